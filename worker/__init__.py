@@ -1,0 +1,1 @@
+"""Everything of Tandem that runs off the web: contracts, pipeline, engine, tasks and the shapes demo."""

@@ -1,0 +1,88 @@
+"""The batch algebra, resolved: how prompts become groups, fragments, micro-batches and optimizer steps.
+
+A batch is `num_prompts_per_batch` groups of `group_size` trajectories of one policy version, cut into
+`num_minibatches` by prompt index and gone through `num_epochs_per_batch` times; one optimizer step closes each
+mini-batch of each epoch.
+"""
+
+import math
+from typing import Self
+
+from worker.contracts.base import Contract, Count
+from worker.contracts.sections import BatchSpec, LaneSpec, SamplingSpec
+
+
+def nearest_divisors(number: int, wanted: int) -> tuple[int, ...]:
+    """The divisors of `number` next below and next above `wanted`."""
+    divisors = [d for d in range(1, number + 1) if number % d == 0]
+    below = [d for d in divisors if d <= wanted][-1:]
+    above = [d for d in divisors if d > wanted][:1]
+    return tuple(below + above)
+
+
+def _require_divides(field: str, value: int, whole_name: str, whole: int) -> None:
+    if whole % value:
+        proposals = " or ".join(str(d) for d in nearest_divisors(whole, value))
+        raise ValueError(f"`{field}` must divide {whole_name} ({whole}), got {value}: use {proposals}")
+
+
+class BatchAlgebra(Contract):
+    """Every derived count of a run, printed at its start and stored with it."""
+
+    num_groups: Count
+    group_size: Count
+    num_trajectories: Count
+    fragment_size: Count
+    num_fragments: Count
+    num_minibatches: Count
+    num_epochs: Count
+    num_groups_per_minibatch: Count
+    num_trained_denoising_steps: Count
+    num_pairs_per_optimizer_step: Count
+    micro_batch_size: Count
+    num_micro_batches_per_rank: Count
+    num_optimizer_steps_per_batch: Count
+
+    @classmethod
+    def resolve(cls, batch: BatchSpec, sampling: SamplingSpec, lanes: LaneSpec) -> Self:
+        """Derive every count. Raises `ValueError`, proposing the nearest numbers that divide."""
+        _require_divides(
+            "batch.num_minibatches", batch.num_minibatches, "batch.num_prompts_per_batch", batch.num_prompts_per_batch
+        )
+        fragment_size = batch.group_size if batch.fragment_size is None else batch.fragment_size
+        _require_divides("batch.fragment_size", fragment_size, "batch.group_size", batch.group_size)
+        num_trajectories = batch.num_prompts_per_batch * batch.group_size
+        per_minibatch = batch.num_prompts_per_batch // batch.num_minibatches
+        num_sde = len(sampling.sde_indices)
+        pairs = per_minibatch * batch.group_size * num_sde
+        pairs_per_rank = math.ceil(pairs / lanes.num_trainer)
+        return cls(
+            num_groups=batch.num_prompts_per_batch,
+            group_size=batch.group_size,
+            num_trajectories=num_trajectories,
+            fragment_size=fragment_size,
+            num_fragments=num_trajectories // fragment_size,
+            num_minibatches=batch.num_minibatches,
+            num_epochs=batch.num_epochs_per_batch,
+            num_groups_per_minibatch=per_minibatch,
+            num_trained_denoising_steps=num_sde,
+            num_pairs_per_optimizer_step=pairs,
+            micro_batch_size=batch.micro_batch_size,
+            num_micro_batches_per_rank=math.ceil(pairs_per_rank / batch.micro_batch_size),
+            num_optimizer_steps_per_batch=batch.num_minibatches * batch.num_epochs_per_batch,
+        )
+
+    def minibatch_of(self, group: int) -> int:
+        """The mini-batch a group belongs to: by prompt index, never by arrival."""
+        return group // self.num_groups_per_minibatch
+
+    def describe(self) -> str:
+        """One sentence for the log and the form."""
+        return (
+            f"{self.num_groups} prompts × {self.group_size} = {self.num_trajectories} trajectories a batch, "
+            f"in {self.num_fragments} fragments of {self.fragment_size}; "
+            f"{self.num_minibatches} mini-batches × {self.num_epochs} epochs = "
+            f"{self.num_optimizer_steps_per_batch} optimizer steps a batch, each over "
+            f"{self.num_pairs_per_optimizer_step} (trajectory, denoising step) pairs "
+            f"in {self.num_micro_batches_per_rank} micro-batches of {self.micro_batch_size} a rank"
+        )

@@ -1,0 +1,226 @@
+"""What a run reports: a tagged union of events, numbered by the driver within one attempt.
+
+The driver never waits for the web: events are spooled to disk and posted in batches (see `worker.contracts.ingest`).
+"""
+
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import Field, TypeAdapter
+
+from worker.contracts.algebra import BatchAlgebra
+from worker.contracts.base import Contract, Count, Index
+from worker.contracts.names import Role
+from worker.contracts.spans import Span
+from worker.contracts.states import RunState
+
+
+class Event(Contract):
+    """What every event carries. `seq` counts from 1 without gaps within an attempt; `at` is Unix time in seconds."""
+
+    seq: Count
+    at: float
+
+
+class Phase(StrEnum):
+    """What the driver is doing, for the lifecycle stepper and for "why it failed"."""
+
+    BOOTSTRAP = "bootstrap"
+    PLACE_LANES = "place_lanes"
+    LOAD_MODEL = "load_model"
+    RESTORE = "restore"
+    EVALUATE = "evaluate"
+    TRAIN = "train"
+    CHECKPOINT = "checkpoint"
+    EXPORT = "export"
+    FINISH = "finish"
+
+
+class PhaseEvent(Event):
+    type: Literal["phase"] = "phase"
+    phase: Phase
+    detail: str = ""
+
+
+class LaneInfo(Contract):
+    """Where a lane landed."""
+
+    lane: str
+    role: Role
+    node: str
+    device: str
+    pid: Index
+
+
+class LanesEvent(Event):
+    """All lanes of the run as they stand now, and the resolved algebra."""
+
+    type: Literal["lanes"] = "lanes"
+    lanes: tuple[LaneInfo, ...]
+    algebra: BatchAlgebra
+
+
+class StateEvent(Event):
+    """The driver's word on the run's state; the web's transition table has the last word."""
+
+    type: Literal["state"] = "state"
+    state: RunState
+    reason: str = ""
+    """For a failure: one plain sentence with field, value and what to do."""
+    details: str = ""
+    """For a failure: the traceback or the last log lines."""
+
+
+class ResumedEvent(Event):
+    """This attempt goes on after `batch` complete batches; later points of earlier attempts are superseded."""
+
+    type: Literal["resumed"] = "resumed"
+    batch: Index
+    policy_version: Index
+    optimizer_step: Index
+
+
+class MetricsEvent(Event):
+    """Values keyed by `worker.contracts.metric_names`. `batch` counts complete batches, from 1."""
+
+    type: Literal["metrics"] = "metrics"
+    batch: Index
+    optimizer_step: Index
+    values: dict[str, float]
+
+
+class SpansEvent(Event):
+    type: Literal["spans"] = "spans"
+    spans: tuple[Span, ...]
+
+
+class SampleInfo(Contract):
+    """One picture shown: of a batch (`purpose: train`), an evaluation, or asked for by the user."""
+
+    prompt: str
+    prompt_index: Index
+    member: Index
+    seed: Index
+    artifact: str
+    """Artifact path under the run, as it was PUT."""
+    rewards: dict[str, float]
+    reward: float
+    advantage: float | None = None
+    staleness: Index = 0
+    lane: str = ""
+
+
+class SamplesEvent(Event):
+    type: Literal["samples"] = "samples"
+    purpose: Literal["train", "evaluate", "request"]
+    batch: Index
+    policy_version: Index
+    samples: tuple[SampleInfo, ...]
+
+
+class EvaluationEvent(Event):
+    """Held-out means after `batch` complete batches; keys are `reward` (weighted) and each reward's name."""
+
+    type: Literal["evaluation"] = "evaluation"
+    batch: Index
+    policy_version: Index
+    num_samples: Count
+    values: dict[str, float]
+
+
+class StalenessEvent(Event):
+    """Samples of a batch by staleness, as trained."""
+
+    type: Literal["staleness"] = "staleness"
+    batch: Index
+    counts: dict[int, int]
+
+
+class PublishEvent(Event):
+    """A policy version, offered by the trainer and read back from every rollout lane."""
+
+    type: Literal["publish"] = "publish"
+    policy_version: Index
+    num_bytes: Index
+    num_tensors: Index
+    sha256: str
+    seconds: float
+
+
+class AdapterEvent(Event):
+    """A LoRA in diffusers format that users download."""
+
+    type: Literal["adapter"] = "adapter"
+    batch: Index
+    policy_version: Index
+    artifact: str
+    sha256: str
+    num_bytes: Index
+    final: bool
+
+
+class CheckpointEvent(Event):
+    """A resumable checkpoint, on the checkpoint store (not uploaded to the web)."""
+
+    type: Literal["checkpoint"] = "checkpoint"
+    batch: Index
+    policy_version: Index
+    optimizer_step: Index
+    uri: str
+    num_bytes: Index
+
+
+class GateEvent(Event):
+    type: Literal["gate"] = "gate"
+    gate: Literal["replay"]
+    batch: Index
+    passed: bool
+    values: dict[str, float]
+
+
+class QueueEvent(Event):
+    """Depths of the queues at one instant: fragments to generate, to score, groups ready to train."""
+
+    type: Literal["queues"] = "queues"
+    batch: Index
+    depths: dict[str, int]
+
+
+class LogEvent(Event):
+    type: Literal["log"] = "log"
+    level: Literal["debug", "info", "warning", "error"]
+    source: str
+    """Lane id, or `driver`."""
+    message: str
+
+
+class CommandDoneEvent(Event):
+    """The answer to a `RunCommand`."""
+
+    type: Literal["command_done"] = "command_done"
+    command_id: str
+    accepted: bool
+    detail: str = ""
+
+
+RunEvent = Annotated[
+    PhaseEvent
+    | LanesEvent
+    | StateEvent
+    | ResumedEvent
+    | MetricsEvent
+    | SpansEvent
+    | SamplesEvent
+    | EvaluationEvent
+    | StalenessEvent
+    | PublishEvent
+    | AdapterEvent
+    | CheckpointEvent
+    | GateEvent
+    | QueueEvent
+    | LogEvent
+    | CommandDoneEvent,
+    Field(discriminator="type"),
+]
+
+run_event_adapter: TypeAdapter[RunEvent] = TypeAdapter(RunEvent)

@@ -1,0 +1,77 @@
+"""The HTTP words between driver and web. All paths lie under `TANDEM_PUBLIC_URL`.
+
+======  ==========================================================  =====================================
+verb    path                                                        body → answer
+======  ==========================================================  =====================================
+POST    /api/ingest/v1/bootstrap                                    `BootstrapRequest` → `BootstrapAnswer`
+POST    /api/ingest/v1/runs/{run}/attempts/{n}/events               `IngestBatch` → `IngestAnswer`
+PUT     /api/ingest/v1/runs/{run}/attempts/{n}/artifacts/{path}     bytes, `X-Content-SHA256` → 201
+======  ==========================================================  =====================================
+
+All but the bootstrap carry `Authorization: Bearer <run token>`. 401: bad token. 410: a newer attempt exists, or the
+run has ended; the driver exits. 409: a gap in the numbering; the answer names the number expected. Events at or below
+the high-water mark are acknowledged and dropped. An empty batch is a heartbeat.
+"""
+
+from typing import Any
+
+from worker.contracts.base import Contract, Count, Index
+from worker.contracts.commands import RunCommand
+from worker.contracts.names import Role
+from worker.contracts.run_spec import RunSpec
+
+BOOTSTRAP_PATH = "/api/ingest/v1/bootstrap"
+EVENTS_PATH = "/api/ingest/v1/runs/{run}/attempts/{attempt}/events"
+ARTIFACT_PATH = "/api/ingest/v1/runs/{run}/attempts/{attempt}/artifacts/{path}"
+SHA256_HEADER = "X-Content-SHA256"
+BOOTSTRAP_CODE_VARIABLE = "TANDEM_BOOTSTRAP_CODE"
+PUBLIC_URL_VARIABLE = "TANDEM_PUBLIC_URL"
+HEARTBEAT_SECONDS = 2.0
+"""The driver posts at least this often, if only an empty batch."""
+
+
+class LaneGrant(Contract):
+    """One lane that fleet gave this run: a role on a node. `resource` is the node's custom Ray resource for it."""
+
+    lane: str
+    role: Role
+    node: str
+    device: str
+    resource: str | None = None
+    num_cpus: float = 0.5
+
+
+class BootstrapRequest(Contract):
+    code: str
+
+
+class BootstrapAnswer(Contract):
+    run: str
+    attempt: Count
+    token: str
+    spec: RunSpec
+    prompts: tuple[str, ...]
+    """Resolved: inline, or the uploaded set's."""
+    base_model_path: str
+    """Resolved: an existing folder below one of `TANDEM_MODEL_ROOTS`, or the hub id."""
+    lanes: tuple[LaneGrant, ...]
+    checkpoints: str
+    """fsspec URL under which this attempt writes its checkpoints."""
+    resume_from: str | None = None
+    """fsspec URL of the checkpoint to resume from."""
+    first_seq: Count = 1
+    initial_adapter: str | None = None
+
+
+class IngestBatch(Contract):
+    """Events in order without gaps. They are kept as plain mappings here and validated one by one by the web."""
+
+    events: tuple[dict[str, Any], ...] = ()
+    pending: Index = 0
+    """How many more events wait in the driver's spool."""
+
+
+class IngestAnswer(Contract):
+    acknowledged: Index
+    """The high-water mark: the highest number stored."""
+    commands: tuple[RunCommand, ...] = ()

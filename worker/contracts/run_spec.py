@@ -1,0 +1,86 @@
+"""`RunSpec`: the one config object of form, REST, CLI and engine, validated once, at the border."""
+
+from typing import Annotated, Any, Self
+
+import yaml
+from pydantic import Field, model_validator
+
+from worker.contracts.algebra import BatchAlgebra
+from worker.contracts.base import Contract, Count, Index
+from worker.contracts.sections import (
+    BaseModelSpec,
+    BatchSpec,
+    CheckpointSpec,
+    DeepSpeedSpec,
+    EvaluationSpec,
+    FlowGrpoSpec,
+    LaneSpec,
+    LoraSpec,
+    OptimizerSpec,
+    PipelineSpec,
+    PromptSpec,
+    ReplayGateSpec,
+    RewardSpec,
+    SamplingSpec,
+)
+
+
+class RunSpec(Contract):
+    """What a user asks for. Frozen; unknown fields refused; cross-field rules checked below."""
+
+    base_model: BaseModelSpec = BaseModelSpec()
+    prompts: PromptSpec
+    rewards: Annotated[tuple[RewardSpec, ...], Field(min_length=1)]
+    algorithm: FlowGrpoSpec = FlowGrpoSpec()
+    lora: LoraSpec = LoraSpec()
+    optimizer: OptimizerSpec = OptimizerSpec()
+    sampling: SamplingSpec = SamplingSpec()
+    batch: BatchSpec = BatchSpec()
+    pipeline: PipelineSpec = PipelineSpec()
+    lanes: LaneSpec = LaneSpec()
+    deepspeed: DeepSpeedSpec = DeepSpeedSpec()
+    evaluation: EvaluationSpec = EvaluationSpec()
+    checkpoint: CheckpointSpec = CheckpointSpec()
+    replay_gate: ReplayGateSpec = ReplayGateSpec()
+    seed: Index = 0
+    num_batches: Count = 20
+    max_attempts: Annotated[int, Field(ge=1, le=10)] = 3
+
+    @property
+    def algebra(self) -> BatchAlgebra:
+        """The resolved batch algebra; its constructor refuses numbers that do not divide."""
+        return BatchAlgebra.resolve(self.batch, self.sampling, self.lanes)
+
+    @property
+    def trained_rewards(self) -> tuple[RewardSpec, ...]:
+        return tuple(reward for reward in self.rewards if not reward.watched)
+
+    @model_validator(mode="after")
+    def _cross_field_rules(self) -> Self:
+        names = [reward.name for reward in self.rewards]
+        if len(set(names)) != len(names):
+            raise ValueError(f"`rewards` must name each reward once, got {', '.join(names)}")
+        if not self.trained_rewards:
+            raise ValueError("`rewards` must hold at least one that is not `watched`: there is nothing to train on")
+        if self.prompts.inline and self.batch.num_prompts_per_batch > len(self.prompts.inline):
+            raise ValueError(
+                f"`batch.num_prompts_per_batch` must be ≤ {len(self.prompts.inline)} (the prompts given), "
+                f"got {self.batch.num_prompts_per_batch}: a batch holds each prompt at most once"
+            )
+        _ = self.algebra
+        return self
+
+    @classmethod
+    def from_yaml(cls, text: str) -> Self:
+        """Parse YAML or JSON text. Raises `ValueError` (pydantic's `ValidationError` included)."""
+        try:
+            document: Any = yaml.safe_load(text)
+        except yaml.YAMLError as error:
+            raise ValueError(f"the spec is not valid YAML: {error}") from error
+        if not isinstance(document, dict):
+            raise ValueError(f"the spec must be a mapping of sections, got {type(document).__name__}")
+        return cls.model_validate(document)
+
+    def to_yaml(self) -> str:
+        """YAML with every section written out, in the order of the fields."""
+        return yaml.safe_dump(self.model_dump(mode="json"), sort_keys=False, allow_unicode=True)

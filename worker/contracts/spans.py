@@ -1,0 +1,66 @@
+"""The one vocabulary of lane time: every second of a lane's life is exactly one span class."""
+
+from enum import StrEnum
+from typing import Self
+
+from pydantic import Field, model_validator
+
+from worker.contracts.base import Contract, Index
+
+
+class SpanKind(StrEnum):
+    GENERATE = "generate"
+    LENT_GENERATE = "lent_generate"
+    DECODE = "decode"
+    ENCODE = "encode"
+    SCORE = "score"
+    TRAIN = "train"
+    PUBLISH = "publish"
+    PULL = "pull"
+    SWITCH = "switch"
+    EVALUATE = "evaluate"
+    CHECKPOINT = "checkpoint"
+    PAUSE = "pause"
+    IDLE = "idle"
+
+
+class IdleCause(StrEnum):
+    NO_FRAGMENT_READY = "no_fragment_ready"
+    HEAD_OF_LINE = "head_of_line"
+    GROUP_INCOMPLETE = "group_incomplete"
+    REWARD_PENDING = "reward_pending"
+    BATCH_BARRIER = "batch_barrier"
+    BACK_PRESSURE = "back_pressure"
+    PUBLISH_WAIT = "publish_wait"
+    START_UP = "start_up"
+    DRAIN = "drain"
+    FAILURE = "failure"
+
+
+class Span(Contract):
+    """A half-open stretch `[start, end)` of one lane's time, in seconds of the driver's clock (Unix time)."""
+
+    lane: str
+    kind: SpanKind
+    start: float
+    end: float
+    cause: IdleCause | None = None
+    """Given exactly for idle spans."""
+    batch: Index | None = None
+    group: Index | None = None
+    fragment: Index | None = None
+    """Index of the fragment within its batch."""
+    policy_version: Index | None = None
+    num_samples: int = Field(default=0, ge=0)
+
+    @property
+    def seconds(self) -> float:
+        return self.end - self.start
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.end < self.start:
+            raise ValueError(f"`end` must be ≥ `start` ({self.start}), got {self.end}: a span does not run backwards")
+        if (self.kind is SpanKind.IDLE) != (self.cause is not None):
+            raise ValueError(f"`cause` must be given for idle spans and only for them, got {self.cause} for {self.kind}")
+        return self

@@ -1,0 +1,197 @@
+"""The words between the scheduler and whoever executes it (Ray, simulator, emulator).
+
+The scheduler holds ids and scalar rewards only. `Scheduler.apply(event)` takes what happened, `next_actions()` returns
+what to start now; each action is answered, sooner or later, by the event named in its docstring.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from worker.contracts.names import Role
+
+
+class Purpose(StrEnum):
+    TRAIN = "train"
+    EVALUATE = "evaluate"
+    REQUEST = "request"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class FragmentKey:
+    """`batch` counts from 0; `index` is the fragment's place within its group."""
+
+    purpose: Purpose
+    batch: int
+    group: int
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class Fragment:
+    """Some of one group's trajectories, generated at once by one lane under one policy version.
+
+    For `EVALUATE` and `REQUEST`, `batch` is the number of complete batches and `group` an index into that set.
+    """
+
+    key: FragmentKey
+    members: tuple[int, ...]
+    policy_version: int
+
+
+# --- events: what happened ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class LaneJoined:
+    lane: str
+    role: Role
+    policy_version: int | None
+    """The version a rollout lane holds; `None` where it must pull first."""
+
+
+@dataclass(frozen=True, slots=True)
+class LaneLost:
+    """Its unfinished fragments are generated (or scored) again elsewhere, from the same seeds."""
+
+    lane: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pulled:
+    lane: str
+    policy_version: int
+
+
+@dataclass(frozen=True, slots=True)
+class Generated:
+    lane: str
+    key: FragmentKey
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    lane: str
+    key: FragmentKey
+    rewards: tuple[float, ...]
+    """The weighted reward of each member, finite."""
+
+
+@dataclass(frozen=True, slots=True)
+class Accumulated:
+    batch: int
+    minibatch: int
+    epoch: int
+    groups: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    batch: int
+    minibatch: int
+    epoch: int
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    policy_version: int
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationRequested:
+    """Generate and score `num_groups` groups of `group_size` on `policy_version`, ahead of training fragments."""
+
+    purpose: Purpose
+    batch: int
+    num_groups: int
+    group_size: int
+    policy_version: int
+
+
+@dataclass(frozen=True, slots=True)
+class AdmissionClosed:
+    """Pause, or stop after what is under way: no new batch begins until `AdmissionOpened`."""
+
+
+@dataclass(frozen=True, slots=True)
+class AdmissionOpened:
+    pass
+
+
+Event = (
+    LaneJoined
+    | LaneLost
+    | Pulled
+    | Generated
+    | Scored
+    | Accumulated
+    | Committed
+    | Published
+    | EvaluationRequested
+    | AdmissionClosed
+    | AdmissionOpened
+)
+
+
+# --- actions: what to start now -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Pull:
+    """Answered by `Pulled`."""
+
+    lane: str
+    policy_version: int
+
+
+@dataclass(frozen=True, slots=True)
+class Generate:
+    """Answered by `Generated`."""
+
+    lane: str
+    fragment: Fragment
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """Answered by `Scored`."""
+
+    lane: str
+    fragment: Fragment
+
+
+@dataclass(frozen=True, slots=True)
+class Accumulate:
+    """All trainer lanes together: forward and backward over these complete groups. Answered by `Accumulated`."""
+
+    batch: int
+    minibatch: int
+    epoch: int
+    groups: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """All trainer lanes: the optimizer step that closes a mini-batch. Answered by `Committed`."""
+
+    batch: int
+    minibatch: int
+    epoch: int
+
+
+@dataclass(frozen=True, slots=True)
+class Publish:
+    """The batch is complete; offer its version. Answered by `Published`."""
+
+    batch: int
+    policy_version: int
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationComplete:
+    """All fragments of an `EvaluationRequested` are scored; for the controller, needs no answer."""
+
+    purpose: Purpose
+    batch: int
+
+
+Action = Pull | Generate | Score | Accumulate | Commit | Publish | EvaluationComplete

@@ -1,0 +1,71 @@
+"""The captions of the shapes world: what may be asked for, and how a prompt is read back.
+
+Every caption is "a {colour} {shape}". `parse_caption` is the only reader of prompts, so drawing, rewards and
+judge can never disagree about what a prompt asks for.
+"""
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+COLOURS: tuple[str, ...] = ("red", "green", "blue", "yellow", "purple", "orange")
+SHAPES: tuple[str, ...] = ("square", "circle", "triangle")
+
+_WORD = re.compile(r"[a-z]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Caption:
+    """One colour and one shape, e.g. `Caption("red", "square")`."""
+
+    colour: str
+    shape: str
+
+    @property
+    def text(self) -> str:
+        """The prompt the base model was trained on, e.g. "a red square"."""
+        return f"a {self.colour} {self.shape}"
+
+    @property
+    def colour_index(self) -> int:
+        """Position of the colour in `COLOURS`."""
+        return COLOURS.index(self.colour)
+
+    @property
+    def shape_index(self) -> int:
+        """Position of the shape in `SHAPES`."""
+        return SHAPES.index(self.shape)
+
+
+def all_captions() -> list[Caption]:
+    """All 18 captions, colour by colour."""
+    return [Caption(colour, shape) for colour in COLOURS for shape in SHAPES]
+
+
+def parse_caption(prompt: str) -> Caption:
+    """Read the colour and the shape that `prompt` asks for; other words are ignored.
+
+    Raises:
+        ValueError: when the prompt does not name exactly one known colour and one known shape.
+    """
+    words = _WORD.findall(prompt.lower())
+    colours = [word for word in words if word in COLOURS]
+    shapes = [word for word in words if word in SHAPES]
+    if len(colours) != 1 or len(shapes) != 1:
+        raise ValueError(
+            f"`prompt` must name exactly one colour of {', '.join(COLOURS)} and one shape of "
+            f"{', '.join(SHAPES)}, got {prompt!r}: write it like 'a red square'"
+        )
+    return Caption(colours[0], shapes[0])
+
+
+def noisy_caption(truth: Caption, reliability: float, rng: np.random.Generator) -> Caption:
+    """A caption that tells the truth about colour and shape only now and then.
+
+    Colour and shape are each kept with probability `reliability`, independently, and otherwise drawn at random,
+    which is how web captions fail: a word here and there is wrong, seldom the whole sentence.
+    """
+    colour = truth.colour if rng.random() < reliability else str(rng.choice(COLOURS))
+    shape = truth.shape if rng.random() < reliability else str(rng.choice(SHAPES))
+    return Caption(colour, shape)
