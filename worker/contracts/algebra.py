@@ -47,7 +47,10 @@ class BatchAlgebra(Contract):
     def resolve(cls, batch: BatchSpec, sampling: SamplingSpec, lanes: LaneSpec) -> Self:
         """Derive every count. Raises `ValueError`, proposing the nearest numbers that divide."""
         _require_divides(
-            "batch.num_minibatches", batch.num_minibatches, "batch.num_prompts_per_batch", batch.num_prompts_per_batch
+            "batch.num_minibatches",
+            batch.num_minibatches,
+            "batch.num_prompts_per_batch",
+            batch.num_prompts_per_batch,
         )
         fragment_size = batch.group_size if batch.fragment_size is None else batch.fragment_size
         _require_divides("batch.fragment_size", fragment_size, "batch.group_size", batch.group_size)

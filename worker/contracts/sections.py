@@ -25,7 +25,9 @@ class PromptSpec(Contract):
     @model_validator(mode="after")
     def _exactly_one_source(self) -> Self:
         if bool(self.inline) == (self.prompt_set is not None):
-            raise ValueError("`prompts` must give either `inline` or `prompt_set`: write prompts or choose an uploaded set")
+            raise ValueError(
+                "`prompts` must give either `inline` or `prompt_set`: write prompts or choose an uploaded set"
+            )
         if len(set(self.inline)) != len(self.inline):
             raise ValueError("`prompts.inline` must not repeat a prompt: each group needs a prompt of its own")
         return self

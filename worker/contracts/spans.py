@@ -62,5 +62,7 @@ class Span(Contract):
         if self.end < self.start:
             raise ValueError(f"`end` must be ≥ `start` ({self.start}), got {self.end}: a span does not run backwards")
         if (self.kind is SpanKind.IDLE) != (self.cause is not None):
-            raise ValueError(f"`cause` must be given for idle spans and only for them, got {self.cause} for {self.kind}")
+            raise ValueError(
+                f"`cause` must be given for idle spans and only for them, got {self.cause} for {self.kind}"
+            )
         return self

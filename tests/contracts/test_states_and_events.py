@@ -1,0 +1,50 @@
+"""The transition table and the event union keep the promises the web and the driver build on."""
+
+import pytest
+from pydantic import ValidationError
+
+from worker.contracts.events import MetricsEvent, run_event_adapter
+from worker.contracts.spans import IdleCause, Span, SpanKind
+from worker.contracts.states import LEGAL_MOVES, TERMINAL_STATES, RunState, is_legal
+
+
+def test_every_state_has_its_moves_written_down() -> None:
+    assert set(LEGAL_MOVES) == set(RunState)
+
+
+def test_terminal_states_have_no_exits_and_are_reachable_from_everywhere() -> None:
+    assert {RunState.COMPLETED, RunState.CANCELLED, RunState.FAILED} == TERMINAL_STATES
+    for state in set(RunState) - TERMINAL_STATES:
+        reached, frontier = {state}, [state]
+        while frontier:
+            new = LEGAL_MOVES[frontier.pop()] - reached
+            reached |= new
+            frontier += new
+        assert reached & TERMINAL_STATES
+
+
+def test_stopping_only_ends() -> None:
+    assert LEGAL_MOVES[RunState.STOPPING] <= TERMINAL_STATES
+    assert not is_legal(RunState.STOPPING, RunState.RUNNING)
+
+
+def test_an_event_is_read_back_as_its_own_type() -> None:
+    event = MetricsEvent(seq=1, at=12.5, batch=3, optimizer_step=6, values={"policy/loss": 0.5})
+    assert run_event_adapter.validate_json(event.model_dump_json()) == event
+
+
+def test_a_metric_that_is_not_a_number_is_refused() -> None:
+    with pytest.raises(ValidationError, match="finite"):
+        MetricsEvent(seq=1, at=0.0, batch=1, optimizer_step=1, values={"policy/loss": float("nan")})
+
+
+def test_an_idle_span_needs_its_cause_and_others_must_not_have_one() -> None:
+    with pytest.raises(ValidationError, match="`cause` must be given for idle spans"):
+        Span(lane="rollout-0", kind=SpanKind.IDLE, start=0, end=1)
+    with pytest.raises(ValidationError, match="only for them"):
+        Span(lane="rollout-0", kind=SpanKind.TRAIN, start=0, end=1, cause=IdleCause.DRAIN)
+
+
+def test_a_span_does_not_run_backwards() -> None:
+    with pytest.raises(ValidationError, match="does not run backwards"):
+        Span(lane="rollout-0", kind=SpanKind.TRAIN, start=2, end=1)
