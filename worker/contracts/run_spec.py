@@ -43,8 +43,11 @@ class RunSpec(Contract):
     checkpoint: CheckpointSpec = CheckpointSpec()
     replay_gate: ReplayGateSpec = ReplayGateSpec()
     seed: Index = 0
+    """Seeds prompts, noise and initial adapter: the same seed trains on the same samples."""
     num_batches: Count = 20
+    """Length of the run; each batch ends with one policy version."""
     max_attempts: Annotated[int, Field(ge=1, le=10)] = 3
+    """How often a lost driver may start again from its last checkpoint, the first start included."""
 
     @property
     def algebra(self) -> BatchAlgebra:

@@ -12,15 +12,20 @@ class BaseModelSpec(Contract):
     """The policy's base weights: a hub id (`org/name`) or a path below one of `TANDEM_MODEL_ROOTS`."""
 
     path: Annotated[str, Field(min_length=1, max_length=400)] = "shapes"
+    """Hub id (`org/name`), or a folder below one of `TANDEM_MODEL_ROOTS`. Safetensors only."""
     family: ModelFamily = ModelFamily.FLUX
+    """Which diffusers pipeline the weights belong to."""
     dtype: Literal["fp32", "bf16"] = "fp32"
+    """Precision of the frozen weights and of the forward pass; the maths of the policy stays fp32."""
 
 
 class PromptSpec(Contract):
     """The prompts a run learns on: written inline, or an uploaded set named by its id. Exactly one of the two."""
 
     inline: tuple[Annotated[str, Field(min_length=1, max_length=2000)], ...] = ()
+    """One prompt a line."""
     prompt_set: str | None = None
+    """Id of an uploaded prompt set."""
 
     @model_validator(mode="after")
     def _exactly_one_source(self) -> Self:
@@ -37,8 +42,11 @@ class RewardSpec(Contract):
     """One scorer. `watched` rewards are measured and shown, never trained on, to make reward hacking visible."""
 
     name: RewardName
+    """The scorer."""
     weight: Annotated[float, Field(gt=0)] = 1.0
+    """Its share in the weighted sum that is trained on."""
     watched: bool = False
+    """Measured and shown, never trained on."""
 
 
 class FlowGrpoSpec(Contract):
@@ -46,24 +54,35 @@ class FlowGrpoSpec(Contract):
 
     name: Literal["flow_grpo"] = "flow_grpo"
     clip_range: Annotated[float, Field(gt=0, lt=1)] = 1e-4
+    """The ratio is clipped to 1 ± this. Small, because log-probs are means over all latent dimensions."""
     advantage_std: Literal["group", "batch"] = "group"
+    """Divide by the spread of the group (it can train at once) or of the whole batch (all rewards must be in)."""
     advantage_clip: Annotated[float, Field(gt=0)] = 5.0
+    """Advantages are clipped to ± this."""
     kl_coefficient: Annotated[float, Field(ge=0)] = 0.0
+    """Weight of the KL divergence to the base model; 0 skips the second forward pass."""
 
 
 class LoraSpec(Contract):
     rank: Annotated[int, Field(ge=1, le=512)] = 16
+    """Rank of the low-rank update."""
     alpha: Annotated[float, Field(gt=0)] = 32.0
+    """Scale: the update is multiplied by alpha / rank."""
     targets: tuple[str, ...] = ()
     """Module name suffixes; empty means the model family's default targets. An unmatched target is an error."""
 
 
 class OptimizerSpec(Contract):
     learning_rate: Annotated[float, Field(gt=0, le=1)] = 3e-4
+    """Constant learning rate of AdamW."""
     beta1: Annotated[float, Field(ge=0, lt=1)] = 0.9
+    """Decay of the first moment."""
     beta2: Annotated[float, Field(ge=0, lt=1)] = 0.999
+    """Decay of the second moment."""
     weight_decay: Annotated[float, Field(ge=0)] = 1e-4
+    """Decoupled weight decay."""
     max_grad_norm: Annotated[float, Field(gt=0)] = 1.0
+    """The gradient is scaled down to this norm."""
 
 
 class SamplingSpec(Contract):
@@ -71,13 +90,21 @@ class SamplingSpec(Contract):
     `[sde_start, sde_start + num_sde_steps)`; the final step (sigma 0) is never stochastic."""
 
     num_denoising_steps: Annotated[int, Field(ge=2, le=200)] = 10
+    """Denoising steps of a training trajectory."""
     num_eval_denoising_steps: Annotated[int, Field(ge=1, le=200)] = 10
+    """Denoising steps of evaluation and of requested samples, all deterministic."""
     height: Annotated[int, Field(ge=16, le=4096, multiple_of=8)] = 32
+    """Pixels."""
     width: Annotated[int, Field(ge=16, le=4096, multiple_of=8)] = 32
+    """Pixels."""
     guidance_scale: Annotated[float, Field(ge=0, le=30)] = 1.0
+    """Guidance in rollout and training alike; 1 means none. Embedded where the model has it."""
     sde_type: SdeType = SdeType.FLOW
+    """Kernel of the stochastic denoising steps."""
     noise_level: Annotated[float, Field(gt=0, le=2)] = 0.7
+    """How much noise a stochastic denoising step adds: exploration."""
     sde_start: Index = 0
+    """First stochastic denoising step, counted from 0."""
     num_sde_steps: Count | None = None
     """`None`: every denoising step from `sde_start` but the final one."""
 
@@ -114,9 +141,13 @@ class BatchSpec(Contract):
     """The batch algebra, in prompts, groups and optimizer steps. See `worker.contracts.algebra`."""
 
     num_prompts_per_batch: Count = 8
+    """Groups in a batch: one prompt each."""
     group_size: Annotated[int, Field(ge=2, le=1024)] = 8
+    """Trajectories of one prompt, compared with each other."""
     num_minibatches: Count = 1
+    """Optimizer steps in one pass through the batch; divides num_prompts_per_batch."""
     num_epochs_per_batch: Count = 1
+    """Passes through the batch."""
     micro_batch_size: Count = 8
     """(trajectory, denoising step) pairs in one forward/backward."""
     fragment_size: Count | None = None
@@ -127,18 +158,25 @@ class PipelineSpec(Contract):
     """How the lanes work together. At staleness 0 no switch here changes what is learnt."""
 
     placement: Literal["disaggregated"] = "disaggregated"
+    """Generation and training on different lanes."""
     gap: bool = True
+    """Train complete groups while others still generate."""
     deterministic: bool = False
+    """Accumulate in index order: bitwise repeatable on one trainer rank, at the price of waiting in line."""
 
 
 class LaneSpec(Contract):
     num_rollout: Annotated[int, Field(ge=1, le=4096)] = 1
+    """Lanes that generate."""
     num_trainer: Annotated[int, Field(ge=1, le=4096)] = 1
+    """Lanes that train, together as one group."""
     num_reward: Annotated[int, Field(ge=1, le=4096)] = 1
+    """Lanes that score."""
 
 
 class DeepSpeedSpec(Contract):
     zero_stage: Literal[0, 1, 2] = 0
+    """0: replicated, 1: optimizer state partitioned, 2: gradients too."""
 
 
 class EvaluationSpec(Contract):
@@ -147,6 +185,7 @@ class EvaluationSpec(Contract):
     every_num_batches: Count | None = 10
     """`None`: only at the start and at the end."""
     num_samples_per_prompt: Annotated[int, Field(ge=1, le=256)] = 4
+    """Held-out samples of each prompt."""
     prompts: tuple[str, ...] = ()
     """Empty: the training prompts, on held-out seeds."""
 
@@ -155,6 +194,7 @@ class CheckpointSpec(Contract):
     every_num_batches: Count | None = 10
     """`None`: only at the end and on request."""
     num_kept: Annotated[int, Field(ge=1, le=100)] = 3
+    """Older resumable checkpoints are deleted."""
 
 
 class ReplayGateSpec(Contract):
