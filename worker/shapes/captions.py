@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 COLOURS: tuple[str, ...] = ("red", "green", "blue", "yellow", "purple", "orange")
 SHAPES: tuple[str, ...] = ("square", "circle", "triangle")
@@ -60,12 +61,21 @@ def parse_caption(prompt: str) -> Caption:
     return Caption(colours[0], shapes[0])
 
 
-def noisy_caption(truth: Caption, reliability: float, rng: np.random.Generator) -> Caption:
-    """A caption that tells the truth about colour and shape only now and then.
+def noisy_caption_indices(
+    colours: NDArray[np.int64], shapes: NDArray[np.int64], reliability: float, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Captions that tell the truth only now and then, as positions in `all_captions()`, int64 of (N,).
 
     Colour and shape are each kept with probability `reliability`, independently, and otherwise drawn at random,
     which is how web captions fail: a word here and there is wrong, seldom the whole sentence.
+
+    Args:
+        colours: true colour of each picture, an index into `COLOURS`, (N,).
+        shapes: true shape of each picture, an index into `SHAPES`, (N,).
+        reliability: 0 to 1.
+        rng: source of the noise.
     """
-    colour = truth.colour if rng.random() < reliability else str(rng.choice(COLOURS))
-    shape = truth.shape if rng.random() < reliability else str(rng.choice(SHAPES))
-    return Caption(colour, shape)
+    num = len(colours)
+    told_colours = np.where(rng.random(num) < reliability, colours, rng.integers(len(COLOURS), size=num))
+    told_shapes = np.where(rng.random(num) < reliability, shapes, rng.integers(len(SHAPES), size=num))
+    return told_colours * len(SHAPES) + told_shapes
