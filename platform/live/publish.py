@@ -1,0 +1,69 @@
+"""Publishing on commit: the only way from a service to the sockets.
+
+Services call these inside their transaction; the message leaves when it commits and is forgotten when it rolls back.
+Publishing never fails a transaction: see `live.frames`. Sockets are told at most once and so compare numbers and read
+what they missed from the database.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from channels.layers import get_channel_layer
+from django.db import transaction
+
+from live.frames import FrameSender, Message
+
+MAX_FRAME_BYTES = 256 * 1024
+"""A larger frame carries its last number only: readers fetch the items from the database."""
+
+
+def run_group(run_id: UUID | str) -> str:
+    return f"run.{run_id}"
+
+
+def project_group(project_id: UUID | str) -> str:
+    return f"project.{project_id}"
+
+
+def publish_run(run_id: UUID | str, items: Sequence[Mapping[str, Any]]) -> None:
+    """Send stream items, each `{stream_seq, type, at, attempt, body}` of plain JSON values, to a run's sockets."""
+    if items:
+        message: Message = {"items": [dict(item) for item in items]}
+        transaction.on_commit(lambda: sender.put(run_group(run_id), message, merge_items))
+
+
+def publish_project(project_id: UUID | str, run: Mapping[str, Any]) -> None:
+    """Tell the runs list that a run changed. `run` holds at least its `id`; of several in a frame the last counts."""
+    message: Message = {"runs": [dict(run)]}
+    transaction.on_commit(lambda: sender.put(project_group(project_id), message, merge_runs))
+
+
+def flush(timeout_seconds: float = 5.0) -> bool:
+    """Wait until what was published so far was sent; for shutdown and tests."""
+    return sender.flush(timeout_seconds)
+
+
+def merge_items(messages: Sequence[Message]) -> Message:
+    """One frame in the order of `stream_seq`, whatever order threads put its messages in."""
+    items = sorted((item for message in messages for item in message["items"]), key=lambda item: item["stream_seq"])
+    frame: Message = {"type": "run.items", "last_seq": items[-1]["stream_seq"], "items": items}
+    if len(json.dumps(items, separators=(",", ":"))) > MAX_FRAME_BYTES:
+        frame["items"] = []
+    return frame
+
+
+def merge_runs(messages: Sequence[Message]) -> Message:
+    latest = {run["id"]: run for message in messages for run in message["runs"]}
+    return {"type": "project.runs", "runs": list(latest.values())}
+
+
+async def _group_send(group: str, frame: Message) -> None:
+    layer = get_channel_layer()
+    if layer is None:
+        raise RuntimeError("CHANNEL_LAYERS has no default layer: live pages need one")
+    await layer.group_send(group, frame)
+
+
+sender = FrameSender(_group_send)
