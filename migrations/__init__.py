@@ -1,0 +1,1 @@
+"""Every app's migrations, one package per app (`MIGRATION_MODULES`)."""

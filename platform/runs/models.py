@@ -1,0 +1,197 @@
+"""The rows of a run. Fields and constraints only.
+
+`Run.state` is written by `runs.transitions` alone. Lock order everywhere: `RunStream` row, then `Run` row, then lanes.
+"""
+
+import uuid
+
+from django.conf import settings
+from django.db import models
+from django.utils import timezone
+
+from accounts.models import Project
+from worker.contracts.algebra import BatchAlgebra
+from worker.contracts.commands import CommandKind
+from worker.contracts.run_spec import RunSpec
+from worker.contracts.states import TERMINAL_STATES, RunState
+
+STATE_VALUES = [state.value for state in RunState]
+
+
+class Run(models.Model):
+    """What a user asked for and how far it came. Progress fields are the driver's word, kept by `runs.report`."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="runs")
+    name = models.CharField(max_length=120)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="created_runs"
+    )
+    created_at = models.DateTimeField(default=timezone.now)
+    parent = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="children")
+    """The run this one was duplicated from."""
+
+    spec = models.JSONField()
+    algebra = models.JSONField()
+    num_batches = models.PositiveIntegerField()
+    max_attempts = models.PositiveIntegerField()
+
+    state = models.CharField(
+        max_length=10, choices=[(value, value) for value in STATE_VALUES], default=RunState.QUEUED.value
+    )
+    state_changed_at = models.DateTimeField(default=timezone.now)
+    ending = models.CharField(max_length=10, blank=True, default="")
+    """`stop` or `cancel` once asked for: what `stopping` leads to."""
+    attempt = models.PositiveIntegerField(default=0)
+    """The newest attempt's number; 0 before the first."""
+    resume_from = models.TextField(blank=True, default="")
+    """fsspec URL of the last checkpoint; empty: from the beginning."""
+    resume_batch = models.PositiveIntegerField(default=0)
+    failure = models.JSONField(null=True)
+    """`{reason, phase, details, log_tail, suggestions: [...]}`; see `runs.failure`."""
+
+    phase = models.CharField(max_length=20, blank=True, default="")
+    num_batches_done = models.PositiveIntegerField(default=0)
+    policy_version = models.PositiveIntegerField(default=0)
+    headline = models.JSONField(default=dict)
+    """Held-out evaluation, first and latest: `{reward_before, reward_after, before, after, batch_after}`."""
+    started_at = models.DateTimeField(null=True)
+    ended_at = models.DateTimeField(null=True)
+    last_heartbeat_at = models.DateTimeField(null=True)
+
+    notes = models.TextField(blank=True, default="")
+    tags = models.JSONField(default=list)
+    archived_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-created_at"]
+        indexes = [
+            models.Index(fields=["state", "created_at"], name="run_queue"),
+            models.Index(fields=["project", "-created_at"], name="run_list"),
+        ]
+        constraints = [
+            models.CheckConstraint(name="run_state_known", condition=models.Q(state__in=STATE_VALUES)),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.state})"
+
+    @property
+    def run_state(self) -> RunState:
+        return RunState(self.state)
+
+    @property
+    def is_terminal(self) -> bool:
+        return self.run_state in TERMINAL_STATES
+
+    @property
+    def run_spec(self) -> RunSpec:
+        return RunSpec.model_validate(self.spec)
+
+    @property
+    def batch_algebra(self) -> BatchAlgebra:
+        return BatchAlgebra.model_validate(self.algebra)
+
+
+class RunStream(models.Model):
+    """The counter behind `stream_seq`, shared by telemetry and transitions. Its row lock orders all writes of a run."""
+
+    run = models.OneToOneField(Run, primary_key=True, on_delete=models.CASCADE, related_name="stream")
+    last_stream_seq = models.PositiveBigIntegerField(default=0)
+
+
+class AttemptOutcome(models.TextChoices):
+    ENDED = "ended"
+    """The driver reported the run's end."""
+    LOST = "lost"
+    """The driver was lost; counts against `max_attempts`."""
+    PARKED = "parked"
+    """Paused for too long: checkpointed, its lanes freed."""
+    CLOSED = "closed"
+    """Ended from the web side: cancelled, or stopped before it began."""
+
+
+class Attempt(models.Model):
+    """One driver on the cluster. Open until `ended_at`; at most one of a run is open."""
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="attempts")
+    number = models.PositiveIntegerField()
+    created_at = models.DateTimeField(default=timezone.now)
+    resumed_from = models.TextField(blank=True, default="")
+
+    submitted_at = models.DateTimeField(null=True)
+    """Claimed by a launch task, which then submits the job."""
+    bootstrap_code_hash = models.CharField(max_length=64, blank=True, default="")
+    bootstrap_expires_at = models.DateTimeField(null=True)
+    bootstrap_used_at = models.DateTimeField(null=True)
+    token_hash = models.CharField(max_length=64, blank=True, default="")
+    silent_from = models.DateTimeField(null=True)
+    """Silence before this is excused: the driver was not up yet, or the web could not be reached."""
+
+    ended_at = models.DateTimeField(null=True)
+    outcome = models.CharField(max_length=10, choices=AttemptOutcome.choices, blank=True, default="")
+    detail = models.TextField(blank=True, default="")
+    """Why it ended, in one sentence; while it waits to be launched, why it has not been."""
+    log_tail = models.TextField(blank=True, default="")
+    """The job's last log lines, kept when the driver was lost or failed."""
+
+    class Meta:
+        ordering = ["number"]
+        constraints = [
+            models.UniqueConstraint(fields=["run", "number"], name="attempt_number_once_per_run"),
+            models.UniqueConstraint(fields=["run"], condition=models.Q(ended_at=None), name="one_open_attempt_per_run"),
+        ]
+
+    def __str__(self) -> str:
+        return self.submission_id
+
+    @property
+    def submission_id(self) -> str:
+        return submission_id(self.run_id, self.number)
+
+
+def submission_id(run_id: uuid.UUID, attempt: int) -> str:
+    """The attempt's id in Ray's Jobs API: known before submission, so that a repeat is recognised."""
+    return f"tandem-{run_id}-{attempt}"
+
+
+class RunTransition(models.Model):
+    """One change of state, appended and never changed. Numbered in the run's stream like any event."""
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="transitions")
+    stream_seq = models.PositiveBigIntegerField()
+    old = models.CharField(max_length=10, blank=True, default="")
+    """Empty for the first: the run was created."""
+    new = models.CharField(max_length=10)
+    reason = models.TextField(blank=True, default="")
+    actor = models.CharField(max_length=150)
+    """A user name, or `driver`, `dispatch`, `reconciler`."""
+    attempt = models.PositiveIntegerField()
+    at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["stream_seq"]
+        constraints = [
+            models.UniqueConstraint(fields=["run", "stream_seq"], name="transition_seq_once_per_run"),
+        ]
+
+
+class PendingCommand(models.Model):
+    """Told to the driver on every ingest answer until it reports `command_done`."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="commands")
+    kind = models.CharField(max_length=20, choices=[(kind.value, kind.value) for kind in CommandKind])
+    args = models.JSONField(default=dict)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    created_at = models.DateTimeField(default=timezone.now)
+    delivered_at = models.DateTimeField(null=True)
+    done_at = models.DateTimeField(null=True)
+    accepted = models.BooleanField(null=True)
+    detail = models.TextField(blank=True, default="")
+
+    class Meta:
+        ordering = ["created_at"]
+        indexes = [
+            models.Index(fields=["run"], condition=models.Q(done_at=None), name="open_commands"),
+        ]
