@@ -1,0 +1,48 @@
+"""The Celery app: broker, queues and the beat schedule. Tasks are short, idempotent and known by contract name."""
+
+import pkgutil
+from datetime import timedelta
+
+from celery import Celery
+
+import worker.tasks
+from worker.contracts import task_names
+
+DISPATCH_EVERY_SECONDS = 2.0
+RECONCILE_EVERY_SECONDS = 4.0
+"""A lost driver must be noticed within 15 s: heartbeat age limit plus one round of this."""
+
+
+def task_modules() -> list[str]:
+    """Modules of `worker.tasks` whose name ends in `_tasks`."""
+    names = (found.name for found in pkgutil.iter_modules(worker.tasks.__path__))
+    return [f"worker.tasks.{name}" for name in sorted(names) if name.endswith("_tasks")]
+
+
+def _every(seconds: float, task: str) -> dict[str, object]:
+    # Expired unless taken before the next round: a worker that was away must not find a heap of stale rounds.
+    return {"task": task, "schedule": timedelta(seconds=seconds), "options": {"expires": seconds}}
+
+
+app = Celery("tandem")
+app.config_from_object("django.conf:settings", namespace="CELERY")
+app.conf.update(
+    imports=task_modules(),
+    task_default_queue="runs",
+    task_routes={"tandem.runs.*": {"queue": "runs"}, "tandem.gallery.*": {"queue": "gallery"}},
+    task_ignore_result=True,
+    task_acks_late=True,
+    task_serializer="json",
+    accept_content=["json"],
+    worker_prefetch_multiplier=1,
+    worker_hijack_root_logger=False,
+    worker_send_task_events=False,
+    broker_connection_retry_on_startup=True,
+    # A socket that vanished is an error to answer with, not a request to hang in.
+    broker_transport_options={"visibility_timeout": 3600, "socket_connect_timeout": 5, "global_keyprefix": "tandem:"},
+    task_publish_retry_policy={"max_retries": 3, "interval_start": 0.1, "interval_step": 0.3},
+    beat_schedule={
+        "dispatch queued runs": _every(DISPATCH_EVERY_SECONDS, task_names.DISPATCH_RUNS),
+        "reconcile runs with the cluster": _every(RECONCILE_EVERY_SECONDS, task_names.RECONCILE_RUNS),
+    },
+)

@@ -1,0 +1,182 @@
+"""Django settings, all from the environment (`server.environment`). `server.checks` says what is wrong with them."""
+
+from datetime import timedelta
+from typing import Any
+
+from server import environment
+from server.environment import ROOT, env
+
+# --- Tandem -----------------------------------------------------------------------------------------------------------
+
+TANDEM_ROOT = ROOT
+TANDEM_VAR = environment.VAR
+TANDEM_PORT = environment.PORT
+TANDEM_PUBLIC_URL = environment.PUBLIC_URL
+TANDEM_MODEL_ROOTS = environment.model_roots()
+TANDEM_PRESETS = ROOT / "deploy" / "presets"
+TANDEM_CHECKPOINTS = env.str("TANDEM_CHECKPOINTS", "") or f"file://{TANDEM_VAR / 'checkpoints'}"
+TANDEM_ARTIFACTS = env.str("TANDEM_ARTIFACTS", "") or f"file://{TANDEM_VAR / 'artifacts'}"
+RAY_ADDRESS = env.str("RAY_ADDRESS", "") or "http://127.0.0.1:8265"
+
+# --- Django -----------------------------------------------------------------------------------------------------------
+
+SECRET_KEY = environment.secret_key()
+DEBUG = env.bool("DEBUG", False)
+ALLOWED_HOSTS = environment.allowed_hosts()
+CSRF_TRUSTED_ORIGINS = environment.trusted_origins()
+
+LOCAL_APPS = ["live", "accounts", "catalog", "fleet", "runs", "telemetry", "gallery", "api", "dashboard"]
+LOCAL_APPS = [app for app in LOCAL_APPS if (ROOT / "platform" / app / "__init__.py").exists()]
+INSTALLED_APPS = [
+    "server.apps.ServerConfig",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "whitenoise.runserver_nostatic",
+    "django.contrib.staticfiles",
+    "channels",
+    "rest_framework",
+    "django_filters",
+    "knox",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    *LOCAL_APPS,
+]
+MIGRATION_MODULES = {app: f"migrations.{app}" for app in LOCAL_APPS}
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "server.middleware.ContentSecurityPolicyMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+ROOT_URLCONF = "server.urls"
+ASGI_APPLICATION = "server.asgi.application"
+TEMPLATES: list[dict[str, Any]] = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [ROOT / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+LANGUAGE_CODE = "en-us"
+TIME_ZONE = "UTC"
+USE_I18N = False
+USE_TZ = True
+
+# --- Servers ----------------------------------------------------------------------------------------------------------
+
+REDIS_URL = environment.redis_url()
+DATABASES = {"default": {**env.db_url_config(environment.database_url()), "ATOMIC_REQUESTS": False}}
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": REDIS_URL,
+        "KEY_PREFIX": "tandem",
+    }
+}
+CHANNEL_LAYERS = {
+    "default": {
+        # The core layer silently lost messages under load; pub/sub is at-most-once, which `stream_seq` makes good.
+        "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
+        "CONFIG": {"hosts": [REDIS_URL], "prefix": "tandem"},
+    }
+}
+CELERY_BROKER_URL = environment.celery_broker_url(REDIS_URL)
+
+# --- Accounts and security --------------------------------------------------------------------------------------------
+
+AUTH_USER_MODEL = "accounts.User"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+LOGIN_URL = "login"
+LOGIN_REDIRECT_URL = "/"
+LOGOUT_REDIRECT_URL = "login"
+
+IS_HTTPS = TANDEM_PUBLIC_URL.startswith("https://")
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if IS_HTTPS else None
+SESSION_COOKIE_SECURE = IS_HTTPS
+CSRF_COOKIE_SECURE = IS_HTTPS
+# Cookies do not know ports: two stacks on one machine would log each other out under one name.
+SESSION_COOKIE_NAME = f"tandem-session-{TANDEM_PORT}"
+SECURE_HSTS_SECONDS = 31_536_000 if IS_HTTPS else 0
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+DATA_UPLOAD_MAX_MEMORY_SIZE = 32 * 2**20
+CONTENT_SECURITY_POLICY = "; ".join(
+    [
+        "default-src 'self'",
+        "img-src 'self' data: blob:",
+        "style-src 'self' 'unsafe-inline'",
+        "object-src 'none'",
+        "base-uri 'self'",
+        "form-action 'self'",
+        "frame-ancestors 'none'",
+    ]
+)
+
+# --- REST -------------------------------------------------------------------------------------------------------------
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "knox.auth.TokenAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "api.problems.exception_handler",
+    "TEST_REQUEST_DEFAULT_FORMAT": "json",
+}
+REST_KNOX = {"TOKEN_TTL": timedelta(days=90), "AUTH_HEADER_PREFIX": "Bearer", "MIN_REFRESH_INTERVAL": 3600}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Tandem",
+    "DESCRIPTION": "Reinforcement learning for image and video diffusion models on a shared pool of GPUs.",
+    "VERSION": "1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SCHEMA_PATH_PREFIX": "/api/v1",
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "REDOC_DIST": "SIDECAR",
+}
+
+# --- Static files and logs --------------------------------------------------------------------------------------------
+
+STATIC_URL = "/static/"
+STATIC_ROOT = TANDEM_VAR / "static"
+STATICFILES_DIRS = [folder for folder in [ROOT / "frontend" / "dist"] if folder.is_dir()]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedStaticFilesStorage"},
+}
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)-7s %(name)s: %(message)s"}},
+    "handlers": {"stdout": {"class": "logging.StreamHandler", "stream": "ext://sys.stdout", "formatter": "line"}},
+    "root": {"handlers": ["stdout"], "level": env.str("TANDEM_LOG_LEVEL", "INFO")},
+    "loggers": {
+        "django": {"handlers": [], "level": "INFO", "propagate": True},
+        "django.server": {"handlers": [], "level": "INFO", "propagate": True},
+        "httpx": {"level": "WARNING"},
+    },
+}

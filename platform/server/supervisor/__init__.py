@@ -1,0 +1,1 @@
+"""Starts the stack's processes and makes sure that none outlives it."""

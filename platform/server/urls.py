@@ -1,0 +1,11 @@
+"""Every address of the web side; each app owns what lies below its prefix."""
+
+from django.contrib import admin
+from django.urls import include, path
+
+urlpatterns = [
+    path("api/ingest/v1/", include("telemetry.ingest_urls")),
+    path("api/v1/", include("api.urls")),
+    path("admin/", admin.site.urls),
+    path("", include("dashboard.urls")),
+]

@@ -1,0 +1,62 @@
+"""One PostgreSQL and one Valkey for the whole test session, started when the first test needs them.
+
+The environment is set here, before Django reads its settings: `pyproject.toml` names no settings module, because
+pytest-django would then import the settings before this file.
+"""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+VAR = Path(tempfile.mkdtemp(prefix="tandem-test-"))
+# The developer's own servers must never be reached, let alone be written to, by a test.
+for name in ("DATABASE_URL", "REDIS_URL", "RAY_ADDRESS", "TANDEM_PUBLIC_URL", "TANDEM_ARTIFACTS", "TANDEM_CHECKPOINTS"):
+    os.environ.pop(name, None)
+os.environ |= {
+    "TANDEM_VAR": str(VAR),
+    "SECRET_KEY": "only for tests",
+    "DJANGO_SETTINGS_MODULE": "server.settings",
+    "OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", "1"),
+    # One Ray on the machine must not report home, nor wait for a terminal.
+    "RAY_USAGE_STATS_ENABLED": "0",
+}
+(VAR / "static").mkdir()
+
+
+def pytest_configure() -> None:
+    from django.conf import settings
+
+    # A slow hash protects real passwords; tests only log in.
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
+def pytest_unconfigure() -> None:
+    shutil.rmtree(VAR, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def tandem_var() -> Path:
+    """The session's data folder."""
+    return VAR
+
+
+@pytest.fixture(scope="session")
+def embedded_servers() -> Iterator[None]:
+    """PostgreSQL and Valkey. Tests with `django_db` get them by themselves; a test that only uses Redis asks."""
+    from server.embedded.folders import runtime_folder
+    from server.embedded.local_servers import database_and_broker
+
+    try:
+        with database_and_broker(VAR):
+            yield
+    finally:
+        shutil.rmtree(runtime_folder(VAR), ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(embedded_servers: None) -> None:
+    """pytest-django's hook before it makes the test database."""
