@@ -32,6 +32,8 @@ class Run(models.Model):
     """The run this one was duplicated from."""
 
     spec = models.JSONField()
+    prompts = models.JSONField()
+    """Resolved when the run was made: a prompt set may be deleted afterwards."""
     algebra = models.JSONField()
     num_batches = models.PositiveIntegerField()
     max_attempts = models.PositiveIntegerField()

@@ -1,0 +1,72 @@
+"""Every permission rule, in one place. Selectors and services ask here; views never decide.
+
+Outsiders learn nothing: a project they are no member of does not exist for them (`NotVisible`, a 404). Members who
+lack the right get `PermissionDenied` (a 403) saying which role it takes.
+"""
+
+from uuid import UUID
+
+from django.contrib.auth.models import AnonymousUser
+from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
+from django.http import Http404
+
+from accounts.models import Membership, Project, Role, User
+
+Actor = User | AnonymousUser
+
+RANK = {Role.VIEWER: 0, Role.EDITOR: 1, Role.OWNER: 2}
+
+TO_VIEW = Role.VIEWER
+TO_CREATE_RUNS = Role.EDITOR
+TO_CONTROL_RUNS = Role.EDITOR
+TO_EDIT_RUNS = Role.EDITOR
+TO_DELETE_RUNS = Role.EDITOR
+TO_UPLOAD_PROMPTS = Role.EDITOR
+TO_RENAME_PROJECT = Role.OWNER
+TO_MANAGE_MEMBERS = Role.OWNER
+
+
+class NotVisible(Http404):
+    """The thing does not exist, or not for this user; the two are deliberately the same."""
+
+
+def visible_projects(user: Actor) -> QuerySet[Project]:
+    """The projects `user` is a member of."""
+    if not user.is_authenticated:
+        return Project.objects.none()
+    return Project.objects.filter(memberships__user=user)
+
+
+def get_project(user: Actor, project_id: UUID | str) -> Project:
+    """Raises `NotVisible` for outsiders and for ids that name nothing."""
+    try:
+        return visible_projects(user).get(pk=UUID(str(project_id)))
+    except (Project.DoesNotExist, ValueError) as error:
+        raise NotVisible("no such project") from error
+
+
+def role_in(user: Actor, project: Project) -> Role | None:
+    """The user's role, or None for outsiders."""
+    if not user.is_authenticated:
+        return None
+    role = Membership.objects.filter(project=project, user=user).values_list("role", flat=True).first()
+    return None if role is None else Role(role)
+
+
+def has_role(user: Actor, project: Project, role: Role | str) -> bool:
+    held = role_in(user, project)
+    return held is not None and RANK[held] >= RANK[Role(role)]
+
+
+def require_role(user: Actor, project: Project, role: Role | str) -> Role:
+    """The role held. Raises `NotVisible` for outsiders, `PermissionDenied` for members of a lower role."""
+    held = role_in(user, project)
+    wanted = Role(role)
+    if held is None:
+        raise NotVisible("no such project")
+    if RANK[held] < RANK[wanted]:
+        raise PermissionDenied(
+            f"this takes the role {wanted} in {project.name}, yours is {held}: ask an owner of the project"
+        )
+    return held

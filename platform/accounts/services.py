@@ -1,0 +1,89 @@
+"""Writes to projects and memberships. Invariant: a project always has an owner."""
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.utils.text import slugify
+
+from accounts.access import TO_MANAGE_MEMBERS, TO_RENAME_PROJECT, NotVisible, require_role
+from accounts.models import Membership, Project, Role, User
+
+
+@transaction.atomic
+def create_project(*, user: User, name: str) -> Project:
+    """A new project owned by `user`. Raises `ValidationError` for an empty or overlong name."""
+    project = Project(name=name.strip())
+    # The id's first letters keep slugs apart without a search for a free one.
+    project.slug = f"{slugify(project.name)[:100] or 'project'}-{project.id.hex[:8]}"
+    project.full_clean()
+    project.save()
+    Membership.objects.create(project=project, user=user, role=Role.OWNER)
+    return project
+
+
+def rename_project(*, user: User, project: Project, name: str) -> Project:
+    """Owners only; the slug stays, links keep working."""
+    require_role(user, project, TO_RENAME_PROJECT)
+    project.name = name.strip()
+    project.full_clean()
+    project.save(update_fields=["name"])
+    return project
+
+
+@transaction.atomic
+def add_member(*, user: User, project: Project, username: str, role: Role | str) -> Membership:
+    """Raises `ValidationError` for an unknown user name and for somebody who is a member already."""
+    require_role(user, project, TO_MANAGE_MEMBERS)
+    newcomer = User.objects.filter(username=username, is_active=True).first()
+    if newcomer is None:
+        raise ValidationError({"username": f"there is no user `{username}`: ask an admin to create the account"})
+    membership, is_new = Membership.objects.get_or_create(
+        project=project, user=newcomer, defaults={"role": _valid_role(role)}
+    )
+    if not is_new:
+        raise ValidationError({"username": f"`{username}` is {membership.role} already: change the role instead"})
+    return membership
+
+
+@transaction.atomic
+def change_role(*, user: User, project: Project, username: str, role: Role | str) -> Membership:
+    """Raises `ValidationError` when it would leave the project without an owner."""
+    require_role(user, project, TO_MANAGE_MEMBERS)
+    wanted = _valid_role(role)
+    membership = _locked_membership(project, username)
+    if wanted != Role.OWNER:
+        _require_another_owner(project, membership)
+    membership.role = wanted
+    membership.save(update_fields=["role"])
+    return membership
+
+
+@transaction.atomic
+def remove_member(*, user: User, project: Project, username: str) -> None:
+    """Owners remove anybody, everybody may leave; the last owner may not."""
+    if user.username != username:
+        require_role(user, project, TO_MANAGE_MEMBERS)
+    membership = _locked_membership(project, username)
+    _require_another_owner(project, membership)
+    membership.delete()
+
+
+def _valid_role(role: Role | str) -> Role:
+    try:
+        return Role(role)
+    except ValueError as error:
+        raise ValidationError({"role": f"`role` must be one of {', '.join(Role.values)}, got `{role}`"}) from error
+
+
+def _locked_membership(project: Project, username: str) -> Membership:
+    # The project's row serialises changes of its members: two owners who remove each other at once must not both win.
+    Project.objects.select_for_update().get(pk=project.pk)
+    membership = Membership.objects.filter(project=project, user__username=username).first()
+    if membership is None:
+        raise NotVisible("no such member")
+    return membership
+
+
+def _require_another_owner(project: Project, membership: Membership) -> None:
+    owners = Membership.objects.filter(project=project, role=Role.OWNER)
+    if membership.role == Role.OWNER and owners.count() == 1:
+        raise ValidationError(f"{project.name} must keep an owner: make somebody else an owner first")

@@ -1,0 +1,48 @@
+"""Reads of prompt sets, for those who may see them; base models and presets are for everybody."""
+
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+from accounts.access import Actor, NotVisible, visible_projects
+from accounts.models import Project
+from catalog.base_models import BaseModelEntry, ModelNotUsable, list_base_models, resolve_base_model
+from catalog.models import PromptSet
+from catalog.presets import Preset, get_preset, list_presets
+
+__all__ = [
+    "BaseModelEntry",
+    "ModelNotUsable",
+    "Preset",
+    "get_preset",
+    "get_prompt_set",
+    "list_base_models",
+    "list_presets",
+    "prompts_of_set",
+    "resolve_base_model",
+    "visible_prompt_sets",
+]
+
+
+def visible_prompt_sets(user: Actor) -> QuerySet[PromptSet]:
+    return PromptSet.objects.filter(project__in=visible_projects(user)).select_related("project")
+
+
+def get_prompt_set(user: Actor, prompt_set_id: UUID | str) -> PromptSet:
+    """Raises `NotVisible` for outsiders and for ids that name nothing."""
+    try:
+        return visible_prompt_sets(user).get(pk=UUID(str(prompt_set_id)))
+    except (PromptSet.DoesNotExist, ValueError) as error:
+        raise NotVisible("no such prompt set") from error
+
+
+def prompts_of_set(project: Project, prompt_set_id: str) -> tuple[str, ...]:
+    """The prompts of one of the project's own sets. Raises `LookupError` naming the sets there are."""
+    own = PromptSet.objects.filter(project=project)
+    try:
+        return tuple(own.get(pk=UUID(prompt_set_id)).prompts)
+    except (PromptSet.DoesNotExist, ValueError) as error:
+        names = ", ".join(f"{item.name} ({item.pk})" for item in own) or "none yet"
+        raise LookupError(
+            f"`prompts.prompt_set` `{prompt_set_id}` is no prompt set of {project.name}: choose one of {names}"
+        ) from error

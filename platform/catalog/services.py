@@ -1,0 +1,45 @@
+"""Writes to prompt sets."""
+
+from collections.abc import Sequence
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+
+from accounts.access import TO_UPLOAD_PROMPTS, require_role
+from accounts.models import Project, User
+from catalog.models import PromptSet
+from catalog.prompt_files import PromptsRefused, check_prompts, read_prompts
+
+
+def upload_prompt_set(*, user: User, project: Project, name: str, content: bytes, file_name: str) -> PromptSet:
+    """A prompt set from a file's bytes. Raises `ValidationError` with the field at fault."""
+    require_role(user, project, TO_UPLOAD_PROMPTS)
+    try:
+        prompts = read_prompts(content, file_name)
+    except PromptsRefused as error:
+        raise ValidationError({"file": str(error)}) from error
+    return _create(user, project, name, prompts)
+
+
+def create_prompt_set(*, user: User, project: Project, name: str, prompts: Sequence[str]) -> PromptSet:
+    """A prompt set from a list. Raises `ValidationError` with the field at fault."""
+    require_role(user, project, TO_UPLOAD_PROMPTS)
+    try:
+        checked = check_prompts(prompts)
+    except PromptsRefused as error:
+        raise ValidationError({"prompts": str(error)}) from error
+    return _create(user, project, name, checked)
+
+
+def delete_prompt_set(*, user: User, prompt_set: PromptSet) -> None:
+    """Runs keep a copy of the prompts they were made with, so that this breaks none of them."""
+    require_role(user, prompt_set.project, TO_UPLOAD_PROMPTS)
+    prompt_set.delete()
+
+
+@transaction.atomic
+def _create(user: User, project: Project, name: str, prompts: list[str]) -> PromptSet:
+    prompt_set = PromptSet(project=project, name=name.strip(), prompts=prompts, created_by=user)
+    prompt_set.full_clean()
+    prompt_set.save()
+    return prompt_set

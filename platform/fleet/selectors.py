@@ -1,0 +1,78 @@
+"""Reads of the pool: what there is, what is free, who holds what."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from django.db.models import Count, F, Min, QuerySet
+
+from fleet.models import Lane, LaneKind, Node, NodeState
+from worker.contracts.ingest import LaneGrant
+from worker.contracts.names import Role
+
+ROLE_ORDER = [Role.ROLLOUT.value, Role.TRAINER.value, Role.REWARD.value]
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """An attempt that holds lanes, whatever became of its run."""
+
+    run_id: UUID
+    attempt: int
+    since: datetime
+    num_lanes: int
+
+
+def pool_lanes() -> Mapping[LaneKind, int]:
+    """Lanes by kind that runs can be given at all, free or not."""
+    return _by_kind(_usable_lanes())
+
+
+def free_lanes() -> Mapping[LaneKind, int]:
+    """Lanes by kind that are free now."""
+    return _by_kind(_usable_lanes().filter(run_id=None))
+
+
+def holders() -> list[Holder]:
+    """Who holds lanes, longest first."""
+    rows = (
+        Lane.objects.exclude(run_id=None)
+        .values("run_id", "attempt")
+        .annotate(since=Min("held_since"), num_lanes=Count("pk"))
+        .order_by("since")
+    )
+    return [Holder(**row) for row in rows]
+
+
+def grants_of(run_id: UUID) -> tuple[LaneGrant, ...]:
+    """The lanes the run holds, in the order they were granted."""
+    lanes = Lane.objects.filter(run_id=run_id).select_related("node")
+    order = sorted(lanes, key=lambda lane: (ROLE_ORDER.index(lane.role), lane.role_index or 0))
+    return tuple(grant_of(lane) for lane in order)
+
+
+def grant_of(lane: Lane) -> LaneGrant:
+    """A held lane as the driver is told of it."""
+    return LaneGrant(
+        lane=f"{lane.role}-{lane.role_index}",
+        role=Role(lane.role),
+        node=lane.node.name,
+        device=lane.device,
+        resource=lane.resource or None,
+        num_cpus=lane.num_cpus,
+    )
+
+
+def nodes_with_lanes() -> QuerySet[Node]:
+    """For the pool page: every node with its lanes."""
+    return Node.objects.prefetch_related("lanes")
+
+
+def _usable_lanes() -> QuerySet[Lane]:
+    return Lane.objects.filter(cordoned=False, node__state=NodeState.ACTIVE)
+
+
+def _by_kind(lanes: QuerySet[Lane]) -> Mapping[LaneKind, int]:
+    counts = lanes.order_by().values_list(F("kind")).annotate(Count("pk"))
+    return {LaneKind(kind): count for kind, count in counts}

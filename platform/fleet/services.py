@@ -1,0 +1,81 @@
+"""Gives lanes to a run id and takes them back. Knows no run logic.
+
+Invariant: a request is granted whole or not at all, in one transaction; two dispatchers never get the same lane.
+"""
+
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+
+from fleet.models import Lane, LaneKind, Node, NodeState
+from fleet.selectors import grant_of, pool_lanes
+from fleet.wanted import kind_for, kinds_wanted, roles_in_order
+from worker.contracts.ingest import LaneGrant
+from worker.contracts.sections import LaneSpec
+
+LOCAL_NODE = "local"
+
+
+def gpu_resource(node: str, index: int) -> str:
+    """The custom Ray resource that stands for one GPU of a node that Tandem starts."""
+    return f"tandem-{node}-gpu-{index}"
+
+
+@transaction.atomic
+def ensure_local_lanes(*, num_cpu_lanes: int, num_gpus: int = 0, node: str = LOCAL_NODE) -> list[Lane]:
+    """Make this machine's node hold exactly these lanes. Idempotent; a held lane too many goes when it is free."""
+    home, _ = Node.objects.get_or_create(name=node)
+    Node.objects.select_for_update().get(pk=home.pk)
+    for kind, count in ((LaneKind.CPU, num_cpu_lanes), (LaneKind.GPU, num_gpus)):
+        for index in range(count):
+            Lane.objects.update_or_create(
+                node=home,
+                kind=kind,
+                index=index,
+                defaults={
+                    "label": f"{node}/{kind}-{index}",
+                    "device": str(index) if kind == LaneKind.GPU else "cpu",
+                    "resource": gpu_resource(node, index) if kind == LaneKind.GPU else "",
+                    "cordoned": False,
+                },
+            )
+        surplus = Lane.objects.filter(node=home, kind=kind, index__gte=count)
+        surplus.filter(run_id=None).delete()
+        surplus.update(cordoned=True)
+    return list(Lane.objects.filter(node=home))
+
+
+@transaction.atomic
+def allocate(*, run_id: UUID, attempt: int, wanted: LaneSpec) -> tuple[LaneGrant, ...] | None:
+    """Lanes for every role, or None when the free ones do not hold the whole request.
+
+    Lanes that another dispatcher is just taking are passed over, never waited for.
+    """
+    chosen: dict[LaneKind, list[Lane]] = {}
+    pool = pool_lanes()
+    for kind, count in kinds_wanted(wanted, pool).items():
+        free = (
+            Lane.objects.select_for_update(skip_locked=True, of=("self",))
+            .filter(kind=kind, run_id=None, cordoned=False, node__state=NodeState.ACTIVE)
+            .select_related("node")
+            .order_by("node__name", "index")[:count]
+        )
+        chosen[kind] = list(free)
+        if len(chosen[kind]) < count:
+            return None
+    now = timezone.now()
+    taken = []
+    for role, index in roles_in_order(wanted):
+        lane = chosen[kind_for(role, pool)].pop(0)
+        lane.run_id, lane.attempt, lane.role, lane.role_index, lane.held_since = run_id, attempt, role, index, now
+        taken.append(lane)
+    Lane.objects.bulk_update(taken, ["run_id", "attempt", "role", "role_index", "held_since"])
+    return tuple(grant_of(lane) for lane in taken)
+
+
+def release(run_id: UUID) -> int:
+    """Free every lane of the run; the number freed. Freeing nothing is no error."""
+    return Lane.objects.filter(run_id=run_id).update(
+        run_id=None, attempt=None, role="", role_index=None, held_since=None
+    )

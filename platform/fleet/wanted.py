@@ -1,0 +1,31 @@
+"""Queue arithmetic: which kinds of lane a request takes, and whether the pool could ever hold it. Pure."""
+
+from collections import Counter
+from collections.abc import Mapping
+
+from fleet.models import LaneKind
+from worker.contracts.names import Role
+from worker.contracts.sections import LaneSpec
+
+
+def roles_in_order(wanted: LaneSpec) -> list[tuple[Role, int]]:
+    """Every lane wanted, as (role, index within the role)."""
+    counts = {Role.ROLLOUT: wanted.num_rollout, Role.TRAINER: wanted.num_trainer, Role.REWARD: wanted.num_reward}
+    return [(role, index) for role, count in counts.items() for index in range(count)]
+
+
+def kind_for(role: Role, pool: Mapping[LaneKind, int]) -> LaneKind:
+    """Rollout and trainer lanes take GPUs where the pool has any; reward lanes score on CPU slots."""
+    if role is not Role.REWARD and pool.get(LaneKind.GPU, 0):
+        return LaneKind.GPU
+    return LaneKind.CPU
+
+
+def kinds_wanted(wanted: LaneSpec, pool: Mapping[LaneKind, int]) -> dict[LaneKind, int]:
+    """How many lanes of each kind `wanted` takes from `pool` (lanes by kind, free or not)."""
+    return dict(Counter(kind_for(role, pool) for role, _ in roles_in_order(wanted)))
+
+
+def fits(wanted: LaneSpec, available: Mapping[LaneKind, int], pool: Mapping[LaneKind, int]) -> bool:
+    """Whether `available` lanes hold the whole request: all or nothing."""
+    return all(available.get(kind, 0) >= count for kind, count in kinds_wanted(wanted, pool).items())

@@ -1,0 +1,108 @@
+"""alice owns the project, bob edits in it, charlie is an outsider. Factories for what every web test needs."""
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from accounts.models import Membership, Project, Role, User
+from runs.models import Run, RunStream
+from worker.contracts.run_spec import RunSpec
+from worker.contracts.states import RunState
+
+PROMPTS = ["a red square", "a blue circle", "a green triangle"]
+_numbers = itertools.count(1)
+
+MakeUser = Callable[..., User]
+MakeProject = Callable[..., Project]
+MakeRun = Callable[..., Run]
+
+
+def small_spec(**sections: Any) -> RunSpec:
+    """A valid spec: 2 prompts × 2 members, 2 batches, one lane of each role. `sections` replace whole sections."""
+    document: dict[str, Any] = {
+        "prompts": {"inline": PROMPTS},
+        "rewards": [{"name": "shape_match"}],
+        "batch": {"num_prompts_per_batch": 2, "group_size": 2},
+        "num_batches": 2,
+        **sections,
+    }
+    return RunSpec.model_validate(document)
+
+
+@pytest.fixture
+def make_spec() -> Callable[..., RunSpec]:
+    return small_spec
+
+
+@pytest.fixture
+def make_user(db: None) -> MakeUser:
+    def make(username: str = "", **fields: Any) -> User:
+        return User.objects.create_user(username or f"user-{next(_numbers)}", password="correct horse", **fields)
+
+    return make
+
+
+@pytest.fixture
+def make_project(make_user: MakeUser) -> MakeProject:
+    def make(name: str = "Shapes", owner: User | None = None) -> Project:
+        project = Project.objects.create(name=name, slug=f"project-{next(_numbers)}")
+        Membership.objects.create(project=project, user=owner or make_user(), role=Role.OWNER)
+        return project
+
+    return make
+
+
+@pytest.fixture
+def make_run(make_project: MakeProject) -> MakeRun:
+    def make(project: Project | None = None, spec: RunSpec | None = None, **fields: Any) -> Run:
+        """A run's row as it stands in the given state, without its history."""
+        chosen = spec or small_spec()
+        values: dict[str, Any] = {
+            "name": f"run-{next(_numbers)}",
+            "state": RunState.QUEUED.value,
+            "prompts": list(chosen.prompts.inline),
+            **fields,
+        }
+        run = Run.objects.create(
+            project=project or make_project(),
+            spec=chosen.model_dump(mode="json"),
+            algebra=chosen.algebra.model_dump(mode="json"),
+            num_batches=chosen.num_batches,
+            max_attempts=chosen.max_attempts,
+            **values,
+        )
+        RunStream.objects.create(run=run)
+        return run
+
+    return make
+
+
+@pytest.fixture
+def alice(make_user: MakeUser) -> User:
+    return make_user("alice")
+
+
+@pytest.fixture
+def project(make_project: MakeProject, alice: User) -> Project:
+    return make_project("Shapes", owner=alice)
+
+
+@pytest.fixture
+def bob(make_user: MakeUser, project: Project) -> User:
+    user = make_user("bob")
+    Membership.objects.create(project=project, user=user, role=Role.EDITOR)
+    return user
+
+
+@pytest.fixture
+def viewer(make_user: MakeUser, project: Project) -> User:
+    user = make_user("vera")
+    Membership.objects.create(project=project, user=user, role=Role.VIEWER)
+    return user
+
+
+@pytest.fixture
+def charlie(make_user: MakeUser) -> User:
+    return make_user("charlie")

@@ -1,0 +1,1 @@
+"""Thin Celery tasks: each fetches by id and calls one service."""
