@@ -18,7 +18,7 @@ class Purpose(StrEnum):
 
 @dataclass(frozen=True, slots=True, order=True)
 class FragmentKey:
-    """`batch` counts from 0; `index` is the fragment's place within its group."""
+    """`batch` counts from 0, and so do `group`, mini-batch and epoch; `index` is the place within the group."""
 
     purpose: Purpose
     batch: int
@@ -117,6 +117,16 @@ class AdmissionOpened:
     pass
 
 
+@dataclass(frozen=True, slots=True)
+class TrainerReserved:
+    """The controller takes the free trainer gang, for a checkpoint say: no training action until it is released."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrainerReleased:
+    pass
+
+
 Event = (
     LaneJoined
     | LaneLost
@@ -129,6 +139,8 @@ Event = (
     | EvaluationRequested
     | AdmissionClosed
     | AdmissionOpened
+    | TrainerReserved
+    | TrainerReleased
 )
 
 
@@ -161,7 +173,11 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Accumulate:
-    """All trainer lanes together: forward and backward over these complete groups. Answered by `Accumulated`."""
+    """All trainer lanes together: forward and backward over these complete groups, in the order given.
+
+    Which groups arrive bundled depends on timing, so packing must not: no micro-batch spans a bundle's groups.
+    Answered by `Accumulated`.
+    """
 
     batch: int
     minibatch: int
@@ -192,6 +208,8 @@ class EvaluationComplete:
 
     purpose: Purpose
     batch: int
+    rewards: tuple[tuple[float, ...], ...]
+    """Of each group in order, one for each member."""
 
 
 Action = Pull | Generate | Score | Accumulate | Commit | Publish | EvaluationComplete

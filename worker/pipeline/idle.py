@@ -1,0 +1,45 @@
+"""Why a free lane is idle, told from what its role waits for.
+
+trainer  waits for complete groups     ◄ reward lanes score them ◄ rollout lanes generate them
+reward   waits for generated fragments ◄ rollout lanes
+rollout  waits for the next batch      ◄ the trainer's last commit ◄ its publish
+"""
+
+from worker.contracts.names import Role
+from worker.contracts.spans import IdleCause
+from worker.pipeline.admission import Admission, OpenBatch
+from worker.pipeline.lanes import LaneTable
+from worker.pipeline.types import Publish
+
+
+def idle_cause(
+    role: Role,
+    *,
+    lanes: LaneTable,
+    admission: Admission,
+    head: OpenBatch | None,
+    num_ungenerated: int,
+    num_unscored: int,
+) -> IdleCause:
+    """The cause for a free lane of `role`. `head` is the batch being trained; the counts span all open work."""
+    if isinstance(lanes.gang_action, Publish):
+        return IdleCause.PUBLISH_WAIT
+    missing = _missing_role(lanes, num_ungenerated, num_unscored)
+    if missing is not None and missing is not role:
+        return IdleCause.FAILURE if lanes.num_lost(missing) else IdleCause.START_UP
+    if role is Role.TRAINER and head is not None:
+        return head.training.waiting_cause()
+    if role is Role.REWARD and num_ungenerated:
+        return IdleCause.NO_FRAGMENT_READY
+    return IdleCause.BATCH_BARRIER if admission.more_to_come else IdleCause.DRAIN
+
+
+def _missing_role(lanes: LaneTable, num_ungenerated: int, num_unscored: int) -> Role | None:
+    """The role that has work but no lane at all."""
+    if num_ungenerated and not lanes.num(Role.ROLLOUT):
+        return Role.ROLLOUT
+    if num_unscored and not lanes.num(Role.REWARD):
+        return Role.REWARD
+    if not lanes.num(Role.TRAINER):
+        return Role.TRAINER
+    return None

@@ -1,0 +1,118 @@
+"""The lanes of a run as the scheduler sees them: who is there, who is free, who still owes an answer.
+
+Invariant: a lane does one thing at a time. The trainer lanes form one gang: an action of the gang occupies all of them.
+"""
+
+from dataclasses import dataclass
+
+from worker.contracts.names import Role
+from worker.pipeline.protocol import ProtocolError, is_answer
+from worker.pipeline.types import Action, Event, LaneJoined
+
+
+@dataclass(slots=True)
+class Lane:
+    name: str
+    role: Role
+    policy_version: int | None
+    """What a rollout lane holds; `None`: nothing yet."""
+    under_way: Action | None = None
+
+
+class LaneTable:
+    """Lanes by name and role; free lanes in the order in which they became free."""
+
+    def __init__(self) -> None:
+        self._lanes: dict[str, Lane] = {}
+        self._free: dict[Role, dict[str, Lane]] = {role: {} for role in Role}
+        self._num: dict[Role, int] = dict.fromkeys(Role, 0)
+        self._num_lost: dict[Role, int] = dict.fromkeys(Role, 0)
+        self._gang_action: Action | None = None
+        self.gang_is_reserved = False
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._lanes
+
+    def __getitem__(self, name: str) -> Lane:
+        if name not in self._lanes:
+            raise ProtocolError(f"lane `{name}` is not part of this run: apply `LaneJoined` before anything else of it")
+        return self._lanes[name]
+
+    def join(self, event: LaneJoined) -> None:
+        if event.lane in self._lanes:
+            raise ProtocolError(f"lane `{event.lane}` has joined already: apply `LaneLost` before it joins again")
+        if event.role is Role.TRAINER and self._gang_action is not None:
+            raise ProtocolError(
+                f"trainer lane `{event.lane}` must join while the gang is free, not in {self._gang_action}"
+            )
+        lane = Lane(event.lane, event.role, event.policy_version)
+        self._lanes[lane.name] = self._free[lane.role][lane.name] = lane
+        self._num[lane.role] += 1
+
+    def lose(self, name: str) -> Lane:
+        """Forget a lane; what it had under way is the caller's to hand out again."""
+        lane = self[name]
+        del self._lanes[name]
+        self._free[lane.role].pop(name, None)
+        self._num[lane.role] -= 1
+        self._num_lost[lane.role] += 1
+        return lane
+
+    def num(self, role: Role) -> int:
+        return self._num[role]
+
+    def num_lost(self, role: Role) -> int:
+        return self._num_lost[role]
+
+    def free(self, role: Role) -> list[Lane]:
+        return list(self._free[role].values())
+
+    def start(self, lane: Lane, action: Action) -> None:
+        lane.under_way = action
+        del self._free[lane.role][lane.name]
+
+    def finish(self, name: str, event: Event) -> Action:
+        """Free a lane by the answer to what it had under way, which is returned. Raises `ProtocolError` otherwise."""
+        lane = self[name]
+        action = lane.under_way
+        if action is None:
+            raise ProtocolError(f"lane `{name}` has nothing under way, so {event} answers nothing: apply answers once")
+        if not is_answer(event, action):
+            raise ProtocolError(f"lane `{name}` has {action} under way and was expected to answer that, got {event}")
+        lane.under_way = None
+        self._free[lane.role][name] = lane
+        return action
+
+    @property
+    def gang_action(self) -> Action | None:
+        return self._gang_action
+
+    @property
+    def gang_is_free(self) -> bool:
+        """Every trainer lane is there with nothing to do, and the controller has not reserved them."""
+        num_trainers = self._num[Role.TRAINER]
+        return num_trainers > 0 and len(self._free[Role.TRAINER]) == num_trainers and not self.gang_is_reserved
+
+    def start_gang(self, action: Action) -> None:
+        self._gang_action = action
+        for lane in self.free(Role.TRAINER):
+            self.start(lane, action)
+
+    def finish_gang(self, event: Event) -> Action:
+        action = self._gang_action
+        if action is None:
+            raise ProtocolError(
+                f"the trainer gang has nothing under way, so {event} answers nothing: apply answers once"
+            )
+        if not is_answer(event, action):
+            raise ProtocolError(f"the trainer gang has {action} under way and was expected to answer that, got {event}")
+        self._gang_action = None
+        for lane in self._lanes.values():
+            if lane.role is Role.TRAINER:
+                lane.under_way = None
+                self._free[Role.TRAINER][lane.name] = lane
+        return action
+
+    @property
+    def nothing_under_way(self) -> bool:
+        return not self.gang_is_reserved and len(self._lanes) == sum(len(free) for free in self._free.values())

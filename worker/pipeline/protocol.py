@@ -1,0 +1,44 @@
+"""Which event answers which action, and the error for everything else an executor may do wrong.
+
+Invariant: an executor answers every action exactly once, with the event that the action's docstring names.
+"""
+
+from worker.pipeline.types import (
+    Accumulate,
+    Accumulated,
+    Action,
+    Commit,
+    Committed,
+    Event,
+    Generate,
+    Generated,
+    Publish,
+    Published,
+    Pull,
+    Pulled,
+    Score,
+    Scored,
+)
+
+
+class ProtocolError(RuntimeError):
+    """The executor told the scheduler something that cannot have happened. Names what was expected."""
+
+
+def is_answer(event: Event, action: Action) -> bool:
+    """Whether `event` is what `action` was to bring about."""
+    match action:
+        case Pull(lane, version):
+            return event == Pulled(lane, version)
+        case Generate(lane, fragment):
+            return event == Generated(lane, fragment.key)
+        case Score(lane, fragment):
+            return isinstance(event, Scored) and (event.lane, event.key) == (lane, fragment.key)
+        case Accumulate(batch, minibatch, epoch, groups):
+            return event == Accumulated(batch, minibatch, epoch, groups)
+        case Commit(batch, minibatch, epoch):
+            return event == Committed(batch, minibatch, epoch)
+        case Publish(_, version):
+            return event == Published(version)
+        case _:
+            return False

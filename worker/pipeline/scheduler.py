@@ -1,0 +1,325 @@
+"""The scheduler: a pure state machine that decides which lane does what next.
+
+An executor (Ray, simulator, emulator) loops: `apply(event)` for whatever happened, then start all `next_actions()`.
+
+    EvaluationRequested ─┐
+                         ▼
+    admission ──► fragments to generate ──► rollout lane ──Generated──► fragments to score ──► reward lane
+        ▲         (a free lane pulls the        ▲                                                 │ Scored
+        │          most urgent one)             │ Pull when the lane holds another version        ▼
+        │                                       │                                          group assembler
+    Published                                   │                                                 │ complete groups
+        │                                       │                                                 ▼
+        └──── Publish ◄── batch trained ◄── Commit ◄── mini-batch accumulated ◄── Accumulate ── trainer gang
+
+    who waits            for what                                        who unblocks it
+    rollout lane         a fragment; the version that it is of           admission, `Published`; `Pulled`
+    reward lane          a generated fragment                            rollout lanes
+    trainer gang         a complete group of the open mini-batch         reward lanes
+    the next batch       the batch before it, published                  the trainer gang
+    an evaluation        its fragments, generated ahead of training      rollout, then reward lanes
+
+Invariants: a lane has at most one action under way; every fragment is generated once, scored once and trained once in
+each epoch, whatever lanes come and go; a fragment is generated under exactly the version it is stamped with; the same
+events give the same actions. What is generated is never thrown away.
+"""
+
+from collections.abc import Iterator
+from typing import Literal, assert_never
+
+from worker.contracts.algebra import BatchAlgebra
+from worker.contracts.names import Role
+from worker.contracts.spans import IdleCause
+from worker.pipeline.admission import Admission, BatchSettings, OpenBatch, OpenEvaluation
+from worker.pipeline.assembler import GroupAssembler
+from worker.pipeline.fragments import cut_fragments
+from worker.pipeline.generation import Generation
+from worker.pipeline.idle import idle_cause
+from worker.pipeline.lanes import LaneTable
+from worker.pipeline.protocol import ProtocolError
+from worker.pipeline.scoring import Scoring
+from worker.pipeline.types import (
+    Accumulated,
+    Action,
+    AdmissionClosed,
+    AdmissionOpened,
+    Committed,
+    EvaluationComplete,
+    EvaluationRequested,
+    Event,
+    FragmentKey,
+    Generate,
+    Generated,
+    LaneJoined,
+    LaneLost,
+    Publish,
+    Published,
+    Pulled,
+    Purpose,
+    Score,
+    Scored,
+    TrainerReleased,
+    TrainerReserved,
+)
+
+
+class Scheduler:
+    """Drives one attempt of a run from `first_batch` to `num_batches`, starting on `policy_version`.
+
+    `gap`: train groups as they complete, not only when the whole batch is in. `deterministic`: accumulate groups in
+    index order. `advantage_std="batch"`: rewards of the whole batch are needed before any group trains.
+    """
+
+    def __init__(
+        self,
+        algebra: BatchAlgebra,
+        *,
+        gap: bool,
+        deterministic: bool,
+        advantage_std: Literal["group", "batch"],
+        first_batch: int,
+        num_batches: int,
+        policy_version: int,
+    ) -> None:
+        self._algebra = algebra
+        self._settings = BatchSettings(
+            algebra=algebra, gap=gap, deterministic=deterministic, whole_batch_advantages=advantage_std == "batch"
+        )
+        self._policy_version = policy_version
+        self._lanes = LaneTable()
+        self._admission = Admission(first_batch, num_batches)
+        self._generation = Generation(self._lanes)
+        self._scoring = Scoring(self._lanes)
+        self._batches: dict[int, OpenBatch] = {}
+        self._evaluations: dict[tuple[Purpose, int], OpenEvaluation] = {}
+        self._needs_restart = False
+
+    # --- what happened ----------------------------------------------------------------------------------------------
+
+    def apply(self, event: Event) -> None:
+        """Take in one event. Raises `ProtocolError` for anything that no action under way can have led to."""
+        match event:
+            case LaneJoined():
+                self._lane_joined(event)
+            case LaneLost():
+                self._lane_lost(event)
+            case Pulled():
+                self._lanes.finish(event.lane, event)
+                self._lanes[event.lane].policy_version = event.policy_version
+            case Generated():
+                self._generated(event)
+            case Scored():
+                self._scored(event)
+            case Accumulated():
+                self._lanes.finish_gang(event)
+                self._batches[event.batch].training.accumulated(event.groups)
+            case Committed():
+                self._lanes.finish_gang(event)
+                self._batches[event.batch].training.committed()
+            case Published():
+                self._published(event)
+            case EvaluationRequested():
+                self._evaluation_requested(event)
+            case AdmissionClosed():
+                self._admission.is_open = False
+            case AdmissionOpened():
+                self._admission.is_open = True
+            case TrainerReserved():
+                self._reserve_trainer()
+            case TrainerReleased():
+                self._lanes.gang_is_reserved = False
+            case _:
+                assert_never(event)
+
+    def _lane_joined(self, event: LaneJoined) -> None:
+        head = self._head
+        if event.role is Role.TRAINER and head is not None and head.training.has_open_gradients:
+            raise ProtocolError(
+                f"trainer lane `{event.lane}` must join between optimizer steps, not amid a mini-batch "
+                f"of batch {head.number}: it would lack the gradients accumulated so far"
+            )
+        self._lanes.join(event)
+
+    def _lane_lost(self, event: LaneLost) -> None:
+        lane = self._lanes.lose(event.lane)
+        self._generation.lost(lane)
+        self._scoring.lost(lane)
+        if lane.role is Role.TRAINER:
+            self._needs_restart = True
+
+    def _generated(self, event: Generated) -> None:
+        action = self._lanes.finish(event.lane, event)
+        assert isinstance(action, Generate)
+        self._assembler_of(event.key).generated(event.key)
+        self._scoring.enqueue(action.fragment)
+
+    def _scored(self, event: Scored) -> None:
+        action = self._lanes.finish(event.lane, event)
+        assert isinstance(action, Score)
+        self._assembler_of(event.key).scored(event.key, event.rewards)
+
+    def _published(self, event: Published) -> None:
+        action = self._lanes.finish_gang(event)
+        assert isinstance(action, Publish)
+        self._policy_version = event.policy_version
+        del self._batches[action.batch]
+        self._admission.batches_completed += 1
+
+    def _evaluation_requested(self, event: EvaluationRequested) -> None:
+        if (event.purpose, event.batch) in self._evaluations:
+            raise ProtocolError(
+                f"`{event.purpose}` at batch {event.batch} is under way: wait for its `EvaluationComplete` to ask again"
+            )
+        if event.purpose is Purpose.TRAIN:
+            raise ProtocolError("`purpose` must be `evaluate` or `request`, got `train`: batches begin by admission")
+        if event.policy_version != self._policy_version:
+            raise ProtocolError(
+                f"`policy_version` must be {self._policy_version}, the one published last, got {event.policy_version}"
+            )
+        assembler = self._open(event.purpose, event.batch, num_groups=event.num_groups, group_size=event.group_size)
+        self._evaluations[event.purpose, event.batch] = OpenEvaluation(event, assembler)
+
+    def _reserve_trainer(self) -> None:
+        if self._lanes.gang_action is not None:
+            raise ProtocolError(
+                f"the trainer gang must be free to be reserved, got {self._lanes.gang_action} under way"
+            )
+        self._lanes.gang_is_reserved = True
+
+    # --- what to start now ------------------------------------------------------------------------------------------
+
+    def next_actions(self) -> list[Action]:
+        """All that can start now; each lane named is occupied from here on, until its answer is applied."""
+        if self._needs_restart:
+            return []
+        while self._admission.may_begin:
+            self._begin_batch()
+        return [
+            *self._complete_evaluations(),
+            *self._generation.next_actions(self._policy_version),
+            *self._scoring.next_actions(),
+            *self._train(),
+        ]
+
+    def _begin_batch(self) -> None:
+        number = self._admission.begin()
+        assembler = self._open(
+            Purpose.TRAIN, number, num_groups=self._algebra.num_groups, group_size=self._algebra.group_size
+        )
+        training = self._settings.training_of(number, assembler)
+        self._batches[number] = OpenBatch(number, self._policy_version, assembler, training)
+
+    def _open(self, purpose: Purpose, batch: int, *, num_groups: int, group_size: int) -> GroupAssembler:
+        """Put all fragments of a batch or an evaluation in the queue; returns the assembler that awaits them."""
+        fragments = list(
+            cut_fragments(
+                purpose=purpose,
+                batch=batch,
+                num_groups=num_groups,
+                group_size=group_size,
+                fragment_size=self._algebra.fragment_size,
+                policy_version=self._policy_version,
+            )
+        )
+        self._generation.enqueue(fragments)
+        return GroupAssembler(fragments)
+
+    def _complete_evaluations(self) -> Iterator[Action]:
+        for identity, evaluation in list(self._evaluations.items()):
+            if evaluation.assembler.is_complete:
+                del self._evaluations[identity]
+                yield EvaluationComplete(*identity, evaluation.assembler.all_rewards())
+
+    def _train(self) -> Iterator[Action]:
+        head = self._head
+        if head is None or not self._lanes.gang_is_free:
+            return
+        action: Action | None = head.training.next_action()
+        if head.training.is_complete:
+            action = Publish(head.number, self._policy_version + 1)
+        if action is not None:
+            self._lanes.start_gang(action)
+            yield action
+
+    # --- how things stand -------------------------------------------------------------------------------------------
+
+    @property
+    def batches_completed(self) -> int:
+        """Batches trained and published, those of earlier attempts included."""
+        return self._admission.batches_completed
+
+    @property
+    def policy_version(self) -> int:
+        """The version published last."""
+        return self._policy_version
+
+    @property
+    def needed_versions(self) -> frozenset[int]:
+        """The versions that a lane may still be told to pull: keep their adapters on offer."""
+        of_evaluations = {evaluation.request.policy_version for evaluation in self._evaluations.values()}
+        of_batches = {batch.policy_version for batch in self._batches.values()}
+        return frozenset({self._policy_version} | of_evaluations | of_batches)
+
+    @property
+    def needs_restart(self) -> bool:
+        """A trainer lane was lost, and open gradients with it: begin a new scheduler from the last checkpoint."""
+        return self._needs_restart
+
+    @property
+    def is_quiescent(self) -> bool:
+        """Nothing under way and nothing open: a batch boundary at which admission is closed, or the end."""
+        is_idle = self._lanes.nothing_under_way and not self._batches and not self._evaluations
+        return is_idle and not self._admission.may_begin
+
+    @property
+    def is_finished(self) -> bool:
+        """Every batch is trained and published, and no evaluation is open."""
+        return self._admission.all_completed and self.is_quiescent
+
+    def group_rewards(self, batch: int, group: int) -> tuple[float, ...]:
+        """Rewards of a complete group of an open batch, in member order: what its advantages are computed from."""
+        return self._batches[batch].assembler.group_rewards(group)
+
+    def queues(self) -> dict[str, int]:
+        """Depths now: fragments no lane has begun to generate, fragments waiting for a reward lane, groups to train."""
+        head = self._head
+        return {
+            "fragments_to_generate": self._generation.num_waiting,
+            "fragments_to_score": self._scoring.num_waiting,
+            "groups_ready": head.training.num_ready_groups() if head else 0,
+        }
+
+    def idle_cause(self, lane: str) -> IdleCause | None:
+        """Why a lane has nothing to do; `None` while it has. A lane that has not joined yet is starting up."""
+        if lane not in self._lanes:
+            return IdleCause.START_UP
+        standing = self._lanes[lane]
+        if standing.under_way is not None or (standing.role is Role.TRAINER and self._lanes.gang_is_reserved):
+            return None
+        if self._needs_restart:
+            return IdleCause.FAILURE
+        assemblers = [batch.assembler for batch in self._batches.values()]
+        assemblers += [evaluation.assembler for evaluation in self._evaluations.values()]
+        return idle_cause(
+            standing.role,
+            lanes=self._lanes,
+            admission=self._admission,
+            head=self._head,
+            num_ungenerated=sum(assembler.num_fragments - assembler.num_generated for assembler in assemblers),
+            num_unscored=sum(assembler.num_fragments - assembler.num_scored for assembler in assemblers),
+        )
+
+    @property
+    def _head(self) -> OpenBatch | None:
+        """The batch being trained: the oldest one open."""
+        return next(iter(self._batches.values()), None)
+
+    def _assembler_of(self, key: FragmentKey) -> GroupAssembler:
+        work: OpenBatch | OpenEvaluation | None
+        if key.purpose is Purpose.TRAIN:
+            work = self._batches.get(key.batch)
+        else:
+            work = self._evaluations.get((key.purpose, key.batch))
+        if work is None:
+            raise ProtocolError(f"{key} belongs to no open batch or evaluation")
+        return work.assembler
