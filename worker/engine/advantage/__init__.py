@@ -1,0 +1,1 @@
+"""Advantages: how much better a trajectory did than its siblings."""

@@ -1,0 +1,86 @@
+"""The trainable part: LoRA layers on a frozen transformer, and their tensors by peft's own names.
+
+Everything that trains, publishes, binds, checkpoints or exports goes through `lora_parameters`, so all of them mean
+the same tensors under the same names.
+"""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from peft import LoraConfig
+
+from worker.contracts.sections import LoraSpec
+from worker.engine.errors import ModelLoadError, listing
+
+ADAPTER_NAME = "default"
+
+
+def add_lora(transformer: torch.nn.Module, spec: LoraSpec, default_targets: Iterable[str], *, seed: int) -> None:
+    """Freeze `transformer` and add LoRA layers in fp32: A is Gaussian from `seed`, B is 0.
+
+    Raises:
+        ModelLoadError: when a target matches no linear layer; the message lists what could be matched.
+    """
+    targets = tuple(spec.targets or default_targets)
+    _check_targets(transformer, targets)
+    transformer.requires_grad_(False)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        transformer.add_adapter(
+            LoraConfig(r=spec.rank, lora_alpha=spec.alpha, target_modules=list(targets), init_lora_weights="gaussian"),
+            adapter_name=ADAPTER_NAME,
+        )
+    for parameter in lora_parameters(transformer).values():
+        parameter.data = parameter.data.float()
+        parameter.requires_grad_(True)
+
+
+def lora_parameters(transformer: torch.nn.Module) -> dict[str, torch.nn.Parameter]:
+    """The live LoRA parameters by peft name (`…to_q.lora_A.weight`), in name order."""
+    suffix = f".{ADAPTER_NAME}.weight"
+    found = {
+        name.removesuffix(suffix) + ".weight": parameter
+        for name, parameter in transformer.named_parameters()
+        if ".lora_" in name and name.endswith(suffix)
+    }
+    return dict(sorted(found.items()))
+
+
+def lora_metadata(transformer: torch.nn.Module) -> dict[str, Any]:
+    """The LoRA's config as plain values, which diffusers stores in the file and reads back (rank, alpha, targets)."""
+    config: dict[str, Any] = transformer.peft_config[ADAPTER_NAME].to_dict()
+    return {
+        key: sorted(value) if isinstance(value, set) else value
+        for key, value in config.items()
+        if value is None or isinstance(value, bool | int | float | str | list | dict | set)
+    }
+
+
+@contextmanager
+def lora_disabled(transformer: torch.nn.Module) -> Iterator[None]:
+    """Inside, the transformer is the reference policy: the base without its LoRA."""
+    transformer.disable_adapters()
+    try:
+        yield
+    finally:
+        transformer.enable_adapters()
+
+
+def _check_targets(transformer: torch.nn.Module, targets: Iterable[str]) -> None:
+    linear = [name for name, module in transformer.named_modules() if isinstance(module, torch.nn.Linear)]
+    for target in targets:
+        if not any(name == target or name.endswith(f".{target}") for name in linear):
+            existing = {_without_indices(name) for name in linear}
+            raise ModelLoadError(
+                f"`lora.targets` must name linear layers of the model, got {target!r}, which matches none: "
+                f"choose among {listing(existing)}"
+            )
+
+
+def _without_indices(name: str) -> str:
+    """`transformer_blocks.3.attn.to_out.0` as `attn.to_out.0`: what a user would write."""
+    parts = name.split(".")
+    first = next((place + 1 for place, part in enumerate(parts) if part.isdigit() and place < 2), 0)
+    return ".".join(parts[first:])

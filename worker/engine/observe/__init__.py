@@ -1,0 +1,1 @@
+"""What a run measures about itself: the curves and the gates that fail it."""

@@ -1,0 +1,130 @@
+"""The rollout lane as a plain class: pull a policy version, generate fragments with it.
+
+A fragment never mixes versions: `pull` is called between fragments only, and `generate` refuses a fragment of any
+other version than the one bound.
+"""
+
+import time
+
+import torch
+
+from worker.contracts.run_spec import RunSpec
+from worker.engine.errors import SyncError
+from worker.engine.models.base import Conditioning
+from worker.engine.models.lora import add_lora
+from worker.engine.models.registry import load_model
+from worker.engine.rollout.kernel import SdeKernel
+from worker.engine.rollout.noise import initial_noise, trajectory_seed
+from worker.engine.rollout.sampler import Transitions, sample_ode, sample_sde
+from worker.engine.sync.adapter import bind
+from worker.engine.types import (
+    GeneratedFragment,
+    GenerationRequest,
+    PublishedAdapter,
+    PullReceipt,
+    Trajectories,
+)
+from worker.pipeline.types import Fragment, Purpose
+
+
+class RolloutEngine:
+    """Holds the base model with an empty LoRA; useless until the first `pull`."""
+
+    def __init__(self, spec: RunSpec, base_model_path: str, device: str | torch.device | None = None) -> None:
+        """Load the model. Raises `ModelLoadError`."""
+        self._spec = spec
+        self._model = load_model(spec.base_model, base_model_path, device=device)
+        add_lora(self._model.transformer, spec.lora, self._model.default_lora_targets, seed=spec.seed)
+        self._version: int | None = None
+        sampling = spec.sampling
+        self._eval_sigmas = self._sigmas(sampling.num_eval_denoising_steps)
+        self._kernel = SdeKernel.of(sampling, self._sigmas(sampling.num_denoising_steps))
+
+    @property
+    def policy_version(self) -> int | None:
+        """The version bound; `None` before the first `pull`."""
+        return self._version
+
+    def pull(self, adapter: PublishedAdapter) -> PullReceipt:
+        """Bind a published version and read it back from the live modules. Raises `SyncError`.
+
+        After a failed pull no version counts as bound: the weights may be half of each.
+        """
+        self._version = None
+        receipt = bind(self._model.transformer, adapter)
+        self._version = adapter.policy_version
+        return receipt
+
+    def generate(self, request: GenerationRequest) -> GeneratedFragment:
+        """Draw one fragment: SDE in the window for training, ODE with the evaluation schedule otherwise.
+
+        Raises:
+            SyncError: when the fragment asks for another version than the one bound.
+        """
+        fragment = request.fragment
+        if fragment.policy_version != self._version:
+            raise SyncError(
+                f"fragment {fragment.key} wants policy version {fragment.policy_version}, "
+                f"but {self._version} is bound: pull it first"
+            )
+        started = time.perf_counter()
+        clean, trajectories, seeds = self._draw(request)
+        drawn = time.perf_counter()
+        sampling = self._spec.sampling
+        images = self._model.decode(clean, height=sampling.height, width=sampling.width)
+        return GeneratedFragment(
+            fragment=fragment,
+            prompt=request.prompt,
+            trajectories=trajectories,
+            images=images,
+            seeds=seeds,
+            generate_seconds=drawn - started,
+            decode_seconds=time.perf_counter() - drawn,
+        )
+
+    def _draw(self, request: GenerationRequest) -> tuple[torch.Tensor, Trajectories | None, tuple[int, ...]]:
+        fragment, sampling = request.fragment, self._spec.sampling
+        key = fragment.key
+        seeds = tuple(
+            trajectory_seed(request.run_seed, key.purpose, key.batch, request.prompt_index, member)
+            for member in fragment.members
+        )
+        conditioning = Conditioning(
+            prompt=self._model.encode_prompt(request.prompt),
+            height=sampling.height,
+            width=sampling.width,
+            guidance_scale=sampling.guidance_scale,
+        )
+        latents = initial_noise(seeds, self._model.latent_shape(sampling.height, sampling.width))
+        if key.purpose is not Purpose.TRAIN:
+            return sample_ode(self._model, latents, self._eval_sigmas, conditioning), None, seeds
+        clean, transitions = sample_sde(
+            self._model,
+            latents,
+            self._kernel,
+            conditioning,
+            sde_indices=sampling.sde_indices,
+            seeds=seeds,
+            keep_means=self._is_gated(fragment),
+        )
+        return clean, self._trajectories(request, transitions), seeds
+
+    def _is_gated(self, fragment: Fragment) -> bool:
+        """Means are carried for the first mini-batch alone: only its first update sees the behaviour policy."""
+        return self._spec.algebra.minibatch_of(fragment.key.group) == 0
+
+    def _trajectories(self, request: GenerationRequest, transitions: Transitions) -> Trajectories:
+        return Trajectories(
+            fragment=request.fragment,
+            prompt=request.prompt,
+            sde_indices=self._spec.sampling.sde_indices,
+            sigmas=self._kernel.sigmas.cpu(),
+            latents=transitions.latents,
+            next_latents=transitions.next_latents,
+            log_probs=transitions.log_probs,
+            means=transitions.means,
+        )
+
+    def _sigmas(self, num_denoising_steps: int) -> torch.Tensor:
+        sampling = self._spec.sampling
+        return self._model.sigmas(num_denoising_steps, height=sampling.height, width=sampling.width)

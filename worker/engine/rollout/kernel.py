@@ -1,0 +1,72 @@
+"""The stochastic kernel of one run: the spec's SDE on one exact schedule, indexed by denoising step.
+
+Rollout and replay both hold one, built from the same `SamplingSpec` and the same sigmas, so that the two cannot
+drift apart.
+"""
+
+from dataclasses import dataclass
+
+import torch
+
+from worker.contracts.names import SdeType
+from worker.contracts.sections import SamplingSpec
+from worker.engine.rollout.sde import SdeStep, cps_step, flow_sde_step
+
+
+@dataclass(frozen=True, slots=True)
+class SdeKernel:
+    """`sigmas`: the schedule, (num_denoising_steps + 1,) fp32 from 1 to 0, on the device of the samples."""
+
+    sde_type: SdeType
+    noise_level: float
+    sigmas: torch.Tensor
+
+    @classmethod
+    def of(cls, sampling: SamplingSpec, sigmas: torch.Tensor) -> "SdeKernel":
+        return cls(sde_type=sampling.sde_type, noise_level=sampling.noise_level, sigmas=sigmas)
+
+    def step(
+        self,
+        velocity: torch.Tensor,
+        sample: torch.Tensor,
+        indices: torch.Tensor | int,
+        *,
+        noise: torch.Tensor | None = None,
+        next_sample: torch.Tensor | None = None,
+    ) -> SdeStep:
+        """Denoising step `indices` (one for all, or (N,)) of `sample` (N, ...): sampled or replayed."""
+        sigma, sigma_next = self.sigmas[indices], self.sigmas[indices + 1]
+        if self.sde_type is SdeType.CPS:
+            return cps_step(
+                velocity,
+                sample,
+                sigma,
+                sigma_next,
+                noise_level=self.noise_level,
+                noise=noise,
+                next_sample=next_sample,
+            )
+        return flow_sde_step(
+            velocity,
+            sample,
+            sigma,
+            sigma_next,
+            noise_level=self.noise_level,
+            second_sigma=self.sigmas[1],
+            noise=noise,
+            next_sample=next_sample,
+        )
+
+    def kl(
+        self, mean: torch.Tensor, reference_mean: torch.Tensor, std: torch.Tensor, indices: torch.Tensor
+    ) -> torch.Tensor:
+        """KL to the reference policy per sample, (N,): mean((mean - reference)²) / (2 s²).
+
+        s is the diffusion coefficient, std without sqrt(-dt) (Flow-GRPO leaves dt out, so that the penalty of a
+        denoising step does not depend on the schedule); for CPS it is the std itself.
+        """
+        squared = (mean - reference_mean).square().flatten(1).mean(1)
+        variance = std.flatten().square()
+        if self.sde_type is SdeType.FLOW:
+            variance = variance / (self.sigmas[indices] - self.sigmas[indices + 1])
+        return squared / (2 * variance)

@@ -1,0 +1,51 @@
+"""All randomness of a trajectory, from its place in the run alone.
+
+The seed of a trajectory is made of run seed, purpose, batch, prompt index and member; every draw has a generator of
+its own on the CPU. So any lane, of any device type, alone or in any batch, reproduces the same bits.
+"""
+
+import hashlib
+from collections.abc import Sequence
+
+import torch
+
+from worker.pipeline.types import Purpose
+
+SEED_BITS = 52
+"""Seeds stay below 2**53, so that JSON and JavaScript show them exactly."""
+
+INITIAL_STREAM = 0
+
+
+def trajectory_seed(run_seed: int, purpose: Purpose, batch: int, prompt_index: int, member: int) -> int:
+    """The seed of one trajectory, in [0, 2**52).
+
+    Evaluation and requests are held out: their seeds never depend on the batch, so that pictures of one prompt and
+    member are comparable over a whole run, and never equal those of training (the purpose is part of the seed).
+    """
+    effective_batch = batch if purpose is Purpose.TRAIN else 0
+    return _mix(f"{run_seed}/{purpose.value}/{effective_batch}/{prompt_index}/{member}")
+
+
+def initial_noise(seeds: Sequence[int], shape: Sequence[int]) -> torch.Tensor:
+    """x_T of each seed: standard normal fp32 of (len(seeds), *shape), on the CPU."""
+    return _draw(seeds, INITIAL_STREAM, shape)
+
+
+def step_noise(seeds: Sequence[int], denoising_step: int, shape: Sequence[int]) -> torch.Tensor:
+    """The noise of one stochastic denoising step (from 0): fp32 of (len(seeds), *shape), on the CPU."""
+    return _draw(seeds, denoising_step + 1, shape)
+
+
+def _draw(seeds: Sequence[int], stream: int, shape: Sequence[int]) -> torch.Tensor:
+    drawn = torch.empty(len(seeds), *shape)
+    generator = torch.Generator(device="cpu")
+    for row, seed in zip(drawn, seeds, strict=True):
+        generator.manual_seed(_mix(f"{seed}:{stream}"))
+        row.normal_(generator=generator)
+    return drawn
+
+
+def _mix(text: str) -> int:
+    digest = hashlib.blake2b(text.encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "big") >> (64 - SEED_BITS)

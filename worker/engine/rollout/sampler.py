@@ -1,0 +1,83 @@
+"""Draw trajectories: stochastic denoising steps inside the window, deterministic ones outside.
+
+Only the transitions of the window are kept, in buffers filled in place; the rest of a trajectory is never stored.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+
+from worker.engine.models.base import Conditioning, ModelAdapter
+from worker.engine.rollout.kernel import SdeKernel
+from worker.engine.rollout.noise import step_noise
+from worker.engine.rollout.sde import ode_step
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transitions:
+    """What the window saw, N trajectories and K stochastic denoising steps; all fp32 on the CPU."""
+
+    latents: torch.Tensor
+    """(N, K, ...)"""
+    next_latents: torch.Tensor
+    """(N, K, ...)"""
+    log_probs: torch.Tensor
+    """(N, K)"""
+    means: torch.Tensor | None
+    """(N, K, ...), where asked for."""
+
+    @classmethod
+    def empty(cls, num_steps: int, like: torch.Tensor, keep_means: bool) -> "Transitions":
+        shape = (like.shape[0], num_steps, *like.shape[1:])
+        return cls(
+            latents=torch.empty(shape),
+            next_latents=torch.empty(shape),
+            log_probs=torch.empty(shape[:2]),
+            means=torch.empty(shape) if keep_means else None,
+        )
+
+
+def sample_ode(
+    model: ModelAdapter, latents: torch.Tensor, sigmas: torch.Tensor, conditioning: Conditioning
+) -> torch.Tensor:
+    """Denoise x_T deterministically; returns the clean latents (N, ...), fp32 on the model's device."""
+    sample = latents.to(model.device)
+    with torch.inference_mode():
+        for index in range(len(sigmas) - 1):
+            velocity = model.predict_velocity(sample, sigmas[index].expand(len(sample)), conditioning)
+            sample = ode_step(velocity, sample, sigmas[index], sigmas[index + 1]).next_sample
+    return sample
+
+
+def sample_sde(
+    model: ModelAdapter,
+    latents: torch.Tensor,
+    kernel: SdeKernel,
+    conditioning: Conditioning,
+    *,
+    sde_indices: Sequence[int],
+    seeds: Sequence[int],
+    keep_means: bool,
+) -> tuple[torch.Tensor, Transitions]:
+    """Denoise x_T with the kernel inside `sde_indices`; returns clean latents and the window's transitions."""
+    sample, sigmas = latents.to(model.device), kernel.sigmas
+    # Allocated outside inference mode: tensors born inside it may not be used by autograd in the same process.
+    kept = Transitions.empty(len(sde_indices), latents, keep_means)
+    slots = {index: slot for slot, index in enumerate(sde_indices)}
+    with torch.inference_mode():
+        for index in range(len(sigmas) - 1):
+            velocity = model.predict_velocity(sample, sigmas[index].expand(len(sample)), conditioning)
+            slot = slots.get(index)
+            if slot is None:
+                sample = ode_step(velocity, sample, sigmas[index], sigmas[index + 1]).next_sample
+                continue
+            noise = step_noise(seeds, index, latents.shape[1:]).to(model.device)
+            step = kernel.step(velocity, sample, index, noise=noise)
+            kept.latents[:, slot] = sample
+            kept.next_latents[:, slot] = step.next_sample
+            kept.log_probs[:, slot] = step.log_prob
+            if kept.means is not None:
+                kept.means[:, slot] = step.mean
+            sample = step.next_sample
+    return sample, kept

@@ -1,0 +1,1 @@
+"""Training: replay stored transitions, accumulate gradients over a mini-batch, step, checkpoint, export."""

@@ -1,0 +1,140 @@
+"""Resumable checkpoints under any fsspec URL, whole or not there at all.
+
+```text
+<uri>/state/…                DeepSpeed: LoRA weights and each rank's optimizer partition
+<uri>/random-<rank>.pt       random states of one rank
+<uri>/complete.json          written last; without it the checkpoint does not exist
+```
+
+On a file system all ranks write into `<uri>.partial`, which is renamed when complete; elsewhere each rank writes to
+a local folder and copies. Resuming is bitwise equal on one rank.
+"""
+
+import json
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import fsspec
+import torch
+from fsspec.implementations.local import LocalFileSystem
+
+from worker.engine.errors import CheckpointError
+from worker.engine.trainer import random_state
+
+TAG = "state"
+MARKER = "complete.json"
+FORMAT = 1
+
+
+def save(engine: Any, uri: str, client_state: dict[str, Any], rank: int, world_size: int) -> int:
+    """Write one checkpoint; entered by every rank. Returns the bytes this rank wrote."""
+    filesystem, target = fsspec.core.url_to_fs(uri)
+    marker = {
+        "format": FORMAT,
+        "world_size": world_size,
+        "zero_stage": engine.zero_optimization_stage(),
+        "client_state": client_state,
+    }
+    with _staging(filesystem, target, rank) as folder:
+        engine.save_checkpoint(str(folder), tag=TAG, save_latest=False)
+        torch.save(random_state.capture(), folder / _random_file(rank))
+        own = _own_files(folder, rank, shared=isinstance(filesystem, LocalFileSystem))
+        num_bytes = sum(file.stat().st_size for file in own)
+        if not isinstance(filesystem, LocalFileSystem):
+            for file in own:
+                filesystem.put_file(str(file), f"{target}/{file.relative_to(folder)}")
+        _barrier()
+        if rank == 0:
+            _complete(filesystem, folder, target, json.dumps(marker, indent=1))
+    _barrier()
+    return num_bytes
+
+
+def load(engine: Any, uri: str, rank: int, world_size: int) -> dict[str, Any]:
+    """Restore one checkpoint; entered by every rank. Returns its `client_state`.
+
+    Raises:
+        CheckpointError: when it is missing or incomplete, or of another world size or ZeRO stage.
+    """
+    filesystem, source = fsspec.core.url_to_fs(uri)
+    marker = _read_marker(filesystem, source, uri)
+    for name, wanted in (("world_size", world_size), ("zero_stage", engine.zero_optimization_stage())):
+        if marker[name] != wanted:
+            raise CheckpointError(
+                f"`{name}` of {uri} must be {wanted}, got {marker[name]}: resume with the lanes it was written with"
+            )
+    with _local_copy(filesystem, source) as folder:
+        loaded, _ = engine.load_checkpoint(str(folder), tag=TAG)
+        if loaded is None:
+            raise CheckpointError(f"{uri} holds no DeepSpeed state: it was damaged after it was written")
+        random_state.restore(torch.load(folder / _random_file(rank), weights_only=False))
+    _barrier()
+    client_state: dict[str, Any] = marker["client_state"]
+    return client_state
+
+
+@contextmanager
+def _staging(filesystem: Any, target: str, rank: int) -> Iterator[Path]:
+    """A folder to write into: shared and beside the target on a file system, private elsewhere."""
+    if not isinstance(filesystem, LocalFileSystem):
+        with tempfile.TemporaryDirectory(prefix="tandem-checkpoint-") as folder:
+            yield Path(folder)
+        return
+    partial = Path(f"{target}.partial")
+    if rank == 0:
+        shutil.rmtree(partial, ignore_errors=True)
+        partial.mkdir(parents=True)
+    _barrier()
+    yield partial
+
+
+def _complete(filesystem: Any, folder: Path, target: str, marker: str) -> None:
+    if not isinstance(filesystem, LocalFileSystem):
+        filesystem.pipe_file(f"{target}/{MARKER}", marker.encode())
+        return
+    (folder / MARKER).write_text(marker)
+    if Path(target).exists():
+        shutil.rmtree(target)
+    folder.rename(target)
+
+
+def _own_files(folder: Path, rank: int, *, shared: bool) -> list[Path]:
+    """What this rank wrote: everything in a private folder, its own shards in a shared one."""
+    files = [file for file in sorted(folder.rglob("*")) if file.is_file()]
+    if not shared:
+        return files
+    shards = {f"zero_pp_rank_{rank}_", _random_file(rank)} | ({"mp_rank_00_model"} if rank == 0 else set())
+    return [file for file in files if any(file.name.startswith(shard) for shard in shards)]
+
+
+def _read_marker(filesystem: Any, source: str, uri: str) -> dict[str, Any]:
+    try:
+        content = filesystem.cat_file(f"{source}/{MARKER}")
+    except FileNotFoundError as error:
+        raise CheckpointError(f"{uri} is not a complete checkpoint: it holds no {MARKER}") from error
+    marker: dict[str, Any] = json.loads(content)
+    if marker.get("format") != FORMAT:
+        raise CheckpointError(f"`format` of {uri} must be {FORMAT}, got {marker.get('format')}")
+    return marker
+
+
+@contextmanager
+def _local_copy(filesystem: Any, source: str) -> Iterator[Path]:
+    if isinstance(filesystem, LocalFileSystem):
+        yield Path(source)
+        return
+    with tempfile.TemporaryDirectory(prefix="tandem-checkpoint-") as folder:
+        filesystem.get(f"{source}/", folder, recursive=True)
+        yield Path(folder)
+
+
+def _random_file(rank: int) -> str:
+    return f"random-{rank:04d}.pt"
+
+
+def _barrier() -> None:
+    torch.distributed.barrier()

@@ -1,0 +1,187 @@
+"""The trainer rank as a plain class: accumulate groups as they arrive, commit at the mini-batch's end.
+
+```text
+accumulate(groups) ─► pairs ─► this rank's micro-batches ─► replay ─► loss ─► backward     (any number of times)
+commit()           ─► reduce over ranks ─► clip ─► AdamW on the LoRA weights               (one optimizer step)
+abort()            ─► open gradients dropped; weights and optimizer as before
+```
+
+Every pair's loss is divided by the known number of pairs of the whole mini-batch, so the gradient is the mini-batch's
+mean however it was cut and in whatever order it came. All methods are entered by every rank with the same arguments.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import deepspeed
+import torch
+from deepspeed.runtime.base_optimizer import ZeROOptimizer
+
+from worker.contracts.run_spec import RunSpec
+from worker.engine.algorithms.registry import build_algorithm
+from worker.engine.errors import MinibatchError, NonFiniteError
+from worker.engine.models.lora import add_lora, lora_parameters
+from worker.engine.models.registry import load_model
+from worker.engine.sync.adapter import bind, publish
+from worker.engine.trainer import checkpoint
+from worker.engine.trainer.deepspeed_config import build_optimizer, deepspeed_config
+from worker.engine.trainer.gradients import drop_gradients, step_optimizer
+from worker.engine.trainer.pairs import GroupPairs, rank_share
+from worker.engine.trainer.policy_module import PolicyModule
+from worker.engine.trainer.replay import Replayer
+from worker.engine.trainer.tally import Tally
+from worker.engine.types import GroupBatch, PublishedAdapter, UpdateStats
+
+
+class TrainerEngine:
+    """LoRA on a frozen base under DeepSpeed ZeRO 0, 1 or 2. `init_process_group` must have been called."""
+
+    def __init__(
+        self,
+        spec: RunSpec,
+        base_model_path: str,
+        rank: int,
+        world_size: int,
+        device: str | torch.device | None = None,
+    ) -> None:
+        """Load the base, add the LoRA (the same on every rank, from `spec.seed`), wrap it in DeepSpeed."""
+        self._spec, self._rank, self._world_size = spec, rank, world_size
+        self._model = load_model(spec.base_model, base_model_path, device=device)
+        add_lora(self._model.transformer, spec.lora, self._model.default_lora_targets, seed=spec.seed)
+        self._parameters = lora_parameters(self._model.transformer)
+        trained = list(self._parameters.values())
+        self._engine, *_ = deepspeed.initialize(
+            model=PolicyModule(self._model),
+            model_parameters=trained,
+            optimizer=build_optimizer(spec, trained),
+            config=deepspeed_config(spec, sum(parameter.numel() for parameter in trained)),
+            dist_init_required=False,
+        )
+        # Stage 0 is reduced in `commit`, where the norm is checked before the step.
+        self._engine.enable_backward_allreduce = bool(spec.deepspeed.zero_stage)
+        self._replay = Replayer(self._model, self._engine, build_algorithm(spec.algorithm), spec.sampling)
+        self._open_groups: set[tuple[int, int]] = set()
+        self._num_open_pairs = 0
+        self._num_pairs_total = 0
+
+    def initial_adapter(self) -> PublishedAdapter:
+        """Policy version 0: what a fresh LoRA (or the one loaded by `load_adapter`) holds."""
+        return self.adapter(0)
+
+    def load_adapter(self, adapter: PublishedAdapter) -> None:
+        """Start from published weights instead of fresh ones. Raises `SyncError` as a pull does."""
+        bind(self._model.transformer, adapter)
+        if isinstance(self._engine.optimizer, ZeROOptimizer):
+            self._engine.optimizer.refresh_fp32_params()
+
+    def accumulate(self, groups: Sequence[GroupBatch], *, num_pairs_total: int, fresh: bool) -> UpdateStats:
+        """Forward and backward over complete groups; gradients stay open until `commit` or `abort`.
+
+        Args:
+            groups: none of them yet in the open mini-batch; gone through in index order.
+            num_pairs_total: pairs of the whole mini-batch over all ranks, the same in each call of it.
+            fresh: no optimizer step lies between these trajectories' policy version and now, so that the
+                replay gate may be judged on the result.
+
+        Returns:
+            Sums over this rank's own share of the pairs.
+
+        Raises:
+            NonFiniteError: naming group, member and denoising step; the caller then aborts.
+            MinibatchError: for a group given twice, or more pairs than the mini-batch holds.
+        """
+        self._admit(groups, num_pairs_total)
+        tally = Tally()
+        for group in sorted(groups, key=lambda item: item.group):
+            self._accumulate_group(GroupPairs.of(group), fresh, tally)
+        return tally.stats()
+
+    def commit(self) -> dict[str, float]:
+        """The optimizer step that closes the mini-batch: `grad_norm` (before clipping) and `learning_rate`.
+
+        Raises:
+            MinibatchError: when pairs of the mini-batch are still missing.
+            NonFiniteError: for a gradient that is not finite; nothing was changed and the gradients are dropped.
+        """
+        if self._num_open_pairs != self._num_pairs_total or not self._num_open_pairs:
+            raise MinibatchError(
+                f"a mini-batch of {self._num_pairs_total} pairs must be complete at its optimizer step, "
+                f"got {self._num_open_pairs}: accumulate the missing groups or abort"
+            )
+        try:
+            norm = step_optimizer(self._engine, self._parameters, self._spec.optimizer.max_grad_norm)
+        except NonFiniteError:
+            self.abort()
+            raise
+        self._close()
+        return {"grad_norm": norm, "learning_rate": float(self._engine.get_lr()[0])}
+
+    def abort(self) -> None:
+        """Drop the open mini-batch: the next step is as if it had never been begun."""
+        drop_gradients(self._engine, self._parameters)
+        self._close()
+
+    def adapter(self, policy_version: int) -> PublishedAdapter:
+        """An immutable copy of the current weights under a version number."""
+        return publish(self._parameters, policy_version)
+
+    def save_checkpoint(self, uri: str, client_state: dict[str, Any]) -> int:
+        """LoRA weights, optimizer, random states and `client_state` (plain JSON values) under an fsspec URL.
+
+        Returns:
+            Bytes this rank wrote.
+
+        Raises:
+            MinibatchError: when gradients are open: they are no part of a checkpoint.
+        """
+        if self._num_open_pairs:
+            raise MinibatchError(
+                f"a checkpoint must be taken between mini-batches, got {self._num_open_pairs} open pairs: "
+                "commit or abort first"
+            )
+        return checkpoint.save(self._engine, uri, client_state, self._rank, self._world_size)
+
+    def load_checkpoint(self, uri: str) -> dict[str, Any]:
+        """Restore everything `save_checkpoint` wrote; returns its `client_state`. Raises `CheckpointError`."""
+        self.abort()
+        return checkpoint.load(self._engine, uri, self._rank, self._world_size)
+
+    def export_lora(self, path: str) -> None:
+        """Rank 0 writes `pytorch_lora_weights.safetensors` into folder `path`, for `load_lora_weights`."""
+        if self._rank == 0:
+            self._model.save_lora(path, self.adapter(0).tensors)
+
+    def _accumulate_group(self, pairs: GroupPairs, fresh: bool, tally: Tally) -> None:
+        conditioning = self._replay.conditioning(pairs.prompt)
+        # DeepSpeed averages gradients over ranks, each of which holds a part of the sum.
+        scale = self._world_size / self._num_pairs_total
+        share = rank_share(len(pairs), self._spec.batch.micro_batch_size, self._rank, self._world_size)
+        for micro in share:
+            replayed = self._replay(pairs, micro, conditioning, fresh=fresh)
+            self._engine.backward(replayed.losses.sum() * (scale * micro.weight), scale_wrt_gas=False)
+            if micro.weight:
+                tally.add(pairs, micro, replayed)
+
+    def _admit(self, groups: Sequence[GroupBatch], num_pairs_total: int) -> None:
+        if self._num_open_pairs and num_pairs_total != self._num_pairs_total:
+            raise MinibatchError(
+                f"`num_pairs_total` must stay {self._num_pairs_total} within a mini-batch, got {num_pairs_total}"
+            )
+        keys = [(group.batch, group.group) for group in groups]
+        doubled = self._open_groups.intersection(keys)
+        if doubled or len(set(keys)) < len(keys):
+            raise MinibatchError(f"each group must enter a mini-batch once, got again: {sorted(doubled) or keys}")
+        num_pairs = sum(
+            fragment.num_members * len(fragment.sde_indices) for group in groups for fragment in group.trajectories
+        )
+        if self._num_open_pairs + num_pairs > num_pairs_total:
+            raise MinibatchError(
+                f"the mini-batch must hold {num_pairs_total} pairs, got {self._num_open_pairs + num_pairs}"
+            )
+        self._open_groups.update(keys)
+        self._num_open_pairs += num_pairs
+        self._num_pairs_total = num_pairs_total
+
+    def _close(self) -> None:
+        self._open_groups.clear()
+        self._num_open_pairs = self._num_pairs_total = 0

@@ -1,0 +1,116 @@
+"""One group as (trajectory, denoising step) pairs, cut into micro-batches and spread over trainer ranks.
+
+Pairs of a fixed trajectory are independent, so they are the unit of work. Packing never crosses a group, hence it is
+the same whether groups arrive one at a time or all at once.
+"""
+
+import math
+from dataclasses import dataclass
+
+import torch
+
+from worker.contracts.sections import SamplingSpec
+from worker.engine.errors import NonFiniteError
+from worker.engine.rollout.kernel import SdeKernel
+from worker.engine.types import GroupBatch
+
+
+@dataclass(frozen=True, slots=True)
+class MicroBatch:
+    """Pairs `[start, end)` of a group. With weight 0 it is padding: it only keeps this rank in step with the rest."""
+
+    start: int
+    end: int
+    weight: float
+
+
+def rank_share(num_pairs: int, micro_batch_size: int, rank: int, world_size: int) -> list[MicroBatch]:
+    """This rank's micro-batches: a contiguous share of the pairs, padded to equally many micro-batches on each rank.
+
+    ZeRO reduces in every backward, so a rank with fewer of them would leave the others waiting.
+    """
+    per_rank = math.ceil(num_pairs / world_size)
+    first, last = min(rank * per_rank, num_pairs), min((rank + 1) * per_rank, num_pairs)
+    share = []
+    for offset in range(0, per_rank, micro_batch_size):
+        start = first + offset
+        end = min(start + micro_batch_size, last)
+        share.append(MicroBatch(start, end, 1.0) if start < end else MicroBatch(0, 1, 0.0))
+    return share
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupPairs:
+    """P = members × stochastic denoising steps pairs of one group, member by member; tensors on the CPU."""
+
+    group: int
+    prompt: str
+    latents: torch.Tensor
+    """(P, ...)"""
+    next_latents: torch.Tensor
+    """(P, ...)"""
+    old_log_probs: torch.Tensor
+    """(P,)"""
+    advantages: torch.Tensor
+    """(P,)"""
+    indices: torch.Tensor
+    """(P,) int64: the denoising step of each pair."""
+    means: torch.Tensor | None
+    """(P, ...): the behaviour policy's, where every fragment carries them."""
+    sigmas: torch.Tensor
+    num_steps: int
+
+    def __len__(self) -> int:
+        return len(self.old_log_probs)
+
+    @classmethod
+    def of(cls, group: GroupBatch) -> "GroupPairs":
+        """Flatten a group.
+
+        Raises:
+            ValueError: when advantages and members, or the fragments' schedules, do not agree.
+            NonFiniteError: for an advantage that is not finite.
+        """
+        fragments = group.trajectories
+        _check(group)
+        num_steps = len(fragments[0].sde_indices)
+        means = [fragment.means for fragment in fragments if fragment.means is not None]
+        return cls(
+            group=group.group,
+            prompt=fragments[0].prompt,
+            latents=torch.cat([fragment.latents for fragment in fragments]).flatten(0, 1),
+            next_latents=torch.cat([fragment.next_latents for fragment in fragments]).flatten(0, 1),
+            old_log_probs=torch.cat([fragment.log_probs for fragment in fragments]).flatten(),
+            advantages=torch.tensor(group.advantages, dtype=torch.float32).repeat_interleave(num_steps),
+            indices=torch.tensor(fragments[0].sde_indices).repeat(len(group.advantages)),
+            means=torch.cat(means).flatten(0, 1) if len(means) == len(fragments) else None,
+            sigmas=fragments[0].sigmas,
+            num_steps=num_steps,
+        )
+
+    def kernel(self, sampling: SamplingSpec, device: torch.device) -> SdeKernel:
+        """The kernel on the exact sigmas the trajectories were drawn with."""
+        return SdeKernel.of(sampling, self.sigmas.to(device))
+
+    def place(self, pair: int) -> str:
+        """Where a pair lies, for an error message."""
+        return f"group {self.group}, member {pair // self.num_steps}, denoising step {int(self.indices[pair])}"
+
+
+def _check(group: GroupBatch) -> None:
+    num_members = sum(fragment.num_members for fragment in group.trajectories)
+    if num_members != len(group.advantages):
+        raise ValueError(
+            f"`advantages` of group {group.group} must hold one value per member ({num_members}), "
+            f"got {len(group.advantages)}"
+        )
+    first = group.trajectories[0]
+    for other in group.trajectories[1:]:
+        if other.sde_indices != first.sde_indices or not torch.equal(other.sigmas, first.sigmas):
+            raise ValueError(
+                f"fragments of group {group.group} must share `sde_indices` and `sigmas`: "
+                "a window that differs within a group biases its advantages"
+            )
+    for member, advantage in enumerate(group.advantages):
+        if not math.isfinite(advantage):
+            raise NonFiniteError("advantage", f"group {group.group}, member {member}", advantage)

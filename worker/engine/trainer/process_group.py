@@ -1,0 +1,51 @@
+"""The torch.distributed group of a run's trainer ranks, with an explicit meeting point.
+
+Nothing is discovered: rank, world size, address and port come from the driver, so two runs on one machine never meet.
+"""
+
+import os
+from datetime import timedelta
+
+import deepspeed
+import deepspeed.ops
+import torch
+from deepspeed.accelerator import get_accelerator
+
+COLLECTIVE_TIMEOUT = timedelta(minutes=10)
+
+
+def init_process_group(rank: int, world_size: int, master_addr: str, master_port: int, *, local_rank: int = 0) -> None:
+    """Join the group and tell DeepSpeed about it; returns when all ranks have joined.
+
+    Args:
+        rank: this process's place in the group.
+        world_size: number of trainer ranks.
+        master_addr: address of rank 0.
+        master_port: a port that is free there.
+        local_rank: index of this rank's device among those visible to the process; 0 where each process sees one.
+    """
+    # DeepSpeed reads these even where the group is made for it.
+    os.environ.update(
+        RANK=str(rank),
+        WORLD_SIZE=str(world_size),
+        LOCAL_RANK=str(local_rank),
+        MASTER_ADDR=master_addr,
+        MASTER_PORT=str(master_port),
+    )
+    # Without it the first CPU group compiles a shared-memory extension with g++ for about a minute.
+    deepspeed.ops.__compatible_ops__["deepspeed_shm_comm"] = False
+    backend = get_accelerator().communication_backend_name()
+    torch.distributed.init_process_group(
+        backend,
+        init_method=f"tcp://{master_addr}:{master_port}",
+        rank=rank,
+        world_size=world_size,
+        timeout=COLLECTIVE_TIMEOUT,
+    )
+    deepspeed.init_distributed(dist_backend=backend, auto_mpi_discovery=False, verbose=False)
+
+
+def destroy_process_group() -> None:
+    """Leave the group; a process may then join another."""
+    if torch.distributed.is_initialized():
+        torch.distributed.destroy_process_group()

@@ -1,0 +1,63 @@
+"""What an `accumulate` saw, summed on the device and fetched once: a fetch per micro-batch would stall it."""
+
+import math
+
+import torch
+
+from worker.engine.errors import NonFiniteError
+from worker.engine.observe.gates import MEAN_ERROR, RATIO_DEVIATION
+from worker.engine.trainer.pairs import GroupPairs, MicroBatch
+from worker.engine.trainer.replay import Replayed
+from worker.engine.types import UpdateStats
+
+
+class Tally:
+    """Collects micro-batches of weight 1; padding is not counted."""
+
+    def __init__(self) -> None:
+        self._num_pairs = 0
+        self._seen: list[tuple[GroupPairs, MicroBatch, torch.Tensor]] = []
+        self._sums: dict[str, torch.Tensor] = {}
+        self._maxima: dict[str, torch.Tensor] = {}
+
+    @torch.no_grad()
+    def add(self, pairs: GroupPairs, micro: MicroBatch, replayed: Replayed) -> None:
+        losses = replayed.losses.detach()
+        self._num_pairs += micro.end - micro.start
+        self._seen.append((pairs, micro, losses))
+        self._add("loss", losses.sum())
+        self._add("ratio", replayed.ratios.sum())
+        self._add("clipped", replayed.clipped.sum().float())
+        if replayed.kl is not None:
+            self._add("kl", replayed.kl.sum())
+        self._raise_to(RATIO_DEVIATION, (replayed.ratios - 1).abs().max())
+        if replayed.mean_error is not None:
+            self._raise_to(MEAN_ERROR, replayed.mean_error)
+
+    def stats(self) -> UpdateStats:
+        """The sums as numbers.
+
+        Raises:
+            NonFiniteError: naming the first pair whose loss is not finite.
+        """
+        sums, maxima = _fetch(self._sums), _fetch(self._maxima)
+        if not math.isfinite(sums.get("loss", 0.0)):
+            self._raise_for_loss()
+        return UpdateStats(num_pairs=self._num_pairs, sums=sums, maxima=maxima)
+
+    def _raise_for_loss(self) -> None:
+        for pairs, micro, losses in self._seen:
+            for offset in (~torch.isfinite(losses)).nonzero().flatten().tolist():
+                raise NonFiniteError("loss", pairs.place(micro.start + offset), float(losses[offset]))
+
+    def _add(self, name: str, value: torch.Tensor) -> None:
+        self._sums[name] = self._sums[name] + value if name in self._sums else value
+
+    def _raise_to(self, name: str, value: torch.Tensor) -> None:
+        self._maxima[name] = torch.maximum(self._maxima[name], value) if name in self._maxima else value
+
+
+def _fetch(values: dict[str, torch.Tensor]) -> dict[str, float]:
+    if not values:
+        return {}
+    return dict(zip(values, torch.stack(list(values.values())).tolist(), strict=True))
