@@ -114,7 +114,7 @@ def _family(folder: Path) -> ModelFamily | None:
         index = json.loads((folder / "model_index.json").read_text())
     except ValueError:
         return None
-    return FAMILY_OF_PIPELINE.get(index.get("_class_name")) if isinstance(index, dict) else None
+    return FAMILY_OF_PIPELINE.get(str(index.get("_class_name"))) if isinstance(index, dict) else None
 
 
 def _description(folder: Path) -> str:

@@ -56,7 +56,9 @@ class Lane(models.Model):
         ordering = ["node__name", "kind", "index"]
         constraints = [
             models.UniqueConstraint(fields=["node", "kind", "index"], name="lane_once_per_node"),
-            models.UniqueConstraint(fields=["run_id", "role", "role_index"], name="lane_role_once_per_run"),
+            models.UniqueConstraint(
+                fields=["run_id", "attempt", "role", "role_index"], name="lane_role_once_per_attempt"
+            ),
             models.CheckConstraint(
                 name="lane_free_or_held_whole",
                 condition=(

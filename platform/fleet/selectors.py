@@ -42,12 +42,16 @@ def holders() -> list[Holder]:
         .annotate(since=Min("held_since"), num_lanes=Count("pk"))
         .order_by("since")
     )
-    return [Holder(**row) for row in rows]
+    return [
+        Holder(run_id=row["run_id"], attempt=row["attempt"], since=row["since"], num_lanes=row["num_lanes"])
+        for row in rows
+        if row["run_id"] is not None and row["attempt"] is not None
+    ]
 
 
-def grants_of(run_id: UUID) -> tuple[LaneGrant, ...]:
-    """The lanes the run holds, in the order they were granted."""
-    lanes = Lane.objects.filter(run_id=run_id).select_related("node")
+def grants_of(run_id: UUID, attempt: int) -> tuple[LaneGrant, ...]:
+    """The lanes the attempt holds, in the order they were granted."""
+    lanes = Lane.objects.filter(run_id=run_id, attempt=attempt).select_related("node")
     order = sorted(lanes, key=lambda lane: (ROLE_ORDER.index(lane.role), lane.role_index or 0))
     return tuple(grant_of(lane) for lane in order)
 

@@ -74,8 +74,8 @@ def allocate(*, run_id: UUID, attempt: int, wanted: LaneSpec) -> tuple[LaneGrant
     return tuple(grant_of(lane) for lane in taken)
 
 
-def release(run_id: UUID) -> int:
-    """Free every lane of the run; the number freed. Freeing nothing is no error."""
-    return Lane.objects.filter(run_id=run_id).update(
+def release(*, run_id: UUID, attempt: int) -> int:
+    """Free every lane of the attempt; the number freed. Freeing nothing is no error."""
+    return Lane.objects.filter(run_id=run_id, attempt=attempt).update(
         run_id=None, attempt=None, role="", role_index=None, held_since=None
     )

@@ -44,6 +44,7 @@ class Run(models.Model):
     state_changed_at = models.DateTimeField(default=timezone.now)
     ending = models.CharField(max_length=10, blank=True, default="")
     """`stop` or `cancel` once asked for: what `stopping` leads to."""
+    ending_at = models.DateTimeField(null=True)
     attempt = models.PositiveIntegerField(default=0)
     """The newest attempt's number; 0 before the first."""
     resume_from = models.TextField(blank=True, default="")

@@ -1,1 +1,1 @@
-"""Thin Celery tasks: each fetches by id and calls one service."""
+"""Celery tasks: thin, idempotent, named by `worker.contracts.task_names`; each calls one service."""

@@ -1,0 +1,57 @@
+"""The life of one attempt: minted with its lanes, claimed for launch, closed once. Whoever closes it acts on it.
+
+Invariant: of a run at most one attempt is open, and it is the newest; a closed one is fenced off (410) for good.
+"""
+
+from datetime import datetime
+from uuid import UUID
+
+from django.utils import timezone
+
+from runs.models import Attempt, AttemptOutcome, PendingCommand, Run
+from worker.contracts.commands import CommandKind
+
+
+def mint(run: Run, number: int) -> Attempt:
+    """The run's next attempt, open. The caller holds the run's stream lock and has its lanes."""
+    Run.objects.filter(pk=run.pk).update(attempt=number, last_heartbeat_at=None)
+    return Attempt.objects.create(run=run, number=number, resumed_from=run.resume_from)
+
+
+def open_attempt(run_id: UUID) -> Attempt | None:
+    return Attempt.objects.filter(run_id=run_id, ended_at=None).first()
+
+
+def close(run_id: UUID, number: int, outcome: AttemptOutcome, *, detail: str, log_tail: str = "") -> bool:
+    """Close the attempt; False when somebody else did so first. Commands it never answered end with it: those that
+    asked for an end got one."""
+    rows = Attempt.objects.filter(run_id=run_id, number=number, ended_at=None)
+    if not rows.update(ended_at=timezone.now(), outcome=outcome.value, detail=detail, log_tail=log_tail):
+        return False
+    unanswered = PendingCommand.objects.filter(run_id=run_id, done_at=None)
+    if outcome is not AttemptOutcome.LOST:
+        ends = unanswered.filter(kind__in=[CommandKind.STOP, CommandKind.CANCEL])
+        ends.update(done_at=timezone.now(), accepted=True, detail=detail)
+    unanswered.update(done_at=timezone.now(), accepted=False, detail=f"not done: {detail}")
+    return True
+
+
+def claim_launch(run_id: UUID, number: int, *, code_hash: str, expires_at: datetime) -> Attempt | None:
+    """The attempt, if this caller is the one to submit its job; None for everybody after it."""
+    rows = Attempt.objects.filter(run_id=run_id, number=number, ended_at=None, submitted_at=None)
+    claimed = rows.update(
+        submitted_at=timezone.now(), bootstrap_code_hash=code_hash, bootstrap_expires_at=expires_at, detail=""
+    )
+    return Attempt.objects.select_related("run").get(run_id=run_id, number=number) if claimed else None
+
+
+def give_up_claim(attempt: Attempt, *, detail: str) -> None:
+    """The job could not be submitted: let the reconciler have it launched again."""
+    Attempt.objects.filter(pk=attempt.pk, ended_at=None).update(
+        submitted_at=None, bootstrap_code_hash="", bootstrap_expires_at=None, detail=detail
+    )
+
+
+def num_lost(run_id: UUID) -> int:
+    """How many of the run's attempts were lost: the number that `max_attempts` bounds."""
+    return Attempt.objects.filter(run_id=run_id, outcome=AttemptOutcome.LOST).count()

@@ -1,0 +1,61 @@
+"""The driver's first call: a single-use code for the spec, the lanes and a run token.
+
+Invariant: a code is good once, for five minutes, for the run's open attempt; only hashes of code and token are kept.
+"""
+
+from django.db import transaction
+from django.utils import timezone
+
+from catalog.selectors import resolve_base_model
+from fleet.selectors import grants_of
+from runs.files import checkpoints_url
+from runs.models import Attempt, Run
+from runs.secrets import hash_secret, matches, new_secret
+from runs.stream import lock_stream
+from worker.contracts.ingest import BootstrapAnswer
+
+
+class BootstrapRefused(Exception):
+    """The code is not good (any more). Ingest answers 401; the driver exits."""
+
+
+@transaction.atomic
+def trade_code(code: str) -> BootstrapAnswer:
+    """Trade the code for what the driver needs. Raises `BootstrapRefused`; `ModelNotUsable` when the model is gone."""
+    attempt_id, _, secret = code.partition(".")
+    found = (
+        Attempt.objects.filter(pk=int(attempt_id)).first() if attempt_id.isascii() and attempt_id.isdigit() else None
+    )
+    if found is None or not matches(secret, found.bootstrap_code_hash):
+        raise BootstrapRefused("the bootstrap code is not known")
+    lock_stream(found.run_id)
+    attempt = Attempt.objects.select_related("run").get(pk=found.pk)
+    now = timezone.now()
+    if attempt.bootstrap_used_at is not None:
+        raise BootstrapRefused("the bootstrap code was used before: it is good once")
+    if attempt.ended_at is not None:
+        raise BootstrapRefused(f"attempt {attempt.number} has ended: {attempt.detail}")
+    if attempt.bootstrap_expires_at is None or attempt.bootstrap_expires_at <= now:
+        raise BootstrapRefused("the bootstrap code has expired: it is good for five minutes")
+    token = new_secret()
+    attempt.bootstrap_used_at = attempt.silent_from = now
+    attempt.token_hash = hash_secret(token)
+    attempt.save(update_fields=["bootstrap_used_at", "silent_from", "token_hash"])
+    Run.objects.filter(pk=attempt.run_id).update(last_heartbeat_at=now)
+    return _answer(attempt, token)
+
+
+def _answer(attempt: Attempt, token: str) -> BootstrapAnswer:
+    run = attempt.run
+    spec = run.run_spec
+    return BootstrapAnswer(
+        run=str(run.pk),
+        attempt=attempt.number,
+        token=token,
+        spec=spec,
+        prompts=tuple(run.prompts),
+        base_model_path=resolve_base_model(spec.base_model.path),
+        lanes=grants_of(run.pk, attempt.number),
+        checkpoints=checkpoints_url(run.pk, attempt.number),
+        resume_from=attempt.resumed_from or None,
+    )

@@ -1,0 +1,123 @@
+"""The gateway to Ray's Jobs API: submit a driver, ask after it, read its last words, stop it.
+
+Nothing else of the web talks to Ray. The job's environment is readable on the cluster, so it carries the single-use
+code and the public URL, never a token. Ray is imported when first needed: it is large, and most processes never do.
+"""
+
+import logging
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from enum import StrEnum
+from functools import cache
+from pathlib import Path
+from typing import Any, Protocol
+
+from django.conf import settings
+
+logger = logging.getLogger(__name__)
+
+ENTRYPOINT = "python -m worker.engine"
+NUM_LOG_LINES = 60
+UPLOAD_EXCLUDES = ["**/__pycache__", "*.pyc", "worker/tasks"]
+
+
+class JobStatus(StrEnum):
+    PENDING = "pending"
+    RUNNING = "running"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    STOPPED = "stopped"
+    UNKNOWN = "unknown"
+    """The cluster has no such job: never submitted, or the cluster was started anew."""
+
+    @property
+    def is_over(self) -> bool:
+        return self not in (JobStatus.PENDING, JobStatus.RUNNING)
+
+
+class ClusterUnavailable(Exception):
+    """Ray's Jobs API could not be reached, or answered with an error of its own."""
+
+
+class ClusterGateway(Protocol):
+    """What launch and reconciler need of a cluster. Every method raises `ClusterUnavailable`."""
+
+    def submit(self, submission_id: str, env: Mapping[str, str]) -> None:
+        """Start the driver; a repeat with the same id changes nothing."""
+
+    def status(self, submission_id: str) -> JobStatus: ...
+
+    def log_tail(self, submission_id: str) -> str:
+        """The job's last lines; empty when there are none."""
+
+    def stop(self, submission_id: str) -> None:
+        """Ask the job to stop; nothing happens when it is over or unknown."""
+
+
+class RayCluster:
+    """The gateway over HTTP to `settings.RAY_ADDRESS`; Ray reads its token from the environment."""
+
+    def submit(self, submission_id: str, env: Mapping[str, str]) -> None:
+        with _ray_errors():
+            try:
+                _client().submit_job(
+                    entrypoint=ENTRYPOINT,
+                    submission_id=submission_id,
+                    runtime_env={
+                        "env_vars": dict(env),
+                        "py_modules": [str(Path(settings.TANDEM_ROOT) / "worker")],
+                        "excludes": UPLOAD_EXCLUDES,
+                    },
+                )
+            except RuntimeError:
+                # A duplicate id is refused as a bare HTTP 500: ask instead of reading the message.
+                if self.status(submission_id) is JobStatus.UNKNOWN:
+                    raise
+
+    def status(self, submission_id: str) -> JobStatus:
+        with _ray_errors():
+            try:
+                return JobStatus(str(_client().get_job_status(submission_id).value).lower())
+            except RuntimeError as error:
+                if _is_not_found(error):
+                    return JobStatus.UNKNOWN
+                raise
+
+    def log_tail(self, submission_id: str) -> str:
+        with _ray_errors():
+            try:
+                logs = _client().get_job_logs(submission_id)
+            except RuntimeError as error:
+                if _is_not_found(error):
+                    return ""
+                raise
+            return "\n".join(logs.splitlines()[-NUM_LOG_LINES:])
+
+    def stop(self, submission_id: str) -> None:
+        with _ray_errors():
+            try:
+                _client().stop_job(submission_id)
+            except RuntimeError as error:
+                if not _is_not_found(error):
+                    raise
+
+
+@contextmanager
+def _ray_errors() -> Iterator[None]:
+    """Ray's client raises `ConnectionError` when it cannot connect and `RuntimeError` for every HTTP error."""
+    try:
+        yield
+    except (ConnectionError, RuntimeError, OSError) as error:
+        _client.cache_clear()
+        raise ClusterUnavailable(f"Ray at {settings.RAY_ADDRESS} could not be reached: {error}") from error
+
+
+def _is_not_found(error: RuntimeError) -> bool:
+    return "404" in str(error) or "does not exist" in str(error)
+
+
+@cache
+def _client() -> Any:
+    from ray.job_submission import JobSubmissionClient
+
+    return JobSubmissionClient(settings.RAY_ADDRESS)

@@ -1,0 +1,15 @@
+"""Celery tasks, enqueued by name and only once the transaction that asked for them is committed."""
+
+from functools import partial
+
+from celery import current_app
+from django.db import transaction
+
+
+def enqueue_on_commit(task_name: str, *args: str | int) -> None:
+    """Enqueue a task of `worker.contracts.task_names` after commit.
+
+    A broker that is away must not undo what was committed: the failure is logged, and the beat's next tick finds the
+    work again in the database. Tasks are therefore idempotent.
+    """
+    transaction.on_commit(partial(current_app.send_task, task_name, args=args), robust=True)

@@ -1,0 +1,98 @@
+"""Why a run failed, and what to try: the content of the "why it failed" panel. Pure.
+
+Suggestions come from words in the reason, the details and the last log lines. A failure that matches nothing says so
+instead of guessing.
+"""
+
+import re
+from typing import Any
+
+MAX_DETAIL_CHARS = 20_000
+
+SUGGESTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    (
+        r"out of memory|OutOfMemory|\bOOM\b|Cannot allocate memory|oom-kill|exit code -?9\b|SIGKILL",
+        (
+            "Lower `batch.micro_batch_size`: it changes memory only, not what is learnt.",
+            "Lower `batch.fragment_size`, so that a lane generates fewer pictures at once.",
+            "Raise `deepspeed.zero_stage`, or give `lanes.num_trainer` more lanes.",
+        ),
+    ),
+    (
+        r"non.?finite|\bNaN\b|\binf\b loss",
+        (
+            "Lower `optimizer.learning_rate`, or `optimizer.max_grad_norm`.",
+            "Use `base_model.dtype: fp32`: half precision overflows first.",
+            "Lower `algorithm.clip_range`.",
+        ),
+    ),
+    (
+        r"replay gate|\bgate\b.*(fail|not pass)|max_mean_error|max_ratio_error",
+        (
+            "Sampling and training disagree about the policy: use `base_model.dtype: fp32`.",
+            "Lower `sampling.guidance_scale` to 1 to see whether guidance is the cause.",
+            "Do not widen `replay_gate` before the cause is known: training on a wrong ratio looks healthy.",
+        ),
+    ),
+    (
+        r"bound tensors|checksum|adapter .*mismatch",
+        ("The published adapter did not reach the rollout lanes whole: check `lora.targets` against the model.",),
+    ),
+    (
+        r"base_model\.path|model_index\.json|safetensors|not found on the hub|RepositoryNotFound|is no folder",
+        (
+            "Choose a base model from the list in the form.",
+            "A cluster's nodes must see the same TANDEM_MODEL_ROOTS as the web.",
+        ),
+    ),
+    (
+        r"placement|no lanes|lane .*(could not|did not|timed out)|resources? (are|is) not available",
+        (
+            "The cluster could not place the lanes: compare the pool with `ray status`.",
+            "Ask for fewer lanes, or register the missing node.",
+        ),
+    ),
+    (
+        r"driver was lost|heartbeat|job (failed|stopped)|is unknown to the cluster",
+        (
+            "Read the last log lines below: the driver's own words are there if it had any.",
+            "Duplicate the run to start again; `checkpoint.every_num_batches` bounds what a loss costs.",
+            "If it died without a word, look for the system's out-of-memory killer on the driver's node.",
+        ),
+    ),
+    (
+        r"bootstrap code|could not be reached|could not be submitted|cluster .*unreachable|TANDEM_PUBLIC_URL",
+        (
+            "Check that the cluster's nodes reach TANDEM_PUBLIC_URL.",
+            "Check that Ray runs and that RAY_ADDRESS names its dashboard.",
+        ),
+    ),
+    (
+        r"No space left|disk (is )?full|ENOSPC",
+        ("Free disk space below TANDEM_VAR, TANDEM_CHECKPOINTS and the nodes' temporary folder.",),
+    ),
+)
+UNKNOWN = (
+    "The cause is not one we know: the details and the last log lines below are all there is.",
+    "Duplicate the run with the same seed to see whether it fails at the same place.",
+)
+
+
+def describe_failure(*, reason: str, phase: str = "", details: str = "", log_tail: str = "") -> dict[str, Any]:
+    """`{reason, phase, details, log_tail, suggestions}`, long texts cut at the front: the end says why."""
+    return {
+        "reason": reason,
+        "phase": phase,
+        "details": details[-MAX_DETAIL_CHARS:],
+        "log_tail": log_tail[-MAX_DETAIL_CHARS:],
+        "suggestions": suggestions_for(reason, details, log_tail),
+    }
+
+
+def suggestions_for(reason: str, details: str = "", log_tail: str = "") -> list[str]:
+    """What to try, the reason's own words first; never empty."""
+    for text in (reason, f"{details}\n{log_tail}"):
+        found = [hint for pattern, hints in SUGGESTIONS if re.search(pattern, text, re.IGNORECASE) for hint in hints]
+        if found:
+            return list(dict.fromkeys(found))
+    return list(UNKNOWN)

@@ -1,0 +1,58 @@
+"""The launch task's work: claim the attempt, mint its single-use code, submit its job.
+
+Invariant: of any number of launch tasks for one attempt exactly one submits, and the code exists nowhere but in the
+job's environment; the database keeps its hash.
+"""
+
+from datetime import timedelta
+from uuid import UUID
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from catalog.selectors import ModelNotUsable, resolve_base_model
+from runs import attempts
+from runs.cluster import ClusterGateway, ClusterUnavailable
+from runs.failure import describe_failure
+from runs.models import AttemptOutcome
+from runs.secrets import hash_secret, new_secret
+from runs.stream import lock_stream
+from runs.transitions import move
+from worker.contracts.ingest import BOOTSTRAP_CODE_VARIABLE, PUBLIC_URL_VARIABLE
+from worker.contracts.states import RunState
+
+BOOTSTRAP_LIFETIME = timedelta(minutes=5)
+ACTOR = "launch"
+
+
+def launch(*, run_id: UUID, number: int, gateway: ClusterGateway) -> bool:
+    """Submit the attempt's job; False when nothing was to do, or the cluster was away: then it is tried again."""
+    code = new_secret()
+    expires_at = timezone.now() + BOOTSTRAP_LIFETIME
+    attempt = attempts.claim_launch(run_id, number, code_hash=hash_secret(code), expires_at=expires_at)
+    if attempt is None:
+        return False
+    try:
+        resolve_base_model(attempt.run.run_spec.base_model.path)
+    except ModelNotUsable as error:
+        _fail(run_id, number, str(error))
+        return False
+    env = {
+        BOOTSTRAP_CODE_VARIABLE: f"{attempt.pk}.{code}",
+        PUBLIC_URL_VARIABLE: settings.TANDEM_PUBLIC_URL,
+    }
+    try:
+        gateway.submit(attempt.submission_id, env)
+    except ClusterUnavailable as error:
+        attempts.give_up_claim(attempt, detail=f"the job could not be submitted: {error}")
+        return False
+    return True
+
+
+@transaction.atomic
+def _fail(run_id: UUID, number: int, reason: str) -> None:
+    lock_stream(run_id)
+    if attempts.close(run_id, number, AttemptOutcome.CLOSED, detail=reason):
+        failure = describe_failure(reason=reason)
+        move(run_id, [RunState.STARTING], RunState.FAILED, reason=reason, actor=ACTOR, changes={"failure": failure})

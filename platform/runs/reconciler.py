@@ -1,0 +1,184 @@
+"""Compares what the rows say with what the cluster does, every few seconds, and acts on the difference.
+
+    for every open attempt          ask Ray, look at heartbeats   →  well · launch again · lost
+        run stopping                past its grace                →  end by force
+        run paused for long         ask for a checkpoint          →  park: driver ended, run stays paused
+    for every holder of lanes       whose attempt is closed       →  when its job is over: lanes freed
+
+All I/O with Ray lies outside transactions. Invariant: lanes are freed only when nothing of their job runs any more,
+so that a lane given is a lane truly free. Any number of reconcilers may run at once: closing an attempt is a
+conditional UPDATE, and only the one who closes it acts.
+"""
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.utils import timezone
+
+from fleet.selectors import Holder, holders
+from fleet.services import release
+from runs import recovery
+from runs.cluster import ClusterGateway, ClusterUnavailable, JobStatus
+from runs.enqueue import enqueue_on_commit
+from runs.models import Attempt, AttemptOutcome, submission_id
+from runs.verdict import Observation, Verdict, judge
+from runs.web_probe import WebProbe
+from worker.contracts.commands import CommandKind
+from worker.contracts.states import RunState
+from worker.contracts.task_names import LAUNCH_RUN
+
+logger = logging.getLogger(__name__)
+
+WATCHING_SINCE = timezone.now()
+MAX_PAUSE = timedelta(minutes=10)
+CANCEL_GRACE = timedelta(seconds=10)
+STOP_GRACE = timedelta(minutes=5)
+ENDED_GRACE = timedelta(seconds=30)
+"""How long a driver that reported its end may take to exit before its job is stopped."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reconciler:
+    """One watcher. `watching_since` excuses silence from before it looked."""
+
+    gateway: ClusterGateway
+    web: WebProbe
+    watching_since: datetime = WATCHING_SINCE
+
+    def tick(self) -> None:
+        """One look at everything. What fails with one attempt is raised at the end, after the others had their turn."""
+        errors: list[Exception] = []
+        for key in list(Attempt.objects.filter(ended_at=None).values_list("pk", flat=True)):
+            with _kept_for_later(errors):
+                self.watch(key)
+        for holder in holders():
+            with _kept_for_later(errors):
+                self.free_lanes(holder)
+        if errors:
+            raise ExceptionGroup("some runs could not be reconciled", errors)
+
+    def watch(self, key: int) -> None:
+        """Look at one open attempt and act."""
+        asked = _open_attempt(key)
+        job = None if asked is None else self._job(asked)
+        # Read again: asking took time, in which the driver may have spoken, or reported its end and exited.
+        attempt = _open_attempt(key)
+        if attempt is None:
+            return
+        seen = self._observation(attempt, job)
+        verdict, reason = judge(seen)
+        if verdict is Verdict.SILENT:
+            verdict = self._judge_silence(attempt)
+        if verdict is Verdict.LOST:
+            self._lose(attempt, reason)
+        elif verdict is Verdict.LAUNCH_AGAIN:
+            enqueue_on_commit(LAUNCH_RUN, str(attempt.run_id), attempt.number)
+        elif attempt.run.run_state is RunState.STOPPING:
+            self._hurry(attempt, seen.now)
+        elif _paused_for_long(attempt, seen.now) and recovery.park(attempt):
+            self._stop(attempt)
+
+    def free_lanes(self, holder: Holder) -> None:
+        """Free the lanes of a closed attempt as soon as its job is over; hurry the job if it takes long."""
+        attempt = Attempt.objects.filter(run_id=holder.run_id, number=holder.attempt).select_related("run").first()
+        if attempt is not None and attempt.ended_at is None:
+            return
+        name = submission_id(holder.run_id, holder.attempt)
+        if self.gateway.status(name).is_over:
+            if attempt is not None and _has_last_words(attempt):
+                recovery.keep_last_words(attempt, self.gateway.log_tail(name))
+            release(run_id=holder.run_id, attempt=holder.attempt)
+        elif _should_be_over(attempt):
+            self.gateway.stop(name)
+
+    def _job(self, attempt: Attempt) -> JobStatus | None:
+        if attempt.submitted_at is None:
+            return None
+        try:
+            return self.gateway.status(attempt.submission_id)
+        except ClusterUnavailable as error:
+            logger.warning("%s: judged by its heartbeats alone: %s", attempt, error)
+            return None
+
+    def _observation(self, attempt: Attempt, job: JobStatus | None) -> Observation:
+        return Observation(
+            now=timezone.now(),
+            created_at=attempt.created_at,
+            submitted_at=attempt.submitted_at,
+            bootstrap_expires_at=attempt.bootstrap_expires_at,
+            bootstrap_used_at=attempt.bootstrap_used_at,
+            last_heartbeat_at=attempt.run.last_heartbeat_at,
+            silent_from=attempt.silent_from,
+            watching_since=self.watching_since,
+            job=job,
+            detail=attempt.detail,
+        )
+
+    def _judge_silence(self, attempt: Attempt) -> Verdict:
+        if self.web.is_up():
+            return Verdict.LOST
+        logger.warning("%s: silent because the web does not answer; its silence is excused", attempt)
+        Attempt.objects.filter(pk=attempt.pk).update(silent_from=timezone.now())
+        return Verdict.WELL
+
+    def _lose(self, attempt: Attempt, reason: str) -> None:
+        log_tail = self._last_words(attempt)
+        if recovery.driver_lost(attempt, reason=reason, log_tail=log_tail):
+            logger.warning("%s: %s", attempt, reason)
+            self._stop(attempt)
+
+    def _hurry(self, attempt: Attempt, now: datetime) -> None:
+        run = attempt.run
+        grace = CANCEL_GRACE if run.ending == CommandKind.CANCEL else STOP_GRACE
+        since = run.ending_at or run.state_changed_at
+        if now - since > grace:
+            reason = f"the driver did not end within {grace.total_seconds():.0f} s, its job was stopped"
+            if recovery.end_by_force(attempt, reason=reason, log_tail=self._last_words(attempt)):
+                self._stop(attempt)
+
+    def _last_words(self, attempt: Attempt) -> str:
+        try:
+            return self.gateway.log_tail(attempt.submission_id)
+        except ClusterUnavailable as error:
+            return f"(no log: {error})"
+
+    def _stop(self, attempt: Attempt) -> None:
+        """Best effort: `free_lanes` asks again until the job is over."""
+        try:
+            self.gateway.stop(attempt.submission_id)
+        except ClusterUnavailable as error:
+            logger.warning("%s could not be stopped yet: %s", attempt, error)
+
+
+@contextmanager
+def _kept_for_later(errors: list[Exception]) -> Iterator[None]:
+    """A cluster that is away is expected and only logged; anything else is kept to be raised after the tick."""
+    try:
+        yield
+    except ClusterUnavailable as error:
+        logger.warning("%s", error)
+    except Exception as error:
+        errors.append(error)
+
+
+def _open_attempt(key: int) -> Attempt | None:
+    rows = Attempt.objects.select_related("run").defer("run__prompts")
+    return rows.filter(pk=key, ended_at=None).first()
+
+
+def _paused_for_long(attempt: Attempt, now: datetime) -> bool:
+    return attempt.run.run_state is RunState.PAUSED and now - attempt.run.state_changed_at > MAX_PAUSE
+
+
+def _has_last_words(attempt: Attempt) -> bool:
+    return attempt.run.run_state is RunState.FAILED and not attempt.log_tail
+
+
+def _should_be_over(attempt: Attempt | None) -> bool:
+    """A driver that reported its end gets time to exit; any other closed attempt gets none."""
+    if attempt is None or attempt.outcome != AttemptOutcome.ENDED or attempt.ended_at is None:
+        return True
+    return timezone.now() - attempt.ended_at > ENDED_GRACE

@@ -1,0 +1,69 @@
+"""Reads of runs, for those who may see them. Outsiders get `NotVisible`, a 404."""
+
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+from accounts.access import Actor, NotVisible, role_in, visible_projects
+from fleet.selectors import free_lanes, pool_lanes
+from fleet.wanted import fits, kinds_wanted
+from runs.dispatch import waiting_runs
+from runs.models import Attempt, PendingCommand, Run, RunTransition
+from runs.render import run_body
+
+
+def visible_runs(user: Actor) -> QuerySet[Run]:
+    """Every run of the user's projects, newest first; the prompts, which can be large, are left for when asked for."""
+    rows = Run.objects.filter(project__in=visible_projects(user))
+    return rows.select_related("project", "created_by").defer("prompts")
+
+
+def get_run(user: Actor, run_id: UUID | str) -> Run:
+    """Raises `NotVisible` for outsiders and for ids that name nothing."""
+    found = visible_runs(user).filter(pk=_uuid(run_id, "run")).first()
+    if found is None:
+        raise NotVisible("no such run")
+    return found
+
+
+def run_body_for(user: Actor, run: Run) -> dict[str, Any]:
+    """The run as `user` sees it: the body of REST and of the socket's snapshot."""
+    return run_body(run, role=role_in(user, run.project), waiting=waiting_for(run))
+
+
+def transitions(user: Actor, run: Run) -> QuerySet[RunTransition]:
+    return RunTransition.objects.filter(run=get_run(user, run.pk))
+
+
+def attempts_of(user: Actor, run: Run) -> QuerySet[Attempt]:
+    return Attempt.objects.filter(run=get_run(user, run.pk))
+
+
+def commands_of(user: Actor, run: Run) -> QuerySet[PendingCommand]:
+    """Newest first."""
+    return PendingCommand.objects.filter(run=get_run(user, run.pk)).select_related("created_by").order_by("-created_at")
+
+
+def waiting_for(run: Run) -> str:
+    """What a waiting run waits for, in one sentence; empty for a run that does not wait."""
+    waiting = list(waiting_runs().values_list("pk", flat=True))
+    if run.pk not in waiting:
+        return ""
+    pool, wanted = pool_lanes(), run.run_spec.lanes
+    if not fits(wanted, pool, pool):
+        return f"needs {_in_words(kinds_wanted(wanted, pool))}, the pool has {_in_words(pool)}: it cannot start"
+    num_ahead = waiting.index(run.pk)
+    ahead = f"{num_ahead} run{'s' * (num_ahead > 1)} ahead; " if num_ahead else ""
+    return f"{ahead}needs {_in_words(kinds_wanted(wanted, pool))}, free now: {_in_words(free_lanes())}"
+
+
+def _in_words(lanes: Any) -> str:
+    return " and ".join(f"{count} {kind.upper()} lane{'s' * (count != 1)}" for kind, count in lanes.items()) or "none"
+
+
+def _uuid(value: UUID | str, what: str) -> UUID:
+    try:
+        return UUID(str(value))
+    except ValueError as error:
+        raise NotVisible(f"no such {what}") from error

@@ -1,0 +1,162 @@
+"""What users write: runs, their notes, their end. Commands to a live run are in `runs.commands`.
+
+Everything is keyword-only, takes the user, and asks `accounts.access`.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.utils import timezone
+
+from accounts.access import TO_CREATE_RUNS, TO_DELETE_RUNS, TO_EDIT_RUNS, require_role
+from accounts.models import Project, User
+from live.publish import publish_project
+from runs.actions import legal_actions
+from runs.enqueue import enqueue_on_commit
+from runs.models import Run, RunStream
+from runs.render import run_row
+from runs.spec_check import SpecReport, check_spec
+from runs.stream import lock_stream
+from runs.transitions import RunStateConflict, append_transition
+from worker.contracts.run_spec import RunSpec
+from worker.contracts.task_names import DELETE_RUN_ARTIFACTS, DISPATCH_RUNS
+
+MAX_TAGS = 20
+MAX_TAG_CHARS = 40
+MAX_NOTES_CHARS = 20_000
+
+SpecDocument = RunSpec | Mapping[str, Any] | str
+
+
+def create_run(
+    *,
+    user: User,
+    project: Project,
+    name: str,
+    spec: SpecDocument,
+    parent: Run | None = None,
+    notes: str = "",
+    tags: Iterable[str] = (),
+) -> Run:
+    """A queued run. Raises `ValidationError`, keyed by field (`name`, `tags`, `spec.batch.group_size`, …)."""
+    require_role(user, project, TO_CREATE_RUNS)
+    report = check_spec(spec, project)
+    checked = _require_valid(report)
+    with transaction.atomic():
+        run = Run(
+            project=project,
+            name=name.strip(),
+            created_by=user,
+            parent=parent,
+            spec=checked.model_dump(mode="json"),
+            prompts=list(report.prompts),
+            algebra=checked.algebra.model_dump(mode="json"),
+            num_batches=checked.num_batches,
+            max_attempts=checked.max_attempts,
+            notes=_checked_notes(notes),
+            tags=_checked_tags(tags),
+        )
+        run.full_clean(exclude=["headline", "tags"])
+        run.save(force_insert=True)
+        RunStream.objects.create(run=run)
+        append_transition(run, old="", reason="created", actor=user.username)
+        enqueue_on_commit(DISPATCH_RUNS)
+    return run
+
+
+def duplicate_run(*, user: User, run: Run, name: str | None = None, spec: SpecDocument | None = None) -> Run:
+    """A new run like `run`, or like it but for `spec` (edit and rerun). Its parent is `run`."""
+    return create_run(
+        user=user,
+        project=run.project,
+        name=name or _next_name(run.name),
+        spec=run.spec if spec is None else spec,
+        parent=run,
+        tags=run.tags,
+    )
+
+
+def set_notes_and_tags(*, user: User, run: Run, notes: str | None = None, tags: Iterable[str] | None = None) -> Run:
+    """Change what is given, leave what is None. Raises `ValidationError`."""
+    changes: dict[str, Any] = {}
+    if notes is not None:
+        changes["notes"] = _checked_notes(notes)
+    if tags is not None:
+        changes["tags"] = _checked_tags(tags)
+    return _edit(user, run, changes)
+
+
+def rename_run(*, user: User, run: Run, name: str) -> Run:
+    stripped = name.strip()
+    longest = Run._meta.get_field("name").max_length or 0
+    if not 1 <= len(stripped) <= longest:
+        raise ValidationError({"name": f"`name` must have 1 to {longest} characters, got {len(stripped)}"})
+    return _edit(user, run, {"name": stripped})
+
+
+def archive_run(*, user: User, run: Run) -> Run:
+    """Hide an ended run from the list; nothing is lost. Raises `RunStateConflict` while it lives."""
+    require_role(user, run.project, TO_EDIT_RUNS)
+    _require_ended(run, "archive")
+    return _edit(user, run, {"archived_at": run.archived_at or timezone.now()})
+
+
+def unarchive_run(*, user: User, run: Run) -> Run:
+    return _edit(user, run, {"archived_at": None})
+
+
+def delete_run(*, user: User, run: Run) -> None:
+    """Delete an ended run with all its rows; its files go by a task afterwards. Raises `RunStateConflict`."""
+    require_role(user, run.project, TO_DELETE_RUNS)
+    with transaction.atomic():
+        lock_stream(run.pk)
+        locked = Run.objects.get(pk=run.pk)
+        _require_ended(locked, "delete")
+        enqueue_on_commit(DELETE_RUN_ARTIFACTS, str(run.pk))
+        locked.delete()
+
+
+def _edit(user: User, run: Run, changes: Mapping[str, Any]) -> Run:
+    require_role(user, run.project, TO_EDIT_RUNS)
+    with transaction.atomic():
+        Run.objects.filter(pk=run.pk).update(**changes)
+        run.refresh_from_db(fields=list(changes))
+        publish_project(run.project_id, run_row(run))
+    return run
+
+
+def _require_ended(run: Run, wanted: str) -> None:
+    if not run.is_terminal:
+        raise RunStateConflict(wanted, run.run_state, legal_actions(run))
+
+
+def _require_valid(report: SpecReport) -> RunSpec:
+    if report.spec is None:
+        raise ValidationError({f"spec.{path}".replace("spec.spec", "spec"): e for path, e in report.errors.items()})
+    return report.spec
+
+
+def _checked_notes(notes: str) -> str:
+    if len(notes) > MAX_NOTES_CHARS:
+        raise ValidationError(
+            {"notes": f"`notes` must be ≤ {MAX_NOTES_CHARS} characters, got {len(notes)}: shorten them"}
+        )
+    return notes
+
+
+def _checked_tags(tags: Iterable[str]) -> list[str]:
+    kept = list(dict.fromkeys(tag.strip() for tag in tags if tag.strip()))
+    if len(kept) > MAX_TAGS:
+        raise ValidationError({"tags": f"a run must have ≤ {MAX_TAGS} tags, got {len(kept)}: keep the useful ones"})
+    long = [tag for tag in kept if len(tag) > MAX_TAG_CHARS]
+    if long:
+        raise ValidationError({"tags": f"a tag must be ≤ {MAX_TAG_CHARS} characters, got `{long[0][:60]}`"})
+    return kept
+
+
+def _next_name(name: str) -> str:
+    """`demo` → `demo 2` → `demo 3`, within the column's length."""
+    stem, _, number = name.rpartition(" ")
+    return f"{stem[:110]} {int(number) + 1}" if stem and number.isdigit() else f"{name[:110]} 2"

@@ -1,0 +1,95 @@
+"""Checks a spec as the form and REST send it: errors by field path, or the spec with its resolved prompts.
+
+The one judge of specs: `create_run` uses it too, so what validates can be created.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import ValidationError
+
+from accounts.models import Project
+from catalog.selectors import ModelNotUsable, prompts_of_set, resolve_base_model
+from worker.contracts.run_spec import RunSpec
+
+Errors = dict[str, list[str]]
+_NAMED_FIELD = re.compile(r"`([a-z_]+(?:\.[a-z_0-9]+)*)`")
+WHOLE_SPEC = "spec"
+"""Path of errors that belong to no one field."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpecReport:
+    """`spec` and `prompts` are set exactly when there are no `errors`."""
+
+    errors: Errors = field(default_factory=dict)
+    spec: RunSpec | None = None
+    prompts: tuple[str, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        return not self.errors
+
+
+def check_spec(document: Mapping[str, Any] | str | RunSpec, project: Project | None = None) -> SpecReport:
+    """Check a mapping, YAML or JSON text, or a `RunSpec`. Without `project`, uploaded prompt sets are not looked up."""
+    try:
+        spec = _parse(document)
+    except ValidationError as error:
+        return SpecReport(errors=errors_by_path(error))
+    except ValueError as error:
+        return SpecReport(errors={WHOLE_SPEC: [str(error)]})
+    errors: Errors = {}
+    prompts = spec.prompts.inline
+    try:
+        resolve_base_model(spec.base_model.path)
+    except ModelNotUsable as error:
+        errors["base_model.path"] = [str(error)]
+    if spec.prompts.prompt_set is not None and project is not None:
+        try:
+            prompts = prompts_of_set(project, spec.prompts.prompt_set)
+        except LookupError as error:
+            errors["prompts.prompt_set"] = [str(error)]
+        else:
+            errors.update(_too_few_prompts(spec, len(prompts)))
+    return SpecReport(errors=errors) if errors else SpecReport(spec=spec, prompts=prompts)
+
+
+def errors_by_path(error: ValidationError) -> Errors:
+    """Pydantic's errors under the dotted path of the field at fault, with the value that was given."""
+    errors: Errors = {}
+    for item in error.errors(include_url=False):
+        path = ".".join(str(part) for part in item["loc"])
+        message = item["msg"].removeprefix("Value error, ")
+        named = _NAMED_FIELD.match(message)
+        if item["type"] == "value_error":
+            # Cross-field rules are found at the section; the message says which of its fields to change.
+            path = named.group(1) if named else path
+        elif isinstance(item["input"], str | int | float | bool) and item["type"] != "missing":
+            message = f"`{path}`: {message[0].lower()}{message[1:]}, got {item['input']!r}"
+        elif item["type"] == "missing":
+            message = f"`{path}` is missing: give it a value"
+        errors.setdefault(path or WHOLE_SPEC, []).append(message)
+    return errors
+
+
+def _parse(document: Mapping[str, Any] | str | RunSpec) -> RunSpec:
+    if isinstance(document, RunSpec):
+        return document
+    if isinstance(document, str):
+        return RunSpec.from_yaml(document)
+    return RunSpec.model_validate(document)
+
+
+def _too_few_prompts(spec: RunSpec, num_prompts: int) -> Errors:
+    wanted = spec.batch.num_prompts_per_batch
+    if wanted <= num_prompts:
+        return {}
+    return {
+        "batch.num_prompts_per_batch": [
+            f"`batch.num_prompts_per_batch` must be ≤ {num_prompts} (the prompts in the set), got {wanted}: "
+            "a batch holds each prompt at most once"
+        ]
+    }

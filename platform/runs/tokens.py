@@ -1,0 +1,33 @@
+"""Who may report for a run: the holder of the open attempt's token, nobody else.
+
+An older attempt, or any attempt of an ended run, is told that it is over (410) and exits: fencing.
+"""
+
+from uuid import UUID
+
+from runs.models import Attempt
+from runs.secrets import matches
+
+
+class TokenRefused(Exception):
+    """No such run and attempt, or not its token: 401. The two are deliberately the same."""
+
+
+class AttemptGone(Exception):
+    """The token is right but the attempt is over: 410, the driver exits."""
+
+
+def authorise(*, run_id: UUID | str, attempt: int, token: str) -> Attempt:
+    """The open attempt (its `run` fetched) that `token` belongs to. Raises `TokenRefused`, `AttemptGone`."""
+    try:
+        key = UUID(str(run_id))
+    except ValueError as error:
+        raise TokenRefused("the run token is not good for this run and attempt") from error
+    found = Attempt.objects.select_related("run").defer("run__prompts").filter(run_id=key, number=attempt).first()
+    if found is None or not matches(token, found.token_hash):
+        raise TokenRefused("the run token is not good for this run and attempt")
+    if found.ended_at is not None or found.run.is_terminal:
+        raise AttemptGone(f"attempt {attempt} of run {key} is over: {found.detail or found.run.state}")
+    if found.number != found.run.attempt:
+        raise AttemptGone(f"attempt {attempt} of run {key} was followed by attempt {found.run.attempt}")
+    return found

@@ -1,0 +1,26 @@
+"""Whether the web itself answers, seen from where drivers see it.
+
+The watcher runs in Celery. If the web is away, every driver looks silent to it; that is not the drivers' fault.
+"""
+
+from typing import Protocol
+
+import httpx
+from django.conf import settings
+
+HEALTH_PATH = "/api/v1/health/live"
+TIMEOUT_SECONDS = 2.0
+
+
+class WebProbe(Protocol):
+    def is_up(self) -> bool: ...
+
+
+class HttpWebProbe:
+    def is_up(self) -> bool:
+        """Any answer counts, even a refusal: what matters is whether heartbeats could arrive."""
+        try:
+            response = httpx.get(f"{settings.TANDEM_PUBLIC_URL}{HEALTH_PATH}", timeout=TIMEOUT_SECONDS)
+        except httpx.HTTPError:
+            return False
+        return response.status_code < 500
