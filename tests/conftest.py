@@ -1,12 +1,14 @@
 """One PostgreSQL and one Valkey for the whole test session, started when the first test needs them.
 
 The environment is set here, before Django reads its settings: `pyproject.toml` names no settings module, because
-pytest-django would then import the settings before this file.
+pytest-django would then import the settings before this file. Folders whose tests touch Django call `django.setup()`
+at the top of their own conftest; the others neither wait for it nor break with it.
 """
 
 import os
 import shutil
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -25,13 +27,6 @@ os.environ |= {
     "RAY_USAGE_STATS_ENABLED": "0",
 }
 (VAR / "static").mkdir()
-
-
-def pytest_configure() -> None:
-    from django.conf import settings
-
-    # A slow hash protects real passwords; tests only log in.
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 
 def pytest_unconfigure() -> None:
@@ -60,3 +55,22 @@ def embedded_servers() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(embedded_servers: None) -> None:
     """pytest-django's hook before it makes the test database."""
+    from django.conf import settings
+
+    # A slow hash protects real passwords; tests only log in.
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """The time budget: seconds and number of tests per folder."""
+    seconds: Counter[str] = Counter()
+    num_tests: Counter[str] = Counter()
+    for reports in terminalreporter.stats.values():
+        for report in (each for each in reports if isinstance(each, pytest.TestReport)):
+            folder = "/".join(Path(report.nodeid.partition("::")[0]).parts[:-1])
+            seconds[folder] += report.duration
+            num_tests[folder] += report.when == "call"
+    if seconds:
+        terminalreporter.section("seconds and tests per folder")
+    for folder, total in seconds.most_common():
+        terminalreporter.write_line(f"{total:8.1f} s  {num_tests[folder]:5d}  {folder}")

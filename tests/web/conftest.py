@@ -4,12 +4,15 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
+import django
 import pytest
 
-from accounts.models import Membership, Project, Role, User
-from runs.models import Run, RunStream
-from worker.contracts.run_spec import RunSpec
-from worker.contracts.states import RunState
+django.setup()
+
+from accounts.models import Membership, Project, Role, User  # noqa: E402
+from runs.models import Run, RunStream  # noqa: E402
+from worker.contracts.run_spec import RunSpec  # noqa: E402
+from worker.contracts.states import RunState  # noqa: E402
 
 PROMPTS = ["a red square", "a blue circle", "a green triangle"]
 _numbers = itertools.count(1)

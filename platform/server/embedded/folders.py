@@ -9,12 +9,14 @@ import os
 import stat
 from pathlib import Path
 
+from server.errors import CannotStartError
+
 LONGEST_SOCKET_BYTES = 107
 # Ray appends "/session_2026-01-01_00-00-00_000000_0000000/sockets/plasma_store" to its temporary folder.
 RAY_SUFFIX_BYTES = 66
 
 
-class UnsafeFolderError(RuntimeError):
+class UnsafeFolderError(CannotStartError):
     """The private folder exists but is not ours alone."""
 
 

@@ -18,13 +18,14 @@ from urllib.parse import quote
 import psycopg
 
 from server.embedded import folders
+from server.errors import CannotStartError
 from server.supervisor.plan import ProcessPlan, base_environment, start
 
 ROOT_STAND_IN = "nobody"
 ROLE = "tandem"
 
 
-class PostgresError(RuntimeError):
+class PostgresError(CannotStartError):
     """The embedded server could not be prepared or does not answer."""
 
 
@@ -106,6 +107,7 @@ class EmbeddedPostgres:
             stop_signal=signal.SIGINT,
             stop_seconds=5.0,
             death_signal=signal.SIGINT,
+            ends_last=True,
         )
 
     def _readable_bin(self) -> Path:

@@ -35,7 +35,8 @@ class EmbeddedValkey:
         # A full broker must refuse loudly rather than evict queued tasks.
         limits = ["--maxmemory", "256mb", "--maxmemory-policy", "noeviction", "--daemonize", "no"]
         argv = (str(get_binary_path()), *flags, *limits)
-        return ProcessPlan(name="valkey", argv=argv, env=base_environment(), cwd=str(self.socket_path.parent))
+        cwd = str(self.socket_path.parent)
+        return ProcessPlan(name="valkey", argv=argv, env=base_environment(), cwd=cwd, ends_last=True)
 
     def is_ready(self) -> bool:
         """Whether a PING is answered."""

@@ -3,8 +3,10 @@
 import time
 from collections.abc import Callable
 
+from server.errors import CannotStartError
 
-class NotReadyError(RuntimeError):
+
+class NotReadyError(CannotStartError):
     """A server did not answer in time, or ended before it did."""
 
 

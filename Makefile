@@ -1,0 +1,57 @@
+# Everything a newcomer needs: `make demo` and `make test`. `make help` lists the rest.
+#
+#   TANDEM_PORT=8800        port of the web page
+#   TANDEM_VAR=./var        data folder; two stacks need two ports and two folders
+#   TANDEM_ONESHOT=1        `make demo` ends with its run, non-zero if the run failed
+#   TANDEM_PYTHON=          interpreter for .venv, 3.11 or newer
+#   TANDEM_TORCH_INDEX=     further package index for another build of torch (CPU, CUDA, ROCm)
+
+PYTHON := .venv/bin/python
+.DEFAULT_GOAL := help
+.PHONY: help up demo demo-long test test-full lint types bundle demo-model lock clean ready ready-dev
+
+help: ## this list
+	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /  make \1 \t/' | expand -t 20
+
+# `exec`, so that the command's parent is make itself: when make ends, by kill -9 even, the stack ends.
+up: ready ## start everything and serve until Ctrl-C
+	@exec $(PYTHON) manage.py up --with-parent
+
+demo: ready ## the same, with a demo run followed in the terminal
+	@exec $(PYTHON) manage.py demo --with-parent --preset shapes-demo
+
+demo-long: ready ## the same with the long preset (up to 20 minutes)
+	@exec $(PYTHON) manage.py demo --with-parent --preset shapes-long
+
+test: ready-dev ## every check and every test but the slow ones
+	@deploy/make/test_needs.sh
+	@exec $(PYTHON) deploy/make/checks.py test
+
+test-full: ready-dev ## slow tests too
+	@deploy/make/test_needs.sh
+	@exec $(PYTHON) deploy/make/checks.py test-full
+
+lint: ready-dev ## ruff and the import walls
+	@exec $(PYTHON) deploy/make/checks.py lint
+
+types: ready-dev ## strict mypy
+	@exec $(PYTHON) deploy/make/checks.py types
+
+bundle: ready-dev ## build the frontend and compare it with the committed bundle
+	@exec $(PYTHON) deploy/make/checks.py bundle
+
+demo-model: ready ## build the shapes base model afresh (15 to 30 minutes)
+	@exec $(PYTHON) -m worker.shapes.build
+
+lock: ready-dev ## rewrite the requirement locks
+	@PATH="$(CURDIR)/.venv/bin:$$PATH" exec deploy/requirements/lock.sh
+
+clean: ## remove caches and built requirements; the data folder stays
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache frontend/node_modules
+	find . -name __pycache__ -type d -not -path './var/*' -prune -exec rm -rf {} +
+
+ready:
+	@deploy/make/bootstrap.sh run
+
+ready-dev:
+	@deploy/make/bootstrap.sh dev

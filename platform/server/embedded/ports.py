@@ -1,0 +1,100 @@
+"""Explicit ports for a stack: the web's is `TANDEM_PORT`, Ray's are a block of 200 chosen from it.
+
+Invariant: blocks lie between 10000 and 32000, below the ports that the kernel hands out by itself, and two stacks on
+one machine never share one: a block with a busy port is passed over.
+"""
+
+import errno
+import socket
+from dataclasses import dataclass
+
+from server.errors import CannotStartError
+
+FIRST_PORT = 10_000
+BLOCK_SIZE = 200
+NUM_BLOCKS = 110
+NUM_SERVICE_PORTS = 10
+
+
+class PortError(CannotStartError):
+    """A port is taken, or no block is free."""
+
+
+@dataclass(frozen=True, slots=True)
+class RayPorts:
+    """The ports of one local Ray head, counted from the block's first."""
+
+    base: int
+
+    @property
+    def gcs(self) -> int:
+        return self.base
+
+    @property
+    def dashboard(self) -> int:
+        return self.base + 1
+
+    @property
+    def agent_listen(self) -> int:
+        return self.base + 2
+
+    @property
+    def agent_grpc(self) -> int:
+        return self.base + 3
+
+    @property
+    def runtime_env_agent(self) -> int:
+        return self.base + 4
+
+    @property
+    def metrics(self) -> int:
+        return self.base + 5
+
+    @property
+    def node_manager(self) -> int:
+        return self.base + 6
+
+    @property
+    def object_manager(self) -> int:
+        return self.base + 7
+
+    @property
+    def client_server(self) -> int:
+        return self.base + 8
+
+    @property
+    def workers(self) -> tuple[int, int]:
+        """First and last port for workers and drivers; each process takes one."""
+        return self.base + NUM_SERVICE_PORTS, self.base + BLOCK_SIZE - 1
+
+
+def is_free(port: int, host: str = "127.0.0.1") -> bool:
+    """Whether a server could listen there now. A connection of an ended server that lingers does not count."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+            probe.listen(1)
+        except OSError as error:
+            if error.errno not in {errno.EADDRINUSE, errno.EACCES, errno.EPERM}:
+                raise
+            return False
+    return True
+
+
+def choose_ray_ports(web_port: int) -> RayPorts:
+    """The block that belongs to `web_port`, or the next one that is free.
+
+    Raises:
+        PortError: every block has a busy port.
+    """
+    first = web_port % NUM_BLOCKS
+    for offset in range(NUM_BLOCKS):
+        base = FIRST_PORT + (first + offset) % NUM_BLOCKS * BLOCK_SIZE
+        if base <= web_port < base + BLOCK_SIZE:
+            continue
+        if all(is_free(port) for port in range(base, base + NUM_SERVICE_PORTS)):
+            return RayPorts(base)
+    last = FIRST_PORT + NUM_BLOCKS * BLOCK_SIZE - 1
+    raise PortError(f"No {BLOCK_SIZE} neighbouring ports are free for Ray between {FIRST_PORT} and {last}.")

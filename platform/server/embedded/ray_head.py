@@ -1,0 +1,106 @@
+"""A local Ray head for `make up`: token authentication, explicit ports, everything on loopback.
+
+Lanes, not Ray's CPU count, decide how much runs at once, so the head promises more CPUs than the machine has. Jobs
+inherit the head's environment: `worker` is importable there, the Django apps are not.
+"""
+
+import json
+import urllib.error
+import urllib.request
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from server.embedded import folders
+from server.embedded.ports import RayPorts
+from server.environment import ROOT, read_or_create_secret
+from server.supervisor.plan import ProcessPlan, base_environment
+
+NUM_CPUS = 64
+OBJECT_STORE_BYTES = 512 * 2**20
+
+# What belongs to the web side only. A job's environment is readable through Ray.
+PRIVATE_VARIABLES = frozenset(
+    {"DATABASE_URL", "REDIS_URL", "SECRET_KEY", "DJANGO_SETTINGS_MODULE", "PYTHONPATH", "RAY_ADDRESS", "TANDEM_ONESHOT"}
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RayHead:
+    """The head that belongs to the data folder `var`."""
+
+    var: Path
+    ports: RayPorts
+    resources: dict[str, float] = field(default_factory=dict)
+    """Custom resources of this node: one per GPU, named by `fleet.services.gpu_resource`."""
+
+    @property
+    def jobs_url(self) -> str:
+        return f"http://127.0.0.1:{self.ports.dashboard}"
+
+    @property
+    def token_path(self) -> Path:
+        return self.var / "ray-token"
+
+    def client_environment(self) -> dict[str, str]:
+        """What a process needs to submit jobs here."""
+        return {
+            "RAY_ADDRESS": self.jobs_url,
+            "RAY_AUTH_MODE": "token",
+            "RAY_AUTH_TOKEN_PATH": str(self.token_path),
+        }
+
+    def prepare(self) -> None:
+        read_or_create_secret(self.token_path, num_bytes=32)
+        folders.ray_folder(self.var).mkdir(mode=0o700, exist_ok=True)
+
+    def plan(self) -> ProcessPlan:
+        inherited = {name: value for name, value in base_environment().items() if name not in PRIVATE_VARIABLES}
+        env = {
+            **inherited,
+            "PYTHONPATH": str(ROOT),
+            "RAY_AUTH_MODE": "token",
+            "RAY_AUTH_TOKEN_PATH": str(self.token_path),
+            "RAY_USAGE_STATS_ENABLED": "0",
+            # 64 promised CPUs must not mean 64 idle workers; the actors come when a run asks for them.
+            "RAY_prestart_worker_first_driver": "0",
+            "RAY_enable_worker_prestart": "0",
+            # An actor chooses its device by its lane, so Ray must not blank the choice of a zero-GPU actor.
+            "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+            "OMP_NUM_THREADS": inherited.get("OMP_NUM_THREADS", "1"),
+        }
+        # `ray` as a module: the script's first line may name an interpreter in a folder that was moved.
+        argv = (str(Path(env["PATH"].split(":")[0]) / "python"), "-m", "ray.scripts.scripts", "start", *self._flags())
+        return ProcessPlan(name="ray", argv=argv, env=env, cwd=str(ROOT), stop_seconds=1.5)
+
+    def _flags(self) -> list[str]:
+        ports = self.ports
+        values = {
+            "node-ip-address": "127.0.0.1",
+            "port": ports.gcs,
+            "dashboard-host": "127.0.0.1",
+            "dashboard-port": ports.dashboard,
+            "dashboard-agent-listen-port": ports.agent_listen,
+            "dashboard-agent-grpc-port": ports.agent_grpc,
+            "runtime-env-agent-port": ports.runtime_env_agent,
+            "metrics-export-port": ports.metrics,
+            "node-manager-port": ports.node_manager,
+            "object-manager-port": ports.object_manager,
+            "ray-client-server-port": ports.client_server,
+            "min-worker-port": ports.workers[0],
+            "max-worker-port": ports.workers[1],
+            "num-cpus": NUM_CPUS,
+            "object-store-memory": OBJECT_STORE_BYTES,
+            "temp-dir": folders.ray_folder(self.var),
+            "resources": json.dumps(self.resources),
+        }
+        return ["--head", "--block", "--disable-usage-stats", *(f"--{name}={value}" for name, value in values.items())]
+
+    def is_ready(self) -> bool:
+        """Whether the Jobs API answers with our token."""
+        token = self.token_path.read_text().strip()
+        request = urllib.request.Request(f"{self.jobs_url}/api/jobs/", headers={"Authorization": f"Bearer {token}"})
+        try:
+            with urllib.request.urlopen(request, timeout=2) as answer:
+                return bool(answer.status == 200)
+        except (OSError, urllib.error.URLError):
+            return False

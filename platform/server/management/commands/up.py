@@ -1,0 +1,27 @@
+"""`manage.py up`: the whole stack on one machine, until Ctrl-C. What it does is in `server.stack`."""
+
+import sys
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from rich.console import Console
+
+from server.errors import CannotStartError
+from server.stack.serving import serve
+from server.stack.stopping import end_with_parent
+
+
+class Command(BaseCommand):
+    help = "Start database, broker, Ray head, web server and worker; serve until Ctrl-C."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--with-parent", action="store_true", help="End when the parent process (make) ends.")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if options["with_parent"]:
+            end_with_parent()
+        try:
+            code = serve(Console(), preset=options.get("preset"))
+        except CannotStartError as error:
+            raise CommandError(str(error)) from error
+        sys.exit(code)

@@ -1,0 +1,1 @@
+"""What `manage.py up` and `manage.py demo` do, step by step."""

@@ -1,0 +1,50 @@
+"""What a data folder needs once, checked at every start: tables, static files, the admin, a project, lanes."""
+
+import os
+import secrets
+from pathlib import Path
+
+from django.conf import settings
+from django.core.management import call_command
+
+from accounts.models import Project, User
+from accounts.services import create_project
+from fleet.services import ensure_local_lanes
+
+ADMIN_NAME = "admin"
+DEFAULT_PROJECT = "Default project"
+
+
+def migrate_and_collect() -> None:
+    """Bring tables and static files up to date."""
+    call_command("migrate", interactive=False, verbosity=0)
+    settings.STATIC_ROOT.mkdir(parents=True, exist_ok=True)
+    call_command("collectstatic", interactive=False, verbosity=0)
+
+
+def ensure_admin(var: Path) -> tuple[User, str | None]:
+    """The first admin account, and its password if it was made just now.
+
+    The password is also kept in `var/admin-password`, mode 0600; it is no longer right once it is changed.
+    """
+    admin = User.objects.filter(is_superuser=True, is_active=True).order_by("pk").first()
+    if admin is not None:
+        return admin, None
+    password = secrets.token_urlsafe(12)
+    path = var / "admin-password"
+    path.unlink(missing_ok=True)
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write(password + "\n")
+    return User.objects.create_superuser(ADMIN_NAME, password=password), password
+
+
+def ensure_project(admin: User) -> Project:
+    """A project to start in: the admin's oldest, or a new one."""
+    project = admin.projects.order_by("created_at").first()
+    return project or create_project(user=admin, name=DEFAULT_PROJECT)
+
+
+def ensure_lanes(num_gpus: int) -> int:
+    """This machine's lanes. CPU lanes run whole runs without GPUs, and score rewards beside them."""
+    num_cpu_lanes = max(4, os.cpu_count() or 1)
+    return len(ensure_local_lanes(num_cpu_lanes=num_cpu_lanes, num_gpus=num_gpus))

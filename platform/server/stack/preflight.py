@@ -1,0 +1,73 @@
+"""What can be known to be wrong before anything is started, each with what to do about it."""
+
+import shutil
+from pathlib import Path
+
+import psutil
+
+from server.embedded.ports import is_free
+from server.errors import CannotStartError
+
+MIN_FREE_BYTES = 1 * 2**30
+"""A demo run with its database, logs and Ray's session takes a few hundred MB."""
+
+
+def check_folder(var: Path) -> None:
+    """The data folder can be made and written.
+
+    Raises:
+        CannotStartError: it cannot.
+    """
+    probe = var / ".write-probe"
+    try:
+        var.mkdir(parents=True, exist_ok=True)
+        probe.write_text("x")
+        probe.unlink()
+    except OSError as error:
+        raise CannotStartError(
+            f"The data folder {var} cannot be written ({error.strerror}). Make it writable, free space, or set"
+            f" TANDEM_VAR to another folder."
+        ) from error
+
+
+def check_disk(folder: Path, min_free_bytes: int = MIN_FREE_BYTES) -> None:
+    """Enough space is left on the disk of `folder`.
+
+    Raises:
+        CannotStartError: too little is.
+    """
+    free = shutil.disk_usage(folder).free
+    if free < min_free_bytes:
+        raise CannotStartError(
+            f"Only {free / 2**30:.2f} GiB are free on the disk of {folder}; Tandem needs {min_free_bytes / 2**30:.1f}."
+            f" Free some space, or point TANDEM_VAR at a larger disk."
+        )
+
+
+def check_port(port: int, host: str) -> None:
+    """The web port is free.
+
+    Raises:
+        CannotStartError: something listens there.
+    """
+    if is_free(port, host):
+        return
+    owner = _listener(port)
+    raise CannotStartError(
+        f"Port {port} is busy{f': {owner} listens there' if owner else ''}. Stop that, or choose another port:"
+        f" TANDEM_PORT={port + 1} make up (and another TANDEM_VAR for a second stack)."
+    )
+
+
+def _listener(port: int) -> str | None:
+    try:
+        connections = psutil.net_connections(kind="tcp")
+    except psutil.AccessDenied:
+        return None
+    for connection in connections:
+        if connection.status == psutil.CONN_LISTEN and connection.laddr.port == port and connection.pid:
+            try:
+                return f"process {connection.pid} ({psutil.Process(connection.pid).name()})"
+            except psutil.Error:
+                return f"process {connection.pid}"
+    return None

@@ -1,0 +1,138 @@
+"""Starts the whole stack in the order in which its parts need each other, and ends it with the block.
+
+::
+
+    folder, disk, port ─► lock ─► keeper ─┬─► PostgreSQL ─► migrate, static, admin, lanes ─► web, worker ─┐
+                                          ├─► Valkey ──────────────────────────────────────────────────────┼─► serving
+                                          └─► Ray head (slowest, so it starts first) ───────────────────────┘
+
+A server whose URL is given in the environment is not started. Invariant: whatever happens inside, nothing that was
+started here is left when the block ends.
+"""
+
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+
+from rich.console import Console
+
+from accounts.models import Project, User
+from fleet.services import LOCAL_NODE, gpu_resource
+from server import environment
+from server.embedded.folders import make_runtime_folder
+from server.embedded.gpus import count_gpus
+from server.embedded.ports import choose_ray_ports
+from server.embedded.postgres import EmbeddedPostgres
+from server.embedded.ray_head import RayHead
+from server.embedded.valkey import EmbeddedValkey
+from server.embedded.waiting import wait_until
+from server.stack import first_start, preflight, services
+from server.stack.lock import folder_lock
+from server.supervisor.stack import Stack, running_stack
+
+START_SECONDS = 90.0
+"""Ten times what a start takes on two idle cores: a busy machine must not fail here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """The serving stack and what belongs to its first screen."""
+
+    stack: Stack
+    admin: User
+    new_password: str | None
+    project: Project
+
+
+@contextmanager
+def started_stack(console: Console) -> Iterator[Started]:
+    """The whole stack, serving.
+
+    Raises:
+        CannotStartError: something is in the way; the message says what to do.
+    """
+    var = environment.VAR
+    preflight.check_folder(var)
+    preflight.check_disk(var)
+    with ExitStack() as held:
+        lock = held.enter_context(folder_lock(var))
+        preflight.check_port(environment.PORT, environment.HOST)
+        make_runtime_folder(var)
+        stack = held.enter_context(running_stack(var / "logs", inherit=(lock,)))
+        num_gpus = 0 if environment.HAS_OWN_RAY else count_gpus()
+        ray = None if environment.HAS_OWN_RAY else start_ray(stack, num_gpus)
+        if not environment.HAS_OWN_REDIS:
+            start_valkey(stack)
+        if not environment.HAS_OWN_DATABASE:
+            start_postgres(stack)
+        console.print("Preparing tables and static files …")
+        first_start.migrate_and_collect()
+        admin, password = first_start.ensure_admin(var)
+        project = first_start.ensure_project(admin)
+        if ray is not None:
+            first_start.ensure_lanes(num_gpus)
+        start_services(stack, ray)
+        yield Started(stack, admin, password, project)
+
+
+def start_postgres(stack: Stack) -> None:
+    """PostgreSQL with our database; one that already runs on the folder is used as it is."""
+    postgres = EmbeddedPostgres.of(environment.VAR)
+    postgres.prepare()
+    if not postgres.can_be_reused():
+        stack.start(postgres.plan())
+        wait_until(
+            postgres.is_ready,
+            what="PostgreSQL",
+            timeout_seconds=START_SECONDS,
+            failure=lambda: stack.exit_reason("postgres"),
+        )
+    postgres.create_database("tandem")
+
+
+def start_valkey(stack: Stack) -> None:
+    valkey = EmbeddedValkey.of(environment.VAR)
+    valkey.prepare()
+    stack.start(valkey.plan())
+    wait_until(
+        valkey.is_ready, what="Valkey", timeout_seconds=START_SECONDS, failure=lambda: stack.exit_reason("valkey")
+    )
+
+
+def start_ray(stack: Stack, num_gpus: int) -> RayHead:
+    """Start the head; it is waited for last, because it takes longest."""
+    resources = {gpu_resource(LOCAL_NODE, index): 1.0 for index in range(num_gpus)}
+    ray = RayHead(var=environment.VAR, ports=choose_ray_ports(environment.PORT), resources=resources)
+    ray.prepare()
+    stack.start(ray.plan())
+    return ray
+
+
+def start_services(stack: Stack, ray: RayHead | None) -> None:
+    """Web server and Celery worker; returns when they and Ray answer."""
+    extra = {
+        "TANDEM_VAR": str(environment.VAR),
+        "TANDEM_PORT": str(environment.PORT),
+        "TANDEM_PUBLIC_URL": environment.PUBLIC_URL,
+        **(ray.client_environment() if ray else {}),
+    }
+    stack.start(services.web_plan(extra))
+    stack.start(services.task_worker_plan(extra, str(environment.VAR / "celery-beat-schedule")))
+    wait_until(
+        web_is_ready, what="The web server", timeout_seconds=START_SECONDS, failure=lambda: stack.exit_reason("web")
+    )
+    if ray is not None:
+        wait_until(
+            ray.is_ready, what="The Ray head", timeout_seconds=START_SECONDS, failure=lambda: stack.exit_reason("ray")
+        )
+
+
+def web_is_ready() -> bool:
+    host = "127.0.0.1" if environment.HOST in {"0.0.0.0", "::"} else environment.HOST
+    try:
+        with urllib.request.urlopen(f"http://{host}:{environment.PORT}/api/v1/health/live", timeout=2) as answer:
+            return bool(answer.status == 200)
+    except (OSError, urllib.error.URLError):
+        return False

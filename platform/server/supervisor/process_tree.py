@@ -1,0 +1,64 @@
+"""Finding and ending every process below one: the keeper is a subreaper, so nothing below it can slip away."""
+
+import ctypes
+import os
+import signal
+import time
+
+import psutil
+
+PR_SET_CHILD_SUBREAPER = 36
+
+
+def become_subreaper() -> None:
+    """Orphans below this process become its children instead of init's. Ray's daemons would escape otherwise."""
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def descendants(pid: int | None = None) -> list[psutil.Process]:
+    """Every live process below `pid` (this process by default), zombies left out."""
+    try:
+        found = psutil.Process(pid).children(recursive=True)
+    except psutil.NoSuchProcess:
+        return []
+    return [process for process in found if _is_live(process)]
+
+
+def send(processes: list[psutil.Process], number: int) -> None:
+    for process in processes:
+        try:
+            process.send_signal(number)
+        except psutil.NoSuchProcess:
+            continue
+
+
+def reap() -> dict[int, int]:
+    """Collect every ended child, adopted ones included: {pid: exit code, negative for a signal}."""
+    ended: dict[int, int] = {}
+    while True:
+        try:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return ended
+        if pid == 0:
+            return ended
+        ended[pid] = os.waitstatus_to_exitcode(status)
+
+
+def kill_all_descendants(timeout_seconds: float = 3.0) -> list[int]:
+    """Kill until nothing is left below this process. Returns the pids that would not go (in the kernel's hands)."""
+    deadline = time.monotonic() + timeout_seconds
+    while left := descendants():
+        if time.monotonic() > deadline:
+            return [process.pid for process in left]
+        send(left, signal.SIGKILL)
+        time.sleep(0.05)
+        reap()
+    return []
+
+
+def _is_live(process: psutil.Process) -> bool:
+    try:
+        return bool(process.status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False

@@ -1,0 +1,102 @@
+"""The embedded servers start, answer, end, and start again on their data."""
+
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import unquote
+
+import psycopg
+import pytest
+
+from server import environment
+from server.embedded.folders import make_runtime_folder, runtime_folder
+from server.embedded.local_servers import database_and_broker
+from server.embedded.postgres import EmbeddedPostgres, PostgresError
+from server.embedded.valkey import EmbeddedValkey
+from server.embedded.waiting import NotReadyError, wait_until
+from server.supervisor.plan import start
+
+
+@pytest.fixture(scope="module")
+def var(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    folder = tmp_path_factory.mktemp("embedded")
+    # Parents that only we may enter: the server of root runs as somebody else and must still reach its data.
+    folder.chmod(0o700)
+    yield folder
+    shutil.rmtree(runtime_folder(folder))
+
+
+def test_servers_answer_keep_their_data_and_end(var: Path) -> None:
+    postgres, valkey = EmbeddedPostgres.of(var), EmbeddedValkey.of(var)
+    with database_and_broker(var):
+        with psycopg.connect(unquote(postgres.url("tandem")), autocommit=True) as connection:
+            connection.execute("CREATE TABLE kept (value int)")
+        assert valkey.is_ready()
+        assert postgres.can_be_reused()
+    assert not postgres.is_ready() and not valkey.is_ready()
+    assert postgres.running_pid() is None
+    with database_and_broker(var), psycopg.connect(unquote(postgres.url("tandem"))) as connection:
+        assert connection.execute("SELECT count(*) FROM kept").fetchone() == (0,)
+
+
+def test_the_urls_in_settings_name_the_embedded_servers(var: Path) -> None:
+    assert environment.embedded_database_url(var) == EmbeddedPostgres.of(var).url("tandem")
+    assert environment.embedded_redis_url(var) == EmbeddedValkey.of(var).url
+
+
+def test_sockets_and_data_are_closed_to_others(var: Path) -> None:
+    postgres, valkey = EmbeddedPostgres.of(var), EmbeddedValkey.of(var)
+    for folder in (postgres.data, postgres.sockets, valkey.socket_path.parent):
+        assert folder.stat().st_mode & 0o077 == 0, folder
+
+
+def test_postgres_recovers_after_kill_9(var: Path) -> None:
+    postgres = EmbeddedPostgres.of(var)
+    postgres.prepare()
+    first = start(postgres.plan(), subprocess.DEVNULL)
+    wait_until(postgres.is_ready, what="PostgreSQL", timeout_seconds=30)
+    os.kill(first.pid, signal.SIGKILL)
+    first.wait()
+    with database_and_broker(var):
+        assert postgres.is_ready()
+
+
+def test_a_cut_off_initdb_is_begun_afresh(tmp_path: Path) -> None:
+    make_runtime_folder(tmp_path)
+    postgres = EmbeddedPostgres.of(tmp_path)
+    try:
+        (postgres.data / "base").mkdir(parents=True)
+        (postgres.data / "PG_VERSION").write_text("18\n")
+        postgres.prepare()
+        assert (postgres.data / "global" / "pg_control").exists()
+    finally:
+        shutil.rmtree(runtime_folder(tmp_path))
+
+
+def test_a_holder_that_does_not_answer_is_named(tmp_path: Path) -> None:
+    impostor = subprocess.Popen(["sleep", "60"], executable="/bin/sleep")
+    postgres = EmbeddedPostgres(data=tmp_path, sockets=tmp_path)
+    (tmp_path / "postmaster.pid").write_text(f"{impostor.pid}\n")
+    try:
+        assert postgres.running_pid() is None, "a reused process id is not a server"
+    finally:
+        impostor.kill()
+        impostor.wait()
+    impostor = subprocess.Popen(["postgres", "60"], executable="/bin/sleep")
+    (tmp_path / "postmaster.pid").write_text(f"{impostor.pid}\n")
+    try:
+        with pytest.raises(PostgresError, match=f"Process {impostor.pid} holds"):
+            postgres.can_be_reused(timeout_seconds=0.2)
+    finally:
+        impostor.kill()
+        impostor.wait()
+
+
+def test_a_server_that_ends_before_it_is_ready_says_why() -> None:
+    with pytest.raises(NotReadyError, match="web ended before it was ready: exit code 1"):
+        wait_until(lambda: False, what="web", timeout_seconds=30, failure=lambda: "exit code 1")
+    with pytest.raises(NotReadyError, match="did not answer within 0 s"):
+        wait_until(lambda: False, what="web", timeout_seconds=0.01)
