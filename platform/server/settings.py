@@ -44,7 +44,8 @@ INSTALLED_APPS = [
     "drf_spectacular_sidecar",
     *LOCAL_APPS,
 ]
-MIGRATION_MODULES = {app: f"migrations.{app}" for app in LOCAL_APPS}
+APPS_WITH_TABLES = ["accounts", "catalog", "fleet", "runs", "telemetry", "gallery"]
+MIGRATION_MODULES = {app: f"migrations.{app}" for app in APPS_WITH_TABLES}
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",

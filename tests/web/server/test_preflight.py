@@ -32,14 +32,14 @@ def test_ray_passes_over_a_block_with_a_busy_port() -> None:
 
 
 def test_a_full_disk_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(CannotStartError, match="GiB are free.*TANDEM_VAR"):
+    with pytest.raises(CannotStartError, match=r"GiB are free.*TANDEM_VAR"):
         preflight.check_disk(tmp_path, min_free_bytes=2**60)
 
 
 def test_a_data_folder_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
     a_file = tmp_path / "file"
     a_file.touch()
-    with pytest.raises(CannotStartError, match="cannot be written.*TANDEM_VAR"):
+    with pytest.raises(CannotStartError, match=r"cannot be written.*TANDEM_VAR"):
         preflight.check_folder(a_file / "var")
 
 
