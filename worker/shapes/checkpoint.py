@@ -47,7 +47,7 @@ def load_pipeline(folder: Path = DEFAULT_FOLDER) -> FluxPipeline:
     """
     if not (folder / "model_index.json").is_file():
         raise FileNotFoundError(f"no shapes checkpoint in {folder}: build it with `make demo-model`")
-    pipeline: FluxPipeline = FluxPipeline.from_pretrained(folder, torch_dtype=torch.float32, local_files_only=True)
+    pipeline: FluxPipeline = FluxPipeline.from_pretrained(folder, dtype=torch.float32, local_files_only=True)
     pipeline.set_progress_bar_config(disable=True)
     return pipeline
 

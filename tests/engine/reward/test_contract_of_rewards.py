@@ -1,0 +1,69 @@
+"""What every registered reward keeps: one finite score or one error for each sample, whatever the picture."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from worker.contracts.names import RewardName
+from worker.engine.reward.base import Reward, RewardError, RewardResult
+from worker.engine.reward.registry import REWARDS, build_reward
+
+BUILT: dict[RewardName, Reward] = {name: build_reward(name) for name in REWARDS}
+every_reward = pytest.mark.parametrize("name", list(RewardName))
+
+
+def test_the_registry_holds_exactly_the_names_of_the_contracts() -> None:
+    assert set(REWARDS) == set(RewardName)
+
+
+@every_reward
+def test_a_reward_carries_its_registry_name(name: RewardName) -> None:
+    assert BUILT[name].name == name.value
+
+
+@every_reward
+def test_scores_of_arbitrary_pictures_are_finite_and_between_0_and_1(name: RewardName) -> None:
+    rng = np.random.default_rng(0)
+    noise = rng.integers(0, 256, size=(6, 32, 32, 3), dtype=np.uint8)
+    flat = np.stack([np.full((32, 32, 3), level, dtype=np.uint8) for level in (0, 128, 240, 255)])
+    pictures = np.concatenate([noise, flat])
+    scores = BUILT[name].score(pictures, ["a red circle"] * len(pictures)).require_complete(name)
+    assert len(scores) == len(pictures)
+    assert all(0.0 <= score <= 1.0 for score in scores)
+
+
+@every_reward
+def test_an_empty_batch_has_no_scores(name: RewardName) -> None:
+    assert BUILT[name].score(np.zeros((0, 32, 32, 3), dtype=np.uint8), []).scores == ()
+
+
+@every_reward
+def test_arrays_that_do_not_fit_are_refused(name: RewardName) -> None:
+    pictures = np.zeros((2, 32, 32, 3), dtype=np.uint8)
+    with pytest.raises(ValueError, match="one per image"):
+        BUILT[name].score(pictures, ["a red circle"])
+    with pytest.raises(ValueError, match="uint8"):
+        BUILT[name].score(pictures.astype(np.float32), ["a red circle"] * 2)  # type: ignore[arg-type]
+
+
+@given(st.lists(st.floats(allow_nan=True, allow_infinity=True), max_size=20))
+def test_a_score_that_is_not_finite_becomes_an_error_and_never_a_number(values: list[float]) -> None:
+    result = RewardResult.from_array(np.array(values, dtype=np.float64))
+    for value, score, error in zip(values, result.scores, result.errors, strict=True):
+        assert (score == value and error is None) if np.isfinite(value) else (score is None and "not finite" in str(error))
+
+
+def test_a_result_with_neither_score_nor_error_cannot_be_made() -> None:
+    with pytest.raises(ValueError, match="either a score or an error"):
+        RewardResult((None,), (None,))
+    with pytest.raises(ValueError, match="either a score or an error"):
+        RewardResult((1.0,), ("late",))
+    with pytest.raises(ValueError, match="must be finite"):
+        RewardResult((float("nan"),), (None,))
+
+
+def test_a_failed_sample_that_training_needs_raises_with_the_first_reason() -> None:
+    result = RewardResult((1.0, None, None), (None, "no shape named", "out of memory"))
+    with pytest.raises(RewardError, match="'judge' failed on 2 of 3 samples; sample 1: no shape named"):
+        result.require_complete("judge")

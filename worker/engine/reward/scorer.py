@@ -1,0 +1,42 @@
+"""The reward lane as a plain class: pictures of one fragment in, its rewards out."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from worker.contracts.sections import RewardSpec
+from worker.engine.reward.mixing import MixedReward, MixedRewardResult
+from worker.engine.types import ScoredFragment
+from worker.pipeline.types import Fragment, Purpose
+
+
+class Scorer:
+    def __init__(self, rewards: Sequence[RewardSpec]) -> None:
+        """Build every scorer of the run, so that a missing one fails before the run begins."""
+        self._mixed = MixedReward.from_specs(rewards)
+
+    def score(self, fragment: Fragment, prompt: str, images: NDArray[np.uint8]) -> ScoredFragment:
+        """Score the pictures (N, H, W, 3) of one fragment.
+
+        A watched reward that failed on some sample is left out of `parts`. Pictures that a user asked for may show
+        prompts that no trained reward understands: the run goes on, and such a picture counts 0 with the failed
+        reward left out of `parts`. Nothing is ever trained on those.
+
+        Raises:
+            RewardError: when a trained reward failed on a sample of training or evaluation.
+        """
+        result = self._mixed.score(images, [prompt] * len(images))
+        return ScoredFragment(fragment=fragment, rewards=_totals(fragment, result), parts=_parts(result))
+
+
+def _totals(fragment: Fragment, result: MixedRewardResult) -> tuple[float, ...]:
+    if fragment.key.purpose is Purpose.REQUEST:
+        return tuple(0.0 if score is None else score for score in result.total.scores)
+    return result.total.require_complete("total")
+
+
+def _parts(result: MixedRewardResult) -> dict[str, tuple[float, ...]]:
+    return {
+        name: part.require_complete(name) for name, part in result.parts.items() if not part.num_errors
+    }
