@@ -57,11 +57,11 @@ class ClusterGateway(Protocol):
 class RayCluster:
     """The gateway over HTTP to `settings.RAY_ADDRESS`; Ray reads its token from the environment."""
 
-    def submit(self, submission_id: str, env: Mapping[str, str]) -> None:
+    def submit(self, submission_id: str, env: Mapping[str, str], *, entrypoint: str = ENTRYPOINT) -> None:
         with _ray_errors():
             try:
                 _client().submit_job(
-                    entrypoint=ENTRYPOINT,
+                    entrypoint=entrypoint,
                     submission_id=submission_id,
                     runtime_env={
                         "env_vars": dict(env),

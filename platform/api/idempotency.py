@@ -1,0 +1,59 @@
+"""`Idempotency-Key`: a repeated POST is answered with the first one's answer, for 24 hours.
+
+The key's row is written in the transaction that does the work, so a request that was cut off leaves neither, and two at
+once wait for each other on the row's uniqueness.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from api.models import IdempotencyKey
+from api.parsing import user_of
+from api.problems import Conflict
+
+HEADER = "Idempotency-Key"
+LIFETIME = timedelta(hours=24)
+MAX_KEY_LENGTH = 200
+
+
+def idempotent(request: Request, act: Callable[[], Response]) -> Response:
+    """Run `act` once for each key of a user; repeats get its answer and the header `Idempotent-Replay: true`.
+
+    Raises:
+        Conflict: the key was used for another body.
+        ValidationError: the key is longer than `MAX_KEY_LENGTH`.
+    """
+    key = request.headers.get(HEADER)
+    if not key:
+        return act()
+    if len(key) > MAX_KEY_LENGTH:
+        raise ValidationError({HEADER: [f"`{HEADER}` must be at most {MAX_KEY_LENGTH} characters, got {len(key)}"]})
+    digest, user = _digest(request), user_of(request)
+    with transaction.atomic():
+        IdempotencyKey.objects.filter(user=user, created_at__lt=timezone.now() - LIFETIME).delete()
+        # The insert waits for a concurrent one of the same key until that one has committed.
+        entry, is_new = IdempotencyKey.objects.get_or_create(
+            user=user, key=key, defaults={"request_sha256": digest, "status": 0, "body": None}
+        )
+        if is_new:
+            response = act()
+            entry.status, entry.body = response.status_code, response.data
+            entry.save(update_fields=["status", "body"])
+            return response
+    if entry.request_sha256 != digest:
+        raise Conflict(f"`{HEADER}` {key!r} was used for another request in the last 24 hours: use a new key")
+    return Response(entry.body, status=entry.status, headers={"Idempotent-Replay": "true"})
+
+
+def _digest(request: Request) -> str:
+    content: Any = [request.method, request.path, request.data]
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,23 @@
+"""From a request to checked Python values."""
+
+from typing import Any
+
+from rest_framework.exceptions import NotAuthenticated
+from rest_framework.request import Request
+from rest_framework.serializers import BaseSerializer
+
+from accounts.models import User
+
+
+def checked(body: BaseSerializer[Any]) -> dict[str, Any]:
+    """The validated values of a body or of query parameters. Raises DRF's `ValidationError` by field."""
+    body.is_valid(raise_exception=True)
+    values: dict[str, Any] = body.validated_data
+    return values
+
+
+def user_of(request: Request) -> User:
+    """Who asks. Raises `NotAuthenticated` where a view lets strangers in and then needs to know."""
+    if not isinstance(request.user, User):
+        raise NotAuthenticated
+    return request.user

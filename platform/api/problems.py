@@ -1,0 +1,85 @@
+"""Every refusal of REST v1 as problem+json: `{type, title, status, detail, errors?, ...}`.
+
+Unknown exceptions propagate: they are defects, logged with their trace and answered by Django as 500.
+"""
+
+from http import HTTPStatus
+from typing import Any
+
+from django.core.exceptions import PermissionDenied
+from django.core.exceptions import ValidationError as DjangoValidationError
+from django.http import Http404
+from rest_framework.exceptions import APIException, AuthenticationFailed, NotAuthenticated, ValidationError
+from rest_framework.response import Response
+from rest_framework.views import set_rollback
+
+from api.field_errors import WHOLE, FieldErrors, django_errors, drf_errors
+from runs.transitions import RunStateConflict
+
+CONTENT_TYPE = "application/problem+json"
+
+
+class Conflict(APIException):
+    """409 with further members, such as the run's state and its legal actions."""
+
+    status_code = HTTPStatus.CONFLICT
+    default_code = "conflict"
+
+    def __init__(self, detail: str, **members: Any) -> None:
+        super().__init__(detail)
+        self.members = members
+
+
+def problem(status: int, detail: str, *, errors: FieldErrors | None = None, **members: Any) -> dict[str, Any]:
+    """The body. `errors` maps dotted field paths to messages."""
+    body: dict[str, Any] = {
+        "type": "about:blank",
+        "title": HTTPStatus(status).phrase,
+        "status": int(status),
+        "detail": detail,
+        **members,
+    }
+    if errors:
+        body["errors"] = errors
+    return body
+
+
+def exception_handler(error: Exception, context: dict[str, Any]) -> Response | None:
+    """DRF's hook; None lets an unknown exception propagate."""
+    body, headers = _describe(error)
+    if body is None:
+        return None
+    set_rollback()
+    return Response(body, status=body["status"], headers=headers, content_type=CONTENT_TYPE)
+
+
+def _describe(error: Exception) -> tuple[dict[str, Any] | None, dict[str, str]]:
+    match error:
+        case ValidationError():
+            return _invalid(drf_errors(error.detail)), {}
+        case DjangoValidationError():
+            return _invalid(django_errors(error)), {}
+        case RunStateConflict():
+            return problem(409, str(error), state=error.state.value, legal_actions=error.legal), {}
+        case Http404():
+            return problem(404, str(error) or "there is nothing here that you may see"), {}
+        case PermissionDenied():
+            return problem(403, str(error) or "your role does not allow this"), {}
+        case Conflict():
+            return problem(409, str(error.detail), **error.members), {}
+        case NotAuthenticated() | AuthenticationFailed():
+            header = getattr(error, "auth_header", None)
+            detail = f"{error.detail} Log in, or send `Authorization: Bearer <token>`."
+            return problem(error.status_code, detail), {"WWW-Authenticate": header} if header else {}
+        case APIException():
+            wait = getattr(error, "wait", None)
+            return problem(error.status_code, str(error.detail)), {"Retry-After": str(int(wait))} if wait else {}
+        case _:
+            return None, {}
+
+
+def _invalid(errors: FieldErrors) -> dict[str, Any]:
+    """One sentence for people who read no map: the first error, with its field unless the message names it."""
+    field, messages = next(iter(errors.items()))
+    detail = messages[0] if field == WHOLE or messages[0].startswith("`") else f"`{field}`: {messages[0]}"
+    return problem(400, detail, errors=errors)

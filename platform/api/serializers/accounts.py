@@ -1,0 +1,61 @@
+"""Users, tokens, projects and members."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from accounts.models import Role
+
+MAX_TOKEN_DAYS = 3650
+
+
+class MeBody(serializers.Serializer[Any]):
+    id = serializers.IntegerField()
+    username = serializers.CharField()
+    is_staff = serializers.BooleanField(help_text="Pool admin.")
+
+
+class TokenBody(serializers.Serializer[Any]):
+    id = serializers.CharField(source="token_key", help_text="The token's first characters.")
+    name = serializers.CharField(source="label.name", default="")
+    created_at = serializers.DateTimeField(source="created")
+    expires_at = serializers.DateTimeField(source="expiry", allow_null=True)
+
+
+class CreatedTokenBody(TokenBody):
+    token = serializers.CharField(help_text="Shown this once; only its hash is kept.")
+
+
+class NewToken(serializers.Serializer[Any]):
+    name = serializers.CharField(max_length=100, default="")
+    expires_in_days = serializers.IntegerField(
+        min_value=1, max_value=MAX_TOKEN_DAYS, required=False, help_text="Default: the server's token lifetime."
+    )
+
+
+class ProjectBody(serializers.Serializer[Any]):
+    id = serializers.UUIDField()
+    name = serializers.CharField()
+    slug = serializers.CharField()
+    role = serializers.ChoiceField(Role.choices, help_text="Yours.")
+    created_at = serializers.DateTimeField()
+
+
+class ProjectName(serializers.Serializer[Any]):
+    name = serializers.CharField(max_length=100)
+
+
+class MemberBody(serializers.Serializer[Any]):
+    id = serializers.IntegerField(source="user_id")
+    username = serializers.CharField(source="user.username")
+    role = serializers.ChoiceField(Role.choices)
+    created_at = serializers.DateTimeField()
+
+
+class NewMember(serializers.Serializer[Any]):
+    username = serializers.CharField(max_length=150)
+    role = serializers.ChoiceField(Role.choices, default=Role.VIEWER.value)
+
+
+class MemberRole(serializers.Serializer[Any]):
+    role = serializers.ChoiceField(Role.choices)

@@ -1,0 +1,145 @@
+"""Samples, adapters, checkpoints, tries."""
+
+from typing import Any
+from urllib.parse import quote
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from gallery import tries
+from gallery.models import Adapter, CheckpointRecord, Sample, Try, TryState
+from worker.contracts.tries import MAX_TRY_PROMPTS, MAX_TRY_SAMPLES
+
+PURPOSES = ("train", "evaluate", "request")
+
+
+def artifact_url(run_id: object, path: str, attempt: int) -> str:
+    return f"/api/v1/runs/{run_id}/artifacts/{quote(path)}?attempt={attempt}"
+
+
+class SamplesQuery(serializers.Serializer[Any]):
+    purpose = serializers.ChoiceField(PURPOSES, default="")
+    batch = serializers.IntegerField(required=False, min_value=0, help_text="Default: the newest that has pictures.")
+
+
+class ArtifactQuery(serializers.Serializer[Any]):
+    attempt = serializers.IntegerField(required=False, min_value=1, help_text="Default: the newest that has the path.")
+
+
+class SampleBody(serializers.ModelSerializer[Any]):
+    seed = serializers.CharField(help_text="Up to 64 bits, so it is text.")
+    image_url = serializers.SerializerMethodField()
+    rewards = serializers.DictField(child=serializers.FloatField())
+
+    class Meta:
+        model = Sample
+        fields = [
+            "purpose",
+            "batch",
+            "attempt",
+            "policy_version",
+            "prompt",
+            "prompt_index",
+            "member",
+            "seed",
+            "reward",
+            "rewards",
+            "advantage",
+            "staleness",
+            "lane",
+            "image_url",
+        ]
+
+    def get_image_url(self, sample: Sample) -> str:
+        return artifact_url(sample.run_id, sample.artifact_path, sample.attempt)
+
+
+class SamplesBody(serializers.Serializer[Any]):
+    batches = serializers.ListField(child=serializers.IntegerField(), help_text="Batches that have pictures.")
+    results = SampleBody(many=True)
+
+
+class AdapterBody(serializers.ModelSerializer[Any]):
+    url = serializers.SerializerMethodField()
+    created_at = serializers.FloatField(source="at", help_text="Unix seconds.")
+
+    class Meta:
+        model = Adapter
+        fields = ["attempt", "batch", "policy_version", "final", "num_bytes", "sha256", "url", "created_at"]
+
+    def get_url(self, adapter: Adapter) -> str:
+        return artifact_url(adapter.run_id, adapter.artifact_path, adapter.attempt)
+
+
+class CheckpointBody(serializers.ModelSerializer[Any]):
+    created_at = serializers.FloatField(source="at", help_text="Unix seconds.")
+
+    class Meta:
+        model = CheckpointRecord
+        fields = ["attempt", "batch", "policy_version", "optimizer_step", "uri", "num_bytes", "created_at"]
+
+
+class NewTry(serializers.Serializer[Any]):
+    prompts = serializers.ListField(child=serializers.CharField(), min_length=1, max_length=MAX_TRY_PROMPTS)
+    num_samples = serializers.IntegerField(default=4, min_value=1, max_value=MAX_TRY_SAMPLES)
+    seed = serializers.IntegerField(default=0, min_value=0)
+
+
+class TryAnswer(serializers.Serializer[Any]):
+    try_id = serializers.UUIDField()
+
+
+class TryImageBody(serializers.Serializer[Any]):
+    prompt = serializers.CharField()
+    seed = serializers.IntegerField()
+    image_url = serializers.CharField()
+
+
+class TryBody(serializers.ModelSerializer[Any]):
+    state = serializers.SerializerMethodField()
+    error = serializers.SerializerMethodField()
+    samples = serializers.SerializerMethodField(help_text="Drawn with the LoRA.")
+    base_samples = serializers.SerializerMethodField(help_text="From the same seeds, without it.")
+    policy_version = serializers.IntegerField(source="adapter.policy_version")
+
+    class Meta:
+        model = Try
+        fields = [
+            "id",
+            "state",
+            "error",
+            "prompts",
+            "num_samples",
+            "seed",
+            "policy_version",
+            "created_at",
+            "samples",
+            "base_samples",
+        ]
+
+    @extend_schema_field(serializers.ChoiceField(TryState.choices))
+    def get_state(self, trial: Try) -> str:
+        return tries.current_state(trial)[0].value
+
+    def get_error(self, trial: Try) -> str:
+        return tries.current_state(trial)[1]
+
+    @extend_schema_field(TryImageBody(many=True))
+    def get_samples(self, trial: Try) -> list[dict[str, Any]]:
+        return _images(trial, with_adapter=True)
+
+    @extend_schema_field(TryImageBody(many=True))
+    def get_base_samples(self, trial: Try) -> list[dict[str, Any]]:
+        return _images(trial, with_adapter=False)
+
+
+def _images(trial: Try, *, with_adapter: bool) -> list[dict[str, Any]]:
+    return [
+        {
+            "prompt": trial.prompts[image.prompt_index],
+            "seed": image.seed,
+            "image_url": f"/api/v1/runs/{trial.run_id}/tries/{trial.pk}/images/{tries.image_name(image)}",
+        }
+        for image in trial.images.all()
+        if image.with_adapter == with_adapter
+    ]

@@ -1,0 +1,54 @@
+"""Addresses of REST v1, below `/api/v1/`."""
+
+from typing import Any
+
+from django.urls import include, path
+from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
+from rest_framework.routers import SimpleRouter
+
+from api.views import accounts, catalog, gallery, health, run_history, runs, telemetry
+
+router = SimpleRouter(trailing_slash=False, use_regex_path=False)
+router.register("tokens", accounts.TokenViewSet, basename="token")
+router.register("projects", accounts.ProjectViewSet, basename="project")
+router.register("prompt-sets", catalog.PromptSetViewSet, basename="prompt-set")
+router.register("runs", runs.RunViewSet, basename="run")
+
+MEMBERS: dict[str, Any] = {"get": "list", "post": "create"}
+MEMBER: dict[str, Any] = {"patch": "partial_update", "delete": "destroy"}
+
+run_urls = [
+    path("actions", runs.ActionsView.as_view()),
+    path("duplicate", runs.DuplicateView.as_view()),
+    path("transitions", run_history.TransitionsView.as_view()),
+    path("attempts", run_history.AttemptsView.as_view()),
+    path("commands", run_history.CommandsView.as_view()),
+    path("metrics", telemetry.MetricsView.as_view()),
+    path("timeline", telemetry.TimelineView.as_view()),
+    path("bubbles", telemetry.BubblesView.as_view()),
+    path("staleness", telemetry.StalenessView.as_view()),
+    path("events", telemetry.EventsView.as_view()),
+    path("logs", telemetry.LogsView.as_view()),
+    path("samples", gallery.SamplesView.as_view()),
+    path("adapters", gallery.AdaptersView.as_view()),
+    path("checkpoints", gallery.CheckpointsView.as_view()),
+    path("artifacts/<path:path>", gallery.ArtifactView.as_view()),
+    path("try", gallery.TryView.as_view()),
+    path("tries", gallery.TriesView.as_view()),
+    path("tries/<uuid:try_id>/images/<str:name>", gallery.TryImageView.as_view()),
+]
+
+urlpatterns = [
+    path("me", accounts.MeView.as_view()),
+    path("projects/<uuid:project_id>/members", accounts.MemberViewSet.as_view(MEMBERS)),
+    path("projects/<uuid:project_id>/members/<int:user_id>", accounts.MemberViewSet.as_view(MEMBER)),
+    path("presets", catalog.PresetsView.as_view()),
+    path("base-models", catalog.BaseModelsView.as_view()),
+    path("runs:validate", runs.ValidateView.as_view()),
+    path("runs/<uuid:run_id>/", include(run_urls)),
+    path("health/live", health.LiveView.as_view()),
+    path("health/ready", health.ReadyView.as_view()),
+    path("schema", SpectacularAPIView.as_view(), name="schema"),
+    path("docs", SpectacularSwaggerSplitView.as_view(url_name="schema"), name="docs"),
+    path("", include(router.urls)),
+]

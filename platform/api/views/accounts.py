@@ -1,0 +1,146 @@
+"""Who you are, your tokens, your projects and their members."""
+
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import F, QuerySet
+from django.http import Http404
+from drf_spectacular.utils import extend_schema
+from knox.models import AuthToken
+from rest_framework.pagination import BasePagination
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+from rest_framework.viewsets import GenericViewSet
+
+from accounts import selectors, services
+from accounts.access import NotVisible, get_project, visible_projects
+from accounts.models import Membership, Project
+from api.models import TokenName
+from api.pages import ByName, CursorPage
+from api.parsing import checked, user_of
+from api.serializers import accounts as bodies
+
+
+class MeView(APIView):
+    @extend_schema(responses=bodies.MeBody)
+    def get(self, request: Request) -> Response:
+        return Response(bodies.MeBody(request.user).data)
+
+
+class ByCreation(CursorPage):
+    ordering = ("-created", "digest")
+
+
+class TokenViewSet(GenericViewSet[Any]):
+    """Your own API tokens. Send one as `Authorization: Bearer <token>`."""
+
+    serializer_class = bodies.TokenBody
+    pagination_class = ByCreation
+    filter_backends = ()
+    lookup_value_converter = "str"
+
+    def get_queryset(self) -> QuerySet[Any]:
+        return AuthToken.objects.filter(user=self.request.user.pk).select_related("label")
+
+    def list(self, request: Request) -> Response:
+        page = self.paginate_queryset(self.get_queryset())
+        return self.get_paginated_response(bodies.TokenBody(page, many=True).data)
+
+    @extend_schema(request=bodies.NewToken, responses={201: bodies.CreatedTokenBody})
+    def create(self, request: Request) -> Response:
+        asked = checked(bodies.NewToken(data=request.data))
+        lifetime = {"expiry": timedelta(days=asked["expires_in_days"])} if "expires_in_days" in asked else {}
+        with transaction.atomic():
+            entry, token = AuthToken.objects.create(user=user_of(request), **lifetime)
+            TokenName.objects.create(token=entry, name=asked["name"])
+        return Response({**bodies.TokenBody(entry).data, "token": token}, status=201)
+
+    @extend_schema(responses={204: None})
+    def destroy(self, request: Request, pk: str) -> Response:
+        """Revoke the token at once."""
+        num_deleted, _ = self.get_queryset().filter(token_key=pk).delete()
+        if not num_deleted:
+            raise Http404("no such token")
+        return Response(status=204)
+
+
+class ProjectViewSet(GenericViewSet[Any]):
+    serializer_class = bodies.ProjectBody
+    pagination_class = ByName
+    filter_backends = ()
+    lookup_value_converter = "uuid"
+
+    def get_queryset(self) -> QuerySet[Project]:
+        return visible_projects(self.request.user).annotate(role=F("memberships__role"))
+
+    def list(self, request: Request) -> Response:
+        page = self.paginate_queryset(self.get_queryset())
+        return self.get_paginated_response(bodies.ProjectBody(page, many=True).data)
+
+    @extend_schema(request=bodies.ProjectName, responses={201: bodies.ProjectBody})
+    def create(self, request: Request) -> Response:
+        asked = checked(bodies.ProjectName(data=request.data))
+        project = services.create_project(user=user_of(request), name=asked["name"])
+        return Response(self._body(project.pk), status=201)
+
+    def retrieve(self, request: Request, pk: UUID) -> Response:
+        return Response(self._body(pk))
+
+    @extend_schema(request=bodies.ProjectName)
+    def partial_update(self, request: Request, pk: UUID) -> Response:
+        asked = checked(bodies.ProjectName(data=request.data))
+        project = get_project(request.user, pk)
+        services.rename_project(user=user_of(request), project=project, name=asked["name"])
+        return Response(self._body(pk))
+
+    def _body(self, pk: UUID) -> Any:
+        project = self.get_queryset().filter(pk=pk).first()
+        if project is None:
+            raise NotVisible("no such project")
+        return bodies.ProjectBody(project).data
+
+
+class ByMembership(CursorPage):
+    ordering = ("created_at", "pk")
+
+
+class MemberViewSet(GenericViewSet[Any]):
+    """Members of one project. Viewers see them; owners change them; everybody may leave."""
+
+    serializer_class = bodies.MemberBody
+    pagination_class: type[BasePagination] = ByMembership
+    filter_backends = ()
+    queryset = Membership.objects.none()
+
+    def list(self, request: Request, project_id: UUID) -> Response:
+        page = self.paginate_queryset(selectors.members(request.user, get_project(request.user, project_id)))
+        return self.get_paginated_response(bodies.MemberBody(page, many=True).data)
+
+    @extend_schema(request=bodies.NewMember, responses={201: bodies.MemberBody})
+    def create(self, request: Request, project_id: UUID) -> Response:
+        asked = checked(bodies.NewMember(data=request.data))
+        member = services.add_member(user=user_of(request), project=get_project(request.user, project_id), **asked)
+        return Response(bodies.MemberBody(member).data, status=201)
+
+    @extend_schema(request=bodies.MemberRole)
+    def partial_update(self, request: Request, project_id: UUID, user_id: int) -> Response:
+        asked = checked(bodies.MemberRole(data=request.data))
+        project, username = self._member(project_id, user_id)
+        member = services.change_role(user=user_of(request), project=project, username=username, role=asked["role"])
+        return Response(bodies.MemberBody(member).data)
+
+    @extend_schema(responses={204: None})
+    def destroy(self, request: Request, project_id: UUID, user_id: int) -> Response:
+        project, username = self._member(project_id, user_id)
+        services.remove_member(user=user_of(request), project=project, username=username)
+        return Response(status=204)
+
+    def _member(self, project_id: UUID, user_id: int) -> tuple[Project, str]:
+        project = get_project(self.request.user, project_id)
+        member = selectors.members(self.request.user, project).filter(user_id=user_id).first()
+        if member is None:
+            raise NotVisible("no such member")
+        return project, member.user.username

@@ -1,0 +1,75 @@
+"""What a run can be made of: presets, base models, prompt sets."""
+
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+from rest_framework.viewsets import GenericViewSet
+
+from accounts.access import get_project
+from api.pages import ByName
+from api.parsing import checked, user_of
+from api.serializers import catalog as bodies
+from api.serializers.pages import whole_page
+from catalog import selectors, services
+from catalog.models import PromptSet
+
+
+class PresetsView(APIView):
+    @extend_schema(responses=whole_page(bodies.PresetBody))
+    def get(self, request: Request) -> Response:
+        presets = [
+            {
+                "name": preset.name,
+                "title": preset.title,
+                "description": preset.description,
+                "spec": preset.spec.model_dump(mode="json"),
+            }
+            for preset in selectors.list_presets()
+        ]
+        return Response({"next": None, "results": presets})
+
+
+class BaseModelsView(APIView):
+    """Models below `TANDEM_MODEL_ROOTS`. Hub ids (`org/name`) may be used as well."""
+
+    @extend_schema(responses=whole_page(bodies.BaseModelBody))
+    def get(self, request: Request) -> Response:
+        models = bodies.BaseModelBody(selectors.list_base_models(), many=True).data
+        return Response({"next": None, "results": models})
+
+
+class PromptSetViewSet(GenericViewSet[Any]):
+    serializer_class = bodies.PromptSetBody
+    pagination_class = ByName
+    filter_backends = ()
+    lookup_value_converter = "uuid"
+
+    def get_queryset(self) -> QuerySet[PromptSet]:
+        return selectors.visible_prompt_sets(self.request.user)
+
+    @extend_schema(parameters=[OpenApiParameter("project", UUID, description="Of this project only.")])
+    def list(self, request: Request) -> Response:
+        rows = self.get_queryset()
+        if "project" in request.query_params:
+            rows = rows.filter(project=get_project(request.user, request.query_params["project"]))
+        return self.get_paginated_response(bodies.PromptSetBody(self.paginate_queryset(rows), many=True).data)
+
+    @extend_schema(request=bodies.NewPromptSet, responses={201: bodies.PromptSetBody})
+    def create(self, request: Request) -> Response:
+        asked = checked(bodies.NewPromptSet(data=request.data))
+        project = get_project(request.user, asked.pop("project"))
+        prompt_set = services.create_prompt_set(user=user_of(request), project=project, **asked)
+        return Response(bodies.PromptSetBody(prompt_set).data, status=201)
+
+    def retrieve(self, request: Request, pk: UUID) -> Response:
+        return Response(bodies.PromptSetBody(selectors.get_prompt_set(request.user, pk)).data)
+
+    @extend_schema(responses={204: None})
+    def destroy(self, request: Request, pk: UUID) -> Response:
+        services.delete_prompt_set(user=user_of(request), prompt_set=selectors.get_prompt_set(request.user, pk))
+        return Response(status=204)

@@ -1,0 +1,105 @@
+"""What a run made: pictures, adapters, checkpoints, their bytes, and own prompts tried on its LoRA."""
+
+import posixpath
+from uuid import UUID
+
+from django.http import HttpResponse
+from django.http.response import HttpResponseBase
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework.exceptions import NotFound
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from api.parsing import checked, user_of
+from api.serializers import gallery as bodies
+from api.serializers.pages import whole_page
+from api.views.telemetry import RunDataView
+from gallery import selectors, tries
+from gallery.artifacts import find_artifact
+from gallery.downloads import bytes_response
+
+ONE_YEAR_SECONDS = 31_536_000
+
+
+class SamplesView(RunDataView):
+    @extend_schema(parameters=[bodies.SamplesQuery], responses=bodies.SamplesBody)
+    def get(self, request: Request, run_id: UUID) -> Response:
+        """Pictures of one batch, by prompt and member."""
+        asked = checked(bodies.SamplesQuery(data=request.query_params))
+        run = self.run(run_id)
+        batches = selectors.sample_batches(run.pk, asked["purpose"])
+        wanted = [asked["batch"]] if "batch" in asked else batches[-1:]
+        found = selectors.samples(run.pk, purpose=asked["purpose"], batches=wanted) if wanted else []
+        return Response({"batches": batches, "results": bodies.SampleBody(found, many=True).data})
+
+
+class AdaptersView(RunDataView):
+    @extend_schema(responses=whole_page(bodies.AdapterBody))
+    def get(self, request: Request, run_id: UUID) -> Response:
+        """LoRAs in diffusers format, newest first."""
+        rows = selectors.adapters(self.run(run_id).pk)
+        return Response({"next": None, "results": bodies.AdapterBody(rows, many=True).data})
+
+
+class CheckpointsView(RunDataView):
+    @extend_schema(responses=whole_page(bodies.CheckpointBody))
+    def get(self, request: Request, run_id: UUID) -> Response:
+        """Resumable checkpoints, newest first; the store keeps only the newest few."""
+        rows = selectors.checkpoints(self.run(run_id).pk)
+        return Response({"next": None, "results": bodies.CheckpointBody(rows, many=True).data})
+
+
+class ArtifactView(RunDataView):
+    @extend_schema(parameters=[bodies.ArtifactQuery], responses={(200, "*/*"): OpenApiTypes.BINARY})
+    def get(self, request: Request, run_id: UUID, path: str) -> HttpResponseBase:
+        """The bytes of a picture (shown) or an adapter (saved)."""
+        asked = checked(bodies.ArtifactQuery(data=request.query_params))
+        run = self.run(run_id)
+        artifact = find_artifact(run.pk, path, asked.get("attempt"))
+        if artifact is None:
+            raise NotFound("no such artifact")
+        if request.headers.get("If-None-Match") == f'"{artifact.sha256}"':
+            response: HttpResponseBase = HttpResponse(status=304)
+        else:
+            response = bytes_response(
+                request._request,
+                artifact.storage_key,
+                artifact.content_type,
+                artifact.num_bytes,
+                download_as="" if artifact.content_type.startswith(("image/", "video/")) else posixpath.basename(path),
+            )
+        return _cached(response, artifact.sha256, for_ever="attempt" in asked)
+
+
+class TryView(RunDataView):
+    @extend_schema(request=bodies.NewTry, responses={202: bodies.TryAnswer})
+    def post(self, request: Request, run_id: UUID) -> Response:
+        """Draw prompts of your own with the run's newest LoRA and, from the same seeds, without it."""
+        asked = checked(bodies.NewTry(data=request.data))
+        trial = tries.request_try(user=user_of(request), run=self.run(run_id), **asked)
+        return Response({"try_id": str(trial.pk)}, status=202)
+
+
+class TriesView(RunDataView):
+    @extend_schema(responses=bodies.TryBody(many=True))
+    def get(self, request: Request, run_id: UUID) -> Response:
+        """Newest first."""
+        return Response(bodies.TryBody(selectors.tries(self.run(run_id).pk), many=True).data)
+
+
+class TryImageView(RunDataView):
+    @extend_schema(responses={(200, "image/png"): OpenApiTypes.BINARY})
+    def get(self, request: Request, run_id: UUID, try_id: UUID, name: str) -> HttpResponseBase:
+        image = tries.find_image(self.run(run_id).pk, try_id, name)
+        if image is None:
+            raise NotFound("no such picture")
+        response = bytes_response(request._request, image.storage_key, "image/png", image.num_bytes)
+        return _cached(response, f"{try_id}-{name}", for_ever=True)
+
+
+def _cached(response: HttpResponseBase, tag: str, *, for_ever: bool) -> HttpResponseBase:
+    """Bytes never change under an address that names the attempt; only the reader's own browser may keep them."""
+    response["ETag"] = f'"{tag}"'
+    response["Cache-Control"] = f"private, max-age={ONE_YEAR_SECONDS}, immutable" if for_ever else "private, no-cache"
+    return response

@@ -1,0 +1,67 @@
+"""How a run came to where it is: transitions, attempts, commands."""
+
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.serializers import Serializer
+
+from api.pages import CursorPage
+from api.serializers import runs as bodies
+from api.serializers.pages import whole_page
+from api.views.telemetry import RunDataView
+from runs import selectors
+
+
+class InStreamOrder(CursorPage):
+    ordering = ("stream_seq",)
+
+
+class InOrderOfAttempts(CursorPage):
+    ordering = ("number",)
+
+
+class NewestCommandsFirst(CursorPage):
+    ordering = ("-created_at", "-pk")
+
+
+class HistoryView(RunDataView):
+    """One page of rows of a run."""
+
+    body: type[Serializer[Any]]
+    pages: type[CursorPage]
+
+    def page(self, request: Request, rows: QuerySet[Any]) -> Response:
+        paginator = self.pages()
+        found: list[Any] | None = paginator.paginate_queryset(rows, request, view=self)
+        return paginator.get_paginated_response(self.body(found, many=True).data)
+
+
+class TransitionsView(HistoryView):
+    body, pages = bodies.TransitionBody, InStreamOrder
+
+    @extend_schema(responses=whole_page(bodies.TransitionBody))
+    def get(self, request: Request, run_id: UUID) -> Response:
+        """Every change of state, oldest first."""
+        return self.page(request, selectors.transitions(request.user, self.run(run_id)))
+
+
+class AttemptsView(HistoryView):
+    body, pages = bodies.AttemptBody, InOrderOfAttempts
+
+    @extend_schema(responses=whole_page(bodies.AttemptBody))
+    def get(self, request: Request, run_id: UUID) -> Response:
+        """Every driver that worked for the run, oldest first."""
+        return self.page(request, selectors.attempts_of(request.user, self.run(run_id)))
+
+
+class CommandsView(HistoryView):
+    body, pages = bodies.CommandBody, NewestCommandsFirst
+
+    @extend_schema(responses=whole_page(bodies.CommandBody))
+    def get(self, request: Request, run_id: UUID) -> Response:
+        """What users asked of the run and what came of it, newest first."""
+        return self.page(request, selectors.commands_of(request.user, self.run(run_id)))

@@ -1,0 +1,129 @@
+"""Runs: list, create, read, change, delete, duplicate, and what users ask of them."""
+
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import QuerySet
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+from rest_framework.viewsets import GenericViewSet
+
+from accounts.access import get_project
+from api.field_errors import WHOLE
+from api.filters import filter_runs
+from api.idempotency import HEADER, idempotent
+from api.pages import NewestFirst
+from api.parsing import checked, user_of
+from api.run_bodies import run_bodies
+from api.serializers import runs as bodies
+from runs import commands, selectors, services
+from runs.models import Run
+from runs.spec_check import WHOLE_SPEC, check_spec
+
+IDEMPOTENCY = OpenApiParameter(
+    HEADER, str, OpenApiParameter.HEADER, description="A repeat within 24 hours gets the first answer."
+)
+
+
+class ValidateView(APIView):
+    """Check a spec without creating a run: every error by field, or the normalised spec and its batch algebra."""
+
+    @extend_schema(request=bodies.SpecToValidate, responses=bodies.Validation)
+    def post(self, request: Request) -> Response:
+        asked = checked(bodies.SpecToValidate(data=request.data))
+        project = get_project(request.user, asked["project"]) if "project" in asked else None
+        report = check_spec(asked["yaml"] if "yaml" in asked else asked["spec"], project)
+        spec = report.spec
+        return Response(
+            {
+                "ok": report.ok,
+                "errors": {WHOLE if path == WHOLE_SPEC else path: texts for path, texts in report.errors.items()},
+                "algebra": spec and spec.algebra.model_dump(mode="json"),
+                "algebra_text": spec and spec.algebra.describe(),
+                "spec": spec and spec.model_dump(mode="json"),
+                "yaml": spec and spec.to_yaml(),
+            }
+        )
+
+
+class RunViewSet(GenericViewSet[Any]):
+    serializer_class = bodies.RunBody
+    pagination_class = NewestFirst
+    filter_backends = ()
+    lookup_value_converter = "uuid"
+
+    def get_queryset(self) -> QuerySet[Run]:
+        return selectors.visible_runs(self.request.user)
+
+    @extend_schema(parameters=[bodies.RunsQuery])
+    def list(self, request: Request) -> Response:
+        asked = checked(bodies.RunsQuery(data=request.query_params))
+        # A page needs every run's prompts for their number: one query for all, not one each.
+        rows = filter_runs(self.get_queryset(), **asked).defer(None)
+        return self.get_paginated_response(run_bodies(user_of(request), self.paginate_queryset(rows) or []))
+
+    @extend_schema(request=bodies.NewRun, responses={201: bodies.RunBody}, parameters=[IDEMPOTENCY])
+    def create(self, request: Request) -> Response:
+        return idempotent(request, lambda: self._create(request))
+
+    def _create(self, request: Request) -> Response:
+        asked = checked(bodies.NewRun(data=request.data))
+        project = get_project(request.user, asked.pop("project"))
+        parent_id = asked.pop("parent", None)
+        parent = None if parent_id is None else selectors.get_run(request.user, parent_id)
+        run = services.create_run(user=user_of(request), project=project, parent=parent, **asked)
+        return Response(selectors.run_body_for(request.user, run), status=201)
+
+    def retrieve(self, request: Request, pk: UUID) -> Response:
+        return Response(selectors.run_body_for(request.user, selectors.get_run(request.user, pk)))
+
+    @extend_schema(request=bodies.RunChanges)
+    def partial_update(self, request: Request, pk: UUID) -> Response:
+        """Rename, annotate, archive. Only what is sent changes."""
+        asked = checked(bodies.RunChanges(data=request.data))
+        run = selectors.get_run(request.user, pk)
+        with transaction.atomic():
+            self._change(user_of(request), run, asked)
+        return Response(selectors.run_body_for(request.user, selectors.get_run(request.user, pk)))
+
+    def _change(self, user: Any, run: Run, asked: dict[str, Any]) -> None:
+        if "name" in asked:
+            services.rename_run(user=user, run=run, name=asked["name"])
+        if "notes" in asked or "tags" in asked:
+            services.set_notes_and_tags(user=user, run=run, notes=asked.get("notes"), tags=asked.get("tags"))
+        if "archived" in asked:
+            (services.archive_run if asked["archived"] else services.unarchive_run)(user=user, run=run)
+
+    @extend_schema(responses={204: None})
+    def destroy(self, request: Request, pk: UUID) -> Response:
+        """Delete an ended run with everything it made."""
+        services.delete_run(user=user_of(request), run=selectors.get_run(request.user, pk))
+        return Response(status=204)
+
+
+class DuplicateView(APIView):
+    @extend_schema(request=bodies.DuplicateRequest, responses={201: bodies.RunBody}, parameters=[IDEMPOTENCY])
+    def post(self, request: Request, run_id: UUID) -> Response:
+        """A new run like this one, or like it but for `spec`."""
+        return idempotent(request, lambda: self._duplicate(request, run_id))
+
+    def _duplicate(self, request: Request, run_id: UUID) -> Response:
+        asked = checked(bodies.DuplicateRequest(data=request.data))
+        run = selectors.get_run(request.user, run_id)
+        copy = services.duplicate_run(user=user_of(request), run=run, **asked)
+        return Response(selectors.run_body_for(request.user, copy), status=201)
+
+
+class ActionsView(APIView):
+    @extend_schema(request=bodies.ActionRequest, responses={202: bodies.ActionAnswer})
+    def post(self, request: Request, run_id: UUID) -> Response:
+        """Ask the run for something. 409 names its state and what is possible in it."""
+        asked = checked(bodies.ActionRequest(data=request.data))
+        run = selectors.get_run(request.user, run_id)
+        command = commands.request_command(
+            user=user_of(request), run=run, kind=asked["action"], prompts=asked.get("prompts", ())
+        )
+        return Response({"command_id": str(command.pk)}, status=202)

@@ -1,0 +1,99 @@
+"""What a run reported: curves, timeline, bubbles, staleness, events, logs."""
+
+import time
+from typing import Any
+from uuid import UUID
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.utils.urls import replace_query_param
+from rest_framework.views import APIView
+
+from api.parsing import checked
+from api.serializers import telemetry as bodies
+from api.serializers.pages import whole_page
+from runs.models import Run
+from runs.selectors import get_run
+from telemetry import selectors
+from telemetry.curves import curves
+from telemetry.timeline import bubbles, timeline
+
+BULK_TYPES = frozenset({"metrics", "spans", "queues", "staleness", "log"})
+"""Too many to read as events, and each has an address of its own."""
+
+
+class RunDataView(APIView):
+    """A view below one run, which the user must see."""
+
+    def run(self, run_id: UUID) -> Run:
+        found: Run = get_run(self.request.user, run_id)
+        return found
+
+
+class MetricsView(RunDataView):
+    @extend_schema(parameters=[bodies.MetricsQuery], responses=bodies.MetricsBody)
+    def get(self, request: Request, run_id: UUID) -> Response:
+        """Curves. Beyond `max_points`, each point is a bucket's mean with its min and max."""
+        asked = checked(bodies.MetricsQuery(data=request.query_params))
+        keys = bodies.parts(asked["keys"])
+        return Response(curves(self.run(run_id).pk, keys=keys, max_points=asked["max_points"]))
+
+
+class TimelineView(RunDataView):
+    @extend_schema(parameters=[bodies.TimelineQuery], responses=bodies.TimelineBody)
+    def get(self, request: Request, run_id: UUID) -> Response:
+        """Lane time in a window. Beyond `limit`, neighbouring short spans are drawn as one."""
+        asked = checked(bodies.TimelineQuery(data=request.query_params))
+        run = self.run(run_id)
+        window = {"start": asked.get("from"), "end": asked.get("to")}
+        return Response(timeline(run.pk, now=time.time(), limit=asked["limit"], **window))
+
+
+class BubblesView(RunDataView):
+    @extend_schema(responses=bodies.BubblesBody)
+    def get(self, request: Request, run_id: UUID) -> Response:
+        """Where every lane-second went; the classes sum to the lanes' whole life."""
+        return Response(bubbles(self.run(run_id).pk))
+
+
+class StalenessView(RunDataView):
+    @extend_schema(responses=whole_page(bodies.StalenessBody))
+    def get(self, request: Request, run_id: UUID) -> Response:
+        return Response({"next": None, "results": selectors.staleness(self.run(run_id).pk)})
+
+
+class EventsView(RunDataView):
+    @extend_schema(parameters=[bodies.EventsQuery], responses=whole_page(bodies.ItemBody))
+    def get(self, request: Request, run_id: UUID) -> Response:
+        """Stream items, ascending: those after `after_seq`, else the newest. The socket carries the same."""
+        asked = checked(bodies.EventsQuery(data=request.query_params))
+        run = self.run(run_id)
+        types, limit = self._types(bodies.parts(asked["types"])), asked["limit"]
+        if "after_seq" in asked:
+            items = selectors.stream_items(run.pk, after_seq=asked["after_seq"], limit=limit, types=types)
+            return Response(_page(request, items, limit, "after_seq", -1))
+        items = selectors.newest_items(run.pk, before_seq=asked.get("before_seq"), limit=limit, types=types)
+        return Response(_page(request, items, limit, "before_seq", 0))
+
+    def _types(self, asked: tuple[str, ...]) -> frozenset[str]:
+        if asked == ("all",):
+            return frozenset()
+        return frozenset(asked) or selectors.ITEM_TYPES - BULK_TYPES
+
+
+class LogsView(RunDataView):
+    @extend_schema(parameters=[bodies.LogsQuery], responses=whole_page(bodies.ItemBody))
+    def get(self, request: Request, run_id: UUID) -> Response:
+        """The engine's log, newest first."""
+        asked = checked(bodies.LogsQuery(data=request.query_params))
+        items = selectors.log_items(self.run(run_id).pk, **asked)
+        return Response(_page(request, items, asked["limit"], "before_seq", -1))
+
+
+def _page(request: Request, items: list[selectors.Item], limit: int, cursor: str, last: int) -> dict[str, Any]:
+    """`next` goes on beyond the item at place `last`, or is null when the page was not full."""
+    following = None
+    if len(items) == limit:
+        following = replace_query_param(request.build_absolute_uri(), cursor, items[last]["stream_seq"])
+    return {"next": following, "results": items}

@@ -1,0 +1,10 @@
+from django.apps import AppConfig
+
+
+class GalleryConfig(AppConfig):
+    name = "gallery"
+
+    def ready(self) -> None:
+        from gallery import records
+
+        records.register_all()

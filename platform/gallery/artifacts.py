@@ -1,0 +1,66 @@
+"""Uploads of a running attempt, and finding their bytes again.
+
+A driver repeats an upload it got no answer for: the same bytes under the same path are acknowledged without being
+stored twice. Other bytes under a path already taken by this attempt are refused, so that an address keeps its picture.
+"""
+
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+
+from gallery import storage
+from gallery.models import Artifact
+
+
+class ArtifactTaken(storage.ArtifactRefused):
+    """The path holds other bytes."""
+
+
+def store_artifact(*, run_id: UUID, attempt: int, path: str, source: storage.Readable, sha256: str) -> Artifact:
+    """Store what a driver uploads. The caller has checked its token.
+
+    Raises:
+        ArtifactTaken: this attempt already stored other bytes under `path`.
+        ChecksumMismatch, ArtifactRefused, OSError: see `storage.write`.
+    """
+    path = storage.checked_path(path)
+    known = Artifact.objects.filter(run_id=run_id, attempt=attempt, path=path).first()
+    if known is not None:
+        return _same_or_refuse(known, sha256)
+    stored = storage.write(f"{run_id}/{attempt}/{path}", source, sha256)
+    try:
+        with transaction.atomic():
+            return Artifact.objects.create(
+                run_id=run_id,
+                attempt=attempt,
+                path=path,
+                sha256=sha256,
+                num_bytes=stored.num_bytes,
+                content_type=storage.content_type(path),
+                storage_key=stored.key,
+            )
+    except IntegrityError:
+        # Two uploads of one path at once: the row of the first stands.
+        return _same_or_refuse(Artifact.objects.get(run_id=run_id, attempt=attempt, path=path), sha256)
+
+
+def find_artifact(run_id: UUID, path: str, attempt: int | None = None) -> Artifact | None:
+    """The artifact of that attempt, by default of the newest attempt that stored this path."""
+    rows = Artifact.objects.filter(run_id=run_id, path=path)
+    if attempt is not None:
+        rows = rows.filter(attempt=attempt)
+    return rows.order_by("-attempt").first()
+
+
+def delete_run_artifacts(run_id: UUID | str) -> None:
+    """Delete every byte of a run, tries included. Repeating it is harmless; the rows go with the run."""
+    storage.delete_tree(str(UUID(str(run_id))))
+
+
+def _same_or_refuse(known: Artifact, sha256: str) -> Artifact:
+    if known.sha256 != sha256:
+        raise ArtifactTaken(
+            f"`{known.path}` of attempt {known.attempt} already holds bytes with sha256 {known.sha256}: "
+            "artifacts never change, use another path"
+        )
+    return known

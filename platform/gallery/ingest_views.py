@@ -1,0 +1,57 @@
+"""Uploads from drivers and from tries: plain views with a token, no session. Bytes are checked while they arrive."""
+
+import errno
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_http_methods
+
+from gallery.artifacts import ArtifactTaken, store_artifact
+from gallery.storage import MAX_ARTIFACT_BYTES, ArtifactRefused, ChecksumMismatch
+from runs.tokens import AttemptGone, TokenRefused, authorise
+from telemetry.ingest_views import bearer_token, refusal
+from worker.contracts.ingest import SHA256_HEADER
+
+
+@csrf_exempt
+@require_http_methods(["PUT"])
+def artifact(request: HttpRequest, run_id: UUID, attempt: int, path: str) -> HttpResponse:
+    try:
+        authorise(run_id=run_id, attempt=attempt, token=bearer_token(request))
+    except TokenRefused as error:
+        return refusal(401, str(error))
+    except AttemptGone as error:
+        return refusal(410, str(error))
+
+    def store() -> dict[str, Any]:
+        stored = store_artifact(run_id=run_id, attempt=attempt, path=path, source=request, sha256=announced(request))
+        return {"path": stored.path, "sha256": stored.sha256, "num_bytes": stored.num_bytes}
+
+    return upload(request, store)
+
+
+def announced(request: HttpRequest) -> str:
+    """The checksum that the sender promises."""
+    return request.headers.get(SHA256_HEADER, "")
+
+
+def upload(request: HttpRequest, store: Callable[[], dict[str, Any]]) -> HttpResponse:
+    """201 with what `store` says, or the refusal that fits what it raised."""
+    if int(request.headers.get("Content-Length") or 0) > MAX_ARTIFACT_BYTES:
+        return refusal(413, f"an artifact must be at most {MAX_ARTIFACT_BYTES // 2**30} GiB")
+    try:
+        return JsonResponse(store(), status=201)
+    except ArtifactTaken as error:
+        return refusal(409, str(error))
+    except ChecksumMismatch as error:
+        # Worth another try: bytes were lost or changed on the way.
+        return refusal(503, str(error))
+    except ArtifactRefused as error:
+        return refusal(422, str(error))
+    except OSError as error:
+        if error.errno == errno.ENOSPC:
+            return refusal(507, "the artifact storage is full: free space below TANDEM_ARTIFACTS")
+        raise

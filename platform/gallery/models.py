@@ -1,0 +1,133 @@
+"""Rows about what a run made. Bytes lie in the artifact storage (`gallery.storage`); rows say where.
+
+A sample or adapter names its artifact by (run, attempt, path): its event may be stored before or after the bytes are.
+"""
+
+import uuid
+
+from django.conf import settings
+from django.db import models
+from django.utils import timezone
+
+from runs.models import Run
+
+
+class Artifact(models.Model):
+    """Bytes that a driver uploaded. Immutable: another attempt's upload under the same path is another row."""
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="+")
+    attempt = models.PositiveIntegerField()
+    path = models.CharField(max_length=300)
+    sha256 = models.CharField(max_length=64)
+    num_bytes = models.PositiveBigIntegerField()
+    content_type = models.CharField(max_length=100)
+    storage_key = models.CharField(max_length=400)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["run", "path", "attempt"], name="artifact_path_once")]
+
+
+class Sample(models.Model):
+    """One picture shown: of a trained batch, an evaluation, or asked for by a user."""
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="+")
+    stream_seq = models.PositiveBigIntegerField()
+    attempt = models.PositiveIntegerField()
+    purpose = models.CharField(max_length=16)
+    batch = models.PositiveIntegerField()
+    policy_version = models.PositiveIntegerField()
+    prompt = models.TextField()
+    prompt_index = models.PositiveIntegerField()
+    member = models.PositiveIntegerField()
+    seed = models.DecimalField(max_digits=20, decimal_places=0, help_text="Up to 64 bits.")
+    reward = models.FloatField()
+    rewards = models.JSONField()
+    advantage = models.FloatField(null=True)
+    staleness = models.PositiveIntegerField(default=0)
+    lane = models.CharField(max_length=64, blank=True, default="")
+    artifact_path = models.CharField(max_length=300)
+
+    class Meta:
+        indexes = [models.Index(fields=["run", "purpose", "batch"], name="sample_by_batch")]
+
+
+class Adapter(models.Model):
+    """A LoRA in diffusers format that users download."""
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="adapters")
+    stream_seq = models.PositiveBigIntegerField()
+    attempt = models.PositiveIntegerField()
+    batch = models.PositiveIntegerField()
+    policy_version = models.PositiveIntegerField()
+    artifact_path = models.CharField(max_length=300)
+    sha256 = models.CharField(max_length=64)
+    num_bytes = models.PositiveBigIntegerField()
+    final = models.BooleanField(default=False)
+    at = models.FloatField()
+
+    class Meta:
+        indexes = [models.Index(fields=["run", "-stream_seq"], name="adapter_newest")]
+
+
+class CheckpointRecord(models.Model):
+    """A resumable checkpoint on the checkpoint store. The driver keeps only the newest few; the record stays."""
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="checkpoints")
+    stream_seq = models.PositiveBigIntegerField()
+    attempt = models.PositiveIntegerField()
+    batch = models.PositiveIntegerField()
+    policy_version = models.PositiveIntegerField()
+    optimizer_step = models.PositiveIntegerField()
+    uri = models.TextField()
+    num_bytes = models.PositiveBigIntegerField()
+    at = models.FloatField()
+
+    class Meta:
+        indexes = [models.Index(fields=["run", "-stream_seq"], name="checkpoint_newest")]
+
+
+class TryState(models.TextChoices):
+    QUEUED = "queued"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+
+
+class Try(models.Model):
+    """A user's own prompts drawn with a run's LoRA and with its base model, by one short job on the cluster."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="tries")
+    adapter = models.ForeignKey(Adapter, on_delete=models.CASCADE, related_name="+")
+    prompts = models.JSONField()
+    num_samples = models.PositiveIntegerField()
+    seed = models.PositiveIntegerField()
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    created_at = models.DateTimeField(default=timezone.now)
+    state = models.CharField(max_length=10, choices=TryState.choices, default=TryState.QUEUED.value)
+    detail = models.TextField(blank=True, default="")
+    code_hash = models.CharField(max_length=64, blank=True, default="")
+    token_hash = models.CharField(max_length=64, blank=True, default="")
+    deadline = models.DateTimeField()
+
+    class Meta:
+        ordering = ["-created_at"]
+
+
+class TryImage(models.Model):
+    """One picture of a try: the `index`-th member of a prompt, drawn with the LoRA or with the base model alone."""
+
+    trial = models.ForeignKey(Try, on_delete=models.CASCADE, related_name="images")
+    with_adapter = models.BooleanField()
+    prompt_index = models.PositiveIntegerField()
+    index = models.PositiveIntegerField()
+    seed = models.PositiveBigIntegerField()
+    num_bytes = models.PositiveIntegerField()
+    storage_key = models.CharField(max_length=400)
+
+    class Meta:
+        ordering = ["prompt_index", "index"]
+        constraints = [
+            models.UniqueConstraint(fields=["trial", "with_adapter", "prompt_index", "index"], name="try_image_once")
+        ]

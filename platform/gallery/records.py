@@ -1,0 +1,48 @@
+"""Rows for the pictures, adapters and checkpoints that events speak of, written inside the ingest's transaction."""
+
+from gallery.models import Adapter, CheckpointRecord, Sample
+from telemetry.handlers import EventContext, register
+from worker.contracts.events import AdapterEvent, CheckpointEvent, SamplesEvent
+
+
+def register_all() -> None:
+    register("samples", record_samples)
+    register("adapter", record_adapter)
+    register("checkpoint", record_checkpoint)
+
+
+def record_samples(context: EventContext, event: SamplesEvent) -> None:
+    Sample.objects.bulk_create(
+        Sample(
+            run_id=context.run_id,
+            attempt=context.attempt,
+            stream_seq=context.stream_seq,
+            purpose=event.purpose,
+            batch=event.batch,
+            policy_version=event.policy_version,
+            artifact_path=sample.artifact,
+            **sample.model_dump(exclude={"artifact"}),
+        )
+        for sample in event.samples
+    )
+
+
+def record_adapter(context: EventContext, event: AdapterEvent) -> None:
+    Adapter.objects.create(
+        run_id=context.run_id,
+        attempt=context.attempt,
+        stream_seq=context.stream_seq,
+        artifact_path=event.artifact,
+        at=event.at,
+        **event.model_dump(include={"batch", "policy_version", "sha256", "num_bytes", "final"}),
+    )
+
+
+def record_checkpoint(context: EventContext, event: CheckpointEvent) -> None:
+    CheckpointRecord.objects.create(
+        run_id=context.run_id,
+        attempt=context.attempt,
+        stream_seq=context.stream_seq,
+        at=event.at,
+        **event.model_dump(include={"batch", "policy_version", "optimizer_step", "uri", "num_bytes"}),
+    )

@@ -1,0 +1,44 @@
+"""What readers see of the gallery. The caller asked `runs.selectors` for the run first."""
+
+from collections.abc import Collection
+from uuid import UUID
+
+from django.db.models import Max, QuerySet
+
+from gallery.models import Adapter, CheckpointRecord, Sample, Try
+
+
+def sample_batches(run_id: UUID, purpose: str = "") -> list[int]:
+    """Batches that have pictures, ascending."""
+    rows = _samples(run_id, purpose)
+    return list(rows.order_by("batch").values_list("batch", flat=True).distinct())
+
+
+def samples(run_id: UUID, *, purpose: str = "", batches: Collection[int] = ()) -> list[Sample]:
+    """Pictures by batch, prompt and member; of a batch that two attempts drew, the newer attempt's."""
+    rows = _samples(run_id, purpose)
+    if batches:
+        rows = rows.filter(batch__in=batches)
+    newest = dict(rows.order_by().values_list("batch").annotate(newest=Max("attempt")).values_list("batch", "newest"))
+    ordered = rows.order_by("batch", "purpose", "prompt_index", "member", "stream_seq")
+    return [sample for sample in ordered if sample.attempt == newest[sample.batch]]
+
+
+def adapters(run_id: UUID) -> QuerySet[Adapter]:
+    """Newest first."""
+    return Adapter.objects.filter(run_id=run_id).order_by("-stream_seq")
+
+
+def checkpoints(run_id: UUID) -> QuerySet[CheckpointRecord]:
+    """Newest first."""
+    return CheckpointRecord.objects.filter(run_id=run_id).order_by("-stream_seq")
+
+
+def tries(run_id: UUID) -> QuerySet[Try]:
+    """Newest first, with their pictures."""
+    return Try.objects.filter(run_id=run_id).prefetch_related("images").select_related("adapter")
+
+
+def _samples(run_id: UUID, purpose: str) -> QuerySet[Sample]:
+    rows = Sample.objects.filter(run_id=run_id)
+    return rows.filter(purpose=purpose) if purpose else rows

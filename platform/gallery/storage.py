@@ -1,0 +1,131 @@
+"""Bytes of artifacts: written under a temporary name while their checksum is computed, then moved into place.
+
+One fsspec filesystem (`TANDEM_ARTIFACTS`: a folder or a bucket) holds everything; keys are relative to it. Invariant:
+what lies under a final key is complete and matches the sha256 it was announced with.
+"""
+
+import hashlib
+import posixpath
+import re
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import IO, Any, Protocol
+
+import fsspec
+from django.conf import settings
+
+CHUNK_BYTES = 2**20
+MAX_ARTIFACT_BYTES = 4 * 2**30
+MAX_PATH_LENGTH = 300
+CONTENT_TYPES = {
+    ".png": "image/png",
+    ".jpg": "image/jpeg",
+    ".webp": "image/webp",
+    ".mp4": "video/mp4",
+    ".json": "application/json",
+    ".yaml": "application/yaml",
+    ".txt": "text/plain; charset=utf-8",
+    ".safetensors": "application/octet-stream",
+}
+"""What may be stored. Pickle-based formats (.pt, .bin, .ckpt) are refused: opening one runs code."""
+
+_SEGMENT = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*")
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+
+
+class Readable(Protocol):
+    def read(self, size: int, /) -> bytes: ...
+
+
+class ArtifactRefused(Exception):
+    """The upload is not acceptable; says which rule it breaks."""
+
+
+class ChecksumMismatch(ArtifactRefused):
+    """What arrived is not what was announced: send it again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    key: str
+    sha256: str
+    num_bytes: int
+
+
+def checked_path(path: str) -> str:
+    """`path` as it may be stored: relative, plain segments, a known ending. Raises `ArtifactRefused`."""
+    if len(path) > MAX_PATH_LENGTH or not all(_SEGMENT.fullmatch(segment) for segment in path.split("/")):
+        raise ArtifactRefused(
+            f"`path` must be segments of letters, digits, `.`, `_` and `-`, none beginning with `.` or `-`, "
+            f"joined by `/`, at most {MAX_PATH_LENGTH} characters, got {path[:80]!r}"
+        )
+    content_type(path)
+    return path
+
+
+def content_type(path: str) -> str:
+    """Raises `ArtifactRefused` for an ending that is not stored."""
+    ending = posixpath.splitext(path)[1].lower()
+    if ending not in CONTENT_TYPES:
+        raise ArtifactRefused(f"`path` must end in one of {', '.join(CONTENT_TYPES)}, got {path[:80]!r}")
+    return CONTENT_TYPES[ending]
+
+
+def write(key: str, source: Readable, sha256: str) -> Stored:
+    """Store `source` under `key`, replacing what lay there.
+
+    Raises:
+        ChecksumMismatch: the bytes have another sha256; nothing is stored.
+        ArtifactRefused: `sha256` is not one, or the bytes are more than `MAX_ARTIFACT_BYTES`.
+        OSError: the storage is full or away.
+    """
+    if not _SHA256.fullmatch(sha256):
+        raise ArtifactRefused(f"the sha256 must be 64 lower-case hex digits, got {sha256[:80]!r}")
+    filesystem, root = _filesystem()
+    draft, final = f"{root}/.incoming/{uuid.uuid4().hex}", f"{root}/{key}"
+    filesystem.makedirs(posixpath.dirname(draft), exist_ok=True)
+    filesystem.makedirs(posixpath.dirname(final), exist_ok=True)
+    try:
+        num_bytes, found = 0, hashlib.sha256()
+        with filesystem.open(draft, "wb") as file:
+            while chunk := source.read(CHUNK_BYTES):
+                num_bytes += len(chunk)
+                if num_bytes > MAX_ARTIFACT_BYTES:
+                    raise ArtifactRefused(f"an artifact must be at most {MAX_ARTIFACT_BYTES // 2**30} GiB")
+                found.update(chunk)
+                file.write(chunk)
+        if found.hexdigest() != sha256:
+            raise ChecksumMismatch(f"the bytes received ({num_bytes}) have sha256 {found.hexdigest()}, not {sha256}")
+        filesystem.mv(draft, final)
+    except BaseException:
+        if filesystem.exists(draft):
+            filesystem.rm(draft)
+        raise
+    return Stored(key=key, sha256=sha256, num_bytes=num_bytes)
+
+
+def open_to_read(key: str) -> IO[bytes]:
+    """Raises `FileNotFoundError` when the bytes are gone."""
+    filesystem, root = _filesystem()
+    file: IO[bytes] = filesystem.open(f"{root}/{key}", "rb")
+    return file
+
+
+def chunks(file: IO[bytes]) -> Iterator[bytes]:
+    with file:
+        while chunk := file.read(CHUNK_BYTES):
+            yield chunk
+
+
+def delete_tree(prefix: str) -> None:
+    """Delete everything below `prefix`; nothing there is fine."""
+    filesystem, root = _filesystem()
+    folder = f"{root}/{prefix}"
+    if filesystem.exists(folder):
+        filesystem.rm(folder, recursive=True)
+
+
+def _filesystem() -> tuple[Any, str]:
+    filesystem, root = fsspec.core.url_to_fs(settings.TANDEM_ARTIFACTS)
+    return filesystem, str(root).rstrip("/")

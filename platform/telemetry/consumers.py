@@ -1,0 +1,183 @@
+"""Authorised sockets: a run's stream without a gap, and the changes of all runs that a user sees.
+
+The run socket subscribes first, replays from the database, then passes on live frames and drops what it already sent
+by `stream_seq`. Pub/sub delivers at most once, so a frame that does not join on, and every poll, reads from the
+database too. Invariant: a client gets every number above its `after_seq` once, in order.
+"""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+from uuid import UUID
+
+from channels.db import database_sync_to_async
+from channels.generic.websocket import AsyncJsonWebsocketConsumer
+from django.contrib.auth.models import AnonymousUser
+
+from accounts.access import Actor, NotVisible, visible_projects
+from live.publish import project_group, run_group
+from runs.models import Run
+from runs.selectors import get_run, run_body_for
+from telemetry import selectors
+from telemetry.socket_auth import query_of, user_of
+
+NOT_VISIBLE = 4404
+"""Close code for outsiders, and for runs that do not exist; the two are deliberately the same."""
+BAD_REQUEST = 4400
+SERVER_ERROR = 1011
+MAX_REPLAY = 5000
+"""A client further behind starts anew from a snapshot."""
+REPLAY_CHUNK = 500
+POLL_SECONDS = 5.0
+"""Finds what pub/sub lost, and members who were removed."""
+
+
+class WatchingConsumer(AsyncJsonWebsocketConsumer):
+    """Opens for those who may see, then looks again every `POLL_SECONDS`."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.turn = asyncio.Lock()
+        """Held while frames are sent: live frames and the poll must not interleave."""
+        self.user: Actor = AnonymousUser()
+        self._poller: asyncio.Task[None] | None = None
+
+    async def connect(self) -> None:
+        await self.accept()
+        self.user = await database_sync_to_async(user_of)(self.scope)
+        if await self._or_close(self.begin):
+            self._poller = asyncio.create_task(self._poll())
+
+    async def disconnect(self, code: int) -> None:
+        if self._poller is not None:
+            self._poller.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._poller
+        await self.end()
+
+    async def begin(self) -> None:
+        """Subscribe and send the beginning. Raises `NotVisible`, or `ValueError` for parameters that mean nothing."""
+        raise NotImplementedError
+
+    async def look_again(self) -> None:
+        """Send what was missed. Raises `NotVisible` for users who may see no longer."""
+        raise NotImplementedError
+
+    async def end(self) -> None:
+        """Unsubscribe."""
+        raise NotImplementedError
+
+    async def _or_close(self, act: Callable[[], Awaitable[None]]) -> bool:
+        try:
+            async with self.turn:
+                await act()
+        except NotVisible:
+            await self.close(NOT_VISIBLE)
+        except ValueError:
+            await self.close(BAD_REQUEST)
+        else:
+            return True
+        return False
+
+    async def _poll(self) -> None:
+        try:
+            await asyncio.sleep(POLL_SECONDS)
+            while await self._or_close(self.look_again):
+                await asyncio.sleep(POLL_SECONDS)
+        except Exception:
+            # A socket that can no longer look must not seem live: the client opens a new one. `disconnect` re-raises.
+            await self.close(SERVER_ERROR)
+            raise
+
+
+class RunConsumer(WatchingConsumer):
+    """`/ws/v1/runs/{id}?after_seq=N`: hello, then a snapshot or the items after N, then every new item."""
+
+    run_id: UUID
+    last_seq = 0
+
+    async def begin(self) -> None:
+        self.run_id = self.scope["url_route"]["kwargs"]["run_id"]
+        asked = query_of(self.scope).get("after_seq")
+        after_seq = None if asked is None else int(asked)
+        await self._run()
+        await self.channel_layer.group_add(run_group(self.run_id), self.channel_name)
+        newest = await database_sync_to_async(selectors.last_stream_seq)(self.run_id)
+        await self.send_json({"kind": "hello", "stream_seq": newest, "now": time.time()})
+        if after_seq is None or not 0 <= newest - after_seq <= MAX_REPLAY:
+            await self._send_snapshot(newest)
+        else:
+            self.last_seq = after_seq
+        await self._catch_up()
+
+    async def look_again(self) -> None:
+        await self._run()
+        await self._catch_up()
+
+    async def end(self) -> None:
+        if hasattr(self, "run_id"):
+            await self.channel_layer.group_discard(run_group(self.run_id), self.channel_name)
+
+    async def run_items(self, frame: dict[str, Any]) -> None:
+        """A live frame. One that does not join on to what was sent is read from the database instead."""
+        async with self.turn:
+            fresh = [item for item in frame["items"] if item["stream_seq"] > self.last_seq]
+            if fresh and fresh[-1]["stream_seq"] - self.last_seq == len(fresh):
+                await self._send_items(fresh)
+            elif frame["last_seq"] > self.last_seq:
+                await self._catch_up()
+
+    async def _run(self) -> Run:
+        return await database_sync_to_async(get_run)(self.user, self.run_id)
+
+    async def _send_snapshot(self, newest: int) -> None:
+        # `newest` was read before the row: what the row shows beyond it is sent once more as items, never left out.
+        body = await database_sync_to_async(run_body_for)(self.user, await self._run())
+        lanes = await database_sync_to_async(selectors.lanes_of)(self.run_id)
+        await self.send_json({"kind": "snapshot", "stream_seq": newest, "run": body, "lanes": lanes})
+        self.last_seq = newest
+
+    async def _catch_up(self) -> None:
+        read = database_sync_to_async(selectors.stream_items)
+        while items := await read(self.run_id, after_seq=self.last_seq, limit=REPLAY_CHUNK):
+            await self._send_items(items)
+
+    async def _send_items(self, items: list[selectors.Item]) -> None:
+        await self.send_json({"kind": "items", "items": items})
+        self.last_seq = items[-1]["stream_seq"]
+
+
+class ProjectsConsumer(WatchingConsumer):
+    """`/ws/v1/projects`: one `run_changed` frame a changed run, over all projects that the user sees."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._groups: set[str] = set()
+
+    async def begin(self) -> None:
+        if not self.user.is_authenticated:
+            raise NotVisible("log in first")
+        await self.look_again()
+
+    async def look_again(self) -> None:
+        """Follow the user's memberships: join new projects, leave those that are no longer visible."""
+        visible = await database_sync_to_async(_project_groups)(self.user)
+        for group in visible - self._groups:
+            await self.channel_layer.group_add(group, self.channel_name)
+        for group in self._groups - visible:
+            await self.channel_layer.group_discard(group, self.channel_name)
+        self._groups = visible
+
+    async def end(self) -> None:
+        for group in self._groups:
+            await self.channel_layer.group_discard(group, self.channel_name)
+
+    async def project_runs(self, frame: dict[str, Any]) -> None:
+        for run in frame["runs"]:
+            await self.send_json({"kind": "run_changed", "run": run})
+
+
+def _project_groups(user: Actor) -> set[str]:
+    return {project_group(project_id) for project_id in visible_projects(user).values_list("pk", flat=True)}

@@ -1,0 +1,73 @@
+"""Rows into PostgreSQL by COPY: an order of magnitude faster than INSERT for spans and metric points."""
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+from django.db.models import Model
+from psycopg import sql
+
+from telemetry.models import MetricPoint, SpanRow, StreamItem
+from worker.contracts.events import MetricsEvent, RunEvent, SpansEvent
+from worker.contracts.spans import Span
+
+Numbered = Sequence[tuple[int, RunEvent]]
+"""Events with their `stream_seq`."""
+
+
+def event_body(event: RunEvent) -> dict[str, Any]:
+    """What is stored and shown of an event: all of it but its number, time and type."""
+    return event.model_dump(mode="json", exclude={"seq", "at", "type"})
+
+
+def copy_stream_items(run_id: UUID, attempt: int, numbered: Numbered, bodies: Sequence[dict[str, Any]]) -> None:
+    rows = (
+        (run_id, number, attempt, event.seq, event.type, event.at, json.dumps(body))
+        for (number, event), body in zip(numbered, bodies, strict=True)
+    )
+    _copy(StreamItem, ("run_id", "stream_seq", "attempt", "seq", "type", "at", "body"), rows)
+
+
+def copy_metric_points(run_id: UUID, attempt: int, numbered: Numbered) -> None:
+    rows = (
+        (run_id, number, attempt, key, event.batch, event.optimizer_step, event.at, value, False)
+        for number, event in numbered
+        if isinstance(event, MetricsEvent)
+        for key, value in event.values.items()
+    )
+    columns = ("run_id", "stream_seq", "attempt", "key", "batch", "optimizer_step", "at", "value", "superseded")
+    _copy(MetricPoint, columns, rows)
+
+
+def copy_spans(run_id: UUID, attempt: int, numbered: Numbered) -> None:
+    rows = (
+        (run_id, number, attempt, *_span_values(span))
+        for number, event in numbered
+        if isinstance(event, SpansEvent)
+        for span in event.spans
+    )
+    columns = ("lane", "kind", "cause", "start", "end", "batch", "group", "fragment", "policy_version", "num_samples")
+    _copy(SpanRow, ("run_id", "stream_seq", "attempt", *columns), rows)
+
+
+def _span_values(span: Span) -> tuple[Any, ...]:
+    cause = None if span.cause is None else span.cause.value
+    where = (span.batch, span.group, span.fragment, span.policy_version, span.num_samples)
+    return (span.lane, span.kind.value, cause, span.start, span.end, *where)
+
+
+def _copy(model: type[Model], columns: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> None:
+    statement = sql.SQL("COPY {table} ({columns}) FROM STDIN").format(
+        table=sql.Identifier(model._meta.db_table),
+        columns=sql.SQL(", ").join(sql.Identifier(column) for column in columns),
+    )
+    iterator = iter(rows)
+    first = next(iterator, None)
+    if first is None:
+        return
+    with connection.cursor() as cursor, cursor.copy(statement) as copy:
+        copy.write_row(first)
+        for row in iterator:
+            copy.write_row(row)

@@ -1,0 +1,102 @@
+"""Ingest: a driver's numbered events become rows, once each, in the run's one order.
+
+    authorise ► parse ► lock the run's stream ► authorise again ► drop repeats ► number ► COPY ► apply ► commit, publish
+
+Invariant: an event is stored exactly once, whatever is repeated, split or sent by two drivers at once; a batch is
+stored whole or not at all.
+"""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from django.db import transaction
+
+from live.publish import publish_run
+from runs import report
+from runs.stream import lock_stream, next_stream_seqs
+from runs.tokens import AttemptGone, authorise
+from telemetry.copying import copy_metric_points, copy_spans, copy_stream_items, event_body
+from telemetry.curves import supersede_points
+from telemetry.handlers import EventContext, handle
+from telemetry.models import AttemptStream
+from telemetry.parsing import fresh_events, parse_events
+from worker.contracts.events import ResumedEvent, RunEvent
+from worker.contracts.ingest import IngestAnswer, IngestBatch
+
+PROGRESS_TYPES = frozenset({"metrics", "publish", "phase"})
+
+
+def ingest(*, run_id: UUID, attempt: int, token: str, batch: IngestBatch) -> IngestAnswer:
+    """Store what is new in `batch`, and answer with the high-water mark and the commands that wait.
+
+    An empty batch is a heartbeat. A pure repeat is acknowledged even when the run has ended meanwhile, so that a driver
+    whose last answer was lost ends in peace.
+
+    Raises:
+        runs.tokens.TokenRefused: not the token of this run and attempt.
+        runs.tokens.AttemptGone: a newer attempt exists, or the run has ended.
+        InvalidEvent: an event does not fit its contract.
+        SequenceGap: events are missing before the first new one.
+    """
+    try:
+        authorise(run_id=run_id, attempt=attempt, token=token)
+        events = parse_events(batch.events)
+        with transaction.atomic():
+            return _store(run_id, attempt, token, events)
+    except AttemptGone:
+        high_water = _high_water(run_id, attempt)
+        if not _is_repeat(batch, high_water):
+            raise
+        return IngestAnswer(acknowledged=high_water)
+
+
+def _store(run_id: UUID, attempt: int, token: str, events: Sequence[RunEvent]) -> IngestAnswer:
+    lock_stream(run_id)
+    # Between the first look and the lock a newer attempt may have been minted: only this look fences.
+    authorise(run_id=run_id, attempt=attempt, token=token)
+    stream, _ = AttemptStream.objects.get_or_create(run_id=run_id, attempt=attempt)
+    fresh = fresh_events(events, stream.high_water)
+    if fresh:
+        stream.high_water = fresh[-1].seq
+        stream.save(update_fields=["high_water"])
+        _store_fresh(run_id, attempt, fresh)
+    report.record_heartbeat(run_id)
+    return IngestAnswer(acknowledged=stream.high_water, commands=report.pending_commands(run_id))
+
+
+def _store_fresh(run_id: UUID, attempt: int, fresh: Sequence[RunEvent]) -> None:
+    numbered = list(zip(next_stream_seqs(run_id, len(fresh)), fresh, strict=True))
+    bodies = [event_body(event) for event in fresh]
+    copy_stream_items(run_id, attempt, numbered, bodies)
+    copy_metric_points(run_id, attempt, numbered)
+    copy_spans(run_id, attempt, numbered)
+    publish_run(
+        run_id,
+        [
+            {"stream_seq": number, "type": event.type, "at": event.at, "attempt": attempt, "body": body}
+            for (number, event), body in zip(numbered, bodies, strict=True)
+        ],
+    )
+    for number, event in numbered:
+        if isinstance(event, ResumedEvent):
+            supersede_points(run_id, attempt=attempt, batch=event.batch)
+        handle(EventContext(run_id=run_id, attempt=attempt, stream_seq=number), event)
+    for event in _telling(fresh):
+        report.apply_event(run_id, attempt, event)
+
+
+def _telling(fresh: Sequence[RunEvent]) -> list[RunEvent]:
+    """What the run's row must be told, in order: of the types that only say how far it came, the last one counts."""
+    last = {event.type: event.seq for event in fresh if event.type in PROGRESS_TYPES}
+    return [event for event in fresh if last.get(event.type, event.seq) == event.seq]
+
+
+def _is_repeat(batch: IngestBatch, high_water: int) -> bool:
+    """Nothing in the batch is new, and it is no heartbeat."""
+    numbers = [event.get("seq") for event in batch.events]
+    return bool(numbers) and all(isinstance(number, int) and number <= high_water for number in numbers)
+
+
+def _high_water(run_id: UUID, attempt: int) -> int:
+    marks = AttemptStream.objects.filter(run_id=run_id, attempt=attempt).values_list("high_water", flat=True)
+    return marks.first() or 0

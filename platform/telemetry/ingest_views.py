@@ -1,0 +1,64 @@
+"""The driver's door: plain views with the run token, no session, no CSRF. Statuses are those of the ingest contract."""
+
+from http import HTTPStatus
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_POST
+from pydantic import ValidationError
+
+from catalog.selectors import ModelNotUsable
+from runs.bootstrap import BootstrapRefused, trade_code
+from runs.tokens import AttemptGone, TokenRefused
+from telemetry.errors import InvalidEvent, SequenceGap
+from telemetry.ingest import ingest
+from telemetry.parsing import parse_batch
+from worker.contracts.ingest import BootstrapRequest
+
+
+@csrf_exempt
+@require_POST
+def bootstrap(request: HttpRequest) -> HttpResponse:
+    try:
+        answer = trade_code(BootstrapRequest.model_validate_json(request.body).code)
+    except ValidationError as error:
+        return refusal(422, f'the body must be {{"code": "..."}}: {error.errors()[0]["msg"]}')
+    except BootstrapRefused as error:
+        return refusal(401, str(error))
+    except ModelNotUsable as error:
+        return refusal(422, str(error))
+    return _json(answer.model_dump_json())
+
+
+@csrf_exempt
+@require_POST
+def events(request: HttpRequest, run_id: UUID, attempt: int) -> HttpResponse:
+    try:
+        answer = ingest(run_id=run_id, attempt=attempt, token=bearer_token(request), batch=parse_batch(request.body))
+    except TokenRefused as error:
+        return refusal(401, str(error))
+    except AttemptGone as error:
+        return refusal(410, str(error))
+    except SequenceGap as error:
+        return refusal(409, str(error), expected=error.expected)
+    except InvalidEvent as error:
+        return refusal(422, str(error), seq=error.seq, field=error.field)
+    return _json(answer.model_dump_json())
+
+
+def bearer_token(request: HttpRequest) -> str:
+    """The token of `Authorization: Bearer <token>`; empty when there is none."""
+    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+    return token if scheme.lower() == "bearer" else ""
+
+
+def refusal(status: int, detail: str, **members: Any) -> JsonResponse:
+    """problem+json for a program: `detail` also reaches the run's log."""
+    body = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status, "detail": detail, **members}
+    return JsonResponse(body, status=status, content_type="application/problem+json")
+
+
+def _json(text: str) -> HttpResponse:
+    return HttpResponse(text, content_type="application/json")

@@ -1,0 +1,75 @@
+"""What runs reported, as stored.
+
+`StreamItem` is the truth: one row an event, in the run's one order (`stream_seq`), never changed. Metric points and
+spans are the same events exploded into rows that SQL can aggregate; they carry the `stream_seq` of their event, so a
+reader can cut every table at the same instant.
+"""
+
+from django.db import models
+
+from runs.models import Run
+
+
+class AttemptStream(models.Model):
+    """How far one attempt's events are stored: everything up to `high_water`, without gaps."""
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="+")
+    attempt = models.PositiveIntegerField()
+    high_water = models.PositiveBigIntegerField(default=0)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["run", "attempt"], name="attempt_stream_once")]
+
+
+class StreamItem(models.Model):
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="+")
+    stream_seq = models.PositiveBigIntegerField()
+    attempt = models.PositiveIntegerField()
+    seq = models.PositiveBigIntegerField()
+    type = models.CharField(max_length=32)
+    at = models.FloatField(help_text="Unix time in seconds, by the driver's clock.")
+    body = models.JSONField(help_text="The event without `seq`, `at` and `type`.")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["run", "stream_seq"], name="stream_item_number_once"),
+            models.UniqueConstraint(fields=["run", "attempt", "seq"], name="stream_item_event_once"),
+        ]
+        indexes = [models.Index(fields=["run", "type", "stream_seq"], name="stream_item_by_type")]
+
+
+class MetricPoint(models.Model):
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="+")
+    stream_seq = models.PositiveBigIntegerField()
+    attempt = models.PositiveIntegerField()
+    key = models.CharField(max_length=128)
+    batch = models.PositiveIntegerField(help_text="Complete batches, from 1.")
+    optimizer_step = models.PositiveIntegerField()
+    at = models.FloatField()
+    value = models.FloatField()
+    superseded = models.BooleanField(default=False, help_text="A later attempt resumed from before this point.")
+
+    class Meta:
+        indexes = [models.Index(fields=["run", "key", "batch", "optimizer_step"], name="metric_point_by_key")]
+
+
+class SpanRow(models.Model):
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="+")
+    stream_seq = models.PositiveBigIntegerField()
+    attempt = models.PositiveIntegerField()
+    lane = models.CharField(max_length=64)
+    kind = models.CharField(max_length=16)
+    cause = models.CharField(max_length=24, null=True)
+    start = models.FloatField()
+    end = models.FloatField()
+    batch = models.PositiveIntegerField(null=True)
+    group = models.PositiveIntegerField(null=True)
+    fragment = models.PositiveIntegerField(null=True)
+    policy_version = models.PositiveIntegerField(null=True)
+    num_samples = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["run", "end", "start"], name="span_by_window"),
+            models.Index(fields=["run", "lane", "start"], name="span_by_lane"),
+        ]

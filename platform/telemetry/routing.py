@@ -1,0 +1,10 @@
+"""The websocket addresses, for `server.routing`."""
+
+from django.urls import path
+
+from telemetry.consumers import ProjectsConsumer, RunConsumer
+
+websocket_urlpatterns = [
+    path("ws/v1/runs/<uuid:run_id>", RunConsumer.as_asgi()),
+    path("ws/v1/projects", ProjectsConsumer.as_asgi()),
+]

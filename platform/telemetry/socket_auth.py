@@ -1,0 +1,29 @@
+"""Who opened a socket: a knox token in the address, else the session's user."""
+
+from typing import Any
+from urllib.parse import parse_qs
+
+from django.contrib.auth.models import AnonymousUser
+from knox.auth import TokenAuthentication
+from rest_framework.exceptions import AuthenticationFailed
+
+from accounts.access import Actor
+
+
+def query_of(scope: dict[str, Any]) -> dict[str, str]:
+    """The address's parameters, the last value of each."""
+    return {name: values[-1] for name, values in parse_qs(scope["query_string"].decode("latin-1")).items()}
+
+
+def user_of(scope: dict[str, Any]) -> Actor:
+    """The user behind `?token=`, or of the session cookie; anonymous when the token is unknown or expired."""
+    token = query_of(scope).get("token")
+    if token is None:
+        user: Actor = scope.get("user") or AnonymousUser()
+        # Channels' lazy user is resolved here, where database access is allowed.
+        return user if user.is_authenticated else AnonymousUser()
+    try:
+        user, _ = TokenAuthentication().authenticate_credentials(token.encode())
+    except AuthenticationFailed:
+        return AnonymousUser()
+    return user

@@ -1,0 +1,69 @@
+"""The HTTP words of a try: a user's own prompts drawn with a run's LoRA and with its base model, by one short job.
+
+======  =============================================  =======================================
+verb    path                                           body → answer
+======  =============================================  =======================================
+POST    /api/ingest/v1/tries/bootstrap                 `BootstrapRequest` → `TryJob`
+GET     /api/ingest/v1/tries/{try}/adapter             → LoRA bytes (diffusers safetensors)
+PUT     /api/ingest/v1/tries/{try}/images/{name}       PNG bytes, `X-Content-SHA256` → 201
+POST    /api/ingest/v1/tries/{try}/done                `TryDone` → 204
+======  =============================================  =======================================
+
+All but the bootstrap carry `Authorization: Bearer <token>`. 401: bad token. 410: the try is over; the job exits.
+"""
+
+import re
+from typing import Self
+
+from worker.contracts.base import Contract, Count, Index
+from worker.contracts.names import ModelFamily
+from worker.contracts.sections import SamplingSpec
+
+TRY_BOOTSTRAP_PATH = "/api/ingest/v1/tries/bootstrap"
+TRY_ADAPTER_PATH = "/api/ingest/v1/tries/{id}/adapter"
+TRY_IMAGE_PATH = "/api/ingest/v1/tries/{id}/images/{name}"
+TRY_DONE_PATH = "/api/ingest/v1/tries/{id}/done"
+MAX_TRY_PROMPTS = 8
+MAX_TRY_SAMPLES = 8
+
+_IMAGE_NAME = re.compile(r"(base|lora)-(\d{1,3})-(\d{1,3})\.png")
+
+
+class TryJob(Contract):
+    """What to draw. Picture `index` of each prompt is drawn from `seed + index`, with the LoRA and without."""
+
+    id: str
+    token: str
+    base_model_path: str
+    family: ModelFamily
+    dtype: str
+    sampling: SamplingSpec
+    adapter_sha256: str
+    prompts: tuple[str, ...]
+    num_samples: Count
+    seed: Index
+
+
+class TryImageName(Contract):
+    """Which picture a file is: `lora-<prompt index>-<index>.png`, or `base-…` for the model without the LoRA."""
+
+    with_adapter: bool
+    prompt_index: Index
+    index: Index
+
+    def __str__(self) -> str:
+        return f"{'lora' if self.with_adapter else 'base'}-{self.prompt_index}-{self.index}.png"
+
+    @classmethod
+    def parse(cls, name: str) -> Self:
+        """Raises `ValueError` when `name` is not of that form."""
+        match = _IMAGE_NAME.fullmatch(name)
+        if match is None:
+            raise ValueError(f"`name` must be like lora-0-1.png or base-0-1.png, got {name[:80]!r}")
+        return cls(with_adapter=match[1] == "lora", prompt_index=int(match[2]), index=int(match[3]))
+
+
+class TryDone(Contract):
+    """How it went; `problem` is empty after success."""
+
+    problem: str = ""
