@@ -45,7 +45,7 @@ class FluxAdapter(ModelAdapter):
 
     def __init__(self, path: str, device: torch.device, dtype: torch.dtype) -> None:
         """Load from a folder or a hub id, safetensors only. Raises `OSError` (diffusers) where weights are missing."""
-        pipeline = FluxPipeline.from_pretrained(path, torch_dtype=dtype, use_safetensors=True)
+        pipeline = FluxPipeline.from_pretrained(path, dtype=dtype, use_safetensors=True)
         pipeline.to(device)
         for part in (pipeline.transformer, pipeline.vae, pipeline.text_encoder, pipeline.text_encoder_2):
             part.requires_grad_(False).eval()

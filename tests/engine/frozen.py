@@ -1,0 +1,56 @@
+"""Trajectories drawn once and trained on many times: what equality claims are made over."""
+
+import torch
+
+from worker.contracts.run_spec import RunSpec
+from worker.engine.advantage.group import group_advantages
+from worker.engine.models.lora import add_lora, lora_parameters
+from worker.engine.models.registry import load_model
+from worker.engine.rollout.engine import RolloutEngine
+from worker.engine.sync.adapter import publish
+from worker.engine.types import GenerationRequest, GroupBatch, PublishedAdapter
+from worker.pipeline.types import Fragment, FragmentKey, Purpose
+
+
+def perturbed_adapter(spec: RunSpec, path: str, seed: int, policy_version: int = 0) -> PublishedAdapter:
+    """An adapter that is not the base: every tensor moved by a little Gaussian noise."""
+    model = load_model(spec.base_model, path)
+    add_lora(model.transformer, spec.lora, model.default_lora_targets, seed=spec.seed)
+    generator = torch.Generator().manual_seed(seed)
+    moved = {
+        name: parameter.detach() + 0.05 * torch.randn(parameter.shape, generator=generator)
+        for name, parameter in lora_parameters(model.transformer).items()
+    }
+    return publish(moved, policy_version)
+
+
+def draw_groups(
+    spec: RunSpec, path: str, adapter: PublishedAdapter, *, batch: int = 0, fragment_size: int | None = None
+) -> list[GroupBatch]:
+    """One batch of complete groups under `adapter`; the brightness of the pictures stands in for a reward."""
+    engine = RolloutEngine(spec, path)
+    engine.pull(adapter)
+    size = spec.batch.group_size
+    step = fragment_size or size
+    groups = []
+    for index, prompt in enumerate(spec.prompts.inline):
+        made = [
+            engine.generate(
+                GenerationRequest(
+                    fragment=Fragment(
+                        FragmentKey(Purpose.TRAIN, batch, index, place),
+                        tuple(range(start, start + step)),
+                        adapter.policy_version,
+                    ),
+                    prompt=prompt,
+                    run_seed=spec.seed,
+                    prompt_index=index,
+                )
+            )
+            for place, start in enumerate(range(0, size, step))
+        ]
+        rewards = [float(image.mean()) for fragment in made for image in fragment.images]
+        trajectories = tuple(fragment.trajectories for fragment in made if fragment.trajectories is not None)
+        advantages = group_advantages(rewards, clip=spec.algorithm.advantage_clip).advantages
+        groups.append(GroupBatch(batch=batch, group=index, trajectories=trajectories, advantages=advantages))
+    return groups
