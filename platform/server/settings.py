@@ -44,7 +44,7 @@ INSTALLED_APPS = [
     "drf_spectacular_sidecar",
     *LOCAL_APPS,
 ]
-APPS_WITH_TABLES = ["accounts", "catalog", "fleet", "runs", "telemetry", "gallery"]
+APPS_WITH_TABLES = ["accounts", "catalog", "fleet", "runs", "telemetry", "gallery", "api"]
 MIGRATION_MODULES = {app: f"migrations.{app}" for app in APPS_WITH_TABLES}
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
@@ -148,6 +148,7 @@ REST_FRAMEWORK = {
     "EXCEPTION_HANDLER": "api.problems.exception_handler",
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
 }
+KNOX_TOKEN_MODEL = "knox.AuthToken"
 REST_KNOX = {"TOKEN_TTL": timedelta(days=90), "AUTH_HEADER_PREFIX": "Bearer", "MIN_REFRESH_INTERVAL": 3600}
 SPECTACULAR_SETTINGS = {
     "TITLE": "Tandem",
@@ -158,6 +159,15 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "REDOC_DIST": "SIDECAR",
+    # Names for the choices that several bodies share.
+    "ENUM_NAME_OVERRIDES": {
+        "RunState": "runs.models.STATE_VALUES",
+        "RunCommandKind": "api.serializers.runs.COMMAND_KINDS",
+        "ProjectRole": "accounts.models.Role.choices",
+        "TryState": "gallery.models.TryState.choices",
+        "SamplePurpose": "api.serializers.gallery.PURPOSES",
+        "LogLevel": "telemetry.selectors.LOG_LEVELS",
+    },
 }
 
 # --- Static files and logs --------------------------------------------------------------------------------------------
@@ -179,5 +189,9 @@ LOGGING = {
         "django": {"handlers": [], "level": "INFO", "propagate": True},
         "django.server": {"handlers": [], "level": "INFO", "propagate": True},
         "httpx": {"level": "WARNING"},
+        # The beat's rounds, several lines every two seconds, would bury everything else.
+        "celery.beat": {"level": "WARNING"},
+        "celery.worker.strategy": {"level": "WARNING"},
+        "celery.app.trace": {"level": "WARNING"},
     },
 }

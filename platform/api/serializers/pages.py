@@ -1,12 +1,14 @@
-"""The shape of a list that is answered whole: a page without a next one."""
+"""The shape of a page for the schema, where no paginator of DRF's describes it."""
 
+from functools import cache
 from typing import Any
 
 from rest_framework import serializers
 
 
-def whole_page(body: type[serializers.Serializer[Any]]) -> serializers.Serializer[Any]:
-    """A serializer of `{next: null, results: [body]}` for the schema."""
+@cache
+def page_of(body: type[serializers.Serializer[Any]]) -> serializers.Serializer[Any]:
+    """A serializer of `{next, results: [body]}`; the same one each time, as the schema names it by its class."""
     fields = {
         "next": serializers.URLField(allow_null=True),
         "results": body(many=True),

@@ -14,13 +14,13 @@ from accounts.access import get_project
 from api.pages import ByName
 from api.parsing import checked, user_of
 from api.serializers import catalog as bodies
-from api.serializers.pages import whole_page
+from api.serializers.pages import page_of
 from catalog import selectors, services
 from catalog.models import PromptSet
 
 
 class PresetsView(APIView):
-    @extend_schema(responses=whole_page(bodies.PresetBody))
+    @extend_schema(responses=page_of(bodies.PresetBody))
     def get(self, request: Request) -> Response:
         presets = [
             {
@@ -37,7 +37,7 @@ class PresetsView(APIView):
 class BaseModelsView(APIView):
     """Models below `TANDEM_MODEL_ROOTS`. Hub ids (`org/name`) may be used as well."""
 
-    @extend_schema(responses=whole_page(bodies.BaseModelBody))
+    @extend_schema(responses=page_of(bodies.BaseModelBody))
     def get(self, request: Request) -> Response:
         models = bodies.BaseModelBody(selectors.list_base_models(), many=True).data
         return Response({"next": None, "results": models})

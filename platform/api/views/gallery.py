@@ -13,7 +13,7 @@ from rest_framework.response import Response
 
 from api.parsing import checked, user_of
 from api.serializers import gallery as bodies
-from api.serializers.pages import whole_page
+from api.serializers.pages import page_of
 from api.views.telemetry import RunDataView
 from gallery import selectors, tries
 from gallery.artifacts import find_artifact
@@ -35,7 +35,7 @@ class SamplesView(RunDataView):
 
 
 class AdaptersView(RunDataView):
-    @extend_schema(responses=whole_page(bodies.AdapterBody))
+    @extend_schema(responses=page_of(bodies.AdapterBody))
     def get(self, request: Request, run_id: UUID) -> Response:
         """LoRAs in diffusers format, newest first."""
         rows = selectors.adapters(self.run(run_id).pk)
@@ -43,7 +43,7 @@ class AdaptersView(RunDataView):
 
 
 class CheckpointsView(RunDataView):
-    @extend_schema(responses=whole_page(bodies.CheckpointBody))
+    @extend_schema(responses=page_of(bodies.CheckpointBody))
     def get(self, request: Request, run_id: UUID) -> Response:
         """Resumable checkpoints, newest first; the store keeps only the newest few."""
         rows = selectors.checkpoints(self.run(run_id).pk)

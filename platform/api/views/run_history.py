@@ -11,7 +11,7 @@ from rest_framework.serializers import Serializer
 
 from api.pages import CursorPage
 from api.serializers import runs as bodies
-from api.serializers.pages import whole_page
+from api.serializers.pages import page_of
 from api.views.telemetry import RunDataView
 from runs import selectors
 
@@ -43,7 +43,7 @@ class HistoryView(RunDataView):
 class TransitionsView(HistoryView):
     body, pages = bodies.TransitionBody, InStreamOrder
 
-    @extend_schema(responses=whole_page(bodies.TransitionBody))
+    @extend_schema(responses=page_of(bodies.TransitionBody))
     def get(self, request: Request, run_id: UUID) -> Response:
         """Every change of state, oldest first."""
         return self.page(request, selectors.transitions(request.user, self.run(run_id)))
@@ -52,7 +52,7 @@ class TransitionsView(HistoryView):
 class AttemptsView(HistoryView):
     body, pages = bodies.AttemptBody, InOrderOfAttempts
 
-    @extend_schema(responses=whole_page(bodies.AttemptBody))
+    @extend_schema(responses=page_of(bodies.AttemptBody))
     def get(self, request: Request, run_id: UUID) -> Response:
         """Every driver that worked for the run, oldest first."""
         return self.page(request, selectors.attempts_of(request.user, self.run(run_id)))
@@ -61,7 +61,7 @@ class AttemptsView(HistoryView):
 class CommandsView(HistoryView):
     body, pages = bodies.CommandBody, NewestCommandsFirst
 
-    @extend_schema(responses=whole_page(bodies.CommandBody))
+    @extend_schema(responses=page_of(bodies.CommandBody))
     def get(self, request: Request, run_id: UUID) -> Response:
         """What users asked of the run and what came of it, newest first."""
         return self.page(request, selectors.commands_of(request.user, self.run(run_id)))

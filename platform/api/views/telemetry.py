@@ -12,7 +12,7 @@ from rest_framework.views import APIView
 
 from api.parsing import checked
 from api.serializers import telemetry as bodies
-from api.serializers.pages import whole_page
+from api.serializers.pages import page_of
 from runs.models import Run
 from runs.selectors import get_run
 from telemetry import selectors
@@ -58,13 +58,13 @@ class BubblesView(RunDataView):
 
 
 class StalenessView(RunDataView):
-    @extend_schema(responses=whole_page(bodies.StalenessBody))
+    @extend_schema(responses=page_of(bodies.StalenessBody))
     def get(self, request: Request, run_id: UUID) -> Response:
         return Response({"next": None, "results": selectors.staleness(self.run(run_id).pk)})
 
 
 class EventsView(RunDataView):
-    @extend_schema(parameters=[bodies.EventsQuery], responses=whole_page(bodies.ItemBody))
+    @extend_schema(parameters=[bodies.EventsQuery], responses=page_of(bodies.ItemBody))
     def get(self, request: Request, run_id: UUID) -> Response:
         """Stream items, ascending: those after `after_seq`, else the newest. The socket carries the same."""
         asked = checked(bodies.EventsQuery(data=request.query_params))
@@ -83,7 +83,7 @@ class EventsView(RunDataView):
 
 
 class LogsView(RunDataView):
-    @extend_schema(parameters=[bodies.LogsQuery], responses=whole_page(bodies.ItemBody))
+    @extend_schema(parameters=[bodies.LogsQuery], responses=page_of(bodies.ItemBody))
     def get(self, request: Request, run_id: UUID) -> Response:
         """The engine's log, newest first."""
         asked = checked(bodies.LogsQuery(data=request.query_params))
