@@ -101,6 +101,7 @@ class RandomExecutor:
         self.scheduler = self.settings.scheduler()
         self.trainer_version = self.scheduler.policy_version
         self.num_joined = 0
+        self.begun_batch = -1
 
     def run(self) -> "RandomExecutor":
         """Until the run is finished. A turn without progress is a deadlock, unless something outside is missing."""
@@ -132,6 +133,8 @@ class RandomExecutor:
     def _turn(self, event: Event | None) -> None:
         if event is not None:
             self.apply(event)
+        if not self.is_paused:
+            self.begun_batch = self.scheduler.batches_completed
         actions = self.scheduler.next_actions()
         for action in actions:
             self._start(action)
@@ -223,6 +226,7 @@ class RandomExecutor:
         assert self.held_version[action.lane] == fragment.policy_version
         if fragment.key.purpose is Purpose.TRAIN:
             assert fragment.policy_version == self.trainer_version, "staleness 0"
+            assert fragment.key.batch == self.begun_batch, "a batch begins only while admission is open"
         else:
             request = self.requested[fragment.key.purpose, fragment.key.batch]
             assert fragment.policy_version == request.policy_version

@@ -54,13 +54,13 @@ def check_whole_run(executor: RandomExecutor) -> None:
     assert executor.num_evaluations_complete == len(executor.requested)
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=800, deadline=None)
 @given(run=settings_of_runs(), seed=seeds)
 def test_every_schedule_trains_on_the_reference_samples_exactly_once_an_epoch(run: Settings, seed: int) -> None:
     check_whole_run(RandomExecutor(run, seed).run())
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=800, deadline=None)
 @given(run=settings_of_runs(disturbance=0.15), seed=seeds)
 def test_lanes_lost_and_joined_pauses_and_requests_change_nothing_in_what_is_trained(run: Settings, seed: int) -> None:
     check_whole_run(RandomExecutor(run, seed).run())
@@ -72,7 +72,7 @@ def test_a_run_under_constant_disturbance_still_ends(run: Settings, seed: int) -
     check_whole_run(RandomExecutor(run, seed).run())
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(run=settings_of_runs(disturbance=0.1), seed=seeds)
 def test_the_same_events_give_the_same_actions(run: Settings, seed: int) -> None:
     turns: list[tuple[int, list[Action]]] = []
@@ -95,7 +95,7 @@ def test_more_lanes_than_fragments_are_no_trouble() -> None:
     check_whole_run(RandomExecutor(run, 0).run())
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(run=settings_of_runs(disturbance=0.05), seed=seeds)
 def test_a_resumed_run_trains_what_was_left(run: Settings, seed: int) -> None:
     whole = RandomExecutor(replace(run, first_batch=0), seed).run()

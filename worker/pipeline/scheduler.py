@@ -112,7 +112,6 @@ class Scheduler:
                 self._scored(event)
             case Accumulated():
                 self._lanes.finish_gang(event)
-                self._batches[event.batch].training.accumulated(event.groups)
             case Committed():
                 self._lanes.finish_gang(event)
                 self._batches[event.batch].training.committed()
@@ -234,7 +233,7 @@ class Scheduler:
         head = self._head
         if head is None or not self._lanes.gang_is_free:
             return
-        action: Action | None = head.training.next_action()
+        action: Action | None = head.training.take_next()
         if head.training.is_complete:
             action = Publish(head.number, self._policy_version + 1)
         if action is not None:

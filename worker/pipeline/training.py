@@ -5,7 +5,6 @@ so a mini-batch never begins before the one ahead of it is committed, and an epo
 Invariant: every group is accumulated exactly once in each epoch, and a commit closes complete mini-batches only.
 """
 
-from collections.abc import Iterable
 from itertools import takewhile
 
 from worker.contracts.algebra import BatchAlgebra
@@ -37,7 +36,7 @@ class Training:
         self._in_order = in_order
         self._epoch = 0
         self._minibatch = 0
-        self._accumulated: set[int] = set()
+        self._taken: set[int] = set()
 
     @property
     def is_complete(self) -> bool:
@@ -45,33 +44,31 @@ class Training:
 
     @property
     def has_open_gradients(self) -> bool:
-        return bool(self._accumulated)
+        return bool(self._taken)
 
-    def next_action(self) -> Accumulate | Commit | None:
-        """What the gang should do now; `None` while it must wait, or when the batch is trained."""
+    def take_next(self) -> Accumulate | Commit | None:
+        """What the free gang does now, its groups counted as taken; `None` while it must wait or has trained all."""
         if self.is_complete:
             return None
         remaining = self._remaining()
         if not remaining:
             return Commit(self._batch, self._minibatch, self._epoch)
         ready = self._ready(remaining)
+        self._taken.update(ready)
         return Accumulate(self._batch, self._minibatch, self._epoch, ready) if ready else None
 
-    def accumulated(self, groups: Iterable[int]) -> None:
-        self._accumulated.update(groups)
-
     def committed(self) -> None:
-        self._accumulated.clear()
+        self._taken.clear()
         self._minibatch += 1
         if self._minibatch == self._algebra.num_minibatches:
             self._minibatch = 0
             self._epoch += 1
 
     def num_ready_groups(self) -> int:
-        """Groups that are complete and not yet accumulated in this epoch, mini-batches to come included."""
+        """Groups that are complete and not yet taken in this epoch, mini-batches to come included."""
         if self.is_complete:
             return 0
-        num_behind = self._minibatch * self._algebra.num_groups_per_minibatch + len(self._accumulated)
+        num_behind = self._minibatch * self._algebra.num_groups_per_minibatch + len(self._taken)
         return self._assembler.num_complete_groups - num_behind
 
     def waiting_cause(self) -> IdleCause:
@@ -89,7 +86,7 @@ class Training:
     def _remaining(self) -> tuple[int, ...]:
         first = self._minibatch * self._algebra.num_groups_per_minibatch
         groups = range(first, first + self._algebra.num_groups_per_minibatch)
-        return tuple(group for group in groups if group not in self._accumulated)
+        return tuple(group for group in groups if group not in self._taken)
 
     def _ready(self, remaining: tuple[int, ...]) -> tuple[int, ...]:
         if self._whole_batch_first:

@@ -1,0 +1,122 @@
+"""Every idle lane can say why."""
+
+from tests.pipeline.hand_driven import HandDriven
+from tests.pipeline.random_executor import RandomExecutor, Settings
+from tests.pipeline.strategies import algebra_of
+from worker.contracts.names import Role
+from worker.contracts.spans import IdleCause
+from worker.pipeline.types import (
+    Accumulate,
+    Action,
+    AdmissionClosed,
+    Commit,
+    Event,
+    Generate,
+    LaneJoined,
+    LaneLost,
+    Publish,
+    Score,
+    TrainerReserved,
+)
+
+TWO_GROUPS = algebra_of(groups_per_minibatch=2, fragments=(2, 2))
+TWO_GENERATORS = (("t", Role.TRAINER), ("g", Role.ROLLOUT), ("h", Role.ROLLOUT), ("s", Role.REWARD))
+
+
+def causes(run: HandDriven) -> dict[str, IdleCause | None]:
+    return {lane: run.scheduler.idle_cause(lane) for lane in ("t", "g", "s")}
+
+
+def test_a_lane_with_work_has_no_cause_and_one_not_joined_yet_starts_up() -> None:
+    run = HandDriven(TWO_GROUPS)
+    assert run.scheduler.idle_cause("g") is None
+    assert run.scheduler.idle_cause("elsewhere") is IdleCause.START_UP
+
+
+def test_at_first_trainer_and_reward_lanes_have_no_fragment() -> None:
+    found = causes(HandDriven(TWO_GROUPS))
+    assert found["t"] is found["s"] is IdleCause.NO_FRAGMENT_READY
+
+
+def test_a_group_begun_is_incomplete() -> None:
+    run = HandDriven(TWO_GROUPS)
+    run.do(Generate)
+    run.do(Score)
+    assert causes(run)["t"] is IdleCause.GROUP_INCOMPLETE
+
+
+def test_with_all_generated_the_reward_is_pending() -> None:
+    run = HandDriven(algebra_of(groups_per_minibatch=1))
+    run.do_all(Generate)
+    assert causes(run)["t"] is IdleCause.REWARD_PENDING
+
+
+def test_a_ready_group_barred_by_the_order_is_head_of_line() -> None:
+    in_order = HandDriven(
+        algebra_of(groups_per_minibatch=2, fragments=(1, 2)), deterministic=True, lanes=TWO_GENERATORS
+    )
+    next_minibatch = HandDriven(
+        algebra_of(num_minibatches=2, groups_per_minibatch=1, fragments=(1, 2)), lanes=TWO_GENERATORS
+    )
+    for run in (in_order, next_minibatch):
+        run.do(Generate, "h")
+        run.do(Score)
+        assert causes(run)["t"] is IdleCause.HEAD_OF_LINE
+
+
+def test_without_gap_complete_groups_stand_at_the_batch_barrier() -> None:
+    run = HandDriven(algebra_of(groups_per_minibatch=2, fragments=(1, 2)), gap=False)
+    run.do(Generate)
+    run.do(Score)
+    assert causes(run)["t"] is IdleCause.BATCH_BARRIER
+
+
+def test_done_with_the_batch_generators_and_scorers_wait_at_its_barrier_then_for_the_publish() -> None:
+    run = HandDriven(TWO_GROUPS)
+    run.do_all(Generate, Score)
+    assert causes(run) == {"t": None, "g": IdleCause.BATCH_BARRIER, "s": IdleCause.BATCH_BARRIER}
+    run.do_all(Accumulate, Commit)
+    assert causes(run) == {"t": None, "g": IdleCause.PUBLISH_WAIT, "s": IdleCause.PUBLISH_WAIT}
+
+
+def test_in_the_last_batch_and_before_a_pause_lanes_drain() -> None:
+    last, paused = HandDriven(TWO_GROUPS, num_batches=1), HandDriven(TWO_GROUPS)
+    paused.apply(AdmissionClosed())
+    for run in (last, paused):
+        run.do_all(Generate, Score)
+        assert causes(run) == {"t": None, "g": IdleCause.DRAIN, "s": IdleCause.DRAIN}
+        run.do_all(Accumulate, Commit, Publish)
+        assert causes(run)["t"] is IdleCause.DRAIN
+
+
+def test_without_a_role_that_has_work_the_others_wait_upon_start_up_or_failure() -> None:
+    run = HandDriven(TWO_GROUPS, lanes=(("t", Role.TRAINER), ("s", Role.REWARD)))
+    assert run.scheduler.idle_cause("t") is IdleCause.START_UP
+    run.apply(LaneJoined("g", Role.ROLLOUT, 0))
+    run.apply(LaneLost("g"))
+    assert run.scheduler.idle_cause("t") is run.scheduler.idle_cause("s") is IdleCause.FAILURE
+
+
+def test_after_the_loss_of_a_trainer_lane_all_idle_by_failure() -> None:
+    run = HandDriven(TWO_GROUPS)
+    run.apply(LaneLost("t"))
+    assert run.scheduler.idle_cause("s") is IdleCause.FAILURE
+
+
+def test_a_reserved_trainer_is_not_idle() -> None:
+    run = HandDriven(TWO_GROUPS)
+    run.apply(TrainerReserved())
+    assert run.scheduler.idle_cause("t") is None
+
+
+def test_at_any_moment_a_lane_has_either_work_or_a_cause() -> None:
+    def check(executor: RandomExecutor, _event: Event | None, _actions: list[Action]) -> None:
+        for lane, role in executor.roles.items():
+            is_busy = lane in executor.under_way
+            if role is Role.TRAINER:
+                is_busy = "trainer gang" in executor.under_way or executor.is_reserved
+            assert (executor.scheduler.idle_cause(lane) is None) == is_busy
+
+    run = Settings(algebra=TWO_GROUPS, num_batches=3, num_reward=2, num_trainer=2, disturbance=0.2)
+    for seed in range(50):
+        RandomExecutor(run, seed, observe=check).run()

@@ -1,0 +1,62 @@
+"""The bubble ledger: where every second of every lane went.
+
+Fed with the spans that the recorder emits. Invariant: a lane's classes add up to its life; a gap or an overlap between
+two spans of a lane is refused, so the shares sum to 100 %.
+"""
+
+from worker.contracts.spans import IdleCause, Span, SpanKind
+
+# Two roundings of one instant, in seconds of Unix time (a double holds about 2e-7 s of it).
+_SAME_INSTANT_SECONDS = 1e-6
+
+SpanClass = tuple[SpanKind, IdleCause | None]
+"""A span's kind; for idle spans, with the cause."""
+
+
+class BubbleLedger:
+    """Seconds by lane and class, over all spans added."""
+
+    def __init__(self) -> None:
+        self._seconds: dict[str, dict[SpanClass, float]] = {}
+        self._last_end: dict[str, float] = {}
+
+    def add(self, span: Span) -> None:
+        """Raises `ValueError` where the span does not start at the end of the lane's previous one."""
+        last_end = self._last_end.get(span.lane)
+        if last_end is not None and abs(span.start - last_end) > _SAME_INSTANT_SECONDS:
+            raise ValueError(
+                f"`start` of lane `{span.lane}`'s {span.kind} span must be {last_end}, where its last span ended, "
+                f"got {span.start}: a lane's spans must tile its life"
+            )
+        self._last_end[span.lane] = span.end
+        classes = self._seconds.setdefault(span.lane, {})
+        span_class = (span.kind, span.cause)
+        classes[span_class] = classes.get(span_class, 0.0) + span.seconds
+
+    def lane_left(self, lane: str) -> None:
+        """The lane's life is over; should it come back, it starts wherever it likes. Its seconds stay in the books."""
+        self._last_end.pop(lane, None)
+
+    @property
+    def lanes(self) -> tuple[str, ...]:
+        return tuple(self._seconds)
+
+    def seconds(self, lane: str | None = None) -> dict[SpanClass, float]:
+        """Seconds by class, of one lane or of all together."""
+        if lane is not None:
+            return dict(self._seconds.get(lane, {}))
+        total: dict[SpanClass, float] = {}
+        for classes in self._seconds.values():
+            for span_class, seconds in classes.items():
+                total[span_class] = total.get(span_class, 0.0) + seconds
+        return total
+
+    def shares(self, lane: str | None = None) -> dict[SpanClass, float]:
+        """Fractions by class; they sum to 1. Empty where no time has passed."""
+        seconds = self.seconds(lane)
+        life = sum(seconds.values())
+        return {span_class: part / life for span_class, part in seconds.items()} if life > 0 else {}
+
+    def idle_share(self, lane: str | None = None) -> float:
+        """The fraction spent idle, whatever the cause."""
+        return sum(share for (kind, _), share in self.shares(lane).items() if kind is SpanKind.IDLE)
