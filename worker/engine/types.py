@@ -1,11 +1,19 @@
-"""The values that move between rollout, reward, trainer and controller. Tensors stay behind Ray object references."""
+"""The values that move between rollout, reward, trainer and controller. Tensors stay behind Ray object references.
+
+Driver and reward lanes read these words too, so torch is imported for the type checker alone.
+"""
+
+from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
 
 from worker.pipeline.types import Fragment
+
+if TYPE_CHECKING:
+    import torch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

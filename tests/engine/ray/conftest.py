@@ -1,0 +1,132 @@
+"""A real local Ray cluster for the session, and real drivers started on it as `python -m worker.engine`."""
+
+import os
+import secrets
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.engine.telemetry.ingest_server import TOKEN, Ingest, start_ingest
+from worker.contracts.ingest import BOOTSTRAP_CODE_VARIABLE, PUBLIC_URL_VARIABLE, BootstrapAnswer, LaneGrant
+from worker.contracts.names import Role
+from worker.contracts.run_spec import RunSpec
+
+ROOT = Path(__file__).resolve().parents[3]
+RUN_SECONDS = 120
+
+
+@pytest.fixture(scope="session")
+def ray_address() -> Iterator[str]:
+    """A head with token authentication on, as in the real stack. Its folder is short: socket paths have a limit."""
+    os.environ |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(16)}
+    import ray
+
+    folder = tempfile.mkdtemp(prefix="tr-", dir=tempfile.gettempdir())
+    context = ray.init(num_cpus=8, include_dashboard=False, _temp_dir=folder, log_to_driver=False)
+    yield context.address_info["gcs_address"]
+    ray.shutdown()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@dataclass
+class Driven:
+    """A driver process and the web it reports to."""
+
+    process: subprocess.Popen[str]
+    ingest: Ingest
+
+    def until(self, condition: Callable[[], bool]) -> None:
+        """Wait while the driver lives; what it printed is the failure's message."""
+        deadline = time.monotonic() + RUN_SECONDS
+        while not condition():
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                self.process.kill()
+                pytest.fail(f"the driver ended or hung:\n{self.process.communicate()[0][-5000:]}")
+            time.sleep(0.05)
+
+    def finish(self) -> int:
+        """Wait for the end; returns the exit status."""
+        try:
+            output, _ = self.process.communicate(timeout=RUN_SECONDS)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            pytest.fail(f"the driver hung:\n{self.process.communicate()[0][-5000:]}")
+        print(output)
+        return self.process.returncode
+
+    def states(self) -> list[str]:
+        return [event["state"] for event in self.ingest.of_type("state")]
+
+    def batches_told(self) -> set[int]:
+        """Batches with a complete telling: their speeds come last."""
+        metrics = self.ingest.of_type("metrics")
+        return {event["batch"] for event in metrics if "speed/images_per_second" in event["values"]}
+
+
+def grants(spec: RunSpec) -> tuple[LaneGrant, ...]:
+    counts = {
+        Role.ROLLOUT: spec.lanes.num_rollout,
+        Role.TRAINER: spec.lanes.num_trainer,
+        Role.REWARD: spec.lanes.num_reward,
+    }
+    return tuple(
+        LaneGrant(lane=f"{role}-{index}", role=role, node="local", device="cpu")
+        for role, count in counts.items()
+        for index in range(count)
+    )
+
+
+@pytest.fixture
+def ingest() -> Iterator[Ingest]:
+    ingest, server = start_ingest()
+    yield ingest
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def drive(ray_address: str, ingest: Ingest, tiny_checkpoint: str, tmp_path: Path) -> Iterator[Callable[..., Driven]]:
+    """Start a driver for a spec. Fields of the bootstrap answer may be given by keyword."""
+    started: list[Driven] = []
+
+    def start(spec: RunSpec, **changes: Any) -> Driven:
+        fields: dict[str, Any] = {
+            "run": "run-of-the-test",
+            "attempt": 1,
+            "token": TOKEN,
+            "spec": spec,
+            "prompts": spec.prompts.inline,
+            "base_model_path": tiny_checkpoint,
+            "lanes": grants(spec),
+            "checkpoints": f"file://{tmp_path}/checkpoints",
+        }
+        ingest.bootstrap = BootstrapAnswer(**(fields | changes)).model_dump(mode="json")
+        environment = os.environ | {
+            BOOTSTRAP_CODE_VARIABLE: "code",
+            PUBLIC_URL_VARIABLE: ingest.url,
+            "RAY_ADDRESS": ray_address,
+        }
+        process = subprocess.Popen(
+            [sys.executable, "-m", "worker.engine"],
+            cwd=ROOT,
+            env=environment,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
+        started.append(Driven(process, ingest))
+        return started[-1]
+
+    yield start
+    for driven in started:
+        if driven.process.poll() is None:
+            driven.process.kill()
+            driven.process.wait()

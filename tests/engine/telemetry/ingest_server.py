@@ -1,0 +1,108 @@
+"""A small real HTTP ingest for tests: keeps the numbering rules of `worker.contracts.ingest` and records everything."""
+
+import hashlib
+import json
+import threading
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from worker.contracts.events import run_event_adapter
+from worker.contracts.ingest import SHA256_HEADER
+
+TOKEN = "token-of-the-test-run"
+
+
+@dataclass
+class Ingest:
+    """What the server knows. Change `is_away`, `is_fenced` or append to `commands` while it runs."""
+
+    bootstrap: dict[str, Any] = field(default_factory=dict)
+    events: list[dict[str, Any]] = field(default_factory=list)
+    artifacts: dict[str, bytes] = field(default_factory=dict)
+    commands: list[dict[str, Any]] = field(default_factory=list)
+    num_posts: int = 0
+    num_puts: int = 0
+    num_puts_to_fail: int = 0
+    is_away: bool = False
+    is_fenced: bool = False
+    url: str = ""
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def high_water(self) -> int:
+        return self.events[-1]["seq"] if self.events else 0
+
+    def of_type(self, kind: str) -> list[dict[str, Any]]:
+        return [event for event in self.events if event["type"] == kind]
+
+    def take(self, body: bytes) -> tuple[int, dict[str, Any]]:
+        """One ingest batch: repeats are dropped, a gap is refused, everything else is validated and kept."""
+        with self.lock:
+            self.num_posts += 1
+            for event in json.loads(body)["events"]:
+                if event["seq"] <= self.high_water:
+                    continue
+                if event["seq"] != self.high_water + 1:
+                    return 409, {"expected": self.high_water + 1}
+                run_event_adapter.validate_python(event)
+                self.events.append(event)
+            return 200, {"acknowledged": self.high_water, "commands": list(self.commands)}
+
+    def store(self, path: str, body: bytes, digest: str) -> tuple[int, dict[str, Any]]:
+        with self.lock:
+            self.num_puts += 1
+            if self.num_puts_to_fail:
+                self.num_puts_to_fail -= 1
+                return 503, {}
+            if hashlib.sha256(body).hexdigest() != digest:
+                return 400, {"detail": "checksum"}
+            self.artifacts[path.split("/artifacts/", 1)[1]] = body
+            return 201, {}
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    ingest: Ingest
+
+    def log_message(self, *arguments: Any) -> None:
+        pass
+
+    def _answer(self, status: int, document: dict[str, Any]) -> None:
+        body = json.dumps(document).encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def _serve(self, body: bytes) -> tuple[int, dict[str, Any]]:
+        if self.path.endswith("/bootstrap"):
+            return (200, self.ingest.bootstrap) if self.ingest.bootstrap else (404, {})
+        if self.headers["Authorization"] != f"Bearer {TOKEN}":
+            return 401, {"detail": "bad token"}
+        if self.ingest.is_fenced:
+            return 410, {"detail": "a newer attempt exists"}
+        if self.command == "PUT":
+            return self.ingest.store(self.path, body, self.headers[SHA256_HEADER])
+        return self.ingest.take(body)
+
+    def do_PUT(self) -> None:
+        self.do_POST()
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        if self.ingest.is_away:
+            self.close_connection = True
+            return
+        self._answer(*self._serve(body))
+
+
+def start_ingest() -> tuple[Ingest, ThreadingHTTPServer]:
+    """A server on a free port of the loopback; the caller shuts it down."""
+    ingest = Ingest()
+    handler = type("Handler", (_Handler,), {"ingest": ingest})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+    ingest.url = f"http://127.0.0.1:{server.server_address[1]}"
+    return ingest, server

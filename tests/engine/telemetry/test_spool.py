@@ -1,0 +1,81 @@
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from worker.engine.telemetry import spool as spool_module
+from worker.engine.telemetry.spool import Spool
+
+
+def line(seq: int) -> str:
+    return json.dumps({"seq": seq, "text": "line\u2028inside \u0085"}, ensure_ascii=False)
+
+
+def seqs(spool: Spool, max_events: int = 1000) -> list[int]:
+    return [json.loads(text)["seq"] for text in spool.oldest(max_events=max_events, max_bytes=10**6)]
+
+
+def test_numbers_have_no_gaps_and_lines_come_back_whole(tmp_path: Path) -> None:
+    spool = Spool(tmp_path / "spool", first_seq=5)
+    assert [spool.append(line) for _ in range(4)] == [5, 6, 7, 8]
+    assert seqs(spool) == [5, 6, 7, 8]
+
+
+def test_an_event_that_cannot_be_encoded_leaves_no_gap(tmp_path: Path) -> None:
+    spool = Spool(tmp_path)
+    spool.append(line)
+    with pytest.raises(ZeroDivisionError):
+        spool.append(lambda seq: str(1 // 0))
+    assert spool.append(line) == 2
+
+
+def test_a_batch_is_bounded_by_bytes_but_never_empty(tmp_path: Path) -> None:
+    spool = Spool(tmp_path)
+    for _ in range(3):
+        spool.append(line)
+    assert len(spool.oldest(max_events=10, max_bytes=1)) == 1
+
+
+def test_acknowledging_what_was_never_sent_is_refused(tmp_path: Path) -> None:
+    spool = Spool(tmp_path)
+    spool.append(line)
+    with pytest.raises(ValueError, match="never sent"):
+        spool.acknowledge(2)
+
+
+def test_the_file_is_readable_by_its_owner_alone_and_goes_when_all_is_acknowledged(tmp_path: Path) -> None:
+    folder = tmp_path / "spool"
+    spool = Spool(folder)
+    assert folder.stat().st_mode & 0o077 == 0
+    spool.append(line)
+    spool.acknowledge(1)
+    spool.close()
+    assert not folder.exists()
+
+
+def test_what_waits_stays_on_disk_after_closing(tmp_path: Path) -> None:
+    spool = Spool(tmp_path)
+    spool.append(line)
+    spool.close()
+    assert json.loads((tmp_path / "events.jsonl").read_text().rstrip("\n"))["seq"] == 1
+
+
+@given(moves=st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5), st.integers(1, 7)), max_size=30))
+def test_whatever_is_appended_and_acknowledged_the_rest_waits_in_order(
+    moves: list[tuple[int, int, int]], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    original, spool_module.ROTATE_BYTES = spool_module.ROTATE_BYTES, 100
+    try:
+        spool = Spool(tmp_path_factory.mktemp("spool"))
+        last = acknowledged = 0
+        for num_appended, num_acknowledged, max_events in moves:
+            for _ in range(num_appended):
+                last = spool.append(line)
+            acknowledged = min(last, acknowledged + num_acknowledged)
+            spool.acknowledge(acknowledged)
+            assert seqs(spool, max_events) == list(range(acknowledged + 1, last + 1))[:max_events]
+        spool.close()
+    finally:
+        spool_module.ROTATE_BYTES = original

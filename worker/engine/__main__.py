@@ -1,0 +1,104 @@
+"""The job's entry point: `python -m worker.engine`, submitted through Ray's Jobs API.
+
+Trades its single-use code for spec and token, runs the controller, and tells the end, whatever it is. The exit status
+is 0 when the run ended as it should (completed, cancelled, or fenced by a newer attempt) and not 0 when it failed.
+"""
+
+import logging
+import os
+import signal
+import sys
+import traceback
+from types import FrameType
+
+import ray
+
+from worker.contracts.ingest import BOOTSTRAP_CODE_VARIABLE, PUBLIC_URL_VARIABLE
+from worker.contracts.states import RunState
+from worker.engine.build import build_parts
+from worker.engine.control.commands import RunCancelledError
+from worker.engine.controller import Controller
+from worker.engine.errors import EngineError
+from worker.engine.telemetry.http import FencedError, WebRefusedError, trade_bootstrap_code
+from worker.engine.telemetry.run_telemetry import RunTelemetry
+
+logger = logging.getLogger("worker.engine")
+
+SIGTERM_FLUSH_SECONDS = 2.0
+"""Ray's Jobs API kills 3 s after asking."""
+
+
+class TerminatedError(Exception):
+    """SIGTERM: the job is being stopped from outside."""
+
+
+def main() -> int:
+    """Run one attempt. Returns the exit status."""
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    signal.signal(signal.SIGTERM, _raise_terminated)
+    base_url = _required(PUBLIC_URL_VARIABLE)
+    # Taken out of the environment at once: actors inherit what is left in it.
+    code = _required(BOOTSTRAP_CODE_VARIABLE)
+    del os.environ[BOOTSTRAP_CODE_VARIABLE]
+    try:
+        answer = trade_bootstrap_code(base_url, code)
+    except FencedError as error:
+        logger.info("nothing to do: %s", error)
+        return 0
+    with RunTelemetry(base_url, answer) as telemetry:
+        try:
+            ray.init(address="auto", log_to_driver=False)
+            controller = Controller(build_parts(answer, telemetry))
+            try:
+                controller.run()
+            finally:
+                controller.close()
+        except BaseException as error:
+            return tell_end(telemetry, error)
+        telemetry.finish(RunState.COMPLETED)
+        return 0
+
+
+def tell_end(telemetry: RunTelemetry, error: BaseException) -> int:
+    """Report how a run ended that did not complete; returns the exit status."""
+    match error:
+        case FencedError():
+            logger.info("fenced: %s", error)
+            return 0
+        case RunCancelledError():
+            telemetry.finish(RunState.CANCELLED, reason="cancelled by a user")
+            return 0
+        case TerminatedError():
+            logger.warning("the driver was told to end (SIGTERM)")
+            telemetry.client.flush(SIGTERM_FLUSH_SECONDS)
+            return 128 + signal.SIGTERM
+        case WebRefusedError():
+            logger.error("the web takes no more of this attempt: %s", error)
+            return 1
+    details = "".join(traceback.format_exception(error))
+    logger.error("the run failed:\n%s", details)
+    telemetry.finish(RunState.FAILED, reason=plain_reason(error), details=details)
+    return 1
+
+
+def plain_reason(error: BaseException) -> str:
+    """One sentence. Errors raised on a lane come wrapped with its traceback; what they say is inside."""
+    cause = error.cause if isinstance(error, ray.exceptions.RayTaskError) else error
+    if isinstance(cause, EngineError | ValueError):
+        return str(cause)
+    return f"{type(cause).__name__}: {cause}"
+
+
+def _raise_terminated(number: int, frame: FrameType | None) -> None:
+    raise TerminatedError
+
+
+def _required(variable: str) -> str:
+    value = os.environ.get(variable)
+    if not value:
+        sys.exit(f"`{variable}` must be set: this program is started by Tandem as a job on the Ray cluster")
+    return value
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,63 @@
+"""The small values that actors hand to the driver: no tensors, no torch import."""
+
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from worker.engine.telemetry.logs import LogRecord
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LanePlace:
+    """Where a lane landed."""
+
+    node: str
+    """The host's name."""
+    pid: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallReport(Generic[T]):
+    """The answer to one actor call. Times are of the lane's own monotonic clock, in seconds."""
+
+    start: float
+    end: float
+    value: T
+    logs: tuple[LogRecord, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GenerationReport:
+    """What the driver needs to know of a generated fragment; pictures and trajectories stay behind references."""
+
+    seeds: tuple[int, ...]
+    decode_seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdapterFacts:
+    """A published policy version, without its tensors."""
+
+    policy_version: int
+    num_tensors: int
+    num_bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rendezvous:
+    """Where the ranks of one torch.distributed group meet."""
+
+    address: str
+    port: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupPlan:
+    """One group of an accumulation; `num_fragments` of the trajectories that follow belong to it, in member order."""
+
+    batch: int
+    group: int
+    advantages: tuple[float, ...]
+    num_fragments: int

@@ -1,0 +1,118 @@
+"""A trainer rank: one member of the run's torch.distributed group.
+
+Every method but `rendezvous` is entered by all ranks alike, or the collectives inside would wait for ever.
+"""
+
+import socket
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import ray
+
+from worker.contracts.run_spec import RunSpec
+from worker.engine.actors.lane import LaneActor
+from worker.engine.actors.reports import AdapterFacts, CallReport, GroupPlan, Rendezvous
+from worker.engine.types import GroupBatch, PublishedAdapter, Trajectories, UpdateStats
+
+if TYPE_CHECKING:
+    from worker.engine.trainer.engine import TrainerEngine
+
+
+def assemble_groups(plans: Sequence[GroupPlan], trajectories: Sequence[Trajectories]) -> list[GroupBatch]:
+    """Give each planned group its trajectories, which come flat and in order: Ray resolves only top-level references.
+
+    Raises:
+        ValueError: when the plans and the trajectories do not agree in number.
+    """
+    num_planned = sum(plan.num_fragments for plan in plans)
+    if num_planned != len(trajectories):
+        raise ValueError(f"`trajectories` must hold the {num_planned} fragments planned, got {len(trajectories)}")
+    remaining = iter(trajectories)
+    return [
+        GroupBatch(
+            batch=plan.batch,
+            group=plan.group,
+            trajectories=tuple(next(remaining) for _ in range(plan.num_fragments)),
+            advantages=plan.advantages,
+        )
+        for plan in plans
+    ]
+
+
+class TrainerActor(LaneActor):
+    _engine: "TrainerEngine"
+
+    def rendezvous(self) -> Rendezvous:
+        """This node's address and a port that is free on it now; asked of rank 0."""
+        with socket.socket() as probe:
+            probe.bind(("", 0))
+            return Rendezvous(address=ray.util.get_node_ip_address(), port=probe.getsockname()[1])
+
+    def load(
+        self,
+        spec: RunSpec,
+        base_model_path: str,
+        rank: int,
+        world_size: int,
+        meeting: Rendezvous,
+        initial_adapter: str | None,
+    ) -> CallReport[None]:
+        """Join the group and load the model; `initial_adapter` is a LoRA file to start from."""
+        start = time.monotonic()
+        from worker.engine.trainer.engine import TrainerEngine
+        from worker.engine.trainer.export import read_lora
+        from worker.engine.trainer.process_group import init_process_group
+
+        init_process_group(rank, world_size, meeting.address, meeting.port)
+        self._rank = rank
+        self._engine = TrainerEngine(spec, base_model_path, rank, world_size)
+        if initial_adapter is not None:
+            self._engine.load_adapter(read_lora(initial_adapter, spec.lora))
+        self._check_device()
+        return self._report(start, None)
+
+    def accumulate(
+        self, plans: Sequence[GroupPlan], num_pairs_total: int, fresh: bool, *trajectories: Trajectories
+    ) -> CallReport[UpdateStats]:
+        start = time.monotonic()
+        groups = assemble_groups(plans, trajectories)
+        stats = self._engine.accumulate(groups, num_pairs_total=num_pairs_total, fresh=fresh)
+        return self._report(start, stats)
+
+    def commit(self) -> CallReport[dict[str, float]]:
+        start = time.monotonic()
+        return self._report(start, self._engine.commit())
+
+    def adapter(self, policy_version: int) -> tuple[CallReport[AdapterFacts], PublishedAdapter | None]:
+        """Called with two returns: facts for the driver, tensors (of rank 0 alone) for the rollout lanes."""
+        start = time.monotonic()
+        adapter = self._engine.adapter(policy_version)
+        facts = AdapterFacts(
+            policy_version=adapter.policy_version,
+            num_tensors=len(adapter.tensors),
+            num_bytes=adapter.num_bytes,
+            sha256=adapter.sha256,
+        )
+        return self._report(start, facts), adapter if self._rank == 0 else None
+
+    def save_checkpoint(self, uri: str, client_state: dict[str, Any]) -> CallReport[int]:
+        """The value is the bytes that this rank wrote."""
+        start = time.monotonic()
+        return self._report(start, self._engine.save_checkpoint(uri, client_state))
+
+    def load_checkpoint(self, uri: str) -> CallReport[dict[str, Any]]:
+        start = time.monotonic()
+        return self._report(start, self._engine.load_checkpoint(uri))
+
+    def export_lora(self) -> tuple[CallReport[None], bytes]:
+        """The adapter as a diffusers LoRA file: its bytes, so that driver and trainer need share no disk."""
+        from worker.engine.trainer.export import LORA_FILE
+
+        start = time.monotonic()
+        with tempfile.TemporaryDirectory() as folder:
+            self._engine.export_lora(folder)
+            content = (Path(folder) / LORA_FILE).read_bytes() if self._rank == 0 else b""
+        return self._report(start, None), content

@@ -1,0 +1,74 @@
+"""From a bootstrap answer to a run's parts, and to the scheduler that drives them. No lane is touched here."""
+
+from worker.contracts.ingest import BootstrapAnswer
+from worker.engine.control.advantages import AdvantageTable
+from worker.engine.control.checkpoints import CheckpointKeeper, RunPosition
+from worker.engine.control.clock import DriverClock
+from worker.engine.control.commands import CommandDesk
+from worker.engine.control.evaluations import EvaluationDesk
+from worker.engine.control.fragments import FragmentShelf
+from worker.engine.control.lanes import LaneFleet
+from worker.engine.control.offers import OfferTable
+from worker.engine.control.parts import RunParts
+from worker.engine.control.progress import ProgressReporter
+from worker.engine.control.prompts import PromptBook
+from worker.engine.control.samples import SampleReporter
+from worker.engine.control.timeline import Timeline
+from worker.engine.telemetry.run_telemetry import RunTelemetry
+from worker.pipeline.scheduler import Scheduler
+
+
+def build_parts(answer: BootstrapAnswer, telemetry: RunTelemetry) -> RunParts:
+    """Everything that needs no callback of the controller's. Raises `ValueError` for prompts that do not suffice."""
+    spec, client = answer.spec, telemetry.client
+    clock = DriverClock()
+    fleet = LaneFleet(answer.lanes, clock)
+    prompts = PromptBook(spec, answer.prompts)
+    shelf = FragmentShelf()
+    advantages = AdvantageTable(spec.algorithm, spec.algebra.num_groups, shelf)
+    num_fragments_per_group = spec.algebra.num_fragments // spec.algebra.num_groups
+    timeline = Timeline(fleet, clock, client, num_fragments_per_group=num_fragments_per_group)
+    samples = SampleReporter(client, telemetry.uploader)
+    commands = CommandDesk(client)
+    progress = ProgressReporter(
+        client=client,
+        samples=samples,
+        shelf=shelf,
+        advantages=advantages,
+        timeline=timeline,
+        algebra=spec.algebra,
+        gate=spec.replay_gate,
+        clock=clock,
+    )
+    evaluations = EvaluationDesk(
+        spec=spec, prompts=prompts, shelf=shelf, samples=samples, client=client, commands=commands
+    )
+    return RunParts(
+        answer=answer,
+        telemetry=telemetry,
+        clock=clock,
+        fleet=fleet,
+        prompts=prompts,
+        shelf=shelf,
+        advantages=advantages,
+        offers=OfferTable(client),
+        timeline=timeline,
+        progress=progress,
+        evaluations=evaluations,
+        keeper=CheckpointKeeper(answer.checkpoints, spec.checkpoint),
+        commands=commands,
+    )
+
+
+def build_scheduler(answer: BootstrapAnswer, position: RunPosition) -> Scheduler:
+    """A scheduler that goes on from `position`."""
+    spec = answer.spec
+    return Scheduler(
+        spec.algebra,
+        gap=spec.pipeline.gap,
+        deterministic=spec.pipeline.deterministic,
+        advantage_std=spec.algorithm.advantage_std,
+        first_batch=position.batch,
+        num_batches=spec.num_batches,
+        policy_version=position.policy_version,
+    )

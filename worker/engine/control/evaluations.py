@@ -1,0 +1,124 @@
+"""Held-out evaluations and the user's own prompts: asked of the scheduler, told when complete.
+
+Seeds of both are held out and never change, so pictures of one prompt and member are comparable over the whole run.
+"""
+
+from worker.contracts.commands import RunCommand
+from worker.contracts.events import EvaluationEvent, MetricsEvent
+from worker.contracts.metric_names import Metric
+from worker.contracts.run_spec import RunSpec
+from worker.engine.control.checkpoints import RunPosition
+from worker.engine.control.commands import CommandDesk
+from worker.engine.control.fragments import FragmentShelf
+from worker.engine.control.progress import part_means, reward_metrics
+from worker.engine.control.prompts import PromptBook
+from worker.engine.control.samples import SampleReporter, SampleSet
+from worker.engine.telemetry.client import TelemetryClient
+from worker.pipeline.types import EvaluationComplete, EvaluationRequested, Purpose
+
+
+class EvaluationDesk:
+    """At most one evaluation and one request are under way at a time."""
+
+    def __init__(
+        self,
+        *,
+        spec: RunSpec,
+        prompts: PromptBook,
+        shelf: FragmentShelf,
+        samples: SampleReporter,
+        client: TelemetryClient,
+        commands: CommandDesk,
+    ) -> None:
+        self._spec = spec
+        self._prompts = prompts
+        self._shelf = shelf
+        self._samples = samples
+        self._client = client
+        self._commands = commands
+        self._order: RunCommand | None = None
+        self._last_evaluated: int | None = None
+        self.is_evaluating = False
+
+    def is_due(self, batch: int) -> bool:
+        """Whether the cadence wants an evaluation after `batch` complete batches: the start and the end included."""
+        if self.is_evaluating or self._last_evaluated == batch:
+            return False
+        every = self._spec.evaluation.every_num_batches
+        return batch in (0, self._spec.num_batches) or (every is not None and batch % every == 0)
+
+    def evaluation(self, position: RunPosition) -> EvaluationRequested:
+        """Begin an evaluation of the version published last."""
+        self.is_evaluating = True
+        return EvaluationRequested(
+            purpose=Purpose.EVALUATE,
+            batch=position.batch,
+            num_groups=len(self._prompts.held_out),
+            group_size=self._spec.evaluation.num_samples_per_prompt,
+            policy_version=position.policy_version,
+        )
+
+    def next_request(self, position: RunPosition) -> EvaluationRequested | None:
+        """Begin the oldest waiting `sample_now` unless one is under way."""
+        if self._order is not None or not self._commands.sample_orders:
+            return None
+        self._order = self._commands.sample_orders.popleft()
+        self._prompts.requested = self._order.prompts or self._prompts.held_out
+        return EvaluationRequested(
+            purpose=Purpose.REQUEST,
+            batch=position.batch,
+            num_groups=len(self._prompts.requested),
+            group_size=self._spec.evaluation.num_samples_per_prompt,
+            policy_version=position.policy_version,
+        )
+
+    def restart(self) -> None:
+        """The scheduler was replaced and knows nothing of what was under way: a request goes back in the queue."""
+        self.is_evaluating = False
+        if self._order is not None:
+            self._commands.sample_orders.appendleft(self._order)
+            self._order = None
+
+    def complete(self, action: EvaluationComplete, position: RunPosition) -> None:
+        """Tell what was found and let go of the pictures."""
+        records = self._shelf.of_batch(action.purpose, action.batch)
+        version = records[0].fragment.policy_version
+        is_request = action.purpose is Purpose.REQUEST
+        name = self._order.id if self._order is not None and is_request else f"{action.batch:06d}"
+        shown = SampleSet(
+            purpose="request" if is_request else "evaluate",
+            batch=action.batch,
+            policy_version=version,
+            trainer_version=position.policy_version,
+            folder=f"{action.purpose.value}/{name}",
+        )
+        self._samples.report(shown, records)
+        if is_request:
+            self._answer_order()
+        else:
+            self._tell_means(action.batch, version, position)
+        self._shelf.drop(action.purpose, action.batch)
+
+    def _tell_means(self, batch: int, version: int, position: RunPosition) -> None:
+        records = self._shelf.of_batch(Purpose.EVALUATE, batch)
+        mean = reward_metrics(records)[Metric.REWARD_MEAN]
+        self._client.emit(
+            EvaluationEvent,
+            batch=batch,
+            policy_version=version,
+            num_samples=sum(len(record.fragment.members) for record in records),
+            values={"reward": mean} | part_means(records, "{name}"),
+        )
+        self._client.emit(
+            MetricsEvent,
+            batch=batch,
+            optimizer_step=position.optimizer_step,
+            values={Metric.EVAL_REWARD: mean} | part_means(records, Metric.EVAL_PART),
+        )
+        self.is_evaluating = False
+        self._last_evaluated = batch
+
+    def _answer_order(self) -> None:
+        assert self._order is not None, "only a command begins a request"
+        self._commands.answer(self._order.id, f"{len(self._prompts.requested)} prompts sampled")
+        self._order = None

@@ -1,0 +1,166 @@
+"""The curves and pictures of training, told as batches go by.
+
+Per optimizer step: loss, KL, ratio, clip fraction, gradient norm. Per batch: rewards when all are in; speeds and
+staleness when it is published. `generate_seconds` and `train_seconds` are lane-seconds spent at it, over all lanes.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from worker.contracts.algebra import BatchAlgebra
+from worker.contracts.events import GateEvent, MetricsEvent, StalenessEvent
+from worker.contracts.metric_names import Metric
+from worker.contracts.sections import ReplayGateSpec
+from worker.contracts.spans import SpanKind
+from worker.engine.control.advantages import AdvantageTable
+from worker.engine.control.checkpoints import RunPosition
+from worker.engine.control.clock import DriverClock
+from worker.engine.control.fragments import FragmentRecord, FragmentShelf
+from worker.engine.control.samples import SampleReporter, SampleSet
+from worker.engine.control.timeline import Timeline
+from worker.engine.errors import ReplayGateError
+from worker.engine.observe.gates import check_replay_gate
+from worker.engine.observe.metrics import merge_stats, update_metrics
+from worker.engine.telemetry.client import TelemetryClient
+from worker.engine.types import UpdateStats
+from worker.pipeline.types import Purpose
+
+
+class ProgressReporter:
+    def __init__(
+        self,
+        *,
+        client: TelemetryClient,
+        samples: SampleReporter,
+        shelf: FragmentShelf,
+        advantages: AdvantageTable,
+        timeline: Timeline,
+        algebra: BatchAlgebra,
+        gate: ReplayGateSpec,
+        clock: DriverClock,
+    ) -> None:
+        self._client = client
+        self._samples = samples
+        self._shelf = shelf
+        self._advantages = advantages
+        self._timeline = timeline
+        self._algebra = algebra
+        self._gate = gate
+        self._clock = clock
+        self._open_stats: list[UpdateStats] = []
+        self._batch_began = clock.now()
+        self.position = RunPosition()
+        """Complete batches, the version published last, optimizer steps so far."""
+
+    def begin(self, position: RunPosition) -> None:
+        """Start, or start again, from `position`."""
+        self.position = position
+        self._open_stats.clear()
+        self._batch_began = self._clock.now()
+
+    def scored(self, batch: int) -> None:
+        """A fragment of `batch` was scored; tells rewards and pictures when it was the last one."""
+        records = self._shelf.of_batch(Purpose.TRAIN, batch)
+        if len(records) < self._algebra.num_fragments or any(record.scored is None for record in records):
+            return
+        self._tell(batch, reward_metrics(records) | self._zero_std_share(batch))
+        advantages = {
+            (record.fragment.key.group, member): self._advantages.of_group(batch, record.fragment.key.group).advantages[
+                member
+            ]
+            for record in records
+            for member in record.fragment.members
+        }
+        version = self.position.policy_version
+        shown = SampleSet(
+            purpose="train",
+            batch=batch + 1,
+            policy_version=records[0].fragment.policy_version,
+            trainer_version=version,
+            folder=f"train/{batch + 1:06d}",
+        )
+        self._samples.report(shown, records, advantages)
+
+    def accumulated(self, stats: Sequence[UpdateStats]) -> None:
+        """What the ranks saw in one accumulation of the open mini-batch."""
+        self._open_stats.extend(stats)
+
+    def check_gate(self, batch: int) -> None:
+        """Judge the replay gate on the open mini-batch, which must be fresh. Raises `ReplayGateError`."""
+        stats = merge_stats(self._open_stats)
+        try:
+            values = check_replay_gate(stats, self._gate)
+        except ReplayGateError:
+            self._client.emit(GateEvent, gate="replay", batch=batch + 1, passed=False, values=dict(stats.maxima))
+            raise
+        self._client.emit(GateEvent, gate="replay", batch=batch + 1, passed=True, values=values)
+
+    def committed(self, batch: int, facts: dict[str, float]) -> None:
+        """An optimizer step was taken; `facts` are the trainer's."""
+        self.position = replace(self.position, optimizer_step=self.position.optimizer_step + 1)
+        values = update_metrics(merge_stats(self._open_stats))
+        values[Metric.GRAD_NORM] = facts["grad_norm"]
+        values[Metric.LEARNING_RATE] = facts["learning_rate"]
+        self._open_stats.clear()
+        self._tell(batch, values)
+
+    def published(self, batch: int, policy_version: int) -> None:
+        """The batch is complete: its speeds and its staleness."""
+        records = self._shelf.of_batch(Purpose.TRAIN, batch)
+        counts: dict[int, int] = {}
+        for record in records:
+            staleness = self.position.policy_version - record.fragment.policy_version
+            counts[staleness] = counts.get(staleness, 0) + len(record.fragment.members)
+        self._client.emit(StalenessEvent, batch=batch + 1, counts=counts)
+        self.position = replace(self.position, batch=batch + 1, policy_version=policy_version)
+        self._tell(batch, self._speeds() | staleness_metrics(counts) | {Metric.POLICY_VERSION: float(policy_version)})
+
+    def _speeds(self) -> dict[str, float]:
+        now = self._clock.now()
+        seconds, self._batch_began = now - self._batch_began, now
+        spent = self._timeline.take_seconds()
+        idle, total = spent.get(SpanKind.IDLE, 0.0), sum(spent.values())
+        return {
+            Metric.BATCH_SECONDS: seconds,
+            Metric.IMAGES_PER_SECOND: self._algebra.num_trajectories / seconds,
+            Metric.GENERATE_SECONDS: spent.get(SpanKind.GENERATE, 0.0) + spent.get(SpanKind.DECODE, 0.0),
+            Metric.TRAIN_SECONDS: spent.get(SpanKind.TRAIN, 0.0),
+            Metric.IDLE_SHARE: idle / total if total else 0.0,
+        }
+
+    def _zero_std_share(self, batch: int) -> dict[str, float]:
+        groups = self._advantages.of_batch(batch)
+        return {Metric.ZERO_STD_GROUPS: sum(group.zero_std for group in groups) / len(groups)}
+
+    def _tell(self, batch: int, values: dict[str, float]) -> None:
+        self._client.emit(MetricsEvent, batch=batch + 1, optimizer_step=self.position.optimizer_step, values=values)
+
+
+def reward_metrics(records: Sequence[FragmentRecord]) -> dict[str, float]:
+    """Mean and spread over all trajectories of scored records, and the mean of each part."""
+    scored = [record.scored for record in records if record.scored is not None]
+    rewards = np.concatenate([fragment.rewards for fragment in scored])
+    values = {Metric.REWARD_MEAN.value: float(rewards.mean()), Metric.REWARD_STD.value: float(rewards.std())}
+    return values | part_means(records, Metric.REWARD_PART)
+
+
+def part_means(records: Sequence[FragmentRecord], template: str) -> dict[str, float]:
+    """Mean of each reward over the scored records that have it, keyed by `template.format(name=...)`.
+
+    A watched reward that failed on a fragment is missing there; that is no reason to hide the others.
+    """
+    values: dict[str, list[float]] = {}
+    for record in records:
+        if record.scored is not None:
+            for name, scores in record.scored.parts.items():
+                values.setdefault(name, []).extend(scores)
+    return {template.format(name=name): float(np.mean(scores)) for name, scores in values.items()}
+
+
+def staleness_metrics(counts: dict[int, int]) -> dict[str, float]:
+    """Mean and maximum of a staleness histogram."""
+    num_samples = sum(counts.values())
+    mean = sum(staleness * count for staleness, count in counts.items()) / num_samples
+    return {Metric.STALENESS_MEAN: mean, Metric.STALENESS_MAX: float(max(counts))}

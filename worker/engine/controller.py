@@ -1,0 +1,321 @@
+"""The controller: one run's loop, from lanes to LoRA. Reads top-down.
+
+```text
+        ┌──────────────────────────── a turn ────────────────────────────┐
+        │ commands ─► orders            (pause, stop, samples, checkpoint)│
+        │ scheduler.next_actions() ─► executor.start()  ─► actor calls    │
+        │ calls.step() ◄─ answers ─► scheduler.apply(event)               │
+        │ every second: queues, spans; every minute: clocks               │
+        └────────────────────────────────────────────────────────────────┘
+
+    bring up lanes ─► [restore] ─► offer first version ─► turns … ─► save ─► done
+                          ▲                                 │
+                          └── trainer lost: new gang, last checkpoint (bounded)
+
+    who waits                      for what                          who unblocks it
+    a turn                         the first answer of any lane      lanes (bounded: POLL_SECONDS)
+    pause, stop                    the batch under way               the scheduler, quiescent
+    a checkpoint                   the trainer gang, reserved        `Published`, or a quiescent scheduler
+    the end                        evaluation, checkpoint, LoRA      lanes
+```
+
+Invariants: the scheduler alone decides what lanes do; every event it gets is something that happened; the web is
+never waited for. A lost rollout or reward lane is started again and its work repeated from the same seeds; a lost
+trainer rank rewinds the run to its last checkpoint. Both are bounded and told.
+"""
+
+import logging
+import time
+from functools import partial
+from typing import Any
+
+from ray import ObjectRef
+
+from worker.contracts.events import Phase, PhaseEvent, QueueEvent, ResumedEvent, StateEvent
+from worker.contracts.states import RunState
+from worker.engine.actors.reports import AdapterFacts, CallReport
+from worker.engine.build import build_scheduler
+from worker.engine.control.calls import CallTable, Reports
+from worker.engine.control.checkpoints import RunPosition
+from worker.engine.control.executor import RayExecutor
+from worker.engine.control.gang import TrainerGang
+from worker.engine.control.parts import RunParts
+from worker.engine.control.roster import LaneRoster, RewindNeededError
+from worker.engine.control.saver import Saver
+from worker.pipeline.scheduler import Scheduler
+from worker.pipeline.types import (
+    AdmissionClosed,
+    AdmissionOpened,
+    EvaluationComplete,
+    Event,
+    LaneJoined,
+    LaneLost,
+    Published,
+    Purpose,
+    TrainerReleased,
+    TrainerReserved,
+)
+
+logger = logging.getLogger(__name__)
+
+POLL_SECONDS = 0.2
+"""A turn waits no longer than this, so that commands and the web's word are heeded."""
+TELL_SECONDS = 1.0
+CLOCK_SECONDS = 60.0
+MAX_REWINDS = 2
+
+
+class Controller:
+    """Runs one attempt to its end; `run` returns when it is complete (or stopped), and raises for every other end."""
+
+    def __init__(self, parts: RunParts) -> None:
+        self._parts = parts
+        self._answer, self._client = parts.answer, parts.telemetry.client
+        self._progress, self._commands, self._timeline = parts.progress, parts.commands, parts.timeline
+        self._calls = CallTable(on_report=self._reported, on_lane_lost=self._lane_lost)
+        self._gang = TrainerGang(parts.fleet, self._calls)
+        self._roster = LaneRoster(
+            answer=parts.answer,
+            fleet=parts.fleet,
+            calls=self._calls,
+            gang=self._gang,
+            client=self._client,
+            on_ready=self._join,
+        )
+        self._executor = RayExecutor(parts=parts, calls=self._calls, gang=self._gang, on_event=self._happened)
+        self._saver = Saver(
+            gang=self._gang,
+            keeper=parts.keeper,
+            timeline=parts.timeline,
+            client=self._client,
+            uploader=parts.telemetry.uploader,
+        )
+        self._scheduler: Scheduler | None = None
+        self._phase: Phase | None = None
+        self._is_admitting = True
+        self._is_paused = False
+        self._is_saving = False
+        self._has_saved_final = False
+        self._last_queues: dict[str, int] = {}
+        self._next_tell = self._next_clock = 0.0
+
+    # --- the run, top-down ------------------------------------------------------------------------------------------
+
+    def run(self) -> None:
+        """From lanes to LoRA. Raises `RunCancelledError`, `FencedError` or whatever made the run fail."""
+        self._enter(Phase.PLACE_LANES)
+        self._timeline.begin()
+        self._roster.place_all()
+        self._enter(Phase.LOAD_MODEL)
+        self._roster.load_all()
+        self._wait_for_calls()
+        for num_rewinds in range(MAX_REWINDS + 1):
+            try:
+                self._train_to_the_end()
+                break
+            except RewindNeededError as error:
+                if num_rewinds == MAX_REWINDS:
+                    raise
+                logger.error("back to the last checkpoint (%d of %d): %s", num_rewinds + 1, MAX_REWINDS, error)
+                self._start_over()
+        self._enter(Phase.FINISH)
+        self._commands.refuse_all("the run has ended")
+
+    def close(self) -> None:
+        """Free the lanes and tell their last spans."""
+        self._timeline.end()
+        self._parts.fleet.close()
+
+    def _train_to_the_end(self) -> None:
+        self._begin(self._restore())
+        scheduler = self._current
+        while not (scheduler.is_finished or (self._commands.stop_wanted and scheduler.is_quiescent)):
+            self._turn(scheduler)
+        if not self._has_saved_final:
+            self._save(scheduler, final=True)
+            while not scheduler.is_quiescent:
+                self._turn(scheduler)
+
+    def _restore(self) -> RunPosition:
+        """Load the newest checkpoint, if there is one, on all ranks."""
+        uri = self._parts.keeper.latest or self._answer.resume_from
+        if uri is None:
+            return RunPosition()
+        self._enter(Phase.RESTORE, uri)
+        found: list[RunPosition] = []
+        self._gang.load_checkpoint(uri, lambda reports: found.append(RunPosition(**reports[self._gang.lanes[0]].value)))
+        self._wait_for_calls()
+        position = found[0]
+        self._client.emit(
+            ResumedEvent,
+            batch=position.batch,
+            policy_version=position.policy_version,
+            optimizer_step=position.optimizer_step,
+        )
+        return position
+
+    def _begin(self, position: RunPosition) -> None:
+        """Offer the first version, let the lanes join a new scheduler, ask for the first evaluation."""
+        began_at = self._parts.clock.now()
+        self._gang.publish(position.policy_version, partial(self._offer_first, began_at))
+        self._wait_for_calls()
+        self._progress.begin(position)
+        self._scheduler = build_scheduler(self._answer, position)
+        self._timeline.follow(self._scheduler.idle_cause)
+        self._is_admitting = True
+        for lane in sorted(self._roster.ready):
+            self._join(lane)
+        self._client.emit(StateEvent, state=RunState.RUNNING)
+        is_edge = position.batch in (0, self._answer.spec.num_batches)
+        if is_edge and self._parts.evaluations.is_due(position.batch):
+            self._evaluate(self._current)
+        else:
+            self._enter(Phase.TRAIN)
+
+    def _start_over(self) -> None:
+        """After a trainer rank was lost: a new gang, and nothing remembered of what was under way."""
+        self._scheduler = None
+        self._is_saving = False
+        self._parts.shelf.clear()
+        self._parts.advantages.clear()
+        self._parts.offers.clear()
+        self._parts.evaluations.restart()
+        self._enter(Phase.LOAD_MODEL, "new trainer ranks")
+        self._roster.restart_gang()
+        self._wait_for_calls()
+
+    # --- one turn ---------------------------------------------------------------------------------------------------
+
+    def _turn(self, scheduler: Scheduler) -> None:
+        self._heed()
+        self._follow_orders(scheduler)
+        for action in scheduler.next_actions():
+            if isinstance(action, EvaluationComplete):
+                self._evaluation_complete(action)
+            else:
+                self._executor.start(action)
+        self._timeline.settle(is_paused=self._is_paused)
+        self._step_calls()
+        self._tell_regularly(scheduler)
+
+    def _heed(self) -> None:
+        self._parts.telemetry.check()
+        self._commands.take_new()
+
+    def _step_calls(self) -> None:
+        if len(self._calls):
+            self._calls.step(POLL_SECONDS)
+        else:
+            time.sleep(POLL_SECONDS)
+
+    def _wait_for_calls(self) -> None:
+        """Outside of turns: until every call made so far has answered."""
+        while len(self._calls):
+            self._heed()
+            self._calls.step(POLL_SECONDS)
+            self._timeline.settle(is_paused=False)
+
+    def _follow_orders(self, scheduler: Scheduler) -> None:
+        """Bring scheduler and state in line with what the user wants now."""
+        commands = self._commands
+        wants_admission = not (commands.pause_wanted or commands.stop_wanted)
+        if wants_admission != self._is_admitting:
+            self._is_admitting = wants_admission
+            scheduler.apply(AdmissionOpened() if wants_admission else AdmissionClosed())
+            if commands.stop_wanted:
+                self._client.emit(StateEvent, state=RunState.STOPPING, reason="asked to stop")
+        if commands.checkpoint_orders and scheduler.is_quiescent and not self._has_saved_final:
+            self._save(scheduler, final=False)
+        request = self._parts.evaluations.next_request(self._progress.position)
+        if request is not None:
+            scheduler.apply(request)
+        is_paused = commands.pause_wanted and (self._is_paused or scheduler.is_quiescent)
+        if is_paused != self._is_paused:
+            self._is_paused = is_paused
+            self._client.emit(StateEvent, state=RunState.PAUSED if is_paused else RunState.RUNNING)
+
+    def _tell_regularly(self, scheduler: Scheduler) -> None:
+        now = time.monotonic()
+        if now >= self._next_tell:
+            self._next_tell = now + TELL_SECONDS
+            depths = scheduler.queues()
+            if depths != self._last_queues:
+                self._last_queues = depths
+                self._client.emit(QueueEvent, batch=self._progress.position.batch, depths=depths)
+        if now >= self._next_clock:
+            self._next_clock = now + CLOCK_SECONDS
+            self._parts.fleet.measure_clocks(self._roster.ready - self._calls.busy_lanes)
+
+    # --- what happened ----------------------------------------------------------------------------------------------
+
+    def _reported(self, lane: str, report: CallReport[Any]) -> None:
+        for record in report.logs:
+            self._parts.telemetry.logs.forward(lane, record)
+
+    def _happened(self, event: Event) -> None:
+        scheduler = self._current
+        scheduler.apply(event)
+        if isinstance(event, Published):
+            self._parts.offers.keep_only(scheduler.needed_versions)
+            self._batch_complete(scheduler)
+
+    def _batch_complete(self, scheduler: Scheduler) -> None:
+        """A batch boundary: evaluate and save where that is due."""
+        batch = self._progress.position.batch
+        is_last = batch == self._answer.spec.num_batches
+        if self._parts.evaluations.is_due(batch) and not self._commands.stop_wanted:
+            self._evaluate(scheduler)
+        if is_last or self._commands.checkpoint_orders or self._parts.keeper.is_due(batch):
+            self._save(scheduler, final=is_last)
+
+    def _lane_lost(self, lane: str, reason: str) -> None:
+        """Raises `RewindNeededError` for a trainer rank."""
+        scheduler = self._scheduler
+        if scheduler is not None and lane in self._roster.ready:
+            scheduler.apply(LaneLost(lane))
+        self._timeline.lost(lane)
+        self._roster.lost(lane, reason)
+
+    def _join(self, lane: str) -> None:
+        self._timeline.returned(lane)
+        if self._scheduler is not None:
+            role = self._parts.fleet[lane].grant.role
+            self._scheduler.apply(LaneJoined(lane, role, None))
+
+    def _offer_first(self, began_at: float, reports: Reports, facts: AdapterFacts, adapter: ObjectRef) -> None:
+        self._parts.offers.offer(facts, adapter, began_at=began_at)
+
+    # --- evaluations and checkpoints --------------------------------------------------------------------------------
+
+    def _evaluate(self, scheduler: Scheduler) -> None:
+        scheduler.apply(self._parts.evaluations.evaluation(self._progress.position))
+        self._enter(Phase.EVALUATE)
+
+    def _evaluation_complete(self, action: EvaluationComplete) -> None:
+        self._parts.evaluations.complete(action, self._progress.position)
+        if action.purpose is Purpose.EVALUATE and self._progress.position.batch < self._answer.spec.num_batches:
+            self._enter(Phase.TRAIN)
+
+    def _save(self, scheduler: Scheduler, *, final: bool) -> None:
+        """Reserve the gang, write checkpoint and LoRA, release it. Rollout and reward lanes go on meanwhile."""
+        if final:
+            self._enter(Phase.EXPORT)
+            self._has_saved_final = True
+        scheduler.apply(TrainerReserved())
+        orders, self._commands.checkpoint_orders[:] = tuple(self._commands.checkpoint_orders), []
+        self._saver.save(self._progress.position, final=final, then=partial(self._saved, orders))
+
+    def _saved(self, orders: tuple[str, ...], uri: str) -> None:
+        for command_id in orders:
+            self._commands.answer(command_id, f"written to {uri}")
+        self._current.apply(TrainerReleased())
+
+    @property
+    def _current(self) -> Scheduler:
+        assert self._scheduler is not None, "asked for after `_begin`"
+        return self._scheduler
+
+    def _enter(self, phase: Phase, detail: str = "") -> None:
+        if phase is not self._phase:
+            self._phase = phase
+            self._client.emit(PhaseEvent, phase=phase, detail=detail)

@@ -1,0 +1,67 @@
+"""Everything a run reports through, opened from its bootstrap answer and closed in the order that loses nothing.
+
+The run token lives here and nowhere else: in memory, never in an environment, never sent to an actor.
+"""
+
+import logging
+import tempfile
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from worker.contracts.events import StateEvent
+from worker.contracts.ingest import BootstrapAnswer
+from worker.contracts.states import RunState
+from worker.engine.telemetry.artifacts import ArtifactUploader
+from worker.engine.telemetry.client import TelemetryClient
+from worker.engine.telemetry.logs import ForwardingHandler, LogForwarder
+from worker.engine.telemetry.spool import Spool
+
+UPLOAD_SECONDS = 90.0
+FLUSH_SECONDS = 60.0
+MAX_DETAILS_CHARACTERS = 20_000
+
+
+class RunTelemetry:
+    """Use as a context: threads start on entry and end on exit."""
+
+    def __init__(self, base_url: str, answer: BootstrapAnswer) -> None:
+        self.spool_folder = Path(tempfile.mkdtemp(prefix="tandem-spool-"))
+        spool = Spool(self.spool_folder, first_seq=answer.first_seq)
+        run, attempt, token = answer.run, answer.attempt, answer.token
+        self.client = TelemetryClient(base_url, run=run, attempt=attempt, token=token, spool=spool)
+        self.uploader = ArtifactUploader(base_url, run=run, attempt=attempt, token=token)
+        self.logs = LogForwarder(self.client)
+        self._handler = ForwardingHandler(self.logs)
+
+    def __enter__(self) -> Self:
+        logger = logging.getLogger("worker")
+        logger.setLevel(logging.INFO)
+        logger.addHandler(self._handler)
+        self.client.start()
+        self.uploader.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        logging.getLogger("worker").removeHandler(self._handler)
+        self.uploader.close()
+        self.client.close()
+
+    def check(self) -> None:
+        """Raise what ended one of the threads: `FencedError`, `WebRefusedError` or a bug."""
+        self.client.check()
+        self.uploader.check()
+
+    def finish(self, state: RunState, *, reason: str = "", details: str = "") -> bool:
+        """Tell the end, after all uploads: the web takes nothing from a run that has ended. False if not all arrived."""
+        is_uploaded = self.uploader.drain(UPLOAD_SECONDS)
+        if self.uploader.num_failed or self.uploader.num_dropped:
+            logging.getLogger(__name__).warning(
+                "%d artifacts could not be uploaded, %d sets of samples found no room while the web was away",
+                self.uploader.num_failed,
+                self.uploader.num_dropped,
+            )
+        self.client.emit(StateEvent, state=state, reason=reason, details=details[-MAX_DETAILS_CHARACTERS:])
+        return self.client.flush(FLUSH_SECONDS) and is_uploaded
