@@ -59,10 +59,6 @@ class RayPorts:
         return self.base + 7
 
     @property
-    def client_server(self) -> int:
-        return self.base + 8
-
-    @property
     def workers(self) -> tuple[int, int]:
         """First and last port for workers and drivers; each process takes one."""
         return self.base + NUM_SERVICE_PORTS, self.base + BLOCK_SIZE - 1
@@ -94,7 +90,8 @@ def choose_ray_ports(web_port: int) -> RayPorts:
         base = FIRST_PORT + (first + offset) % NUM_BLOCKS * BLOCK_SIZE
         if base <= web_port < base + BLOCK_SIZE:
             continue
-        if all(is_free(port) for port in range(base, base + NUM_SERVICE_PORTS)):
+        # Ray's servers bind to every address, whatever node address they are given.
+        if all(is_free(port, "0.0.0.0") for port in range(base, base + NUM_SERVICE_PORTS)):
             return RayPorts(base)
     last = FIRST_PORT + NUM_BLOCKS * BLOCK_SIZE - 1
     raise PortError(f"No {BLOCK_SIZE} neighbouring ports are free for Ray between {FIRST_PORT} and {last}.")

@@ -30,9 +30,8 @@ POLITE_SECONDS = 3.0
 """What processes get for a clean end, before their trees are killed."""
 DATABASE_SECONDS = 3.5
 """What the servers that others write to get after that."""
-MAX_RESTARTS = 5
 RESTART_WINDOW_SECONDS = 600.0
-"""More restarts than this in the window, and the keeper gives up on the process."""
+"""More than a plan's `max_restarts` within this, and the keeper gives up on the process."""
 
 
 @dataclass(slots=True)
@@ -107,7 +106,7 @@ class Keeper:
         now = time.monotonic()
         kept.restarted_at = [at for at in kept.restarted_at if now - at < RESTART_WINDOW_SECONDS]
         self._tell(event="exited", name=kept.plan.name, code=code, num_restarts=kept.num_restarts)
-        if len(kept.restarted_at) >= MAX_RESTARTS:
+        if len(kept.restarted_at) >= kept.plan.max_restarts:
             self._tell(event="gave_up", name=kept.plan.name, code=code, num_restarts=kept.num_restarts)
             return
         kept.restart_due = now + min(2.0 ** len(kept.restarted_at) - 1, 10.0)

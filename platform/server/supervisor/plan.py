@@ -35,6 +35,8 @@ class ProcessPlan:
     stop_seconds: float = 3.0
     """How long it may take over a clean end before it is killed."""
     death_signal: int = signal.SIGKILL
+    max_restarts: int = 5
+    """How often it may be restarted within `keeper.RESTART_WINDOW_SECONDS`, before the keeper gives up on it."""
     ends_last: bool = False
     """True for servers that the others still write to while they end."""
 

@@ -115,8 +115,8 @@ class Stack:
         if event["event"] == "gave_up":
             log = self.logs / f"{state.name}.log"
             raise StackError(
-                f"{state.name} ended {keeper.MAX_RESTARTS + 1} times within"
-                f" {keeper.RESTART_WINDOW_SECONDS / 60:.0f} minutes, last with code {state.last_code}. See {log}"
+                f"{state.name} ended {state.num_restarts + 1} times, the last ones within"
+                f" {keeper.RESTART_WINDOW_SECONDS / 60:.0f} minutes and with code {state.last_code}. See {log}"
             )
 
     def _send(self, command: dict[str, Any]) -> None:
