@@ -1,0 +1,73 @@
+/** From stored curves to the columns uPlot draws: the x axis chosen, several curves joined on one x, smoothing applied. */
+
+import type { Curve } from "../live/metric_store.ts";
+import { smooth } from "../base/smoothing.ts";
+
+export type XAxis = "batch" | "step" | "wall";
+
+/** One curve's x values on the chosen axis; `origin` (Unix seconds) is where wall time begins. */
+export function xValues(curve: Curve, axis: XAxis, origin: number): number[] {
+  if (axis === "batch") return curve.batch;
+  if (axis === "step") return curve.step;
+  return curve.at.map((at) => at - origin);
+}
+
+export type Column = (number | null)[];
+
+export interface Joined {
+  readonly x: number[];
+  readonly columns: Column[];
+}
+
+/** Join curves of different x values on the union of them. Where a curve has several points at one x (optimizer steps
+ * of one batch), the last counts. Points a curve lacks are null. */
+export function join(curves: readonly { x: readonly number[]; y: readonly number[] }[]): Joined {
+  const x = [...new Set(curves.flatMap((curve) => curve.x))].sort((a, b) => a - b);
+  const row = new Map(x.map((value, index) => [value, index]));
+  const columns = curves.map((curve) => {
+    const column: Column = new Array<number | null>(x.length).fill(null);
+    curve.x.forEach((value, index) => {
+      column[row.get(value) as number] = curve.y[index] ?? null;
+    });
+    return column;
+  });
+  return { x, columns };
+}
+
+export interface Drawn {
+  readonly x: number[];
+  /** Smoothed curves first (the bold lines), then the raw ones (faint) when smoothing is on. */
+  readonly lines: Column[];
+  readonly raw: Column[];
+  readonly low: Column | null;
+  readonly high: Column | null;
+}
+
+/** The columns of a panel. `spread`: a curve of half-widths around the first one; without it the min–max envelope of a
+ * single downsampled curve serves, when there is any width in it. */
+export function drawn(
+  curves: readonly Curve[], spread: Curve | undefined, axis: XAxis, origin: number, smoothing: number,
+): Drawn {
+  const parts = curves.map((curve) => ({ x: xValues(curve, axis, origin), y: curve.value }));
+  const first = curves[0];
+  const bands: { x: readonly number[]; y: readonly number[] }[] = [];
+  if (first && spread) bands.push({ x: xValues(spread, axis, origin), y: spread.value });
+  else if (first && curves.length === 1 && first.min.some((low, index) => low !== first.max[index])) {
+    const x = xValues(first, axis, origin);
+    bands.push({ x, y: first.min }, { x, y: first.max });
+  }
+  const { x, columns } = join([...parts, ...bands]);
+  const raw = columns.slice(0, parts.length);
+  const lines = raw.map((column) => smooth(column, smoothing));
+  const [one, two] = columns.slice(parts.length);
+  const middle = lines[0] ?? [];
+  if (one && spread) {
+    const around = (sign: number) =>
+      middle.map((value, index) => {
+        const half = one[index];
+        return value === null || half === null || half === undefined ? null : value + sign * half;
+      });
+    return { x, lines, raw, low: around(-1), high: around(1) };
+  }
+  return { x, lines, raw, low: one ?? null, high: two ?? null };
+}

@@ -1,0 +1,45 @@
+/** The runs list's websocket: tells which runs changed; after a break the list is read again. */
+
+import type { RunChange } from "../api/types.ts";
+import { reconnectDelay } from "./backoff.ts";
+
+interface Handlers {
+  readonly onRun: (run: RunChange) => void;
+  readonly onReconnected: () => void;
+  readonly onLive: (live: boolean) => void;
+}
+
+export function watchProjects(handlers: Handlers): () => void {
+  let failures = 0;
+  let everOpened = false;
+  let ended = false;
+  let socket: WebSocket;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  const open = () => {
+    const scheme = location.protocol === "https:" ? "wss" : "ws";
+    socket = new WebSocket(`${scheme}://${location.host}/ws/v1/projects`);
+    socket.addEventListener("open", () => {
+      failures = 0;
+      handlers.onLive(true);
+      if (everOpened) handlers.onReconnected();
+      everOpened = true;
+    });
+    socket.addEventListener("message", (message) => {
+      const frame = JSON.parse(String(message.data)) as { kind: string; run?: RunChange };
+      if (frame.kind === "run_changed" && frame.run) handlers.onRun(frame.run);
+    });
+    socket.addEventListener("close", () => {
+      if (ended) return;
+      handlers.onLive(false);
+      timer = setTimeout(open, reconnectDelay(failures, Math.random()));
+      failures += 1;
+    });
+  };
+  open();
+  return () => {
+    ended = true;
+    clearTimeout(timer);
+    socket.close();
+  };
+}

@@ -1,0 +1,83 @@
+/** The run's websocket: opened at a stream number, reopened from the last one received, never skipping an item. */
+
+import { learnServerTime } from "../base/clock.ts";
+import type { LaneInfo, Run, StreamItem } from "../api/types.ts";
+import { reconnectDelay } from "./backoff.ts";
+
+export type Connection = "connecting" | "live" | "reconnecting" | "closed";
+
+export type Frame =
+  | { readonly kind: "hello"; readonly stream_seq: number; readonly now: number }
+  | { readonly kind: "snapshot"; readonly stream_seq: number; readonly run: Run; readonly lanes: readonly LaneInfo[] }
+  | { readonly kind: "items"; readonly items: readonly StreamItem[] };
+
+export interface RunSocketHandlers {
+  readonly onItems: (items: readonly StreamItem[]) => void;
+  /** The server no longer holds what we missed: everything must be read again over REST. */
+  readonly onSnapshot: (run: Run, streamSeq: number) => void;
+  readonly onConnection: (connection: Connection) => void;
+  readonly onTraffic: () => void;
+  /** The server says this run is not (or no longer) ours to see: trying again would change nothing. */
+  readonly onRefused: () => void;
+}
+
+/** Close codes of the server's own that mean "do not come back". */
+const NOT_VISIBLE = 4404;
+const BAD_REQUEST = 4400;
+
+export class RunSocket {
+  private socket: WebSocket | undefined;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private failures = 0;
+  private ended = false;
+
+  constructor(
+    private readonly runId: string,
+    private lastSeq: number,
+    private readonly handlers: RunSocketHandlers,
+  ) {}
+
+  open(): void {
+    if (this.ended) return;
+    this.handlers.onConnection(this.failures === 0 ? "connecting" : "reconnecting");
+    const scheme = location.protocol === "https:" ? "wss" : "ws";
+    const socket = new WebSocket(`${scheme}://${location.host}/ws/v1/runs/${this.runId}?after_seq=${this.lastSeq}`);
+    this.socket = socket;
+    socket.addEventListener("message", (message) => this.receive(JSON.parse(String(message.data)) as Frame));
+    socket.addEventListener("close", (event) => this.lost(socket, event.code));
+  }
+
+  close(): void {
+    this.ended = true;
+    clearTimeout(this.timer);
+    this.socket?.close();
+    this.handlers.onConnection("closed");
+  }
+
+  private receive(frame: Frame): void {
+    this.handlers.onTraffic();
+    if (frame.kind === "hello") {
+      this.failures = 0;
+      learnServerTime(frame.now);
+      this.handlers.onConnection("live");
+    } else if (frame.kind === "snapshot") {
+      this.lastSeq = Math.max(this.lastSeq, frame.stream_seq);
+      this.handlers.onSnapshot(frame.run, frame.stream_seq);
+    } else {
+      for (const item of frame.items) this.lastSeq = Math.max(this.lastSeq, item.stream_seq);
+      this.handlers.onItems(frame.items);
+    }
+  }
+
+  private lost(socket: WebSocket, code: number): void {
+    if (this.ended || socket !== this.socket) return;
+    if (code === NOT_VISIBLE || code === BAD_REQUEST) {
+      this.close();
+      this.handlers.onRefused();
+      return;
+    }
+    this.handlers.onConnection("reconnecting");
+    this.timer = setTimeout(() => this.open(), reconnectDelay(this.failures, Math.random()));
+    this.failures += 1;
+  }
+}

@@ -1,0 +1,186 @@
+/** Everything the run page knows of one run: REST snapshots first, then the socket's items, applied once per frame.
+ *
+ * Invariant: each part knows the stream number it covers and drops items at or below it, so a reload, a reconnect or a
+ * repeated frame can neither lose nor double anything. The socket is opened with the smallest of those numbers.
+ */
+
+import { batch, computed, signal } from "@preact/signals";
+import { api } from "../api/endpoints.ts";
+import { messageOf } from "../api/client.ts";
+import { TERMINAL_STATES, type Run, type StreamItem, type Transition } from "../api/types.ts";
+import { learnServerTime, serverNow } from "../base/clock.ts";
+import { oncePerFrame } from "../base/frames.ts";
+import { ItemList, isEvent, isLog } from "./item_list.ts";
+import { MetricStore } from "./metric_store.ts";
+import { RunSocket, type Connection } from "./run_socket.ts";
+import { TimelineStore } from "./timeline_store.ts";
+
+/** Item types after which the run's row itself (state, progress, failure, headline) may have changed. */
+const CHANGES_RUN = new Set(["transition", "state", "phase", "lanes", "resumed", "evaluation", "publish", "command_done"]);
+const RUN_REFETCH_MILLISECONDS = 400;
+/** A heartbeat changes the run's row but sends no item: while nothing else arrives the row is read this often. */
+const QUIET_REFETCH_MILLISECONDS = 5000;
+
+export class RunStore {
+  readonly run = signal<Run | null>(null);
+  readonly transitions = signal<readonly Transition[]>([]);
+  readonly metrics = new MetricStore();
+  readonly timeline = new TimelineStore();
+  readonly events = new ItemList(isEvent);
+  readonly logs = new ItemList(isLog);
+  /** Rises with each item of these types: panels that read lists over REST watch it. */
+  readonly samplesVersion = signal(0);
+  readonly filesVersion = signal(0);
+  readonly connection = signal<Connection>("connecting");
+  readonly lastTraffic = signal(Date.now() / 1000);
+  /** Server time of the newest item applied: the run itself spoke then. */
+  readonly lastDriverWord = signal(0);
+  readonly problem = signal<string | null>(null);
+  readonly loaded = signal(false);
+  readonly isTerminal = computed(() => {
+    const run = this.run.value;
+    return run !== null && TERMINAL_STATES.includes(run.state);
+  });
+
+  private socket: RunSocket | undefined;
+  private queue: StreamItem[] = [];
+  /** While REST is read, items wait: applied early, they would be overwritten by an older snapshot and lost. */
+  private isReading = false;
+  private readonly askFrame = oncePerFrame(() => this.applyQueue());
+  private refetchTimer: ReturnType<typeof setTimeout> | undefined;
+  private quietTimer: ReturnType<typeof setInterval> | undefined;
+
+  constructor(readonly id: string) {}
+
+  /** Read everything over REST, then follow the socket from the smallest number covered. */
+  async start(): Promise<void> {
+    this.stop();
+    await this.readAll();
+    if (this.problem.value !== null) return;
+    this.socket = new RunSocket(this.id, this.smallestSeq(), {
+      onItems: (items) => this.receive(items),
+      onSnapshot: () => void this.readAll(),
+      onConnection: (connection) => {
+        this.connection.value = connection;
+      },
+      onTraffic: () => {
+        this.lastTraffic.value = Date.now() / 1000;
+      },
+      onRefused: () => {
+        this.problem.value = "This run was deleted, or you may no longer see it.";
+      },
+    });
+    this.socket.open();
+    this.quietTimer = setInterval(() => {
+      const isQuiet = serverNow() - this.lastDriverWord.peek() > QUIET_REFETCH_MILLISECONDS / 1000;
+      if (isQuiet && !document.hidden && !this.isTerminal.peek()) void this.refreshRun();
+    }, QUIET_REFETCH_MILLISECONDS);
+  }
+
+  stop(): void {
+    this.socket?.close();
+    clearTimeout(this.refetchTimer);
+    clearInterval(this.quietTimer);
+  }
+
+  async refreshRun(): Promise<void> {
+    try {
+      const [run, transitions] = await Promise.all([api.getRun(this.id), api.transitions(this.id)]);
+      batch(() => {
+        this.run.value = run;
+        this.transitions.value = transitions;
+      });
+    } catch (error) {
+      // The socket's next item or the user's next action asks again; what is shown stays what was last known.
+      console.warn(`run ${this.id} could not be read again: ${messageOf(error)}`);
+    }
+  }
+
+  private async readAll(): Promise<void> {
+    this.isReading = true;
+    try {
+      const [run, transitions, metrics, timeline] = await Promise.all([
+        api.getRun(this.id), api.transitions(this.id), api.metrics(this.id), api.timeline(this.id),
+      ]);
+      const [events, logs] = await Promise.all([api.events(this.id), api.logs(this.id, {})]);
+      const covered = Math.min(metrics.stream_seq, timeline.stream_seq);
+      learnServerTime(timeline.now);
+      batch(() => {
+        this.run.value = run;
+        this.transitions.value = transitions;
+        this.metrics.load(metrics);
+        this.timeline.load(timeline);
+        this.events.load(events.results, covered);
+        this.logs.load(logs.results, covered);
+        this.samplesVersion.value += 1;
+        this.filesVersion.value += 1;
+        this.problem.value = null;
+        this.loaded.value = true;
+      });
+    } catch (error) {
+      this.problem.value = messageOf(error);
+    } finally {
+      this.isReading = false;
+      this.askFrame();
+    }
+  }
+
+  private smallestSeq(): number {
+    return Math.min(this.metrics.gate.last, this.timeline.gate.last);
+  }
+
+  private receive(items: readonly StreamItem[]): void {
+    this.queue.push(...items);
+    this.askFrame();
+  }
+
+  private applyQueue(): void {
+    if (this.isReading || this.queue.length === 0) return;
+    const items = this.queue;
+    this.queue = [];
+    let metrics = false;
+    let timeline = false;
+    let samples = false;
+    let files = false;
+    let run = false;
+    for (const item of items) {
+      if (this.metrics.gate.admit(item.stream_seq)) metrics = this.metrics.apply(item) || metrics;
+      if (this.timeline.gate.admit(item.stream_seq)) timeline = this.timeline.apply(item) || timeline;
+      this.events.apply(item);
+      this.logs.apply(item);
+      samples ||= item.type === "samples";
+      files ||= item.type === "adapter" || item.type === "checkpoint";
+      run ||= CHANGES_RUN.has(item.type);
+    }
+    batch(() => {
+      if (metrics) this.metrics.version.value += 1;
+      if (timeline) this.timeline.version.value += 1;
+      if (samples) this.samplesVersion.value += 1;
+      if (files) this.filesVersion.value += 1;
+      this.events.flush();
+      this.logs.flush();
+      this.lastDriverWord.value = items.reduce((latest, item) => Math.max(latest, item.at), this.lastDriverWord.peek());
+      this.advanceProgress(items);
+    });
+    if (run) this.askRun();
+  }
+
+  /** Progress moves with the metrics at once; the row itself is read again only when something else changed. */
+  private advanceProgress(items: readonly StreamItem[]): void {
+    const run = this.run.value;
+    if (!run) return;
+    const done = items.reduce(
+      (most, item) => (item.type === "metrics" ? Math.max(most, Number(item.body["batch"])) : most),
+      run.num_batches_done,
+    );
+    if (done > run.num_batches_done) this.run.value = { ...run, num_batches_done: done };
+  }
+
+  private askRun(): void {
+    if (this.refetchTimer !== undefined) return;
+    this.refetchTimer = setTimeout(() => {
+      this.refetchTimer = undefined;
+      void this.refreshRun();
+    }, RUN_REFETCH_MILLISECONDS);
+  }
+}

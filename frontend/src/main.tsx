@@ -1,0 +1,43 @@
+/** Entry: puts each page's component into the shell that Django rendered.
+ *
+ *   <div data-page="run" data-run="…"></div>
+ */
+
+import { render, type ComponentChild } from "preact";
+import { keepFresh } from "./base/refresh.ts";
+import { installThemeSwitch } from "./base/theme.ts";
+import { ComparePage } from "./pages/compare_page.tsx";
+import { NewRunPage } from "./pages/new_run/new_run_page.tsx";
+import { RunPage } from "./pages/run/run_page.tsx";
+import { RunsPage } from "./pages/runs/runs_page.tsx";
+import { AccountPage } from "./pages/settings/account_page.tsx";
+import { ProjectsPage } from "./pages/settings/projects_page.tsx";
+import { PromptSetsPage } from "./pages/settings/prompt_sets_page.tsx";
+import { Toasts } from "./ui/toasts.tsx";
+import "./styles/index.css";
+
+const PAGES: Record<string, (data: DOMStringMap) => ComponentChild> = {
+  runs: () => <RunsPage />,
+  "new-run": (data) => <NewRunPage from={data["from"] || null} />,
+  run: (data) => <RunPage runId={data["run"] ?? ""} />,
+  compare: () => <ComparePage />,
+  "prompt-sets": () => <PromptSetsPage />,
+  account: () => <AccountPage />,
+  projects: () => <ProjectsPage />,
+};
+
+for (const element of document.querySelectorAll<HTMLElement>("[data-page]")) {
+  const page = PAGES[element.dataset["page"] ?? ""];
+  if (!page) throw new Error(`no page is called ${element.dataset["page"]}`);
+  element.replaceChildren();
+  render(page(element.dataset), element);
+}
+
+for (const element of document.querySelectorAll<HTMLElement>("[data-refresh-seconds]")) keepFresh(element);
+
+const themeButton = document.querySelector<HTMLButtonElement>("#theme-switch");
+if (themeButton) installThemeSwitch(themeButton);
+
+const corner = document.createElement("div");
+document.body.append(corner);
+render(<Toasts />, corner);

@@ -1,0 +1,82 @@
+/** The state of the new-run form: one spec, edited as fields or as YAML, checked by the server as it changes. */
+
+import { computed, signal } from "@preact/signals";
+import { getPath, sameJson, setPath, type Json, type JsonObject } from "../../base/paths.ts";
+import type { Validation } from "../../api/types.ts";
+import { GROUPS } from "./fields.ts";
+import { Validator, type Question } from "./validation.ts";
+
+const SHOWN_BY_SPECIAL_GROUPS = [
+  "base_model.path", "base_model.family", "base_model.dtype", "prompts", "prompts.inline", "prompts.prompt_set", "rewards",
+];
+
+export class FormModel {
+  readonly spec = signal<JsonObject>({});
+  readonly yaml = signal("");
+  readonly asYaml = signal(false);
+  readonly name = signal("");
+  readonly project = signal("");
+  readonly presetName = signal<string | null>(null);
+  readonly parentSpec = signal<JsonObject | null>(null);
+  readonly parentId = signal<string | null>(null);
+  readonly validator = new Validator((question, answer) => this.learn(question, answer));
+
+  readonly ok = computed(() => this.validator.answer.value?.ok === true && !this.validator.checking.value);
+
+  /** Errors that belong to no input on the page: shown beside the summary instead, never swallowed. */
+  readonly otherErrors = computed(() => {
+    const shown = new Set([...SHOWN_BY_SPECIAL_GROUPS, ...GROUPS.flatMap((group) => group.fields.map((field) => field.path))]);
+    const numRewards = (getPath(this.spec.value, "rewards") as readonly Json[] | undefined)?.length ?? 0;
+    for (let index = 0; index < numRewards; index += 1) {
+      for (const end of ["", ".name", ".weight", ".watched"]) shown.add(`rewards.${index}${end}`);
+    }
+    return this.asYaml.value ? this.validator.errorsBeside(new Set()) : this.validator.errorsBeside(shown);
+  });
+
+  take(spec: JsonObject): void {
+    this.spec.value = spec;
+    void this.validator.now(this.inProject({ spec }));
+  }
+
+  set(path: string, value: Json): void {
+    if (sameJson(getPath(this.spec.value, path), value)) return;
+    this.spec.value = setPath(this.spec.value, path, value);
+    this.validator.ask(this.inProject({ spec: this.spec.value }));
+  }
+
+  editYaml(text: string): void {
+    this.yaml.value = text;
+    this.validator.ask(this.inProject({ yaml: text }));
+  }
+
+  chooseProject(id: string): void {
+    this.project.value = id;
+    this.validator.ask(this.inProject({ spec: this.spec.value }));
+  }
+
+  /** Prompt sets belong to a project, so a spec is right or wrong within one. */
+  private inProject(question: Question): Question {
+    return this.project.value ? { ...question, project: this.project.value } : question;
+  }
+
+  /** The server's normal form fills what the other view shows: YAML for the form, the spec for the YAML. */
+  private learn(question: Question, answer: Validation): void {
+    if ("yaml" in question) {
+      if (answer.spec) this.spec.value = answer.spec;
+    } else {
+      if (answer.yaml !== null) this.yaml.value = answer.yaml;
+      if (answer.spec && sameJson(question.spec, this.spec.peek())) this.spec.value = withDefaults(answer.spec, question.spec);
+    }
+  }
+}
+
+/** Defaults the server filled in join the form, but nothing the user typed is rewritten under their hands. */
+function withDefaults(normal: JsonObject, typed: JsonObject): JsonObject {
+  const merged: Record<string, Json> = { ...normal };
+  for (const [key, value] of Object.entries(typed)) {
+    const known = normal[key];
+    const both = typeof value === "object" && value !== null && !Array.isArray(value) && typeof known === "object" && known !== null && !Array.isArray(known);
+    merged[key] = both ? withDefaults(known as JsonObject, value as JsonObject) : value;
+  }
+  return merged;
+}

@@ -1,0 +1,174 @@
+/** A new run: choose a preset or start from another run, adjust, see the resolved numbers, start. */
+
+import { useEffect, useMemo } from "preact/hooks";
+import { api } from "../../api/endpoints.ts";
+import { messageOf } from "../../api/client.ts";
+import type { Preset, Project } from "../../api/types.ts";
+import { getPath } from "../../base/paths.ts";
+import { Segmented } from "../../ui/controls.tsx";
+import { useResource } from "../../ui/resource.ts";
+import { Failed, Loading } from "../../ui/states.tsx";
+import { Field } from "./field.tsx";
+import { GROUPS, type GroupSpec } from "./fields.ts";
+import { FormModel } from "./form_model.ts";
+import { ModelGroup, PromptsGroup, RewardsGroup, type GroupProps } from "./source_groups.tsx";
+import { Summary } from "./summary.tsx";
+
+interface Catalog {
+  readonly presets: readonly Preset[];
+  readonly projects: readonly Project[];
+}
+
+async function readCatalog(model: FormModel, from: string | null): Promise<Catalog> {
+  const [presets, projects] = await Promise.all([api.presets(), api.projects()]);
+  const editable = projects.filter((project) => project.role !== "viewer");
+  if (from !== null) {
+    const parent = await api.getRun(from);
+    model.parentSpec.value = parent.spec;
+    model.parentId.value = parent.id;
+    model.name.value = `${parent.name}, again`;
+    model.project.value = parent.project.id;
+    model.take(parent.spec);
+  } else {
+    model.project.value = new URLSearchParams(location.search).get("project") ?? editable[0]?.id ?? "";
+    const first = presets[0];
+    if (first) choosePreset(model, first);
+  }
+  return { presets, projects: editable };
+}
+
+function choosePreset(model: FormModel, preset: Preset): void {
+  model.presetName.value = preset.name;
+  model.name.value = preset.title;
+  model.take(preset.spec);
+}
+
+export function NewRunPage({ from }: { from: string | null }) {
+  const model = useMemo(() => new FormModel(), []);
+  const catalog = useResource(() => readCatalog(model, from), [from]);
+  const models = useResource(api.baseModels, []);
+  const sets = useResource(api.promptSets, []);
+  useEffect(() => warnBeforeLeaving(model), [model]);
+  if (catalog.error !== null) return <Failed message={catalog.error} onRetry={catalog.reload} />;
+  if (!catalog.value) return <Loading label="Loading the form" />;
+  const projectSets = (sets.value ?? []).filter((set) => set.project === model.project.value);
+  return (
+    <>
+      <div class="page-head">
+        <h1>{from === null ? "New run" : "Edit and rerun"}</h1>
+        <Segmented label="Edit as" value={model.asYaml.value ? "yaml" : "form"} onChange={(value) => (model.asYaml.value = value === "yaml")}
+          choices={[{ value: "form", label: "Form" }, { value: "yaml", label: "YAML" }]} />
+      </div>
+      {from === null && <Presets model={model} presets={catalog.value.presets} />}
+      <div class="new-run">
+        <div class="stack">
+          {model.asYaml.value ? <YamlEditor model={model} /> : (
+            <FormGroups model={model} models={models.value ?? []} promptSets={projectSets} />
+          )}
+          {models.error !== null && <Failed message={`Base models could not be listed: ${models.error}`} onRetry={models.reload} />}
+          {sets.error !== null && <Failed message={`Prompt sets could not be listed: ${sets.error}`} onRetry={sets.reload} />}
+        </div>
+        <Summary model={model} projects={catalog.value.projects} start={() => start(model)} />
+      </div>
+    </>
+  );
+}
+
+let leaving = false;
+
+async function start(model: FormModel): Promise<string | null> {
+  const parent = model.parentId.value;
+  try {
+    const run = await api.createRun({
+      project: model.project.value, name: model.name.value.trim(), spec: model.spec.value, ...(parent === null ? {} : { parent }),
+    });
+    leaving = true;
+    location.assign(`/runs/${run.id}`);
+    return null;
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
+/** Only someone who edited something is asked before leaving. */
+function warnBeforeLeaving(model: FormModel): () => void {
+  const loaded = () => model.validator.answer.value !== null;
+  let edited = false;
+  const onInput = () => {
+    edited = loaded();
+  };
+  const ask = (event: BeforeUnloadEvent) => {
+    if (edited && !leaving) event.preventDefault();
+  };
+  document.addEventListener("input", onInput);
+  addEventListener("beforeunload", ask);
+  return () => {
+    document.removeEventListener("input", onInput);
+    removeEventListener("beforeunload", ask);
+  };
+}
+
+function Presets({ model, presets }: { model: FormModel; presets: readonly Preset[] }) {
+  return (
+    <div class="presets" role="group" aria-label="Presets">
+      {presets.map((preset) => (
+        <button key={preset.name} type="button" class="preset" aria-pressed={model.presetName.value === preset.name}
+          onClick={() => choosePreset(model, preset)}>
+          <b>{preset.title}</b>
+          <span class="small muted">{preset.description}</span>
+        </button>
+      ))}
+    </div>
+  );
+}
+
+type FormGroupsProps = { model: FormModel; models: Parameters<typeof ModelGroup>[0]["models"]; promptSets: Parameters<typeof PromptsGroup>[0]["promptSets"] };
+
+function FormGroups({ model, models, promptSets }: FormGroupsProps) {
+  void model.validator.answer.value;
+  const shared: GroupProps = {
+    spec: model.spec.value,
+    parent: model.parentSpec.value,
+    errorsAt: (path) => model.validator.errorsAt(path),
+    set: (path, value) => model.set(path, value),
+  };
+  return (
+    <>
+      <ModelGroup {...shared} models={models} />
+      <PromptsGroup {...shared} promptSets={promptSets} />
+      <RewardsGroup {...shared} />
+      {GROUPS.map((group) => <FieldGroup key={group.id} group={group} {...shared} />)}
+    </>
+  );
+}
+
+function FieldGroup({ group, ...shared }: { group: GroupSpec } & GroupProps) {
+  const fields = (
+    <div class="fields">
+      {group.fields.map((field) => (
+        <Field key={field.path} field={field} value={getPath(shared.spec, field.path)} errors={shared.errorsAt(field.path)}
+          isRerun={shared.parent !== null} parent={shared.parent ? getPath(shared.parent, field.path) : undefined}
+          onChange={(value) => shared.set(field.path, value)} />
+      ))}
+    </div>
+  );
+  return (
+    <fieldset class="card form-group" id={`group-${group.id}`}>
+      <legend>{group.title}</legend>
+      {group.advanced ? (
+        <details><summary class="small muted">{group.intro}</summary>{fields}</details>
+      ) : (
+        <><p class="small muted">{group.intro}</p>{fields}</>
+      )}
+    </fieldset>
+  );
+}
+
+function YamlEditor({ model }: { model: FormModel }) {
+  return (
+    <section class="card" aria-label="Spec as YAML">
+      <textarea class="yaml-editor" spellcheck={false} aria-label="Spec as YAML" rows={38} value={model.yaml.value}
+        onInput={(event) => model.editYaml(event.currentTarget.value)} />
+    </section>
+  );
+}

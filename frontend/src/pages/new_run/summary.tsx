@@ -1,0 +1,86 @@
+/** Beside the form: name and project, the resolved algebra, what is wrong, what differs from the parent, the button. */
+
+import { useState } from "preact/hooks";
+import type { Project } from "../../api/types.ts";
+import { differences, type Json, type JsonObject } from "../../base/paths.ts";
+import { CopyButton } from "../../ui/controls.tsx";
+import { equivalentCurl } from "./curl.ts";
+import type { FormModel } from "./form_model.ts";
+
+export function Summary(props: { model: FormModel; projects: readonly Project[]; start: () => Promise<string | null> }) {
+  const { model, projects } = props;
+  const [starting, setStarting] = useState(false);
+  const [error, setError] = useState<string | null>(null);
+  const submit = async (event: SubmitEvent) => {
+    event.preventDefault();
+    setStarting(true);
+    setError(await props.start());
+    setStarting(false);
+  };
+  const ready = model.ok.value && model.name.value.trim() !== "" && model.project.value !== "";
+  const parent = model.parentId.value;
+  const curl = equivalentCurl(location.origin, {
+    project: model.project.value, name: model.name.value, spec: model.spec.value, ...(parent === null ? {} : { parent }),
+  });
+  return (
+    <aside class="summary">
+      <form class="card stack" onSubmit={(event) => void submit(event)}>
+        <label class="field"><span>Name</span>
+          <input name="name" required maxLength={120} value={model.name.value} onInput={(event) => (model.name.value = event.currentTarget.value)} />
+        </label>
+        <label class="field"><span>Project</span>
+          <select name="project" value={model.project.value} onChange={(event) => model.chooseProject(event.currentTarget.value)}>
+            {projects.length === 0 && <option value="">you may start runs in no project</option>}
+            {projects.map((project) => <option key={project.id} value={project.id}>{project.name}</option>)}
+          </select>
+        </label>
+        <Verdict model={model} />
+        {error !== null && <p class="notice bad" role="alert">{error}</p>}
+        <button class="button primary start" disabled={!ready || starting}>{starting ? "Starting…" : "Start the run"}</button>
+      </form>
+      {model.parentSpec.value && <Changes parent={model.parentSpec.value} spec={model.spec.value} />}
+      <details class="card">
+        <summary class="small">The same over REST</summary>
+        <div class="stack-s curl">
+          <pre class="code" tabIndex={0}>{curl}</pre>
+          <div class="row-between"><a class="small" href="/account">Make a token</a><CopyButton text={curl} label="Copy the command" /></div>
+        </div>
+      </details>
+    </aside>
+  );
+}
+
+function Verdict({ model }: { model: FormModel }) {
+  const { answer, checking, problem } = model.validator;
+  if (problem.value !== null) return <p class="notice bad" role="alert">{problem.value}</p>;
+  const verdict = answer.value;
+  if (!verdict) return <p class="small muted">Checking…</p>;
+  const others = model.otherErrors.value;
+  const numErrors = Object.values(verdict.errors).reduce((sum, messages) => sum + messages.length, 0);
+  return (
+    <div class="stack-s" aria-live="polite">
+      <span class={`badge ${verdict.ok ? "live" : "lost"}`}>
+        {checking.value ? "checking…" : verdict.ok ? "ready to start" : `${numErrors} ${numErrors === 1 ? "thing" : "things"} to put right`}
+      </span>
+      {verdict.ok && verdict.algebra_text && <p class="algebra">{verdict.algebra_text}.</p>}
+      {others.length > 0 && <ul class="bullets field-error">{others.map((message) => <li key={message}>{message}</li>)}</ul>}
+    </div>
+  );
+}
+
+function Changes({ parent, spec }: { parent: JsonObject; spec: JsonObject }) {
+  const changed = differences([parent, spec]);
+  const text = (value: Json | undefined) => (Array.isArray(value) ? `${value.length} entries` : JSON.stringify(value ?? null));
+  return (
+    <section class="card stack-s" aria-label="Changes from the parent">
+      <h3>Changes from the parent</h3>
+      {changed.length === 0 && <p class="small muted">None yet: this would repeat the parent run.</p>}
+      <dl class="kv">
+        {changed.map(({ path, values }) => [
+          <dt key={path} class="mono">{path}</dt>,
+          <dd key={`${path}=`} class="num"><span class="diff-was">{text(values[0])}</span> {text(values[1])}</dd>,
+        ])}
+      </dl>
+    </section>
+  );
+}

@@ -1,0 +1,69 @@
+/** Live validation of the form: debounced, the latest question wins, errors by dotted path. */
+
+import { signal } from "@preact/signals";
+import { api } from "../../api/endpoints.ts";
+import { ApiError, messageOf, type FieldErrors } from "../../api/client.ts";
+import type { Validation } from "../../api/types.ts";
+import { debounced } from "../../base/frames.ts";
+import type { JsonObject } from "../../base/paths.ts";
+
+export type Question = ({ readonly spec: JsonObject } | { readonly yaml: string }) & { readonly project?: string };
+
+/** How the server names what concerns no single field. */
+const WHOLE = "__all__";
+
+const QUIET_MILLISECONDS = 300;
+
+export class Validator {
+  readonly answer = signal<Validation | null>(null);
+  readonly checking = signal(false);
+  /** The question itself could not be asked (no connection, no right). */
+  readonly problem = signal<string | null>(null);
+  private asked: AbortController | undefined;
+  private readonly later: (question: Question) => void;
+
+  constructor(private readonly onAnswer: (question: Question, answer: Validation) => void) {
+    this.later = debounced((question) => void this.now(question), QUIET_MILLISECONDS);
+  }
+
+  ask(question: Question): void {
+    this.checking.value = true;
+    this.later(question);
+  }
+
+  async now(question: Question): Promise<void> {
+    this.asked?.abort();
+    const asked = new AbortController();
+    this.asked = asked;
+    this.checking.value = true;
+    try {
+      this.take(question, await api.validate(question, asked.signal));
+    } catch (error) {
+      if (asked.signal.aborted) return;
+      if (error instanceof ApiError && Object.keys(error.fieldErrors).length > 0) this.take(question, refused(error.fieldErrors));
+      else this.problem.value = messageOf(error);
+    }
+    this.checking.value = false;
+  }
+
+  /** Errors of `path` itself. */
+  errorsAt(path: string): readonly string[] {
+    return this.answer.value?.errors[path] ?? [];
+  }
+
+  /** Errors whose path no field of the form shows. */
+  errorsBeside(shown: ReadonlySet<string>): string[] {
+    return Object.entries(this.answer.value?.errors ?? {}).flatMap(([path, messages]) =>
+      shown.has(path) ? [] : messages.map((message) => (path === WHOLE ? message : `${path}: ${message}`)));
+  }
+
+  private take(question: Question, answer: Validation): void {
+    this.problem.value = null;
+    this.answer.value = answer;
+    this.onAnswer(question, answer);
+  }
+}
+
+function refused(errors: FieldErrors): Validation {
+  return { ok: false, errors, algebra: null, algebra_text: null, spec: null, yaml: null };
+}

@@ -1,0 +1,104 @@
+/** What can be done with a run now: the server says which actions are legal, roles say who may. */
+
+import { useState } from "preact/hooks";
+import { api } from "../../api/endpoints.ts";
+import { TERMINAL_STATES } from "../../api/types.ts";
+import { Confirm } from "../../ui/dialog.tsx";
+import { attempt } from "../../ui/toasts.tsx";
+import { mayEdit, type RunProps } from "./context.ts";
+
+interface ActionWords {
+  readonly label: string;
+  readonly done: string;
+  readonly title: string;
+  readonly confirm?: string;
+}
+
+const ACTIONS: Record<string, ActionWords> = {
+  pause: { label: "Pause", done: "Pausing after the current work.", title: "Keeps the lanes for ten minutes." },
+  resume: { label: "Resume", done: "Resuming.", title: "Goes on where it paused." },
+  sample_now: { label: "Sample now", done: "Sampling the held-out prompts.", title: "Draw pictures with the current policy." },
+  checkpoint_now: { label: "Checkpoint now", done: "A checkpoint will be written.", title: "Write a resumable checkpoint." },
+  stop: {
+    label: "Stop", done: "Stopping: checkpoint and LoRA first.", title: "Checkpoint, export the LoRA, then end.",
+    confirm: "The run writes a checkpoint and its LoRA, then ends as completed. It cannot be started again.",
+  },
+  cancel: {
+    label: "Cancel", done: "Cancelling.", title: "End at once, keep nothing new.",
+    confirm: "The run ends at once, without a checkpoint. What it has reported so far stays.",
+  },
+};
+
+type Asked = "stop" | "cancel" | "delete";
+
+export function Actions({ store, run }: RunProps) {
+  const [asked, setAsked] = useState<Asked | null>(null);
+  const [busy, setBusy] = useState(false);
+  const editable = mayEdit(run);
+  const ended = TERMINAL_STATES.includes(run.state);
+
+  const doIt = async (work: () => Promise<unknown>, done?: string) => {
+    setBusy(true);
+    const worked = await attempt(work, done);
+    setBusy(false);
+    await store.refreshRun();
+    return worked;
+  };
+  const act = (action: string) => void doIt(() => api.act(run.id, action), ACTIONS[action]?.done);
+  const button = (action: string) => {
+    const words = ACTIONS[action];
+    if (!words || !run.legal_actions.includes(action)) return null;
+    return (
+      <button key={action} type="button" class={`button ${action === "cancel" ? "danger" : ""}`} title={words.title}
+        disabled={busy || !editable} onClick={() => (words.confirm ? setAsked(action as Asked) : act(action))}>
+        {words.label}
+      </button>
+    );
+  };
+  const duplicate = () => void doIt(async () => {
+    const copy = await api.duplicateRun(run.id);
+    location.assign(`/runs/${copy.id}`);
+  });
+  const archive = () => void doIt(() => api.patchRun(run.id, { archived: run.archived_at === null }),
+    run.archived_at === null ? "Archived: hidden from the list." : "Back in the list.");
+  const remove = () => void doIt(async () => {
+    await api.deleteRun(run.id);
+    location.assign("/");
+  });
+
+  return (
+    <div class="row run-actions">
+      {["pause", "resume", "sample_now", "checkpoint_now", "stop", "cancel"].map(button)}
+      <details class="menu" onClick={(event) => closeAfterChoice(event)}>
+        <summary class="button" aria-label="More actions">More ▾</summary>
+        <div class="menu-items">
+          <a href={`/runs/new?from=${run.id}`}>Edit and rerun…</a>
+          <button type="button" disabled={!editable || busy} onClick={duplicate}>Duplicate and start</button>
+          <a href={`/compare?runs=${run.id}`}>Compare with…</a>
+          <button type="button" disabled={!editable || busy} onClick={archive}>
+            {run.archived_at === null ? "Archive" : "Take out of the archive"}
+          </button>
+          <button type="button" class="danger" disabled={!editable || busy || !ended} onClick={() => setAsked("delete")}
+            title={ended ? "" : "A run can be deleted once it has ended."}>
+            Delete…
+          </button>
+        </div>
+      </details>
+      {asked !== null && asked !== "delete" && (
+        <Confirm title={`${ACTIONS[asked]?.label} “${run.name}”?`} text={ACTIONS[asked]?.confirm ?? ""}
+          action={`${ACTIONS[asked]?.label} the run`} onConfirm={() => act(asked)} onClose={() => setAsked(null)} />
+      )}
+      {asked === "delete" && (
+        <Confirm title={`Delete “${run.name}”?`} action="Delete for good"
+          text="Its curves, samples, logs, LoRA files and checkpoints are deleted with it. This cannot be undone."
+          onConfirm={remove} onClose={() => setAsked(null)} />
+      )}
+    </div>
+  );
+}
+
+/** A `<details>` menu stays open after a choice unless told otherwise. */
+function closeAfterChoice(event: MouseEvent): void {
+  const menu = event.currentTarget as HTMLDetailsElement;
+  if ((event.target as HTMLElement).closest(".menu-items")) menu.open = false;
+}

@@ -1,0 +1,73 @@
+/** Held-out pictures of the untrained policy beside the newest ones, prompt by prompt, same seeds. */
+
+import { useState } from "preact/hooks";
+import { api } from "../../api/endpoints.ts";
+import type { Sample } from "../../api/types.ts";
+import { Empty, Failed, Loading } from "../../ui/states.tsx";
+import { useResource } from "../../ui/resource.ts";
+import type { RunProps } from "./context.ts";
+import { watchedRewards } from "./headline.tsx";
+import { Enlarged, Tile, byPrompt, rewardScale } from "./sample_tile.tsx";
+
+interface Pair {
+  readonly first: number;
+  readonly last: number;
+  readonly before: readonly Sample[];
+  readonly after: readonly Sample[];
+}
+
+async function readPair(runId: string): Promise<Pair | null> {
+  const { batches } = await api.samples(runId, "evaluate");
+  const first = batches.length > 0 ? Math.min(...batches) : undefined;
+  if (first === undefined) return null;
+  const last = Math.max(...batches);
+  const [before, after] = await Promise.all([api.samples(runId, "evaluate", first), api.samples(runId, "evaluate", last)]);
+  return { first, last, before: before.results, after: after.results };
+}
+
+export function BeforeAfter({ store, run }: RunProps) {
+  const pair = useResource(() => readPair(run.id), [run.id, store.samplesVersion.value]);
+  const [enlarged, setEnlarged] = useState<Sample | null>(null);
+  return (
+    <section class="card before-after" aria-label="Before and after pictures">
+      <div class="card-head">
+        <h2>Before → after</h2>
+        {pair.value && (
+          <span class="tiny faint">held-out seeds, batch {pair.value.first} → batch {pair.value.last}</span>
+        )}
+      </div>
+      {pair.error !== null && <Failed message={pair.error} onRetry={pair.reload} />}
+      {pair.value === undefined && pair.error === null && <Loading />}
+      {pair.value === null && (
+        <Empty title="No evaluation yet">The run draws its held-out prompts once before training and again on its cadence.</Empty>
+      )}
+      {pair.value && <PairGrid pair={pair.value} judges={watchedRewards(run.spec)} onOpen={setEnlarged} />}
+      {enlarged && <Enlarged sample={enlarged} onClose={() => setEnlarged(null)} />}
+    </section>
+  );
+}
+
+function PairGrid(props: { pair: Pair; judges: readonly string[]; onOpen: (sample: Sample) => void }) {
+  const { pair, judges, onOpen } = props;
+  const before = byPrompt(pair.before);
+  const after = byPrompt(pair.after);
+  const scale = rewardScale([...pair.before, ...pair.after]);
+  const tiles = (samples: readonly Sample[]) =>
+    samples.map((sample) => (
+      <Tile key={`${sample.member}`} sample={sample} scale={scale} judge={judges[0]} onOpen={onOpen} />
+    ));
+  return (
+    <ul class="pairs">
+      {[...before.keys()].map((prompt) => (
+        <li key={prompt} class="pair">
+          <span class="pair-prompt" title={before.get(prompt)?.[0]?.prompt}>{before.get(prompt)?.[0]?.prompt}</span>
+          <div class="tiles">{tiles(before.get(prompt) ?? [])}</div>
+          <span class="arrow" aria-hidden="true">→</span>
+          <div class="tiles">
+            {pair.first === pair.last ? <span class="tiny faint">training…</span> : tiles(after.get(prompt) ?? [])}
+          </div>
+        </li>
+      ))}
+    </ul>
+  );
+}

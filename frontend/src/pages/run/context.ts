@@ -1,0 +1,13 @@
+/** What every part of the run page is given. */
+
+import type { RunStore } from "../../live/run_store.ts";
+import type { Run } from "../../api/types.ts";
+
+export interface RunProps {
+  readonly store: RunStore;
+  readonly run: Run;
+}
+
+export function mayEdit(run: Run): boolean {
+  return run.project.role === "editor" || run.project.role === "owner";
+}

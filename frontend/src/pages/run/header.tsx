@@ -1,0 +1,115 @@
+/** Name, state, how old the data is, and what can be done with the run now. */
+
+import { useState } from "preact/hooks";
+import { api } from "../../api/endpoints.ts";
+import { seconds } from "../../base/clock.ts";
+import { ago, duration, unixSeconds } from "../../base/format.ts";
+import type { RunStore } from "../../live/run_store.ts";
+import { Progress, StatePill } from "../../ui/controls.tsx";
+import { attempt } from "../../ui/toasts.tsx";
+import { Actions } from "./actions.tsx";
+import { mayEdit, type RunProps } from "./context.ts";
+
+/** A driver posts at least every 2 s; beyond this the data is called delayed. */
+const DELAYED_AFTER_SECONDS = 8;
+
+export function RunHeader({ store, run }: RunProps) {
+  const created = unixSeconds(run.created_at) ?? 0;
+  return (
+    <header class="run-head">
+      <div class="run-title">
+        <nav class="tiny faint" aria-label="Breadcrumb">
+          <a href={`/?project=${run.project.id}`}>{run.project.name}</a> /
+        </nav>
+        <div class="row">
+          <Name store={store} run={run} />
+          <StatePill state={run.state} />
+          {run.archived_at && <span class="tag">archived</span>}
+          <DataAge store={store} />
+        </div>
+        <p class="tiny faint">
+          by {run.created_by ?? "a deleted account"} · {ago(seconds.value - created)}
+          {run.attempt > 1 && ` · attempt ${run.attempt} of ${run.max_attempts}`}
+          {run.parent && <> · from <a href={`/runs/${run.parent}`}>another run</a></>}
+        </p>
+      </div>
+      <ProgressBox store={store} run={run} />
+      <Actions store={store} run={run} />
+    </header>
+  );
+}
+
+function Name({ store, run }: RunProps) {
+  const [editing, setEditing] = useState(false);
+  if (!editing) {
+    return (
+      <h1 class="row">
+        <span>{run.name}</span>
+        {mayEdit(run) && (
+          <button type="button" class="button quiet small" aria-label="Rename the run" onClick={() => setEditing(true)}>
+            ✎
+          </button>
+        )}
+      </h1>
+    );
+  }
+  const save = async (event: SubmitEvent) => {
+    event.preventDefault();
+    const name = String(new FormData(event.currentTarget as HTMLFormElement).get("name")).trim();
+    if (name && name !== run.name && !(await attempt(() => api.patchRun(run.id, { name }), "Renamed."))) return;
+    setEditing(false);
+    await store.refreshRun();
+  };
+  return (
+    <form class="row" onSubmit={(event) => void save(event)}>
+      <input name="name" aria-label="Run name" defaultValue={run.name} maxLength={120} autoFocus
+        onKeyDown={(event) => event.key === "Escape" && setEditing(false)} />
+      <button class="button small primary">Save</button>
+    </form>
+  );
+}
+
+/** "live", "delayed N s", "reconnecting": a reader must know how old what they see is. */
+function DataAge({ store }: { store: RunStore }) {
+  const now = seconds.value;
+  const run = store.run.value;
+  if (store.connection.value === "reconnecting") {
+    return <span class="badge lost" role="status">reconnecting, data from {ago(Date.now() / 1000 - store.lastTraffic.value)}</span>;
+  }
+  if (store.isTerminal.value) return <span class="badge" role="status">final</span>;
+  if (store.connection.value === "connecting") return <span class="badge" role="status">connecting</span>;
+  const heard = Math.max(unixSeconds(run?.last_heartbeat_at) ?? 0, store.lastDriverWord.value);
+  const quiet = now - heard;
+  if (run && run.state !== "queued" && heard > 0 && quiet > DELAYED_AFTER_SECONDS) {
+    return <span class="badge delayed" role="status" title="Time since the run last reported">delayed {duration(Math.floor(quiet))}</span>;
+  }
+  return <span class="badge live" role="status">live</span>;
+}
+
+function ProgressBox({ store, run }: RunProps) {
+  const started = unixSeconds(run.started_at);
+  const ended = unixSeconds(run.ended_at);
+  const elapsed = started === null ? null : (ended ?? seconds.value) - started;
+  const perBatch = meanOfLast(store.metrics.version.value, store);
+  const left = run.num_batches - run.num_batches_done;
+  const showLeft = run.state === "running" && perBatch !== null && left > 0;
+  return (
+    <div class="run-progress">
+      <div class="row-between small num">
+        <span><b>{run.num_batches_done}</b> / {run.num_batches} batches</span>
+        <span class="muted">
+          {elapsed !== null && duration(elapsed)}
+          {showLeft && ` · about ${duration(left * perBatch)} left`}
+        </span>
+      </div>
+      <Progress done={run.num_batches_done} total={run.num_batches} />
+    </div>
+  );
+}
+
+const BATCHES_AVERAGED = 8;
+
+function meanOfLast(_version: number, store: RunStore): number | null {
+  const recent = store.metrics.curves.get("speed/batch_seconds")?.value.slice(-BATCHES_AVERAGED) ?? [];
+  return recent.length === 0 ? null : recent.reduce((sum, value) => sum + value, 0) / recent.length;
+}

@@ -1,0 +1,78 @@
+/** The run's result in numbers: held-out reward and each watched judge, before and after. */
+
+import type { JsonObject } from "../../base/paths.ts";
+import { isObject } from "../../base/paths.ts";
+import { number, percent, words } from "../../base/format.ts";
+import type { RunStore } from "../../live/run_store.ts";
+import type { Run } from "../../api/types.ts";
+import type { RunProps } from "./context.ts";
+
+/** Rewards measured but never trained on: they judge whether the reward's rise is honest. */
+export function watchedRewards(spec: JsonObject): string[] {
+  const rewards = Array.isArray(spec["rewards"]) ? spec["rewards"] : [];
+  return rewards.filter((reward) => isObject(reward) && reward["watched"] === true).map((reward) => String(reward["name"]));
+}
+
+interface Figure {
+  readonly label: string;
+  readonly help: string;
+  readonly before: number | undefined;
+  readonly after: number | undefined;
+  readonly asShare: boolean;
+}
+
+function figures(store: RunStore, run: Run): Figure[] {
+  const metrics = store.metrics;
+  const reward: Figure = {
+    label: "Held-out reward", help: "Weighted reward on seeds the run never trains on.", asShare: false,
+    before: metrics.first("eval/reward") ?? run.headline?.reward_before ?? undefined,
+    after: metrics.last("eval/reward") ?? run.headline?.reward_after ?? undefined,
+  };
+  const judges = watchedRewards(run.spec).map((name): Figure => ({
+    label: name.includes("judge") ? "Judged right" : words(name),
+    help: `${name}: measured on held-out seeds, never trained on.`,
+    before: metrics.first(`eval/part/${name}`), after: metrics.last(`eval/part/${name}`),
+    asShare: name.includes("judge"),
+  }));
+  return [reward, ...judges];
+}
+
+export function Headline({ store, run }: RunProps) {
+  void store.metrics.version.value;
+  const speed = store.metrics.last("speed/images_per_second");
+  const idle = store.metrics.last("lanes/idle_share");
+  return (
+    <section class="card headline" aria-label="Before and after">
+      {figures(store, run).map((figure) => <BeforeAfterFigure key={figure.label} {...figure} />)}
+      <div class="figure small-figure">
+        <span class="tiny faint">Throughput</span>
+        <b class="num">{number(speed)} <span class="unit">images/s</span></b>
+        <span class="tiny faint num">{idle === undefined ? "" : `lanes idle ${percent(idle)}`}</span>
+      </div>
+    </section>
+  );
+}
+
+function BeforeAfterFigure({ label, help, before, after, asShare }: Figure) {
+  const show = (value: number | undefined) => (asShare ? percent(value) : number(value));
+  const change = before !== undefined && after !== undefined ? after - before : undefined;
+  return (
+    <div class="figure" title={help}>
+      <span class="tiny faint">{label}</span>
+      {before === undefined ? (
+        <b class="muted">not measured yet</b>
+      ) : (
+        <b class="num">
+          <span class="was">{show(before)}</span>
+          <span class="arrow" aria-label="to">→</span>
+          {show(after)}
+        </b>
+      )}
+      {change !== undefined && change !== 0 && (
+        <span class={`tiny num ${change > 0 ? "up" : "down"}`}>
+          {change > 0 ? "+" : "−"}{asShare ? `${Math.abs(change * 100).toFixed(0)} points` : number(Math.abs(change), 2)}
+        </span>
+      )}
+    </div>
+  );
+}

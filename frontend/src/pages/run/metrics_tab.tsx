@@ -1,0 +1,38 @@
+/** Every curve of the run: curated panels first, then whatever else was reported. The view is remembered. */
+
+import { useMemo, useState } from "preact/hooks";
+import { MetricPanel, type ChartView } from "../../charts/panel.tsx";
+import { METRIC_PANELS, curveLabel, leftOver } from "../../charts/panels.ts";
+import { ChartTools, useChartView } from "../../charts/tools.tsx";
+import { unixSeconds } from "../../base/format.ts";
+import type { RunProps } from "./context.ts";
+
+export function MetricsTab({ store, run }: RunProps) {
+  const [choice, setChoice] = useChartView();
+  const [search, setSearch] = useState("");
+  const origin = unixSeconds(run.started_at) ?? 0;
+  const view: ChartView = useMemo(() => ({ ...choice, origin }), [choice, origin]);
+  const extra = leftOver(readKeys(store.metrics.version.value, store)).join("\n");
+  const panels = useMemo(() => [
+    ...METRIC_PANELS,
+    ...extra.split("\n").filter(Boolean).map((key) => ({ id: key, title: curveLabel(key), help: key, keys: [key] })),
+  ], [extra]);
+  const wanted = search.trim().toLowerCase();
+  const shown = panels.filter((panel) => `${panel.title} ${panel.keys.join(" ")}`.toLowerCase().includes(wanted));
+  return (
+    <div class="stack">
+      <div class="row-between">
+        <ChartTools choice={choice} onChange={setChoice} />
+        <input type="search" placeholder="Find a metric" aria-label="Find a metric" style={{ width: "200px" }}
+          onInput={(event) => setSearch(event.currentTarget.value)} />
+      </div>
+      <div class="charts">
+        {shown.map((panel) => <MetricPanel key={panel.id} panel={panel} store={store.metrics} view={view} />)}
+      </div>
+    </div>
+  );
+}
+
+function readKeys(_version: number, store: RunProps["store"]): string[] {
+  return [...store.metrics.curves.keys()];
+}

@@ -1,0 +1,92 @@
+/** One picture with its reward: a tile in a grid, and enlarged with everything known of it. */
+
+import { number, words } from "../../base/format.ts";
+import type { Sample } from "../../api/types.ts";
+import { Dialog } from "../../ui/dialog.tsx";
+
+export interface Scale {
+  readonly low: number;
+  readonly high: number;
+}
+
+/** Rewards between 0 and 1 are coloured on that scale; others on the range of what is shown. */
+export function rewardScale(samples: readonly Sample[]): Scale {
+  const rewards = samples.map((sample) => sample.reward);
+  const low = Math.min(...rewards);
+  const high = Math.max(...rewards);
+  return low >= 0 && high <= 1 ? { low: 0, high: 1 } : { low, high };
+}
+
+/** Samples by prompt index, members in order. */
+export function byPrompt(samples: readonly Sample[]): Map<number, Sample[]> {
+  const rows = new Map<number, Sample[]>();
+  for (const sample of [...samples].sort((a, b) => a.prompt_index - b.prompt_index || a.member - b.member)) {
+    const row = rows.get(sample.prompt_index);
+    if (row) row.push(sample);
+    else rows.set(sample.prompt_index, [sample]);
+  }
+  return rows;
+}
+
+function share(value: number, { low, high }: Scale): number {
+  return high > low ? Math.min(1, Math.max(0, (value - low) / (high - low))) : 0.5;
+}
+
+export function Tile(props: {
+  sample: Sample;
+  scale: Scale;
+  judge?: string | undefined;
+  detailed?: boolean;
+  onOpen: (sample: Sample) => void;
+}) {
+  const { sample, scale } = props;
+  const level = share(sample.reward, scale);
+  const verdict = props.judge === undefined ? undefined : sample.rewards[props.judge];
+  return (
+    <button type="button" class="tile" style={{ "--level": `${Math.round(level * 100)}%` }}
+      title={`reward ${number(sample.reward)}`} onClick={() => props.onOpen(sample)}
+      aria-label={`${sample.prompt}, member ${sample.member}, reward ${number(sample.reward)}. Enlarge`}>
+      <img src={sample.image_url} alt="" loading="lazy" decoding="async" />
+      {verdict !== undefined && (
+        <span class={`verdict ${verdict >= 0.5 ? "right" : "wrong"}`}>{verdict >= 0.5 ? "✓" : "✗"}</span>
+      )}
+      <i class="level" />
+      {props.detailed && (
+        <span class="tile-facts num">
+          <b>{number(sample.reward, 2)}</b>
+          {sample.advantage !== null && <span class={sample.advantage >= 0 ? "up" : "down"}>{signed(sample.advantage)}</span>}
+          {sample.staleness > 0 && <span class="stale" title="Policy versions old">−{sample.staleness}v</span>}
+        </span>
+      )}
+    </button>
+  );
+}
+
+function signed(value: number): string {
+  return `${value >= 0 ? "+" : "−"}${Math.abs(value).toFixed(1)}`;
+}
+
+export function Enlarged({ sample, onClose }: { sample: Sample; onClose: () => void }) {
+  const facts: [string, string][] = [
+    ["Reward", number(sample.reward, 4)],
+    ...Object.entries(sample.rewards).map(([name, value]): [string, string] => [words(name), number(value, 4)]),
+    ["Advantage", sample.advantage === null ? "none: not trained on" : number(sample.advantage, 3)],
+    ["Batch", String(sample.batch)],
+    ["Policy version", `v${sample.policy_version}`],
+    ["Staleness", String(sample.staleness)],
+    ["Member", String(sample.member)],
+    ["Seed", String(sample.seed)],
+    ["Lane", sample.lane || "–"],
+  ];
+  return (
+    <Dialog title={sample.prompt} wide onClose={onClose}>
+      <div class="enlarged">
+        <img src={sample.image_url} alt={`Sample for the prompt “${sample.prompt}”`} />
+        <div class="stack">
+          <dl class="kv">{facts.map(([name, value]) => [<dt key={name}>{name}</dt>, <dd key={`${name}=`} class="num">{value}</dd>])}</dl>
+          <a class="button" href={sample.image_url} download>Download the picture</a>
+        </div>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,108 @@
+/** Pictures of one batch as a grid of prompt × member, with reward, advantage and version; ← and → change the batch. */
+
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { api } from "../../api/endpoints.ts";
+import type { Purpose, Sample } from "../../api/types.ts";
+import { number } from "../../base/format.ts";
+import { Segmented } from "../../ui/controls.tsx";
+import { useResource } from "../../ui/resource.ts";
+import { Empty, Failed, Loading } from "../../ui/states.tsx";
+import type { RunProps } from "./context.ts";
+import { watchedRewards } from "./headline.tsx";
+import { Enlarged, Tile, byPrompt, rewardScale } from "./sample_tile.tsx";
+
+const PURPOSES: readonly { value: Purpose; label: string }[] = [
+  { value: "train", label: "Training" },
+  { value: "evaluate", label: "Held-out" },
+  { value: "request", label: "Asked for" },
+];
+
+export function SamplesTab({ store, run }: RunProps) {
+  const [purpose, setPurpose] = useState<Purpose>("train");
+  /** null: whatever batch is newest, as it comes. */
+  const [chosen, setChosen] = useState<number | null>(null);
+  const [enlarged, setEnlarged] = useState<Sample | null>(null);
+  const answer = useResource(() => api.samples(run.id, purpose, chosen ?? undefined),
+    [run.id, purpose, chosen, store.samplesVersion.value]);
+  const batches = useMemo(() => [...(answer.value?.batches ?? [])].sort((a, b) => a - b), [answer.value]);
+  const results = answer.value?.results ?? [];
+  const newest = batches.at(-1);
+  const shownBatch = chosen ?? newest;
+  const samples = results.filter((sample) => sample.batch === shownBatch && sample.purpose === purpose);
+  const index = shownBatch === undefined ? -1 : batches.indexOf(shownBatch);
+
+  const go = (to: number) => {
+    const batch = batches[Math.min(Math.max(to, 0), batches.length - 1)];
+    setChosen(batch === newest ? null : (batch ?? null));
+  };
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (document.querySelector("dialog[open]") || isTyping(event.target)) return;
+      if (event.key === "ArrowLeft") go(index - 1);
+      else if (event.key === "ArrowRight") go(index + 1);
+    };
+    addEventListener("keydown", onKey);
+    return () => removeEventListener("keydown", onKey);
+  }, [index, batches]);
+
+  return (
+    <section class="card" aria-label="Samples">
+      <div class="row-between sample-tools">
+        <Segmented label="Which samples" choices={PURPOSES} value={purpose}
+          onChange={(value) => (setPurpose(value), setChosen(null))} />
+        {batches.length > 0 && (
+          <div class="row batch-slider">
+            <button type="button" class="button small" aria-label="Earlier batch" disabled={index <= 0} onClick={() => go(index - 1)}>←</button>
+            <input type="range" min={0} max={batches.length - 1} value={index} aria-label="Batch"
+              aria-valuetext={`batch ${shownBatch}`} onInput={(event) => go(Number(event.currentTarget.value))} />
+            <button type="button" class="button small" aria-label="Later batch" disabled={index >= batches.length - 1} onClick={() => go(index + 1)}>→</button>
+            <span class="small num">batch <b>{shownBatch}</b>{samples[0] && ` · v${samples[0].policy_version}`}</span>
+            <label class="check"><input type="checkbox" checked={chosen === null} onChange={() => setChosen(chosen === null ? (newest ?? null) : null)} />Newest</label>
+          </div>
+        )}
+      </div>
+      {answer.error !== null && <Failed message={answer.error} onRetry={answer.reload} />}
+      {answer.value === undefined && answer.error === null && <Loading />}
+      {answer.value !== undefined && batches.length === 0 && (
+        <Empty title="No samples of this kind yet">{WHY_EMPTY[purpose]}</Empty>
+      )}
+      {samples.length > 0 && <SampleGrid samples={samples} judges={watchedRewards(run.spec)} onOpen={setEnlarged} />}
+      {enlarged && <Enlarged sample={enlarged} onClose={() => setEnlarged(null)} />}
+    </section>
+  );
+}
+
+const WHY_EMPTY: Record<Purpose, string> = {
+  train: "Each batch shows some of the pictures it trains on, once they are scored.",
+  evaluate: "Held-out pictures are drawn before training, on the evaluation cadence and at the end.",
+  request: "Use “Sample now” while the run is live to draw pictures with the current policy.",
+};
+
+function isTyping(target: EventTarget | null): boolean {
+  return target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement;
+}
+
+function SampleGrid(props: { samples: readonly Sample[]; judges: readonly string[]; onOpen: (sample: Sample) => void }) {
+  const rows = byPrompt(props.samples);
+  const scale = rewardScale(props.samples);
+  return (
+    <div class="sample-rows">
+      {[...rows.entries()].map(([prompt, members]) => {
+        const mean = members.reduce((sum, sample) => sum + sample.reward, 0) / members.length;
+        return (
+          <div key={prompt} class="sample-row">
+            <div class="sample-prompt">
+              <span>{members[0]?.prompt}</span>
+              <span class="tiny faint num">mean {number(mean)}</span>
+            </div>
+            <div class="tiles large">
+              {members.map((sample) => (
+                <Tile key={`${sample.member}-${sample.seed}`} sample={sample} scale={scale} judge={props.judges[0]} detailed onOpen={props.onOpen} />
+              ))}
+            </div>
+          </div>
+        );
+      })}
+    </div>
+  );
+}

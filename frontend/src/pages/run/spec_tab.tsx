@@ -1,0 +1,87 @@
+/** What was asked for, resolved; the user's notes and tags. */
+
+import { useState } from "preact/hooks";
+import { api } from "../../api/endpoints.ts";
+import { isObject, type Json, type JsonObject } from "../../base/paths.ts";
+import { words } from "../../base/format.ts";
+import { CopyButton } from "../../ui/controls.tsx";
+import { attempt } from "../../ui/toasts.tsx";
+import { mayEdit, type RunProps } from "./context.ts";
+
+export function SpecTab(props: RunProps) {
+  const { run } = props;
+  const plain = Object.entries(run.spec).filter(([, value]) => !isObject(value));
+  const sections = Object.entries(run.spec).filter(([, value]) => isObject(value));
+  return (
+    <div class="stack">
+      <div class="grid-2">
+        <NotesAndTags {...props} />
+        <section class="card" aria-label="Batch algebra">
+          <div class="card-head"><h2>Batch algebra</h2></div>
+          <p>{run.algebra_text}</p>
+        </section>
+      </div>
+      <section class="card" aria-label="Spec">
+        <div class="card-head">
+          <h2>Spec</h2>
+          <div class="row">
+            <CopyButton text={JSON.stringify(run.spec, null, 2)} label="Copy as JSON" />
+            <a class="button small" href={`/runs/new?from=${run.id}`}>Edit and rerun</a>
+          </div>
+        </div>
+        <div class="spec-sections">
+          <SpecSection name="run" section={Object.fromEntries(plain)} />
+          {sections.map(([name, section]) => <SpecSection key={name} name={name} section={section as JsonObject} />)}
+        </div>
+      </section>
+    </div>
+  );
+}
+
+function SpecSection({ name, section }: { name: string; section: JsonObject }) {
+  return (
+    <div>
+      <h3>{words(name)}</h3>
+      <dl class="kv">
+        {Object.entries(section).map(([key, value]) => [<dt key={key}>{key}</dt>, <dd key={`${key}=`} class="num">{shown(value)}</dd>])}
+      </dl>
+    </div>
+  );
+}
+
+function shown(value: Json): string {
+  if (value === null) return "–";
+  if (Array.isArray(value)) return value.length === 0 ? "none" : value.map((item) => (isObject(item) ? describe(item) : String(item))).join(", ");
+  return String(value);
+}
+
+function describe(item: JsonObject): string {
+  const { name, weight, watched } = item;
+  if (name === undefined) return JSON.stringify(item);
+  return watched === true ? `${String(name)} (watched)` : `${String(name)} × ${String(weight)}`;
+}
+
+function NotesAndTags({ store, run }: RunProps) {
+  const [notes, setNotes] = useState(run.notes);
+  const [tags, setTags] = useState(run.tags.join(", "));
+  const editable = mayEdit(run);
+  const wanted = tags.split(",").map((tag) => tag.trim()).filter(Boolean);
+  const changed = notes !== run.notes || wanted.join("\n") !== run.tags.join("\n");
+  const save = async (event: SubmitEvent) => {
+    event.preventDefault();
+    if (await attempt(() => api.patchRun(run.id, { notes, tags: wanted }), "Saved.")) await store.refreshRun();
+  };
+  return (
+    <form class="card stack-s" aria-label="Notes and tags" onSubmit={(event) => void save(event)}>
+      <h2>Notes and tags</h2>
+      <label class="field"><span>Notes</span>
+        <textarea rows={5} value={notes} readOnly={!editable} placeholder="What you wanted to find out, what you saw"
+          onInput={(event) => setNotes(event.currentTarget.value)} />
+      </label>
+      <label class="field"><span>Tags, separated by commas</span>
+        <input value={tags} readOnly={!editable} onInput={(event) => setTags(event.currentTarget.value)} />
+      </label>
+      {editable && <div class="row"><button class="button primary" disabled={!changed}>Save</button></div>}
+    </form>
+  );
+}

@@ -1,0 +1,38 @@
+/** The lanes in full, and what their time went to. */
+
+import { Timeline } from "../../timeline/timeline.tsx";
+import { BubblePanel } from "./bubble_panel.tsx";
+import type { RunProps } from "./context.ts";
+
+export function TimelineTab({ store, run }: RunProps) {
+  return (
+    <div class="stack">
+      <section class="card" aria-label="Lanes"><Timeline store={store.timeline} live={!store.isTerminal.value} /></section>
+      <BubblePanel store={store} run={run} />
+      <LaneTable store={store} run={run} />
+    </div>
+  );
+}
+
+function LaneTable({ store }: RunProps) {
+  void store.timeline.version.value;
+  const lanes = store.timeline.tracks.flatMap((track) => track.info ?? []);
+  if (lanes.length === 0) return null;
+  return (
+    <section class="card flush" aria-label="Where lanes landed">
+      <div class="table-wrap">
+        <table>
+          <thead><tr><th>Lane</th><th>Role</th><th>Node</th><th>Device</th><th class="right">Process</th></tr></thead>
+          <tbody>
+            {lanes.map((lane) => (
+              <tr key={lane.lane}>
+                <td>{lane.lane}</td><td>{lane.role}</td><td class="mono">{lane.node}</td><td class="mono">{lane.device}</td>
+                <td class="right num">{lane.pid}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}

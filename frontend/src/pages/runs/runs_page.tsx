@@ -1,0 +1,118 @@
+/** Home: every run the user may see, live, filtered by the server; two or more chosen ones can be compared. */
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import { api, type RunFilter } from "../../api/endpoints.ts";
+import { messageOf } from "../../api/client.ts";
+import type { Project, Run } from "../../api/types.ts";
+import { oncePerFrame } from "../../base/frames.ts";
+import { watchProjects } from "../../live/projects_socket.ts";
+import { useResource } from "../../ui/resource.ts";
+import { Empty, Failed, Loading } from "../../ui/states.tsx";
+import { attempt } from "../../ui/toasts.tsx";
+import { Filters, filterFromAddress, rememberFilter } from "./filters.tsx";
+import { RunsTable } from "./runs_table.tsx";
+
+interface Listed {
+  readonly runs: readonly Run[];
+  readonly next: string | null;
+}
+
+export function RunsPage() {
+  const [filter, setFilter] = useState<RunFilter>(filterFromAddress);
+  const [listed, setListed] = useState<Listed | null>(null);
+  const [error, setError] = useState<string | null>(null);
+  const [live, setLive] = useState(false);
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const projects = useResource(api.projects, []);
+  const latest = useRef(filter);
+  latest.current = filter;
+
+  const read = async () => {
+    try {
+      const page = await api.listRuns(latest.current);
+      setListed({ runs: page.results, next: page.next });
+      setError(null);
+    } catch (failure) {
+      setError(messageOf(failure));
+    }
+  };
+  useEffect(() => {
+    rememberFilter(filter);
+    void read();
+  }, [filter]);
+  useEffect(() => follow(setListed, setLive, () => void read()), []);
+
+  const more = () => attempt(async () => {
+    if (!listed?.next) return;
+    const page = await api.nextRuns(listed.next);
+    setListed({ runs: [...listed.runs, ...page.results], next: page.next });
+  });
+  const toggle = (id: string) => {
+    const next = new Set(chosen);
+    if (!next.delete(id)) next.add(id);
+    setChosen(next);
+  };
+  return (
+    <>
+      <div class="page-head">
+        <div class="row"><h1>Runs</h1><span class={`badge ${live ? "live" : "lost"}`} role="status">{live ? "live" : "reconnecting"}</span></div>
+        {chosen.size > 0 && (
+          <a class="button" aria-disabled={chosen.size < 2} href={`/compare?runs=${[...chosen].join(",")}`}>
+            Compare {chosen.size} {chosen.size === 1 ? "run" : "runs"}
+          </a>
+        )}
+        <a class="button primary" href="/runs/new">New run</a>
+      </div>
+      <Filters filter={filter} projects={projects.value ?? []} onChange={setFilter} />
+      {error !== null && <Failed message={error} onRetry={() => void read()} />}
+      <section class="card flush" aria-label="Runs">
+        {listed === null && error === null && <div style={{ padding: "16px" }}><Loading /></div>}
+        {listed?.runs.length === 0 && <NoRuns filter={filter} projects={projects.value ?? []} />}
+        {listed !== null && listed.runs.length > 0 && (
+          <RunsTable runs={listed.runs} chosen={chosen} onToggle={toggle} onTag={(tag) => setFilter({ ...filter, tag })} />
+        )}
+      </section>
+      {listed?.next && <p class="row" style={{ justifyContent: "center", marginTop: "12px" }}><button type="button" class="button" onClick={() => void more()}>Show more</button></p>}
+    </>
+  );
+}
+
+/** Apply changes to the rows shown once per frame; a run not listed yet makes the list be read again. */
+function follow(
+  setListed: (update: (listed: Listed | null) => Listed | null) => void,
+  setLive: (live: boolean) => void,
+  readAgain: () => void,
+): () => void {
+  const changes = new Map<string, Partial<Run>>();
+  const apply = oncePerFrame(() => {
+    const arrived = new Map(changes);
+    changes.clear();
+    setListed((listed) => {
+      if (!listed) return listed;
+      const known = new Set(listed.runs.map((run) => run.id));
+      if ([...arrived.keys()].some((id) => !known.has(id))) readAgain();
+      return { ...listed, runs: listed.runs.map((run) => ({ ...run, ...arrived.get(run.id) })) };
+    });
+  });
+  return watchProjects({
+    onRun: (run) => {
+      changes.set(run.id, { ...changes.get(run.id), ...run });
+      apply();
+    },
+    onReconnected: readAgain,
+    onLive: setLive,
+  });
+}
+
+function NoRuns({ filter, projects }: { filter: RunFilter; projects: readonly Project[] }) {
+  const isFiltered = Boolean(filter.search || filter.state || filter.tag || filter.project || filter.archived);
+  if (isFiltered) return <Empty title="No run matches these filters" />;
+  if (projects.length === 0) {
+    return <Empty title="You are in no project yet">Ask an owner to add you, or <a href="/projects">create a project</a>.</Empty>;
+  }
+  return (
+    <Empty title="No runs yet">
+      A run trains a diffusion model with reinforcement learning and shows every second of it here. <a href="/runs/new">Start the first one</a>.
+    </Empty>
+  );
+}

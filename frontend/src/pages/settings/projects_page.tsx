@@ -1,0 +1,102 @@
+/** Projects and who may do what in them: viewers look, editors run, owners also choose members. */
+
+import { useState } from "preact/hooks";
+import { api } from "../../api/endpoints.ts";
+import type { Member, Project, ProjectRole } from "../../api/types.ts";
+import { useResource } from "../../ui/resource.ts";
+import { Empty, Failed, Loading } from "../../ui/states.tsx";
+import { attempt } from "../../ui/toasts.tsx";
+
+const ROLES: readonly ProjectRole[] = ["viewer", "editor", "owner"];
+
+export function ProjectsPage() {
+  const projects = useResource(api.projects, []);
+  const create = async (event: SubmitEvent) => {
+    event.preventDefault();
+    const form = event.currentTarget as HTMLFormElement;
+    const name = String(new FormData(form).get("name")).trim();
+    if (await attempt(() => api.createProject(name), `Project “${name}” made.`)) {
+      form.reset();
+      projects.reload();
+    }
+  };
+  return (
+    <div class="stack">
+      <h1>Projects and members</h1>
+      <form class="card inline-form" aria-label="Make a project" onSubmit={(event) => void create(event)}>
+        <label class="field"><span>New project</span><input name="name" required maxLength={100} placeholder="Name" /></label>
+        <button class="button primary">Make it</button>
+      </form>
+      {projects.error !== null && <Failed message={projects.error} onRetry={projects.reload} />}
+      {projects.value === undefined && projects.error === null && <Loading />}
+      {projects.value?.length === 0 && <Empty title="You are in no project yet">Make one above, or ask an owner to add you.</Empty>}
+      {(projects.value ?? []).map((project) => <ProjectCard key={project.id} project={project} />)}
+    </div>
+  );
+}
+
+function ProjectCard({ project }: { project: Project }) {
+  const members = useResource(() => api.members(project.id), [project.id]);
+  const [role, setRole] = useState<ProjectRole>("editor");
+  const owner = project.role === "owner";
+  const change = async (work: () => Promise<unknown>, done: string) => {
+    if (await attempt(work, done)) members.reload();
+  };
+  const add = async (event: SubmitEvent) => {
+    event.preventDefault();
+    const form = event.currentTarget as HTMLFormElement;
+    const username = String(new FormData(form).get("username")).trim();
+    await change(() => api.addMember(project.id, username, role), `${username} is now ${role}.`);
+    form.reset();
+  };
+  return (
+    <section class="card stack" aria-label={project.name}>
+      <div class="row-between">
+        <h2>{project.name}</h2>
+        <span class="row"><span class="tag">you are {project.role}</span><a class="small" href={`/?project=${project.id}`}>Its runs</a></span>
+      </div>
+      {members.error !== null && <Failed message={members.error} onRetry={members.reload} />}
+      {members.value === undefined && members.error === null && <Loading />}
+      {members.value && (
+        <div class="table-wrap">
+          <table>
+            <thead><tr><th>Member</th><th>Role</th><th /></tr></thead>
+            <tbody>
+              {members.value.map((member) => (
+                <MemberRow key={member.id} member={member} owner={owner}
+                  onRole={(next) => void change(() => api.setRole(project.id, member.id, next), `${member.username} is now ${next}.`)}
+                  onRemove={() => void change(() => api.removeMember(project.id, member.id), `${member.username} was removed.`)} />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {owner && (
+        <form class="inline-form" onSubmit={(event) => void add(event)}>
+          <label class="field"><span>Add a member by user name</span><input name="username" required /></label>
+          <label class="field"><span>Role</span>
+            <select value={role} onChange={(event) => setRole(event.currentTarget.value as ProjectRole)}>{ROLES.map((one) => <option key={one}>{one}</option>)}</select>
+          </label>
+          <button class="button">Add</button>
+        </form>
+      )}
+    </section>
+  );
+}
+
+function MemberRow(props: { member: Member; owner: boolean; onRole: (role: ProjectRole) => void; onRemove: () => void }) {
+  const { member, owner } = props;
+  return (
+    <tr>
+      <td><b>{member.username}</b></td>
+      <td>
+        {owner ? (
+          <select aria-label={`Role of ${member.username}`} value={member.role} style={{ width: "auto" }} onChange={(event) => props.onRole(event.currentTarget.value as ProjectRole)}>
+            {ROLES.map((one) => <option key={one}>{one}</option>)}
+          </select>
+        ) : member.role}
+      </td>
+      <td class="right">{owner && <button type="button" class="button small danger" onClick={props.onRemove}>Remove</button>}</td>
+    </tr>
+  );
+}

@@ -1,0 +1,55 @@
+/** The browser's own dialog: it traps focus, closes on Escape and gives focus back. */
+
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+
+export function Dialog(props: {
+  title: string;
+  wide?: boolean;
+  onClose: () => void;
+  children: ComponentChildren;
+}) {
+  const element = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    element.current?.showModal();
+  }, []);
+  const closeOnBackdrop = (event: MouseEvent) => {
+    if (event.target === element.current) element.current?.close();
+  };
+  return (
+    <dialog ref={element} class={props.wide ? "wide" : ""} aria-label={props.title} onClose={props.onClose}
+      onClick={closeOnBackdrop}>
+      <div class="stack">
+        <div class="row-between">
+          <h2>{props.title}</h2>
+          <button type="button" class="button quiet small" aria-label="Close" onClick={() => element.current?.close()}>
+            ✕
+          </button>
+        </div>
+        {props.children}
+      </div>
+    </dialog>
+  );
+}
+
+export function Confirm(props: {
+  title: string;
+  text: string;
+  action: string;
+  onConfirm: () => void;
+  onClose: () => void;
+}) {
+  return (
+    <Dialog title={props.title} onClose={props.onClose}>
+      <p class="muted">{props.text}</p>
+      <div class="row" style={{ justifyContent: "flex-end" }}>
+        <button type="button" class="button" onClick={props.onClose}>
+          Keep it
+        </button>
+        <button type="button" class="button danger" onClick={() => (props.onClose(), props.onConfirm())}>
+          {props.action}
+        </button>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,77 @@
+"""Page views: check who may see the page, render its shell. What the page shows comes from REST in the browser.
+
+Invariant: a page about a run that the user may not see is a 404 here already, before any script asks for data.
+"""
+
+from uuid import UUID
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from dashboard.pool import pool_rows
+from runs.selectors import get_run
+
+SHELL = "dashboard/shell.html"
+
+
+@require_safe
+@login_required
+def runs(request: HttpRequest) -> HttpResponse:
+    return render(request, SHELL, {"page": "runs", "title": "Runs", "section": "runs"})
+
+
+@require_safe
+@login_required
+def new_run(request: HttpRequest) -> HttpResponse:
+    """The form; `?from=<run>` fills it from another run. Raises `Http404` for a run the user may not see."""
+    parent = request.GET.get("from", "")
+    data = {"from": str(get_run(request.user, parent).pk)} if parent else {}
+    title = "Edit and rerun" if parent else "New run"
+    return render(request, SHELL, {"page": "new-run", "title": title, "section": "new", "data": data})
+
+
+@require_safe
+@login_required
+def run(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    found = get_run(request.user, run_id)
+    context = {"page": "run", "title": found.name, "section": "runs", "data": {"run": str(found.pk)}}
+    return render(request, SHELL, context)
+
+
+@require_safe
+@login_required
+def compare(request: HttpRequest) -> HttpResponse:
+    """`?runs=<id>,<id>`. Raises `Http404` when one of them is not the user's to see."""
+    for run_id in filter(None, request.GET.get("runs", "").split(",")):
+        get_run(request.user, run_id)
+    return render(request, SHELL, {"page": "compare", "title": "Compare runs", "section": "runs"})
+
+
+@require_safe
+@login_required
+def prompt_sets(request: HttpRequest) -> HttpResponse:
+    context = {"page": "prompt-sets", "title": "Prompt sets", "section": "prompt-sets", "narrow": True}
+    return render(request, SHELL, context)
+
+
+@require_safe
+@login_required
+def projects(request: HttpRequest) -> HttpResponse:
+    context = {"page": "projects", "title": "Projects", "section": "projects", "narrow": True}
+    return render(request, SHELL, context)
+
+
+@require_safe
+@login_required
+def account(request: HttpRequest) -> HttpResponse:
+    return render(request, "dashboard/account.html", {"title": "Account", "section": "account"})
+
+
+@require_safe
+@login_required
+def pool(request: HttpRequest) -> HttpResponse:
+    """Nodes and lanes. Runs of projects that the user does not belong to are counted, never named."""
+    context = {"title": "Pool", "section": "pool", "nodes": pool_rows(request.user)}
+    return render(request, "dashboard/pool.html", context)
