@@ -32,8 +32,8 @@ def parse_events(events: Sequence[dict[str, Any]]) -> list[RunEvent]:
         try:
             parsed.append(run_event_adapter.validate_python(_without_nul(event)))
         except ValidationError as error:
-            seq = event.get("seq")
-            raise InvalidEvent(seq if isinstance(seq, int) else None, _location(error), _message(error)) from error
+            seq, field = event.get("seq"), _location(error, event.get("type"))
+            raise InvalidEvent(seq if isinstance(seq, int) else None, field, _message(error)) from error
     return parsed
 
 
@@ -54,9 +54,10 @@ def fresh_events(events: Sequence[RunEvent], high_water: int) -> list[RunEvent]:
     return fresh
 
 
-def _location(error: ValidationError) -> str:
-    """The first error's field as a dotted path, without the tag of the event union."""
-    return ".".join(str(part) for part in error.errors()[0]["loc"]) or "event"
+def _location(error: ValidationError, *tag: object) -> str:
+    """The first error's field as a dotted path; the event union puts the event's `tag` before it."""
+    parts = error.errors()[0]["loc"]
+    return ".".join(str(part) for part in parts[len(tag) if parts[: len(tag)] == tag else 0 :]) or "event"
 
 
 def _message(error: ValidationError) -> str:

@@ -1,0 +1,92 @@
+"""The driver's door over HTTP: every status of the contract."""
+
+import json
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from runs.models import Attempt
+from runs.secrets import hash_secret
+from worker.contracts.ingest import BOOTSTRAP_PATH, EVENTS_PATH, BootstrapAnswer, IngestAnswer
+
+pytestmark = pytest.mark.django_db
+Make = Callable[..., dict[str, Any]]
+
+
+def post(client: Client, path: str, body: Any, token: str = "") -> Any:
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    text = body if isinstance(body, str) else json.dumps(body)
+    return client.post(path, text, content_type="application/json", headers=headers)
+
+
+def events_path(driver: Any) -> str:
+    return EVENTS_PATH.format(run=driver.run_id, attempt=driver.attempt)
+
+
+def test_a_batch_is_answered_with_the_mark(client: Client, driver: Any, event: Make) -> None:
+    response = post(client, events_path(driver), {"events": [event(1)], "pending": 0}, driver.token)
+    assert response.status_code == 200
+    assert IngestAnswer.model_validate_json(response.content).acknowledged == 1
+
+
+def test_csrf_is_not_asked_of_drivers(driver: Any, event: Make) -> None:
+    strict = Client(enforce_csrf_checks=True)
+    assert post(strict, events_path(driver), {"events": [event(1)]}, driver.token).status_code == 200
+
+
+def test_401_without_the_token(client: Client, driver: Any, event: Make) -> None:
+    for token in ("", "guess"):
+        assert post(client, events_path(driver), {"events": [event(1)]}, token).status_code == 401
+
+
+def test_409_names_the_number_expected(client: Client, driver: Any, event: Make) -> None:
+    response = post(client, events_path(driver), {"events": [event(3)]}, driver.token)
+    assert response.status_code == 409
+    assert response.headers["Content-Type"] == "application/problem+json"
+    assert response.json()["expected"] == 1
+
+
+def test_410_for_an_older_attempt(client: Client, driver: Any, event: Make, next_attempt: Any) -> None:
+    next_attempt(driver.run, 2)
+    assert post(client, events_path(driver), {"events": [event(1)]}, driver.token).status_code == 410
+
+
+@pytest.mark.parametrize("body", ["{", '{"events": 3}', '{"happenings": []}', '{"events": [{"seq": 1}]}'])
+def test_422_for_what_is_no_batch(client: Client, driver: Any, body: str) -> None:
+    assert post(client, events_path(driver), body, driver.token).status_code == 422
+
+
+def test_422_names_event_and_field(client: Client, driver: Any, event: Make) -> None:
+    response = post(client, events_path(driver), {"events": [event(1), event(2, level="loud")]}, driver.token)
+    assert response.status_code == 422
+    assert (response.json()["seq"], response.json()["field"]) == (2, "level")
+
+
+def test_the_bootstrap_code_buys_spec_and_token_once(client: Client, make_run: Any) -> None:
+    run = make_run(state="starting", attempt=1)
+    attempt = Attempt.objects.create(
+        run=run,
+        number=1,
+        submitted_at=timezone.now(),
+        bootstrap_code_hash=hash_secret("the code"),
+        bootstrap_expires_at=timezone.now() + timedelta(minutes=5),
+    )
+    code = {"code": f"{attempt.pk}.the code"}
+    first = post(client, BOOTSTRAP_PATH, code)
+    assert first.status_code == 200
+    answer = BootstrapAnswer.model_validate_json(first.content)
+    assert post(client, EVENTS_PATH.format(run=run.pk, attempt=1), {"events": []}, answer.token).status_code == 200
+    assert post(client, BOOTSTRAP_PATH, code).status_code == 401
+
+
+@pytest.mark.parametrize("body", [{"code": "1.guess"}, {"code": ""}, {"code": "x.y"}])
+def test_a_guessed_code_buys_nothing(client: Client, db: None, body: dict[str, str]) -> None:
+    assert post(client, BOOTSTRAP_PATH, body).status_code == 401
+
+
+def test_the_bootstrap_refuses_another_body(client: Client, db: None) -> None:
+    assert post(client, BOOTSTRAP_PATH, {"password": "x"}).status_code == 422

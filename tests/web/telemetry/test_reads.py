@@ -1,0 +1,139 @@
+"""Curves, timeline, bubbles, staleness, logs: what pages read."""
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from runs.transitions import move
+from telemetry import selectors
+from telemetry.curves import curves
+from telemetry.timeline import bubbles, timeline
+from worker.contracts.states import RunState
+
+Make = Callable[..., dict[str, Any]]
+pytestmark = pytest.mark.django_db
+
+
+def test_few_points_are_exact(driver: Any, metrics: Make) -> None:
+    driver.send(*(metrics(batch, batch, loss=float(batch)) for batch in range(1, 6)))
+    answer = curves(driver.run_id)
+    assert answer["stream_seq"] == 5
+    loss = answer["series"]["loss"]
+    assert loss["batch"] == [1, 2, 3, 4, 5]
+    assert loss["value"] == loss["min"] == loss["max"] == [1.0, 2.0, 3.0, 4.0, 5.0]
+
+
+def test_many_points_keep_their_extremes(driver: Any, metrics: Make) -> None:
+    values = [0.0] * 400
+    values[123], values[301] = 9.0, -7.0
+    driver.send(*(metrics(batch, batch, loss=value) for batch, value in enumerate(values, start=1)))
+    loss = curves(driver.run_id, keys=["loss"], max_points=20)["series"]["loss"]
+    assert len(loss["value"]) == 20
+    assert (max(loss["max"]), min(loss["min"])) == (9.0, -7.0)
+    assert loss["batch"][-1] == 400
+
+
+def test_only_the_keys_asked_for_are_drawn(driver: Any, metrics: Make) -> None:
+    driver.send(metrics(1, 1, loss=1.0, policy__kl=2.0))
+    assert set(curves(driver.run_id, keys=["policy/kl"])["series"]) == {"policy/kl"}
+
+
+def test_superseded_points_are_not_drawn_twice(driver: Any, event: Make, metrics: Make, next_attempt: Any) -> None:
+    driver.send(metrics(1, 1, loss=1.0), metrics(2, 2, loss=2.0))
+    newer = next_attempt(driver.run, 2)
+    newer.send(event(1, "resumed", batch=1, policy_version=1, optimizer_step=4), metrics(2, 2, loss=3.0))
+    assert curves(driver.run_id)["series"]["loss"]["value"] == [1.0, 3.0]
+
+
+def test_a_timeline_window_holds_the_spans_that_touch_it(driver: Any, event: Make, spans: Make) -> None:
+    lane = {"lane": "rollout-0", "role": "rollout", "node": "n", "device": "cpu", "pid": 1}
+    algebra = driver.run.algebra
+    driver.send(
+        event(1, "lanes", lanes=[lane], algebra=algebra),
+        spans(2, ("rollout-0", "generate", 10, 12), ("rollout-0", "decode", 12, 13), ("driver", "publish", 20, 21)),
+        {**event(3, "publish", policy_version=1, num_bytes=1, num_tensors=1, sha256="0" * 64, seconds=1), "at": 20.5},
+        {**event(4, "queues", batch=1, depths={"ready": 2}), "at": 12.5},
+    )
+    whole = timeline(driver.run_id, now=30.0)
+    assert [lane["lane"] for lane in whole["lanes"]] == ["rollout-0", "driver"]
+    assert whole["spans"][0] == [0, "generate", 10.0, 12.0, None, None, None, None, 0]
+    assert [span[1] for span in whole["spans"]] == ["generate", "decode", "publish"]
+    assert whole["versions"] == [{"version": 1, "at": 20.5}]
+    assert whole["queues"] == [{"at": 12.5, "depths": {"ready": 2}}]
+    window = timeline(driver.run_id, now=30.0, start=11.0, end=12.0)
+    assert [span[1] for span in window["spans"]] == ["generate"]
+
+
+def test_an_empty_timeline_is_no_error(driver: Any) -> None:
+    empty = timeline(driver.run_id, now=30.0)
+    assert (empty["lanes"], empty["spans"], empty["stream_seq"]) == ([], [], 0)
+    assert bubbles(driver.run_id) == {"total_seconds": 0, "by_lane": {}, "by_class": {}}
+
+
+def test_too_many_spans_are_merged_and_still_tile_their_lane(driver: Any, spans: Make) -> None:
+    edges = [index * 0.01 for index in range(2001)]
+    short = [("a", "generate" if index % 3 else "decode", edges[index], edges[index + 1]) for index in range(2000)]
+    long = [("a", "train", 20.0, 30.0), ("b", "score", 0.0, 30.0)]
+    driver.send(spans(1, *short, *long))
+    drawn = timeline(driver.run_id, now=0.0, limit=100)["spans"]
+    assert len(drawn) <= 100
+    lane_a = [span for span in drawn if span[0] == 0]
+    assert all(first[3] == second[2] for first, second in itertools.pairwise(lane_a))
+    assert (lane_a[0][2], lane_a[-1][3]) == (0.0, 30.0)
+    assert lane_a[-1][1] == "train"
+    assert {span[1] for span in lane_a[:-1]} == {"generate"}
+
+
+def test_bubbles_sum_to_the_lanes_whole_life(driver: Any, spans: Make) -> None:
+    driver.send(
+        spans(1, ("a", "generate", 0, 4), ("a", "idle", 4, 5, "publish_wait"), ("a", "pull", 6, 7)),
+        spans(2, ("b", "train", 0, 10)),
+    )
+    account = bubbles(driver.run_id)
+    assert account["by_lane"]["a"] == {"generate": 4.0, "idle:publish_wait": 1.0, "pull": 1.0, "unaccounted": 1.0}
+    assert account["total_seconds"] == pytest.approx(17.0)
+    assert sum(account["by_class"].values()) == pytest.approx(account["total_seconds"])
+
+
+def test_staleness_is_the_newest_attempts_word(driver: Any, event: Make, next_attempt: Any) -> None:
+    driver.send(*(event(batch, "staleness", batch=batch, counts={0: 4}) for batch in (1, 2, 3)))
+    newer = next_attempt(driver.run, 2)
+    newer.send(
+        event(1, "resumed", batch=1, policy_version=1, optimizer_step=1),
+        event(2, "staleness", batch=2, counts={0: 1, 1: 3}),
+    )
+    assert selectors.staleness(driver.run_id) == [
+        {"batch": 1, "counts": {"0": 4}},
+        {"batch": 2, "counts": {"0": 1, "1": 3}},
+    ]
+
+
+def test_logs_are_found_by_severity_source_and_words(driver: Any, event: Make) -> None:
+    driver.send(
+        event(1, message="loading the model"),
+        event(2, level="warning", source="rollout-0", message="slow disk"),
+        event(3, level="error", source="trainer-0", message="loss is NaN"),
+    )
+
+    def found(**asked: Any) -> list[int]:
+        return [item["stream_seq"] for item in selectors.log_items(driver.run_id, limit=10, **asked)]
+
+    assert found() == [3, 2, 1]
+    assert found(level="warning") == [3, 2]
+    assert found(source="rollout-0") == [2]
+    assert found(search="NAN") == [3]
+    assert found(before_seq=3) == [2, 1]
+
+
+def test_items_and_transitions_are_one_stream(driver: Any, event: Make) -> None:
+    driver.send(event(1), event(2))
+    move(driver.run_id, [RunState.RUNNING], RunState.PAUSED, reason="lunch", actor="alice")
+    driver.send(event(3))
+    types = [item["type"] for item in selectors.stream_items(driver.run_id, after_seq=1, limit=10)]
+    assert types == ["log", "transition", "log"]
+    newest = selectors.newest_items(driver.run_id, before_seq=None, limit=2)
+    assert [item["stream_seq"] for item in newest] == [3, 4]
+    only = selectors.stream_items(driver.run_id, after_seq=0, limit=10, types=["transition"])
+    assert [item["body"]["new"] for item in only] == ["paused"]
