@@ -59,6 +59,10 @@ class RayPorts:
         return self.base + 7
 
     @property
+    def client_server(self) -> int:
+        return self.base + 8
+
+    @property
     def workers(self) -> tuple[int, int]:
         """First and last port for workers and drivers; each process takes one."""
         return self.base + NUM_SERVICE_PORTS, self.base + BLOCK_SIZE - 1

@@ -85,8 +85,7 @@ class RayHead:
             "metrics-export-port": ports.metrics,
             "node-manager-port": ports.node_manager,
             "object-manager-port": ports.object_manager,
-            # Drivers run as jobs on the cluster: nobody needs the proxy for remote clients.
-            "ray-client-server-port": 0,
+            "ray-client-server-port": ports.client_server,
             "min-worker-port": ports.workers[0],
             "max-worker-port": ports.workers[1],
             "num-cpus": NUM_CPUS,

@@ -14,6 +14,7 @@ import json
 import os
 import select
 import signal
+import subprocess
 import sys
 import time
 from dataclasses import dataclass, field
@@ -39,6 +40,8 @@ class Kept:
     """A process under care."""
 
     plan: ProcessPlan
+    process: subprocess.Popen[bytes]
+    """Held until it is collected: a dropped Popen is waited for by the next one, which would swallow its exit code."""
     pid: int | None
     """None once it has ended and was collected: its number may belong to somebody else by then."""
     restarted_at: list[float] = field(default_factory=list)
@@ -85,17 +88,17 @@ class Keeper:
 
     def _start(self, plan: ProcessPlan) -> None:
         with open_log(self.logs, plan.name) as log:
-            pid = start(plan, log).pid
-        kept = self.kept.setdefault(plan.name, Kept(plan, pid))
-        kept.pid, kept.restart_due = pid, None
-        self._tell(event="started", name=plan.name, pid=pid, num_restarts=kept.num_restarts)
+            process = start(plan, log)
+        kept = self.kept.setdefault(plan.name, Kept(plan, process, process.pid))
+        kept.process, kept.pid, kept.restart_due = process, process.pid, None
+        self._tell(event="started", name=plan.name, pid=process.pid, num_restarts=kept.num_restarts)
 
     def _collect(self) -> list[tuple[Kept, int]]:
         """The kept processes that ended since the last call, with their exit codes."""
         ended = reap()
         found = [(kept, ended[kept.pid]) for kept in self.kept.values() if kept.pid in ended]
-        for kept, _ in found:
-            kept.pid = None
+        for kept, code in found:
+            kept.pid, kept.process.returncode = None, code
         return found
 
     def _notice_ends(self) -> None:

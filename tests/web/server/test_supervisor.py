@@ -38,7 +38,9 @@ def launch(tmp_path: Path) -> Iterator[Launch]:
     yield start
     for process in started:
         process.kill()
-        process.communicate()
+        process.wait()
+        assert process.stdout is not None
+        process.stdout.close()
     for pid in stack_pids(tmp_path) if (tmp_path / "pids").exists() else []:
         if psutil.pid_exists(pid):
             os.kill(pid, signal.SIGKILL)
