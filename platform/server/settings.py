@@ -26,7 +26,6 @@ ALLOWED_HOSTS = environment.allowed_hosts()
 CSRF_TRUSTED_ORIGINS = environment.trusted_origins()
 
 LOCAL_APPS = ["live", "accounts", "catalog", "fleet", "runs", "telemetry", "gallery", "api", "dashboard"]
-LOCAL_APPS = [app for app in LOCAL_APPS if (ROOT / "platform" / app / "__init__.py").exists()]
 INSTALLED_APPS = [
     "server.apps.ServerConfig",
     "django.contrib.admin",
