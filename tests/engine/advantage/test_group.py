@@ -60,7 +60,7 @@ def test_a_zero_std_group_in_a_batch_stays_zero() -> None:
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf])
 def test_a_reward_that_is_not_finite_is_named(bad: float) -> None:
-    with pytest.raises(NonFiniteError, match="`reward` must be finite, got (nan|inf) at group, member 1"):
+    with pytest.raises(NonFiniteError, match=r"`reward` must be finite, got (nan|inf) at group, member 1"):
         group_advantages([0.0, bad], clip=5)
     with pytest.raises(NonFiniteError, match="group 1, member 0"):
         batch_advantages([[0.0, 1.0], [bad, 1.0]], clip=5)

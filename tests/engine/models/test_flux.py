@@ -25,9 +25,7 @@ def test_every_model_family_of_the_contracts_has_an_adapter() -> None:
 
 
 @pytest.mark.parametrize("dynamic", [False, True])
-def test_sigmas_are_the_ones_the_pipeline_steps_through(
-    tiny_checkpoint: str, tmp_path: Path, dynamic: bool
-) -> None:
+def test_sigmas_are_the_ones_the_pipeline_steps_through(tiny_checkpoint: str, tmp_path: Path, dynamic: bool) -> None:
     pipeline = FluxPipeline.from_pretrained(tiny_checkpoint)
     pipeline.scheduler = FlowMatchEulerDiscreteScheduler(use_dynamic_shifting=dynamic, shift=2.0)
     pipeline.save_pretrained(tmp_path)

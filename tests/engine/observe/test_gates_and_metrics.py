@@ -41,9 +41,7 @@ def test_merging_adds_sums_and_keeps_the_larger_maximum() -> None:
 
 
 def test_metrics_are_means_over_pairs_and_leave_out_what_was_not_measured() -> None:
-    merged = UpdateStats(
-        num_pairs=4, sums={"loss": 2.0, "ratio": 4.0, "clipped": 1.0}, maxima={"ratio_deviation": 0.3}
-    )
+    merged = UpdateStats(num_pairs=4, sums={"loss": 2.0, "ratio": 4.0, "clipped": 1.0}, maxima={"ratio_deviation": 0.3})
     assert update_metrics(merged) == {
         Metric.LOSS: 0.5,
         Metric.RATIO_MEAN: 1.0,

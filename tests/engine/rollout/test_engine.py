@@ -1,4 +1,4 @@
-"""The rollout lane: same seeds same pictures, one version per fragment, deterministic sampling as the pipeline does it."""
+"""The rollout lane: same seeds same pictures, one version per fragment, ODE sampling as the pipeline does it."""
 
 from collections.abc import Callable
 
@@ -86,9 +86,7 @@ def test_batches_draw_fresh_noise_for_training_and_the_same_for_evaluation(engin
     np.testing.assert_array_equal(first.images, second.images)
 
 
-def test_transitions_chain_and_cover_the_window_alone(
-    tiny_checkpoint: str, make_spec: Callable[..., RunSpec]
-) -> None:
+def test_transitions_chain_and_cover_the_window_alone(tiny_checkpoint: str, make_spec: Callable[..., RunSpec]) -> None:
     spec = make_spec(sampling={"num_denoising_steps": 6, "sde_start": 1, "num_sde_steps": 3})
     drawn = with_fresh_adapter(spec, tiny_checkpoint).generate(request()).trajectories
     assert drawn is not None
@@ -101,9 +99,7 @@ def test_transitions_chain_and_cover_the_window_alone(
         assert tensor.dtype is torch.float32 and not tensor.is_inference()
 
 
-def test_means_are_carried_where_the_replay_gate_looks(
-    tiny_checkpoint: str, make_spec: Callable[..., RunSpec]
-) -> None:
+def test_means_are_carried_where_the_replay_gate_looks(tiny_checkpoint: str, make_spec: Callable[..., RunSpec]) -> None:
     engine = with_fresh_adapter(make_spec(batch={"num_minibatches": 2}), tiny_checkpoint)
     first, second = (engine.generate(request(group=group)).trajectories for group in (0, 1))
     assert first is not None and first.means is not None and first.means.shape == first.latents.shape

@@ -71,9 +71,7 @@ def test_at_sigma_one_the_second_sigma_guards_the_denominator() -> None:
 
 def test_cps_equals_its_formula_without_normaliser() -> None:
     velocity, sample, noise = tensors()
-    step = cps_step(
-        velocity, sample, torch.tensor(SIGMAS), torch.tensor(NEXT_SIGMAS), noise_level=0.6, noise=noise
-    )
+    step = cps_step(velocity, sample, torch.tensor(SIGMAS), torch.tensor(NEXT_SIGMAS), noise_level=0.6, noise=noise)
     v, x, z = (tensor.double().numpy() for tensor in (velocity, sample, noise))
     sigma, sigma_next = column(SIGMAS), column(NEXT_SIGMAS)
     std = sigma_next * math.sin(0.6 * math.pi / 2)

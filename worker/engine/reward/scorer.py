@@ -37,6 +37,4 @@ def _totals(fragment: Fragment, result: MixedRewardResult) -> tuple[float, ...]:
 
 
 def _parts(result: MixedRewardResult) -> dict[str, tuple[float, ...]]:
-    return {
-        name: part.require_complete(name) for name, part in result.parts.items() if not part.num_errors
-    }
+    return {name: part.require_complete(name) for name, part in result.parts.items() if not part.num_errors}

@@ -11,6 +11,7 @@ import torch
 from worker.contracts.run_spec import RunSpec
 from worker.engine.errors import SyncError
 from worker.engine.models.base import Conditioning
+from worker.engine.models.determinism import apply_determinism
 from worker.engine.models.lora import add_lora
 from worker.engine.models.registry import load_model
 from worker.engine.rollout.kernel import SdeKernel
@@ -33,6 +34,7 @@ class RolloutEngine:
     def __init__(self, spec: RunSpec, base_model_path: str, device: str | torch.device | None = None) -> None:
         """Load the model. Raises `ModelLoadError`."""
         self._spec = spec
+        apply_determinism(spec)
         self._model = load_model(spec.base_model, base_model_path, device=device)
         add_lora(self._model.transformer, spec.lora, self._model.default_lora_targets, seed=spec.seed)
         self._version: int | None = None

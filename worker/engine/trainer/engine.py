@@ -20,6 +20,7 @@ from deepspeed.runtime.base_optimizer import ZeROOptimizer
 from worker.contracts.run_spec import RunSpec
 from worker.engine.algorithms.registry import build_algorithm
 from worker.engine.errors import MinibatchError, NonFiniteError
+from worker.engine.models.determinism import apply_determinism
 from worker.engine.models.lora import add_lora, lora_parameters
 from worker.engine.models.registry import load_model
 from worker.engine.sync.adapter import bind, publish
@@ -46,6 +47,7 @@ class TrainerEngine:
     ) -> None:
         """Load the base, add the LoRA (the same on every rank, from `spec.seed`), wrap it in DeepSpeed."""
         self._spec, self._rank, self._world_size = spec, rank, world_size
+        apply_determinism(spec)
         self._model = load_model(spec.base_model, base_model_path, device=device)
         add_lora(self._model.transformer, spec.lora, self._model.default_lora_targets, seed=spec.seed)
         self._parameters = lora_parameters(self._model.transformer)

@@ -1,0 +1,39 @@
+"""Trajectories of one batch under an adapter that is not the base, and trainers that start from it."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.engine.frozen import draw_groups, perturbed_adapter
+from worker.contracts.run_spec import RunSpec
+from worker.engine.trainer.engine import TrainerEngine
+from worker.engine.types import GroupBatch, PublishedAdapter
+
+TrainerMaker = Callable[..., TrainerEngine]
+
+
+@pytest.fixture(scope="session")
+def behaviour(tiny_checkpoint: str, make_spec: Callable[..., RunSpec]) -> PublishedAdapter:
+    """The policy that drew `groups`."""
+    return perturbed_adapter(make_spec(), tiny_checkpoint, seed=1)
+
+
+@pytest.fixture(scope="session")
+def groups(tiny_checkpoint: str, make_spec: Callable[..., RunSpec], behaviour: PublishedAdapter) -> list[GroupBatch]:
+    """2 groups of 4 members and 3 stochastic denoising steps: 24 pairs."""
+    return draw_groups(make_spec(), tiny_checkpoint, behaviour)
+
+
+@pytest.fixture
+def make_trainer(
+    tiny_checkpoint: str, make_spec: Callable[..., RunSpec], behaviour: PublishedAdapter, process_group: None
+) -> TrainerMaker:
+    """A trainer that holds `behaviour` (or the adapter given); sections of its spec by keyword."""
+
+    def make(adapter: PublishedAdapter = behaviour, **sections: Any) -> TrainerEngine:
+        trainer = TrainerEngine(make_spec(**sections), tiny_checkpoint, 0, 1)
+        trainer.load_adapter(adapter)
+        return trainer
+
+    return make

@@ -1,0 +1,63 @@
+"""One trainer rank as a process of its own: `python -m tests.engine.trainer.one_rank_of_many RANK WORLD PORT FOLDER`.
+
+Takes the steps written in `FOLDER/task.pt` in each ZeRO stage and leaves what it saw in `FOLDER/rank-<rank>.pt`.
+"""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from tests.engine.trainer.gradients_seen import GradientRecorder
+from worker.contracts.run_spec import RunSpec
+from worker.engine.trainer.engine import TrainerEngine
+from worker.engine.trainer.process_group import destroy_process_group, init_process_group
+from worker.engine.types import GroupBatch
+
+
+def one_step(trainer: TrainerEngine, groups: list[GroupBatch], num_pairs: int) -> tuple[list[int], dict[str, float]]:
+    """Groups one at a time, then the step; (pairs of this rank per group, metrics)."""
+    seen = [trainer.accumulate([group], num_pairs_total=num_pairs, fresh=False).num_pairs for group in groups]
+    return seen, trainer.commit()
+
+
+def run_stage(task: dict[str, Any], stage: int, rank: int, world_size: int, folder: Path) -> dict[str, Any]:
+    spec: RunSpec = task["spec"].model_copy(
+        update={"deepspeed": task["spec"].deepspeed.model_copy(update={"zero_stage": stage})}
+    )
+    groups, num_pairs = task["groups"], task["num_pairs"]
+
+    def trainer_at_start() -> TrainerEngine:
+        made = TrainerEngine(spec, task["path"], rank, world_size)
+        made.load_adapter(task["adapter"])
+        return made
+
+    trainer = trainer_at_start()
+    recorder = GradientRecorder(trainer)
+    pairs_seen, metrics = one_step(trainer, groups, num_pairs)
+    uri = f"file://{folder}/stage-{stage}"
+    num_bytes = trainer.save_checkpoint(uri, {"stage": stage})
+    result: dict[str, Any] = {"gradient": recorder.last, "pairs_seen": pairs_seen, "num_bytes": num_bytes, **metrics}
+    trainer.accumulate(groups[:1], num_pairs_total=num_pairs, fresh=False)
+    trainer.abort()
+    one_step(trainer, groups, num_pairs)
+    result["after_abort"] = trainer.adapter(2).sha256
+    resumed = trainer_at_start()
+    result["client_state"] = resumed.load_checkpoint(uri)
+    one_step(resumed, groups, num_pairs)
+    result["after_resume"] = resumed.adapter(2).sha256
+    return result
+
+
+def main(rank: int, world_size: int, port: int, folder: Path) -> None:
+    torch.set_num_threads(1)
+    init_process_group(rank, world_size, "127.0.0.1", port)
+    task = torch.load(folder / "task.pt", weights_only=False)
+    results = {stage: run_stage(task, stage, rank, world_size, folder) for stage in (0, 1, 2)}
+    torch.save(results, folder / f"rank-{rank}.pt")
+    destroy_process_group()
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), Path(sys.argv[4]))

@@ -1,0 +1,97 @@
+"""After an abort the next step is as if the mini-batch had never been begun: weights, optimizer and gradients."""
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+import torch
+
+from worker.engine.errors import NonFiniteError
+from worker.engine.models.lora import lora_parameters
+from worker.engine.trainer.engine import TrainerEngine
+from worker.engine.types import GroupBatch
+
+NUM_PAIRS = 24
+STAGES = pytest.mark.parametrize("stage", [0, 1, 2])
+TrainerMaker = Callable[..., TrainerEngine]
+
+
+def two_steps(trainer: TrainerEngine, groups: list[GroupBatch]) -> str:
+    for _ in range(2):
+        trainer.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=False)
+        trainer.commit()
+    return trainer.adapter(1).sha256
+
+
+@STAGES
+def test_an_aborted_mini_batch_leaves_no_trace(
+    make_trainer: TrainerMaker, groups: list[GroupBatch], stage: int
+) -> None:
+    sections = {"deepspeed": {"zero_stage": stage}}
+    expected = two_steps(make_trainer(**sections), groups)
+    trainer = make_trainer(**sections)
+    before = trainer.adapter(0).sha256
+    trainer.accumulate(groups[:1], num_pairs_total=NUM_PAIRS, fresh=False)
+    trainer.accumulate(groups[1:], num_pairs_total=NUM_PAIRS, fresh=False)
+    trainer.abort()
+    assert trainer.adapter(0).sha256 == before
+    assert two_steps(trainer, groups) == expected
+
+
+@STAGES
+def test_an_abort_between_two_steps_leaves_the_optimizer_as_it_was(
+    make_trainer: TrainerMaker, groups: list[GroupBatch], stage: int
+) -> None:
+    sections = {"deepspeed": {"zero_stage": stage}}
+    undisturbed, disturbed = make_trainer(**sections), make_trainer(**sections)
+    assert two_steps(undisturbed, groups) == two_steps(disturbed, groups)
+    disturbed.accumulate(groups[1:], num_pairs_total=NUM_PAIRS, fresh=False)
+    disturbed.abort()
+    assert two_steps(undisturbed, groups) == two_steps(disturbed, groups)
+
+
+@STAGES
+def test_a_loss_that_is_not_finite_is_named_and_can_be_aborted(
+    make_trainer: TrainerMaker, groups: list[GroupBatch], stage: int
+) -> None:
+    sections = {"deepspeed": {"zero_stage": stage}}
+    (fragment,) = groups[1].trajectories
+    log_probs = fragment.log_probs.clone()
+    log_probs[2, 1] = math.nan
+    poisoned = replace(groups[1], trajectories=(replace(fragment, log_probs=log_probs),))
+    trainer = make_trainer(**sections)
+    with pytest.raises(NonFiniteError, match="`loss` must be finite, got nan at group 1, member 2, denoising step 1"):
+        trainer.accumulate([groups[0], poisoned], num_pairs_total=NUM_PAIRS, fresh=False)
+    trainer.abort()
+    assert two_steps(trainer, groups) == two_steps(make_trainer(**sections), groups)
+
+
+@STAGES
+def test_a_gradient_that_is_not_finite_changes_nothing(
+    make_trainer: TrainerMaker, groups: list[GroupBatch], stage: int
+) -> None:
+    sections = {"deepspeed": {"zero_stage": stage}}
+    trainer = make_trainer(**sections)
+    before = trainer.adapter(0).sha256
+    name, parameter = next(iter(lora_parameters(trainer._model.transformer).items()))
+    hook = parameter.register_hook(lambda gradient: gradient * math.inf)
+    trainer.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=False)
+    hook.remove()
+    with pytest.raises(NonFiniteError, match="`gradient` must be finite") as caught:
+        trainer.commit()
+    assert caught.value.where in (name, "the global gradient norm")
+    assert trainer.adapter(0).sha256 == before
+    assert two_steps(trainer, groups) == two_steps(make_trainer(**sections), groups)
+
+
+def test_stock_deepspeed_leaks_where_ours_does_not(make_trainer: TrainerMaker, groups: list[GroupBatch]) -> None:
+    """Why `drop_gradients` exists: DeepSpeed's own zero_grad forgets what ZeRO 2 accumulated."""
+    trainer = make_trainer(deepspeed={"zero_stage": 2})
+    trainer.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=False)
+    trainer._engine.zero_grad()
+    trainer._engine.optimizer.zero_grad()
+    kept = [tensor for group in trainer._engine.optimizer.all_grad_tensors.values() for tensor in group or ()]
+    assert any(bool(torch.count_nonzero(tensor)) for tensor in kept)
+    trainer.abort()
+    assert not any(trainer._engine.optimizer.all_grad_tensors.values())

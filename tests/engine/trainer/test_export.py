@@ -1,0 +1,79 @@
+"""What a user downloads is the policy that was trained, to the last bit."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from diffusers import FluxPipeline
+
+from worker.contracts.run_spec import RunSpec
+from worker.contracts.sections import LoraSpec
+from worker.engine.errors import ModelLoadError
+from worker.engine.models.base import Conditioning
+from worker.engine.trainer.engine import TrainerEngine
+from worker.engine.trainer.export import LORA_FILE, read_lora
+from worker.engine.types import PublishedAdapter
+
+TrainerMaker = Callable[..., TrainerEngine]
+
+
+def test_plain_diffusers_loads_the_export_with_zero_difference(
+    make_trainer: TrainerMaker, tiny_checkpoint: str, tmp_path: Path
+) -> None:
+    trainer = make_trainer()
+    trainer.export_lora(str(tmp_path))
+    pipeline = FluxPipeline.from_pretrained(tiny_checkpoint)
+    model = trainer._model
+    prompt = model.encode_prompt("a red square")
+    latents, sigmas = torch.randn(2, 16, 16), torch.full((2,), 0.5)
+
+    def plain() -> torch.Tensor:
+        with torch.no_grad():
+            return pipeline.transformer(
+                hidden_states=latents,
+                timestep=sigmas,
+                pooled_projections=prompt["pooled"].expand(2, -1),
+                encoder_hidden_states=prompt["embeds"].expand(2, -1, -1),
+                txt_ids=prompt["text_ids"],
+                img_ids=pipeline._prepare_latent_image_ids(1, 4, 4, "cpu", torch.float32),
+                return_dict=False,
+            )[0]
+
+    base = plain()
+    pipeline.load_lora_weights(tmp_path)
+    with torch.no_grad():
+        trained = model.predict_velocity(
+            latents, sigmas, Conditioning(prompt=prompt, height=32, width=32, guidance_scale=1.0)
+        )
+    assert torch.equal(plain(), trained)
+    assert not torch.equal(base, trained)
+
+
+def test_an_export_is_read_back_as_the_same_adapter(
+    make_trainer: TrainerMaker, make_spec: Callable[..., RunSpec], behaviour: PublishedAdapter, tmp_path: Path
+) -> None:
+    make_trainer().export_lora(str(tmp_path))
+    for path in (tmp_path, tmp_path / LORA_FILE):
+        assert read_lora(str(path), make_spec().lora).sha256 == behaviour.sha256
+
+
+def test_an_adapter_of_another_rank_or_alpha_is_refused(make_trainer: TrainerMaker, tmp_path: Path) -> None:
+    make_trainer().export_lora(str(tmp_path))
+    with pytest.raises(ModelLoadError, match=r"`r` of .* must be 8 as in `lora`, got 4"):
+        read_lora(str(tmp_path), LoraSpec(rank=8, alpha=8.0))
+    with pytest.raises(ModelLoadError, match=r"`lora_alpha` of .* must be 32.0 as in `lora`, got 8.0"):
+        read_lora(str(tmp_path), LoraSpec(rank=4, alpha=32.0))
+
+
+def test_training_from_a_loaded_adapter_starts_there_in_every_stage(
+    make_trainer: TrainerMaker, behaviour: PublishedAdapter, groups: list
+) -> None:
+    results = set()
+    for stage in (0, 1, 2):
+        trainer = make_trainer(deepspeed={"zero_stage": stage}, optimizer={"max_grad_norm": 1e9})
+        assert trainer.initial_adapter().sha256 == behaviour.sha256
+        trainer.accumulate(groups, num_pairs_total=24, fresh=True)
+        trainer.commit()
+        results.add(trainer.adapter(1).sha256)
+    assert len(results) == 1

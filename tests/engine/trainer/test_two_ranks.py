@@ -1,0 +1,125 @@
+"""Two ranks over gloo take the step that one rank takes, with unequal shares of the pairs, in every ZeRO stage."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from tests.engine.conftest import free_port
+from tests.engine.frozen import draw_groups, perturbed_adapter
+from tests.engine.trainer.gradients_seen import GradientRecorder, relative_distance
+from worker.contracts.run_spec import RunSpec
+from worker.engine.trainer.engine import TrainerEngine
+from worker.engine.types import GroupBatch, PublishedAdapter
+
+ROOT = Path(__file__).parents[3]
+WORLD_SIZE = 2
+STAGES = pytest.mark.parametrize("stage", [0, 1, 2])
+
+# 9 pairs a group: 5 for rank 0 in micro-batches of 4 and 1, 4 for rank 1 in one of 4 and one of padding.
+NUM_PAIRS = 18
+SECTIONS: dict[str, Any] = {
+    "batch": {"group_size": 3, "micro_batch_size": 4},
+    "optimizer": {"max_grad_norm": 1e9},
+    "algorithm": {"clip_range": 0.02},
+}
+
+
+@pytest.fixture(scope="module")
+def current(make_spec: Callable[..., RunSpec], tiny_checkpoint: str) -> PublishedAdapter:
+    return perturbed_adapter(make_spec(**SECTIONS), tiny_checkpoint, seed=2)
+
+
+@pytest.fixture(scope="module")
+def uneven(make_spec: Callable[..., RunSpec], tiny_checkpoint: str, behaviour: PublishedAdapter) -> list[GroupBatch]:
+    return draw_groups(make_spec(**SECTIONS), tiny_checkpoint, behaviour)
+
+
+@pytest.fixture(scope="module")
+def ranks(
+    make_spec: Callable[..., RunSpec],
+    tiny_checkpoint: str,
+    current: PublishedAdapter,
+    uneven: list[GroupBatch],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> list[dict[int, dict[str, Any]]]:
+    """What each of two rank processes saw, by stage."""
+    folder = tmp_path_factory.mktemp("ranks")
+    task = {
+        "spec": make_spec(**SECTIONS),
+        "path": tiny_checkpoint,
+        "adapter": current,
+        "groups": uneven,
+        "num_pairs": NUM_PAIRS,
+    }
+    torch.save(task, folder / "task.pt")
+    port = free_port()
+    module = "tests.engine.trainer.one_rank_of_many"
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-m", module, str(rank), str(WORLD_SIZE), str(port), str(folder)],
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        for rank in range(WORLD_SIZE)
+    ]
+    outputs = [process.communicate(timeout=240)[0] for process in started]
+    assert [process.returncode for process in started] == [0] * WORLD_SIZE, "\n".join(outputs)
+    return [torch.load(folder / f"rank-{rank}.pt", weights_only=False) for rank in range(WORLD_SIZE)]
+
+
+@pytest.fixture(scope="module")
+def alone(
+    make_spec: Callable[..., RunSpec],
+    tiny_checkpoint: str,
+    current: PublishedAdapter,
+    uneven: list[GroupBatch],
+    process_group: None,
+) -> tuple[torch.Tensor, float]:
+    """Gradient and norm of the same step on one rank."""
+    trainer = TrainerEngine(make_spec(**SECTIONS), tiny_checkpoint, 0, 1)
+    trainer.load_adapter(current)
+    recorder = GradientRecorder(trainer)
+    trainer.accumulate(uneven, num_pairs_total=NUM_PAIRS, fresh=False)
+    norm = trainer.commit()["grad_norm"]
+    return recorder.last, norm
+
+
+@STAGES
+def test_gradients_equal_those_of_one_rank(
+    ranks: list[dict[int, dict[str, Any]]], alone: tuple[torch.Tensor, float], stage: int
+) -> None:
+    expected, norm = alone
+    seen = [rank[stage]["gradient"] for rank in ranks]
+    wholes = seen if stage == 0 else [torch.cat(seen)]
+    for whole in wholes:
+        assert relative_distance(whole[: len(expected)], expected) < 1e-4
+    for rank in ranks:
+        assert rank[stage]["grad_norm"] == pytest.approx(norm, rel=1e-4)
+
+
+@STAGES
+def test_each_pair_was_trained_by_one_rank(ranks: list[dict[int, dict[str, Any]]], stage: int) -> None:
+    assert [rank[stage]["pairs_seen"] for rank in ranks] == [[5, 5], [4, 4]]
+
+
+@STAGES
+def test_ranks_hold_the_same_weights_and_an_abort_leaves_no_trace(
+    ranks: list[dict[int, dict[str, Any]]], stage: int
+) -> None:
+    """The resumed trainers never saw the aborted mini-batch."""
+    first, second = (rank[stage] for rank in ranks)
+    assert first["after_abort"] == second["after_abort"] == first["after_resume"] == second["after_resume"]
+
+
+@STAGES
+def test_each_rank_writes_its_part_of_a_checkpoint(ranks: list[dict[int, dict[str, Any]]], stage: int) -> None:
+    first, second = (rank[stage] for rank in ranks)
+    assert first["client_state"] == second["client_state"] == {"stage": stage}
+    assert first["num_bytes"] > second["num_bytes"] > 0
