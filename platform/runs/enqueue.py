@@ -1,7 +1,5 @@
 """Celery tasks, enqueued by name and only once the transaction that asked for them is committed."""
 
-from functools import partial
-
 from celery import current_app
 from django.db import transaction
 
@@ -12,4 +10,9 @@ def enqueue_on_commit(task_name: str, *args: str | int) -> None:
     A broker that is away must not undo what was committed: the failure is logged, and the beat's next tick finds the
     work again in the database. Tasks are therefore idempotent.
     """
-    transaction.on_commit(partial(current_app.send_task, task_name, args=args), robust=True)
+
+    # Not a `partial`: Django names the function that failed, and a partial has no name.
+    def send() -> None:
+        current_app.send_task(task_name, args=args)
+
+    transaction.on_commit(send, robust=True)

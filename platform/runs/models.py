@@ -16,6 +16,7 @@ from worker.contracts.run_spec import RunSpec
 from worker.contracts.states import TERMINAL_STATES, RunState
 
 STATE_VALUES = [state.value for state in RunState]
+MAX_NAME_CHARS = 120
 
 
 class Run(models.Model):
@@ -23,7 +24,7 @@ class Run(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="runs")
-    name = models.CharField(max_length=120)
+    name = models.CharField(max_length=MAX_NAME_CHARS)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="created_runs"
     )

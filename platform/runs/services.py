@@ -15,7 +15,7 @@ from accounts.models import Project, User
 from live.publish import publish_project
 from runs.actions import legal_actions
 from runs.enqueue import enqueue_on_commit
-from runs.models import Run, RunStream
+from runs.models import MAX_NAME_CHARS, Run, RunStream
 from runs.render import run_row
 from runs.spec_check import SpecReport, check_spec
 from runs.stream import lock_stream
@@ -47,7 +47,7 @@ def create_run(
     with transaction.atomic():
         run = Run(
             project=project,
-            name=name.strip(),
+            name=_checked_name(name),
             created_by=user,
             parent=parent,
             spec=checked.model_dump(mode="json"),
@@ -58,7 +58,6 @@ def create_run(
             notes=_checked_notes(notes),
             tags=_checked_tags(tags),
         )
-        run.full_clean(exclude=["headline", "tags"])
         run.save(force_insert=True)
         RunStream.objects.create(run=run)
         append_transition(run, old="", reason="created", actor=user.username)
@@ -89,11 +88,7 @@ def set_notes_and_tags(*, user: User, run: Run, notes: str | None = None, tags: 
 
 
 def rename_run(*, user: User, run: Run, name: str) -> Run:
-    stripped = name.strip()
-    longest = Run._meta.get_field("name").max_length or 0
-    if not 1 <= len(stripped) <= longest:
-        raise ValidationError({"name": f"`name` must have 1 to {longest} characters, got {len(stripped)}"})
-    return _edit(user, run, {"name": stripped})
+    return _edit(user, run, {"name": _checked_name(name)})
 
 
 def archive_run(*, user: User, run: Run) -> Run:
@@ -136,6 +131,13 @@ def _require_valid(report: SpecReport) -> RunSpec:
     if report.spec is None:
         raise ValidationError({f"spec.{path}".replace("spec.spec", "spec"): e for path, e in report.errors.items()})
     return report.spec
+
+
+def _checked_name(name: str) -> str:
+    stripped = name.strip()
+    if not 1 <= len(stripped) <= MAX_NAME_CHARS:
+        raise ValidationError({"name": f"`name` must have 1 to {MAX_NAME_CHARS} characters, got {len(stripped)}"})
+    return stripped
 
 
 def _checked_notes(notes: str) -> str:

@@ -72,7 +72,9 @@ def errors_by_path(error: ValidationError) -> Errors:
         elif item["type"] == "missing":
             message = f"`{path}` is missing: give it a value"
         errors.setdefault(path or WHOLE_SPEC, []).append(message)
-    return errors
+    # Pydantic also calls a list too short whose only items are wrong: the items' own errors say it all.
+    short = {".".join(map(str, e["loc"])) for e in error.errors(include_url=False) if e["type"] == "too_short"}
+    return {k: v for k, v in errors.items() if k not in short or not any(o.startswith(f"{k}.") for o in errors)}
 
 
 def _parse(document: Mapping[str, Any] | str | RunSpec) -> RunSpec:

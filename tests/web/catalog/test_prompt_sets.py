@@ -1,0 +1,104 @@
+import json
+
+import pytest
+from django.core.exceptions import PermissionDenied, ValidationError
+from hypothesis import given
+from hypothesis import strategies as st
+
+from accounts.access import NotVisible
+from accounts.models import Project, User
+from catalog import services
+from catalog.prompt_files import MAX_PROMPT_CHARS, MAX_UPLOAD_BYTES, PromptsRefused, read_prompts
+from catalog.selectors import get_prompt_set, prompts_of_set, visible_prompt_sets
+
+TWO = ["a red square", "a blue circle"]
+
+
+@pytest.mark.parametrize(
+    ("file_name", "content"),
+    [
+        ("p.txt", "a red square\n\n  a blue circle \r\n"),
+        ("p", "\ufeffa red square\na blue circle"),
+        ("p.json", json.dumps(TWO)),
+        ("p.json", json.dumps({"prompts": TWO})),
+        ("p.json", json.dumps([{"prompt": text, "tag": 1} for text in TWO])),
+        ("p.jsonl", '{"prompt": "a red square"}\n\n"a blue circle"\n'),
+        ("p.csv", 'id,prompt\n1,"a red square"\n2,a blue circle\n'),
+        ("P.CSV", "a red square\na blue circle\n"),
+    ],
+)
+def test_every_format_gives_the_same_prompts(file_name: str, content: str) -> None:
+    assert read_prompts(content.encode(), file_name) == TWO
+
+
+@pytest.mark.parametrize(
+    ("file_name", "content", "message"),
+    [
+        ("p.txt", b"", "there is no prompt in it"),
+        ("p.txt", b"\n \n", "there is no prompt in it"),
+        ("p.txt", b"\xff\xfe", "must be UTF-8 text"),
+        ("p.txt", b"one\ntwo\none\n", "prompt 3 repeats prompt 1"),
+        ("p.txt", b"x" * (MAX_PROMPT_CHARS + 1), "prompt 1 must be ≤ 2000 characters, got 2001"),
+        ("p.txt", b"x" * (MAX_UPLOAD_BYTES + 1), "must be ≤ 4 MiB"),
+        ("p.txt", b"a\x00b", "zero byte"),
+        ("p.txt", b"\n".join(str(n).encode() for n in range(20_001)), "must hold ≤ 20000 prompts, got 20001"),
+        ("p.json", b"{", "is not valid JSON"),
+        ("p.json", b'"one"', "must be a list of prompts, got str"),
+        ("p.json", b"[1]", "item 1 must be a text or an object with `prompt`, got int"),
+        ("p.jsonl", b'"one"\n{', "line 2 is not valid JSON"),
+        ("p.csv", b"id,text\n1,one", "must have a column named `prompt`, got id, text"),
+        ("p.csv", b"", "there is no prompt in it"),
+    ],
+)
+def test_what_is_no_prompt_file_is_refused_in_plain_words(file_name: str, content: bytes, message: str) -> None:
+    with pytest.raises(PromptsRefused, match=message):
+        read_prompts(content, file_name)
+
+
+@given(content=st.binary(max_size=300), ending=st.sampled_from(["txt", "json", "jsonl", "csv"]))
+def test_any_bytes_are_read_or_refused(content: bytes, ending: str) -> None:
+    try:
+        prompts = read_prompts(content, f"p.{ending}")
+    except PromptsRefused:
+        return
+    assert prompts == list(dict.fromkeys(prompt.strip() for prompt in prompts))
+    assert all(prompts)
+
+
+def test_members_see_the_uploaded_set_and_outsiders_do_not(project: Project, bob: User, charlie: User) -> None:
+    made = services.upload_prompt_set(
+        user=bob, project=project, name=" Two ", content="\n".join(TWO).encode(), file_name="p.txt"
+    )
+    assert (made.name, made.num_prompts) == ("Two", 2)
+    assert get_prompt_set(bob, made.pk).prompts == TWO
+    assert prompts_of_set(project, str(made.pk)) == tuple(TWO)
+    assert list(visible_prompt_sets(charlie)) == []
+    with pytest.raises(NotVisible):
+        get_prompt_set(charlie, made.pk)
+    with pytest.raises(NotVisible):
+        services.delete_prompt_set(user=charlie, prompt_set=made)
+
+
+def test_a_project_cannot_use_the_set_of_another(make_project, project: Project, alice: User) -> None:
+    made = services.create_prompt_set(user=alice, project=project, name="Two", prompts=TWO)
+    with pytest.raises(LookupError, match="choose one of none yet"):
+        prompts_of_set(make_project("Other"), str(made.pk))
+    with pytest.raises(LookupError, match="Two"):
+        prompts_of_set(project, "no-uuid")
+
+
+def test_viewers_upload_nothing(project: Project, viewer: User) -> None:
+    with pytest.raises(PermissionDenied):
+        services.create_prompt_set(user=viewer, project=project, name="Two", prompts=TWO)
+
+
+def test_refusals_name_the_field(project: Project, alice: User) -> None:
+    services.create_prompt_set(user=alice, project=project, name="Two", prompts=TWO)
+    with pytest.raises(ValidationError) as caught:
+        services.upload_prompt_set(user=alice, project=project, name="Other", content=b"", file_name="p.txt")
+    assert list(caught.value.message_dict) == ["file"]
+    with pytest.raises(ValidationError) as caught:
+        services.create_prompt_set(user=alice, project=project, name="Other", prompts=["one", "one"])
+    assert list(caught.value.message_dict) == ["prompts"]
+    with pytest.raises(ValidationError, match="already exists"):
+        services.create_prompt_set(user=alice, project=project, name="Two", prompts=TWO)

@@ -1,0 +1,160 @@
+import threading
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db import connection, transaction
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fleet.models import Lane, Node, NodeState
+from fleet.selectors import free_lanes, grants_of, holders, pool_lanes
+from fleet.services import allocate, ensure_local_lanes, gpu_resource, release
+from fleet.wanted import fits, kinds_wanted
+from worker.contracts.names import Role
+from worker.contracts.sections import LaneSpec
+
+THREE = LaneSpec(num_rollout=1, num_trainer=1, num_reward=1)
+lane_specs = st.builds(LaneSpec, **{f"num_{role}": st.integers(1, 6) for role in Role})
+pools = st.fixed_dictionaries({"cpu": st.integers(0, 9), "gpu": st.integers(0, 9)})
+
+
+def allocated(wanted: LaneSpec, attempt: int = 1) -> uuid.UUID | None:
+    run_id = uuid.uuid4()
+    return None if allocate(run_id=run_id, attempt=attempt, wanted=wanted) is None else run_id
+
+
+@pytest.mark.django_db
+def test_a_machine_without_gpus_holds_cpu_lanes_with_labels() -> None:
+    lanes = ensure_local_lanes(num_cpu_lanes=3)
+    assert [lane.label for lane in lanes] == ["local/cpu-0", "local/cpu-1", "local/cpu-2"]
+    assert {(lane.device, lane.resource) for lane in lanes} == {("cpu", "")}
+
+
+@pytest.mark.django_db
+def test_ensuring_lanes_again_changes_nothing_and_keeps_those_held() -> None:
+    ensure_local_lanes(num_cpu_lanes=4)
+    run_id = allocated(THREE)
+    ensure_local_lanes(num_cpu_lanes=4)
+    assert Node.objects.count() == 1
+    assert Lane.objects.filter(run_id=run_id).count() == 3
+    ensure_local_lanes(num_cpu_lanes=1)
+    assert Lane.objects.count() == 3, "held lanes stay until they are free"
+    release(run_id=run_id, attempt=1)
+    assert free_lanes() == {"cpu": 1}
+    ensure_local_lanes(num_cpu_lanes=1)
+    assert Lane.objects.count() == 1
+
+
+@pytest.mark.django_db
+def test_each_role_gets_its_lanes_with_numbers_of_its_own() -> None:
+    ensure_local_lanes(num_cpu_lanes=6)
+    run_id = uuid.uuid4()
+    granted = allocate(run_id=run_id, attempt=2, wanted=LaneSpec(num_rollout=2, num_trainer=1, num_reward=1))
+    assert granted is not None
+    assert [lane.lane for lane in granted] == ["rollout-0", "rollout-1", "trainer-0", "reward-0"]
+    assert {(lane.node, lane.device, lane.resource) for lane in granted} == {("local", "cpu", None)}
+    assert grants_of(run_id, 2) == granted
+    assert grants_of(run_id, 1) == ()
+    assert [(h.run_id, h.attempt, h.num_lanes) for h in holders()] == [(run_id, 2, 4)]
+
+
+@pytest.mark.django_db
+def test_rewards_are_scored_on_cpu_lanes_where_the_pool_has_gpus() -> None:
+    ensure_local_lanes(num_cpu_lanes=2, num_gpus=2)
+    granted = allocate(run_id=uuid.uuid4(), attempt=1, wanted=THREE)
+    assert granted is not None
+    assert {lane.role: (lane.device, lane.resource) for lane in granted} == {
+        Role.ROLLOUT: ("0", gpu_resource("local", 0)),
+        Role.TRAINER: ("1", gpu_resource("local", 1)),
+        Role.REWARD: ("cpu", None),
+    }
+    assert allocated(THREE) is None, "no GPU is left, and CPU lanes are no stand-in"
+
+
+@pytest.mark.django_db
+def test_a_request_is_granted_whole_or_not_at_all() -> None:
+    ensure_local_lanes(num_cpu_lanes=5)
+    assert allocated(THREE) is not None
+    assert allocated(THREE) is None
+    assert free_lanes() == {"cpu": 2}
+
+
+@pytest.mark.django_db
+def test_released_lanes_are_free_again_and_releasing_twice_is_no_error() -> None:
+    ensure_local_lanes(num_cpu_lanes=3)
+    run_id = allocated(THREE)
+    assert run_id is not None
+    assert release(run_id=run_id, attempt=2) == 0
+    assert release(run_id=run_id, attempt=1) == 3
+    assert release(run_id=run_id, attempt=1) == 0
+    assert allocated(THREE) is not None
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("state", [NodeState.CORDONED, NodeState.DRAINING, NodeState.OFFLINE])
+def test_nodes_that_are_not_active_give_no_lanes(state: NodeState) -> None:
+    ensure_local_lanes(num_cpu_lanes=3)
+    Node.objects.update(state=state)
+    assert pool_lanes() == {}
+    assert allocated(THREE) is None
+
+
+@pytest.mark.django_db
+def test_one_lane_can_be_cordoned_alone() -> None:
+    ensure_local_lanes(num_cpu_lanes=3)
+    Lane.objects.filter(index=0).update(cordoned=True)
+    assert pool_lanes() == {"cpu": 2}
+    assert allocated(THREE) is None
+
+
+@given(wanted=lane_specs, pool=pools)
+def test_what_is_wanted_is_always_as_many_lanes_as_the_spec_says(wanted: LaneSpec, pool: dict[Any, int]) -> None:
+    kinds = kinds_wanted(wanted, pool)
+    assert sum(kinds.values()) == wanted.num_rollout + wanted.num_trainer + wanted.num_reward
+    assert fits(wanted, pool, pool) == all(pool[kind] >= count for kind, count in kinds.items())
+
+
+def in_threads(acts: list[Callable[[], Any]]) -> list[Any]:
+    """Run the acts at once, each on a connection of its own."""
+    barrier, results = threading.Barrier(len(acts)), [None] * len(acts)
+
+    def work(index: int) -> None:
+        try:
+            barrier.wait(timeout=10)
+            results[index] = acts[index]()
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=work, args=(index,)) for index in range(len(acts))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=30)
+    return results
+
+
+@pytest.mark.django_db(transaction=True)
+def test_dispatchers_at_once_never_get_the_same_lane() -> None:
+    ensure_local_lanes(num_cpu_lanes=9)
+    granted = [run_id for run_id in in_threads([lambda: allocated(THREE)] * 6) if run_id is not None]
+    held = list(Lane.objects.exclude(run_id=None).values_list("run_id", flat=True))
+    assert len(granted) <= 3
+    assert sorted(held) == sorted(granted * 3)
+    while (run_id := allocated(THREE)) is not None:
+        granted.append(run_id)
+    assert len(granted) == 3, "lanes passed over while they were being taken are given afterwards"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_lane_being_taken_is_passed_over_not_waited_for() -> None:
+    ensure_local_lanes(num_cpu_lanes=4)
+    results: list[Any] = []
+    with transaction.atomic():
+        assert allocated(THREE) is not None
+        thread = threading.Thread(target=lambda: (results.append(allocated(THREE)), connection.close()))
+        thread.start()
+        thread.join(timeout=5)
+        assert not thread.is_alive()
+    assert results == [None]

@@ -1,0 +1,102 @@
+"""A cluster and a web that do what the test says: fakes of the two things outside the database."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+import pytest
+from django.utils import timezone
+
+from fleet.services import allocate, ensure_local_lanes
+from runs import attempts
+from runs.cluster import ClusterUnavailable, JobStatus
+from runs.models import Attempt, Run
+from runs.reconciler import Reconciler
+from runs.secrets import hash_secret
+from worker.contracts.states import RunState
+
+TOKEN = "the run's token"
+
+
+@dataclass
+class FakeCluster:
+    """Jobs by submission id. Stopping takes effect at once unless `stubborn`."""
+
+    jobs: dict[str, JobStatus] = field(default_factory=dict)
+    envs: dict[str, Mapping[str, str]] = field(default_factory=dict)
+    logs: str = ""
+    away: bool = False
+    stubborn: bool = False
+    stopped: list[str] = field(default_factory=list)
+
+    def submit(self, submission_id: str, env: Mapping[str, str]) -> None:
+        self._answer()
+        self.jobs.setdefault(submission_id, JobStatus.RUNNING)
+        self.envs.setdefault(submission_id, env)
+
+    def status(self, submission_id: str) -> JobStatus:
+        self._answer()
+        return self.jobs.get(submission_id, JobStatus.UNKNOWN)
+
+    def log_tail(self, submission_id: str) -> str:
+        self._answer()
+        return self.logs
+
+    def stop(self, submission_id: str) -> None:
+        self._answer()
+        self.stopped.append(submission_id)
+        if submission_id in self.jobs and not self.stubborn:
+            self.jobs[submission_id] = JobStatus.STOPPED
+
+    def _answer(self) -> None:
+        if self.away:
+            raise ClusterUnavailable("Ray could not be reached")
+
+
+@dataclass
+class FakeWeb:
+    up: bool = True
+
+    def is_up(self) -> bool:
+        return self.up
+
+
+@pytest.fixture
+def cluster() -> FakeCluster:
+    return FakeCluster()
+
+
+@pytest.fixture
+def web() -> FakeWeb:
+    return FakeWeb()
+
+
+@pytest.fixture
+def reconciler(cluster: FakeCluster, web: FakeWeb) -> Reconciler:
+    return Reconciler(gateway=cluster, web=web, watching_since=datetime(2020, 1, 1, tzinfo=UTC))
+
+
+LiveRun = Callable[..., Attempt]
+
+
+@pytest.fixture
+def live_run(make_run: Callable[..., Run], cluster: FakeCluster) -> LiveRun:
+    """A run with lanes and a driver that is up: its attempt."""
+
+    def make(state: RunState = RunState.RUNNING, **fields: object) -> Attempt:
+        ensure_local_lanes(num_cpu_lanes=6)
+        run = make_run(state=state.value, attempt=1, last_heartbeat_at=timezone.now(), **fields)
+        attempt = attempts.mint(run, 1)
+        allocate(run_id=run.pk, attempt=1, wanted=run.run_spec.lanes)
+        now = timezone.now()
+        Attempt.objects.filter(pk=attempt.pk).update(
+            submitted_at=now,
+            bootstrap_used_at=now,
+            bootstrap_code_hash=hash_secret("used"),
+            token_hash=hash_secret(TOKEN),
+        )
+        Run.objects.filter(pk=run.pk).update(last_heartbeat_at=now)
+        cluster.jobs[attempt.submission_id] = JobStatus.RUNNING
+        return Attempt.objects.select_related("run").get(pk=attempt.pk)
+
+    return make

@@ -1,0 +1,136 @@
+import threading
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from fleet.models import Lane
+from fleet.selectors import free_lanes
+from fleet.services import ensure_local_lanes
+from runs import attempts
+from runs.dispatch import LanesTaken, dispatch_waiting, start_attempt, waiting_runs
+from runs.models import Attempt, AttemptOutcome, Run, RunTransition
+from runs.selectors import waiting_for
+from runs.transitions import RunStateConflict
+from worker.contracts.states import RunState
+
+BIG = {"lanes": {"num_rollout": 3, "num_trainer": 1, "num_reward": 1}}
+
+
+@pytest.fixture
+def queue(make_run, make_spec):
+    """Queue runs, oldest first; each argument gives the sections of one spec."""
+
+    def make(*specs: dict) -> list[Run]:
+        start = timezone.now() - timedelta(hours=1)
+        return [
+            make_run(spec=make_spec(**sections), created_at=start + timedelta(seconds=index))
+            for index, sections in enumerate(specs)
+        ]
+
+    return make
+
+
+@pytest.mark.django_db
+def test_the_oldest_runs_start_first_as_far_as_lanes_go(queue) -> None:
+    ensure_local_lanes(num_cpu_lanes=7)
+    first, second, third = queue({}, {}, {})
+    assert dispatch_waiting() == [first.pk, second.pk]
+    assert dispatch_waiting() == []
+    third.refresh_from_db()
+    assert (third.state, free_lanes()) == ("queued", {"cpu": 1})
+
+
+@pytest.mark.django_db
+def test_a_started_run_has_its_lanes_an_open_attempt_and_a_launch_task(
+    queue, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks
+) -> None:
+    sent: list[tuple[str, tuple]] = []
+    monkeypatch.setattr("celery.current_app.send_task", lambda name, args=(): sent.append((name, args)))
+    ensure_local_lanes(num_cpu_lanes=3)
+    (run,) = queue({})
+    with django_capture_on_commit_callbacks(execute=True):
+        dispatch_waiting()
+        assert sent == []
+    run.refresh_from_db()
+    assert (run.state, run.attempt) == ("starting", 1)
+    assert Lane.objects.filter(run_id=run.pk, attempt=1).count() == 3
+    assert attempts.open_attempt(run.pk) is not None
+    assert RunTransition.objects.get(run=run).attempt == 1
+    assert sent == [("tandem.runs.launch", (str(run.pk), 1))]
+
+
+@pytest.mark.django_db
+def test_a_large_run_is_not_starved_by_small_ones(queue) -> None:
+    ensure_local_lanes(num_cpu_lanes=6)
+    running, large, small = queue({}, BIG, {})
+    assert dispatch_waiting() == [running.pk]
+    assert dispatch_waiting() == [], "three lanes are free, but the large run is older than the small one"
+    assert waiting_for(large) == "needs 5 CPU lanes, free now: 3 CPU lanes"
+    assert waiting_for(small) == "1 run ahead; needs 3 CPU lanes, free now: 3 CPU lanes"
+    Run.objects.filter(pk=running.pk).update(state="completed")
+    Lane.objects.update(run_id=None, attempt=None, role="", role_index=None, held_since=None)
+    assert dispatch_waiting() == [large.pk]
+
+
+@pytest.mark.django_db
+def test_a_run_larger_than_the_pool_bars_nobody_and_is_told_so(queue) -> None:
+    ensure_local_lanes(num_cpu_lanes=4)
+    large, small = queue(BIG, {})
+    assert dispatch_waiting() == [small.pk]
+    assert waiting_for(large) == "needs 5 CPU lanes, the pool has 4 CPU lanes: it cannot start"
+    assert waiting_for(small) == ""
+
+
+@pytest.mark.django_db
+def test_when_lanes_are_gone_nothing_of_the_attempt_remains(queue) -> None:
+    ensure_local_lanes(num_cpu_lanes=2)
+    (run,) = queue({})
+    with pytest.raises(LanesTaken):
+        start_attempt(run.pk)
+    run.refresh_from_db()
+    assert (run.state, run.attempt) == ("queued", 0)
+    assert not Attempt.objects.exists()
+    assert not RunTransition.objects.exists()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("state", [state for state in RunState if state is not RunState.QUEUED])
+def test_only_waiting_runs_are_started(live_run, state: RunState) -> None:
+    attempt = live_run(state)
+    with pytest.raises(RunStateConflict):
+        start_attempt(attempt.run_id)
+    assert list(waiting_runs()) == []
+
+
+@pytest.mark.django_db
+def test_a_run_whose_driver_was_lost_waits_with_its_old_place(live_run, queue) -> None:
+    (younger,) = queue({})
+    attempt = live_run(RunState.STARTING, created_at=timezone.now() - timedelta(days=1), resume_from="file:///c")
+    attempts.close(attempt.run_id, 1, AttemptOutcome.LOST, detail="gone")
+    assert [run.pk for run in waiting_runs()] == [attempt.run_id, younger.pk]
+    assert dispatch_waiting() == [attempt.run_id]
+    follower = Attempt.objects.get(run=attempt.run, number=2)
+    assert follower.resumed_from == "file:///c"
+    assert Run.objects.get(pk=attempt.run_id).attempt == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_dispatchers_at_once_start_each_run_once(queue) -> None:
+    ensure_local_lanes(num_cpu_lanes=9)
+    runs = queue({}, {}, {})
+    started: list = []
+
+    def act() -> None:
+        started.extend(dispatch_waiting())
+        connection.close()
+
+    threads = [threading.Thread(target=act) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=30)
+    started.extend(dispatch_waiting())
+    assert sorted(started) == sorted(run.pk for run in runs)
+    assert Attempt.objects.count() == 3

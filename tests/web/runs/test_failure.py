@@ -1,0 +1,42 @@
+import pytest
+
+from runs.failure import MAX_DETAIL_CHARS, SUGGESTIONS, UNKNOWN, describe_failure, suggestions_for
+
+
+@pytest.mark.parametrize(
+    ("reason", "word"),
+    [
+        ("CUDA out of memory. Tried to allocate 2 GiB", "micro_batch_size"),
+        ("the trainer's process died with exit code -9", "micro_batch_size"),
+        ("non-finite gradient in batch 3", "learning_rate"),
+        ("the replay gate did not pass in batch 1: max_mean_error 0.02 > 0.001", "fp32"),
+        ("the adapter's checksum differs on rollout-0", "lora.targets"),
+        ("`base_model.path` `x` is no folder below TANDEM_MODEL_ROOTS", "list in the form"),
+        ("the placement group of trainer-0 was not ready after 60 s", "ray status"),
+        ("the driver was lost: no heartbeat for 13 s", "last log lines"),
+        ("the job could not be submitted for 91 s: Ray could not be reached", "RAY_ADDRESS"),
+        ("OSError: [Errno 28] No space left on device", "disk space"),
+    ],
+)
+def test_known_reasons_come_with_what_to_try(reason: str, word: str) -> None:
+    assert any(word in hint for hint in suggestions_for(reason))
+
+
+def test_the_reasons_own_words_come_before_those_of_the_log() -> None:
+    hints = suggestions_for("non-finite loss", log_tail="out of memory")
+    assert any("learning_rate" in hint for hint in hints)
+    assert not any("micro_batch_size" in hint for hint in hints)
+
+
+def test_an_unknown_reason_is_not_guessed_at() -> None:
+    assert suggestions_for("something odd") == list(UNKNOWN)
+
+
+def test_a_long_text_keeps_its_end() -> None:
+    failure = describe_failure(reason="x", details="a" * MAX_DETAIL_CHARS + "the end")
+    assert len(failure["details"]) == MAX_DETAIL_CHARS
+    assert failure["details"].endswith("the end")
+
+
+def test_every_suggestion_is_a_sentence() -> None:
+    assert all(hint.endswith(".") for _, hints in SUGGESTIONS for hint in hints)
