@@ -8,7 +8,7 @@ at the top of their own conftest; the others neither wait for it nor break with 
 import os
 import shutil
 import tempfile
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -63,7 +63,7 @@ def django_db_modify_db_settings(embedded_servers: None) -> None:
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """The time budget: seconds and number of tests per folder."""
-    seconds: Counter[str] = Counter()
+    seconds: defaultdict[str, float] = defaultdict(float)
     num_tests: Counter[str] = Counter()
     for reports in terminalreporter.stats.values():
         for report in (each for each in reports if isinstance(each, pytest.TestReport)):
@@ -72,5 +72,5 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
             num_tests[folder] += report.when == "call"
     if seconds:
         terminalreporter.section("seconds and tests per folder")
-    for folder, total in seconds.most_common():
+    for folder, total in sorted(seconds.items(), key=lambda item: -item[1]):
         terminalreporter.write_line(f"{total:8.1f} s  {num_tests[folder]:5d}  {folder}")

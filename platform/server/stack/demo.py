@@ -99,9 +99,10 @@ def print_summary(console: Console, run: Run) -> bool:
     console.print(f"\nRun page: {environment.PUBLIC_URL}/runs/{run.pk}", soft_wrap=True)
     if run.run_state is not RunState.COMPLETED:
         console.print(f"[red]The run {run.state}.[/red]")
+        failure = run.failure or {}
         for field in ("reason", "phase", "details", "log_tail"):
-            if (run.failure or {}).get(field):
-                console.print(f"{field}: {run.failure[field]}", markup=False, soft_wrap=True)
+            if failure.get(field):
+                console.print(f"{field}: {failure[field]}", markup=False, soft_wrap=True)
         return False
     seconds = (run.ended_at - run.started_at).total_seconds() if run.ended_at and run.started_at else 0.0
     console.print(f"[green]Completed[/green] {run.num_batches_done} batches in {seconds:.0f} s.")

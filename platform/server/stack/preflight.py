@@ -65,7 +65,12 @@ def _listener(port: int) -> str | None:
     except psutil.AccessDenied:
         return None
     for connection in connections:
-        if connection.status == psutil.CONN_LISTEN and connection.laddr.port == port and connection.pid:
+        if (
+            connection.status == psutil.CONN_LISTEN
+            and connection.pid
+            and connection.laddr
+            and connection.laddr.port == port
+        ):
             try:
                 return f"process {connection.pid} ({psutil.Process(connection.pid).name()})"
             except psutil.Error:

@@ -2,9 +2,9 @@
 
 ::
 
-    folder, disk, port ─► lock ─► keeper ─┬─► PostgreSQL ─► migrate, static, admin, lanes ─► web, worker ─┐
-                                          ├─► Valkey ──────────────────────────────────────────────────────┼─► serving
-                                          └─► Ray head (slowest, so it starts first) ───────────────────────┘
+    folder, disk, port ─► lock ─► keeper ─┬─► PostgreSQL ─► migrate, static, admin, lanes ─► web ─┐
+                                          ├─► Valkey ─────────────────────────────────────────────┼─► worker ─► serving
+                                          └─► Ray head (slowest, so it starts first) ─────────────┘
 
 A server whose URL is given in the environment is not started. Invariant: whatever happens inside, nothing that was
 started here is left when the block ends.
@@ -111,7 +111,10 @@ def start_ray(stack: Stack, num_gpus: int) -> RayHead:
 
 
 def start_services(stack: Stack, ray: RayHead | None) -> None:
-    """Web server and Celery worker; returns when they and Ray answer."""
+    """Web server, then the worker; returns when web and Ray answer.
+
+    The worker comes last: its first look at a live run of an earlier start must find a Ray that can answer.
+    """
     extra = {
         "TANDEM_VAR": str(environment.VAR),
         "TANDEM_PORT": str(environment.PORT),
@@ -119,7 +122,6 @@ def start_services(stack: Stack, ray: RayHead | None) -> None:
         **(ray.client_environment() if ray else {}),
     }
     stack.start(services.web_plan(extra))
-    stack.start(services.task_worker_plan(extra, str(environment.VAR / "celery-beat-schedule")))
     wait_until(
         web_is_ready, what="The web server", timeout_seconds=START_SECONDS, failure=lambda: stack.exit_reason("web")
     )
@@ -127,6 +129,7 @@ def start_services(stack: Stack, ray: RayHead | None) -> None:
         wait_until(
             ray.is_ready, what="The Ray head", timeout_seconds=START_SECONDS, failure=lambda: stack.exit_reason("ray")
         )
+    stack.start(services.task_worker_plan(extra, str(environment.VAR / "celery-beat-schedule")))
 
 
 def web_is_ready() -> bool:
