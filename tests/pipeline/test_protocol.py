@@ -26,6 +26,7 @@ from worker.pipeline.types import (
     Purpose,
     Score,
     Scored,
+    TrainerReleased,
     TrainerReserved,
 )
 
@@ -136,6 +137,15 @@ def test_a_busy_trainer_gang_cannot_be_reserved() -> None:
     run.do_all(Generate, Score, Accumulate)
     assert isinstance(run.actions[0], Commit)
     with pytest.raises(ProtocolError, match="must be free"):
+        run.apply(TrainerReserved())
+
+
+def test_the_trainer_gang_is_reserved_once_and_then_released_once() -> None:
+    run = begun()
+    with pytest.raises(ProtocolError, match="`TrainerReserved` first"):
+        run.apply(TrainerReleased())
+    run.apply(TrainerReserved())
+    with pytest.raises(ProtocolError, match="reserved already"):
         run.apply(TrainerReserved())
 
 

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from tests.pipeline.random_executor import RandomExecutor, Settings
 from tests.pipeline.strategies import algebra_of, settings_of_runs
+from worker.contracts.names import Role
 from worker.pipeline.types import Action, Event, Purpose
 
 seeds = st.integers(0, 2**32)
@@ -50,17 +51,19 @@ def check_whole_run(executor: RandomExecutor) -> None:
     assert executor.published == [batch + 11 for batch in range(run.first_batch, run.num_batches)]
     assert executor.scheduler.batches_completed == run.num_batches
     assert executor.scheduler.policy_version == run.num_batches + 10
+    held = {executor.held_version[lane] for lane, role in executor.roles.items() if role is Role.ROLLOUT}
+    assert held <= {run.num_batches + 10}
     assert executor.scored == set(executor.generated)
     assert executor.num_evaluations_complete == len(executor.requested)
 
 
-@settings(max_examples=800, deadline=None)
+@settings(max_examples=1000, deadline=None)
 @given(run=settings_of_runs(), seed=seeds)
 def test_every_schedule_trains_on_the_reference_samples_exactly_once_an_epoch(run: Settings, seed: int) -> None:
     check_whole_run(RandomExecutor(run, seed).run())
 
 
-@settings(max_examples=800, deadline=None)
+@settings(max_examples=1000, deadline=None)
 @given(run=settings_of_runs(disturbance=0.15), seed=seeds)
 def test_lanes_lost_and_joined_pauses_and_requests_change_nothing_in_what_is_trained(run: Settings, seed: int) -> None:
     check_whole_run(RandomExecutor(run, seed).run())
@@ -72,7 +75,7 @@ def test_a_run_under_constant_disturbance_still_ends(run: Settings, seed: int) -
     check_whole_run(RandomExecutor(run, seed).run())
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(run=settings_of_runs(disturbance=0.1), seed=seeds)
 def test_the_same_events_give_the_same_actions(run: Settings, seed: int) -> None:
     turns: list[tuple[int, list[Action]]] = []

@@ -80,7 +80,7 @@ class Timekeeper:
             self.recorder.began(lane, KINDS[type(action)], self.now + self.random.choice([0.0, -0.002]))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(run=settings_of_runs(disturbance=0.1), seed=st.integers(0, 2**32))
 def test_spans_tile_every_lanes_life_and_sum_to_all_of_it(run: Settings, seed: int) -> None:
     keeper = Timekeeper(seed)

@@ -27,6 +27,10 @@ class Generation:
         """Fragments that no lane has begun."""
         return len(self._queue) + len(self._bound)
 
+    def is_any_lane_behind(self, current_version: int) -> bool:
+        """Whether a free rollout lane has yet to pull the current version."""
+        return any(lane.policy_version != current_version for lane in self._lanes.free(Role.ROLLOUT))
+
     def enqueue(self, fragments: Iterable[Fragment]) -> None:
         self._queue.push_all(fragments)
 

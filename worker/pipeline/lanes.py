@@ -28,7 +28,7 @@ class LaneTable:
         self._num: dict[Role, int] = dict.fromkeys(Role, 0)
         self._num_lost: dict[Role, int] = dict.fromkeys(Role, 0)
         self._gang_action: Action | None = None
-        self.gang_is_reserved = False
+        self._gang_is_reserved = False
 
     def __contains__(self, name: str) -> bool:
         return name in self._lanes
@@ -91,7 +91,7 @@ class LaneTable:
     def gang_is_free(self) -> bool:
         """Every trainer lane is there with nothing to do, and the controller has not reserved them."""
         num_trainers = self._num[Role.TRAINER]
-        return num_trainers > 0 and len(self._free[Role.TRAINER]) == num_trainers and not self.gang_is_reserved
+        return num_trainers > 0 and len(self._free[Role.TRAINER]) == num_trainers and not self._gang_is_reserved
 
     def start_gang(self, action: Action) -> None:
         self._gang_action = action
@@ -114,5 +114,22 @@ class LaneTable:
         return action
 
     @property
+    def gang_is_reserved(self) -> bool:
+        return self._gang_is_reserved
+
+    def reserve_gang(self) -> None:
+        """Keep the gang for the controller. Raises `ProtocolError` where it is busy or reserved already."""
+        if self._gang_action is not None:
+            raise ProtocolError(f"the trainer gang must be free to be reserved, got {self._gang_action} under way")
+        if self._gang_is_reserved:
+            raise ProtocolError("the trainer gang is reserved already: apply `TrainerReleased` before the next one")
+        self._gang_is_reserved = True
+
+    def release_gang(self) -> None:
+        if not self._gang_is_reserved:
+            raise ProtocolError("the trainer gang must be reserved to be released: apply `TrainerReserved` first")
+        self._gang_is_reserved = False
+
+    @property
     def nothing_under_way(self) -> bool:
-        return not self.gang_is_reserved and len(self._lanes) == sum(len(free) for free in self._free.values())
+        return not self._gang_is_reserved and len(self._lanes) == sum(len(free) for free in self._free.values())

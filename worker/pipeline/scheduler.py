@@ -124,9 +124,9 @@ class Scheduler:
             case AdmissionOpened():
                 self._admission.is_open = True
             case TrainerReserved():
-                self._reserve_trainer()
+                self._lanes.reserve_gang()
             case TrainerReleased():
-                self._lanes.gang_is_reserved = False
+                self._lanes.release_gang()
             case _:
                 assert_never(event)
 
@@ -177,13 +177,6 @@ class Scheduler:
             )
         assembler = self._open(event.purpose, event.batch, num_groups=event.num_groups, group_size=event.group_size)
         self._evaluations[event.purpose, event.batch] = OpenEvaluation(event, assembler)
-
-    def _reserve_trainer(self) -> None:
-        if self._lanes.gang_action is not None:
-            raise ProtocolError(
-                f"the trainer gang must be free to be reserved, got {self._lanes.gang_action} under way"
-            )
-        self._lanes.gang_is_reserved = True
 
     # --- what to start now ------------------------------------------------------------------------------------------
 
@@ -266,9 +259,13 @@ class Scheduler:
 
     @property
     def is_quiescent(self) -> bool:
-        """Nothing under way and nothing open: a batch boundary at which admission is closed, or the end."""
-        is_idle = self._lanes.nothing_under_way and not self._batches and not self._evaluations
-        return is_idle and not self._admission.may_begin
+        """Nothing under way, nothing open, nothing that could start: a boundary with admission closed, or the end.
+
+        By then every rollout lane has pulled the version published last, so each version is read back from all.
+        """
+        has_work = bool(self._batches or self._evaluations or self._admission.may_begin)
+        is_still = self._lanes.nothing_under_way and not has_work
+        return is_still and not self._generation.is_any_lane_behind(self._policy_version)
 
     @property
     def is_finished(self) -> bool:
