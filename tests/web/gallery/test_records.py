@@ -1,0 +1,78 @@
+"""Events become pictures, adapters and checkpoints."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from gallery import selectors
+from gallery.models import Adapter, CheckpointRecord, Sample
+from runs.models import Attempt, Run
+from runs.secrets import hash_secret
+from telemetry.ingest import ingest
+from worker.contracts.ingest import IngestBatch
+
+pytestmark = pytest.mark.django_db
+
+
+def samples_event(batch: int, members: int = 2, purpose: str = "train") -> dict[str, Any]:
+    samples = [
+        {
+            "prompt": "a red square",
+            "prompt_index": 0,
+            "member": member,
+            "seed": 2**63 + member,
+            "artifact": f"samples/{purpose}-{batch}-{member}.png",
+            "rewards": {"shape_match": 0.5},
+            "reward": 0.5,
+            "advantage": -1.0 if purpose == "train" else None,
+            "lane": "rollout-0",
+        }
+        for member in range(members)
+    ]
+    return {"type": "samples", "purpose": purpose, "batch": batch, "policy_version": batch, "samples": samples}
+
+
+def test_samples_keep_seed_rewards_and_where_their_bytes_are(run: Run, report: Callable[..., None]) -> None:
+    report(samples_event(0), samples_event(1, purpose="evaluate"))
+    assert Sample.objects.count() == 4
+    first = selectors.samples(run.pk, batches=[0])[0]
+    assert (first.seed, first.rewards, first.artifact_path) == (2**63, {"shape_match": 0.5}, "samples/train-0-0.png")
+    assert selectors.sample_batches(run.pk) == [0, 1]
+    assert selectors.sample_batches(run.pk, "evaluate") == [1]
+
+
+def test_of_a_batch_drawn_twice_the_newer_attempt_is_shown(run: Run, report: Callable[..., None]) -> None:
+    report(samples_event(1, members=4))
+    Attempt.objects.update(ended_at=timezone.now())
+    Attempt.objects.create(run=run, number=2, token_hash=hash_secret("second"))
+    Run.objects.update(attempt=2)
+    batch = IngestBatch(events=({"seq": 1, "at": 1.0, **samples_event(1, members=2)},))
+    ingest(run_id=run.pk, attempt=2, token="second", batch=batch)
+    assert [sample.attempt for sample in selectors.samples(run.pk)] == [2, 2]
+
+
+def test_adapters_and_checkpoints_are_listed_newest_first(
+    run: Run, report: Callable[..., None], adapter_event: Callable[..., dict[str, Any]]
+) -> None:
+    checkpoint = {"type": "checkpoint", "policy_version": 1, "optimizer_step": 4, "num_bytes": 9}
+    report(
+        adapter_event(batch=1, final=False),
+        {**checkpoint, "batch": 1, "uri": "file:///c/1"},
+        {**checkpoint, "batch": 2, "uri": "file:///c/2"},
+        adapter_event(batch=2),
+    )
+    assert [adapter.batch for adapter in selectors.adapters(run.pk)] == [2, 1]
+    assert [checkpoint.batch for checkpoint in selectors.checkpoints(run.pk)] == [2, 1]
+    assert Run.objects.get().resume_from == "file:///c/2"
+
+
+def test_everything_goes_with_the_run(
+    run: Run, report: Callable[..., None], adapter_event: Callable[..., dict[str, Any]]
+) -> None:
+    report(samples_event(0), adapter_event())
+    run.delete()
+    assert not Sample.objects.exists()
+    assert not Adapter.objects.exists()
+    assert not CheckpointRecord.objects.exists()

@@ -1,0 +1,170 @@
+"""Own prompts on a LoRA: asked for, launched once, drawn by a job, failed when nobody answers."""
+
+import hashlib
+import json
+import uuid
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from io import BytesIO
+from typing import Any
+
+import pytest
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.test import Client
+from django.utils import timezone
+
+from accounts.access import NotVisible
+from accounts.models import User
+from gallery import tries
+from gallery.models import Try, TryImage, TryState
+from gallery.storage import ArtifactRefused
+from runs.cluster import ClusterUnavailable
+from runs.models import Run
+from worker.contracts.ingest import BOOTSTRAP_CODE_VARIABLE, SHA256_HEADER
+from worker.contracts.tries import TRY_ADAPTER_PATH, TRY_BOOTSTRAP_PATH, TRY_DONE_PATH, TRY_IMAGE_PATH, TryJob
+
+pytestmark = pytest.mark.django_db
+LORA = b"tensors"
+PATH = "adapters/final/pytorch_lora_weights.safetensors"
+
+
+class Cluster:
+    """Keeps what was submitted; away when told so."""
+
+    def __init__(self, *, is_away: bool = False) -> None:
+        self.is_away = is_away
+        self.jobs: list[tuple[str, dict[str, str], str]] = []
+
+    def submit(self, submission_id: str, env: Mapping[str, str], *, entrypoint: str) -> None:
+        if self.is_away:
+            raise ClusterUnavailable("no Ray")
+        self.jobs.append((submission_id, dict(env), entrypoint))
+
+    @property
+    def code(self) -> str:
+        return self.jobs[-1][1][BOOTSTRAP_CODE_VARIABLE]
+
+
+@pytest.fixture
+def trained(
+    run: Run, put: Callable[..., Any], report: Callable[..., None], adapter_event: Callable[..., dict[str, Any]]
+) -> Run:
+    """The run with a LoRA."""
+    put(PATH, LORA)
+    report(adapter_event(PATH, sha256=hashlib.sha256(LORA).hexdigest()))
+    return run
+
+
+@pytest.fixture
+def trial(trained: Run, alice: User) -> Try:
+    return tries.request_try(user=alice, run=trained, prompts=["a red circle", " "], num_samples=2, seed=7)
+
+
+def test_blank_prompts_are_left_out(trial: Try) -> None:
+    assert trial.prompts == ["a red circle"]
+    assert tries.current_state(trial) == (TryState.QUEUED, "")
+
+
+def test_editors_try_viewers_and_outsiders_do_not(trained: Run, bob: User, viewer: User, charlie: User) -> None:
+    assert tries.request_try(user=bob, run=trained, prompts=["x"]).created_by == bob
+    with pytest.raises(PermissionDenied):
+        tries.request_try(user=viewer, run=trained, prompts=["x"])
+    with pytest.raises(NotVisible):
+        tries.request_try(user=charlie, run=trained, prompts=["x"])
+
+
+def test_without_an_adapter_there_is_nothing_to_try(run: Run, alice: User) -> None:
+    with pytest.raises(ValidationError, match="no adapter yet"):
+        tries.request_try(user=alice, run=run, prompts=["x"])
+
+
+@pytest.mark.parametrize(
+    ("asked", "field"),
+    [
+        ({"prompts": []}, "prompts"),
+        ({"prompts": ["x"] * 9}, "prompts"),
+        ({"prompts": ["x" * 2001]}, "prompts"),
+        ({"prompts": ["x"], "num_samples": 9}, "num_samples"),
+        ({"prompts": ["x"], "seed": 2**31}, "seed"),
+    ],
+)
+def test_bounds_are_told_by_field(trained: Run, alice: User, asked: dict[str, Any], field: str) -> None:
+    with pytest.raises(ValidationError) as refused:
+        tries.request_try(user=alice, run=trained, **asked)
+    assert list(refused.value.message_dict) == [field]
+
+
+def test_a_try_is_submitted_once_with_a_code_and_no_token(trial: Try) -> None:
+    cluster = Cluster()
+    assert tries.launch(try_id=trial.pk, gateway=cluster)
+    assert not tries.launch(try_id=trial.pk, gateway=cluster)
+    ((submission_id, env, entrypoint),) = cluster.jobs
+    assert submission_id == f"tandem-try-{trial.pk}"
+    assert entrypoint == "python -m worker.engine.try_prompts"
+    assert set(env) == {"TANDEM_BOOTSTRAP_CODE", "TANDEM_PUBLIC_URL"}
+
+
+def test_a_cluster_that_is_away_fails_the_try(trial: Try) -> None:
+    assert not tries.launch(try_id=trial.pk, gateway=Cluster(is_away=True))
+    trial.refresh_from_db()
+    assert tries.current_state(trial) == (TryState.FAILED, "the job could not be submitted: no Ray")
+
+
+def test_a_job_that_never_answers_is_a_failure_after_the_deadline(trial: Try) -> None:
+    trial.deadline = timezone.now() - timedelta(seconds=1)
+    state, detail = tries.current_state(trial)
+    assert state is TryState.FAILED
+    assert "10 minutes" in detail
+
+
+def test_the_whole_conversation(client: Client, trial: Try) -> None:
+    cluster = Cluster()
+    tries.launch(try_id=trial.pk, gateway=cluster)
+    code = json.dumps({"code": cluster.code})
+    answer = client.post(TRY_BOOTSTRAP_PATH, code, content_type="application/json")
+    job = TryJob.model_validate_json(answer.content)
+    assert (job.prompts, job.num_samples, job.seed) == (("a red circle",), 2, 7)
+    assert client.post(TRY_BOOTSTRAP_PATH, code, content_type="application/json").status_code == 401
+
+    bearer = {"Authorization": f"Bearer {job.token}"}
+    address = TRY_ADAPTER_PATH.format(id=job.id)
+    assert client.get(address).status_code == 401
+    assert b"".join(client.get(address, headers=bearer).streaming_content) == LORA  # type: ignore[arg-type]
+
+    for name in ("base-0-0.png", "base-0-1.png", "lora-0-0.png", "lora-0-1.png"):
+        checked = {**bearer, SHA256_HEADER: hashlib.sha256(name.encode()).hexdigest()}
+        put = client.put(TRY_IMAGE_PATH.format(id=job.id, name=name), name.encode(), headers=checked)
+        assert put.status_code == 201
+    done = client.post(TRY_DONE_PATH.format(id=job.id), "{}", content_type="application/json", headers=bearer)
+    assert done.status_code == 204
+    trial.refresh_from_db()
+    assert tries.current_state(trial) == (TryState.DONE, "")
+    assert sorted(TryImage.objects.filter(with_adapter=True).values_list("seed", flat=True)) == [7, 8]
+    assert client.get(address, headers=bearer).status_code == 401
+
+
+def test_missing_pictures_are_a_failure_whatever_the_job_says(trial: Try) -> None:
+    Try.objects.update(state=TryState.RUNNING)
+    tries.finish(trial, "")
+    trial.refresh_from_db()
+    assert (trial.state, trial.detail) == ("failed", "4 pictures did not arrive")
+
+
+@pytest.mark.parametrize("name", ["lora-1-0.png", "base-0-2.png", "other.png", "../a.png"])
+def test_only_pictures_that_were_asked_for_are_stored(trial: Try, name: str) -> None:
+    with pytest.raises(ArtifactRefused):
+        tries.store_image(trial, name, BytesIO(b""), hashlib.sha256(b"").hexdigest())
+
+
+def test_a_guessed_code_is_refused_alike(client: Client, trial: Try) -> None:
+    for code in (f"{trial.pk}.guess", f"{uuid.uuid4()}.guess", "nonsense"):
+        body = json.dumps({"code": code})
+        assert client.post(TRY_BOOTSTRAP_PATH, body, content_type="application/json").status_code == 401
+
+
+def test_an_overdue_job_is_told_to_exit(client: Client, trial: Try) -> None:
+    cluster = Cluster()
+    tries.launch(try_id=trial.pk, gateway=cluster)
+    Try.objects.update(deadline=timezone.now())
+    body = json.dumps({"code": cluster.code})
+    assert client.post(TRY_BOOTSTRAP_PATH, body, content_type="application/json").status_code == 410

@@ -1,0 +1,75 @@
+"""The try's job against the real web, with the shipped model: what a user sees when trying a LoRA."""
+
+import hashlib
+import os
+from collections.abc import Callable
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from accounts.models import User
+from gallery import storage, tries
+from gallery.models import Try, TryState
+from runs.models import Run
+from worker.contracts.ingest import BOOTSTRAP_CODE_VARIABLE, PUBLIC_URL_VARIABLE
+
+PATH = "adapters/final/pytorch_lora_weights.safetensors"
+MODEL = Path(__file__).resolve().parents[3] / "deploy" / "models" / "shapes"
+
+
+@pytest.fixture(scope="module")
+def lora(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """A LoRA that changes every picture."""
+    import torch
+    from diffusers import FluxPipeline
+    from peft import LoraConfig, get_peft_model_state_dict
+
+    pipeline = FluxPipeline.from_pretrained(MODEL)
+    torch.manual_seed(0)
+    pipeline.transformer.add_adapter(
+        LoraConfig(r=4, target_modules=["attn.to_q", "attn.to_v"], init_lora_weights=False)
+    )
+    folder = tmp_path_factory.mktemp("lora")
+    layers = get_peft_model_state_dict(pipeline.transformer)
+    pipeline.save_lora_weights(folder, transformer_lora_layers=layers)
+    return (folder / "pytorch_lora_weights.safetensors").read_bytes()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_job_draws_each_prompt_with_and_without_the_lora(
+    lora: bytes,
+    run: Run,
+    alice: User,
+    put: Callable[..., Any],
+    report: Callable[..., None],
+    adapter_event: Callable[..., dict[str, Any]],
+    live_server: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from worker.engine import try_prompts
+
+    put(PATH, lora)
+    report(adapter_event(PATH, sha256=hashlib.sha256(lora).hexdigest(), num_bytes=len(lora)))
+    trial = tries.request_try(user=alice, run=run, prompts=["a red square", "a blue circle"], num_samples=1, seed=3)
+
+    def submit(submission_id: str, env: dict[str, str], *, entrypoint: str) -> None:
+        for name, value in (env | {PUBLIC_URL_VARIABLE: live_server.url}).items():
+            monkeypatch.setenv(name, value)
+
+    assert tries.launch(try_id=trial.pk, gateway=type("Gateway", (), {"submit": staticmethod(submit)})())
+    assert try_prompts.main() == 0
+    trial = Try.objects.get()
+    assert tries.current_state(trial) == (TryState.DONE, "")
+    pictures = {tries.image_name(image): _pixels(image.storage_key) for image in trial.images.all()}
+    assert set(pictures) == {"base-0-0.png", "base-1-0.png", "lora-0-0.png", "lora-1-0.png"}
+    assert pictures["base-0-0.png"].shape == (32, 32, 3)
+    assert not np.array_equal(pictures["base-0-0.png"], pictures["lora-0-0.png"])
+    assert BOOTSTRAP_CODE_VARIABLE not in os.environ
+
+
+def _pixels(key: str) -> Any:
+    return np.asarray(Image.open(BytesIO(storage.open_to_read(key).read())))

@@ -1,0 +1,161 @@
+"""A try: a user's own prompts drawn by the base model and by the run's LoRA, from the same seeds.
+
+`python -m worker.engine.try_prompts`, a short Ray job of its own. It does exactly what a user would do with the
+download: plain diffusers, `load_lora_weights`, call the pipeline. The protocol is in `worker.contracts.tries`.
+"""
+
+import hashlib
+import inspect
+import io
+import logging
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import torch
+from diffusers import DiffusionPipeline
+from PIL.Image import Image
+
+from worker.contracts.ingest import BOOTSTRAP_CODE_VARIABLE, PUBLIC_URL_VARIABLE, SHA256_HEADER, BootstrapRequest
+from worker.contracts.tries import (
+    TRY_ADAPTER_PATH,
+    TRY_BOOTSTRAP_PATH,
+    TRY_DONE_PATH,
+    TRY_IMAGE_PATH,
+    TryDone,
+    TryImageName,
+    TryJob,
+)
+from worker.engine.models.device import resolve_device
+from worker.engine.telemetry.http import (
+    Answer,
+    FencedError,
+    WebAwayError,
+    WebConnection,
+    WebRefusedError,
+    back_off_seconds,
+)
+
+logger = logging.getLogger("worker.engine.try_prompts")
+
+NUM_TRIES = 5
+WEIGHT_NAME = "pytorch_lora_weights.safetensors"
+DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16}
+
+
+class Web:
+    """The web's side of one try. Every call raises `FencedError`, `WebRefusedError` or `WebAwayError`."""
+
+    def __init__(self, base_url: str, job: TryJob) -> None:
+        self._job = job
+        self._connection = WebConnection(base_url, job.token)
+
+    def adapter(self) -> bytes:
+        """The LoRA. Raises `WebRefusedError` when it is not the one that was recorded."""
+        content = _asked(self._connection, "GET", TRY_ADAPTER_PATH.format(id=self._job.id)).body
+        found = hashlib.sha256(content).hexdigest()
+        if found != self._job.adapter_sha256:
+            raise WebRefusedError(f"the adapter has sha256 {found}, recorded was {self._job.adapter_sha256}")
+        return content
+
+    def put(self, name: TryImageName, picture: Image) -> None:
+        buffer = io.BytesIO()
+        picture.save(buffer, "PNG")
+        content = buffer.getvalue()
+        headers = {SHA256_HEADER: hashlib.sha256(content).hexdigest()}
+        _asked(self._connection, "PUT", TRY_IMAGE_PATH.format(id=self._job.id, name=name), content, headers)
+
+    def done(self, problem: str = "") -> None:
+        body = TryDone(problem=problem).model_dump_json().encode()
+        _asked(self._connection, "POST", TRY_DONE_PATH.format(id=self._job.id), body)
+
+
+def main() -> int:
+    """Draw one try. Returns the exit status: 0 when it is drawn or nobody waits for it any more."""
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    base_url = os.environ[PUBLIC_URL_VARIABLE]
+    code = os.environ.pop(BOOTSTRAP_CODE_VARIABLE)
+    try:
+        body = BootstrapRequest(code=code).model_dump_json().encode()
+        job = TryJob.model_validate_json(_asked(WebConnection(base_url), "POST", TRY_BOOTSTRAP_PATH, body).body)
+        web = Web(base_url, job)
+        try:
+            for name, picture in draw(job, web.adapter()):
+                web.put(name, picture)
+        except (FencedError, WebAwayError):
+            raise
+        except Exception as error:
+            web.done(problem=f"{type(error).__name__}: {error}")
+            raise
+        web.done()
+    except FencedError as error:
+        logger.info("nobody waits for this try: %s", error)
+    return 0
+
+
+def draw(job: TryJob, lora: bytes) -> Iterator[tuple[TryImageName, Image]]:
+    """Every picture of the try, the base model's first: `2 × prompts × num_samples` of them."""
+    pipeline = DiffusionPipeline.from_pretrained(job.base_model_path, dtype=DTYPES[job.dtype], use_safetensors=True)
+    pipeline.to(resolve_device(None))
+    pipeline.set_progress_bar_config(disable=True)
+    yield from _draw_all(job, pipeline, with_adapter=False)
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, WEIGHT_NAME).write_bytes(lora)
+        pipeline.load_lora_weights(folder, weight_name=WEIGHT_NAME)
+    yield from _draw_all(job, pipeline, with_adapter=True)
+
+
+def _draw_all(job: TryJob, pipeline: Any, *, with_adapter: bool) -> Iterator[tuple[TryImageName, Image]]:
+    sampling = job.sampling
+    for prompt_index, prompt in enumerate(job.prompts):
+        for index in range(job.num_samples):
+            picture = pipeline(
+                prompt=prompt,
+                height=sampling.height,
+                width=sampling.width,
+                num_inference_steps=sampling.num_eval_denoising_steps,
+                guidance_scale=sampling.guidance_scale,
+                generator=torch.Generator("cpu").manual_seed(job.seed + index),
+                **_prompt_length(pipeline),
+            ).images[0]
+            yield TryImageName(with_adapter=with_adapter, prompt_index=prompt_index, index=index), picture
+
+
+def _prompt_length(pipeline: Any) -> dict[str, int]:
+    """Pipelines that pad prompts to a length must not pad beyond what their tokenizer was made for."""
+    parameter = inspect.signature(pipeline.__call__).parameters.get("max_sequence_length")
+    tokenizer = getattr(pipeline, "tokenizer_2", None)
+    if parameter is None or tokenizer is None:
+        return {}
+    return {"max_sequence_length": min(parameter.default, tokenizer.model_max_length)}
+
+
+def _asked(
+    connection: WebConnection, method: str, path: str, body: bytes = b"", headers: dict[str, str] | None = None
+) -> Answer:
+    """A successful answer, after a few tries where the web is away or asks for another one."""
+    failure = WebAwayError(f"{method} {path} was never answered")
+    for num_tries in range(1, NUM_TRIES + 1):
+        try:
+            answer = connection.send(method, path, body, headers)
+        except WebAwayError as error:
+            failure = error
+        else:
+            if answer.is_success:
+                return answer
+            if answer.status == 410:
+                raise FencedError(answer.text)
+            if answer.status < 500:
+                raise WebRefusedError(f"{method} {path} was refused ({answer.status}): {answer.text}")
+            failure = WebAwayError(f"{method} {path}: status {answer.status}: {answer.text}")
+        if num_tries < NUM_TRIES:
+            time.sleep(back_off_seconds(num_tries))
+    raise failure
+
+
+if __name__ == "__main__":
+    sys.exit(main())
