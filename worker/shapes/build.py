@@ -20,6 +20,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from worker.shapes import autoencoder, checkpoint, flow_model
 from worker.shapes.captions import COLOURS, SHAPES, all_captions, noisy_caption_indices
 from worker.shapes.drawing import random_drawing
+from worker.shapes.folder import DEFAULT_FOLDER
 from worker.shapes.grid import save_contact_sheet
 
 CAPTION_RELIABILITY = 0.35
@@ -99,7 +100,7 @@ def build(folder: Path, seed: int, num_autoencoder_steps: int, num_transformer_s
 def main() -> None:
     """Command line: see the module docstring."""
     parser = argparse.ArgumentParser(description="Train the shapes base model on drawn pictures.")
-    parser.add_argument("--folder", type=Path, default=checkpoint.DEFAULT_FOLDER)
+    parser.add_argument("--folder", type=Path, default=DEFAULT_FOLDER)
     parser.add_argument("--seed", type=int, default=20)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--autoencoder-steps", type=int, default=NUM_AUTOENCODER_STEPS)

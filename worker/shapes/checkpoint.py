@@ -12,8 +12,7 @@ from diffusers import AutoencoderKL, FlowMatchEulerDiscreteScheduler, FluxPipeli
 from worker.shapes import text
 from worker.shapes.captions import all_captions
 from worker.shapes.drawing import RESOLUTION, ByteArray
-
-DEFAULT_FOLDER = Path(__file__).resolve().parents[2] / "deploy" / "models" / "shapes"
+from worker.shapes.folder import DEFAULT_FOLDER
 
 
 def assemble(vae: AutoencoderKL, transformer: FluxTransformer2DModel) -> FluxPipeline:

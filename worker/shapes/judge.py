@@ -16,8 +16,8 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 from worker.shapes.captions import COLOURS, SHAPES
-from worker.shapes.checkpoint import DEFAULT_FOLDER
 from worker.shapes.drawing import RESOLUTION
+from worker.shapes.folder import DEFAULT_FOLDER
 from worker.shapes.judge_pictures import labelled_pictures
 
 DEFAULT_WEIGHTS = DEFAULT_FOLDER / "judge" / "judge.safetensors"

@@ -6,12 +6,19 @@ from worker.contracts.names import RewardName
 from worker.engine.reward.base import Reward
 from worker.engine.reward.colorfulness import Colorfulness
 from worker.engine.reward.jpeg_compressibility import JpegCompressibility
-from worker.engine.reward.shape_judge import ShapeJudge
 from worker.engine.reward.shape_match import ShapeMatch
+
+
+def _shape_judge() -> Reward:
+    # Its network needs torch: seconds of start-up that lanes with other rewards are spared.
+    from worker.engine.reward.shape_judge import ShapeJudge
+
+    return ShapeJudge()
+
 
 REWARDS: dict[RewardName, Callable[[], Reward]] = {
     RewardName.SHAPE_MATCH: ShapeMatch,
-    RewardName.SHAPE_JUDGE: ShapeJudge,
+    RewardName.SHAPE_JUDGE: _shape_judge,
     RewardName.JPEG_COMPRESSIBILITY: JpegCompressibility,
     RewardName.COLORFULNESS: Colorfulness,
 }
