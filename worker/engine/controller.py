@@ -35,12 +35,12 @@ from worker.contracts.events import Phase, PhaseEvent, QueueEvent, ResumedEvent,
 from worker.contracts.states import RunState
 from worker.engine.actors.reports import AdapterFacts, CallReport
 from worker.engine.build import build_scheduler
-from worker.engine.control.calls import CallTable, Reports
+from worker.engine.control.calls import CallTable, Reports, RewindNeededError
 from worker.engine.control.checkpoints import RunPosition
 from worker.engine.control.executor import RayExecutor
 from worker.engine.control.gang import TrainerGang
 from worker.engine.control.parts import RunParts
-from worker.engine.control.roster import LaneRoster, RewindNeededError
+from worker.engine.control.roster import LaneRoster
 from worker.engine.control.saver import Saver
 from worker.pipeline.scheduler import Scheduler
 from worker.pipeline.types import (
@@ -92,9 +92,9 @@ class Controller:
         )
         self._scheduler: Scheduler | None = None
         self._phase: Phase | None = None
+        self._state: RunState | None = None
         self._is_admitting = True
         self._is_paused = False
-        self._is_saving = False
         self._has_saved_final = False
         self._last_queues: dict[str, int] = {}
         self._next_tell = self._next_clock = 0.0
@@ -139,13 +139,12 @@ class Controller:
     def _restore(self) -> RunPosition:
         """Load the newest checkpoint, if there is one, on all ranks."""
         uri = self._parts.keeper.latest or self._answer.resume_from
-        if uri is None:
-            return RunPosition()
-        self._enter(Phase.RESTORE, uri)
-        found: list[RunPosition] = []
-        self._gang.load_checkpoint(uri, lambda reports: found.append(RunPosition(**reports[self._gang.lanes[0]].value)))
-        self._wait_for_calls()
-        position = found[0]
+        position = RunPosition()
+        if uri is not None:
+            self._enter(Phase.RESTORE, uri)
+            position = self._load_checkpoint(uri)
+        elif self._state is None:
+            return position
         self._client.emit(
             ResumedEvent,
             batch=position.batch,
@@ -153,6 +152,13 @@ class Controller:
             optimizer_step=position.optimizer_step,
         )
         return position
+
+    def _load_checkpoint(self, uri: str) -> RunPosition:
+        found: list[RunPosition] = []
+        first = self._gang.lanes[0]
+        self._gang.load_checkpoint(uri, lambda reports: found.append(RunPosition(**reports[first].value)))
+        self._wait_for_calls()
+        return found[0]
 
     def _begin(self, position: RunPosition) -> None:
         """Offer the first version, let the lanes join a new scheduler, ask for the first evaluation."""
@@ -165,7 +171,7 @@ class Controller:
         self._is_admitting = True
         for lane in sorted(self._roster.ready):
             self._join(lane)
-        self._client.emit(StateEvent, state=RunState.RUNNING)
+        self._tell_state()
         is_edge = position.batch in (0, self._answer.spec.num_batches)
         if is_edge and self._parts.evaluations.is_due(position.batch):
             self._evaluate(self._current)
@@ -175,7 +181,7 @@ class Controller:
     def _start_over(self) -> None:
         """After a trainer rank was lost: a new gang, and nothing remembered of what was under way."""
         self._scheduler = None
-        self._is_saving = False
+        self._has_saved_final = False
         self._parts.shelf.clear()
         self._parts.advantages.clear()
         self._parts.offers.clear()
@@ -222,17 +228,21 @@ class Controller:
         if wants_admission != self._is_admitting:
             self._is_admitting = wants_admission
             scheduler.apply(AdmissionOpened() if wants_admission else AdmissionClosed())
-            if commands.stop_wanted:
-                self._client.emit(StateEvent, state=RunState.STOPPING, reason="asked to stop")
-        if commands.checkpoint_orders and scheduler.is_quiescent and not self._has_saved_final:
+        if commands.checkpoint_orders and not commands.stop_wanted and scheduler.is_quiescent:
             self._save(scheduler, final=False)
         request = self._parts.evaluations.next_request(self._progress.position)
         if request is not None:
             scheduler.apply(request)
-        is_paused = commands.pause_wanted and (self._is_paused or scheduler.is_quiescent)
-        if is_paused != self._is_paused:
-            self._is_paused = is_paused
-            self._client.emit(StateEvent, state=RunState.PAUSED if is_paused else RunState.RUNNING)
+        self._is_paused = commands.pause_wanted and (self._is_paused or scheduler.is_quiescent)
+        self._tell_state()
+
+    def _tell_state(self) -> None:
+        state = RunState.PAUSED if self._is_paused else RunState.RUNNING
+        if self._commands.stop_wanted:
+            state = RunState.STOPPING
+        if state is not self._state:
+            self._state = state
+            self._client.emit(StateEvent, state=state)
 
     def _tell_regularly(self, scheduler: Scheduler) -> None:
         now = time.monotonic()
@@ -302,11 +312,12 @@ class Controller:
             self._enter(Phase.EXPORT)
             self._has_saved_final = True
         scheduler.apply(TrainerReserved())
-        orders, self._commands.checkpoint_orders[:] = tuple(self._commands.checkpoint_orders), []
+        orders = tuple(self._commands.checkpoint_orders)
         self._saver.save(self._progress.position, final=final, then=partial(self._saved, orders))
 
     def _saved(self, orders: tuple[str, ...], uri: str) -> None:
         for command_id in orders:
+            self._commands.checkpoint_orders.remove(command_id)
             self._commands.answer(command_id, f"written to {uri}")
         self._current.apply(TrainerReleased())
 

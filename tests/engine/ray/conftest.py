@@ -65,6 +65,17 @@ class Driven:
     def states(self) -> list[str]:
         return [event["state"] for event in self.ingest.of_type("state")]
 
+    def pid(self, lane: str) -> int:
+        """The process of a lane, as told last."""
+        lanes = self.ingest.of_type("lanes")[-1]["lanes"]
+        return int(next(info["pid"] for info in lanes if info["lane"] == lane))
+
+    def command(self, identity: str, kind: str, **fields: Any) -> None:
+        self.ingest.commands.append({"id": identity, "kind": kind, **fields})
+
+    def answer_to(self, identity: str) -> dict[str, Any] | None:
+        return next((done for done in self.ingest.of_type("command_done") if done["command_id"] == identity), None)
+
     def batches_told(self) -> set[int]:
         """Batches with a complete telling: their speeds come last."""
         metrics = self.ingest.of_type("metrics")

@@ -1,30 +1,181 @@
+"""Whole runs on real Ray with real tiny models. Few runs, many claims: starting lanes is what costs time here."""
+
+import itertools
+import os
+import signal
+import time
+from collections import defaultdict
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
+from safetensors.torch import load
 
 from tests.engine.ray.conftest import Driven
+from worker.contracts.run_spec import RunSpec
+from worker.contracts.spans import Span
 
 pytestmark = pytest.mark.ray
 
 Drive = Callable[..., Driven]
-MakeSpec = Callable[..., Any]
+MakeSpec = Callable[..., RunSpec]
+
+NUM_BATCHES = 6
 
 
-def test_a_short_run_completes_and_tells_everything(drive: Drive, make_spec: MakeSpec) -> None:
-    spec = make_spec(
-        num_batches=3,
-        batch={"fragment_size": 2, "num_epochs_per_batch": 2},
-        evaluation={"every_num_batches": 2, "num_samples_per_prompt": 2},
-        checkpoint={"every_num_batches": 1, "num_kept": 2},
-        lanes={"num_rollout": 2},
+def reference_spec(make_spec: MakeSpec, num_rollout: int) -> RunSpec:
+    return make_spec(
+        num_batches=NUM_BATCHES,
+        pipeline={"deterministic": True},
+        batch={"fragment_size": 2, "num_epochs_per_batch": 2, "num_minibatches": 2},
+        evaluation={"every_num_batches": 3, "num_samples_per_prompt": 2},
+        checkpoint={"every_num_batches": 1, "num_kept": 4},
+        lanes={"num_rollout": num_rollout},
     )
-    driven = drive(spec)
+
+
+def learnt(driven: Driven) -> dict[tuple[int, int], float]:
+    """Loss by (batch, optimizer step); where a run went back, the last telling counts."""
+    metrics = driven.ingest.of_type("metrics")
+    return {
+        (event["batch"], event["optimizer_step"]): event["values"]["policy/loss"]
+        for event in metrics
+        if "policy/loss" in event["values"]
+    }
+
+
+def published(driven: Driven) -> dict[int, str]:
+    return {event["policy_version"]: event["sha256"] for event in driven.ingest.of_type("publish")}
+
+
+def shown_seeds(driven: Driven) -> dict[int, set[int]]:
+    """Seeds of the pictures by batch."""
+    return {
+        event["batch"]: {sample["seed"] for sample in event["samples"]}
+        for event in driven.ingest.of_type("samples")
+        if event["purpose"] == "train"
+    }
+
+
+@pytest.fixture(scope="module")
+def reference() -> dict[str, Any]:
+    """What the undisturbed run found, for the disturbed one to be held against."""
+    return {}
+
+
+def test_an_undisturbed_run_completes_and_tells_everything(
+    drive: Drive, make_spec: MakeSpec, reference: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    store = tmp_path_factory.mktemp("checkpoints")
+    driven = drive(reference_spec(make_spec, num_rollout=2), checkpoints=f"file://{store}")
     driven.until(lambda: 1 in driven.batches_told())
     driven.ingest.is_away = True
-    driven.until(lambda: driven.process.poll() is None and driven.ingest.num_posts > 0)
+    time.sleep(2)
     driven.ingest.is_away = False
     assert driven.finish() == 0
-    events = driven.ingest.events
-    for event in events:
-        print(str(event)[:300])
+
+    ingest = driven.ingest
+    assert [event["seq"] for event in ingest.events] == list(range(1, len(ingest.events) + 1))
+    assert driven.states() == ["running", "completed"]
+    assert driven.batches_told() == set(range(1, NUM_BATCHES + 1))
+    assert len(learnt(driven)) == NUM_BATCHES * 4
+    assert [event["batch"] for event in ingest.of_type("evaluation")] == [0, 3, 6]
+    assert all(gate["passed"] for gate in ingest.of_type("gate")) and len(ingest.of_type("gate")) == NUM_BATCHES
+    assert set(published(driven)) == set(range(NUM_BATCHES + 1))
+    assert {event["counts"]["0"] for event in ingest.of_type("staleness")} == {8}
+    assert {len(seeds) for seeds in shown_seeds(driven).values()} == {8}
+
+    shown = {sample["artifact"] for event in ingest.of_type("samples") for sample in event["samples"]}
+    final = next(event for event in ingest.of_type("adapter") if event["final"])
+    assert shown | {final["artifact"]} <= set(ingest.artifacts)
+    assert all(ingest.artifacts[path].startswith(b"\x89PNG") for path in shown)
+    assert load(ingest.artifacts[final["artifact"]])
+    assert sorted(path.name for path in store.iterdir()) == [f"batch-{n:06d}" for n in range(3, 7)]
+    check_tiling(driven)
+    reference |= {"loss": learnt(driven), "published": published(driven), "seeds": shown_seeds(driven), "store": store}
+
+
+def check_tiling(driven: Driven) -> None:
+    lives: dict[str, list[Span]] = defaultdict(list)
+    for event in driven.ingest.of_type("spans"):
+        for document in event["spans"]:
+            span = Span.model_validate(document)
+            lives[span.lane].append(span)
+    assert len(lives) == len(driven.ingest.of_type("lanes")[0]["lanes"])
+    for spans in lives.values():
+        assert all(abs(after.start - before.end) < 1e-5 for before, after in itertools.pairwise(spans))
+
+
+def test_a_run_that_loses_lanes_learns_bit_for_bit_what_the_undisturbed_one_learnt(
+    drive: Drive, make_spec: MakeSpec, reference: dict[str, Any]
+) -> None:
+    """Resumed from its third batch, on another number of lanes, with a rollout lane and then the trainer killed."""
+    driven = drive(reference_spec(make_spec, num_rollout=1), resume_from=f"file://{reference['store']}/batch-000003")
+    driven.until(lambda: 4 in driven.batches_told())
+    os.kill(driven.pid("rollout-0"), signal.SIGKILL)
+    driven.until(lambda: len(driven.ingest.of_type("lanes")) == 2)
+    os.kill(driven.pid("trainer-0"), signal.SIGKILL)
+    assert driven.finish() == 0
+
+    assert driven.states()[-1] == "completed"
+    resumed = driven.ingest.of_type("resumed")
+    assert resumed[0]["batch"] == 3 and len(resumed) == 2
+    for name, found in (("loss", learnt(driven)), ("published", published(driven)), ("seeds", shown_seeds(driven))):
+        assert found == {key: reference[name][key] for key in found}, name
+    assert {batch for batch, _ in learnt(driven)} == {4, 5, 6}
+    check_tiling(driven)
+
+
+def test_a_run_obeys_its_commands_on_two_trainer_ranks(drive: Drive, make_spec: MakeSpec) -> None:
+    driven = drive(make_spec(num_batches=10_000, lanes={"num_trainer": 2}, deepspeed={"zero_stage": 1}))
+    driven.until(lambda: 1 in driven.batches_told())
+    driven.command("c1", "pause")
+    driven.until(lambda: driven.states()[-1] == "paused")
+    driven.command("c2", "sample_now", prompts=["a green circle"])
+    driven.command("c3", "checkpoint_now")
+    driven.until(lambda: driven.answer_to("c2") is not None and driven.answer_to("c3") is not None)
+    num_batches = max(driven.batches_told())
+    driven.command("c4", "pause")
+    driven.command("c5", "resume")
+    driven.until(lambda: max(driven.batches_told()) > num_batches)
+    driven.command("c6", "stop")
+    assert driven.finish() == 0
+
+    assert driven.states() == ["running", "paused", "running", "stopping", "completed"]
+    answers = {done["command_id"]: done["accepted"] for done in driven.ingest.of_type("command_done")}
+    assert answers == {"c1": True, "c2": True, "c3": True, "c4": False, "c5": True, "c6": True}
+    requested = [event for event in driven.ingest.of_type("samples") if event["purpose"] == "request"]
+    assert {sample["prompt"] for sample in requested[0]["samples"]} == {"a green circle"}
+    assert [event["final"] for event in driven.ingest.of_type("adapter")] == [False, True]
+    assert "pause" in {span["kind"] for event in driven.ingest.of_type("spans") for span in event["spans"]}
+    check_tiling(driven)
+
+
+def test_cancel_ends_a_run_at_once_and_frees_its_lanes(drive: Drive, make_spec: MakeSpec) -> None:
+    driven = drive(make_spec(num_batches=10_000))
+    driven.until(lambda: bool(driven.ingest.of_type("lanes")))
+    pids = [info["pid"] for info in driven.ingest.of_type("lanes")[0]["lanes"]]
+    driven.command("c1", "cancel")
+    assert driven.finish() == 0
+    assert driven.states() == ["cancelled"]
+    assert not [pid for pid in pids if Path(f"/proc/{pid}").exists()]
+
+
+def test_a_fenced_attempt_goes_quietly_and_frees_its_lanes(drive: Drive, make_spec: MakeSpec) -> None:
+    driven = drive(make_spec(num_batches=10_000))
+    driven.until(lambda: bool(driven.ingest.of_type("lanes")))
+    pids = [info["pid"] for info in driven.ingest.of_type("lanes")[0]["lanes"]]
+    driven.ingest.is_fenced = True
+    assert driven.finish() == 0
+    assert driven.states() == []
+    assert not [pid for pid in pids if Path(f"/proc/{pid}").exists()]
+
+
+def test_a_run_that_cannot_begin_says_why(drive: Drive, make_spec: MakeSpec) -> None:
+    driven = drive(make_spec(num_batches=1), prompts=("a red square",))
+    assert driven.finish() == 1
+    failed = driven.ingest.of_type("state")[-1]
+    assert failed["state"] == "failed"
+    assert "`batch.num_prompts_per_batch` must be ≤ 1" in failed["reason"]
+    assert "Traceback" in failed["details"]

@@ -14,6 +14,11 @@ from ray import ObjectRef
 
 from worker.engine.actors.reports import CallReport
 
+
+class RewindNeededError(Exception):
+    """Work is lost that only a checkpoint can bring back."""
+
+
 Reports = dict[str, CallReport[Any]]
 """The answers of a call by lane."""
 
@@ -72,7 +77,7 @@ class CallTable:
     def _finish(self, ref: ObjectRef) -> None:
         lane, call = self._waiting.pop(ref)
         try:
-            report = ray.get(ref)
+            report = _answer(ref)
         except ray.exceptions.RayActorError as error:
             self.forget_lane(lane)
             self._on_lane_lost(lane, str(error))
@@ -82,3 +87,16 @@ class CallTable:
         call.waiting.discard(lane)
         if not call.waiting:
             call.then(call.reports)
+
+
+def _answer(ref: ObjectRef) -> CallReport[Any]:
+    """A lane's report. Raises `RewindNeededError` when a value it worked on was lost together with its node."""
+    try:
+        report: CallReport[Any] = ray.get(ref)
+        return report
+    except ray.exceptions.ObjectLostError as error:
+        raise RewindNeededError(f"an object was lost with its node: {error}") from error
+    except ray.exceptions.RayTaskError as error:
+        if isinstance(error.cause, ray.exceptions.ObjectLostError):
+            raise RewindNeededError(f"an object was lost with its node: {error.cause}") from error
+        raise

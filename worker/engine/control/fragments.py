@@ -4,7 +4,6 @@ Fragments come in any order and are read in index order. A batch's references ar
 evaluation's when it is reported; until then every epoch may need the trajectories again.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ray import ObjectRef
@@ -29,32 +28,31 @@ class FragmentRecord:
 
 
 class FragmentShelf:
-    """Records by key. A fragment generated again after a lane was lost replaces its first record."""
+    """Records by purpose and batch, group and index. A fragment generated again replaces its first record."""
 
     def __init__(self) -> None:
-        self._records: dict[FragmentKey, FragmentRecord] = {}
+        self._batches: dict[tuple[Purpose, int], dict[int, dict[int, FragmentRecord]]] = {}
 
     def __getitem__(self, key: FragmentKey) -> FragmentRecord:
-        return self._records[key]
+        return self._batches[key.purpose, key.batch][key.group][key.index]
 
     def put(self, record: FragmentRecord) -> None:
-        self._records[record.fragment.key] = record
+        key = record.fragment.key
+        groups = self._batches.setdefault((key.purpose, key.batch), {})
+        groups.setdefault(key.group, {})[key.index] = record
 
     def of_group(self, purpose: Purpose, batch: int, group: int) -> list[FragmentRecord]:
         """The group's fragments in member order."""
-        return [record for record in self.of_batch(purpose, batch) if record.fragment.key.group == group]
+        return [record for _, record in sorted(self._batches[purpose, batch][group].items())]
 
     def of_batch(self, purpose: Purpose, batch: int) -> list[FragmentRecord]:
         """All fragments of a batch, an evaluation or a request, by group and then member order."""
-        return [self._records[key] for key in sorted(self._keys(purpose, batch))]
+        groups = sorted(self._batches[purpose, batch])
+        return [record for group in groups for record in self.of_group(purpose, batch, group)]
 
     def drop(self, purpose: Purpose, batch: int) -> None:
         """Let go of the references, and with them of the tensors."""
-        for key in list(self._keys(purpose, batch)):
-            del self._records[key]
+        del self._batches[purpose, batch]
 
     def clear(self) -> None:
-        self._records.clear()
-
-    def _keys(self, purpose: Purpose, batch: int) -> Iterator[FragmentKey]:
-        return (key for key in self._records if (key.purpose, key.batch) == (purpose, batch))
+        self._batches.clear()

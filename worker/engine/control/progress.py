@@ -50,6 +50,7 @@ class ProgressReporter:
         self._gate = gate
         self._clock = clock
         self._open_stats: list[UpdateStats] = []
+        self._num_scored = 0
         self._batch_began = clock.now()
         self.position = RunPosition()
         """Complete batches, the version published last, optimizer steps so far."""
@@ -58,13 +59,16 @@ class ProgressReporter:
         """Start, or start again, from `position`."""
         self.position = position
         self._open_stats.clear()
+        self._num_scored = 0
         self._batch_began = self._clock.now()
 
     def scored(self, batch: int) -> None:
         """A fragment of `batch` was scored; tells rewards and pictures when it was the last one."""
-        records = self._shelf.of_batch(Purpose.TRAIN, batch)
-        if len(records) < self._algebra.num_fragments or any(record.scored is None for record in records):
+        self._num_scored += 1
+        if self._num_scored < self._algebra.num_fragments:
             return
+        self._num_scored = 0
+        records = self._shelf.of_batch(Purpose.TRAIN, batch)
         self._tell(batch, reward_metrics(records) | self._zero_std_share(batch))
         advantages = {
             (record.fragment.key.group, member): self._advantages.of_group(batch, record.fragment.key.group).advantages[

@@ -11,7 +11,7 @@ from functools import partial
 from worker.contracts.events import LanesEvent
 from worker.contracts.ingest import BootstrapAnswer
 from worker.contracts.names import Role
-from worker.engine.control.calls import CallTable, Reports
+from worker.engine.control.calls import CallTable, Reports, RewindNeededError
 from worker.engine.control.gang import TrainerGang
 from worker.engine.control.lanes import LaneFleet
 from worker.engine.telemetry.client import TelemetryClient
@@ -20,10 +20,6 @@ logger = logging.getLogger(__name__)
 
 MAX_LANE_RESTARTS = 3
 """Of one lane in one attempt: a lane that dies more often has a reason that restarting does not cure."""
-
-
-class RewindNeededError(Exception):
-    """Work is lost that only a checkpoint can bring back."""
 
 
 class LanesExhaustedError(RuntimeError):

@@ -55,7 +55,7 @@ class RunTelemetry:
         self.uploader.check()
 
     def finish(self, state: RunState, *, reason: str = "", details: str = "") -> bool:
-        """Tell the end, after all uploads: the web takes nothing from a run that has ended. False if not all arrived."""
+        """Tell the end, after all uploads: the web takes nothing from an ended run. False if not all arrived."""
         is_uploaded = self.uploader.drain(UPLOAD_SECONDS)
         if self.uploader.num_failed or self.uploader.num_dropped:
             logging.getLogger(__name__).warning(
