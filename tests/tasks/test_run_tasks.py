@@ -5,6 +5,7 @@ import uuid
 from pathlib import Path
 
 import pytest
+from pytest_django.fixtures import Settings
 
 from fleet.services import ensure_local_lanes
 from runs.files import checkpoints_url
@@ -41,7 +42,7 @@ def test_launching_a_run_that_is_gone_does_nothing() -> None:
 
 
 @pytest.mark.django_db
-def test_deleting_a_runs_files_leaves_other_runs_alone_and_may_be_repeated(settings, tmp_path: Path) -> None:
+def test_deleting_a_runs_files_leaves_other_runs_alone_and_may_be_repeated(settings: Settings, tmp_path: Path) -> None:
     settings.TANDEM_CHECKPOINTS = f"file://{tmp_path}/checkpoints"
     settings.TANDEM_ARTIFACTS = f"file://{tmp_path}/artifacts"
     gone, other = uuid.uuid4(), uuid.uuid4()

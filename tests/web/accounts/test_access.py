@@ -1,3 +1,5 @@
+from collections.abc import Callable
+
 import pytest
 from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import PermissionDenied, ValidationError
@@ -26,7 +28,7 @@ def test_nobody_logged_in_sees_nothing(project: Project) -> None:
         require_role(AnonymousUser(), project, Role.VIEWER)
 
 
-def test_pool_admins_see_no_project_they_are_not_in(project: Project, make_user) -> None:
+def test_pool_admins_see_no_project_they_are_not_in(project: Project, make_user: Callable[..., User]) -> None:
     admin = make_user("root", is_staff=True, is_superuser=True)
     with pytest.raises(NotVisible):
         get_project(admin, project.pk)

@@ -2,6 +2,7 @@ import json
 from pathlib import Path
 
 import pytest
+from pytest_django.fixtures import Settings
 
 from catalog.base_models import ModelNotUsable, list_base_models, resolve_base_model
 from worker.contracts.names import ModelFamily
@@ -15,7 +16,7 @@ def save_model(folder: Path, pipeline: str = "FluxPipeline", weights: str = "mod
 
 
 @pytest.fixture
-def root(tmp_path: Path, settings) -> Path:
+def root(tmp_path: Path, settings: Settings) -> Path:
     root = tmp_path / "models"
     root.mkdir()
     settings.TANDEM_MODEL_ROOTS = [root, tmp_path / "absent"]

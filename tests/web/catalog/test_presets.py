@@ -1,6 +1,7 @@
 from pathlib import Path
 
 import pytest
+from pytest_django.fixtures import Settings
 
 from catalog.presets import get_preset, list_presets
 from catalog.selectors import resolve_base_model
@@ -29,7 +30,7 @@ def test_an_unknown_preset_is_refused_naming_those_there_are() -> None:
         get_preset("x")
 
 
-def test_a_broken_preset_is_an_error_not_a_gap(tmp_path: Path, settings) -> None:
+def test_a_broken_preset_is_an_error_not_a_gap(tmp_path: Path, settings: Settings) -> None:
     settings.TANDEM_PRESETS = tmp_path
     (tmp_path / "bad.yaml").write_text("name: bad\norder: 1\ntitle: Bad\ndescription: x\nspec: {}\n")
     with pytest.raises(ValueError, match=r"the preset bad\.yaml is not valid"):

@@ -1,4 +1,5 @@
 import json
+from collections.abc import Callable
 
 import pytest
 from django.core.exceptions import PermissionDenied, ValidationError
@@ -79,7 +80,9 @@ def test_members_see_the_uploaded_set_and_outsiders_do_not(project: Project, bob
         services.delete_prompt_set(user=charlie, prompt_set=made)
 
 
-def test_a_project_cannot_use_the_set_of_another(make_project, project: Project, alice: User) -> None:
+def test_a_project_cannot_use_the_set_of_another(
+    make_project: Callable[..., Project], project: Project, alice: User
+) -> None:
     made = services.create_prompt_set(user=alice, project=project, name="Two", prompts=TWO)
     with pytest.raises(LookupError, match="choose one of none yet"):
         prompts_of_set(make_project("Other"), str(made.pk))

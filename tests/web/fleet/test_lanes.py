@@ -36,6 +36,7 @@ def test_a_machine_without_gpus_holds_cpu_lanes_with_labels() -> None:
 def test_ensuring_lanes_again_changes_nothing_and_keeps_those_held() -> None:
     ensure_local_lanes(num_cpu_lanes=4)
     run_id = allocated(THREE)
+    assert run_id is not None
     ensure_local_lanes(num_cpu_lanes=4)
     assert Node.objects.count() == 1
     assert Lane.objects.filter(run_id=run_id).count() == 3
@@ -116,7 +117,7 @@ def test_what_is_wanted_is_always_as_many_lanes_as_the_spec_says(wanted: LaneSpe
     assert fits(wanted, pool, pool) == all(pool[kind] >= count for kind, count in kinds.items())
 
 
-def in_threads(acts: list[Callable[[], Any]]) -> list[Any]:
+def in_threads(acts: list[Callable[[], Any]], timeout_seconds: float = 30) -> list[Any]:
     """Run the acts at once, each on a connection of its own."""
     barrier, results = threading.Barrier(len(acts)), [None] * len(acts)
 
@@ -131,7 +132,8 @@ def in_threads(acts: list[Callable[[], Any]]) -> list[Any]:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(timeout=30)
+        thread.join(timeout_seconds)
+    assert not any(thread.is_alive() for thread in threads)
     return results
 
 
@@ -139,7 +141,7 @@ def in_threads(acts: list[Callable[[], Any]]) -> list[Any]:
 def test_dispatchers_at_once_never_get_the_same_lane() -> None:
     ensure_local_lanes(num_cpu_lanes=9)
     granted = [run_id for run_id in in_threads([lambda: allocated(THREE)] * 6) if run_id is not None]
-    held = list(Lane.objects.exclude(run_id=None).values_list("run_id", flat=True))
+    held = [lane.run_id for lane in Lane.objects.all() if lane.run_id is not None]
     assert len(granted) <= 3
     assert sorted(held) == sorted(granted * 3)
     while (run_id := allocated(THREE)) is not None:
@@ -150,11 +152,6 @@ def test_dispatchers_at_once_never_get_the_same_lane() -> None:
 @pytest.mark.django_db(transaction=True)
 def test_a_lane_being_taken_is_passed_over_not_waited_for() -> None:
     ensure_local_lanes(num_cpu_lanes=4)
-    results: list[Any] = []
     with transaction.atomic():
         assert allocated(THREE) is not None
-        thread = threading.Thread(target=lambda: (results.append(allocated(THREE)), connection.close()))
-        thread.start()
-        thread.join(timeout=5)
-        assert not thread.is_alive()
-    assert results == [None]
+        assert in_threads([lambda: allocated(THREE)], timeout_seconds=5) == [None]

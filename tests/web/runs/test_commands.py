@@ -1,3 +1,6 @@
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 from django.core.exceptions import PermissionDenied, ValidationError
 
@@ -24,7 +27,7 @@ def moves(run: Run) -> list[tuple[str, str]]:
 @pytest.mark.parametrize("state", list(RunState))
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_command_is_accepted_exactly_when_it_is_shown_as_possible(
-    project: Project, bob: User, live_run, state: RunState, kind: CommandKind
+    project: Project, bob: User, live_run: Callable[..., Attempt], state: RunState, kind: CommandKind
 ) -> None:
     run = live_run(state, project=project).run
     possible = legal_actions(run)
@@ -38,7 +41,9 @@ def test_a_command_is_accepted_exactly_when_it_is_shown_as_possible(
         assert not PendingCommand.objects.exists()
 
 
-def test_only_editors_command_runs(project: Project, viewer: User, charlie: User, live_run) -> None:
+def test_only_editors_command_runs(
+    project: Project, viewer: User, charlie: User, live_run: Callable[..., Attempt]
+) -> None:
     run = live_run(project=project).run
     with pytest.raises(PermissionDenied):
         request_command(user=viewer, run=run, kind="pause")
@@ -46,7 +51,9 @@ def test_only_editors_command_runs(project: Project, viewer: User, charlie: User
         request_command(user=charlie, run=run, kind="pause")
 
 
-def test_commands_reach_the_driver_in_order_until_it_answers(project: Project, bob: User, live_run) -> None:
+def test_commands_reach_the_driver_in_order_until_it_answers(
+    project: Project, bob: User, live_run: Callable[..., Attempt]
+) -> None:
     run = live_run(project=project).run
     first = request_command(user=bob, run=run, kind="sample_now", prompts=["a red square"])
     second = request_command(user=bob, run=run, kind="checkpoint_now")
@@ -66,7 +73,7 @@ def test_commands_reach_the_driver_in_order_until_it_answers(project: Project, b
 
 
 @pytest.mark.parametrize("command_id", ["no-uuid", "00000000-0000-0000-0000-000000000000"])
-def test_an_answer_to_no_command_is_dropped(make_run, command_id: str) -> None:
+def test_an_answer_to_no_command_is_dropped(make_run: Callable[..., Run], command_id: str) -> None:
     event = CommandDoneEvent(seq=1, at=0.0, command_id=command_id, accepted=True)
     report.record_command_done(make_run().pk, event)
 
@@ -75,21 +82,25 @@ def test_an_answer_to_no_command_is_dropped(make_run, command_id: str) -> None:
     ("kind", "prompts", "field"),
     [("dance", (), "action"), ("sample_now", ["p"] * 17, "prompts"), ("pause", ["p"], "prompts")],
 )
-def test_wrong_commands_name_the_field(project: Project, bob: User, live_run, kind: str, prompts, field: str) -> None:
+def test_wrong_commands_name_the_field(
+    project: Project, bob: User, live_run: Callable[..., Attempt], kind: str, prompts: Any, field: str
+) -> None:
     run = live_run(project=project).run
     with pytest.raises(ValidationError) as caught:
         request_command(user=bob, run=run, kind=kind, prompts=prompts)
     assert list(caught.value.message_dict) == [field]
 
 
-def test_a_queued_run_is_cancelled_at_once(project: Project, bob: User, make_run) -> None:
+def test_a_queued_run_is_cancelled_at_once(project: Project, bob: User, make_run: Callable[..., Run]) -> None:
     run = make_run(project)
     command = request_command(user=bob, run=run, kind="cancel")
     assert command.accepted
     assert moves(run) == [("queued", "cancelled")]
 
 
-def test_stop_moves_the_run_at_once_and_waits_for_the_driver(project: Project, bob: User, live_run) -> None:
+def test_stop_moves_the_run_at_once_and_waits_for_the_driver(
+    project: Project, bob: User, live_run: Callable[..., Attempt]
+) -> None:
     run = live_run(project=project).run
     command = request_command(user=bob, run=run, kind="stop")
     run.refresh_from_db()
@@ -97,7 +108,7 @@ def test_stop_moves_the_run_at_once_and_waits_for_the_driver(project: Project, b
     assert [told.kind for told in report.pending_commands(run.pk)] == [CommandKind.STOP]
 
 
-def test_stopping_only_worsens(project: Project, bob: User, live_run) -> None:
+def test_stopping_only_worsens(project: Project, bob: User, live_run: Callable[..., Attempt]) -> None:
     run = live_run(project=project).run
     request_command(user=bob, run=run, kind="stop")
     request_command(user=bob, run=run, kind="cancel")
@@ -110,7 +121,7 @@ def test_stopping_only_worsens(project: Project, bob: User, live_run) -> None:
 
 
 def test_a_run_whose_driver_is_not_up_yet_is_cancelled_at_once_and_its_attempt_fenced(
-    project: Project, bob: User, live_run
+    project: Project, bob: User, live_run: Callable[..., Attempt]
 ) -> None:
     attempt = live_run(RunState.STARTING, project=project)
     Attempt.objects.update(bootstrap_used_at=None)
@@ -122,7 +133,9 @@ def test_a_run_whose_driver_is_not_up_yet_is_cancelled_at_once_and_its_attempt_f
         authorise(run_id=attempt.run_id, attempt=1, token="the run's token")
 
 
-def test_a_parked_run_resumes_through_the_queue_with_its_next_attempt(project: Project, bob: User, live_run) -> None:
+def test_a_parked_run_resumes_through_the_queue_with_its_next_attempt(
+    project: Project, bob: User, live_run: Callable[..., Attempt]
+) -> None:
     attempt = live_run(RunState.PAUSED, project=project, resume_from="file:///c", resume_batch=3)
     attempts.close(attempt.run_id, 1, AttemptOutcome.PARKED, detail="paused for long")
     assert legal_actions(attempt.run) == (CommandKind.RESUME, CommandKind.CANCEL)
@@ -133,14 +146,18 @@ def test_a_parked_run_resumes_through_the_queue_with_its_next_attempt(project: P
     assert moves(attempt.run) == [("paused", "queued"), ("queued", "starting")]
 
 
-def test_a_parked_run_is_cancelled_without_a_driver(project: Project, bob: User, live_run) -> None:
+def test_a_parked_run_is_cancelled_without_a_driver(
+    project: Project, bob: User, live_run: Callable[..., Attempt]
+) -> None:
     attempt = live_run(RunState.PAUSED, project=project)
     attempts.close(attempt.run_id, 1, AttemptOutcome.PARKED, detail="paused for long")
     request_command(user=bob, run=attempt.run, kind="cancel")
     assert moves(attempt.run) == [("paused", "stopping"), ("stopping", "cancelled")]
 
 
-def test_commands_end_with_their_attempt_as_done_or_not(project: Project, bob: User, live_run) -> None:
+def test_commands_end_with_their_attempt_as_done_or_not(
+    project: Project, bob: User, live_run: Callable[..., Attempt]
+) -> None:
     run = live_run(project=project).run
     sample = request_command(user=bob, run=run, kind="sample_now")
     stop = request_command(user=bob, run=run, kind="stop")

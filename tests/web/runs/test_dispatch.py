@@ -1,5 +1,8 @@
 import threading
+from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
+from uuid import UUID
 
 import pytest
 from django.db import connection
@@ -13,16 +16,17 @@ from runs.dispatch import LanesTaken, dispatch_waiting, start_attempt, waiting_r
 from runs.models import Attempt, AttemptOutcome, Run, RunTransition
 from runs.selectors import waiting_for
 from runs.transitions import RunStateConflict
+from worker.contracts.run_spec import RunSpec
 from worker.contracts.states import RunState
 
 BIG = {"lanes": {"num_rollout": 3, "num_trainer": 1, "num_reward": 1}}
 
 
 @pytest.fixture
-def queue(make_run, make_spec):
+def queue(make_run: Callable[..., Run], make_spec: Callable[..., RunSpec]) -> Callable[..., list[Run]]:
     """Queue runs, oldest first; each argument gives the sections of one spec."""
 
-    def make(*specs: dict) -> list[Run]:
+    def make(*specs: dict[str, Any]) -> list[Run]:
         start = timezone.now() - timedelta(hours=1)
         return [
             make_run(spec=make_spec(**sections), created_at=start + timedelta(seconds=index))
@@ -33,7 +37,7 @@ def queue(make_run, make_spec):
 
 
 @pytest.mark.django_db
-def test_the_oldest_runs_start_first_as_far_as_lanes_go(queue) -> None:
+def test_the_oldest_runs_start_first_as_far_as_lanes_go(queue: Callable[..., list[Run]]) -> None:
     ensure_local_lanes(num_cpu_lanes=7)
     first, second, third = queue({}, {}, {})
     assert dispatch_waiting() == [first.pk, second.pk]
@@ -44,9 +48,9 @@ def test_the_oldest_runs_start_first_as_far_as_lanes_go(queue) -> None:
 
 @pytest.mark.django_db
 def test_a_started_run_has_its_lanes_an_open_attempt_and_a_launch_task(
-    queue, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks
+    queue: Callable[..., list[Run]], monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
 ) -> None:
-    sent: list[tuple[str, tuple]] = []
+    sent: list[tuple[str, tuple[Any, ...]]] = []
     monkeypatch.setattr("celery.current_app.send_task", lambda name, args=(): sent.append((name, args)))
     ensure_local_lanes(num_cpu_lanes=3)
     (run,) = queue({})
@@ -62,7 +66,7 @@ def test_a_started_run_has_its_lanes_an_open_attempt_and_a_launch_task(
 
 
 @pytest.mark.django_db
-def test_a_large_run_is_not_starved_by_small_ones(queue) -> None:
+def test_a_large_run_is_not_starved_by_small_ones(queue: Callable[..., list[Run]]) -> None:
     ensure_local_lanes(num_cpu_lanes=6)
     running, large, small = queue({}, BIG, {})
     assert dispatch_waiting() == [running.pk]
@@ -75,7 +79,7 @@ def test_a_large_run_is_not_starved_by_small_ones(queue) -> None:
 
 
 @pytest.mark.django_db
-def test_a_run_larger_than_the_pool_bars_nobody_and_is_told_so(queue) -> None:
+def test_a_run_larger_than_the_pool_bars_nobody_and_is_told_so(queue: Callable[..., list[Run]]) -> None:
     ensure_local_lanes(num_cpu_lanes=4)
     large, small = queue(BIG, {})
     assert dispatch_waiting() == [small.pk]
@@ -84,7 +88,7 @@ def test_a_run_larger_than_the_pool_bars_nobody_and_is_told_so(queue) -> None:
 
 
 @pytest.mark.django_db
-def test_when_lanes_are_gone_nothing_of_the_attempt_remains(queue) -> None:
+def test_when_lanes_are_gone_nothing_of_the_attempt_remains(queue: Callable[..., list[Run]]) -> None:
     ensure_local_lanes(num_cpu_lanes=2)
     (run,) = queue({})
     with pytest.raises(LanesTaken):
@@ -97,7 +101,7 @@ def test_when_lanes_are_gone_nothing_of_the_attempt_remains(queue) -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("state", [state for state in RunState if state is not RunState.QUEUED])
-def test_only_waiting_runs_are_started(live_run, state: RunState) -> None:
+def test_only_waiting_runs_are_started(live_run: Callable[..., Attempt], state: RunState) -> None:
     attempt = live_run(state)
     with pytest.raises(RunStateConflict):
         start_attempt(attempt.run_id)
@@ -105,7 +109,9 @@ def test_only_waiting_runs_are_started(live_run, state: RunState) -> None:
 
 
 @pytest.mark.django_db
-def test_a_run_whose_driver_was_lost_waits_with_its_old_place(live_run, queue) -> None:
+def test_a_run_whose_driver_was_lost_waits_with_its_old_place(
+    live_run: Callable[..., Attempt], queue: Callable[..., list[Run]]
+) -> None:
     (younger,) = queue({})
     attempt = live_run(RunState.STARTING, created_at=timezone.now() - timedelta(days=1), resume_from="file:///c")
     attempts.close(attempt.run_id, 1, AttemptOutcome.LOST, detail="gone")
@@ -117,10 +123,10 @@ def test_a_run_whose_driver_was_lost_waits_with_its_old_place(live_run, queue) -
 
 
 @pytest.mark.django_db(transaction=True)
-def test_dispatchers_at_once_start_each_run_once(queue) -> None:
+def test_dispatchers_at_once_start_each_run_once(queue: Callable[..., list[Run]]) -> None:
     ensure_local_lanes(num_cpu_lanes=9)
     runs = queue({}, {}, {})
-    started: list = []
+    started: list[UUID] = []
 
     def act() -> None:
         started.extend(dispatch_waiting())

@@ -1,13 +1,18 @@
+from collections.abc import Callable
+
 import pytest
 from django.db import transaction
 
 from fleet.services import ensure_local_lanes
 from runs.dispatch import dispatch_waiting
 from runs.enqueue import enqueue_on_commit
+from runs.models import Run
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_broker_that_is_away_undoes_nothing(make_run, monkeypatch: pytest.MonkeyPatch, caplog) -> None:
+def test_a_broker_that_is_away_undoes_nothing(
+    make_run: Callable[..., Run], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     def refuse(name: str, args: tuple[str, ...]) -> None:
         raise ConnectionError("the broker is away")
 

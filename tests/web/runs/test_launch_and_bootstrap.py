@@ -1,9 +1,14 @@
 import threading
+from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from uuid import UUID
 
 import pytest
 from django.db import connection
 from django.utils import timezone
+from pytest_django.fixtures import Settings
 
 from fleet.services import ensure_local_lanes
 from runs import attempts
@@ -16,19 +21,19 @@ from runs.tokens import AttemptGone, TokenRefused, authorise
 
 
 @pytest.fixture
-def starting(make_run) -> Attempt:
+def starting(make_run: Callable[..., Run]) -> Attempt:
     ensure_local_lanes(num_cpu_lanes=3)
     return start_attempt(make_run(resume_from="file:///c/attempt-1/b2", resume_batch=2).pk)
 
 
 @pytest.fixture
-def code(starting: Attempt, cluster) -> str:
+def code(starting: Attempt, cluster: Any) -> str:
     assert launch(run_id=starting.run_id, number=1, gateway=cluster)
     return cluster.envs[starting.submission_id]["TANDEM_BOOTSTRAP_CODE"]
 
 
 @pytest.mark.django_db
-def test_launching_submits_a_job_that_carries_the_code_and_no_other_secret(starting: Attempt, cluster) -> None:
+def test_launching_submits_a_job_that_carries_the_code_and_no_other_secret(starting: Attempt, cluster: Any) -> None:
     assert launch(run_id=starting.run_id, number=1, gateway=cluster)
     assert cluster.jobs == {f"tandem-{starting.run_id}-1": JobStatus.RUNNING}
     env = cluster.envs[starting.submission_id]
@@ -39,7 +44,7 @@ def test_launching_submits_a_job_that_carries_the_code_and_no_other_secret(start
 
 
 @pytest.mark.django_db
-def test_a_second_launch_of_an_attempt_does_nothing(starting: Attempt, cluster) -> None:
+def test_a_second_launch_of_an_attempt_does_nothing(starting: Attempt, cluster: Any) -> None:
     assert launch(run_id=starting.run_id, number=1, gateway=cluster)
     code = cluster.envs[starting.submission_id]["TANDEM_BOOTSTRAP_CODE"]
     assert not launch(run_id=starting.run_id, number=1, gateway=cluster)
@@ -48,14 +53,14 @@ def test_a_second_launch_of_an_attempt_does_nothing(starting: Attempt, cluster) 
 
 
 @pytest.mark.django_db
-def test_an_attempt_closed_meanwhile_is_not_launched(starting: Attempt, cluster) -> None:
+def test_an_attempt_closed_meanwhile_is_not_launched(starting: Attempt, cluster: Any) -> None:
     attempts.close(starting.run_id, 1, AttemptOutcome.CLOSED, detail="cancelled")
     assert not launch(run_id=starting.run_id, number=1, gateway=cluster)
     assert cluster.jobs == {}
 
 
 @pytest.mark.django_db
-def test_a_cluster_that_is_away_leaves_the_attempt_to_be_launched_again(starting: Attempt, cluster) -> None:
+def test_a_cluster_that_is_away_leaves_the_attempt_to_be_launched_again(starting: Attempt, cluster: Any) -> None:
     cluster.away = True
     assert not launch(run_id=starting.run_id, number=1, gateway=cluster)
     starting.refresh_from_db()
@@ -66,10 +71,13 @@ def test_a_cluster_that_is_away_leaves_the_attempt_to_be_launched_again(starting
 
 
 @pytest.mark.django_db
-def test_a_model_that_is_gone_fails_the_run_with_what_to_do(starting: Attempt, cluster, settings, tmp_path) -> None:
+def test_a_model_that_is_gone_fails_the_run_with_what_to_do(
+    starting: Attempt, cluster: Any, settings: Settings, tmp_path: Path
+) -> None:
     settings.TANDEM_MODEL_ROOTS = [tmp_path]
     assert not launch(run_id=starting.run_id, number=1, gateway=cluster)
     run = Run.objects.get(pk=starting.run_id)
+    assert run.failure is not None
     assert run.state == "failed"
     assert "`base_model.path` `shapes` is no folder" in run.failure["reason"]
     assert "Choose a base model from the list in the form." in run.failure["suggestions"]
@@ -77,7 +85,7 @@ def test_a_model_that_is_gone_fails_the_run_with_what_to_do(starting: Attempt, c
 
 
 @pytest.mark.django_db
-def test_the_code_is_traded_for_all_that_the_driver_needs(starting: Attempt, code: str, settings) -> None:
+def test_the_code_is_traded_for_all_that_the_driver_needs(starting: Attempt, code: str, settings: Settings) -> None:
     settings.TANDEM_CHECKPOINTS = "s3://bucket/checkpoints/"
     answer = trade_code(code)
     run = Run.objects.get(pk=starting.run_id)
@@ -124,7 +132,7 @@ def test_a_code_dies_with_its_attempt(starting: Attempt, code: str) -> None:
 @pytest.mark.django_db
 @pytest.mark.parametrize("change", [lambda c: "", lambda c: c[:-1], lambda c: "0." + c, lambda c: c.partition(".")[2],
                                     lambda c: "²." + c, lambda c: c.partition(".")[0] + "."])  # fmt: skip
-def test_any_other_code_is_not_known(code: str, change) -> None:
+def test_any_other_code_is_not_known(code: str, change: Any) -> None:
     with pytest.raises(BootstrapRefused, match="not known"):
         trade_code(change(code))
     assert trade_code(code)
@@ -151,16 +159,19 @@ def test_of_two_trades_at_once_one_is_refused(starting: Attempt, code: str) -> N
 
 
 @pytest.mark.django_db
-def test_a_token_is_good_for_its_run_and_attempt_alone(starting: Attempt, code: str, make_run) -> None:
+def test_a_token_is_good_for_its_run_and_attempt_alone(
+    starting: Attempt, code: str, make_run: Callable[..., Run]
+) -> None:
     token = trade_code(code).token
     other = make_run()
-    for run_id, attempt, wrong in [
+    cases: list[tuple[UUID | str, int, str]] = [
         (starting.run_id, 1, token + "x"),
         (starting.run_id, 1, ""),
         (starting.run_id, 2, token),
         (other.pk, 1, token),
         ("no-uuid", 1, token),
-    ]:
+    ]
+    for run_id, attempt, wrong in cases:
         with pytest.raises(TokenRefused):
             authorise(run_id=run_id, attempt=attempt, token=wrong)
 

@@ -1,9 +1,11 @@
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 from django.utils import timezone
 
+from accounts.models import Project, User
 from fleet.models import Lane
 from fleet.selectors import free_lanes
 from runs import report
@@ -14,6 +16,7 @@ from runs.models import Attempt, AttemptOutcome, PendingCommand, Run, RunTransit
 from runs.reconciler import Reconciler
 from runs.services import delete_run
 from worker.contracts.events import CommandDoneEvent, StateEvent
+from worker.contracts.run_spec import RunSpec
 from worker.contracts.states import RunState
 
 pytestmark = pytest.mark.django_db
@@ -27,21 +30,18 @@ def held(attempt: Attempt) -> int:
     return Lane.objects.filter(run_id=attempt.run_id, attempt=attempt.number).count()
 
 
-def age(attempt: Attempt, *, seconds: float, **fields: str) -> None:
-    """Let the attempt's and its run's timestamps be so old."""
+def age(attempt: Attempt, *names: str, seconds: float) -> None:
+    """Let these timestamps of the attempt and of its run be so old."""
     then = timezone.now() - timedelta(seconds=seconds)
-    for model, key in ((Attempt, attempt.pk), (Run, attempt.run_id)):
-        names = {f.name for f in model._meta.get_fields()}
-        changes = {name: then for name in fields if name in names}
-        if changes:
-            model.objects.filter(pk=key).update(**changes)
+    Attempt.objects.filter(pk=attempt.pk).update(**{name: then for name in names if hasattr(Attempt, name)})
+    Run.objects.filter(pk=attempt.run_id).update(**{name: then for name in names if hasattr(Run, name)})
 
 
 def silence(attempt: Attempt, seconds: float) -> None:
-    age(attempt, seconds=seconds, last_heartbeat_at="", bootstrap_used_at="", silent_from="")
+    age(attempt, "last_heartbeat_at", "bootstrap_used_at", "silent_from", seconds=seconds)
 
 
-def test_a_well_driver_is_left_alone(live_run, reconciler: Reconciler, cluster) -> None:
+def test_a_well_driver_is_left_alone(live_run: Callable[..., Attempt], reconciler: Reconciler, cluster: Any) -> None:
     attempt = live_run()
     silence(attempt, 11)
     reconciler.tick()
@@ -50,7 +50,7 @@ def test_a_well_driver_is_left_alone(live_run, reconciler: Reconciler, cluster) 
 
 @pytest.mark.parametrize("job", [JobStatus.FAILED, JobStatus.STOPPED, JobStatus.SUCCEEDED])
 def test_a_killed_driver_is_found_its_lanes_freed_and_the_run_resumed_in_one_round(
-    live_run, reconciler: Reconciler, cluster, job: JobStatus
+    live_run: Callable[..., Attempt], reconciler: Reconciler, cluster: Any, job: JobStatus
 ) -> None:
     attempt = live_run(resume_from="file:///c/b4", resume_batch=4)
     cluster.jobs[attempt.submission_id] = job
@@ -64,17 +64,21 @@ def test_a_killed_driver_is_found_its_lanes_freed_and_the_run_resumed_in_one_rou
     assert Attempt.objects.get(run=attempt.run, number=2).resumed_from == "file:///c/b4"
 
 
-def test_a_job_that_the_cluster_forgot_is_lost_once_submission_is_surely_over(live_run, reconciler, cluster) -> None:
+def test_a_job_that_the_cluster_forgot_is_lost_once_submission_is_surely_over(
+    live_run: Callable[..., Attempt], reconciler: Reconciler, cluster: Any
+) -> None:
     attempt = live_run()
     del cluster.jobs[attempt.submission_id]
     reconciler.tick()
     assert state_of(attempt) == "running"
-    age(attempt, seconds=31, submitted_at="")
+    age(attempt, "submitted_at", seconds=31)
     reconciler.tick()
     assert state_of(attempt) == "starting"
 
 
-def test_a_silent_driver_is_stopped_and_keeps_its_lanes_until_it_is_gone(live_run, reconciler, cluster) -> None:
+def test_a_silent_driver_is_stopped_and_keeps_its_lanes_until_it_is_gone(
+    live_run: Callable[..., Attempt], reconciler: Reconciler, cluster: Any
+) -> None:
     attempt = live_run()
     silence(attempt, 13)
     cluster.stubborn = True
@@ -87,7 +91,9 @@ def test_a_silent_driver_is_stopped_and_keeps_its_lanes_until_it_is_gone(live_ru
     assert held(attempt) == 0
 
 
-def test_silence_is_excused_while_the_web_is_away_and_counted_afresh_after(live_run, reconciler, web) -> None:
+def test_silence_is_excused_while_the_web_is_away_and_counted_afresh_after(
+    live_run: Callable[..., Attempt], reconciler: Reconciler, web: Any
+) -> None:
     attempt = live_run()
     silence(attempt, 60)
     web.up = False
@@ -95,19 +101,23 @@ def test_silence_is_excused_while_the_web_is_away_and_counted_afresh_after(live_
     web.up = True
     reconciler.tick()
     assert state_of(attempt) == "running"
-    age(attempt, seconds=13, silent_from="")
+    age(attempt, "silent_from", seconds=13)
     reconciler.tick()
     assert state_of(attempt) == "starting"
 
 
-def test_nobody_was_silent_to_a_watcher_that_did_not_watch(live_run, cluster, web) -> None:
+def test_nobody_was_silent_to_a_watcher_that_did_not_watch(
+    live_run: Callable[..., Attempt], cluster: Any, web: Any
+) -> None:
     attempt = live_run()
     silence(attempt, 60)
     Reconciler(gateway=cluster, web=web, watching_since=timezone.now()).tick()
     assert state_of(attempt) == "running"
 
 
-def test_heartbeats_alone_are_judged_when_ray_does_not_answer(live_run, reconciler, cluster) -> None:
+def test_heartbeats_alone_are_judged_when_ray_does_not_answer(
+    live_run: Callable[..., Attempt], reconciler: Reconciler, cluster: Any
+) -> None:
     well, silent = live_run(), live_run()
     silence(silent, 13)
     cluster.away = True
@@ -121,19 +131,24 @@ def test_heartbeats_alone_are_judged_when_ray_does_not_answer(live_run, reconcil
     assert held(silent) == 0
 
 
-def test_attempts_are_bounded_and_the_failure_says_why(live_run, make_spec, reconciler, cluster) -> None:
+def test_attempts_are_bounded_and_the_failure_says_why(
+    live_run: Callable[..., Attempt], make_spec: Callable[..., RunSpec], reconciler: Reconciler, cluster: Any
+) -> None:
     attempt = live_run(spec=make_spec(max_attempts=1), phase="train")
     cluster.jobs[attempt.submission_id] = JobStatus.FAILED
     cluster.logs = "torch.OutOfMemoryError: out of memory"
     reconciler.tick()
     run = Run.objects.get(pk=attempt.run_id)
+    assert run.failure is not None
     assert (run.state, run.failure["phase"]) == ("failed", "train")
     assert "1 of at most 1 attempts were lost" in run.failure["reason"]
     assert run.failure["log_tail"] == cluster.logs
     assert held(attempt) == 0
 
 
-def test_parked_attempts_do_not_count_as_lost(live_run, make_spec, reconciler, cluster) -> None:
+def test_parked_attempts_do_not_count_as_lost(
+    live_run: Callable[..., Attempt], make_spec: Callable[..., RunSpec], reconciler: Reconciler, cluster: Any
+) -> None:
     attempt = live_run(spec=make_spec(max_attempts=2))
     for number, outcome in ((10, "parked"), (11, "parked"), (12, "lost")):
         Attempt.objects.create(run=attempt.run, number=number, outcome=outcome, ended_at=timezone.now())
@@ -142,7 +157,9 @@ def test_parked_attempts_do_not_count_as_lost(live_run, make_spec, reconciler, c
     assert state_of(attempt) == "failed", "the second loss of two"
 
 
-def test_a_driver_lost_before_it_ran_goes_back_to_the_queue(live_run, reconciler, cluster) -> None:
+def test_a_driver_lost_before_it_ran_goes_back_to_the_queue(
+    live_run: Callable[..., Attempt], reconciler: Reconciler, cluster: Any
+) -> None:
     attempt = live_run(RunState.STARTING)
     cluster.jobs[attempt.submission_id] = JobStatus.FAILED
     reconciler.tick()
@@ -150,7 +167,9 @@ def test_a_driver_lost_before_it_ran_goes_back_to_the_queue(live_run, reconciler
     assert dispatch_waiting() == [attempt.run_id]
 
 
-def test_a_driver_that_never_calls_home_is_lost_when_its_code_expires(live_run, reconciler) -> None:
+def test_a_driver_that_never_calls_home_is_lost_when_its_code_expires(
+    live_run: Callable[..., Attempt], reconciler: Reconciler
+) -> None:
     attempt = live_run(RunState.STARTING)
     silence(attempt, 100)
     Attempt.objects.update(bootstrap_used_at=None, bootstrap_expires_at=timezone.now() + timedelta(seconds=60))
@@ -162,25 +181,34 @@ def test_a_driver_that_never_calls_home_is_lost_when_its_code_expires(live_run, 
 
 
 def test_an_attempt_nobody_launched_is_launched_again_and_given_up_at_last(
-    live_run, reconciler, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks
+    live_run: Callable[..., Attempt],
+    reconciler: Reconciler,
+    monkeypatch: pytest.MonkeyPatch,
+    django_capture_on_commit_callbacks: Any,
 ) -> None:
-    sent: list[tuple] = []
+    sent: list[tuple[Any, ...]] = []
     monkeypatch.setattr("celery.current_app.send_task", lambda name, args=(): sent.append((name, args)))
     attempt = live_run(RunState.STARTING)
     Attempt.objects.update(submitted_at=None, bootstrap_used_at=None)
     with django_capture_on_commit_callbacks(execute=True):
         reconciler.tick()
-        age(attempt, seconds=11, created_at="")
+        age(attempt, "created_at", seconds=11)
         reconciler.tick()
     assert sent == [("tandem.runs.launch", (str(attempt.run_id), 1))]
-    age(attempt, seconds=91, created_at="")
+    age(attempt, "created_at", seconds=91)
     reconciler.tick()
     assert state_of(attempt) == "queued"
 
 
 @pytest.mark.parametrize(("kind", "state"), [("cancel", "cancelled"), ("stop", "failed")])
 def test_a_stopping_run_whose_driver_is_gone_is_finished(
-    live_run, project, bob, reconciler, cluster, kind: str, state: str
+    live_run: Callable[..., Attempt],
+    project: Project,
+    bob: User,
+    reconciler: Reconciler,
+    cluster: Any,
+    kind: str,
+    state: str,
 ) -> None:
     attempt = live_run(project=project)
     request_command(user=bob, run=attempt.run, kind=kind)
@@ -191,20 +219,29 @@ def test_a_stopping_run_whose_driver_is_gone_is_finished(
 
 @pytest.mark.parametrize(("kind", "grace_seconds", "state"), [("cancel", 10, "cancelled"), ("stop", 300, "failed")])
 def test_a_driver_that_does_not_end_in_time_is_stopped(
-    live_run, project, bob, reconciler, cluster, kind: str, grace_seconds: int, state: str
+    live_run: Callable[..., Attempt],
+    project: Project,
+    bob: User,
+    reconciler: Reconciler,
+    cluster: Any,
+    kind: str,
+    grace_seconds: int,
+    state: str,
 ) -> None:
     attempt = live_run(project=project)
     request_command(user=bob, run=attempt.run, kind=kind)
-    age(attempt, seconds=grace_seconds - 2, ending_at="")
+    age(attempt, "ending_at", seconds=grace_seconds - 2)
     reconciler.tick()
     assert state_of(attempt) == "stopping"
-    age(attempt, seconds=grace_seconds + 1, ending_at="")
+    age(attempt, "ending_at", seconds=grace_seconds + 1)
     reconciler.tick()
     assert (state_of(attempt), held(attempt)) == (state, 0)
     assert attempt.submission_id in cluster.stopped
 
 
-def test_lanes_of_an_ended_run_are_freed_when_its_job_is_over(live_run, reconciler, cluster) -> None:
+def test_lanes_of_an_ended_run_are_freed_when_its_job_is_over(
+    live_run: Callable[..., Attempt], reconciler: Reconciler, cluster: Any
+) -> None:
     attempt = live_run()
     report.apply_event(attempt.run_id, 1, StateEvent(seq=1, at=0.0, state=RunState.COMPLETED))
     reconciler.tick()
@@ -214,16 +251,20 @@ def test_lanes_of_an_ended_run_are_freed_when_its_job_is_over(live_run, reconcil
     assert (held(attempt), state_of(attempt)) == (0, "completed")
 
 
-def test_an_ended_driver_that_does_not_exit_is_stopped(live_run, reconciler, cluster) -> None:
+def test_an_ended_driver_that_does_not_exit_is_stopped(
+    live_run: Callable[..., Attempt], reconciler: Reconciler, cluster: Any
+) -> None:
     attempt = live_run()
     report.apply_event(attempt.run_id, 1, StateEvent(seq=1, at=0.0, state=RunState.COMPLETED))
-    age(attempt, seconds=31, ended_at="")
+    age(attempt, "ended_at", seconds=31)
     reconciler.tick()
     reconciler.tick()
     assert (held(attempt), cluster.stopped) == (0, [attempt.submission_id])
 
 
-def test_a_failed_drivers_last_words_join_the_failure(live_run, reconciler, cluster) -> None:
+def test_a_failed_drivers_last_words_join_the_failure(
+    live_run: Callable[..., Attempt], reconciler: Reconciler, cluster: Any
+) -> None:
     attempt = live_run(phase="load_model")
     event = StateEvent(seq=1, at=0.0, state=RunState.FAILED, reason="the loader failed", details="Traceback …")
     report.apply_event(attempt.run_id, 1, event)
@@ -231,6 +272,7 @@ def test_a_failed_drivers_last_words_join_the_failure(live_run, reconciler, clus
     cluster.logs = "No space left on device"
     reconciler.tick()
     failure = Run.objects.get(pk=attempt.run_id).failure
+    assert failure is not None
     assert (failure["reason"], failure["phase"], failure["details"]) == (
         "the loader failed",
         "load_model",
@@ -240,7 +282,9 @@ def test_a_failed_drivers_last_words_join_the_failure(live_run, reconciler, clus
     assert any("Free disk space" in hint for hint in failure["suggestions"])
 
 
-def test_a_deleted_runs_job_is_stopped_and_its_lanes_freed(live_run, project, bob, reconciler, cluster) -> None:
+def test_a_deleted_runs_job_is_stopped_and_its_lanes_freed(
+    live_run: Callable[..., Attempt], project: Project, bob: User, reconciler: Reconciler, cluster: Any
+) -> None:
     attempt = live_run(project=project)
     report.apply_event(attempt.run_id, 1, StateEvent(seq=1, at=0.0, state=RunState.COMPLETED))
     delete_run(user=bob, run=Run.objects.get(pk=attempt.run_id))
@@ -250,10 +294,10 @@ def test_a_deleted_runs_job_is_stopped_and_its_lanes_freed(live_run, project, bo
 
 
 def park_after(attempt: Attempt, reconciler: Reconciler, answer: Callable[[PendingCommand], None]) -> None:
-    age(attempt, seconds=599, state_changed_at="")
+    age(attempt, "state_changed_at", seconds=599)
     reconciler.tick()
     assert not PendingCommand.objects.exists()
-    age(attempt, seconds=601, state_changed_at="")
+    age(attempt, "state_changed_at", seconds=601)
     reconciler.tick()
     reconciler.tick()
     asked = PendingCommand.objects.get()
@@ -263,7 +307,9 @@ def park_after(attempt: Attempt, reconciler: Reconciler, answer: Callable[[Pendi
     reconciler.tick()
 
 
-def test_a_long_pause_checkpoints_then_frees_the_lanes_and_stays_paused(live_run, reconciler, cluster) -> None:
+def test_a_long_pause_checkpoints_then_frees_the_lanes_and_stays_paused(
+    live_run: Callable[..., Attempt], reconciler: Reconciler, cluster: Any
+) -> None:
     attempt = live_run(RunState.PAUSED)
 
     def done(asked: PendingCommand) -> None:
@@ -276,7 +322,9 @@ def test_a_long_pause_checkpoints_then_frees_the_lanes_and_stays_paused(live_run
     assert cluster.stopped == [attempt.submission_id]
 
 
-def test_a_pause_is_parked_even_if_the_checkpoint_never_comes(live_run, reconciler) -> None:
+def test_a_pause_is_parked_even_if_the_checkpoint_never_comes(
+    live_run: Callable[..., Attempt], reconciler: Reconciler
+) -> None:
     attempt = live_run(RunState.PAUSED)
     overdue = timezone.now() - timedelta(seconds=121)
     park_after(attempt, reconciler, lambda asked: _set_created(asked, overdue))
@@ -285,11 +333,13 @@ def test_a_pause_is_parked_even_if_the_checkpoint_never_comes(live_run, reconcil
     assert "a newer checkpoint was not made: no answer" in attempt.detail
 
 
-def _set_created(command: PendingCommand, at) -> None:
+def _set_created(command: PendingCommand, at: datetime) -> None:
     PendingCommand.objects.filter(pk=command.pk).update(created_at=at)
 
 
-def test_what_goes_wrong_with_one_run_keeps_no_other_waiting(live_run, reconciler, cluster, monkeypatch) -> None:
+def test_what_goes_wrong_with_one_run_keeps_no_other_waiting(
+    live_run: Callable[..., Attempt], reconciler: Reconciler, cluster: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     broken, lost = live_run(), live_run()
     cluster.jobs[lost.submission_id] = JobStatus.FAILED
     honest = cluster.status
@@ -306,7 +356,9 @@ def test_what_goes_wrong_with_one_run_keeps_no_other_waiting(live_run, reconcile
     assert (state_of(lost), held(lost)) == ("starting", 0)
 
 
-def test_a_second_watcher_finds_nothing_left_to_do(live_run, reconciler, cluster) -> None:
+def test_a_second_watcher_finds_nothing_left_to_do(
+    live_run: Callable[..., Attempt], reconciler: Reconciler, cluster: Any
+) -> None:
     attempt = live_run()
     cluster.jobs[attempt.submission_id] = JobStatus.FAILED
     reconciler.tick()

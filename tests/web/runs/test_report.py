@@ -1,3 +1,6 @@
+from collections.abc import Callable
+from uuid import UUID
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -24,7 +27,7 @@ def says(state: RunState, reason: str = "", details: str = "") -> StateEvent:
     return StateEvent(seq=1, at=0.0, state=state, reason=reason, details=details)
 
 
-def moves(run_id) -> list[str]:
+def moves(run_id: UUID) -> list[str]:
     return [row.new for row in RunTransition.objects.filter(run_id=run_id)]
 
 
@@ -53,7 +56,7 @@ def moves(run_id) -> list[str]:
     ],
 )
 def test_the_drivers_word_is_followed_as_far_as_the_table_allows(
-    live_run, current: str, word: str, way: list[str]
+    live_run: Callable[..., Attempt], current: str, word: str, way: list[str]
 ) -> None:
     attempt = live_run(RunState(current))
     report.apply_event(attempt.run_id, 1, says(RunState(word)))
@@ -62,7 +65,7 @@ def test_the_drivers_word_is_followed_as_far_as_the_table_allows(
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25, deadline=None)
 @given(words=st.lists(st.sampled_from(list(RunState)), max_size=6))
-def test_no_words_of_a_driver_break_the_run(live_run, words: list[RunState]) -> None:
+def test_no_words_of_a_driver_break_the_run(live_run: Callable[..., Attempt], words: list[RunState]) -> None:
     attempt = live_run(RunState.STARTING)
     for word in words:
         report.apply_event(attempt.run_id, 1, says(word))
@@ -72,31 +75,32 @@ def test_no_words_of_a_driver_break_the_run(live_run, words: list[RunState]) -> 
     assert (run.failure is not None) == (run.run_state is RunState.FAILED)
 
 
-def test_a_reported_end_closes_the_attempt(live_run) -> None:
+def test_a_reported_end_closes_the_attempt(live_run: Callable[..., Attempt]) -> None:
     attempt = live_run()
     report.apply_event(attempt.run_id, 1, says(RunState.COMPLETED))
     attempt.refresh_from_db()
     assert (attempt.outcome, attempt.detail) == (AttemptOutcome.ENDED, "the run ended as completed")
 
 
-def test_an_older_attempts_word_counts_no_more(live_run) -> None:
+def test_an_older_attempts_word_counts_no_more(live_run: Callable[..., Attempt]) -> None:
     attempt = live_run()
     Run.objects.filter(pk=attempt.run_id).update(attempt=2)
     report.apply_event(attempt.run_id, 1, says(RunState.FAILED))
     assert moves(attempt.run_id) == []
 
 
-def test_a_reported_failure_says_why_and_what_to_try(live_run) -> None:
+def test_a_reported_failure_says_why_and_what_to_try(live_run: Callable[..., Attempt]) -> None:
     attempt = live_run(phase="train")
     report.apply_event(attempt.run_id, 1, says(RunState.FAILED, "non-finite loss in batch 3", "Traceback …"))
     failure = Run.objects.get(pk=attempt.run_id).failure
+    assert failure is not None
     assert (failure["reason"], failure["phase"], failure["details"]) == (
         "non-finite loss in batch 3", "train", "Traceback …",
     )  # fmt: skip
     assert any("learning_rate" in hint for hint in failure["suggestions"])
 
 
-def test_progress_is_kept_on_the_run(live_run) -> None:
+def test_progress_is_kept_on_the_run(live_run: Callable[..., Attempt]) -> None:
     run_id = live_run().run_id
     for event in (
         PhaseEvent(seq=1, at=0.0, phase=Phase.TRAIN),
@@ -111,14 +115,14 @@ def test_progress_is_kept_on_the_run(live_run) -> None:
     assert (run.resume_from, run.resume_batch) == ("file:///c/b5", 5)
 
 
-def test_a_resumed_attempt_counts_from_its_checkpoint(live_run) -> None:
+def test_a_resumed_attempt_counts_from_its_checkpoint(live_run: Callable[..., Attempt]) -> None:
     run_id = live_run(num_batches_done=9, policy_version=9).run_id
     report.apply_event(run_id, 1, ResumedEvent(seq=1, at=0.0, batch=5, policy_version=5, optimizer_step=20))
     run = Run.objects.get(pk=run_id)
     assert (run.num_batches_done, run.policy_version) == (5, 5)
 
 
-def test_the_headline_keeps_the_first_and_the_latest_evaluation(live_run) -> None:
+def test_the_headline_keeps_the_first_and_the_latest_evaluation(live_run: Callable[..., Attempt]) -> None:
     run_id = live_run().run_id
     for batch, reward in ((0, 0.25), (10, 0.5), (20, 0.625)):
         values = {"reward": reward, "shape_match": reward}
@@ -129,7 +133,7 @@ def test_the_headline_keeps_the_first_and_the_latest_evaluation(live_run) -> Non
     assert headline["before"]["shape_match"] == 0.25
 
 
-def test_a_heartbeat_is_kept(live_run) -> None:
+def test_a_heartbeat_is_kept(live_run: Callable[..., Attempt]) -> None:
     attempt = live_run()
     Run.objects.filter(pk=attempt.run_id).update(last_heartbeat_at=None)
     report.record_heartbeat(attempt.run_id)

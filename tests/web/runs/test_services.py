@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from runs import services
 from runs.models import Run, RunTransition
 from runs.selectors import attempts_of, commands_of, get_run, run_body_for, transitions, visible_runs
 from runs.transitions import RunStateConflict
+from worker.contracts.run_spec import RunSpec
 from worker.contracts.states import TERMINAL_STATES, RunState
 
 
@@ -22,7 +24,11 @@ def enqueued(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, tuple[Any, ...]
 
 
 def test_a_created_run_is_queued_with_its_algebra_and_its_history(
-    project: Project, bob: User, make_spec, enqueued, django_capture_on_commit_callbacks
+    project: Project,
+    bob: User,
+    make_spec: Callable[..., RunSpec],
+    enqueued: list[tuple[str, tuple[Any, ...]]],
+    django_capture_on_commit_callbacks: Any,
 ) -> None:
     with django_capture_on_commit_callbacks(execute=True):
         run = services.create_run(user=bob, project=project, name=" first ", spec=make_spec(), tags=["a", " a ", "b"])
@@ -35,13 +41,15 @@ def test_a_created_run_is_queued_with_its_algebra_and_its_history(
     assert enqueued == [("tandem.runs.dispatch", ())]
 
 
-def test_yaml_and_mappings_are_specs_too(project: Project, bob: User, make_spec) -> None:
+def test_yaml_and_mappings_are_specs_too(project: Project, bob: User, make_spec: Callable[..., RunSpec]) -> None:
     by_yaml = services.create_run(user=bob, project=project, name="y", spec=make_spec().to_yaml())
     by_mapping = services.create_run(user=bob, project=project, name="m", spec=make_spec().model_dump(mode="json"))
     assert by_yaml.spec == by_mapping.spec
 
 
-def test_only_editors_create_runs(project: Project, viewer: User, charlie: User, make_spec) -> None:
+def test_only_editors_create_runs(
+    project: Project, viewer: User, charlie: User, make_spec: Callable[..., RunSpec]
+) -> None:
     with pytest.raises(PermissionDenied):
         services.create_run(user=viewer, project=project, name="x", spec=make_spec())
     with pytest.raises(NotVisible):
@@ -61,7 +69,7 @@ def test_only_editors_create_runs(project: Project, viewer: User, charlie: User,
     ],
 )
 def test_what_is_wrong_is_named_by_field(
-    project: Project, bob: User, make_spec, changes: dict[str, Any], field: str
+    project: Project, bob: User, make_spec: Callable[..., RunSpec], changes: dict[str, Any], field: str
 ) -> None:
     with pytest.raises(ValidationError) as caught:
         services.create_run(**{"user": bob, "project": project, "name": "x", "spec": make_spec(), **changes})
@@ -69,7 +77,9 @@ def test_what_is_wrong_is_named_by_field(
     assert not Run.objects.exists()
 
 
-def test_a_run_keeps_its_prompts_when_their_set_is_deleted(project: Project, bob: User, make_spec) -> None:
+def test_a_run_keeps_its_prompts_when_their_set_is_deleted(
+    project: Project, bob: User, make_spec: Callable[..., RunSpec]
+) -> None:
     prompt_set = create_prompt_set(user=bob, project=project, name="Two", prompts=["one", "two"])
     spec = make_spec(prompts={"prompt_set": str(prompt_set.pk)})
     run = services.create_run(user=bob, project=project, name="x", spec=spec)
@@ -77,7 +87,9 @@ def test_a_run_keeps_its_prompts_when_their_set_is_deleted(project: Project, bob
     assert Run.objects.get(pk=run.pk).prompts == ["one", "two"]
 
 
-def test_duplicating_names_the_parent_and_may_edit_the_spec(project: Project, bob: User, make_run, make_spec) -> None:
+def test_duplicating_names_the_parent_and_may_edit_the_spec(
+    project: Project, bob: User, make_run: Callable[..., Run], make_spec: Callable[..., RunSpec]
+) -> None:
     run = make_run(project, name="demo", tags=["t"])
     copy = services.duplicate_run(user=bob, run=run)
     assert (copy.name, copy.parent, copy.spec, copy.tags, copy.state) == ("demo 2", run, run.spec, ["t"], "queued")
@@ -85,12 +97,12 @@ def test_duplicating_names_the_parent_and_may_edit_the_spec(project: Project, bo
     assert (again.name, again.num_batches) == ("demo 3", 7)
 
 
-def test_duplicates_of_long_names_fit(project: Project, bob: User, make_run) -> None:
+def test_duplicates_of_long_names_fit(project: Project, bob: User, make_run: Callable[..., Run]) -> None:
     copy = services.duplicate_run(user=bob, run=make_run(project, name="x" * 120))
     assert len(copy.name) <= 120
 
 
-def test_notes_tags_and_name_are_edited_apart(project: Project, bob: User, make_run) -> None:
+def test_notes_tags_and_name_are_edited_apart(project: Project, bob: User, make_run: Callable[..., Run]) -> None:
     run = make_run(project, tags=["old"])
     services.set_notes_and_tags(user=bob, run=run, notes="seen")
     services.rename_run(user=bob, run=run, name=" better ")
@@ -103,7 +115,9 @@ def test_notes_tags_and_name_are_edited_apart(project: Project, bob: User, make_
 
 
 @pytest.mark.parametrize("state", list(RunState))
-def test_only_ended_runs_are_archived_or_deleted(project: Project, bob: User, make_run, state: RunState) -> None:
+def test_only_ended_runs_are_archived_or_deleted(
+    project: Project, bob: User, make_run: Callable[..., Run], state: RunState
+) -> None:
     run = make_run(project, state=state.value)
     if state in TERMINAL_STATES:
         assert services.archive_run(user=bob, run=run).archived_at is not None
@@ -118,7 +132,11 @@ def test_only_ended_runs_are_archived_or_deleted(project: Project, bob: User, ma
 
 
 def test_a_deleted_runs_files_go_after_the_commit(
-    project: Project, bob: User, make_run, enqueued, django_capture_on_commit_callbacks
+    project: Project,
+    bob: User,
+    make_run: Callable[..., Run],
+    enqueued: list[tuple[str, tuple[Any, ...]]],
+    django_capture_on_commit_callbacks: Any,
 ) -> None:
     run = make_run(project, state="failed")
     with django_capture_on_commit_callbacks(execute=True):
@@ -127,7 +145,7 @@ def test_a_deleted_runs_files_go_after_the_commit(
     assert enqueued == [("tandem.runs.delete_artifacts", (str(run.pk),))]
 
 
-def test_viewers_look_and_touch_nothing(project: Project, viewer: User, make_run) -> None:
+def test_viewers_look_and_touch_nothing(project: Project, viewer: User, make_run: Callable[..., Run]) -> None:
     run = make_run(project, state="completed")
     assert get_run(viewer, run.pk) == run
     for act in (
@@ -142,7 +160,7 @@ def test_viewers_look_and_touch_nothing(project: Project, viewer: User, make_run
             act()
 
 
-def test_outsiders_see_no_run_at_all(project: Project, charlie: User, make_run) -> None:
+def test_outsiders_see_no_run_at_all(project: Project, charlie: User, make_run: Callable[..., Run]) -> None:
     run = make_run(project)
     assert list(visible_runs(charlie)) == []
     for read in (
@@ -156,7 +174,9 @@ def test_outsiders_see_no_run_at_all(project: Project, charlie: User, make_run) 
             read()
 
 
-def test_the_body_of_a_run_is_plain_json_with_the_readers_role(project: Project, viewer: User, make_run) -> None:
+def test_the_body_of_a_run_is_plain_json_with_the_readers_role(
+    project: Project, viewer: User, make_run: Callable[..., Run]
+) -> None:
     import json
 
     run = make_run(project, created_by=viewer)

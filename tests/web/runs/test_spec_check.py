@@ -1,4 +1,5 @@
 import re
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -6,6 +7,7 @@ import pytest
 from accounts.models import Project, User
 from catalog.services import create_prompt_set
 from runs.spec_check import check_spec
+from worker.contracts.run_spec import RunSpec
 
 
 @pytest.mark.parametrize(
@@ -25,7 +27,9 @@ from runs.spec_check import check_spec
     ],
 )
 @pytest.mark.django_db
-def test_errors_lie_at_the_field_to_change(make_spec, sections: dict[str, Any], path: str, message: str) -> None:
+def test_errors_lie_at_the_field_to_change(
+    make_spec: Callable[..., RunSpec], sections: dict[str, Any], path: str, message: str
+) -> None:
     report = check_spec({**make_spec().model_dump(mode="json"), **sections})
     assert not report.ok
     assert report.spec is None
@@ -40,13 +44,15 @@ def test_text_that_is_no_spec_is_one_error_of_the_whole(text: str) -> None:
 
 
 @pytest.mark.django_db
-def test_a_good_spec_comes_back_with_its_prompts(make_spec) -> None:
+def test_a_good_spec_comes_back_with_its_prompts(make_spec: Callable[..., RunSpec]) -> None:
     spec = make_spec()
     report = check_spec(spec.to_yaml())
     assert (report.ok, report.spec, report.prompts) == (True, spec, spec.prompts.inline)
 
 
-def test_prompt_sets_are_looked_up_in_the_project(project: Project, alice: User, make_spec) -> None:
+def test_prompt_sets_are_looked_up_in_the_project(
+    project: Project, alice: User, make_spec: Callable[..., RunSpec]
+) -> None:
     prompt_set = create_prompt_set(user=alice, project=project, name="Two", prompts=["one", "two"])
     spec = make_spec(prompts={"prompt_set": str(prompt_set.pk)})
     assert check_spec(spec, project).prompts == ("one", "two")

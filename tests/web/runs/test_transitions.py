@@ -1,4 +1,5 @@
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -20,7 +21,7 @@ SHARED_ROW = settings(suppress_health_check=[HealthCheck.function_scoped_fixture
 @SHARED_ROW
 @given(old=states, new=states, claimed=states)
 def test_only_legal_moves_from_the_claimed_state_happen(
-    make_run, old: RunState, new: RunState, claimed: RunState
+    make_run: Callable[..., Run], old: RunState, new: RunState, claimed: RunState
 ) -> None:
     run = make_run(state=old.value)
     try:
@@ -46,7 +47,9 @@ def test_only_legal_moves_from_the_claimed_state_happen(
 @pytest.mark.django_db
 @SHARED_ROW
 @given(path=st.lists(states, max_size=12))
-def test_history_tells_the_whole_way_and_ends_at_a_terminal_state(make_run, path: list[RunState]) -> None:
+def test_history_tells_the_whole_way_and_ends_at_a_terminal_state(
+    make_run: Callable[..., Run], path: list[RunState]
+) -> None:
     run, current, way = make_run(), RunState.QUEUED, []
     for wanted in path:
         if is_legal(current, wanted):
@@ -62,7 +65,7 @@ def test_history_tells_the_whole_way_and_ends_at_a_terminal_state(make_run, path
 
 
 @pytest.mark.django_db
-def test_a_conflict_names_the_state_and_what_is_possible(make_run) -> None:
+def test_a_conflict_names_the_state_and_what_is_possible(make_run: Callable[..., Run]) -> None:
     run = make_run(state="paused")
     with pytest.raises(RunStateConflict, match="`paused` is not possible while the run is paused; possible: failed, "):
         move(run.pk, [RunState.RUNNING], RunState.PAUSED, reason="", actor="test")
@@ -72,7 +75,7 @@ def test_a_conflict_names_the_state_and_what_is_possible(make_run) -> None:
 
 
 @pytest.mark.django_db
-def test_a_move_of_an_older_attempt_is_a_conflict(make_run) -> None:
+def test_a_move_of_an_older_attempt_is_a_conflict(make_run: Callable[..., Run]) -> None:
     run = make_run(state="running", attempt=2)
     with pytest.raises(RunStateConflict):
         move(run.pk, [RunState.RUNNING], RunState.COMPLETED, reason="", actor="driver", attempt=1)
@@ -80,7 +83,7 @@ def test_a_move_of_an_older_attempt_is_a_conflict(make_run) -> None:
 
 
 @pytest.mark.django_db
-def test_further_columns_change_with_the_state_or_not_at_all(make_run) -> None:
+def test_further_columns_change_with_the_state_or_not_at_all(make_run: Callable[..., Run]) -> None:
     run = make_run(state="running")
     with pytest.raises(RunStateConflict):
         move(run.pk, [RunState.PAUSED], RunState.RUNNING, reason="", actor="test", changes={"phase": "wrong"})
@@ -89,7 +92,7 @@ def test_further_columns_change_with_the_state_or_not_at_all(make_run) -> None:
 
 
 @pytest.mark.django_db
-def test_started_at_keeps_the_first_time(make_run) -> None:
+def test_started_at_keeps_the_first_time(make_run: Callable[..., Run]) -> None:
     run = make_run(state="starting")
     move(run.pk, [RunState.STARTING], RunState.RUNNING, reason="", actor="test")
     first = Run.objects.get(pk=run.pk).started_at
@@ -100,7 +103,7 @@ def test_started_at_keeps_the_first_time(make_run) -> None:
 
 @pytest.mark.django_db
 def test_a_move_is_published_with_its_number_when_it_commits(
-    make_run, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks
+    make_run: Callable[..., Run], monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
 ) -> None:
     sent: list[tuple[str, Any]] = []
     monkeypatch.setattr("live.publish.sender.put", lambda group, message, merge: sent.append((group, message)))
@@ -119,7 +122,7 @@ def test_a_move_is_published_with_its_number_when_it_commits(
 
 
 @pytest.mark.django_db
-def test_numbers_of_a_stream_have_no_gaps(make_run) -> None:
+def test_numbers_of_a_stream_have_no_gaps(make_run: Callable[..., Run]) -> None:
     run, other = make_run(), make_run()
     assert list(next_stream_seqs(run.pk, 3)) == [1, 2, 3]
     assert list(next_stream_seqs(run.pk, 2)) == [4, 5]
@@ -131,7 +134,7 @@ def test_numbers_of_a_stream_have_no_gaps(make_run) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_two_moves_at_once_one_wins_and_the_other_is_told(make_run, alice: User) -> None:
+def test_of_two_moves_at_once_one_wins_and_the_other_is_told(make_run: Callable[..., Run], alice: User) -> None:
     run = make_run(state="running")
     outcomes: list[str] = []
 
@@ -156,7 +159,7 @@ def test_of_two_moves_at_once_one_wins_and_the_other_is_told(make_run, alice: Us
 
 
 @pytest.mark.django_db(transaction=True)
-def test_numbers_become_visible_in_their_order(make_run) -> None:
+def test_numbers_become_visible_in_their_order(make_run: Callable[..., Run]) -> None:
     run = make_run()
     seen: list[int] = []
 
