@@ -57,13 +57,13 @@ def check_whole_run(executor: RandomExecutor) -> None:
     assert executor.num_evaluations_complete == len(executor.requested)
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=800, deadline=None)
 @given(run=settings_of_runs(), seed=seeds)
 def test_every_schedule_trains_on_the_reference_samples_exactly_once_an_epoch(run: Settings, seed: int) -> None:
     check_whole_run(RandomExecutor(run, seed).run())
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=800, deadline=None)
 @given(run=settings_of_runs(disturbance=0.15), seed=seeds)
 def test_lanes_lost_and_joined_pauses_and_requests_change_nothing_in_what_is_trained(run: Settings, seed: int) -> None:
     check_whole_run(RandomExecutor(run, seed).run())

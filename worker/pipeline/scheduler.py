@@ -93,11 +93,14 @@ class Scheduler:
         self._batches: dict[int, OpenBatch] = {}
         self._evaluations: dict[tuple[Purpose, int], OpenEvaluation] = {}
         self._needs_restart = False
+        # A role's lanes idle for one reason at a time: asked lane by lane, it is worked out once a turn.
+        self._idle_causes: dict[Role, IdleCause] = {}
 
     # --- what happened ----------------------------------------------------------------------------------------------
 
     def apply(self, event: Event) -> None:
         """Take in one event. Raises `ProtocolError` for anything that no action under way can have led to."""
+        self._idle_causes.clear()
         match event:
             case LaneJoined():
                 self._lane_joined(event)
@@ -182,6 +185,7 @@ class Scheduler:
 
     def next_actions(self) -> list[Action]:
         """All that can start now; each lane named is occupied from here on, until its answer is applied."""
+        self._idle_causes.clear()
         if self._needs_restart:
             return []
         while self._admission.may_begin:
@@ -292,12 +296,17 @@ class Scheduler:
         standing = self._lanes[lane]
         if standing.under_way is not None or (standing.role is Role.TRAINER and self._lanes.gang_is_reserved):
             return None
+        if standing.role not in self._idle_causes:
+            self._idle_causes[standing.role] = self._cause_of(standing.role)
+        return self._idle_causes[standing.role]
+
+    def _cause_of(self, role: Role) -> IdleCause:
         if self._needs_restart:
             return IdleCause.FAILURE
         assemblers = [batch.assembler for batch in self._batches.values()]
         assemblers += [evaluation.assembler for evaluation in self._evaluations.values()]
         return idle_cause(
-            standing.role,
+            role,
             lanes=self._lanes,
             admission=self._admission,
             head=self._head,
