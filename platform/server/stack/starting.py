@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from rich.console import Console
 
 from accounts.models import Project, User
+from fleet.selectors import pool_lanes
 from fleet.services import LOCAL_NODE, gpu_resource
 from server import environment
 from server.embedded.folders import make_runtime_folder
@@ -73,6 +74,8 @@ def started_stack(console: Console) -> Iterator[Started]:
         project = first_start.ensure_project(admin)
         if ray is not None:
             first_start.ensure_lanes(num_gpus)
+        elif not pool_lanes():
+            console.print("The pool has no lanes yet. For each node of the cluster: manage.py register_node --help")
         start_services(stack, ray)
         yield Started(stack, admin, password, project)
 

@@ -25,8 +25,8 @@ def test_a_data_folder_that_cannot_be_made_is_an_error(settings: Settings, tmp_p
     assert ids_of(checks.check_data_folder()) == ["tandem.E001"]
 
 
-def test_another_database_than_postgresql_is_an_error(settings: Settings) -> None:
-    settings.DATABASES = {"default": {"ENGINE": "django.db.backends.sqlite3"}}
+def test_another_database_than_postgresql_is_an_error(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(settings.DATABASES["default"], "ENGINE", "django.db.backends.sqlite3")
     assert ids_of(checks.check_database()) == ["tandem.E002"]
 
 
