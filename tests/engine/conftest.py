@@ -105,9 +105,12 @@ def free_port() -> int:
 
 @pytest.fixture(scope="session")
 def process_group() -> Iterator[None]:
-    """This process as the only rank of a torch.distributed group."""
+    """This process as the only rank of a torch.distributed group; `tests/gpu` has the same fixture once more."""
     from worker.engine.trainer.process_group import destroy_process_group, init_process_group
 
+    if torch.distributed.is_initialized():
+        yield
+        return
     init_process_group(0, 1, "127.0.0.1", free_port())
     yield
     destroy_process_group()

@@ -12,7 +12,7 @@ from worker.contracts.run_spec import RunSpec
 from worker.engine.observe.gates import check_replay_gate
 from worker.engine.rollout.engine import RolloutEngine
 from worker.engine.trainer.engine import TrainerEngine
-from worker.engine.types import GenerationRequest, PublishedAdapter
+from worker.engine.types import GenerationRequest, GroupBatch, PublishedAdapter
 from worker.pipeline.types import Fragment, FragmentKey, Purpose
 
 pytestmark = pytest.mark.gpu
@@ -22,7 +22,7 @@ STAGES = pytest.mark.parametrize("stage", [0, 1, 2])
 SpecMaker = Callable[..., RunSpec]
 
 
-def one_step(trainer: TrainerEngine, groups: list, *, fresh: bool = False) -> dict[str, float]:
+def one_step(trainer: TrainerEngine, groups: list[GroupBatch], *, fresh: bool = False) -> dict[str, float]:
     stats = trainer.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=fresh)
     return {**stats.sums, **trainer.commit()}
 

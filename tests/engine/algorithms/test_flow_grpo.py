@@ -31,7 +31,7 @@ def test_the_registry_holds_the_algorithms_of_the_contracts() -> None:
     values=st.lists(st.tuples(st.floats(-1, 1), st.floats(-1, 1), st.floats(-5, 5)), min_size=1, max_size=8),
     clip_range=st.floats(1e-4, 0.5),
 )
-def test_the_loss_is_the_pessimistic_one_of_two(values: list[tuple], clip_range: float) -> None:
+def test_the_loss_is_the_pessimistic_one_of_two(values: list[tuple[float, float, float]], clip_range: float) -> None:
     new, old, advantages = (list(column) for column in zip(*values, strict=True))
     terms = FlowGrpo(FlowGrpoSpec(clip_range=clip_range)).terms(pairs(new, old, advantages))
     ratio = np.exp(np.asarray(new) - np.asarray(old))

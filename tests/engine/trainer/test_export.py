@@ -13,7 +13,7 @@ from worker.engine.errors import ModelLoadError
 from worker.engine.models.base import Conditioning
 from worker.engine.trainer.engine import TrainerEngine
 from worker.engine.trainer.export import LORA_FILE, read_lora
-from worker.engine.types import PublishedAdapter
+from worker.engine.types import GroupBatch, PublishedAdapter
 
 TrainerMaker = Callable[..., TrainerEngine]
 
@@ -67,7 +67,7 @@ def test_an_adapter_of_another_rank_or_alpha_is_refused(make_trainer: TrainerMak
 
 
 def test_training_from_a_loaded_adapter_starts_there_in_every_stage(
-    make_trainer: TrainerMaker, behaviour: PublishedAdapter, groups: list
+    make_trainer: TrainerMaker, behaviour: PublishedAdapter, groups: list[GroupBatch]
 ) -> None:
     results = set()
     for stage in (0, 1, 2):
