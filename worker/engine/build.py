@@ -53,6 +53,7 @@ def build_parts(answer: BootstrapAnswer, telemetry: RunTelemetry) -> RunParts:
         advantages=advantages,
         offers=OfferTable(client),
         timeline=timeline,
+        samples=samples,
         progress=progress,
         evaluations=evaluations,
         keeper=CheckpointKeeper(answer.checkpoints, spec.checkpoint),

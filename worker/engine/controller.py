@@ -180,6 +180,8 @@ class Controller:
 
     def _start_over(self) -> None:
         """After a trainer rank was lost: a new gang, and nothing remembered of what was under way."""
+        self._parts.samples.life += 1
+        self._saver.life += 1
         self._scheduler = None
         self._has_saved_final = False
         self._parts.shelf.clear()

@@ -13,6 +13,7 @@ from worker.engine.control.lanes import LaneFleet
 from worker.engine.control.offers import OfferTable
 from worker.engine.control.progress import ProgressReporter
 from worker.engine.control.prompts import PromptBook
+from worker.engine.control.samples import SampleReporter
 from worker.engine.control.timeline import Timeline
 from worker.engine.telemetry.run_telemetry import RunTelemetry
 
@@ -28,6 +29,7 @@ class RunParts:
     advantages: AdvantageTable
     offers: OfferTable
     timeline: Timeline
+    samples: SampleReporter
     progress: ProgressReporter
     evaluations: EvaluationDesk
     keeper: CheckpointKeeper

@@ -39,6 +39,8 @@ class SampleReporter:
     def __init__(self, client: TelemetryClient, uploader: ArtifactUploader) -> None:
         self._client = client
         self._uploader = uploader
+        self.life = 0
+        """Times this attempt went back to a checkpoint: pictures made again get addresses of their own."""
 
     def report(
         self,
@@ -58,7 +60,9 @@ class SampleReporter:
             images = ray.get(record.images)
             for place, member in enumerate(record.fragment.members):
                 if member < num_members:
-                    info = _describe(shown, record, place, advantages or {})
+                    info = _describe(
+                        shown, record, place, advantages or {}, folder=artifact_folder("samples", self.life)
+                    )
                     files.append(ArtifactFile(info.artifact, partial(encode_png, images[place])))
                     infos.append(info)
         self._uploader.submit(files, partial(self._tell, shown, infos))
@@ -75,7 +79,12 @@ class SampleReporter:
 
 
 def _describe(
-    shown: SampleSet, record: FragmentRecord, place: int, advantages: Mapping[tuple[int, int], float]
+    shown: SampleSet,
+    record: FragmentRecord,
+    place: int,
+    advantages: Mapping[tuple[int, int], float],
+    *,
+    folder: str,
 ) -> SampleInfo:
     """The facts of the picture at `place` within its fragment."""
     assert record.scored is not None, "only scored fragments are shown"
@@ -85,13 +94,18 @@ def _describe(
         prompt_index=record.prompt_index,
         member=member,
         seed=record.seeds[place],
-        artifact=f"samples/{shown.folder}/{group:03d}-{member:03d}.png",
+        artifact=f"{folder}/{shown.folder}/{group:03d}-{member:03d}.png",
         rewards={name: values[place] for name, values in record.scored.parts.items()},
         reward=record.scored.rewards[place],
         advantage=advantages.get((group, member)),
         staleness=shown.trainer_version - record.fragment.policy_version,
         lane=record.lane,
     )
+
+
+def artifact_folder(kind: str, life: int) -> str:
+    """Where artifacts of a kind go. The web never lets an address change its bytes, and a rewind may change them."""
+    return kind if life == 0 else f"{kind}/rewind-{life}"
 
 
 def encode_png(image: np.ndarray) -> bytes:

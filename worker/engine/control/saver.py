@@ -10,6 +10,7 @@ from worker.contracts.spans import SpanKind
 from worker.engine.control.calls import Reports
 from worker.engine.control.checkpoints import CheckpointKeeper, RunPosition
 from worker.engine.control.gang import TrainerGang
+from worker.engine.control.samples import artifact_folder
 from worker.engine.control.timeline import Timeline
 from worker.engine.telemetry.artifacts import ArtifactFile, ArtifactUploader, Receipt
 from worker.engine.telemetry.client import TelemetryClient
@@ -34,6 +35,8 @@ class Saver:
         self._timeline = timeline
         self._client = client
         self._uploader = uploader
+        self.life = 0
+        """As in `SampleReporter`."""
 
     def save(self, position: RunPosition, *, final: bool, then: Callable[[str], None]) -> None:
         """Write the checkpoint, then the LoRA; `then` gets the checkpoint's URI when both are made."""
@@ -65,7 +68,8 @@ class Saver:
         content: bytes,
     ) -> None:
         self._record(reports)
-        path = f"adapters/v{position.policy_version}/pytorch_lora_weights.safetensors"
+        folder = artifact_folder("adapters", self.life)
+        path = f"{folder}/v{position.policy_version}/pytorch_lora_weights.safetensors"
         file = ArtifactFile(path, lambda: content)
         self._uploader.submit([file], partial(self._tell_adapter, position, final), may_drop=False)
         then(uri)

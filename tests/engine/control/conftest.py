@@ -1,0 +1,27 @@
+from typing import Any
+
+import pytest
+
+from worker.contracts.commands import RunCommand
+from worker.contracts.events import Event
+
+
+class RecordingClient:
+    """Stands where the telemetry client does: validates and keeps events, hands out commands given to it."""
+
+    def __init__(self) -> None:
+        self.events: list[Any] = []
+        self.commands: list[RunCommand] = []
+
+    def emit(self, event_type: type[Event], **fields: Any) -> int:
+        self.events.append(event_type(seq=len(self.events) + 1, at=0.0, **fields))
+        return len(self.events)
+
+    def take_commands(self) -> list[RunCommand]:
+        taken, self.commands = self.commands, []
+        return taken
+
+
+@pytest.fixture
+def client() -> RecordingClient:
+    return RecordingClient()

@@ -1,0 +1,43 @@
+from typing import Any
+
+import pytest
+
+from worker.engine.actors.reports import AdapterFacts
+from worker.engine.control.offers import OfferTable
+from worker.engine.errors import SyncError
+from worker.engine.types import PullReceipt
+
+FACTS = AdapterFacts(policy_version=3, num_tensors=4, num_bytes=64, sha256="right")
+
+
+def pull(offers: OfferTable, lane: str, *, num_bound: int = 4, sha256: str = "right") -> None:
+    receipt = PullReceipt(policy_version=3, num_bound_tensors=num_bound, sha256=sha256)
+    offers.pulled(lane, receipt, rollout_lanes=["a", "b"], at=12.5)
+
+
+@pytest.fixture
+def offers(client: Any) -> OfferTable:
+    offers = OfferTable(client)
+    offers.offer(FACTS, "the adapter", began_at=12.0)
+    return offers
+
+
+def test_a_publish_is_told_once_when_every_lane_has_read_it_back(offers: OfferTable, client: Any) -> None:
+    pull(offers, "a")
+    assert client.events == []
+    pull(offers, "b")
+    pull(offers, "b")
+    (event,) = client.events
+    assert (event.policy_version, event.num_tensors, event.seconds) == (3, 4, 0.5)
+
+
+@pytest.mark.parametrize(("changes", "told"), [({"num_bound": 0}, "got 0"), ({"sha256": "wrong"}, "got wrong")])
+def test_a_sync_that_syncs_something_else_fails(offers: OfferTable, changes: dict[str, Any], told: str) -> None:
+    with pytest.raises(SyncError, match=told):
+        pull(offers, "a", **changes)
+
+
+def test_versions_no_lane_may_ask_for_are_let_go(offers: OfferTable) -> None:
+    offers.keep_only({4})
+    with pytest.raises(KeyError):
+        offers.adapter(3)
