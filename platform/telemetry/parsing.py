@@ -16,9 +16,11 @@ from worker.contracts.ingest import IngestBatch
 def parse_batch(raw: bytes) -> IngestBatch:
     """Raises `InvalidEvent` when the body is not an `IngestBatch`."""
     try:
-        return IngestBatch.model_validate_json(raw)
+        batch = IngestBatch.model_validate_json(raw)
     except ValidationError as error:
         raise InvalidEvent(None, _location(error), _message(error)) from error
+    # PostgreSQL stores no NUL character, and a log line that holds one must not block a run's whole stream.
+    return batch.model_copy(update={"events": _without_nul(batch.events)}) if rb"\u0000" in raw else batch
 
 
 def parse_events(events: Sequence[dict[str, Any]]) -> list[RunEvent]:
@@ -30,7 +32,7 @@ def parse_events(events: Sequence[dict[str, Any]]) -> list[RunEvent]:
     parsed: list[RunEvent] = []
     for event in events:
         try:
-            parsed.append(run_event_adapter.validate_python(_without_nul(event)))
+            parsed.append(run_event_adapter.validate_python(event))
         except ValidationError as error:
             seq, field = event.get("seq"), _location(error, event.get("type"))
             raise InvalidEvent(seq if isinstance(seq, int) else None, field, _message(error)) from error
@@ -65,13 +67,13 @@ def _message(error: ValidationError) -> str:
 
 
 def _without_nul(value: Any) -> Any:
-    """PostgreSQL stores no NUL character, and a log line that holds one must not block a run's whole stream."""
+    """`value` with every NUL character in it, at any depth, replaced by U+FFFD."""
     match value:
         case str():
             return value.replace("\x00", "\ufffd")
         case dict():
             return {_without_nul(key): _without_nul(entry) for key, entry in value.items()}
         case list() | tuple():
-            return [_without_nul(entry) for entry in value]
+            return tuple(_without_nul(entry) for entry in value)
         case _:
             return value

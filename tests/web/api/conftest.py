@@ -18,3 +18,9 @@ def client_of() -> ClientOf:
         return client
 
     return make
+
+
+@pytest.fixture
+def api(client_of: ClientOf, alice: User) -> APIClient:
+    """alice's client."""
+    return client_of(alice)

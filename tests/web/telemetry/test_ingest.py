@@ -78,11 +78,6 @@ def test_one_invalid_event_refuses_the_batch_by_number_and_field(
     assert not StreamItem.objects.exists()
 
 
-def test_a_zero_byte_in_a_log_line_does_not_block_the_stream(driver: Any, event: Make) -> None:
-    assert driver.send(event(1, message="a\x00b")).acknowledged == 1
-    assert StreamItem.objects.get().body["message"] == "a\ufffdb"
-
-
 def test_a_wrong_token_and_an_unknown_run_are_refused_alike(driver: Any, event: Make, make_run: Any) -> None:
     for stranger in (dataclasses.replace(driver, token="guess"), dataclasses.replace(driver, run=make_run())):
         with pytest.raises(TokenRefused):

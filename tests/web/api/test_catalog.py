@@ -1,0 +1,60 @@
+"""Presets, base models and prompt sets over REST."""
+
+from collections.abc import Callable
+
+import pytest
+from rest_framework.test import APIClient
+
+from accounts.models import Project, User
+from worker.contracts.run_spec import RunSpec
+
+pytestmark = pytest.mark.django_db
+ClientOf = Callable[[User], APIClient]
+
+
+def test_presets_are_whole_valid_specs(api: APIClient) -> None:
+    presets = api.get("/api/v1/presets").json()["results"]
+    assert presets
+    for preset in presets:
+        assert RunSpec.model_validate(preset["spec"])
+
+
+def test_base_models_tell_names_not_server_paths(api: APIClient) -> None:
+    models = api.get("/api/v1/base-models").json()["results"]
+    assert "shapes" in [model["name"] for model in models]
+    assert not [model for model in models if model["path"].startswith("/")]
+
+
+def test_prompt_sets_are_made_read_and_deleted(api: APIClient, project: Project) -> None:
+    made = api.post("/api/v1/prompt-sets", {"project": str(project.pk), "name": "two", "prompts": ["a", "b"]})
+    assert made.status_code == 201
+    assert (made.json()["num_prompts"], made.json()["prompts"]) == (2, ["a", "b"])
+    address = f"/api/v1/prompt-sets/{made.json()['id']}"
+    assert api.get("/api/v1/prompt-sets", {"project": str(project.pk)}).json()["results"] == [made.json()]
+    assert api.get(address).json() == made.json()
+    assert api.delete(address).status_code == 204
+    assert api.get(address).status_code == 404
+
+
+def test_a_repeated_prompt_is_told_by_field(api: APIClient, project: Project) -> None:
+    refused = api.post("/api/v1/prompt-sets", {"project": str(project.pk), "name": "x", "prompts": ["a", "a"]})
+    assert refused.status_code == 400
+    assert "repeats prompt 1" in refused.json()["errors"]["prompts"][0]
+
+
+def test_a_missing_body_is_told_field_by_field(api: APIClient) -> None:
+    refused = api.post("/api/v1/prompt-sets", {})
+    assert set(refused.json()["errors"]) == {"project", "name", "prompts"}
+
+
+def test_viewers_upload_nothing_and_outsiders_see_nothing(
+    client_of: ClientOf, api: APIClient, project: Project, viewer: User, charlie: User
+) -> None:
+    body = {"project": str(project.pk), "name": "x", "prompts": ["a"]}
+    made = api.post("/api/v1/prompt-sets", body).json()
+    assert client_of(viewer).post("/api/v1/prompt-sets", body).status_code == 403
+    assert client_of(viewer).delete(f"/api/v1/prompt-sets/{made['id']}").status_code == 403
+    assert client_of(charlie).post("/api/v1/prompt-sets", body).status_code == 404
+    assert client_of(charlie).get("/api/v1/prompt-sets").json()["results"] == []
+    assert client_of(charlie).get(f"/api/v1/prompt-sets/{made['id']}").status_code == 404
+    assert client_of(charlie).get("/api/v1/prompt-sets", {"project": str(project.pk)}).status_code == 404

@@ -1,0 +1,91 @@
+"""Who may: viewers read, editors act, owners manage members, outsiders see nothing. Every address below a run."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from rest_framework.test import APIClient
+
+from accounts.models import Project, User
+from api.urls import run_urls
+from runs.models import Run
+
+pytestmark = pytest.mark.django_db
+
+READS = [
+    "",
+    "/transitions",
+    "/attempts",
+    "/commands",
+    "/metrics",
+    "/timeline",
+    "/bubbles",
+    "/staleness",
+    "/events",
+    "/logs",
+    "/samples",
+    "/adapters",
+    "/checkpoints",
+    "/tries",
+]
+ACTS: list[tuple[str, str, dict[str, Any]]] = [
+    ("patch", "", {"notes": "mine"}),
+    ("delete", "", {}),
+    ("post", "/actions", {"action": "cancel"}),
+    ("post", "/duplicate", {}),
+    ("post", "/try", {"prompts": ["x"]}),
+]
+BYTES = ["/artifacts/samples/a.png", "/tries/9b2f1c9e-0000-4000-8000-000000000000/images/lora-0-0.png"]
+
+
+@pytest.fixture
+def run(make_run: Callable[..., Run], project: Project) -> Run:
+    return make_run(project=project)
+
+
+def test_every_address_below_a_run_is_listed_here() -> None:
+    listed = {path.strip("/").partition("/")[0] for path in [*READS, *(act[1] for act in ACTS), *BYTES]} - {""}
+    assert {str(url.pattern).partition("/")[0] for url in run_urls} == listed
+
+
+@pytest.mark.parametrize("path", READS)
+def test_members_read_and_outsiders_see_nothing(
+    client_of: Callable[[User], APIClient], run: Run, alice: User, bob: User, viewer: User, charlie: User, path: str
+) -> None:
+    address = f"/api/v1/runs/{run.pk}{path}"
+    assert [client_of(user).get(address).status_code for user in (alice, bob, viewer)] == [200] * 3
+    assert client_of(charlie).get(address).status_code == 404
+    assert APIClient().get(address).status_code == 401
+
+
+@pytest.mark.parametrize(("method", "path", "body"), ACTS)
+def test_viewers_do_not_act_and_outsiders_see_nothing(
+    client_of: Callable[[User], APIClient],
+    run: Run,
+    viewer: User,
+    charlie: User,
+    method: str,
+    path: str,
+    body: dict[str, Any],
+) -> None:
+    address = f"/api/v1/runs/{run.pk}{path}"
+    refused = getattr(client_of(viewer), method)(address, body)
+    assert refused.status_code == 403
+    assert "editor" in refused.json()["detail"]
+    assert getattr(client_of(charlie), method)(address, body).status_code == 404
+    assert getattr(APIClient(), method)(address, body).status_code == 401
+
+
+@pytest.mark.parametrize("path", BYTES)
+def test_bytes_are_for_members_only(client_of: Callable[[User], APIClient], run: Run, charlie: User, path: str) -> None:
+    assert client_of(charlie).get(f"/api/v1/runs/{run.pk}{path}").status_code == 404
+    assert APIClient().get(f"/api/v1/runs/{run.pk}{path}").status_code == 401
+
+
+def test_outsiders_and_ids_that_name_nothing_look_the_same(
+    client_of: Callable[[User], APIClient], run: Run, charlie: User
+) -> None:
+    outsider = client_of(charlie)
+    hidden = outsider.get(f"/api/v1/runs/{run.pk}").json()
+    absent = outsider.get("/api/v1/runs/9b2f1c9e-0000-4000-8000-000000000000").json()
+    assert hidden == absent

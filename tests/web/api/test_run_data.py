@@ -1,0 +1,180 @@
+"""A run's telemetry and files over REST, in the shapes the pages read."""
+
+import hashlib
+from collections.abc import Callable
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.utils import timezone
+from rest_framework.test import APIClient
+
+from accounts.models import Project
+from gallery.artifacts import store_artifact
+from runs.models import Attempt, Run
+from runs.secrets import hash_secret
+from telemetry.ingest import ingest
+from worker.contracts.ingest import IngestBatch
+
+pytestmark = pytest.mark.django_db
+LORA = "adapters/v1/pytorch_lora_weights.safetensors"
+
+
+@pytest.fixture
+def run(make_run: Callable[..., Run], project: Project, tmp_path: Path, settings: Any) -> Run:
+    """A run that reported one of everything."""
+    settings.TANDEM_ARTIFACTS = f"file://{tmp_path}"
+    made = make_run(project=project, state="running", attempt=1)
+    Attempt.objects.create(run=made, number=1, bootstrap_used_at=timezone.now(), token_hash=hash_secret("t"))
+    sample = {
+        "prompt": "a red square",
+        "prompt_index": 0,
+        "member": 1,
+        "seed": 2**60,
+        "artifact": "samples/b1/0-1.png",
+        "rewards": {"shape_match": 0.5},
+        "reward": 0.5,
+    }
+    events: list[dict[str, Any]] = [
+        {"type": "phase", "phase": "train"},
+        {"type": "metrics", "batch": 1, "optimizer_step": 4, "values": {"reward/mean": 0.5, "policy/kl": 0.1}},
+        {"type": "spans", "spans": [{"lane": "driver", "kind": "publish", "start": 10, "end": 11}]},
+        {"type": "samples", "purpose": "evaluate", "batch": 1, "policy_version": 1, "samples": [sample]},
+        {"type": "staleness", "batch": 1, "counts": {"0": 4}},
+        {"type": "log", "level": "warning", "source": "driver", "message": "slow"},
+        {
+            "type": "adapter",
+            "batch": 1,
+            "policy_version": 1,
+            "artifact": LORA,
+            "sha256": hashlib.sha256(b"lora").hexdigest(),
+            "num_bytes": 4,
+            "final": True,
+        },
+        {
+            "type": "checkpoint",
+            "batch": 1,
+            "policy_version": 1,
+            "optimizer_step": 4,
+            "uri": "file:///c/1",
+            "num_bytes": 9,
+        },
+    ]
+    numbered = tuple({"seq": seq, "at": 100.0 + seq, **event} for seq, event in enumerate(events, start=1))
+    ingest(run_id=made.pk, attempt=1, token="t", batch=IngestBatch(events=numbered))
+    for path, content in (("samples/b1/0-1.png", b"png"), (LORA, b"lora")):
+        digest = hashlib.sha256(content).hexdigest()
+        store_artifact(run_id=made.pk, attempt=1, path=path, source=BytesIO(content), sha256=digest)
+    return made
+
+
+def get(api: APIClient, run: Run, path: str, **query: Any) -> Any:
+    response = api.get(f"/api/v1/runs/{run.pk}/{path}", query)
+    assert response.status_code == 200, response.content
+    return response.json()
+
+
+def test_metrics(api: APIClient, run: Run) -> None:
+    answer = get(api, run, "metrics", keys="reward/mean", max_points=10)
+    point = {"batch": [1], "step": [4], "at": [102.0], "value": [0.5], "min": [0.5], "max": [0.5]}
+    assert answer == {"series": {"reward/mean": point}, "stream_seq": 8}
+    assert set(get(api, run, "metrics")["series"]) == {"reward/mean", "policy/kl"}
+
+
+def test_timeline_and_bubbles(api: APIClient, run: Run) -> None:
+    answer = get(api, run, "timeline")
+    assert answer["spans"] == [[0, "publish", 10.0, 11.0, None, None, None, None, 0]]
+    assert answer["lanes"][0]["lane"] == "driver"
+    assert set(answer) == {"lanes", "spans", "versions", "queues", "stream_seq", "now"}
+    assert get(api, run, "timeline", **{"from": 12})["spans"] == []
+    assert get(api, run, "bubbles") == {
+        "total_seconds": 1.0,
+        "by_lane": {"driver": {"publish": 1.0}},
+        "by_class": {"publish": 1.0},
+    }
+
+
+@pytest.mark.parametrize("query", [{"limit": 5}, {"from": "noon"}, {"limit": 10**6}])
+def test_parameters_out_of_bounds_are_told_by_field(api: APIClient, run: Run, query: dict[str, Any]) -> None:
+    refused = api.get(f"/api/v1/runs/{run.pk}/timeline", query)
+    assert (refused.status_code, list(refused.json()["errors"])) == (400, list(query))
+
+
+def test_staleness(api: APIClient, run: Run) -> None:
+    assert get(api, run, "staleness")["results"] == [{"batch": 1, "counts": {"0": 4}}]
+
+
+def test_events_leave_out_what_has_an_address_of_its_own(api: APIClient, run: Run) -> None:
+    types = [item["type"] for item in get(api, run, "events")["results"]]
+    assert types == ["phase", "samples", "adapter", "checkpoint"]
+    assert len(get(api, run, "events", types="all")["results"]) == 8
+    assert [item["stream_seq"] for item in get(api, run, "events", types="log,metrics")["results"]] == [2, 6]
+
+
+def test_events_page_forwards_and_backwards(api: APIClient, run: Run) -> None:
+    page = get(api, run, "events", types="all", after_seq=2, limit=3)
+    assert [item["stream_seq"] for item in page["results"]] == [3, 4, 5]
+    assert [item["stream_seq"] for item in api.get(page["next"]).json()["results"]] == [6, 7, 8]
+    newest = get(api, run, "events", types="all", limit=3)
+    assert [item["stream_seq"] for item in newest["results"]] == [6, 7, 8]
+    assert [item["stream_seq"] for item in api.get(newest["next"]).json()["results"]] == [3, 4, 5]
+
+
+def test_logs(api: APIClient, run: Run) -> None:
+    (line,) = get(api, run, "logs", level="warning", search="slow")["results"]
+    assert line["body"] == {"level": "warning", "source": "driver", "message": "slow"}
+    assert get(api, run, "logs", level="error")["results"] == []
+
+
+def test_samples_lead_to_their_bytes(api: APIClient, run: Run) -> None:
+    answer = get(api, run, "samples", purpose="evaluate")
+    assert answer["batches"] == [1]
+    (sample,) = answer["results"]
+    assert (sample["prompt"], sample["member"], sample["seed"], sample["reward"]) == (
+        "a red square",
+        1,
+        str(2**60),
+        0.5,
+    )
+    picture = api.get(sample["image_url"])
+    assert b"".join(picture.streaming_content) == b"png"  # type: ignore[arg-type]
+    assert picture.headers["Content-Type"] == "image/png"
+    assert "immutable" in picture.headers["Cache-Control"]
+    assert "Content-Disposition" not in picture.headers
+    again = api.get(sample["image_url"], headers={"If-None-Match": picture.headers["ETag"]})
+    assert again.status_code == 304
+    assert get(api, run, "samples", purpose="train") == {"batches": [], "results": []}
+
+
+def test_adapters_are_saved_as_files(api: APIClient, run: Run) -> None:
+    (adapter,) = get(api, run, "adapters")["results"]
+    assert (adapter["final"], adapter["num_bytes"], adapter["created_at"]) == (True, 4, 107.0)
+    saved = api.get(adapter["url"])
+    assert b"".join(saved.streaming_content) == b"lora"  # type: ignore[arg-type]
+    assert saved.headers["Content-Disposition"] == 'attachment; filename="pytorch_lora_weights.safetensors"'
+    assert saved.headers["X-Content-Type-Options"] == "nosniff"
+
+
+def test_checkpoints(api: APIClient, run: Run) -> None:
+    (checkpoint,) = get(api, run, "checkpoints")["results"]
+    assert (checkpoint["uri"], checkpoint["optimizer_step"]) == ("file:///c/1", 4)
+
+
+def test_attempts(api: APIClient, run: Run) -> None:
+    (attempt,) = get(api, run, "attempts")["results"]
+    assert attempt["submission_id"] == f"tandem-{run.pk}-1"
+    assert "token_hash" not in attempt
+
+
+@pytest.mark.parametrize("path", ["samples/none.png", "../../secret-key", "samples/b1"])
+def test_what_was_never_uploaded_is_not_found(api: APIClient, run: Run, path: str) -> None:
+    assert api.get(f"/api/v1/runs/{run.pk}/artifacts/{path}").status_code == 404
+
+
+def test_a_try_is_asked_for_and_listed(api: APIClient, run: Run) -> None:
+    asked = api.post(f"/api/v1/runs/{run.pk}/try", {"prompts": ["a green triangle"], "num_samples": 2, "seed": 5})
+    assert asked.status_code == 202
+    (trial,) = get(api, run, "tries")
+    assert (trial["id"], trial["state"], trial["prompts"]) == (asked.json()["try_id"], "queued", ["a green triangle"])
+    assert (trial["samples"], trial["base_samples"]) == ([], [])

@@ -1,0 +1,71 @@
+"""Tokens: shown once, named, expiring, listed, revoked."""
+
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+from knox.models import AuthToken
+from rest_framework.test import APIClient
+
+from accounts.models import User
+
+pytestmark = pytest.mark.django_db
+
+
+def bearer(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"}
+
+
+def test_a_token_is_shown_once_and_opens_the_api(api: APIClient, alice: User) -> None:
+    made = api.post("/api/v1/tokens", {"name": "nightly sweep"})
+    assert made.status_code == 201
+    token = made.json()["token"]
+    me = APIClient().get("/api/v1/me", headers=bearer(token))
+    assert me.json() == {"id": alice.pk, "username": "alice", "is_staff": False}
+    (listed,) = api.get("/api/v1/tokens").json()["results"]
+    assert listed["name"] == "nightly sweep"
+    assert set(listed) == {"id", "name", "created_at", "expires_at"}
+    assert token not in str(listed)
+
+
+def test_only_a_hash_is_kept(api: APIClient) -> None:
+    token = api.post("/api/v1/tokens", {}).json()["token"]
+    assert token not in str(list(AuthToken.objects.values()))
+
+
+def test_a_revoked_token_opens_nothing(api: APIClient) -> None:
+    made = api.post("/api/v1/tokens", {}).json()
+    assert api.delete(f"/api/v1/tokens/{made['id']}").status_code == 204
+    answer = APIClient().get("/api/v1/me", headers=bearer(made["token"]))
+    assert answer.status_code == 401
+    assert answer.headers["Content-Type"] == "application/problem+json"
+    assert answer.headers["WWW-Authenticate"] == "Bearer"
+
+
+def test_an_expired_token_opens_nothing(api: APIClient) -> None:
+    token = api.post("/api/v1/tokens", {"expires_in_days": 1}).json()["token"]
+    AuthToken.objects.update(expiry=timezone.now() - timedelta(seconds=1))
+    assert APIClient().get("/api/v1/me", headers=bearer(token)).status_code == 401
+
+
+def test_nobody_revokes_somebody_elses(api: APIClient, client_of: object, bob: User) -> None:
+    made = api.post("/api/v1/tokens", {}).json()
+    other = APIClient()
+    other.force_authenticate(bob)
+    assert other.get("/api/v1/tokens").json()["results"] == []
+    assert other.delete(f"/api/v1/tokens/{made['id']}").status_code == 404
+    assert AuthToken.objects.count() == 1
+
+
+def test_a_lifetime_out_of_bounds_is_refused(api: APIClient) -> None:
+    refused = api.post("/api/v1/tokens", {"expires_in_days": 0})
+    assert refused.status_code == 400
+    assert list(refused.json()["errors"]) == ["expires_in_days"]
+
+
+def test_a_session_needs_its_csrf_token(alice: User) -> None:
+    strict = Client(enforce_csrf_checks=True)
+    strict.force_login(alice)
+    assert strict.get("/api/v1/me").status_code == 200
+    assert strict.post("/api/v1/tokens", {}, content_type="application/json").status_code == 403

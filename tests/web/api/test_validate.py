@@ -1,0 +1,61 @@
+"""`runs:validate`: every error by field, or the spec as it will run."""
+
+from typing import Any
+
+import pytest
+import yaml
+from rest_framework.test import APIClient
+
+pytestmark = pytest.mark.django_db
+SPEC: dict[str, Any] = {
+    "prompts": {"inline": ["a red square", "a blue circle"]},
+    "rewards": [{"name": "shape_match"}],
+    "batch": {"num_prompts_per_batch": 2, "group_size": 4},
+}
+
+
+def validate(api: APIClient, **body: Any) -> dict[str, Any]:
+    response = api.post("/api/v1/runs:validate", body)
+    assert response.status_code == 200, response.content
+    return dict(response.json())
+
+
+def test_a_valid_spec_comes_back_whole_with_its_algebra(api: APIClient) -> None:
+    answer = validate(api, spec=SPEC)
+    assert (answer["ok"], answer["errors"]) == (True, {})
+    assert answer["spec"]["optimizer"]["beta1"] == 0.9
+    assert answer["algebra"]["num_trajectories"] == 8
+    assert "2 prompts × 4 = 8 trajectories" in answer["algebra_text"]
+    assert validate(api, yaml=answer["yaml"])["spec"] == answer["spec"]
+    assert yaml.safe_load(answer["yaml"]) == answer["spec"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "path"),
+    [
+        ({"batch": {"group_size": 1}}, "batch.group_size"),
+        ({"batch": {"num_prompts_per_batch": 2, "num_minibatches": 3}}, "batch.num_minibatches"),
+        ({"batch": {"num_prompts_per_batch": 3}}, "batch.num_prompts_per_batch"),
+        ({"sampling": {"num_denoising_steps": 4, "sde_start": 3}}, "sampling.sde_start"),
+        ({"rewards": [{"name": "beauty"}]}, "rewards.0.name"),
+        ({"rewards": [{"name": "shape_match"}] * 2}, "rewards"),
+        ({"base_model": {"path": "../etc"}}, "base_model.path"),
+        ({"colour": "red"}, "colour"),
+    ],
+)
+def test_each_error_is_put_at_its_field(api: APIClient, changes: dict[str, Any], path: str) -> None:
+    answer = validate(api, spec={**SPEC, **changes})
+    assert (answer["ok"], answer["spec"], answer["algebra"]) == (False, None, None)
+    assert path in answer["errors"]
+
+
+@pytest.mark.parametrize("text", ["a: [", "- 1", "3"])
+def test_text_that_is_no_spec_is_told_of_the_whole(api: APIClient, text: str) -> None:
+    assert list(validate(api, yaml=text)["errors"]) == ["__all__"]
+
+
+def test_either_spec_or_yaml(api: APIClient) -> None:
+    for body in ({}, {"spec": SPEC, "yaml": "x"}):
+        refused = api.post("/api/v1/runs:validate", body)
+        assert refused.status_code == 400
+        assert list(refused.json()["errors"]) == ["__all__"]
