@@ -57,8 +57,10 @@ class BatchAlgebra(Contract):
         num_trajectories = batch.num_prompts_per_batch * batch.group_size
         per_minibatch = batch.num_prompts_per_batch // batch.num_minibatches
         num_sde = len(sampling.sde_indices)
-        pairs = per_minibatch * batch.group_size * num_sde
-        pairs_per_rank = math.ceil(pairs / lanes.num_trainer)
+        pairs_per_group = batch.group_size * num_sde
+        # Micro-batches never span groups, so that packing does not depend on which groups arrive together.
+        pairs_per_rank = math.ceil(pairs_per_group / lanes.num_trainer)
+        micro_batches_per_group = math.ceil(pairs_per_rank / batch.micro_batch_size)
         return cls(
             num_groups=batch.num_prompts_per_batch,
             group_size=batch.group_size,
@@ -69,9 +71,9 @@ class BatchAlgebra(Contract):
             num_epochs=batch.num_epochs_per_batch,
             num_groups_per_minibatch=per_minibatch,
             num_trained_denoising_steps=num_sde,
-            num_pairs_per_optimizer_step=pairs,
+            num_pairs_per_optimizer_step=per_minibatch * pairs_per_group,
             micro_batch_size=batch.micro_batch_size,
-            num_micro_batches_per_rank=math.ceil(pairs_per_rank / batch.micro_batch_size),
+            num_micro_batches_per_rank=per_minibatch * micro_batches_per_group,
             num_optimizer_steps_per_batch=batch.num_minibatches * batch.num_epochs_per_batch,
         )
 
