@@ -18,7 +18,8 @@ logger = logging.getLogger(__name__)
 
 ENTRYPOINT = "python -m worker.engine"
 NUM_LOG_LINES = 60
-UPLOAD_EXCLUDES = ["**/__pycache__", "*.pyc", "worker/tasks"]
+UPLOAD_EXCLUDES = ["**/__pycache__"]
+"""Compiled files would change the upload's hash, and with it send the code again, at every start."""
 
 
 class JobStatus(StrEnum):
@@ -104,10 +105,13 @@ class RayCluster:
 
 @contextmanager
 def _ray_errors() -> Iterator[None]:
-    """Ray's client raises `ConnectionError` when it cannot connect and `RuntimeError` for every HTTP error."""
+    """Every way in which Ray's client says that it got no answer, as one: the caller tries again later."""
+    from ray.exceptions import RayError
+
     try:
         yield
-    except (ConnectionError, RuntimeError, OSError) as error:
+    except (OSError, RuntimeError, RayError) as error:
+        # `ConnectionError` without a connection, `RuntimeError` for HTTP errors, `RayError` for a wrong token.
         _client.cache_clear()
         raise ClusterUnavailable(f"Ray at {settings.RAY_ADDRESS} could not be reached: {error}") from error
 
