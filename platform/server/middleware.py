@@ -1,18 +1,21 @@
-"""One header that Django 5.2 lacks: the content security policy of `settings.CONTENT_SECURITY_POLICY`."""
+"""Two things about every response: its content security policy, and static files that suit an ASGI server."""
 
 from collections.abc import Awaitable, Callable
+from contextlib import closing
 
 from asgiref.sync import iscoroutinefunction
 from django.conf import settings
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.decorators import sync_and_async_middleware
+from whitenoise.middleware import WhiteNoiseMiddleware
+from whitenoise.responders import StaticFile
 
-type_hint = Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]]
+GetResponse = Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]]
 
 
 @sync_and_async_middleware
-def ContentSecurityPolicyMiddleware(get_response: type_hint) -> type_hint:  # noqa: N802 (Django names middleware so)
+def ContentSecurityPolicyMiddleware(get_response: GetResponse) -> GetResponse:  # noqa: N802 (Django names middleware so)
     """Set the policy on every response; a view that needs another one sets the header itself."""
 
     def with_policy(response: HttpResponseBase) -> HttpResponseBase:
@@ -33,3 +36,24 @@ def ContentSecurityPolicyMiddleware(get_response: type_hint) -> type_hint:  # no
         return with_policy(response)
 
     return respond
+
+
+class StaticFilesMiddleware(WhiteNoiseMiddleware):
+    """WhiteNoise, answering with whole bodies.
+
+    Its own file responses are iterators that an ASGI server would have to drain in a thread first, with a warning for
+    every start; static files are small.
+    """
+
+    @staticmethod
+    def serve(static_file: StaticFile, request: HttpRequest) -> HttpResponse:
+        found = static_file.get_response(request.method, request.META)
+        body = b""
+        if found.file is not None:
+            with closing(found.file) as file:
+                body = file.read()
+        response = HttpResponse(body, status=int(found.status))
+        del response["Content-Type"]
+        for name, value in found.headers:
+            response[name] = value
+        return response

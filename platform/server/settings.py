@@ -47,7 +47,7 @@ APPS_WITH_TABLES = ["accounts", "catalog", "fleet", "runs", "telemetry", "galler
 MIGRATION_MODULES = {app: f"migrations.{app}" for app in APPS_WITH_TABLES}
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
-    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "server.middleware.StaticFilesMiddleware",
     "server.middleware.ContentSecurityPolicyMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",

@@ -5,6 +5,7 @@ inherit the head's environment: `worker` is importable there, the Django apps ar
 """
 
 import json
+import shutil
 import urllib.error
 import urllib.request
 from dataclasses import dataclass, field
@@ -51,7 +52,10 @@ class RayHead:
 
     def prepare(self) -> None:
         read_or_create_secret(self.token_path, num_bytes=32)
-        folders.ray_folder(self.var).mkdir(mode=0o700, exist_ok=True)
+        folder = folders.ray_folder(self.var)
+        # Sessions of earlier starts: nobody else removes them, and what a run needs of their logs is in the database.
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(mode=0o700)
 
     def plan(self) -> ProcessPlan:
         inherited = {name: value for name, value in base_environment().items() if name not in PRIVATE_VARIABLES}
