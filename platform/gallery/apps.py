@@ -1,3 +1,5 @@
+"""Registers the app with Django, and its event handlers with telemetry."""
+
 from django.apps import AppConfig
 
 

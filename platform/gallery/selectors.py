@@ -19,9 +19,10 @@ def samples(run_id: UUID, *, purpose: str = "", batches: Collection[int] = ()) -
     rows = _samples(run_id, purpose)
     if batches:
         rows = rows.filter(batch__in=batches)
-    newest = dict(rows.order_by().values_list("batch").annotate(newest=Max("attempt")).values_list("batch", "newest"))
+    drawn = rows.order_by().values("purpose", "batch").annotate(attempt=Max("attempt"))
+    newest = {(row["purpose"], row["batch"]): row["attempt"] for row in drawn}
     ordered = rows.order_by("batch", "purpose", "prompt_index", "member", "stream_seq")
-    return [sample for sample in ordered if sample.attempt == newest[sample.batch]]
+    return [sample for sample in ordered if sample.attempt == newest[sample.purpose, sample.batch]]
 
 
 def adapters(run_id: UUID) -> QuerySet[Adapter]:
