@@ -9,7 +9,8 @@ from server.embedded.folders import make_runtime_folder
 from server.embedded.postgres import EmbeddedPostgres
 from server.embedded.valkey import EmbeddedValkey
 from server.embedded.waiting import wait_until
-from server.supervisor.plan import ProcessPlan, open_log, start
+from server.supervisor.logs import last_lines, open_log
+from server.supervisor.plan import ProcessPlan, start
 
 
 @contextmanager
@@ -54,11 +55,3 @@ def _exit_reason(process: subprocess.Popen[bytes], var: Path, name: str) -> str 
     if process.poll() is None:
         return None
     return f"exit code {process.returncode}; {last_lines(var / 'logs' / f'{name}.log')}"
-
-
-def last_lines(path: Path, num_lines: int = 8) -> str:
-    """The last lines of a log, or where it should have been."""
-    if not path.exists():
-        return f"no log at {path}"
-    lines = path.read_text(errors="replace").splitlines()
-    return f"last lines of {path}:\n" + "\n".join(lines[-num_lines:])

@@ -6,6 +6,8 @@ one machine never share one: a block with a busy port is passed over.
 
 import errno
 import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from server.errors import CannotStartError
@@ -63,6 +65,11 @@ class RayPorts:
         return self.base + 8
 
     @property
+    def reservation(self) -> int:
+        """Bound by `up` itself for as long as it lives: two stacks that start at once cannot choose one block."""
+        return self.base + 9
+
+    @property
     def workers(self) -> tuple[int, int]:
         """First and last port for workers and drivers; each process takes one."""
         return self.base + NUM_SERVICE_PORTS, self.base + BLOCK_SIZE - 1
@@ -83,19 +90,32 @@ def is_free(port: int, host: str = "127.0.0.1") -> bool:
     return True
 
 
-def choose_ray_ports(web_port: int) -> RayPorts:
-    """The block that belongs to `web_port`, or the next one that is free.
+@contextmanager
+def reserved_ray_ports(web_port: int) -> Iterator[RayPorts]:
+    """The block that belongs to `web_port`, or the next one that is free; nobody else's within the `with` block.
 
     Raises:
         PortError: every block has a busy port.
     """
-    first = web_port % NUM_BLOCKS
     for offset in range(NUM_BLOCKS):
-        base = FIRST_PORT + (first + offset) % NUM_BLOCKS * BLOCK_SIZE
-        if base <= web_port < base + BLOCK_SIZE:
+        ports = RayPorts(FIRST_PORT + (web_port + offset) % NUM_BLOCKS * BLOCK_SIZE)
+        if ports.base <= web_port < ports.base + BLOCK_SIZE:
             continue
-        # Ray's servers bind to every address, whatever node address they are given.
-        if all(is_free(port, "0.0.0.0") for port in range(base, base + NUM_SERVICE_PORTS)):
-            return RayPorts(base)
+        with socket.socket() as reservation:
+            if _reserve(reservation, ports):
+                yield ports
+                return
     last = FIRST_PORT + NUM_BLOCKS * BLOCK_SIZE - 1
     raise PortError(f"No {BLOCK_SIZE} neighbouring ports are free for Ray between {FIRST_PORT} and {last}.")
+
+
+def _reserve(reservation: socket.socket, ports: RayPorts) -> bool:
+    try:
+        # Without SO_REUSEADDR: the kernel gives the port to one socket only.
+        reservation.bind(("127.0.0.1", ports.reservation))
+    except OSError as error:
+        if error.errno != errno.EADDRINUSE:
+            raise
+        return False
+    # Ray's servers bind to every address, whatever node address they are given.
+    return all(is_free(port, "0.0.0.0") for port in range(ports.base, ports.reservation))

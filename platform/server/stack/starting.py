@@ -24,7 +24,7 @@ from fleet.services import LOCAL_NODE, gpu_resource
 from server import environment
 from server.embedded.folders import make_runtime_folder
 from server.embedded.gpus import count_gpus
-from server.embedded.ports import choose_ray_ports
+from server.embedded.ports import RayPorts, reserved_ray_ports
 from server.embedded.postgres import EmbeddedPostgres
 from server.embedded.ray_head import RayHead
 from server.embedded.valkey import EmbeddedValkey
@@ -62,8 +62,10 @@ def started_stack(console: Console) -> Iterator[Started]:
         preflight.check_port(environment.PORT, environment.HOST)
         make_runtime_folder(var)
         stack = held.enter_context(running_stack(var / "logs", inherit=(lock,)))
-        num_gpus = 0 if environment.HAS_OWN_RAY else count_gpus()
-        ray = None if environment.HAS_OWN_RAY else start_ray(stack, num_gpus)
+        ray, num_gpus = None, 0
+        if not environment.HAS_OWN_RAY:
+            num_gpus = count_gpus()
+            ray = start_ray(stack, held.enter_context(reserved_ray_ports(environment.PORT)), num_gpus)
         if not environment.HAS_OWN_REDIS:
             start_valkey(stack)
         if not environment.HAS_OWN_DATABASE:
@@ -104,10 +106,10 @@ def start_valkey(stack: Stack) -> None:
     )
 
 
-def start_ray(stack: Stack, num_gpus: int) -> RayHead:
+def start_ray(stack: Stack, ports: RayPorts, num_gpus: int) -> RayHead:
     """Start the head; it is waited for last, because it takes longest."""
     resources = {gpu_resource(LOCAL_NODE, index): 1.0 for index in range(num_gpus)}
-    ray = RayHead(var=environment.VAR, ports=choose_ray_ports(environment.PORT), resources=resources)
+    ray = RayHead(var=environment.VAR, ports=ports, resources=resources)
     ray.prepare()
     stack.start(ray.plan())
     return ray

@@ -23,7 +23,8 @@ from typing import Any
 
 import psutil
 
-from server.supervisor.plan import ProcessPlan, open_log, start
+from server.supervisor.logs import open_log
+from server.supervisor.plan import ProcessPlan, start
 from server.supervisor.process_tree import become_subreaper, descendants, kill_all_descendants, reap, send
 
 POLL_SECONDS = 0.1

@@ -87,15 +87,6 @@ def start(plan: ProcessPlan, output: IO[bytes] | int) -> subprocess.Popen[bytes]
             os.close(folder)
 
 
-def open_log(folder: Path, name: str) -> IO[bytes]:
-    """`<folder>/<name>.log`, appended; a log over 20 MB is kept once as `.old`."""
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{name}.log"
-    if path.exists() and path.stat().st_size > 20 * 2**20:
-        path.replace(path.with_suffix(".log.old"))
-    return path.open("ab")
-
-
 def base_environment() -> dict[str, str]:
     """What every process inherits: the caller's environment, with this interpreter's folder first on `PATH`."""
     scripts = str(Path(sys.executable).parent)

@@ -18,7 +18,8 @@ from typing import Any
 from server.environment import ROOT
 from server.errors import CannotStartError
 from server.supervisor import keeper
-from server.supervisor.plan import ProcessPlan, base_environment, open_log
+from server.supervisor.logs import last_lines, open_log
+from server.supervisor.plan import ProcessPlan, base_environment
 from server.supervisor.process_tree import become_subreaper, kill_all_descendants
 
 END_SECONDS = keeper.POLITE_SECONDS + keeper.DATABASE_SECONDS + 4.0
@@ -89,7 +90,7 @@ class Stack:
         """Why `name` is not up at the moment; None while it is."""
         self.listen()
         state = self.states[name]
-        return None if state.is_up else f"exit code {state.last_code}, see {self.logs / f'{name}.log'}"
+        return None if state.is_up else f"exit code {state.last_code}; {last_lines(self.logs / f'{name}.log')}"
 
     def end(self) -> None:
         """End every process and the keeper; returns when all are gone."""

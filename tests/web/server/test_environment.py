@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from server import environment
 from server.embedded import folders
-from server.embedded.ports import BLOCK_SIZE, NUM_BLOCKS, RayPorts, choose_ray_ports
+from server.embedded.ports import BLOCK_SIZE, NUM_BLOCKS, RayPorts, reserved_ray_ports
 from server.errors import CannotStartError
 
 
@@ -66,16 +66,21 @@ def test_a_private_folder_prepared_by_a_link_is_refused(monkeypatch: pytest.Monk
 
 @given(st.integers(1024, 65535))
 def test_ray_ports_never_hold_the_web_port(web_port: int) -> None:
-    ports = choose_ray_ports(web_port)
-    assert not ports.base <= web_port < ports.base + BLOCK_SIZE
-    assert 10_000 <= ports.base < ports.workers[1] < 10_000 + NUM_BLOCKS * BLOCK_SIZE
+    with reserved_ray_ports(web_port) as ports:
+        assert not ports.base <= web_port < ports.base + BLOCK_SIZE
+        assert 10_000 <= ports.base < ports.workers[1] < 10_000 + NUM_BLOCKS * BLOCK_SIZE
+
+
+def test_stacks_whose_ports_fall_together_get_different_blocks() -> None:
+    with reserved_ray_ports(8800) as first, reserved_ray_ports(8800 + NUM_BLOCKS) as second:
+        assert first.base != second.base
 
 
 def test_the_ports_of_one_head_are_all_different() -> None:
     ports = RayPorts(10_000)
     single = {
         *(ports.gcs, ports.dashboard, ports.agent_listen, ports.agent_grpc, ports.runtime_env_agent),
-        *(ports.metrics, ports.node_manager, ports.object_manager, ports.client_server),
+        *(ports.metrics, ports.node_manager, ports.object_manager, ports.client_server, ports.reservation),
     }
-    assert len(single) == 9
+    assert len(single) == 10
     assert max(single) < ports.workers[0]

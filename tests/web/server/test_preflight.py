@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from server.embedded.ports import choose_ray_ports
+from server.embedded.ports import reserved_ray_ports
 from server.errors import CannotStartError
 from server.stack import preflight
 from server.stack.lock import folder_lock
@@ -24,11 +24,13 @@ def test_a_busy_port_is_named_with_its_owner_and_another_one() -> None:
 
 
 def test_ray_passes_over_a_block_with_a_busy_port() -> None:
-    wanted = choose_ray_ports(8800)
+    with reserved_ray_ports(8800) as wanted:
+        pass
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", wanted.dashboard))
         listener.listen(1)
-        assert choose_ray_ports(8800).base != wanted.base
+        with reserved_ray_ports(8800) as given:
+            assert given.base != wanted.base
 
 
 def test_a_full_disk_is_refused(tmp_path: Path) -> None:
