@@ -176,3 +176,15 @@ def test_a_bf16_base_trains_fp32_adapters(
     trainer.commit()
     assert trainer.adapter(1).sha256 != behaviour.sha256
     assert {tensor.dtype for tensor in trainer.adapter(1).tensors.values()} == {torch.float32}
+
+
+def test_deterministic_kernels_change_no_bit_here(
+    make_trainer: Callable[..., TrainerEngine], groups: list[GroupBatch]
+) -> None:
+    """On the CPU the ordinary kernels are deterministic already; the switch must not refuse one of ours."""
+    expected = step(make_trainer(), groups)
+    try:
+        assert step(make_trainer(pipeline={"deterministic": True}), groups) == expected
+        assert torch.are_deterministic_algorithms_enabled()
+    finally:
+        torch.use_deterministic_algorithms(False)
