@@ -9,6 +9,8 @@ from fleet.models import Lane, Node
 from fleet.selectors import nodes_with_lanes
 from runs.selectors import visible_runs
 
+SOMEBODY_ELSES = "a run of another project"
+
 
 @dataclass(frozen=True, slots=True)
 class LaneRow:
@@ -52,15 +54,13 @@ def _node_row(node: Node, names: dict[UUID, str]) -> NodeRow:
 
 
 def _lane_row(lane: Lane, names: dict[UUID, str]) -> LaneRow:
-    state = "held" if lane.run_id else "cordoned" if lane.cordoned else "free"
-    is_visible = lane.run_id in names
     return LaneRow(
         label=lane.label,
         kind=lane.kind,
         device=lane.device,
-        state=state,
+        state="held" if lane.run_id else "cordoned" if lane.cordoned else "free",
         role=lane.role,
         held_since=lane.held_since,
-        run_id=lane.run_id if is_visible else None,
-        run_name=names[lane.run_id] if lane.run_id and is_visible else "a run of another project" if lane.run_id else "",
+        run_id=lane.run_id if lane.run_id in names else None,
+        run_name=names.get(lane.run_id, SOMEBODY_ELSES) if lane.run_id else "",
     )

@@ -32,6 +32,13 @@ export function duration(seconds: number | null | undefined): string {
   return `${Math.floor(seconds / 86400)} d ${Math.floor((seconds % 86400) / 3600)} h`;
 }
 
+/** A stretch of time nobody knows exactly: 40 s, 11 min, 2 h 10 min. */
+export function roughly(seconds: number): string {
+  if (seconds < 60) return `${Math.ceil(seconds / 5) * 5} s`;
+  if (seconds < 3600) return `${Math.round(seconds / 60)} min`;
+  return `${Math.floor(seconds / 3600)} h ${Math.round((seconds % 3600) / 600) * 10} min`;
+}
+
 /** How long ago, coarse: "just now", "4 min ago", "2 d ago". */
 export function ago(seconds: number): string {
   if (!Number.isFinite(seconds)) return DASH;

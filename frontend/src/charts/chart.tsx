@@ -23,6 +23,9 @@ interface Props {
   readonly onCursor?: (index: number | null) => void;
 }
 
+/** Batches and steps are whole; halves between them mean nothing. */
+const WHOLE_INCREMENTS = [1, 2, 5].flatMap((digit) => [0, 1, 2, 3, 4, 5, 6].map((power) => digit * 10 ** power)).sort((a, b) => a - b);
+
 const X_LABEL: Record<XAxis, (value: number) => string> = {
   batch: (value) => number(value),
   step: (value) => number(value),
@@ -99,8 +102,9 @@ function options(latest: { current: Props }, width: number, hasBand: boolean): u
     bands: hasBand ? [{ series: [numSeries - 2, numSeries - 1], fill: bandFill }] : [],
     scales: { x: { time: false }, y: { range: padded } },
     axes: [
-      { ...axis, size: 26, gap: 4, values: (_plot, ticks) => ticks.map(X_LABEL[props.axis]), space: 70 },
-      { ...axis, size: 50, gap: 6, values: (_plot, ticks) => ticks.map((tick) => number(tick)) },
+      { ...axis, size: 26, gap: 4, values: (_plot, ticks) => ticks.map(X_LABEL[props.axis]), space: 70,
+        ...(props.axis === "wall" ? {} : { incrs: WHOLE_INCREMENTS }) },
+      { ...axis, size: 50, gap: 6, values: (_plot, ticks, _axis, _space, increment) => ticks.map((tick) => tickText(tick, increment)) },
     ],
     cursor: {
       sync: { key: `${props.syncKey}-${props.axis}`, scales: ["x", null] }, y: false,
@@ -111,6 +115,12 @@ function options(latest: { current: Props }, width: number, hasBand: boolean): u
       draw: props.reference === undefined ? [] : [(plot) => drawReference(plot, props.reference as number)],
     },
   };
+}
+
+/** As many decimals as tell neighbouring ticks apart. */
+function tickText(tick: number, increment: number): string {
+  const decimals = String(Number(increment.toPrecision(6))).split(".")[1]?.length ?? 0;
+  return decimals > 5 ? number(tick) : tick.toLocaleString("en-GB", { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
 }
 
 /** A little air above and below; a flat curve gets a range of its own instead of uPlot's 0–100. */

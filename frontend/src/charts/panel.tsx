@@ -50,6 +50,8 @@ export function Legend(props: {
   data: readonly (readonly (number | null)[])[];
   cursor: number | null;
   unit?: string | undefined;
+  /** The colours are explained elsewhere on the page. */
+  unnamed?: boolean;
 }) {
   return (
     <ul class="legend">
@@ -57,10 +59,10 @@ export function Legend(props: {
         const column = props.data[index] ?? [];
         const value = props.cursor === null ? column.findLast((one) => one !== null) : column[props.cursor];
         return (
-          <li key={line.label}>
+          <li key={line.label} title={line.label}>
             <i style={{ background: `var(${line.colour})` }} />
-            {props.lines.length > 1 && <span class="truncate">{line.label}</span>}
-            <b class="num">{number(value)}</b>
+            {props.lines.length > 1 && !props.unnamed && <span class="truncate">{line.label}</span>}
+            <b class="num">{number(value, 4)}</b>
             {props.unit && <span class="faint">{props.unit}</span>}
           </li>
         );

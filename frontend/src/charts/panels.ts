@@ -4,7 +4,6 @@ export interface PanelSpec {
   readonly id: string;
   readonly title: string;
   readonly help: string;
-  /** Metric keys; a key ending in `*` stands for every curve with that beginning. */
   readonly keys: readonly string[];
   /** Draw `keys[0]` with a band of ± this curve. */
   readonly band?: string;
@@ -13,31 +12,42 @@ export interface PanelSpec {
   readonly reference?: number;
 }
 
-export const OVERVIEW_PANELS: readonly PanelSpec[] = [
-  {
-    id: "reward", title: "Reward", help: "Mean of each batch's samples, with one standard deviation around it.",
-    keys: ["reward/mean"], band: "reward/std",
-  },
-  {
+const REWARD: PanelSpec = {
+  id: "reward", title: "Reward", help: "Mean of each batch's samples, with one standard deviation around it.",
+  keys: ["reward/mean"], band: "reward/std",
+};
+const KL: PanelSpec = {
+  id: "kl", title: "KL to the reference", help: "How far the policy has moved from the base model.", keys: ["policy/kl"],
+};
+
+const SPEED: PanelSpec = {
+  id: "speed", title: "Images per second", help: "Trajectories trained on, over the batch's wall time.",
+  keys: ["speed/images_per_second"], unit: "img/s",
+};
+
+/** Held-out reward, with the judges that are shares of one too: rewards of other scales would flatten them. */
+function evaluation(judges: readonly string[]): PanelSpec {
+  return {
     id: "eval", title: "Held-out evaluation", help: "Seeds the run never trains on, drawn without noise.",
-    keys: ["eval/reward", "eval/part/*"],
-  },
-];
+    keys: ["eval/reward", ...judges.map((judge) => `eval/part/${judge}`)],
+  };
+}
+
+export function overviewPanels(judges: readonly string[]): readonly PanelSpec[] {
+  return [REWARD, evaluation(judges), KL, SPEED];
+}
 
 export const METRIC_PANELS: readonly PanelSpec[] = [
-  ...OVERVIEW_PANELS,
-  { id: "parts", title: "Reward by part", help: "Each reward on its own; watched ones are never trained on.",
-    keys: ["reward/part/*"] },
-  { id: "kl", title: "KL to the reference", help: "How far the policy has moved from the base model.",
-    keys: ["policy/kl"] },
+  REWARD,
+  evaluation([]),
+  KL,
   { id: "ratio", title: "Ratio", help: "Probability now against probability when sampled; 1 on fresh data.",
     keys: ["policy/ratio_mean"], reference: 1 },
   { id: "clip", title: "Clip fraction", help: "Share of pairs whose ratio left the clip range.",
     keys: ["policy/clip_fraction"] },
   { id: "loss", title: "Loss", help: "The clipped policy objective, plus KL where it is on.", keys: ["policy/loss"] },
   { id: "grad", title: "Gradient norm", help: "Before clipping.", keys: ["policy/grad_norm"] },
-  { id: "speed", title: "Images per second", help: "Trajectories trained on, over the batch's wall time.",
-    keys: ["speed/images_per_second"], unit: "img/s" },
+  SPEED,
   { id: "seconds", title: "Seconds per batch", help: "The whole batch, and what lanes spent generating and training.",
     keys: ["speed/batch_seconds", "speed/generate_seconds", "speed/train_seconds"], unit: "s" },
   { id: "staleness", title: "Staleness", help: "Policy versions between sampling and training.",
@@ -49,10 +59,8 @@ export const METRIC_PANELS: readonly PanelSpec[] = [
 
 /** The curves a panel shows now, in its own order. */
 export function matchingKeys(panel: PanelSpec, known: Iterable<string>): string[] {
-  const all = [...known].sort();
-  return panel.keys.flatMap((key) =>
-    key.endsWith("*") ? all.filter((name) => name.startsWith(key.slice(0, -1))) : all.filter((name) => name === key),
-  );
+  const all = new Set(known);
+  return panel.keys.filter((key) => all.has(key));
 }
 
 /** Keys that no curated panel shows: they get panels of their own, so that nothing reported is hidden. */
@@ -64,5 +72,15 @@ export function leftOver(known: Iterable<string>): string[] {
 /** `eval/part/shape_judge` → "shape judge". */
 export function curveLabel(key: string): string {
   const last = key.split("/").at(-1) ?? key;
-  return last.replaceAll("_", " ");
+  return last.replace(/_seconds$/, "").replaceAll("_", " ");
+}
+
+const ROOMS: Record<string, string> = { "reward/part": "Reward part", "eval/part": "Held-out" };
+
+/** A title for a curve that stands alone: `eval/part/shape_judge` → "Held-out: shape judge". */
+export function curveTitle(key: string): string {
+  const panel = METRIC_PANELS.find((known) => known.keys.length === 1 && known.keys[0] === key);
+  if (panel) return panel.title;
+  const room = key.split("/").slice(0, -1).join("/");
+  return room ? `${ROOMS[room] ?? room}: ${curveLabel(key)}` : curveLabel(key);
 }

@@ -1,4 +1,4 @@
-/** The curves of one run, columnar: filled from REST, then grown by `metrics` and `evaluation` items. */
+/** The curves of one run, columnar: filled from REST, then grown by `metrics` items. */
 
 import { signal } from "@preact/signals";
 import type { MetricsAnswer, StreamItem } from "../api/types.ts";
@@ -44,13 +44,6 @@ export class MetricStore {
       }
       return true;
     }
-    if (item.type === "evaluation") {
-      const body = item.body as { batch: number; values: Record<string, number> };
-      for (const [name, value] of Object.entries(body.values)) {
-        this.put(name === "reward" ? "eval/reward" : `eval/part/${name}`, body.batch, null, item.at, value);
-      }
-      return true;
-    }
     if (item.type === "resumed") {
       this.dropAfter((item.body as { batch: number }).batch);
       return true;
@@ -66,19 +59,18 @@ export class MetricStore {
     return this.curves.get(key)?.value[0];
   }
 
-  /** A value reported twice for one batch and step (as a metric and as an evaluation) is one point. */
-  private put(key: string, batch: number, step: number | null, at: number, value: number): void {
+  /** A value reported again for the same batch and step replaces the first. */
+  private put(key: string, batch: number, step: number, at: number, value: number): void {
     let curve = this.curves.get(key);
     if (!curve) {
       curve = { batch: [], step: [], at: [], value: [], min: [], max: [] };
       this.curves.set(key, curve);
     }
     const lastIndex = curve.batch.length - 1;
-    const known = curve.step[lastIndex] ?? 0;
-    const sameStep = step === null || step === known;
-    const index = lastIndex >= 0 && curve.batch[lastIndex] === batch && sameStep ? lastIndex : lastIndex + 1;
+    const isRepeat = curve.batch[lastIndex] === batch && curve.step[lastIndex] === step;
+    const index = isRepeat ? lastIndex : lastIndex + 1;
     curve.batch[index] = batch;
-    curve.step[index] = step ?? known;
+    curve.step[index] = step;
     curve.at[index] = at;
     curve.value[index] = value;
     curve.min[index] = value;

@@ -4,10 +4,10 @@
  * repeated frame can neither lose nor double anything. The socket is opened with the smallest of those numbers.
  */
 
-import { batch, computed, signal } from "@preact/signals";
+import { batch, computed, signal, type Signal } from "@preact/signals";
 import { api } from "../api/endpoints.ts";
 import { messageOf } from "../api/client.ts";
-import { TERMINAL_STATES, type Run, type StreamItem, type Transition } from "../api/types.ts";
+import { TERMINAL_STATES, type Purpose, type Run, type StreamItem, type Transition } from "../api/types.ts";
 import { learnServerTime, serverNow } from "../base/clock.ts";
 import { oncePerFrame } from "../base/frames.ts";
 import { ItemList, isEvent, isLog } from "./item_list.ts";
@@ -29,7 +29,7 @@ export class RunStore {
   readonly events = new ItemList(isEvent);
   readonly logs = new ItemList(isLog);
   /** Rises with each item of these types: panels that read lists over REST watch it. */
-  readonly samplesVersion = signal(0);
+  readonly samplesVersions: Record<Purpose, Signal<number>> = { train: signal(0), evaluate: signal(0), request: signal(0) };
   readonly filesVersion = signal(0);
   readonly connection = signal<Connection>("connecting");
   readonly lastTraffic = signal(Date.now() / 1000);
@@ -112,7 +112,7 @@ export class RunStore {
         this.timeline.load(timeline);
         this.events.load(events.results, covered);
         this.logs.load(logs.results, covered);
-        this.samplesVersion.value += 1;
+        for (const version of Object.values(this.samplesVersions)) version.value += 1;
         this.filesVersion.value += 1;
         this.problem.value = null;
         this.loaded.value = true;
@@ -140,7 +140,7 @@ export class RunStore {
     this.queue = [];
     let metrics = false;
     let timeline = false;
-    let samples = false;
+    const samples = new Set<Purpose>();
     let files = false;
     let run = false;
     for (const item of items) {
@@ -148,14 +148,14 @@ export class RunStore {
       if (this.timeline.gate.admit(item.stream_seq)) timeline = this.timeline.apply(item) || timeline;
       this.events.apply(item);
       this.logs.apply(item);
-      samples ||= item.type === "samples";
+      if (item.type === "samples") samples.add(item.body["purpose"] as Purpose);
       files ||= item.type === "adapter" || item.type === "checkpoint";
       run ||= CHANGES_RUN.has(item.type);
     }
     batch(() => {
       if (metrics) this.metrics.version.value += 1;
       if (timeline) this.timeline.version.value += 1;
-      if (samples) this.samplesVersion.value += 1;
+      for (const purpose of samples) this.samplesVersions[purpose].value += 1;
       if (files) this.filesVersion.value += 1;
       this.events.flush();
       this.logs.flush();

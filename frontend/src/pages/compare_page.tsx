@@ -6,7 +6,7 @@ import type { MetricSeries, Run } from "../api/types.ts";
 import { drawn, join, type Drawn, xValues } from "../charts/axis.ts";
 import { Chart, type Line } from "../charts/chart.tsx";
 import { Legend } from "../charts/panel.tsx";
-import { METRIC_PANELS, curveLabel } from "../charts/panels.ts";
+import { METRIC_PANELS, curveTitle } from "../charts/panels.ts";
 import { ChartTools, useChartView, type ChartChoice } from "../charts/tools.tsx";
 import { differences, type Json } from "../base/paths.ts";
 import { duration, number, unixSeconds } from "../base/format.ts";
@@ -128,18 +128,12 @@ function Overlay({ metric, runs, choice }: { metric: string; runs: readonly Comp
   return (
     <section class="card chart-card" aria-label={metric}>
       <div class="chart-head">
-        <h3 title={metric}>{title(metric)}</h3>
-        <Legend lines={lines} data={data.lines} cursor={cursor} />
+        <h3 title={metric}>{curveTitle(metric)}</h3>
+        <Legend lines={lines} data={data.lines} cursor={cursor} unnamed />
       </div>
       <Chart lines={lines} data={data} axis={choice.axis} height={190} syncKey="compare" smoothed={choice.smoothing > 0} onCursor={setCursor} />
     </section>
   );
-}
-
-function title(metric: string): string {
-  const panel = METRIC_PANELS.find((known) => known.keys.length === 1 && known.keys[0] === metric);
-  const [room = ""] = metric.split("/");
-  return panel?.title ?? `${room}: ${curveLabel(metric)}`;
 }
 
 /** One curve of each run on a shared x; wall time counts from each run's own start. */

@@ -109,7 +109,7 @@ function drawLane(scene: Scene, spans: readonly Span[], lane: number, idle: Canv
     flush();
     context.fillStyle = span.kind === "idle" ? idle : colour(classOf(span.kind).colour);
     // A hair of background between neighbours of one class keeps fragments countable when there is room for it.
-    context.fillRect(left, top, right - left > 4 ? right - left - 0.75 : right - left, height);
+    context.fillRect(left, top, right - left > 7 ? right - left - 0.75 : right - left, height);
     if (span.kind !== "idle" && right - left > 46 && height >= 16) drawSpanText(scene, span, left, right, top, height);
   }
   flush();

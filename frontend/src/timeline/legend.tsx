@@ -32,8 +32,9 @@ function ordered(classes: Record<string, number>): [string, number][] {
     .sort(([a, first], [b, second]) => rank(a) - rank(b) || second - first);
 }
 
-export function BubbleBars({ bubbles }: { bubbles: BubblesAnswer }) {
-  const lanes = Object.entries(bubbles.by_lane).sort(([a], [b]) => a.localeCompare(b, "en", { numeric: true }));
+/** `order`: lane names as the timeline shows them from top to bottom. */
+export function BubbleBars({ bubbles, order }: { bubbles: BubblesAnswer; order: readonly string[] }) {
+  const lanes = Object.entries(bubbles.by_lane).sort(([a], [b]) => order.indexOf(a) - order.indexOf(b));
   if (lanes.length === 0) return <Empty title="No lane time yet">Shares appear with the first spans.</Empty>;
   return (
     <div class="bubbles">

@@ -113,6 +113,24 @@ export const GROUPS: readonly GroupSpec[] = [
   },
 ];
 
+const SECTION_ORDER = [
+  "base_model", "prompts", "rewards", "algorithm", "batch", "sampling", "lora", "optimizer", "pipeline", "lanes",
+  "deepspeed", "evaluation", "checkpoint", "replay_gate",
+];
+
+const FIELD_ORDER = [
+  ...SECTION_ORDER, "base_model.path", "base_model.family", ...GROUPS.flatMap((group) => group.fields.map((field) => field.path)),
+];
+
+/** Keys of a spec's section (or of the spec itself) in the form's order: the database keeps none. */
+export function inFormOrder(section: string, keys: readonly string[]): string[] {
+  const rank = (key: string) => {
+    const index = FIELD_ORDER.indexOf(section ? `${section}.${key}` : key);
+    return index < 0 ? FIELD_ORDER.length : index;
+  };
+  return [...keys].sort((a, b) => rank(a) - rank(b));
+}
+
 export const REWARDS: readonly { readonly name: string; readonly help: string }[] = [
   { name: "shape_match", help: "Colour purity × overlap with the ideal shape, 0 to 1." },
   { name: "shape_judge", help: "1 when an independent judge finds colour and shape right." },

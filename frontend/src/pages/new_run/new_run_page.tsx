@@ -30,11 +30,19 @@ async function readCatalog(model: FormModel, from: string | null): Promise<Catal
     model.project.value = parent.project.id;
     model.take(parent.spec);
   } else {
-    model.project.value = new URLSearchParams(location.search).get("project") ?? editable[0]?.id ?? "";
+    model.project.value = new URLSearchParams(location.search).get("project") ?? lastProject(editable);
     const first = presets[0];
     if (first) choosePreset(model, first);
   }
   return { presets, projects: editable };
+}
+
+const PROJECT_KEY = "tandem.project";
+
+/** The project of the last run started here, when it may still be used; else the first. */
+function lastProject(editable: readonly Project[]): string {
+  const last = localStorage.getItem(PROJECT_KEY);
+  return editable.find((project) => project.id === last)?.id ?? editable[0]?.id ?? "";
 }
 
 function choosePreset(model: FormModel, preset: Preset): void {
@@ -83,6 +91,7 @@ async function start(model: FormModel): Promise<string | null> {
       project: model.project.value, name: model.name.value.trim(), spec: model.spec.value, ...(parent === null ? {} : { parent }),
     });
     leaving = true;
+    localStorage.setItem(PROJECT_KEY, model.project.value);
     location.assign(`/runs/${run.id}`);
     return null;
   } catch (error) {

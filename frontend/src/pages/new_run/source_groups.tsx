@@ -30,7 +30,7 @@ export function ModelGroup(props: GroupProps & { models: readonly BaseModel[] })
             aria-invalid={errorsAt("base_model.path").length > 0} aria-describedby="model-note"
             onInput={(event) => set("base_model.path", event.currentTarget.value)} />
           <datalist id="known-models">{props.models.map((model) => <option key={model.name} value={model.name}>{model.description}</option>)}</datalist>
-          <FieldNote id="model-note" errors={errorsAt("base_model.path")} help={known?.description ?? "A model of this installation, or a hub id such as org/name."} />
+          <FieldNote id="model-note" errors={errorsAt("base_model.path")} help={known?.description || "A model of this installation, or a hub id such as org/name."} />
         </div>
         <div class={`field ${changedClass(props, "base_model.family")}`}>
           <label for="field-base_model.family">Family</label>

@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import { api } from "../../api/endpoints.ts";
 import { TERMINAL_STATES } from "../../api/types.ts";
-import { Confirm } from "../../ui/dialog.tsx";
+import { Confirm, Dialog } from "../../ui/dialog.tsx";
 import { attempt } from "../../ui/toasts.tsx";
 import { mayEdit, type RunProps } from "./context.ts";
 
@@ -17,7 +17,7 @@ interface ActionWords {
 const ACTIONS: Record<string, ActionWords> = {
   pause: { label: "Pause", done: "Pausing after the current work.", title: "Keeps the lanes for ten minutes." },
   resume: { label: "Resume", done: "Resuming.", title: "Goes on where it paused." },
-  sample_now: { label: "Sample now", done: "Sampling the held-out prompts.", title: "Draw pictures with the current policy." },
+  sample_now: { label: "Sample now…", done: "The pictures come under Samples, “Asked for”.", title: "Draw pictures with the current policy." },
   checkpoint_now: { label: "Checkpoint now", done: "A checkpoint will be written.", title: "Write a resumable checkpoint." },
   stop: {
     label: "Stop", done: "Stopping: checkpoint and LoRA first.", title: "Checkpoint, export the LoRA, then end.",
@@ -29,7 +29,7 @@ const ACTIONS: Record<string, ActionWords> = {
   },
 };
 
-type Asked = "stop" | "cancel" | "delete";
+type Asked = "stop" | "cancel" | "delete" | "sample_now";
 
 export function Actions({ store, run }: RunProps) {
   const [asked, setAsked] = useState<Asked | null>(null);
@@ -44,13 +44,14 @@ export function Actions({ store, run }: RunProps) {
     await store.refreshRun();
     return worked;
   };
-  const act = (action: string) => void doIt(() => api.act(run.id, action), ACTIONS[action]?.done);
+  const act = (action: string, prompts: readonly string[] = []) =>
+    void doIt(() => api.act(run.id, action, prompts), ACTIONS[action]?.done);
   const button = (action: string) => {
     const words = ACTIONS[action];
     if (!words || !run.legal_actions.includes(action)) return null;
     return (
       <button key={action} type="button" class={`button ${action === "cancel" ? "danger" : ""}`} title={words.title}
-        disabled={busy || !editable} onClick={() => (words.confirm ? setAsked(action as Asked) : act(action))}>
+        disabled={busy || !editable} onClick={() => (words.confirm || action === "sample_now" ? setAsked(action as Asked) : act(action))}>
         {words.label}
       </button>
     );
@@ -84,7 +85,8 @@ export function Actions({ store, run }: RunProps) {
           </button>
         </div>
       </details>
-      {asked !== null && asked !== "delete" && (
+      {asked === "sample_now" && <SampleNow onSample={(prompts) => act("sample_now", prompts)} onClose={() => setAsked(null)} />}
+      {(asked === "stop" || asked === "cancel") && (
         <Confirm title={`${ACTIONS[asked]?.label} “${run.name}”?`} text={ACTIONS[asked]?.confirm ?? ""}
           action={`${ACTIONS[asked]?.label} the run`} onConfirm={() => act(asked)} onClose={() => setAsked(null)} />
       )}
@@ -94,6 +96,29 @@ export function Actions({ store, run }: RunProps) {
           onConfirm={remove} onClose={() => setAsked(null)} />
       )}
     </div>
+  );
+}
+
+const MAX_PROMPTS = 16;
+
+function SampleNow({ onSample, onClose }: { onSample: (prompts: readonly string[]) => void; onClose: () => void }) {
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    const text = String(new FormData(event.currentTarget as HTMLFormElement).get("prompts"));
+    const prompts = text.split("\n").map((line) => line.trim()).filter(Boolean).slice(0, MAX_PROMPTS);
+    onClose();
+    onSample(prompts);
+  };
+  return (
+    <Dialog title="Sample with the current policy" onClose={onClose}>
+      <form class="stack" onSubmit={submit}>
+        <label class="field">
+          <span>Own prompts, one a line, at most {MAX_PROMPTS}</span>
+          <textarea name="prompts" rows={5} placeholder="empty: the held-out prompts" />
+        </label>
+        <div class="row" style={{ justifyContent: "flex-end" }}><button class="button primary">Sample</button></div>
+      </form>
+    </Dialog>
   );
 }
 

@@ -6,8 +6,11 @@ import type { Sample } from "../../api/types.ts";
 import { Empty, Failed, Loading } from "../../ui/states.tsx";
 import { useResource } from "../../ui/resource.ts";
 import type { RunProps } from "./context.ts";
-import { watchedRewards } from "./headline.tsx";
+import { judgesOf } from "./headline.tsx";
 import { Enlarged, Tile, byPrompt, rewardScale } from "./sample_tile.tsx";
+
+/** Pictures shown a prompt and side; the Samples tab has all of them. */
+const MAX_TILES = 8;
 
 interface Pair {
   readonly first: number;
@@ -26,7 +29,7 @@ async function readPair(runId: string): Promise<Pair | null> {
 }
 
 export function BeforeAfter({ store, run }: RunProps) {
-  const pair = useResource(() => readPair(run.id), [run.id, store.samplesVersion.value]);
+  const pair = useResource(() => readPair(run.id), [run.id, store.samplesVersions.evaluate.value]);
   const [enlarged, setEnlarged] = useState<Sample | null>(null);
   return (
     <section class="card before-after" aria-label="Before and after pictures">
@@ -41,7 +44,7 @@ export function BeforeAfter({ store, run }: RunProps) {
       {pair.value === null && (
         <Empty title="No evaluation yet">The run draws its held-out prompts once before training and again on its cadence.</Empty>
       )}
-      {pair.value && <PairGrid pair={pair.value} judges={watchedRewards(run.spec)} onOpen={setEnlarged} />}
+      {pair.value && <PairGrid pair={pair.value} judges={judgesOf(run.spec)} onOpen={setEnlarged} />}
       {enlarged && <Enlarged sample={enlarged} onClose={() => setEnlarged(null)} />}
     </section>
   );
@@ -53,7 +56,7 @@ function PairGrid(props: { pair: Pair; judges: readonly string[]; onOpen: (sampl
   const after = byPrompt(pair.after);
   const scale = rewardScale([...pair.before, ...pair.after]);
   const tiles = (samples: readonly Sample[]) =>
-    samples.map((sample) => (
+    samples.slice(0, MAX_TILES).map((sample) => (
       <Tile key={`${sample.member}`} sample={sample} scale={scale} judge={judges[0]} onOpen={onOpen} />
     ));
   return (

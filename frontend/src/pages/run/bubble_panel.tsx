@@ -13,6 +13,7 @@ export function BubblePanel({ store, run }: RunProps) {
   const version = store.timeline.version.value;
   const [readFor, setReadFor] = useState(version);
   const bubbles = useResource(() => api.bubbles(run.id), [run.id, readFor]);
+  const order = store.timeline.tracks.map((track) => track.lane);
   useEffect(() => {
     if (readFor === version) return undefined;
     const timer = setTimeout(() => setReadFor(store.timeline.version.peek()), REFRESH_MILLISECONDS);
@@ -25,7 +26,7 @@ export function BubblePanel({ store, run }: RunProps) {
         <span class="tiny faint">Every second of every lane, by class; hatched: idle, with its cause.</span>
       </div>
       {bubbles.error !== null && <Failed message={bubbles.error} onRetry={bubbles.reload} />}
-      {bubbles.value ? <BubbleBars bubbles={bubbles.value} /> : bubbles.error === null && <Loading />}
+      {bubbles.value ? <BubbleBars bubbles={bubbles.value} order={order} /> : bubbles.error === null && <Loading />}
     </section>
   );
 }

@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import { api } from "../../api/endpoints.ts";
 import { seconds } from "../../base/clock.ts";
-import { ago, duration, unixSeconds } from "../../base/format.ts";
+import { ago, duration, roughly, unixSeconds } from "../../base/format.ts";
 import type { RunStore } from "../../live/run_store.ts";
 import { Progress, StatePill } from "../../ui/controls.tsx";
 import { attempt } from "../../ui/toasts.tsx";
@@ -99,7 +99,7 @@ function ProgressBox({ store, run }: RunProps) {
         <span><b>{run.num_batches_done}</b> / {run.num_batches} batches</span>
         <span class="muted">
           {elapsed !== null && duration(elapsed)}
-          {showLeft && ` · about ${duration(left * perBatch)} left`}
+          {showLeft && ` · about ${roughly(left * perBatch)} left`}
         </span>
       </div>
       <Progress done={run.num_batches_done} total={run.num_batches} />

@@ -13,6 +13,11 @@ export function watchedRewards(spec: JsonObject): string[] {
   return rewards.filter((reward) => isObject(reward) && reward["watched"] === true).map((reward) => String(reward["name"]));
 }
 
+/** The watched rewards that are verdicts, right or wrong: their mean is a share. */
+export function judgesOf(spec: JsonObject): string[] {
+  return watchedRewards(spec).filter((name) => name.includes("judge"));
+}
+
 interface Figure {
   readonly label: string;
   readonly help: string;
@@ -25,25 +30,26 @@ function figures(store: RunStore, run: Run): Figure[] {
   const metrics = store.metrics;
   const reward: Figure = {
     label: "Held-out reward", help: "Weighted reward on seeds the run never trains on.", asShare: false,
-    before: metrics.first("eval/reward") ?? run.headline?.reward_before ?? undefined,
-    after: metrics.last("eval/reward") ?? run.headline?.reward_after ?? undefined,
+    before: metrics.first("eval/reward"), after: metrics.last("eval/reward"),
   };
-  const judges = watchedRewards(run.spec).map((name): Figure => ({
-    label: name.includes("judge") ? "Judged right" : words(name),
+  const judges = judgesOf(run.spec);
+  const watched = watchedRewards(run.spec).map((name): Figure => ({
+    label: judges.includes(name) ? "Judged right" : words(name),
     help: `${name}: measured on held-out seeds, never trained on.`,
     before: metrics.first(`eval/part/${name}`), after: metrics.last(`eval/part/${name}`),
-    asShare: name.includes("judge"),
+    asShare: judges.includes(name),
   }));
-  return [reward, ...judges];
+  return [reward, ...watched];
 }
 
 export function Headline({ store, run }: RunProps) {
   void store.metrics.version.value;
   const speed = store.metrics.last("speed/images_per_second");
+  const numEvaluations = store.metrics.curves.get("eval/reward")?.value.length ?? 0;
   const idle = store.metrics.last("lanes/idle_share");
   return (
     <section class="card headline" aria-label="Before and after">
-      {figures(store, run).map((figure) => <BeforeAfterFigure key={figure.label} {...figure} />)}
+      {figures(store, run).map((figure) => <BeforeAfterFigure key={figure.label} {...figure} numEvaluations={numEvaluations} />)}
       <div class="figure small-figure">
         <span class="tiny faint">Throughput</span>
         <b class="num">{number(speed)} <span class="unit">images/s</span></b>
@@ -53,8 +59,9 @@ export function Headline({ store, run }: RunProps) {
   );
 }
 
-function BeforeAfterFigure({ label, help, before, after, asShare }: Figure) {
+function BeforeAfterFigure({ label, help, before, after, asShare, numEvaluations }: Figure & { numEvaluations: number }) {
   const show = (value: number | undefined) => (asShare ? percent(value) : number(value));
+  const onlyOne = before !== undefined && numEvaluations < 2;
   const change = before !== undefined && after !== undefined ? after - before : undefined;
   return (
     <div class="figure" title={help}>
@@ -65,12 +72,12 @@ function BeforeAfterFigure({ label, help, before, after, asShare }: Figure) {
         <b class="num">
           <span class="was">{show(before)}</span>
           <span class="arrow" aria-label="to">→</span>
-          {show(after)}
+          {onlyOne ? "…" : show(after)}
         </b>
       )}
       {change !== undefined && change !== 0 && (
         <span class={`tiny num ${change > 0 ? "up" : "down"}`}>
-          {change > 0 ? "+" : "−"}{asShare ? `${Math.abs(change * 100).toFixed(0)} points` : number(Math.abs(change), 2)}
+          {change > 0 ? "+" : "−"}{asShare ? `${Math.abs(change * 100).toFixed(0)} points` : number(Math.abs(change))}
         </span>
       )}
     </div>

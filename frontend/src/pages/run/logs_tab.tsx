@@ -23,10 +23,22 @@ export function LogsTab(props: RunProps) {
 
 function EventLog({ store }: RunProps) {
   const [numShown, setNumShown] = useState(FIRST_SHOWN);
-  const items = store.events.items.value;
+  const [type, setType] = useState("");
+  const all = store.events.items.value;
+  const types = useMemo(() => [...new Set(all.map((item) => item.type))].sort(), [all]);
+  const items = type ? all.filter((item) => item.type === type) : all;
   return (
     <section class="card" aria-label="Events">
-      <div class="card-head"><h2>Events</h2><span class="tiny faint">newest first, never rewritten</span></div>
+      <div class="card-head">
+        <h2>Events</h2>
+        <div class="row log-filters">
+          <span class="tiny faint">newest first, never rewritten</span>
+          <select aria-label="Type of event" value={type} onChange={(event) => setType(event.currentTarget.value)}>
+            <option value="">all types</option>
+            {types.map((one) => <option key={one} value={one}>{one.replace("_", " ")}</option>)}
+          </select>
+        </div>
+      </div>
       {items.length === 0 && <Empty title="Nothing has happened yet" />}
       <ol class="log-lines events">
         {items.slice(-numShown).toReversed().map((item) => {
@@ -68,7 +80,7 @@ function EngineLogs({ store, run }: RunProps) {
         <div class="row log-filters">
           <select aria-label="Level" value={filter.level} onChange={(event) => setFilter({ ...filter, level: event.currentTarget.value })}>
             <option value="">all levels</option>
-            {LEVELS.map((level) => <option key={level}>{level}</option>)}
+            {LEVELS.slice(1).map((level) => <option key={level} value={level}>{level === "error" ? "errors" : `${level} and worse`}</option>)}
           </select>
           <select aria-label="Source" value={filter.source} onChange={(event) => setFilter({ ...filter, source: event.currentTarget.value })}>
             <option value="">all sources</option>
@@ -101,7 +113,7 @@ function given(filter: LogFilter): Partial<Record<keyof LogFilter, string>> {
 function matches(item: StreamItem, filter: LogFilter): boolean {
   const { level, source, message } = item.body;
   return (
-    (!filter.level || level === filter.level) &&
+    LEVELS.indexOf(String(level)) >= LEVELS.indexOf(filter.level) &&
     (!filter.source || source === filter.source) &&
     String(message).toLowerCase().includes(filter.search.toLowerCase())
   );

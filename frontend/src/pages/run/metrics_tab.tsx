@@ -2,7 +2,7 @@
 
 import { useMemo, useState } from "preact/hooks";
 import { MetricPanel, type ChartView } from "../../charts/panel.tsx";
-import { METRIC_PANELS, curveLabel, leftOver } from "../../charts/panels.ts";
+import { METRIC_PANELS, curveTitle, leftOver } from "../../charts/panels.ts";
 import { ChartTools, useChartView } from "../../charts/tools.tsx";
 import { unixSeconds } from "../../base/format.ts";
 import type { RunProps } from "./context.ts";
@@ -15,7 +15,7 @@ export function MetricsTab({ store, run }: RunProps) {
   const extra = leftOver(readKeys(store.metrics.version.value, store)).join("\n");
   const panels = useMemo(() => [
     ...METRIC_PANELS,
-    ...extra.split("\n").filter(Boolean).map((key) => ({ id: key, title: curveLabel(key), help: key, keys: [key] })),
+    ...extra.split("\n").filter(Boolean).map((key) => ({ id: key, title: curveTitle(key), help: key, keys: [key] })),
   ], [extra]);
   const wanted = search.trim().toLowerCase();
   const shown = panels.filter((panel) => `${panel.title} ${panel.keys.join(" ")}`.toLowerCase().includes(wanted));

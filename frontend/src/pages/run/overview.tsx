@@ -2,12 +2,12 @@
 
 import { useEffect, useMemo } from "preact/hooks";
 import { MetricPanel } from "../../charts/panel.tsx";
-import { OVERVIEW_PANELS } from "../../charts/panels.ts";
+import { overviewPanels } from "../../charts/panels.ts";
 import { unixSeconds } from "../../base/format.ts";
 import { Timeline } from "../../timeline/timeline.tsx";
 import { BubblePanel } from "./bubble_panel.tsx";
 import { FailurePanel } from "./failure_panel.tsx";
-import { Headline } from "./headline.tsx";
+import { Headline, judgesOf } from "./headline.tsx";
 import { BeforeAfter } from "./before_after.tsx";
 import { Stepper } from "./stepper.tsx";
 import type { RunProps } from "./context.ts";
@@ -15,16 +15,18 @@ import type { RunProps } from "./context.ts";
 export function Overview({ store, run }: RunProps) {
   const origin = unixSeconds(run.started_at) ?? 0;
   const view = useMemo(() => ({ axis: "batch" as const, smoothing: 0, origin }), [origin]);
+  const judges = judgesOf(run.spec).join(",");
+  const panels = useMemo(() => overviewPanels(judges ? judges.split(",") : []), [judges]);
   useEffect(() => scrollTo({ top: 0 }), []);
   return (
     <div class="stack">
       <FailurePanel run={run} />
       <section class="card"><Stepper store={store} run={run} /></section>
+      <Headline store={store} run={run} />
       <div class="overview-top">
         <div class="stack">
-          <Headline store={store} run={run} />
-          {OVERVIEW_PANELS.map((panel) => (
-            <MetricPanel key={panel.id} panel={panel} store={store.metrics} view={view} height={170} />
+          {panels.map((panel) => (
+            <MetricPanel key={panel.id} panel={panel} store={store.metrics} view={view} height={158} />
           ))}
         </div>
         <BeforeAfter store={store} run={run} />

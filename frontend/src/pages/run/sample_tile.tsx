@@ -46,7 +46,7 @@ export function Tile(props: {
     <button type="button" class="tile" style={{ "--level": `${Math.round(level * 100)}%` }}
       title={`reward ${number(sample.reward)}`} onClick={() => props.onOpen(sample)}
       aria-label={`${sample.prompt}, member ${sample.member}, reward ${number(sample.reward)}. Enlarge`}>
-      <img src={sample.image_url} alt="" loading="lazy" decoding="async" />
+      <img src={sample.image_url} alt="" />
       {verdict !== undefined && (
         <span class={`verdict ${verdict >= 0.5 ? "right" : "wrong"}`}>{verdict >= 0.5 ? "✓" : "✗"}</span>
       )}

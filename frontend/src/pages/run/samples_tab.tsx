@@ -8,7 +8,7 @@ import { Segmented } from "../../ui/controls.tsx";
 import { useResource } from "../../ui/resource.ts";
 import { Empty, Failed, Loading } from "../../ui/states.tsx";
 import type { RunProps } from "./context.ts";
-import { watchedRewards } from "./headline.tsx";
+import { judgesOf } from "./headline.tsx";
 import { Enlarged, Tile, byPrompt, rewardScale } from "./sample_tile.tsx";
 
 const PURPOSES: readonly { value: Purpose; label: string }[] = [
@@ -23,7 +23,7 @@ export function SamplesTab({ store, run }: RunProps) {
   const [chosen, setChosen] = useState<number | null>(null);
   const [enlarged, setEnlarged] = useState<Sample | null>(null);
   const answer = useResource(() => api.samples(run.id, purpose, chosen ?? undefined),
-    [run.id, purpose, chosen, store.samplesVersion.value]);
+    [run.id, purpose, chosen, store.samplesVersions[purpose].value]);
   const batches = useMemo(() => [...(answer.value?.batches ?? [])].sort((a, b) => a - b), [answer.value]);
   const results = answer.value?.results ?? [];
   const newest = batches.at(-1);
@@ -66,7 +66,7 @@ export function SamplesTab({ store, run }: RunProps) {
       {answer.value !== undefined && batches.length === 0 && (
         <Empty title="No samples of this kind yet">{WHY_EMPTY[purpose]}</Empty>
       )}
-      {samples.length > 0 && <SampleGrid samples={samples} judges={watchedRewards(run.spec)} onOpen={setEnlarged} />}
+      {samples.length > 0 && <SampleGrid samples={samples} judges={judgesOf(run.spec)} onOpen={setEnlarged} />}
       {enlarged && <Enlarged sample={enlarged} onClose={() => setEnlarged(null)} />}
     </section>
   );

@@ -5,13 +5,15 @@ import { api } from "../../api/endpoints.ts";
 import { isObject, type Json, type JsonObject } from "../../base/paths.ts";
 import { words } from "../../base/format.ts";
 import { CopyButton } from "../../ui/controls.tsx";
+import { inFormOrder } from "../new_run/fields.ts";
 import { attempt } from "../../ui/toasts.tsx";
 import { mayEdit, type RunProps } from "./context.ts";
 
 export function SpecTab(props: RunProps) {
   const { run } = props;
-  const plain = Object.entries(run.spec).filter(([, value]) => !isObject(value));
-  const sections = Object.entries(run.spec).filter(([, value]) => isObject(value));
+  const keys = inFormOrder("", Object.keys(run.spec));
+  const plain = keys.filter((key) => !isObject(run.spec[key]));
+  const sections = keys.filter((key) => isObject(run.spec[key]));
   return (
     <div class="stack">
       <div class="grid-2">
@@ -30,20 +32,23 @@ export function SpecTab(props: RunProps) {
           </div>
         </div>
         <div class="spec-sections">
-          <SpecSection name="run" section={Object.fromEntries(plain)} />
-          {sections.map(([name, section]) => <SpecSection key={name} name={name} section={section as JsonObject} />)}
+          <SpecSection title="Run" keys={plain} section={run.spec} />
+          {sections.map((name) => {
+            const section = run.spec[name] as JsonObject;
+            return <SpecSection key={name} title={words(name)} keys={inFormOrder(name, Object.keys(section))} section={section} />;
+          })}
         </div>
       </section>
     </div>
   );
 }
 
-function SpecSection({ name, section }: { name: string; section: JsonObject }) {
+function SpecSection({ title, keys, section }: { title: string; keys: readonly string[]; section: JsonObject }) {
   return (
     <div>
-      <h3>{words(name)}</h3>
+      <h3>{title}</h3>
       <dl class="kv">
-        {Object.entries(section).map(([key, value]) => [<dt key={key}>{key}</dt>, <dd key={`${key}=`} class="num">{shown(value)}</dd>])}
+        {keys.map((key) => [<dt key={key}>{key}</dt>, <dd key={`${key}=`} class="num">{shown(section[key] ?? null)}</dd>])}
       </dl>
     </div>
   );

@@ -1,0 +1,47 @@
+"""The pool page tells everybody what is held, and nobody the name of a run that is not theirs to see."""
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from accounts.models import Project, User
+from dashboard.pool import pool_rows
+from fleet.models import Lane
+from fleet.services import allocate, ensure_local_lanes
+from runs.models import Run
+
+
+@pytest.fixture
+def held_by_a_run(make_run, project: Project) -> Run:
+    ensure_local_lanes(num_cpu_lanes=4)
+    run = make_run(project=project, name="secret recipe")
+    assert allocate(run_id=run.pk, attempt=1, wanted=run.run_spec.lanes) is not None
+    return run
+
+
+def test_a_member_sees_which_run_holds_a_lane(bob: User, held_by_a_run: Run) -> None:
+    (node,) = pool_rows(bob)
+    assert (node.num_held, node.num_lanes) == (3, 4)
+    assert {lane.run_name for lane in node.lanes if lane.state == "held"} == {"secret recipe"}
+
+
+def test_an_outsider_sees_that_lanes_are_held_but_not_by_what(
+    client: Client, charlie: User, held_by_a_run: Run
+) -> None:
+    client.force_login(charlie)
+    content = client.get(reverse("pool")).content.decode()
+    assert "3 of 4 lanes held" in content
+    assert "a run of another project" in content
+    assert "secret recipe" not in content
+    assert str(held_by_a_run.pk) not in content
+
+
+def test_a_cordoned_lane_is_shown_as_such(bob: User, held_by_a_run: Run) -> None:
+    Lane.objects.filter(run_id=None).update(cordoned=True)
+    (node,) = pool_rows(bob)
+    assert [lane.state for lane in node.lanes] == ["held", "held", "held", "cordoned"]
+
+
+def test_an_empty_pool_says_what_to_do(client: Client, bob: User) -> None:
+    client.force_login(bob)
+    assert b"No nodes yet" in client.get(reverse("pool")).content
