@@ -9,7 +9,6 @@ import os
 import signal
 import sys
 import traceback
-from types import FrameType
 
 import ray
 
@@ -20,7 +19,7 @@ from worker.engine.control.commands import RunCancelledError
 from worker.engine.controller import Controller
 from worker.engine.errors import EngineError
 from worker.engine.telemetry.http import FencedError, WebRefusedError, trade_bootstrap_code
-from worker.engine.telemetry.run_telemetry import RunTelemetry
+from worker.engine.telemetry.run_telemetry import RunTelemetry, TerminatedError
 
 logger = logging.getLogger("worker.engine")
 
@@ -28,14 +27,9 @@ SIGTERM_FLUSH_SECONDS = 2.0
 """Ray's Jobs API kills 3 s after asking."""
 
 
-class TerminatedError(Exception):
-    """SIGTERM: the job is being stopped from outside."""
-
-
 def main() -> int:
     """Run one attempt. Returns the exit status."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    signal.signal(signal.SIGTERM, _raise_terminated)
     base_url = _required(PUBLIC_URL_VARIABLE)
     # Taken out of the environment at once: actors inherit what is left in it.
     code = _required(BOOTSTRAP_CODE_VARIABLE)
@@ -48,6 +42,8 @@ def main() -> int:
     with RunTelemetry(base_url, answer) as telemetry:
         try:
             ray.init(address="auto", log_to_driver=False)
+            # Only now: `ray.init` sets a handler of its own, which would report an ended driver as a failed run.
+            signal.signal(signal.SIGTERM, lambda number, frame: telemetry.terminate())
             controller = Controller(build_parts(answer, telemetry))
             try:
                 controller.run()
@@ -87,10 +83,6 @@ def plain_reason(error: BaseException) -> str:
     if isinstance(cause, EngineError | ValueError):
         return str(cause)
     return f"{type(cause).__name__}: {cause}"
-
-
-def _raise_terminated(number: int, frame: FrameType | None) -> None:
-    raise TerminatedError
 
 
 def _required(variable: str) -> str:

@@ -20,7 +20,10 @@ from worker.contracts.names import Role
 from worker.contracts.run_spec import RunSpec
 
 ROOT = Path(__file__).resolve().parents[3]
-RUN_SECONDS = 120
+RUN_SECONDS = 240
+"""Far above what a run takes here; a hang must still end before the suite does."""
+LANE_RESOURCES = {lane: f"tandem-local-{lane}" for lane in ("rollout-0", "trainer-0", "trainer-1", "reward-0")}
+"""Custom resources that the node exposes, one for each lane as one for each GPU."""
 
 
 @pytest.fixture(scope="session")
@@ -30,7 +33,13 @@ def ray_address() -> Iterator[str]:
     import ray
 
     folder = tempfile.mkdtemp(prefix="tr-", dir=tempfile.gettempdir())
-    context = ray.init(num_cpus=8, include_dashboard=False, _temp_dir=folder, log_to_driver=False)
+    context = ray.init(
+        num_cpus=8,
+        resources=dict.fromkeys(LANE_RESOURCES.values(), 1.0),
+        include_dashboard=False,
+        _temp_dir=folder,
+        log_to_driver=False,
+    )
     yield context.address_info["gcs_address"]
     ray.shutdown()
     shutil.rmtree(folder, ignore_errors=True)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from safetensors.torch import load
 
-from tests.engine.ray.conftest import Driven
+from tests.engine.ray.conftest import LANE_RESOURCES, Driven, grants
 from worker.contracts.run_spec import RunSpec
 from worker.contracts.spans import Span
 
@@ -128,7 +128,9 @@ def test_a_run_that_loses_lanes_learns_bit_for_bit_what_the_undisturbed_one_lear
 
 
 def test_a_run_obeys_its_commands_on_two_trainer_ranks(drive: Drive, make_spec: MakeSpec) -> None:
-    driven = drive(make_spec(num_batches=10_000, lanes={"num_trainer": 2}, deepspeed={"zero_stage": 1}))
+    spec = make_spec(num_batches=10_000, lanes={"num_trainer": 2}, deepspeed={"zero_stage": 1})
+    lanes = [grant.model_copy(update={"resource": LANE_RESOURCES[grant.lane]}) for grant in grants(spec)]
+    driven = drive(spec, lanes=lanes)
     driven.until(lambda: 1 in driven.batches_told())
     driven.command("c1", "pause")
     driven.until(lambda: driven.states()[-1] == "paused")
@@ -168,6 +170,18 @@ def test_a_fenced_attempt_goes_quietly_and_frees_its_lanes(drive: Drive, make_sp
     pids = [info["pid"] for info in driven.ingest.of_type("lanes")[0]["lanes"]]
     driven.ingest.is_fenced = True
     assert driven.finish() == 0
+    assert driven.states() == []
+    assert not [pid for pid in pids if Path(f"/proc/{pid}").exists()]
+
+
+def test_a_driver_told_to_end_frees_its_lanes_and_leaves_the_verdict_to_the_web(
+    drive: Drive, make_spec: MakeSpec
+) -> None:
+    driven = drive(make_spec(num_batches=10_000))
+    driven.until(lambda: bool(driven.ingest.of_type("lanes")))
+    pids = [info["pid"] for info in driven.ingest.of_type("lanes")[0]["lanes"]]
+    driven.process.send_signal(signal.SIGTERM)
+    assert driven.finish() == 128 + signal.SIGTERM
     assert driven.states() == []
     assert not [pid for pid in pids if Path(f"/proc/{pid}").exists()]
 

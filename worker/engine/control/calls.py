@@ -13,9 +13,10 @@ import ray
 from ray import ObjectRef
 
 from worker.engine.actors.reports import CallReport
+from worker.engine.errors import EngineError
 
 
-class RewindNeededError(Exception):
+class RewindNeededError(EngineError):
     """Work is lost that only a checkpoint can bring back."""
 
 

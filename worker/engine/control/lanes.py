@@ -21,6 +21,7 @@ from worker.engine.actors.reward import RewardActor
 from worker.engine.actors.rollout import RolloutActor
 from worker.engine.actors.trainer import TrainerActor
 from worker.engine.control.clock import DriverClock, LaneClock
+from worker.engine.errors import EngineError
 
 logger = logging.getLogger(__name__)
 
@@ -33,7 +34,7 @@ PLACE_TIMEOUT_SECONDS = 120.0
 CLOCK_TIMEOUT_SECONDS = 5.0
 
 
-class LanePlacementError(RuntimeError):
+class LanePlacementError(EngineError):
     """A lane that was granted found no place on the cluster."""
 
 

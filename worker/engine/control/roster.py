@@ -14,6 +14,7 @@ from worker.contracts.names import Role
 from worker.engine.control.calls import CallTable, Reports, RewindNeededError
 from worker.engine.control.gang import TrainerGang
 from worker.engine.control.lanes import LaneFleet
+from worker.engine.errors import EngineError
 from worker.engine.telemetry.client import TelemetryClient
 
 logger = logging.getLogger(__name__)
@@ -22,7 +23,7 @@ MAX_LANE_RESTARTS = 3
 """Of one lane in one attempt: a lane that dies more often has a reason that restarting does not cure."""
 
 
-class LanesExhaustedError(RuntimeError):
+class LanesExhaustedError(EngineError):
     """No lane of a role is left."""
 
 

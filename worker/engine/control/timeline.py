@@ -103,10 +103,11 @@ class Timeline:
             self._flush()
 
     def take_seconds(self) -> dict[SpanKind, float]:
-        """Lane-seconds by kind that were closed since the last call, over all lanes."""
+        """Lane-seconds by kind that were closed since the last call, over all lanes; starting up is left out."""
         total: dict[SpanKind, float] = {}
-        for (kind, _), seconds in self._ledger.seconds().items():
-            total[kind] = total.get(kind, 0.0) + seconds
+        for (kind, cause), seconds in self._ledger.seconds().items():
+            if cause is not IdleCause.START_UP:
+                total[kind] = total.get(kind, 0.0) + seconds
         fresh = {kind: seconds - self._told_seconds.get(kind, 0.0) for kind, seconds in total.items()}
         self._told_seconds = total
         return fresh

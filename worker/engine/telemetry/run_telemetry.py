@@ -22,6 +22,10 @@ FLUSH_SECONDS = 60.0
 MAX_DETAILS_CHARACTERS = 20_000
 
 
+class TerminatedError(Exception):
+    """SIGTERM: the job is being stopped from outside."""
+
+
 class RunTelemetry:
     """Use as a context: threads start on entry and end on exit."""
 
@@ -33,6 +37,7 @@ class RunTelemetry:
         self.uploader = ArtifactUploader(base_url, run=run, attempt=attempt, token=token)
         self.logs = LogForwarder(self.client)
         self._handler = ForwardingHandler(self.logs)
+        self._is_terminated = False
 
     def __enter__(self) -> Self:
         logger = logging.getLogger("worker")
@@ -49,8 +54,15 @@ class RunTelemetry:
         self.uploader.close()
         self.client.close()
 
+    def terminate(self) -> None:
+        """Make the next `check` raise `TerminatedError`. Safe in a signal handler, unlike raising there: Ray's calls
+        turn an exception that surfaces inside them into a `SystemError`."""
+        self._is_terminated = True
+
     def check(self) -> None:
-        """Raise what ended one of the threads: `FencedError`, `WebRefusedError` or a bug."""
+        """Raise what should end the run: `TerminatedError`, `FencedError`, `WebRefusedError` or a bug of a thread."""
+        if self._is_terminated:
+            raise TerminatedError
         self.client.check()
         self.uploader.check()
 

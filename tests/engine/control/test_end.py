@@ -1,0 +1,23 @@
+from typing import Any
+
+import ray
+
+from worker.engine.__main__ import plain_reason
+from worker.engine.actors.reports import GroupPlan
+from worker.engine.actors.trainer import assemble_groups
+from worker.engine.errors import NonFiniteError
+
+
+def test_what_a_lane_raised_is_the_reason_without_rays_wrapping() -> None:
+    cause = NonFiniteError("loss", "group 3, member 1", float("nan"))
+    wrapped = ray.exceptions.RayTaskError("accumulate", "the traceback", cause).as_instanceof_cause()
+    assert plain_reason(wrapped) == str(cause)
+    assert plain_reason(ZeroDivisionError("by zero")) == "ZeroDivisionError: by zero"
+
+
+def test_flat_trajectories_go_back_to_their_groups() -> None:
+    plans = [GroupPlan(batch=0, group=group, advantages=(0.0,), num_fragments=num) for group, num in ((2, 1), (5, 2))]
+    fragments: list[Any] = ["a", "b", "c"]
+    groups = assemble_groups(plans, fragments)
+    found: list[tuple[int, Any]] = [(group.group, group.trajectories) for group in groups]
+    assert found == [(2, ("a",)), (5, ("b", "c"))]
