@@ -14,7 +14,7 @@ from worker.contracts.commands import CommandKind
 
 def mint(run: Run, number: int) -> Attempt:
     """The run's next attempt, open. The caller holds the run's stream lock and has its lanes."""
-    Run.objects.filter(pk=run.pk).update(attempt=number, last_heartbeat_at=None)
+    Run.objects.filter(pk=run.pk).update(attempt=number, last_heartbeat_at=None, phase="")
     return Attempt.objects.create(run=run, number=number, resumed_from=run.resume_from)
 
 

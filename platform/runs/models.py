@@ -35,6 +35,12 @@ class Run(models.Model):
     spec = models.JSONField()
     prompts = models.JSONField()
     """Resolved when the run was made: a prompt set may be deleted afterwards."""
+    num_prompts = models.GeneratedField(
+        expression=models.Func("prompts", function="jsonb_array_length"),
+        output_field=models.PositiveIntegerField(),
+        db_persist=True,
+    )
+    """Counted by the database, so that lists need not read the prompts."""
     algebra = models.JSONField()
     num_batches = models.PositiveIntegerField()
     max_attempts = models.PositiveIntegerField()

@@ -38,7 +38,7 @@ def run_body(run: Run, *, role: str | None, waiting: str = "") -> dict[str, Any]
         "spec": run.spec,
         "algebra": run.algebra,
         "algebra_text": run.batch_algebra.describe(),
-        "num_prompts": len(run.prompts),
+        "num_prompts": run.num_prompts,
         "created_by": None if run.created_by is None else run.created_by.username,
         "last_heartbeat_at": _iso(run.last_heartbeat_at),
         "failure": run.failure,

@@ -13,6 +13,7 @@ from runs.cluster import ClusterUnavailable, JobStatus
 from runs.models import Attempt, Run
 from runs.reconciler import Reconciler
 from runs.secrets import hash_secret
+from worker.contracts.run_spec import RunSpec
 from worker.contracts.states import RunState
 
 TOKEN = "the run's token"
@@ -83,9 +84,9 @@ LiveRun = Callable[..., Attempt]
 def live_run(make_run: Callable[..., Run], cluster: FakeCluster) -> LiveRun:
     """A run with lanes and a driver that is up: its attempt."""
 
-    def make(state: RunState = RunState.RUNNING, **fields: object) -> Attempt:
+    def make(state: RunState = RunState.RUNNING, spec: RunSpec | None = None, **fields: object) -> Attempt:
         ensure_local_lanes(num_cpu_lanes=6)
-        run = make_run(state=state.value, attempt=1, last_heartbeat_at=timezone.now(), **fields)
+        run = make_run(spec=spec, state=state.value, **fields)
         attempt = attempts.mint(run, 1)
         allocate(run_id=run.pk, attempt=1, wanted=run.run_spec.lanes)
         now = timezone.now()
@@ -95,7 +96,7 @@ def live_run(make_run: Callable[..., Run], cluster: FakeCluster) -> LiveRun:
             bootstrap_code_hash=hash_secret("used"),
             token_hash=hash_secret(TOKEN),
         )
-        Run.objects.filter(pk=run.pk).update(last_heartbeat_at=now)
+        Run.objects.filter(pk=run.pk).update(last_heartbeat_at=now, **fields)
         cluster.jobs[attempt.submission_id] = JobStatus.RUNNING
         return Attempt.objects.select_related("run").get(pk=attempt.pk)
 

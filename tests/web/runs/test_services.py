@@ -1,3 +1,4 @@
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +10,7 @@ from accounts.models import Project, User
 from catalog.services import create_prompt_set, delete_prompt_set
 from runs import services
 from runs.models import Run, RunTransition
+from runs.render import run_body
 from runs.selectors import attempts_of, commands_of, get_run, run_body_for, transitions, visible_runs
 from runs.transitions import RunStateConflict
 from worker.contracts.run_spec import RunSpec
@@ -177,11 +179,22 @@ def test_outsiders_see_no_run_at_all(project: Project, charlie: User, make_run: 
 def test_the_body_of_a_run_is_plain_json_with_the_readers_role(
     project: Project, viewer: User, make_run: Callable[..., Run]
 ) -> None:
-    import json
-
     run = make_run(project, created_by=viewer)
     body = run_body_for(viewer, get_run(viewer, run.pk))
     assert json.loads(json.dumps(body)) == body
     assert body["project"]["role"] == "viewer"
     assert body["legal_actions"] == ["cancel"]
     assert body["algebra_text"].startswith("2 prompts × 2 = 4 trajectories a batch")
+
+
+def test_a_list_of_runs_never_reads_their_prompts(
+    project: Project,
+    viewer: User,
+    make_run: Callable[..., Run],
+    django_assert_num_queries: Any,
+) -> None:
+    make_run(project, state="completed")
+    make_run(project, state="completed")
+    with django_assert_num_queries(1):
+        runs = list(visible_runs(viewer))
+        assert [run_body(run, role="viewer")["num_prompts"] for run in runs] == [3, 3]
