@@ -61,8 +61,7 @@ class RunViewSet(GenericViewSet[Any]):
     @extend_schema(parameters=[bodies.RunsQuery])
     def list(self, request: Request) -> Response:
         asked = checked(bodies.RunsQuery(data=request.query_params))
-        # A page needs every run's prompts for their number: one query for all, not one each.
-        rows = filter_runs(self.get_queryset(), **asked).defer(None)
+        rows = filter_runs(self.get_queryset(), **asked)
         return self.get_paginated_response(run_bodies(user_of(request), self.paginate_queryset(rows) or []))
 
     @extend_schema(request=bodies.NewRun, responses={201: bodies.RunBody}, parameters=[IDEMPOTENCY])
