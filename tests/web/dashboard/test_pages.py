@@ -1,5 +1,6 @@
 """Who sees which page, and what a shell holds before any script runs."""
 
+from collections.abc import Callable
 from uuid import uuid4
 
 import pytest
@@ -9,11 +10,13 @@ from django.urls import reverse
 from accounts.models import Project, User
 from runs.models import Run
 
+MakeRun = Callable[..., Run]
+
 PAGES = ["runs", "new-run", "compare", "prompt-sets", "pool", "projects", "account", "password"]
 
 
 @pytest.fixture
-def run(make_run, project: Project) -> Run:
+def run(make_run: MakeRun, project: Project) -> Run:
     return make_run(project=project, name="the first run")
 
 
@@ -56,7 +59,7 @@ def test_ids_that_name_nothing_are_not_found(client: Client, bob: User, nonsense
     assert client.get(f"{reverse('compare')}?runs={nonsense}").status_code == 404
 
 
-def test_a_name_with_markup_is_shown_as_text(client: Client, bob: User, make_run, project: Project) -> None:
+def test_a_name_with_markup_is_shown_as_text(client: Client, bob: User, make_run: MakeRun, project: Project) -> None:
     run = make_run(project=project, name="<script>alert(1)</script>")
     client.force_login(bob)
     assert b"<script>alert" not in client.get(reverse("run", args=[run.pk])).content

@@ -1,5 +1,7 @@
 """The pool page tells everybody what is held, and nobody the name of a run that is not theirs to see."""
 
+from collections.abc import Callable
+
 import pytest
 from django.test import Client
 from django.urls import reverse
@@ -10,9 +12,11 @@ from fleet.models import Lane
 from fleet.services import allocate, ensure_local_lanes
 from runs.models import Run
 
+MakeRun = Callable[..., Run]
+
 
 @pytest.fixture
-def held_by_a_run(make_run, project: Project) -> Run:
+def held_by_a_run(make_run: MakeRun, project: Project) -> Run:
     ensure_local_lanes(num_cpu_lanes=4)
     run = make_run(project=project, name="secret recipe")
     assert allocate(run_id=run.pk, attempt=1, wanted=run.run_spec.lanes) is not None

@@ -47,7 +47,7 @@ export const GROUPS: readonly GroupSpec[] = [
   {
     id: "batch", title: "Batch", intro: "Prompts become groups, groups are scored against each other, mini-batches close with an optimizer step.",
     fields: [
-      count("batch.num_prompts_per_batch", "Prompts a batch", "Each prompt is one group.", "prompts"),
+      count("batch.num_prompts_per_batch", "Prompts a batch", "Each prompt is one group."),
       count("batch.group_size", "Group size", "Trajectories of one prompt; their rewards are compared.", "trajectories"),
       count("batch.num_minibatches", "Mini-batches", "Must divide the prompts of a batch."),
       count("batch.num_epochs_per_batch", "Epochs a batch", "How often each batch is gone through."),
@@ -58,15 +58,15 @@ export const GROUPS: readonly GroupSpec[] = [
   {
     id: "sampling", title: "Sampling", intro: "How pictures are drawn while learning and while judging.",
     fields: [
-      count("sampling.num_denoising_steps", "Denoising steps", "For training samples.", "steps"),
-      count("sampling.num_eval_denoising_steps", "Evaluation steps", "For held-out samples, without noise.", "steps"),
+      count("sampling.num_denoising_steps", "Denoising steps", "For training samples."),
+      count("sampling.num_eval_denoising_steps", "Evaluation steps", "For held-out samples, without noise."),
       { path: "sampling.height", label: "Height", help: "A multiple of 8.", unit: "px", input: { kind: "integer", min: 16, step: 8 } },
       { path: "sampling.width", label: "Width", help: "A multiple of 8.", unit: "px", input: { kind: "integer", min: 16, step: 8 } },
       real("sampling.guidance_scale", "Guidance", "1 is none."),
       { path: "sampling.sde_type", label: "Kernel", help: "flow: Flow-GRPO's SDE; cps: coefficient preserving.", input: { kind: "choice", choices: ["flow", "cps"] } },
       real("sampling.noise_level", "Noise level", "Exploration added at each stochastic step."),
       { path: "sampling.sde_start", label: "First stochastic step", help: "Steps before it are deterministic.", input: { kind: "integer", min: 0, step: 1 } },
-      { path: "sampling.num_sde_steps", label: "Stochastic steps", help: "Only these are trained on.", unit: "steps", input: { kind: "integer", min: 1, step: 1, optional: "all but the last" } },
+      { path: "sampling.num_sde_steps", label: "Stochastic steps", help: "Only these are trained on.", input: { kind: "integer", min: 1, step: 1, optional: "all but the last" } },
     ],
   },
   {
@@ -85,9 +85,9 @@ export const GROUPS: readonly GroupSpec[] = [
   {
     id: "lanes", title: "Lanes and pipeline", intro: "A lane is one GPU, or one CPU slot. At staleness 0 none of this changes what is learnt.",
     fields: [
-      count("lanes.num_rollout", "Rollout lanes", "Generate pictures.", "lanes"),
-      count("lanes.num_trainer", "Trainer lanes", "Train; one optimizer over all of them.", "lanes"),
-      count("lanes.num_reward", "Reward lanes", "Score pictures.", "lanes"),
+      count("lanes.num_rollout", "Rollout lanes", "Generate pictures."),
+      count("lanes.num_trainer", "Trainer lanes", "Train; one optimizer over all of them."),
+      count("lanes.num_reward", "Reward lanes", "Score pictures."),
       { path: "pipeline.gap", label: "Train while generating", help: "Complete groups train while others still generate.", input: { kind: "switch" } },
       { path: "pipeline.deterministic", label: "Bitwise reproducible", help: "Gradients add up in index order; costs some waiting.", input: { kind: "switch" } },
       { path: "deepspeed.zero_stage", label: "ZeRO stage", help: "What trainer lanes shard: 0 nothing, 1 optimizer, 2 gradients too.", input: { kind: "choice", choices: [0, 1, 2] } },
@@ -97,7 +97,7 @@ export const GROUPS: readonly GroupSpec[] = [
     id: "cadence", title: "Evaluation and checkpoints", intro: "How often the run is judged and made safe.",
     fields: [
       { path: "evaluation.every_num_batches", label: "Evaluate every", help: "On held-out seeds.", unit: "batches", input: { kind: "integer", min: 1, step: 1, optional: "only at start and end" } },
-      count("evaluation.num_samples_per_prompt", "Held-out samples a prompt", "More give a steadier number.", "samples"),
+      count("evaluation.num_samples_per_prompt", "Held-out samples a prompt", "More give a steadier number."),
       { path: "evaluation.prompts", label: "Held-out prompts", help: "One a line; empty: the training prompts.", input: { kind: "lines", rows: 3 } },
       { path: "checkpoint.every_num_batches", label: "Checkpoint every", help: "A lost run resumes from the newest.", unit: "batches", input: { kind: "integer", min: 1, step: 1, optional: "only at the end" } },
       count("checkpoint.num_kept", "Checkpoints kept", "Older ones are deleted."),

@@ -3,12 +3,7 @@
 import { computed, signal } from "@preact/signals";
 import { getPath, sameJson, setPath, type Json, type JsonObject } from "../../base/paths.ts";
 import type { Validation } from "../../api/types.ts";
-import { GROUPS } from "./fields.ts";
 import { Validator, type Question } from "./validation.ts";
-
-const SHOWN_BY_SPECIAL_GROUPS = [
-  "base_model.path", "base_model.family", "base_model.dtype", "prompts", "prompts.inline", "prompts.prompt_set", "rewards",
-];
 
 export class FormModel {
   readonly spec = signal<JsonObject>({});
@@ -22,16 +17,6 @@ export class FormModel {
   readonly validator = new Validator((question, answer) => this.learn(question, answer));
 
   readonly ok = computed(() => this.validator.answer.value?.ok === true && !this.validator.checking.value);
-
-  /** Errors that belong to no input on the page: shown beside the summary instead, never swallowed. */
-  readonly otherErrors = computed(() => {
-    const shown = new Set([...SHOWN_BY_SPECIAL_GROUPS, ...GROUPS.flatMap((group) => group.fields.map((field) => field.path))]);
-    const numRewards = (getPath(this.spec.value, "rewards") as readonly Json[] | undefined)?.length ?? 0;
-    for (let index = 0; index < numRewards; index += 1) {
-      for (const end of ["", ".name", ".weight", ".watched"]) shown.add(`rewards.${index}${end}`);
-    }
-    return this.asYaml.value ? this.validator.errorsBeside(new Set()) : this.validator.errorsBeside(shown);
-  });
 
   take(spec: JsonObject): void {
     this.spec.value = spec;

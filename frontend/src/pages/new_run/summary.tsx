@@ -55,17 +55,27 @@ function Verdict({ model }: { model: FormModel }) {
   if (problem.value !== null) return <p class="notice bad" role="alert">{problem.value}</p>;
   const verdict = answer.value;
   if (!verdict) return <p class="small muted">Checking…</p>;
-  const others = model.otherErrors.value;
-  const numErrors = Object.values(verdict.errors).reduce((sum, messages) => sum + messages.length, 0);
+  const errors = model.validator.allErrors();
   return (
     <div class="stack-s" aria-live="polite">
       <span class={`badge ${verdict.ok ? "live" : "lost"}`}>
-        {checking.value ? "checking…" : verdict.ok ? "ready to start" : `${numErrors} ${numErrors === 1 ? "thing" : "things"} to put right`}
+        {checking.value ? "checking…" : verdict.ok ? "ready to start" : `${errors.length} ${errors.length === 1 ? "thing" : "things"} to put right`}
       </span>
       {verdict.ok && verdict.algebra_text && <p class="algebra">{verdict.algebra_text}.</p>}
-      {others.length > 0 && <ul class="bullets field-error">{others.map((message) => <li key={message}>{message}</li>)}</ul>}
+      {errors.length > 0 && (
+        <ul class="bullets small summary-errors">
+          {errors.map((error) => <li key={error.path + error.message}><SummaryError {...error} /></li>)}
+        </ul>
+      )}
     </div>
   );
+}
+
+/** The message, leading to its input when the form shows one. */
+function SummaryError({ path, message }: { path: string; message: string }) {
+  const input = path ? document.getElementById(`field-${path}`) : null;
+  if (!input) return <>{path ? `${path}: ${message}` : message}</>;
+  return <button type="button" class="link-button" onClick={() => input.focus()}>{message}</button>;
 }
 
 function Changes({ parent, spec }: { parent: JsonObject; spec: JsonObject }) {

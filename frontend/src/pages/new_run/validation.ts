@@ -51,10 +51,10 @@ export class Validator {
     return this.answer.value?.errors[path] ?? [];
   }
 
-  /** Errors whose path no field of the form shows. */
-  errorsBeside(shown: ReadonlySet<string>): string[] {
+  /** Every error with its path; an empty path concerns the spec as a whole. */
+  allErrors(): { path: string; message: string }[] {
     return Object.entries(this.answer.value?.errors ?? {}).flatMap(([path, messages]) =>
-      shown.has(path) ? [] : messages.map((message) => (path === WHOLE ? message : `${path}: ${message}`)));
+      messages.map((message) => ({ path: path === WHOLE ? "" : path, message })));
   }
 
   private take(question: Question, answer: Validation): void {

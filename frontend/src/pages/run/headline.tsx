@@ -50,11 +50,13 @@ export function Headline({ store, run }: RunProps) {
   return (
     <section class="card headline" aria-label="Before and after">
       {figures(store, run).map((figure) => <BeforeAfterFigure key={figure.label} {...figure} numEvaluations={numEvaluations} />)}
-      <div class="figure small-figure">
-        <span class="tiny faint">Throughput</span>
-        <b class="num">{number(speed)} <span class="unit">images/s</span></b>
-        <span class="tiny faint num">{idle === undefined ? "" : `lanes idle ${percent(idle)}`}</span>
-      </div>
+      {speed !== undefined && (
+        <div class="figure small-figure">
+          <span class="tiny faint">Throughput</span>
+          <b class="num">{number(speed)} <span class="unit">images/s</span></b>
+          <span class="tiny faint num">{idle === undefined ? "" : `lanes idle ${percent(idle)}`}</span>
+        </div>
+      )}
     </section>
   );
 }

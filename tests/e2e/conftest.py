@@ -1,0 +1,46 @@
+"""One stack and one browser for the whole folder. No Django here: Playwright keeps an event loop in this thread."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.e2e.pages import LoginPage, RunsPage
+from tests.e2e.stack import Stack, running_stack
+
+CHROMIUM = "/usr/bin/chromium"
+
+
+@pytest.fixture(scope="session")
+def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+    with running_stack(tmp_path_factory.mktemp("stack")) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    if not Path(CHROMIUM).exists():
+        pytest.fail(f"the browser test needs {CHROMIUM}: install Debian's chromium package")
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    """A fresh browser profile; an error on a page's console fails the test."""
+    context = browser.new_context(viewport={"width": 1360, "height": 900})
+    opened = context.new_page()
+    problems: list[str] = []
+    opened.on("pageerror", lambda error: problems.append(str(error)))
+    yield opened
+    context.close()
+    assert not problems, f"a script of the page failed: {problems}"
+
+
+@pytest.fixture
+def runs_page(page: Page, stack: Stack) -> RunsPage:
+    """Logged in as the admin."""
+    return LoginPage(page, stack.address).log_in("admin", stack.password)

@@ -1,0 +1,162 @@
+"""Page objects: what a person does on Tandem's pages, by the labels they read. No test logic here."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from playwright.sync_api import Locator, Page, expect
+
+SECONDS = 1000.0
+"""Playwright counts in milliseconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoginPage:
+    page: Page
+    address: str
+
+    def log_in(self, username: str, password: str) -> "RunsPage":
+        self.page.goto(f"{self.address}/login")
+        self.page.get_by_label("User name").fill(username)
+        self.page.get_by_label("Password").fill(password)
+        self.page.get_by_role("button", name="Log in").click()
+        expect(self.page.get_by_role("heading", name="Runs", exact=True)).to_be_visible()
+        return RunsPage(self.page, self.address)
+
+
+@dataclass(frozen=True, slots=True)
+class RunsPage:
+    page: Page
+    address: str
+
+    def open(self) -> "RunsPage":
+        self.page.goto(self.address)
+        return self
+
+    def new_run(self) -> "NewRunPage":
+        self.page.get_by_role("main").get_by_role("link", name="New run").click()
+        expect(self.page.get_by_role("heading", name="New run")).to_be_visible()
+        return NewRunPage(self.page, self.address)
+
+    def row(self, name: str) -> Locator:
+        return self.page.get_by_role("row").filter(has=self.page.get_by_role("link", name=name, exact=True))
+
+    def open_run(self, name: str) -> "RunPage":
+        self.row(name).get_by_role("link", name=name, exact=True).click()
+        return RunPage(self.page)
+
+
+@dataclass(frozen=True, slots=True)
+class NewRunPage:
+    page: Page
+    address: str
+
+    def choose_preset(self, title: str) -> None:
+        self.page.get_by_role("group", name="Presets").get_by_role("button", name=title).click()
+
+    def fill(self, label: str, value: str) -> None:
+        """Fill the field whose label begins with `label`; units follow it."""
+        self.page.get_by_label(re.compile(rf"^{re.escape(label)}\b")).first.fill(value)
+
+    @property
+    def errors(self) -> Locator:
+        return self.page.locator(".field-error")
+
+    @property
+    def algebra(self) -> Locator:
+        """The resolved batch algebra, in a sentence."""
+        return self.page.locator(".algebra")
+
+    def show_yaml(self) -> Locator:
+        self.page.get_by_role("button", name="YAML").click()
+        return self.page.get_by_role("textbox", name="Spec as YAML")
+
+    def show_form(self) -> None:
+        self.page.get_by_role("button", name="Form").click()
+
+    def start(self, name: str) -> "RunPage":
+        self.page.get_by_label("Name", exact=True).fill(name)
+        start = self.page.get_by_role("button", name="Start the run")
+        expect(start).to_be_enabled()
+        start.click()
+        run = RunPage(self.page)
+        expect(run.heading(name)).to_be_visible(timeout=20 * SECONDS)
+        return run
+
+
+@dataclass(frozen=True, slots=True)
+class RunPage:
+    page: Page
+
+    def heading(self, name: str) -> Locator:
+        return self.page.get_by_role("heading", name=name)
+
+    @property
+    def state(self) -> Locator:
+        return self.page.locator(".run-title .pill")
+
+    @property
+    def data_age(self) -> Locator:
+        return self.page.locator(".run-title .badge")
+
+    @property
+    def num_batches_done(self) -> int:
+        return int(self.page.locator(".run-progress b").first.inner_text())
+
+    def wait_for_state(self, *states: str, timeout_seconds: float) -> None:
+        expect(self.state).to_have_text(re.compile("|".join(states)), timeout=timeout_seconds * SECONDS)
+
+    def wait_for_batches(self, number: int, timeout_seconds: float) -> None:
+        self.page.wait_for_function(
+            "wanted => Number(document.querySelector('.run-progress b')?.textContent) >= wanted",
+            arg=number,
+            timeout=timeout_seconds * SECONDS,
+        )
+
+    def tab(self, name: str) -> None:
+        self.page.get_by_role("tab", name=name).click()
+
+    def chart(self, title: str) -> Locator:
+        """The drawn chart of a panel; there is none while the panel has no points."""
+        return self.page.get_by_role("region", name=title, exact=True).locator("canvas")
+
+    def latest_value(self, title: str) -> str:
+        return self.page.get_by_role("region", name=title, exact=True).locator(".legend b").first.inner_text()
+
+    @property
+    def lanes(self) -> Locator:
+        return self.page.get_by_role("img", name=re.compile(r"^Timeline of \d+ lanes"))
+
+    def shares_of_lane_time(self) -> Locator:
+        return self.page.locator(".bubble-row")
+
+    @property
+    def pictures(self) -> Locator:
+        return self.page.locator(".tile img")
+
+    def wait_for_pictures(self, timeout_seconds: float) -> None:
+        """Until a sample is not only named but painted."""
+        self.page.wait_for_function(
+            "[...document.querySelectorAll('.tile img')].some(image => image.complete && image.naturalWidth > 0)",
+            timeout=timeout_seconds * SECONDS,
+        )
+
+    def cancel(self) -> None:
+        self.page.get_by_role("button", name="Cancel", exact=True).click()
+        self.page.get_by_role("button", name="Cancel the run").click()
+
+    def download_lora(self, folder: Path) -> Path:
+        self.tab("Checkpoints & LoRA")
+        with self.page.expect_download() as download:
+            self.page.get_by_role("region", name="LoRA files").get_by_role("link", name="Download").first.click()
+        target = folder / "lora.safetensors"
+        download.value.save_as(target)
+        return target
+
+    def mark(self) -> None:
+        """Leave a mark that a reload would wipe away."""
+        self.page.evaluate("window.notReloaded = true")
+
+    @property
+    def was_reloaded(self) -> bool:
+        return not self.page.evaluate("window.notReloaded === true")

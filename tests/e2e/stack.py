@@ -1,0 +1,71 @@
+"""The whole stack as a process of its own, on a folder and a port of its own."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+
+ROOT = Path(__file__).resolve().parents[2]
+READY_SECONDS = 180.0
+STOP_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    address: str
+    var: Path
+
+    @property
+    def password(self) -> str:
+        return (self.var / "admin-password").read_text().strip()
+
+
+@contextmanager
+def running_stack(var: Path) -> Iterator[Stack]:
+    """`manage.py up` until the block ends. Raises `RuntimeError` with the log's last lines when it does not come up."""
+    port = _free_port()
+    log = var / "up.log"
+    environment = {**os.environ, "TANDEM_VAR": str(var), "TANDEM_PORT": str(port)}
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [sys.executable, "manage.py", "up"], cwd=ROOT, env=environment, stdout=output, stderr=subprocess.STDOUT
+        )
+    stack = Stack(address=f"http://127.0.0.1:{port}", var=var)
+    try:
+        _wait_until_ready(stack, process, log)
+        yield stack
+    finally:
+        process.send_signal(signal.SIGINT)
+        try:
+            process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _wait_until_ready(stack: Stack, process: subprocess.Popen[bytes], log: Path) -> None:
+    deadline = time.monotonic() + READY_SECONDS
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            answer = httpx.get(f"{stack.address}/api/v1/health/ready", timeout=5)
+        except httpx.TransportError:
+            answer = None
+        if answer is not None and answer.status_code == httpx.codes.OK:
+            return
+        time.sleep(0.5)
+    tail = "\n".join(log.read_text(errors="replace").splitlines()[-25:])
+    raise RuntimeError(f"the stack did not come up within {READY_SECONDS:.0f} s:\n{tail}")

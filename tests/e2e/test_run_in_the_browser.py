@@ -1,0 +1,68 @@
+"""A person logs in, starts a short run, watches it move, cancels another, and loads the LoRA of the first."""
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.e2e.pages import RunPage, RunsPage
+
+pytestmark = [pytest.mark.e2e, pytest.mark.ray]
+
+ROOT = Path(__file__).resolve().parents[2]
+PRESET = "Shapes, a quick try"
+
+
+def test_the_form_says_what_is_wrong_before_anything_starts(runs_page: RunsPage) -> None:
+    form = runs_page.new_run()
+    form.choose_preset(PRESET)
+    expect(form.algebra).to_be_visible()
+    form.fill("Mini-batches", "3")
+    expect(form.errors).to_contain_text("must divide")
+    expect(form.page.get_by_role("button", name="Start the run")).to_be_disabled()
+    form.fill("Mini-batches", "1")
+    expect(form.algebra).to_contain_text("optimizer steps a batch")
+    assert "num_minibatches: 1" in form.show_yaml().input_value()
+
+
+@pytest.mark.timeout(420)
+def test_a_run_moves_live_and_leaves_a_lora_that_diffusers_loads(runs_page: RunsPage, tmp_path: Path) -> None:
+    form = runs_page.new_run()
+    form.choose_preset(PRESET)
+    run = form.start("browser run")
+    run.mark()
+    run.wait_for_state("running", timeout_seconds=120)
+    run.wait_for_batches(1, timeout_seconds=120)
+    expect(run.chart("Reward").first).to_be_visible()
+    expect(run.lanes).to_be_visible()
+    expect(run.shares_of_lane_time().first).to_contain_text("busy")
+    run.wait_for_pictures(timeout_seconds=60)
+    run.tab("Samples")
+    run.wait_for_pictures(timeout_seconds=60)
+    assert not run.was_reloaded, "everything so far came over the websocket"
+
+    done = run.num_batches_done
+    run.page.reload()
+    run.wait_for_batches(done, timeout_seconds=30)
+    run.wait_for_state("completed", timeout_seconds=180)
+    _loads_in_diffusers(run.download_lora(tmp_path))
+
+
+@pytest.mark.timeout(240)
+def test_a_run_is_cancelled_from_its_page(runs_page: RunsPage) -> None:
+    form = runs_page.new_run()
+    form.choose_preset("Shapes demo")
+    run: RunPage = form.start("to be cancelled")
+    run.wait_for_state("starting", "running", timeout_seconds=60)
+    run.cancel()
+    run.wait_for_state("cancelled", timeout_seconds=120)
+    expect(runs_page.open().row("to be cancelled")).to_contain_text("cancelled")
+
+
+def _loads_in_diffusers(path: Path) -> None:
+    from diffusers import FluxPipeline
+    from safetensors.torch import load_file
+
+    pipeline = FluxPipeline.from_pretrained(ROOT / "deploy" / "models" / "shapes")
+    pipeline.load_lora_weights(load_file(path))
+    assert pipeline.get_active_adapters()
