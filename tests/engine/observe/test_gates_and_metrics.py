@@ -40,6 +40,12 @@ def test_merging_adds_sums_and_keeps_the_larger_maximum() -> None:
     )
 
 
+def test_a_broken_rank_is_not_hidden_by_a_sound_one() -> None:
+    for parts in ([stats(math.nan, 0.0), stats(0.0, 0.0)], [stats(0.0, 0.0), stats(math.nan, 0.0)]):
+        with pytest.raises(ReplayGateError):
+            check_replay_gate(merge_stats(parts), ReplayGateSpec())
+
+
 def test_metrics_are_means_over_pairs_and_leave_out_what_was_not_measured() -> None:
     merged = UpdateStats(num_pairs=4, sums={"loss": 2.0, "ratio": 4.0, "clipped": 1.0}, maxima={"ratio_deviation": 0.3})
     assert update_metrics(merged) == {

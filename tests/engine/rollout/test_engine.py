@@ -8,7 +8,7 @@ import torch
 from diffusers import FluxPipeline
 
 from worker.contracts.run_spec import RunSpec
-from worker.engine.errors import SyncError
+from worker.engine.errors import NonFiniteError, SyncError
 from worker.engine.models.lora import lora_parameters
 from worker.engine.rollout.engine import RolloutEngine
 from worker.engine.rollout.noise import initial_noise, trajectory_seed
@@ -123,3 +123,16 @@ def test_nothing_is_generated_before_the_first_pull_or_after_a_failed_one(
     with pytest.raises(SyncError):
         engine.pull(publish({"nothing.lora_A.weight": torch.zeros(1)}, 1))
     assert engine.policy_version is None
+
+
+def test_pictures_of_a_broken_policy_are_an_error_not_black(
+    tiny_checkpoint: str, make_spec: Callable[..., RunSpec]
+) -> None:
+    engine = RolloutEngine(make_spec(), tiny_checkpoint)
+    tensors = {
+        name: torch.full_like(parameter, float("nan"))
+        for name, parameter in lora_parameters(engine._model.transformer).items()
+    }
+    engine.pull(publish(tensors, 0))
+    with pytest.raises(NonFiniteError, match="`latents` must be finite, got nan at prompt 'a red square', member 0"):
+        engine.generate(request(Purpose.EVALUATE))

@@ -1,5 +1,6 @@
 """Sums of the trainer ranks as points on the curves of `worker.contracts.metric_names`."""
 
+import math
 from collections.abc import Iterable
 
 from worker.contracts.metric_names import Metric
@@ -22,7 +23,7 @@ def merge_stats(parts: Iterable[UpdateStats]) -> UpdateStats:
         for name, value in part.sums.items():
             sums[name] = sums.get(name, 0.0) + value
         for name, value in part.maxima.items():
-            maxima[name] = max(maxima.get(name, value), value)
+            maxima[name] = max(maxima.get(name, value), value, key=_nan_first)
     return UpdateStats(num_pairs=num_pairs, sums=sums, maxima=maxima)
 
 
@@ -34,3 +35,8 @@ def update_metrics(stats: UpdateStats) -> dict[str, float]:
     if RATIO_DEVIATION in stats.maxima:
         metrics[Metric.RATIO_MAX_DEVIATION.value] = stats.maxima[RATIO_DEVIATION]
     return metrics
+
+
+def _nan_first(value: float) -> tuple[bool, float]:
+    """An order in which NaN is the largest: plain `max` would drop it and let a broken rank pass the gate."""
+    return math.isnan(value), value

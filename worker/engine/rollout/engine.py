@@ -9,7 +9,7 @@ import time
 import torch
 
 from worker.contracts.run_spec import RunSpec
-from worker.engine.errors import SyncError
+from worker.engine.errors import NonFiniteError, SyncError
 from worker.engine.models.base import Conditioning
 from worker.engine.models.determinism import apply_determinism
 from worker.engine.models.lora import add_lora
@@ -62,6 +62,7 @@ class RolloutEngine:
 
         Raises:
             SyncError: when the fragment asks for another version than the one bound.
+            NonFiniteError: naming the first member whose latents are not finite; as pixels they would look black.
         """
         fragment = request.fragment
         if fragment.policy_version != self._version:
@@ -71,6 +72,7 @@ class RolloutEngine:
             )
         started = time.perf_counter()
         clean, trajectories, seeds = self._draw(request)
+        _check_finite(clean, request)
         drawn = time.perf_counter()
         sampling = self._spec.sampling
         images = self._model.decode(clean, height=sampling.height, width=sampling.width)
@@ -130,3 +132,12 @@ class RolloutEngine:
     def _sigmas(self, num_denoising_steps: int) -> torch.Tensor:
         sampling = self._spec.sampling
         return self._model.sigmas(num_denoising_steps, height=sampling.height, width=sampling.width)
+
+
+def _check_finite(latents: torch.Tensor, request: GenerationRequest) -> None:
+    broken = (~torch.isfinite(latents).flatten(1).all(1)).nonzero().flatten().tolist()
+    if broken:
+        member = request.fragment.members[broken[0]]
+        value = latents[broken[0]][~torch.isfinite(latents[broken[0]])][0]
+        where = f"prompt {request.prompt!r}, member {member}, policy version {request.fragment.policy_version}"
+        raise NonFiniteError("latents", where, float(value))

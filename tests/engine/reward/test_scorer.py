@@ -1,0 +1,48 @@
+"""The reward lane: failures of trained rewards end the run, except on pictures a user merely asked for."""
+
+import numpy as np
+import pytest
+
+from worker.contracts.names import RewardName
+from worker.contracts.sections import RewardSpec
+from worker.engine.reward.base import RewardError
+from worker.engine.reward.scorer import Scorer
+from worker.pipeline.types import Fragment, FragmentKey, Purpose
+
+IMAGES = np.full((2, 32, 32, 3), 240, dtype=np.uint8)
+REWARDS = (
+    RewardSpec(name=RewardName.SHAPE_MATCH, weight=2.0),
+    RewardSpec(name=RewardName.COLORFULNESS, watched=True),
+)
+
+
+def fragment(purpose: Purpose) -> Fragment:
+    return Fragment(FragmentKey(purpose, 0, 0, 0), (0, 1), 0)
+
+
+def test_rewards_are_weighted_and_parts_are_all_there() -> None:
+    scored = Scorer(REWARDS).score(fragment(Purpose.TRAIN), "a red square", IMAGES)
+    assert set(scored.parts) == {"shape_match", "colorfulness"}
+    assert scored.rewards == tuple(2 * part for part in scored.parts["shape_match"])
+    assert len(scored.rewards) == 2
+
+
+@pytest.mark.parametrize("purpose", [Purpose.TRAIN, Purpose.EVALUATE])
+def test_a_trained_reward_that_fails_is_an_error(purpose: Purpose) -> None:
+    with pytest.raises(RewardError, match="failed on 2 of 2 samples"):
+        Scorer(REWARDS).score(fragment(purpose), "a view of the sea", IMAGES)
+
+
+def test_a_picture_a_user_asked_for_may_be_beyond_the_reward() -> None:
+    scored = Scorer(REWARDS).score(fragment(Purpose.REQUEST), "a view of the sea", IMAGES)
+    assert scored.rewards == (0.0, 0.0)
+    assert set(scored.parts) == {"colorfulness"}
+
+
+def test_a_watched_reward_that_fails_is_left_out() -> None:
+    watched = (
+        RewardSpec(name=RewardName.COLORFULNESS),
+        RewardSpec(name=RewardName.SHAPE_MATCH, watched=True),
+    )
+    scored = Scorer(watched).score(fragment(Purpose.TRAIN), "a view of the sea", IMAGES)
+    assert set(scored.parts) == {"colorfulness"}
