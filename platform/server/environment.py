@@ -6,6 +6,7 @@ run at the moment: `manage.py up` starts exactly those servers whose URL is not 
 
 import os
 import secrets
+import tempfile
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
@@ -93,8 +94,10 @@ def read_or_create_secret(path: Path, num_bytes: int = 50) -> str:
     if path.exists() and (kept := path.read_text().strip()):
         return kept
     path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f"{path.name}.{os.getpid()}")
-    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+    # mkstemp's files are 0600 from the start, and nobody else writes the same one.
+    descriptor, name = tempfile.mkstemp(prefix=f"{path.name}.", dir=path.parent)
+    draft = Path(name)
+    with os.fdopen(descriptor, "w") as file:
         file.write(secrets.token_urlsafe(num_bytes))
     try:
         os.link(draft, path)
