@@ -119,6 +119,6 @@ class UpdateStats:
 
     num_pairs: int = 0
     sums: dict[str, float] = field(default_factory=dict)
-    """`loss`, `kl`, `ratio`, `clipped`."""
+    """`loss`, `ratio`, `clipped`; `kl` over the `kl_pairs` it was measured on."""
     maxima: dict[str, float] = field(default_factory=dict)
     """`ratio_deviation`; on fresh data also `mean_error` = |μ_replay − μ_rollout| / std."""

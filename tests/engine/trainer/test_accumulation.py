@@ -60,9 +60,25 @@ def test_the_gradient_is_the_formulas_mean_over_all_pairs(
     assert metrics["learning_rate"] == 1e-3
     assert stats.num_pairs == NUM_PAIRS
     assert 0 < sums["clipped"] < NUM_PAIRS
-    measured = {name: value for name, value in sums.items() if name != "kl" or kl_coefficient}
-    assert stats.sums == pytest.approx(measured, rel=1e-4, abs=1e-5)
-    assert ("kl" in stats.sums) == (kl_coefficient > 0)
+    if kl_coefficient:
+        sums["kl_pairs"] = NUM_PAIRS
+    else:
+        del sums["kl"]
+    assert stats.sums == pytest.approx(sums, rel=1e-4, abs=1e-5)
+
+
+def test_without_a_penalty_the_kl_of_fresh_pairs_is_watched_on_a_sample_and_trains_nothing(
+    make_trainer: Callable[..., TrainerEngine], groups: list[GroupBatch], current: PublishedAdapter
+) -> None:
+    watched, unwatched = make_trainer(current), make_trainer(current)
+    seen, plain = GradientRecorder(watched), GradientRecorder(unwatched)
+    stats = watched.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=True)
+    unwatched.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=False)
+    watched.commit()
+    unwatched.commit()
+    assert 0 < stats.sums["kl_pairs"] < NUM_PAIRS
+    assert stats.sums["kl"] > 0
+    assert torch.equal(seen.last, plain.last)
 
 
 @STAGES

@@ -31,7 +31,12 @@ def update_metrics(stats: UpdateStats) -> dict[str, float]:
     """Means over pairs, by metric name; what was not measured is absent. Raises `ValueError` for no pairs at all."""
     if stats.num_pairs < 1:
         raise ValueError("`num_pairs` must be ≥ 1, got 0: nothing was trained, so there is nothing to report")
-    metrics = {MEANS[name].value: value / stats.num_pairs for name, value in stats.sums.items() if name in MEANS}
+    counts = {"kl": stats.sums.get("kl_pairs", 0.0)}
+    metrics = {
+        MEANS[name].value: value / counts.get(name, stats.num_pairs)
+        for name, value in stats.sums.items()
+        if name in MEANS
+    }
     if RATIO_DEVIATION in stats.maxima:
         metrics[Metric.RATIO_MAX_DEVIATION.value] = stats.maxima[RATIO_DEVIATION]
     return metrics

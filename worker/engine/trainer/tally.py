@@ -30,6 +30,7 @@ class Tally:
         self._add("clipped", replayed.clipped.sum().float())
         if replayed.kl is not None:
             self._add("kl", replayed.kl.sum())
+            self._add("kl_pairs", replayed.kl.new_tensor(len(replayed.kl)))
         self._raise_to(RATIO_DEVIATION, (replayed.ratios - 1).abs().max())
         if replayed.mean_error is not None:
             self._raise_to(MEAN_ERROR, replayed.mean_error)
