@@ -6,6 +6,8 @@ from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.validation import validate_schema
 from rest_framework.test import APIClient
 
+from accounts.models import User
+
 
 def test_the_schema_is_made_without_warnings_and_is_valid_openapi(capsys: pytest.CaptureFixture[str]) -> None:
     GENERATOR_STATS.reset()
@@ -16,7 +18,7 @@ def test_the_schema_is_made_without_warnings_and_is_valid_openapi(capsys: pytest
 
 
 @pytest.mark.django_db
-def test_the_docs_page_loads_nothing_from_elsewhere(client_of: object, alice: object) -> None:
+def test_the_docs_page_loads_nothing_from_elsewhere(alice: User) -> None:
     client = APIClient()
     client.force_authenticate(alice)
     page = client.get("/api/v1/docs").content.decode()

@@ -129,7 +129,7 @@ def test_the_whole_conversation(client: Client, trial: Try) -> None:
     bearer = {"Authorization": f"Bearer {job.token}"}
     address = TRY_ADAPTER_PATH.format(id=job.id)
     assert client.get(address).status_code == 401
-    assert b"".join(client.get(address, headers=bearer).streaming_content) == LORA  # type: ignore[arg-type]
+    assert client.get(address, headers=bearer).getvalue() == LORA
 
     for name in ("base-0-0.png", "base-0-1.png", "lora-0-0.png", "lora-0-1.png"):
         checked = {**bearer, SHA256_HEADER: hashlib.sha256(name.encode()).hexdigest()}

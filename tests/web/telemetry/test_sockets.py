@@ -42,7 +42,13 @@ class Socket(ApplicationCommunicator):
 @asynccontextmanager
 async def socket(address: str, user: User | None) -> AsyncIterator[Socket]:
     path, _, query = address.partition("?")
-    scope = {"type": "websocket", "path": path, "query_string": query.encode(), "headers": [], "user": user}
+    scope: dict[str, Any] = {
+        "type": "websocket",
+        "path": path,
+        "query_string": query.encode(),
+        "headers": [],
+        "user": user,
+    }
     opened = Socket(URLRouter(websocket_urlpatterns), scope)
     try:
         await opened.send_input({"type": "websocket.connect"})
