@@ -100,7 +100,7 @@ function options(latest: { current: Props }, width: number, hasBand: boolean): u
     width, height: props.height, padding: [10, 12, 0, 0], legend: { show: false },
     series: series(props, hasBand),
     bands: hasBand ? [{ series: [numSeries - 2, numSeries - 1], fill: bandFill }] : [],
-    scales: { x: { time: false }, y: { range: padded } },
+    scales: { x: { time: false, range: widened }, y: { range: padded } },
     axes: [
       { ...axis, size: 26, gap: 4, values: (_plot, ticks) => ticks.map(X_LABEL[props.axis]), space: 70,
         ...(props.axis === "wall" ? {} : { incrs: WHOLE_INCREMENTS }) },
@@ -121,6 +121,12 @@ function options(latest: { current: Props }, width: number, hasBand: boolean): u
 function tickText(tick: number, increment: number): string {
   const decimals = String(Number(increment.toPrecision(6))).split(".")[1]?.length ?? 0;
   return decimals > 5 ? number(tick) : tick.toLocaleString("en-GB", { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
+}
+
+/** A single point stands in the middle of a range of its own. */
+function widened(_plot: uPlot, low: number | null, high: number | null): uPlot.Range.MinMax {
+  if (low === null || high === null) return [0, 1];
+  return low === high ? [low - 1, high + 1] : [low, high];
 }
 
 /** A little air above and below; a flat curve gets a range of its own instead of uPlot's 0–100. */

@@ -65,19 +65,7 @@ export function Timeline({ store, live }: Props) {
     <div class="timeline">
       <div class="row-between">
         <TimelineLegend store={store} />
-        <div class="row">
-          {live && (
-            <label class="check">
-              <input type="checkbox" checked={following}
-                onChange={(event) => control.change((view, extent) =>
-                  event.currentTarget.checked ? followed(view, extent) : { ...view, follow: false })} />
-              Follow live
-            </label>
-          )}
-          <button type="button" class="button small" aria-label="Zoom in" onClick={() => control.change(KEYS["+"] as Move)}>+</button>
-          <button type="button" class="button small" aria-label="Zoom out" onClick={() => control.change(KEYS["-"] as Move)}>−</button>
-          <button type="button" class="button small" onClick={() => control.change(KEYS["0"] as Move)}>Fit all</button>
-        </div>
+        <Tools live={live} following={following} change={control.change} />
       </div>
       {store.numSpans === 0 && (
         <Empty title="No lane time yet">Spans appear here as soon as the run's lanes report what they do.</Empty>
@@ -88,6 +76,23 @@ export function Timeline({ store, live }: Props) {
         {hovered && <SpanTooltip {...hovered} />}
       </div>
       <p class="tiny faint">Wheel zooms, drag pans, double-click shows everything. Vertical ticks: a policy version was published.</p>
+    </div>
+  );
+}
+
+function Tools({ live, following, change }: { live: boolean; following: boolean; change: (move: Move) => void }) {
+  return (
+    <div class="row">
+      {live && (
+        <label class="check">
+          <input type="checkbox" checked={following}
+            onChange={(event) => change(event.currentTarget.checked ? followed : (view) => ({ ...view, follow: false }))} />
+          Follow live
+        </label>
+      )}
+      <button type="button" class="button small" aria-label="Zoom in" onClick={() => change(KEYS["+"] as Move)}>+</button>
+      <button type="button" class="button small" aria-label="Zoom out" onClick={() => change(KEYS["-"] as Move)}>−</button>
+      <button type="button" class="button small" onClick={() => change(KEYS["0"] as Move)}>Fit all</button>
     </div>
   );
 }

@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { api } from "../../api/endpoints.ts";
-import { TERMINAL_STATES } from "../../api/types.ts";
+import { TERMINAL_STATES, type Run } from "../../api/types.ts";
 import { Confirm, Dialog } from "../../ui/dialog.tsx";
 import { attempt } from "../../ui/toasts.tsx";
 import { mayEdit, type RunProps } from "./context.ts";
@@ -35,7 +35,6 @@ export function Actions({ store, run }: RunProps) {
   const [asked, setAsked] = useState<Asked | null>(null);
   const [busy, setBusy] = useState(false);
   const editable = mayEdit(run);
-  const ended = TERMINAL_STATES.includes(run.state);
 
   const doIt = async (work: () => Promise<unknown>, done?: string) => {
     setBusy(true);
@@ -70,21 +69,7 @@ export function Actions({ store, run }: RunProps) {
   return (
     <div class="row run-actions">
       {["pause", "resume", "sample_now", "checkpoint_now", "stop", "cancel"].map(button)}
-      <details class="menu" onClick={(event) => closeAfterChoice(event)}>
-        <summary class="button" aria-label="More actions">More ▾</summary>
-        <div class="menu-items">
-          <a href={`/runs/new?from=${run.id}`}>Edit and rerun…</a>
-          <button type="button" disabled={!editable || busy} onClick={duplicate}>Duplicate and start</button>
-          <a href={`/compare?runs=${run.id}`}>Compare with…</a>
-          <button type="button" disabled={!editable || busy} onClick={archive}>
-            {run.archived_at === null ? "Archive" : "Take out of the archive"}
-          </button>
-          <button type="button" class="danger" disabled={!editable || busy || !ended} onClick={() => setAsked("delete")}
-            title={ended ? "" : "A run can be deleted once it has ended."}>
-            Delete…
-          </button>
-        </div>
-      </details>
+      <MoreMenu run={run} disabled={!editable || busy} onDuplicate={duplicate} onArchive={archive} onDelete={() => setAsked("delete")} />
       {asked === "sample_now" && <SampleNow onSample={(prompts) => act("sample_now", prompts)} onClose={() => setAsked(null)} />}
       {(asked === "stop" || asked === "cancel") && (
         <Confirm title={`${ACTIONS[asked]?.label} “${run.name}”?`} text={ACTIONS[asked]?.confirm ?? ""}
@@ -96,6 +81,35 @@ export function Actions({ store, run }: RunProps) {
           onConfirm={remove} onClose={() => setAsked(null)} />
       )}
     </div>
+  );
+}
+
+interface MenuProps {
+  readonly run: Run;
+  readonly disabled: boolean;
+  readonly onDuplicate: () => void;
+  readonly onArchive: () => void;
+  readonly onDelete: () => void;
+}
+
+function MoreMenu({ run, disabled, onDuplicate, onArchive, onDelete }: MenuProps) {
+  const ended = TERMINAL_STATES.includes(run.state);
+  return (
+    <details class="menu" onClick={(event) => closeAfterChoice(event)}>
+      <summary class="button" aria-label="More actions">More ▾</summary>
+      <div class="menu-items">
+        <a href={`/runs/new?from=${run.id}`}>Edit and rerun…</a>
+        <button type="button" disabled={disabled} onClick={onDuplicate}>Duplicate and start</button>
+        <a href={`/compare?runs=${run.id}`}>Compare with…</a>
+        <button type="button" disabled={disabled} onClick={onArchive}>
+          {run.archived_at === null ? "Archive" : "Take out of the archive"}
+        </button>
+        <button type="button" class="danger" disabled={disabled || !ended} onClick={onDelete}
+          title={ended ? "" : "A run can be deleted once it has ended."}>
+          Delete…
+        </button>
+      </div>
+    </details>
   );
 }
 

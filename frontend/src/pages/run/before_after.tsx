@@ -36,7 +36,7 @@ export function BeforeAfter({ store, run }: RunProps) {
       <div class="card-head">
         <h2>Before → after</h2>
         {pair.value && (
-          <span class="tiny faint">held-out seeds, batch {pair.value.first} → batch {pair.value.last}</span>
+          <span class="tiny faint">held-out seeds, batch {pair.value.first}{pair.value.last > pair.value.first && ` → batch ${pair.value.last}`}</span>
         )}
       </div>
       {pair.error !== null && <Failed message={pair.error} onRetry={pair.reload} />}

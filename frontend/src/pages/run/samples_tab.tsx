@@ -51,14 +51,9 @@ export function SamplesTab({ store, run }: RunProps) {
         <Segmented label="Which samples" choices={PURPOSES} value={purpose}
           onChange={(value) => (setPurpose(value), setChosen(null))} />
         {batches.length > 0 && (
-          <div class="row batch-slider">
-            <button type="button" class="button small" aria-label="Earlier batch" disabled={index <= 0} onClick={() => go(index - 1)}>←</button>
-            <input type="range" min={0} max={batches.length - 1} value={index} aria-label="Batch"
-              aria-valuetext={`batch ${shownBatch}`} onInput={(event) => go(Number(event.currentTarget.value))} />
-            <button type="button" class="button small" aria-label="Later batch" disabled={index >= batches.length - 1} onClick={() => go(index + 1)}>→</button>
-            <span class="small num">batch <b>{shownBatch}</b>{samples[0] && ` · v${samples[0].policy_version}`}</span>
-            <label class="check"><input type="checkbox" checked={chosen === null} onChange={() => setChosen(chosen === null ? (newest ?? null) : null)} />Newest</label>
-          </div>
+          <BatchSlider index={index} last={batches.length - 1} onGo={go} isNewest={chosen === null}
+            label={`batch ${shownBatch}${samples[0] ? ` · v${samples[0].policy_version}` : ""}`}
+            onNewest={() => setChosen(chosen === null ? (newest ?? null) : null)} />
         )}
       </div>
       {answer.error !== null && <Failed message={answer.error} onRetry={answer.reload} />}
@@ -69,6 +64,28 @@ export function SamplesTab({ store, run }: RunProps) {
       {samples.length > 0 && <SampleGrid samples={samples} judges={judgesOf(run.spec)} onOpen={setEnlarged} />}
       {enlarged && <Enlarged sample={enlarged} onClose={() => setEnlarged(null)} />}
     </section>
+  );
+}
+
+interface SliderProps {
+  readonly index: number;
+  readonly last: number;
+  readonly label: string;
+  readonly isNewest: boolean;
+  readonly onGo: (index: number) => void;
+  readonly onNewest: () => void;
+}
+
+function BatchSlider({ index, last, label, isNewest, onGo, onNewest }: SliderProps) {
+  return (
+    <div class="row batch-slider">
+      <button type="button" class="button small" aria-label="Earlier batch" disabled={index <= 0} onClick={() => onGo(index - 1)}>←</button>
+      <input type="range" min={0} max={last} value={index} aria-label="Batch" aria-valuetext={label}
+        onInput={(event) => onGo(Number(event.currentTarget.value))} />
+      <button type="button" class="button small" aria-label="Later batch" disabled={index >= last} onClick={() => onGo(index + 1)}>→</button>
+      <span class="small num">{label}</span>
+      <label class="check"><input type="checkbox" checked={isNewest} onChange={onNewest} />Newest</label>
+    </div>
   );
 }
 

@@ -17,13 +17,11 @@ interface Listed {
   readonly next: string | null;
 }
 
-export function RunsPage() {
-  const [filter, setFilter] = useState<RunFilter>(filterFromAddress);
+/** The list of a filter, kept live. */
+function useRuns(filter: RunFilter) {
   const [listed, setListed] = useState<Listed | null>(null);
   const [error, setError] = useState<string | null>(null);
   const [live, setLive] = useState(false);
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
-  const projects = useResource(api.projects, []);
   const latest = useRef(filter);
   latest.current = filter;
 
@@ -47,6 +45,14 @@ export function RunsPage() {
     const page = await api.nextRuns(listed.next);
     setListed({ runs: [...listed.runs, ...page.results], next: page.next });
   });
+  return { listed, error, live, read, more };
+}
+
+export function RunsPage() {
+  const [filter, setFilter] = useState<RunFilter>(filterFromAddress);
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const projects = useResource(api.projects, []);
+  const { listed, error, live, read, more } = useRuns(filter);
   const toggle = (id: string) => {
     const next = new Set(chosen);
     if (!next.delete(id)) next.add(id);
