@@ -81,6 +81,7 @@ class Controller:
             gang=self._gang,
             client=self._client,
             on_ready=self._join,
+            heed=self._heed,
         )
         self._executor = RayExecutor(parts=parts, calls=self._calls, gang=self._gang, on_event=self._happened)
         self._saver = Saver(
@@ -173,7 +174,7 @@ class Controller:
             self._join(lane)
         self._tell_state()
         is_edge = position.batch in (0, self._answer.spec.num_batches)
-        if is_edge and self._parts.evaluations.is_due(position.batch):
+        if is_edge and self._parts.evaluations.is_due(position.batch) and not self._commands.stop_wanted:
             self._evaluate(self._current)
         else:
             self._enter(Phase.TRAIN)

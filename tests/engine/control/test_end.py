@@ -1,5 +1,8 @@
+import subprocess
+import sys
 from typing import Any
 
+import pytest
 import ray
 
 from worker.engine.__main__ import plain_reason
@@ -21,3 +24,11 @@ def test_flat_trajectories_go_back_to_their_groups() -> None:
     groups = assemble_groups(plans, fragments)
     found: list[tuple[int, Any]] = [(group.group, group.trajectories) for group in groups]
     assert found == [(2, ("a",)), (5, ("b", "c"))]
+
+
+@pytest.mark.parametrize("module", ["worker.engine.__main__", "worker.engine.reward.scorer"])
+def test_driver_and_reward_lanes_start_without_torch(module: str) -> None:
+    """Seconds of start-up and hundreds of MiB, for lanes that compute nothing with it."""
+    program = f"import sys, {module}; print([name for name in ('torch', 'diffusers') if name in sys.modules])"
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "[]"

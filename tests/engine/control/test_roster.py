@@ -48,7 +48,15 @@ def roster(fleet: Any, client: Any) -> LaneRoster:
     calls: Any = Calls()
     gang: Any = SimpleNamespace(lanes=["trainer-0"])
     answer: Any = SimpleNamespace()
-    return LaneRoster(answer=answer, fleet=fleet, calls=calls, gang=gang, client=client, on_ready=lambda lane: None)
+    return LaneRoster(
+        answer=answer,
+        fleet=fleet,
+        calls=calls,
+        gang=gang,
+        client=client,
+        on_ready=lambda lane: None,
+        heed=lambda: None,
+    )
 
 
 def lose(roster: LaneRoster, lane: str, num_times: int) -> None:

@@ -5,7 +5,8 @@ lane's placement group outlives its actor: a new actor takes the same place.
 """
 
 import logging
-from collections.abc import Collection, Iterable, Sequence
+import time
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -32,6 +33,7 @@ ACTOR_CLASSES: dict[Role, type] = {
 }
 PLACE_TIMEOUT_SECONDS = 120.0
 CLOCK_TIMEOUT_SECONDS = 5.0
+HEED_SECONDS = 0.2
 
 
 class LanePlacementError(EngineError):
@@ -90,14 +92,22 @@ class LaneFleet:
         """Where every lane is that has landed."""
         return tuple(handle.info for handle in self._handles.values() if handle.place is not None)
 
-    def settle(self, lanes: Collection[str]) -> None:
+    def settle(self, lanes: Collection[str], heed: Callable[[], None]) -> None:
         """Wait until the actors of `lanes` are placed and alive, and measure their clocks.
+
+        Args:
+            lanes: some or all of the fleet.
+            heed: called now and then meanwhile; what it raises ends the wait.
 
         Raises:
             LanePlacementError: when a lane found no place in `PLACE_TIMEOUT_SECONDS`.
         """
         placing = {self._handles[name].actor.place.remote(): self._handles[name] for name in lanes}
-        _, late = ray.wait(list(placing), num_returns=len(placing), timeout=PLACE_TIMEOUT_SECONDS)
+        late = list(placing)
+        deadline = time.monotonic() + PLACE_TIMEOUT_SECONDS
+        while late and time.monotonic() < deadline:
+            _, late = ray.wait(list(placing), num_returns=len(placing), timeout=HEED_SECONDS)
+            heed()
         if late:
             names = ", ".join(placing[ref].name for ref in late)
             raise LanePlacementError(

@@ -28,7 +28,10 @@ class LanesExhaustedError(EngineError):
 
 
 class LaneRoster:
-    """`ready` holds the lanes that are loaded; `on_ready(lane)` tells of each one that comes back."""
+    """`ready` holds the lanes that are loaded; `on_ready(lane)` tells of each one that comes (back).
+
+    `heed` is called while waiting for the cluster, so that a run without room can still be cancelled.
+    """
 
     def __init__(
         self,
@@ -39,6 +42,7 @@ class LaneRoster:
         gang: TrainerGang,
         client: TelemetryClient,
         on_ready: Callable[[str], None],
+        heed: Callable[[], None],
     ) -> None:
         self._answer = answer
         self._fleet = fleet
@@ -46,13 +50,14 @@ class LaneRoster:
         self._gang = gang
         self._client = client
         self._on_ready = on_ready
+        self._heed = heed
         self._given_up: set[str] = set()
         self.ready: set[str] = set()
 
     def place_all(self) -> None:
         """Put every lane on the cluster. Raises `LanePlacementError`."""
         self._fleet.open()
-        self._fleet.settle(self._fleet.names())
+        self._fleet.settle(self._fleet.names(), self._heed)
         self._tell()
 
     def load_all(self) -> None:
@@ -93,7 +98,7 @@ class LaneRoster:
         for lane in self._fleet.names(Role.ROLLOUT) + self._fleet.names(Role.REWARD):
             if lane not in self.ready and lane not in self._given_up:
                 self._restart(lane)
-        self._fleet.settle(self._gang.lanes)
+        self._fleet.settle(self._gang.lanes, self._heed)
         self._tell()
         self._gang.load(self._answer, self._loaded)
 
