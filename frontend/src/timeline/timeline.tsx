@@ -26,24 +26,13 @@ interface Props {
 
 export function Timeline({ store, live }: Props) {
   const canvas = useRef<HTMLCanvasElement>(null);
-  const state = useRef<{ view: View | null; width: number; hover: Hovered | null }>({ view: null, width: 0, hover: null });
+  const state = useRef<PaintState>({ view: null, width: 0, hover: null });
   const [hovered, setHovered] = useState<Hovered | null>(null);
   const [following, setFollowing] = useState(live);
   const isLive = useRef(live);
   isLive.current = live;
 
-  const control = useMemo(() => {
-    const repaint = oncePerFrame(() => paint(canvas.current, store, state.current, isLive.current));
-    const extentNow = (): Extent | null => extentOf(store, isLive.current);
-    const change = (next: (view: View, extent: Extent) => View) => {
-      const extent = extentNow();
-      if (!extent || !state.current.view) return;
-      state.current.view = next(state.current.view, extent);
-      setFollowing(state.current.view.follow);
-      repaint();
-    };
-    return { repaint, change };
-  }, [store]);
+  const control = useMemo(() => controlOf(canvas, store, state.current, isLive, setFollowing), [store]);
 
   useEffect(() => watch(canvas.current, state.current, control, store, (hover) => {
     state.current.hover = hover;
@@ -157,6 +146,21 @@ function moved(view: View | null, extent: Extent, live: boolean): View {
 interface Control {
   readonly repaint: () => void;
   readonly change: (next: Move) => void;
+}
+
+function controlOf(
+  canvas: { readonly current: HTMLCanvasElement | null }, store: TimelineStore, state: PaintState,
+  isLive: { readonly current: boolean }, onFollow: (follow: boolean) => void,
+): Control {
+  const repaint = oncePerFrame(() => paint(canvas.current, store, state, isLive.current));
+  const change = (next: Move) => {
+    const extent = extentOf(store, isLive.current);
+    if (!extent || !state.view) return;
+    state.view = next(state.view, extent);
+    onFollow(state.view.follow);
+    repaint();
+  };
+  return { repaint, change };
 }
 
 /** Pointer and wheel listeners on the canvas; returns their removal. */

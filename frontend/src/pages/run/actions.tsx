@@ -38,10 +38,9 @@ export function Actions({ store, run }: RunProps) {
 
   const doIt = async (work: () => Promise<unknown>, done?: string) => {
     setBusy(true);
-    const worked = await attempt(work, done);
+    await attempt(work, done);
     setBusy(false);
     await store.refreshRun();
-    return worked;
   };
   const act = (action: string, prompts: readonly string[] = []) =>
     void doIt(() => api.act(run.id, action, prompts), ACTIONS[action]?.done);
@@ -59,8 +58,8 @@ export function Actions({ store, run }: RunProps) {
     const copy = await api.duplicateRun(run.id);
     location.assign(`/runs/${copy.id}`);
   });
-  const archive = () => void doIt(() => api.patchRun(run.id, { archived: run.archived_at === null }),
-    run.archived_at === null ? "Archived: hidden from the list." : "Back in the list.");
+  const archived = run.archived_at !== null;
+  const archive = () => void doIt(() => api.patchRun(run.id, { archived: !archived }), archived ? "Back in the list." : "Archived.");
   const remove = () => void doIt(async () => {
     await api.deleteRun(run.id);
     location.assign("/");
