@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from worker.shapes.captions import SHAPES, Caption
@@ -17,12 +17,14 @@ from worker.shapes.drawing import (
 )
 
 
+@settings(deadline=None)
 @given(st.sampled_from(SHAPES), st.floats(MIN_RADIUS, MAX_RADIUS))
 def test_all_shapes_of_one_radius_have_about_the_area_of_that_circle(shape: str, radius: float) -> None:
     area = float(shape_mask(shape, Placement(16.0, 16.0, radius)).sum())
     assert area == pytest.approx(np.pi * radius**2, rel=0.06)
 
 
+@settings(deadline=None)
 @given(st.sampled_from(SHAPES), st.integers(0, 10_000))
 def test_a_random_shape_lies_wholly_inside_the_picture(shape: str, seed: int) -> None:
     mask = shape_mask(shape, random_placement(shape, np.random.default_rng(seed)))

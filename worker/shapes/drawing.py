@@ -15,8 +15,10 @@ FloatArray = NDArray[np.float32]
 ByteArray = NDArray[np.uint8]
 
 RESOLUTION = 32
-MIN_RADIUS = 6.0
+MIN_RADIUS = 7.0
 MAX_RADIUS = 11.0
+MAX_OFFSET = 4.5
+"""How far, in pixels and along each axis, a shape's centre may lie from the middle of the picture."""
 
 BACKGROUND_RGB: tuple[int, int, int] = (240, 240, 240)
 COLOUR_RGB: dict[str, tuple[int, int, int]] = {
@@ -94,15 +96,20 @@ def draw(caption: Caption, placement: Placement, resolution: int = RESOLUTION) -
     return paint(shape_mask(caption.shape, placement, resolution), COLOUR_RGB[caption.colour])
 
 
+def centre_range(half_extent: float, resolution: int = RESOLUTION) -> tuple[float, float]:
+    """Lowest and highest centre along one axis that keep a shape of `half_extent` a pixel inside the picture."""
+    middle = resolution / 2
+    offset = min(MAX_OFFSET, middle - 1 - half_extent)
+    return middle - offset, middle + offset
+
+
 def random_placement(shape: str, rng: np.random.Generator, resolution: int = RESOLUTION) -> Placement:
-    """A placement, uniform in radius and position, that keeps `shape` at least one pixel inside the picture."""
+    """A placement uniform in radius and, within `centre_range`, in position."""
     radius = float(rng.uniform(MIN_RADIUS, MAX_RADIUS))
     half_width, half_height = half_extents(shape, radius)
-    return Placement(
-        centre_x=float(rng.uniform(half_width + 1, resolution - half_width - 1)),
-        centre_y=float(rng.uniform(half_height + 1, resolution - half_height - 1)),
-        radius=radius,
-    )
+    centre_x = float(rng.uniform(*centre_range(half_width, resolution)))
+    centre_y = float(rng.uniform(*centre_range(half_height, resolution)))
+    return Placement(centre_x, centre_y, radius)
 
 
 def random_drawing(rng: np.random.Generator, resolution: int = RESOLUTION) -> tuple[ByteArray, Caption]:

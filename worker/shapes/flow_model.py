@@ -42,7 +42,7 @@ def pack(latents: torch.Tensor) -> torch.Tensor:
 def train_transformer(
     transformer: FluxTransformer2DModel,
     tokens: torch.Tensor,
-    draw_captions: Callable[[torch.Tensor], torch.Tensor],
+    draw_captions: Callable[[torch.Tensor, float], torch.Tensor],
     text: tuple[torch.Tensor, torch.Tensor],
     num_steps: int,
     on_step: Callable[[float], None],
@@ -52,7 +52,8 @@ def train_transformer(
     Args:
         transformer: trained in place.
         tokens: packed clean latents, (N, num_tokens, channels).
-        draw_captions: rows of `tokens` (M,) to the captions they are told to have, indices into `text` (M,).
+        draw_captions: from rows of `tokens` (M,) and the share of training done, the captions they are told to have,
+            indices into `text` (M,).
         text: prompt embeddings (18, length, dim) and pooled embeddings (18, dim).
         num_steps: optimizer steps.
         on_step: receives the loss of each step.
@@ -64,9 +65,9 @@ def train_transformer(
     image_ids = FluxPipeline._prepare_latent_image_ids(1, side, side, torch.device("cpu"), torch.float32)
     text_ids = torch.zeros(text[0].shape[1], 3)
     transformer.train()
-    for _ in range(num_steps):
+    for step in range(num_steps):
         rows = torch.randint(len(tokens), (BATCH_SIZE,))
-        clean, captions = tokens[rows], draw_captions(rows)
+        clean, captions = tokens[rows], draw_captions(rows, step / num_steps)
         noise, sigma = torch.randn_like(clean), torch.rand(BATCH_SIZE)
         mixed = torch.lerp(clean, noise, sigma.view(-1, 1, 1))
         velocity = transformer(

@@ -17,7 +17,7 @@ def contact_sheet(pictures: ByteArray, num_columns: int, enlarge: int = 3) -> By
     Raises:
         ValueError: when N is no multiple of `num_columns`.
     """
-    num, height, width, _ = pictures.shape
+    num = len(pictures)
     if num_columns < 1 or num % num_columns:
         raise ValueError(
             f"`num_columns` must divide the number of pictures {num}, got {num_columns}: the sheet has no empty cells"

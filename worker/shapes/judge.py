@@ -20,7 +20,13 @@ from worker.shapes.drawing import RESOLUTION
 from worker.shapes.folder import DEFAULT_FOLDER
 from worker.shapes.judge_pictures import labelled_pictures
 
-DEFAULT_WEIGHTS = DEFAULT_FOLDER / "judge" / "judge.safetensors"
+
+def judge_weights(folder: Path) -> Path:
+    """Where a checkpoint folder keeps its judge."""
+    return folder / "judge" / "judge.safetensors"
+
+
+DEFAULT_WEIGHTS = judge_weights(DEFAULT_FOLDER)
 BATCH_SIZE = 64
 LEARNING_RATE = 4e-3
 

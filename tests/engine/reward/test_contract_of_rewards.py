@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from worker.contracts.names import RewardName
@@ -44,14 +44,17 @@ def test_arrays_that_do_not_fit_are_refused(name: RewardName) -> None:
     with pytest.raises(ValueError, match="one per image"):
         BUILT[name].score(pictures, ["a red circle"])
     with pytest.raises(ValueError, match="uint8"):
-        BUILT[name].score(pictures.astype(np.float32), ["a red circle"] * 2)  # type: ignore[arg-type]
+        BUILT[name].score(pictures.astype(np.float32), ["a red circle"] * 2)
 
 
+@settings(deadline=None)
 @given(st.lists(st.floats(allow_nan=True, allow_infinity=True), max_size=20))
 def test_a_score_that_is_not_finite_becomes_an_error_and_never_a_number(values: list[float]) -> None:
     result = RewardResult.from_array(np.array(values, dtype=np.float64))
     for value, score, error in zip(values, result.scores, result.errors, strict=True):
-        assert (score == value and error is None) if np.isfinite(value) else (score is None and "not finite" in str(error))
+        assert (
+            (score == value and error is None) if np.isfinite(value) else (score is None and "not finite" in str(error))
+        )
 
 
 def test_a_result_with_neither_score_nor_error_cannot_be_made() -> None:

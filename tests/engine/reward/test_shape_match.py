@@ -13,6 +13,7 @@ from worker.shapes.drawing import (
     MIN_RADIUS,
     ByteArray,
     Placement,
+    centre_range,
     draw,
     half_extents,
     paint,
@@ -32,9 +33,9 @@ def score(picture: ByteArray, caption: Caption) -> float:
 
 def place(shape: str, radius: float, across: float, down: float) -> Placement:
     half_width, half_height = half_extents(shape, radius)
-    return Placement(
-        half_width + 1 + across * (30 - 2 * half_width), half_height + 1 + down * (30 - 2 * half_height), radius
-    )
+    left, right = centre_range(half_width)
+    top, bottom = centre_range(half_height)
+    return Placement(left + across * (right - left), top + down * (bottom - top), radius)
 
 
 def average_score(pictures: list[ByteArray], caption: Caption) -> float:
@@ -42,7 +43,7 @@ def average_score(pictures: list[ByteArray], caption: Caption) -> float:
     return float(np.mean(result.require_complete("shape_match")))
 
 
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None)
 @given(captions, radii, unit, unit)
 def test_a_drawn_shape_of_any_size_at_any_place_scores_above_085(
     caption: Caption, radius: float, across: float, down: float
@@ -50,6 +51,7 @@ def test_a_drawn_shape_of_any_size_at_any_place_scores_above_085(
     assert score(draw(caption, place(caption.shape, radius, across, down)), caption) > 0.85
 
 
+@settings(deadline=None)
 @given(captions, radii, unit, unit, st.sampled_from(COLOURS))
 def test_a_wrong_colour_scores_near_zero(
     caption: Caption, radius: float, across: float, down: float, colour: str
@@ -59,6 +61,7 @@ def test_a_wrong_colour_scores_near_zero(
         assert score(picture, Caption(colour, caption.shape)) < 0.05
 
 
+@settings(deadline=None)
 @given(captions, radii, unit, unit, st.sampled_from(SHAPES))
 def test_a_wrong_shape_scores_near_zero(
     caption: Caption, radius: float, across: float, down: float, shape: str
@@ -68,6 +71,7 @@ def test_a_wrong_shape_scores_near_zero(
         assert score(picture, Caption(caption.colour, shape)) < 0.05
 
 
+@settings(deadline=None)
 @given(captions, unit, unit)
 def test_a_little_softness_costs_little(caption: Caption, across: float, down: float) -> None:
     picture = draw(caption, place(caption.shape, 9.0, across, down))
@@ -92,11 +96,9 @@ def test_an_empty_picture_and_a_flat_one_score_zero(caption: Caption) -> None:
 
 
 @pytest.mark.parametrize("caption", all_captions())
-@pytest.mark.parametrize("radius", [2.0, 3.0, 14.0, 16.0, 20.0])
+@pytest.mark.parametrize("radius", [2.0, 3.5, 5.0, 14.0, 16.0, 20.0])
 def test_specks_and_giants_do_not_pay(caption: Caption, radius: float) -> None:
-    assert score(draw(caption, Placement(16.0, 16.0, radius)), caption) < 0.5
-    if radius not in (3.0, 14.0):
-        assert score(draw(caption, Placement(16.0, 16.0, radius)), caption) == 0.0
+    assert score(draw(caption, Placement(16.0, 16.0, radius)), caption) < 0.05
 
 
 def ragged_blob(caption: Caption, radius: float, rng: np.random.Generator) -> ByteArray:
@@ -131,6 +133,7 @@ def test_tiles_do_not_pay(caption: Caption) -> None:
     assert score(tiled, caption) == 0.0
 
 
+@settings(deadline=None)
 @given(captions, st.integers(0, 1000))
 def test_a_second_colour_beside_the_right_shape_costs(caption: Caption, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -141,7 +144,7 @@ def test_a_second_colour_beside_the_right_shape_costs(caption: Caption, seed: in
     half[:, 16:] = draw(Caption(other, caption.shape), placement)[:, 16:]
     share_wrong = np.mean(np.any(half != clean, axis=2)) * 1024 / (np.pi * placement.radius**2)
     if 0.3 < share_wrong < 0.95:
-        assert score(half, caption) < 0.45
+        assert score(half, caption) < 0.55
 
 
 def test_noise_scores_zero() -> None:

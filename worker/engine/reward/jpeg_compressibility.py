@@ -30,7 +30,9 @@ class JpegCompressibility:
         check_batch(images, prompts)
         # The tables of an empty JPEG are no property of the picture; at 32x32 they would drown it.
         overhead = _num_bytes(np.zeros((8, 8, 3), dtype=np.uint8))
-        bits_per_pixel = [8 * max(_num_bytes(image) - overhead, 1) / (image.shape[0] * image.shape[1]) for image in images]
+        bits_per_pixel = [
+            8 * max(_num_bytes(image) - overhead, 1) / (image.shape[0] * image.shape[1]) for image in images
+        ]
         return RewardResult.from_array(np.array([_score(bits) for bits in bits_per_pixel]))
 
 

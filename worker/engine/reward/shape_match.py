@@ -26,17 +26,19 @@ from worker.shapes.drawing import (
     RESOLUTION,
     FloatArray,
     Placement,
+    centre_range,
     half_extents,
     shape_mask,
 )
 
-_OVERLAP_FLOOR, _OVERLAP_CEILING = 0.70, 0.93
-_MARGIN_FLOOR, _MARGIN_CEILING = -0.02, 0.02
+_OVERLAP_FLOOR, _OVERLAP_CEILING = 0.78, 0.96
+_MARGIN_FLOOR, _MARGIN_CEILING = 0.0, 0.06
 _HUE_TOLERANCE = 45.0
 """RGB distance from the colour line at which a pixel counts as the prompt's colour by 1/e only."""
 _COVERAGE_FLOOR, _COVERAGE_CEILING = 0.12, 0.88
 """Coverage below is haze and above is full ink: an autoencoder leaves a few levels of both."""
-_RADIUS_RATIO = 1.08
+_RADIUS_RATIO = 1.06
+_CENTRE_SPACING = 0.6
 
 
 class ShapeMatch:
@@ -141,6 +143,6 @@ def _mask_bank() -> tuple[list[FloatArray], list[FloatArray]]:
 
 
 def _centres(half_extent: float) -> FloatArray:
-    """Centres along one axis, at most one pixel apart, that keep a shape of `half_extent` inside the picture."""
-    lowest, highest = half_extent + 1, RESOLUTION - half_extent - 1
-    return np.linspace(lowest, highest, int(np.ceil(highest - lowest)) + 1, dtype=np.float32)
+    """Centres along one axis, at most `_CENTRE_SPACING` pixels apart, over the range the drawings use."""
+    lowest, highest = centre_range(half_extent)
+    return np.linspace(lowest, highest, int(np.ceil((highest - lowest) / _CENTRE_SPACING)) + 1, dtype=np.float32)
