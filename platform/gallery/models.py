@@ -41,7 +41,7 @@ class Sample(models.Model):
     prompt_index = models.PositiveIntegerField()
     member = models.PositiveIntegerField()
     seed = models.DecimalField(max_digits=20, decimal_places=0, help_text="Up to 64 bits.")
-    reward = models.FloatField()
+    reward = models.FloatField(null=True)
     rewards = models.JSONField()
     advantage = models.FloatField(null=True)
     staleness = models.PositiveIntegerField(default=0)

@@ -8,7 +8,7 @@ import hashlib
 import posixpath
 import re
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import IO, Any, Protocol
 
@@ -110,6 +110,15 @@ def open_to_read(key: str) -> IO[bytes]:
     filesystem, root = _filesystem()
     file: IO[bytes] = filesystem.open(f"{root}/{key}", "rb")
     return file
+
+
+def read_all(keys: Sequence[str]) -> dict[str, bytes]:
+    """The whole content of small files by key, read at once where the storage can; those that are gone are left out."""
+    if not keys:
+        return {}
+    filesystem, root = _filesystem()
+    found = filesystem.cat([f"{root}/{key}" for key in keys], on_error="omit")
+    return {key: found[f"{root}/{key}"] for key in keys if f"{root}/{key}" in found}
 
 
 def chunks(file: IO[bytes]) -> Iterator[bytes]:

@@ -22,7 +22,6 @@ from worker.contracts.events import (
     CheckpointEvent,
     CommandDoneEvent,
     EvaluationEvent,
-    MetricsEvent,
     PhaseEvent,
     PublishEvent,
     ResumedEvent,
@@ -43,10 +42,10 @@ def apply_event(run_id: UUID, attempt: int, event: RunEvent) -> None:
             apply_state(run_id, attempt, event)
         case PhaseEvent():
             record_progress(run_id, phase=event.phase.value)
-        case MetricsEvent():
-            record_progress(run_id, num_batches_done=event.batch)
         case PublishEvent():
-            record_progress(run_id, policy_version=event.policy_version)
+            # Each batch ends with one version, so versions count batches. Metrics do not: those of an evaluation of
+            # the version before arrive while the next batch already tells its own.
+            record_progress(run_id, policy_version=event.policy_version, num_batches_done=event.policy_version)
         case ResumedEvent():
             record_progress(run_id, num_batches_done=event.batch, policy_version=event.policy_version)
         case EvaluationEvent():

@@ -104,7 +104,8 @@ class SampleInfo(Contract):
     artifact: str
     """Artifact path under the run, as it was PUT."""
     rewards: dict[str, float]
-    reward: float
+    reward: float | None
+    """The weighted sum; `None` for a picture asked for whose prompt a trained reward does not understand."""
     advantage: float | None = None
     staleness: Index = 0
     lane: str = ""

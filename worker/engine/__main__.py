@@ -51,7 +51,7 @@ def main() -> int:
                 controller.close()
         except BaseException as error:
             return tell_end(telemetry, error)
-        telemetry.finish(RunState.COMPLETED)
+        telemetry.finish(RunState.COMPLETED, reason=controller.ending)
         return 0
 
 

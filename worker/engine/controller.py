@@ -122,6 +122,12 @@ class Controller:
         self._enter(Phase.FINISH)
         self._commands.refuse_all("the run has ended")
 
+    @property
+    def ending(self) -> str:
+        """How the run came to its end, in a few words."""
+        done, wanted = self._progress.position.batch, self._answer.spec.num_batches
+        return f"all {wanted} batches are done" if done == wanted else f"stopped after batch {done} of {wanted}"
+
     def close(self) -> None:
         """Free the lanes and tell their last spans."""
         self._timeline.end()
@@ -240,12 +246,17 @@ class Controller:
         self._tell_state()
 
     def _tell_state(self) -> None:
-        state = RunState.PAUSED if self._is_paused else RunState.RUNNING
+        batch = self._progress.position.batch
+        state, reason = RunState.RUNNING, "goes on after the pause"
         if self._commands.stop_wanted:
-            state = RunState.STOPPING
+            state, reason = RunState.STOPPING, "the batch under way is finished first"
+        elif self._is_paused:
+            state, reason = RunState.PAUSED, f"nothing is under way after batch {batch}"
+        elif self._state is not RunState.PAUSED:
+            reason = f"lanes are up, training goes on from batch {batch}" if batch else "lanes are up, training begins"
         if state is not self._state:
             self._state = state
-            self._client.emit(StateEvent, state=state)
+            self._client.emit(StateEvent, state=state, reason=reason)
 
     def _tell_regularly(self, scheduler: Scheduler) -> None:
         now = time.monotonic()

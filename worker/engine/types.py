@@ -77,6 +77,8 @@ class ScoredFragment:
     """Weighted sum of the trained rewards."""
     parts: dict[str, tuple[float, ...]]
     """Each reward by name, watched ones included."""
+    unrewarded: frozenset[int] = frozenset()
+    """Places of pictures asked for that a trained reward could not judge; their `rewards` mean nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

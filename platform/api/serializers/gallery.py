@@ -51,7 +51,9 @@ class SampleBody(serializers.ModelSerializer[Any]):
         ]
 
     def get_image_url(self, sample: Sample) -> str:
-        return artifact_url(sample.run_id, sample.artifact_path, sample.attempt)
+        """An address, or the picture itself as a `data:` URI where the view found it small."""
+        small: str | None = self.context.get("inline", {}).get((sample.attempt, sample.artifact_path))
+        return small or artifact_url(sample.run_id, sample.artifact_path, sample.attempt)
 
 
 class SamplesBody(serializers.Serializer[Any]):
@@ -126,20 +128,21 @@ class TryBody(serializers.ModelSerializer[Any]):
 
     @extend_schema_field(TryImageBody(many=True))
     def get_samples(self, trial: Try) -> list[dict[str, Any]]:
-        return _images(trial, with_adapter=True)
+        return self._images(trial, with_adapter=True)
 
     @extend_schema_field(TryImageBody(many=True))
     def get_base_samples(self, trial: Try) -> list[dict[str, Any]]:
-        return _images(trial, with_adapter=False)
+        return self._images(trial, with_adapter=False)
 
-
-def _images(trial: Try, *, with_adapter: bool) -> list[dict[str, Any]]:
-    return [
-        {
-            "prompt": trial.prompts[image.prompt_index],
-            "seed": image.seed,
-            "image_url": f"/api/v1/runs/{trial.run_id}/tries/{trial.pk}/images/{tries.image_name(image)}",
-        }
-        for image in trial.images.all()
-        if image.with_adapter == with_adapter
-    ]
+    def _images(self, trial: Try, *, with_adapter: bool) -> list[dict[str, Any]]:
+        inline: dict[str, str] = self.context.get("inline", {})
+        address = f"/api/v1/runs/{trial.run_id}/tries/{trial.pk}/images"
+        return [
+            {
+                "prompt": trial.prompts[image.prompt_index],
+                "seed": image.seed,
+                "image_url": inline.get(image.storage_key) or f"{address}/{tries.image_name(image)}",
+            }
+            for image in trial.images.all()
+            if image.with_adapter == with_adapter
+        ]

@@ -18,6 +18,7 @@ from api.views.telemetry import RunDataView
 from gallery import selectors, tries
 from gallery.artifacts import find_artifact
 from gallery.downloads import bytes_response
+from gallery.inline import sample_uris, try_uris
 
 ONE_YEAR_SECONDS = 31_536_000
 
@@ -31,7 +32,8 @@ class SamplesView(RunDataView):
         batches = selectors.sample_batches(run.pk, asked["purpose"])
         wanted = [asked["batch"]] if "batch" in asked else batches[-1:]
         found = selectors.samples(run.pk, purpose=asked["purpose"], batches=wanted) if wanted else []
-        return Response({"batches": batches, "results": bodies.SampleBody(found, many=True).data})
+        context = {"inline": sample_uris(run.pk, found)}
+        return Response({"batches": batches, "results": bodies.SampleBody(found, many=True, context=context).data})
 
 
 class AdaptersView(RunDataView):
@@ -85,7 +87,8 @@ class TriesView(RunDataView):
     @extend_schema(responses=bodies.TryBody(many=True))
     def get(self, request: Request, run_id: UUID) -> Response:
         """Newest first."""
-        return Response(bodies.TryBody(selectors.tries(self.run(run_id).pk), many=True).data)
+        rows = list(selectors.tries(self.run(run_id).pk))
+        return Response(bodies.TryBody(rows, many=True, context={"inline": try_uris(rows)}).data)
 
 
 class TryImageView(RunDataView):

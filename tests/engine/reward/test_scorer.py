@@ -25,6 +25,7 @@ def test_rewards_are_weighted_and_parts_are_all_there() -> None:
     assert set(scored.parts) == {"shape_match", "colorfulness"}
     assert scored.rewards == tuple(2 * part for part in scored.parts["shape_match"])
     assert len(scored.rewards) == 2
+    assert not scored.unrewarded
 
 
 @pytest.mark.parametrize("purpose", [Purpose.TRAIN, Purpose.EVALUATE])
@@ -35,7 +36,7 @@ def test_a_trained_reward_that_fails_is_an_error(purpose: Purpose) -> None:
 
 def test_a_picture_a_user_asked_for_may_be_beyond_the_reward() -> None:
     scored = Scorer(REWARDS).score(fragment(Purpose.REQUEST), "a view of the sea", IMAGES)
-    assert scored.rewards == (0.0, 0.0)
+    assert scored.unrewarded == {0, 1}
     assert set(scored.parts) == {"colorfulness"}
 
 

@@ -12,6 +12,7 @@ from rest_framework.test import APIClient
 
 from accounts.models import Project
 from gallery.artifacts import store_artifact
+from gallery.inline import MAX_INLINE_BYTES
 from runs.models import Attempt, Run
 from runs.secrets import hash_secret
 from telemetry.ingest import ingest
@@ -19,6 +20,7 @@ from worker.contracts.ingest import IngestBatch
 
 pytestmark = pytest.mark.django_db
 LORA = "adapters/v1/pytorch_lora_weights.safetensors"
+LARGE_PICTURE = bytes(MAX_INLINE_BYTES + 1)
 
 
 @pytest.fixture
@@ -63,7 +65,7 @@ def run(make_run: Callable[..., Run], project: Project, tmp_path: Path, settings
     ]
     numbered = tuple({"seq": seq, "at": 100.0 + seq, **event} for seq, event in enumerate(events, start=1))
     ingest(run_id=made.pk, attempt=1, token="t", batch=IngestBatch(events=numbered))
-    for path, content in (("samples/b1/0-1.png", b"png"), (LORA, b"lora")):
+    for path, content in (("samples/b1/0-1.png", LARGE_PICTURE), (LORA, b"lora")):
         digest = hashlib.sha256(content).hexdigest()
         store_artifact(run_id=made.pk, attempt=1, path=path, source=BytesIO(content), sha256=digest)
     return made
@@ -138,7 +140,7 @@ def test_samples_lead_to_their_bytes(api: APIClient, run: Run) -> None:
         0.5,
     )
     picture = api.get(sample["image_url"])
-    assert picture.getvalue() == b"png"
+    assert picture.getvalue() == LARGE_PICTURE
     assert picture.headers["Content-Type"] == "image/png"
     assert "immutable" in picture.headers["Cache-Control"]
     assert "Content-Disposition" not in picture.headers

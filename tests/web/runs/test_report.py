@@ -104,7 +104,6 @@ def test_progress_is_kept_on_the_run(live_run: Callable[..., Attempt]) -> None:
     run_id = live_run().run_id
     for event in (
         PhaseEvent(seq=1, at=0.0, phase=Phase.TRAIN),
-        MetricsEvent(seq=2, at=0.0, batch=7, optimizer_step=28, values={"reward/mean": 0.5}),
         PublishEvent(seq=3, at=0.0, policy_version=7, num_bytes=1, num_tensors=1, sha256="0", seconds=0.1),
         CheckpointEvent(seq=4, at=0.0, batch=5, policy_version=5, optimizer_step=20, uri="file:///c/b5", num_bytes=9),
         LogEvent(seq=5, at=0.0, level="info", source="driver", message="hello"),
@@ -113,6 +112,16 @@ def test_progress_is_kept_on_the_run(live_run: Callable[..., Attempt]) -> None:
     run = Run.objects.get(pk=run_id)
     assert (run.phase, run.num_batches_done, run.policy_version) == ("train", 7, 7)
     assert (run.resume_from, run.resume_batch) == ("file:///c/b5", 5)
+
+
+@pytest.mark.parametrize("batch", [0, 8])
+def test_curves_of_a_batch_under_way_or_of_an_evaluation_move_no_progress(
+    live_run: Callable[..., Attempt], batch: int
+) -> None:
+    run_id = live_run(num_batches_done=7).run_id
+    values = {"reward/mean": 0.5}
+    report.apply_event(run_id, 1, MetricsEvent(seq=1, at=0.0, batch=batch, optimizer_step=28, values=values))
+    assert Run.objects.get(pk=run_id).num_batches_done == 7
 
 
 def test_a_resumed_attempt_counts_from_its_checkpoint(live_run: Callable[..., Attempt]) -> None:

@@ -122,7 +122,7 @@ def test_the_run_follows_what_its_driver_reports(driver: Any, event: Make, metri
     driver.send(
         event(1, "phase", phase="train"),
         metrics(2, 1, reward__mean=0.1),
-        metrics(3, 2, reward__mean=0.2),
+        metrics(3, 3, reward__mean=0.2),
         event(4, "publish", policy_version=2, num_bytes=9, num_tensors=1, sha256="0" * 64, seconds=0.1),
     )
     run = Run.objects.get()

@@ -97,7 +97,7 @@ def _describe(
         seed=record.seeds[place],
         artifact=f"{folder}/{shown.folder}/{group:03d}-{member:03d}.png",
         rewards={name: values[place] for name, values in record.scored.parts.items()},
-        reward=record.scored.rewards[place],
+        reward=None if place in record.scored.unrewarded else record.scored.rewards[place],
         advantage=advantages.get((group, member)),
         staleness=shown.trainer_version - record.fragment.policy_version,
         lane=record.lane,

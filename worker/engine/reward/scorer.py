@@ -20,20 +20,22 @@ class Scorer:
         """Score the pictures (N, H, W, 3) of one fragment.
 
         A watched reward that failed on some sample is left out of `parts`. Pictures that a user asked for may show
-        prompts that no trained reward understands: the run goes on, and such a picture counts 0 with the failed
-        reward left out of `parts`. Nothing is ever trained on those.
+        prompts that no trained reward understands: the run goes on, with such a picture named in `unrewarded` and the
+        failed reward left out of `parts`. Nothing is ever trained on those.
 
         Raises:
             RewardError: when a trained reward failed on a sample of training or evaluation.
         """
         result = self._mixed.score(images, [prompt] * len(images))
-        return ScoredFragment(fragment=fragment, rewards=_totals(fragment, result), parts=_parts(result))
-
-
-def _totals(fragment: Fragment, result: MixedRewardResult) -> tuple[float, ...]:
-    if fragment.key.purpose is Purpose.REQUEST:
-        return tuple(0.0 if score is None else score for score in result.total.scores)
-    return result.total.require_complete("total")
+        total = result.total
+        if fragment.key.purpose is not Purpose.REQUEST:
+            return ScoredFragment(fragment=fragment, rewards=total.require_complete("total"), parts=_parts(result))
+        return ScoredFragment(
+            fragment=fragment,
+            rewards=tuple(0.0 if score is None else score for score in total.scores),
+            parts=_parts(result),
+            unrewarded=frozenset(place for place, score in enumerate(total.scores) if score is None),
+        )
 
 
 def _parts(result: MixedRewardResult) -> dict[str, tuple[float, ...]]:

@@ -1,0 +1,37 @@
+"""Small pictures as `data:` URIs within an answer: a grid of them appears at once, not by a request each."""
+
+from base64 import b64encode
+from collections.abc import Iterable, Sequence
+from uuid import UUID
+
+from gallery import storage
+from gallery.models import Artifact, Sample, Try
+
+MAX_INLINE_BYTES = 4096
+"""Larger pictures keep an address of their own, which the browser caches."""
+CONTENT_TYPE = "image/png"
+
+
+def sample_uris(run_id: UUID, samples: Iterable[Sample]) -> dict[tuple[int, str], str]:
+    """URIs by (attempt, artifact path) of those samples whose pictures are small and still stored."""
+    wanted = {(sample.attempt, sample.artifact_path) for sample in samples}
+    rows = Artifact.objects.filter(
+        run_id=run_id,
+        path__in={path for _, path in wanted},
+        num_bytes__lte=MAX_INLINE_BYTES,
+        content_type=CONTENT_TYPE,
+    ).values_list("attempt", "path", "storage_key")
+    keys = {(attempt, path): key for attempt, path, key in rows if (attempt, path) in wanted}
+    uris = _uris(list(keys.values()))
+    return {place: uris[key] for place, key in keys.items() if key in uris}
+
+
+def try_uris(tries: Iterable[Try]) -> dict[str, str]:
+    """URIs by storage key of the tries' small pictures."""
+    images = [image for trial in tries for image in trial.images.all()]
+    return _uris([image.storage_key for image in images if image.num_bytes <= MAX_INLINE_BYTES])
+
+
+def _uris(keys: Sequence[str]) -> dict[str, str]:
+    found = storage.read_all(keys)
+    return {key: f"data:{CONTENT_TYPE};base64,{b64encode(content).decode()}" for key, content in found.items()}

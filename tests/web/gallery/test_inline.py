@@ -1,0 +1,57 @@
+"""Small pictures come within the answer; what cannot be inlined keeps its address."""
+
+from base64 import b64decode
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from gallery import storage
+from gallery.inline import MAX_INLINE_BYTES, sample_uris
+from gallery.models import Artifact
+from gallery.selectors import samples
+from runs.models import Run
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def shown(run: Run, report: Callable[..., None]) -> Callable[..., dict[tuple[int, str], str]]:
+    """`shown(path, …)`: the URIs of samples at those paths."""
+
+    def ask(*paths: str) -> dict[tuple[int, str], str]:
+        sample = {"prompt": "p", "prompt_index": 0, "seed": 1, "rewards": {}, "reward": None}
+        described = [{**sample, "member": member, "artifact": path} for member, path in enumerate(paths)]
+        event: dict[str, Any] = {"type": "samples", "purpose": "train", "batch": 1, "policy_version": 1}
+        report({**event, "samples": described})
+        return sample_uris(run.pk, samples(run.pk))
+
+    return ask
+
+
+def test_small_pictures_are_inlined_and_large_ones_are_not(
+    put: Callable[..., Artifact], shown: Callable[..., dict[tuple[int, str], str]]
+) -> None:
+    put("samples/small.png", b"s" * MAX_INLINE_BYTES)
+    put("samples/large.png", b"l" * (MAX_INLINE_BYTES + 1))
+    put("samples/photo.jpg", b"j")
+    uris = shown("samples/small.png", "samples/large.png", "samples/photo.jpg", "samples/never-uploaded.png")
+    assert set(uris) == {(1, "samples/small.png")}
+    head, _, content = uris[1, "samples/small.png"].partition(",")
+    assert (head, b64decode(content)) == ("data:image/png;base64", b"s" * MAX_INLINE_BYTES)
+
+
+def test_a_picture_of_another_attempt_is_not_mistaken_for_it(
+    put: Callable[..., Artifact], shown: Callable[..., dict[tuple[int, str], str]]
+) -> None:
+    put("samples/a.png", b"theirs", attempt=2)
+    assert shown("samples/a.png") == {}
+
+
+def test_a_picture_whose_bytes_are_gone_is_left_out(
+    put: Callable[..., Artifact], shown: Callable[..., dict[tuple[int, str], str]]
+) -> None:
+    put("samples/kept.png", b"kept")
+    gone = put("samples/gone.png", b"gone")
+    storage.delete_tree(gone.storage_key)
+    assert set(shown("samples/kept.png", "samples/gone.png")) == {(1, "samples/kept.png")}
