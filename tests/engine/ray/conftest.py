@@ -3,6 +3,7 @@
 import os
 import secrets
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -10,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
@@ -57,17 +58,23 @@ class Driven:
         deadline = time.monotonic() + RUN_SECONDS
         while not condition():
             if self.process.poll() is not None or time.monotonic() > deadline:
-                self.process.kill()
-                pytest.fail(f"the driver ended or hung:\n{self.process.communicate()[0][-5000:]}")
+                self.give_up()
             time.sleep(0.05)
+
+    def give_up(self) -> NoReturn:
+        """Fail with what the driver printed, and where its threads stand if it hangs."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGABRT)
+        output = self.process.communicate()[0]
+        told = "\n".join(str(event)[:200] for event in self.ingest.events[-15:])
+        pytest.fail(f"the driver ended or hung:\n{output[-8000:]}\n{told}")
 
     def finish(self) -> int:
         """Wait for the end; returns the exit status."""
         try:
             output, _ = self.process.communicate(timeout=RUN_SECONDS)
         except subprocess.TimeoutExpired:
-            self.process.kill()
-            pytest.fail(f"the driver hung:\n{self.process.communicate()[0][-5000:]}")
+            self.give_up()
         print(output)
         return self.process.returncode
 
@@ -133,6 +140,7 @@ def drive(ray_address: str, ingest: Ingest, tiny_checkpoint: str, tmp_path: Path
             BOOTSTRAP_CODE_VARIABLE: "code",
             PUBLIC_URL_VARIABLE: ingest.url,
             "RAY_ADDRESS": ray_address,
+            "PYTHONFAULTHANDLER": "1",
         }
         process = subprocess.Popen(
             [sys.executable, "-m", "worker.engine"],
