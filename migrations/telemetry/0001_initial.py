@@ -40,7 +40,7 @@ class Migration(migrations.Migration):
                 ("value", models.FloatField()),
                 (
                     "superseded",
-                    models.BooleanField(default=False, help_text="A later attempt resumed from before this point."),
+                    models.BooleanField(default=False, help_text="The run went on from before this point."),
                 ),
                 (
                     "run",

@@ -49,7 +49,10 @@ def curves(run_id: UUID, *, keys: Collection[str] = (), max_points: int = 500) -
     return {"series": series, "stream_seq": up_to}
 
 
-def supersede_points(run_id: UUID, *, attempt: int, batch: int) -> int:
-    """`attempt` goes on after `batch` complete batches: later points of earlier attempts no longer count."""
-    later = MetricPoint.objects.filter(run_id=run_id, attempt__lt=attempt, batch__gt=batch, superseded=False)
+def supersede_points(run_id: UUID, *, before: int, batch: int) -> int:
+    """The run goes on after `batch` complete batches: later points told before item `before` no longer count.
+
+    Both a new attempt and a driver that went back to its last checkpoint say so.
+    """
+    later = MetricPoint.objects.filter(run_id=run_id, stream_seq__lt=before, batch__gt=batch, superseded=False)
     return later.update(superseded=True)

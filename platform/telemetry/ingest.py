@@ -79,7 +79,7 @@ def _store_fresh(run_id: UUID, attempt: int, fresh: Sequence[RunEvent]) -> None:
     )
     for number, event in numbered:
         if isinstance(event, ResumedEvent):
-            supersede_points(run_id, attempt=attempt, batch=event.batch)
+            supersede_points(run_id, before=number, batch=event.batch)
         handle(EventContext(run_id=run_id, attempt=attempt, stream_seq=number), event)
     for event in _telling(fresh):
         report.apply_event(run_id, attempt, event)

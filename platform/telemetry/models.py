@@ -47,7 +47,7 @@ class MetricPoint(models.Model):
     optimizer_step = models.PositiveIntegerField()
     at = models.FloatField()
     value = models.FloatField()
-    superseded = models.BooleanField(default=False, help_text="A later attempt resumed from before this point.")
+    superseded = models.BooleanField(default=False, help_text="The run went on from before this point.")
 
     class Meta:
         indexes = [models.Index(fields=["run", "key", "batch", "optimizer_step"], name="metric_point_by_key")]

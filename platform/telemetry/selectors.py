@@ -70,24 +70,14 @@ def lanes_of(run_id: UUID) -> list[dict[str, Any]]:
     return list(newest["lanes"]) if newest else []
 
 
-def superseded_after(run_id: UUID, up_to_seq: int) -> dict[int, int]:
-    """For each attempt that a later one resumed from before its end: the last batch of it that counts."""
-    bounds: dict[int, int] = {}
-    resumes = StreamItem.objects.filter(run_id=run_id, type="resumed", stream_seq__lte=up_to_seq)
-    for attempt, body in resumes.values_list("attempt", "body"):
-        for earlier in range(1, attempt):
-            bounds[earlier] = min(body["batch"], bounds.get(earlier, body["batch"]))
-    return bounds
-
-
 def staleness(run_id: UUID) -> list[dict[str, Any]]:
-    """Per trained batch, ascending: `{batch, counts: {staleness: num_samples}}`, superseded attempts left out."""
-    up_to = last_stream_seq(run_id)
-    bounds = superseded_after(run_id, up_to)
-    rows = StreamItem.objects.filter(run_id=run_id, type="staleness", stream_seq__lte=up_to).order_by("stream_seq")
+    """Per trained batch, ascending: `{batch, counts: {staleness: num_samples}}`, superseded batches left out."""
+    rows = StreamItem.objects.filter(run_id=run_id, type__in=("staleness", "resumed")).order_by("stream_seq")
     by_batch: dict[int, dict[str, int]] = {}
-    for attempt, body in rows.values_list("attempt", "body"):
-        if body["batch"] <= bounds.get(attempt, body["batch"]):
+    for kind, body in rows.values_list("type", "body"):
+        if kind == "resumed":
+            by_batch = {batch: counts for batch, counts in by_batch.items() if batch <= body["batch"]}
+        else:
             by_batch[body["batch"]] = body["counts"]
     return [{"batch": batch, "counts": counts} for batch, counts in sorted(by_batch.items())]
 

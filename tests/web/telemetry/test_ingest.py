@@ -145,6 +145,13 @@ def test_points_beyond_the_resume_point_are_superseded(
     assert list(kept) == [(1, 1, 1.0), (2, 2, 2.0)]
 
 
+def test_a_driver_that_goes_back_supersedes_its_own_points(driver: Any, event: Make, metrics: Make) -> None:
+    resumed = event(3, "resumed", batch=1, policy_version=1, optimizer_step=4)
+    driver.send(metrics(1, 1, loss=1.0), metrics(2, 2, loss=1.0), resumed, metrics(4, 2, loss=2.0))
+    kept = MetricPoint.objects.filter(superseded=False).order_by("batch").values_list("batch", "value")
+    assert list(kept) == [(1, 1.0), (2, 2.0)]
+
+
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(cuts=st.lists(st.tuples(st.integers(0, 11), st.integers(1, 12)), max_size=12))
 def test_any_split_and_any_repeat_gives_the_same_stream(driver: Any, event: Make, cuts: list[tuple[int, int]]) -> None:
