@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { equivalentCurl } from "../src/pages/new_run/curl.ts";
 import { GROUPS, inFormOrder } from "../src/pages/new_run/fields.ts";
+import { SpecSchema } from "../src/pages/new_run/spec_schema.ts";
 
 test("the command quotes what a shell would otherwise read", () => {
   const command = equivalentCurl("http://host", { project: "p", name: "it's $HOME", spec: {} });
@@ -12,7 +13,35 @@ test("the command quotes what a shell would otherwise read", () => {
 test("no field is asked for twice and each says what it is", () => {
   const fields = GROUPS.flatMap((group) => group.fields);
   assert.equal(new Set(fields.map((field) => field.path)).size, fields.length);
-  for (const field of fields) assert.ok(field.label && field.help, field.path);
+  for (const field of fields) assert.ok(field.label, field.path);
+});
+
+const SCHEMA = new SpecSchema({
+  $defs: {
+    Batch: {
+      type: "object",
+      properties: {
+        size: { type: "integer", minimum: 2, description: "At least `2`." },
+        part: { anyOf: [{ type: "integer", minimum: 1 }, { type: "null" }], default: null, description: "Empty: whole." },
+      },
+    },
+    Name: { type: "string", enum: ["a", "b"], oneOf: [{ const: "a", description: "The first." }, { const: "b", description: "The second." }] },
+    Reward: { type: "object", properties: { name: { $ref: "#/$defs/Name", description: "The scorer." } } },
+  },
+  properties: { batch: { $ref: "#/$defs/Batch", default: {} }, rewards: { type: "array", items: { $ref: "#/$defs/Reward" } } },
+});
+
+test("bounds, help and emptiness come from the schema", () => {
+  const size = SCHEMA.at("batch.size");
+  assert.deepEqual([size.type, size.min, size.step, size.optional, size.help], ["integer", 2, 1, false, "At least 2."]);
+  const part = SCHEMA.at("batch.part");
+  assert.deepEqual([part.type, part.min, part.optional], ["integer", 1, true]);
+});
+
+test("choices come from the schema with their help, through lists and references", () => {
+  const { type, choices } = SCHEMA.at("rewards.*.name");
+  assert.deepEqual([type, choices], ["choice", [{ value: "a", help: "The first." }, { value: "b", help: "The second." }]]);
+  assert.throws(() => SCHEMA.at("batch.nothing"), /no field/);
 });
 
 test("a section's keys come in the form's order, unknown ones last", () => {

@@ -42,6 +42,7 @@ urlpatterns = [
     path("me", accounts.MeView.as_view()),
     path("projects/<uuid:project_id>/members", accounts.MemberViewSet.as_view(MEMBERS)),
     path("projects/<uuid:project_id>/members/<int:user_id>", accounts.MemberViewSet.as_view(MEMBER)),
+    path("run-spec-schema", catalog.RunSpecSchemaView.as_view()),
     path("presets", catalog.PresetsView.as_view()),
     path("base-models", catalog.BaseModelsView.as_view()),
     path("runs:validate", runs.ValidateView.as_view()),

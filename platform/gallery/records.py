@@ -28,21 +28,22 @@ def record_samples(context: EventContext, event: SamplesEvent) -> None:
 
 
 def record_adapter(context: EventContext, event: AdapterEvent) -> None:
-    Adapter.objects.create(
+    """One row a file: told again it is the same file, and perhaps the final one now."""
+    told = event.model_dump(include={"batch", "policy_version", "sha256", "num_bytes", "final"})
+    Adapter.objects.update_or_create(
         run_id=context.run_id,
         attempt=context.attempt,
-        stream_seq=context.stream_seq,
         artifact_path=event.artifact,
-        at=event.at,
-        **event.model_dump(include={"batch", "policy_version", "sha256", "num_bytes", "final"}),
+        defaults={"stream_seq": context.stream_seq, "at": event.at, **told},
     )
 
 
 def record_checkpoint(context: EventContext, event: CheckpointEvent) -> None:
-    CheckpointRecord.objects.create(
+    """One row a place: asked for twice between two batches, a checkpoint is written over itself."""
+    told = event.model_dump(include={"batch", "policy_version", "optimizer_step", "num_bytes"})
+    CheckpointRecord.objects.update_or_create(
         run_id=context.run_id,
         attempt=context.attempt,
-        stream_seq=context.stream_seq,
-        at=event.at,
-        **event.model_dump(include={"batch", "policy_version", "optimizer_step", "uri", "num_bytes"}),
+        uri=event.uri,
+        defaults={"stream_seq": context.stream_seq, "at": event.at, **told},
     )

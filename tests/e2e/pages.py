@@ -1,6 +1,8 @@
 """Page objects: what a person does on Tandem's pages, by the labels they read. No test logic here."""
 
 import re
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,6 +10,16 @@ from playwright.sync_api import Locator, Page, expect
 
 SECONDS = 1000.0
 """Playwright counts in milliseconds."""
+POLL_SECONDS = 0.1
+
+
+def wait_until(page: Page, holds: Callable[[], bool], what: str, timeout_seconds: float) -> None:
+    """Ask again until it holds: the page's content security policy forbids Playwright's own `wait_for_function`."""
+    deadline = time.monotonic() + timeout_seconds
+    while not holds():
+        if time.monotonic() > deadline:
+            raise AssertionError(f"{what} did not come within {timeout_seconds:.0f} s")
+        page.wait_for_timeout(POLL_SECONDS * SECONDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,11 +119,7 @@ class RunPage:
         expect(self.state).to_have_text(re.compile("|".join(states)), timeout=timeout_seconds * SECONDS)
 
     def wait_for_batches(self, number: int, timeout_seconds: float) -> None:
-        self.page.wait_for_function(
-            "wanted => Number(document.querySelector('.run-progress b')?.textContent) >= wanted",
-            arg=number,
-            timeout=timeout_seconds * SECONDS,
-        )
+        wait_until(self.page, lambda: self.num_batches_done >= number, f"batch {number}", timeout_seconds)
 
     def tab(self, name: str) -> None:
         self.page.get_by_role("tab", name=name).click()
@@ -136,10 +144,8 @@ class RunPage:
 
     def wait_for_pictures(self, timeout_seconds: float) -> None:
         """Until a sample is not only named but painted."""
-        self.page.wait_for_function(
-            "[...document.querySelectorAll('.tile img')].some(image => image.complete && image.naturalWidth > 0)",
-            timeout=timeout_seconds * SECONDS,
-        )
+        is_painted = "images => images.some(image => image.complete && image.naturalWidth > 0)"
+        wait_until(self.page, lambda: self.pictures.evaluate_all(is_painted), "a picture", timeout_seconds)
 
     def cancel(self) -> None:
         self.page.get_by_role("button", name="Cancel", exact=True).click()

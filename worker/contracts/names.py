@@ -4,24 +4,47 @@ A test equates each list with the engine's registry of the same kind.
 """
 
 from enum import StrEnum
+from typing import Self
+
+from pydantic import GetJsonSchemaHandler
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 
-class ModelFamily(StrEnum):
-    FLUX = "flux"
+class ExplainedName(StrEnum):
+    """A name with one line of help, which the JSON schema carries beside it: forms show both."""
+
+    help: str
+
+    def __new__(cls, value: str, help: str) -> Self:
+        name = str.__new__(cls, value)
+        name._value_ = value
+        name.help = help
+        return name
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        written = handler.resolve_ref_schema(handler(schema))
+        written["oneOf"] = [{"const": name.value, "description": name.help} for name in cls]
+        return written
 
 
-class RewardName(StrEnum):
-    SHAPE_MATCH = "shape_match"
-    SHAPE_JUDGE = "shape_judge"
-    JPEG_COMPRESSIBILITY = "jpeg_compressibility"
-    COLORFULNESS = "colorfulness"
+class ModelFamily(ExplainedName):
+    FLUX = "flux", "Flux: a rectified-flow transformer with embedded guidance."
 
 
-class SdeType(StrEnum):
+class RewardName(ExplainedName):
+    SHAPE_MATCH = "shape_match", "Colour purity × overlap with the ideal shape, 0 to 1."
+    SHAPE_JUDGE = "shape_judge", "1 when an independent judge finds colour and shape right."
+    JPEG_COMPRESSIBILITY = "jpeg_compressibility", "Higher for pictures that compress well."
+    COLORFULNESS = "colorfulness", "Higher for vivid pictures."
+
+
+class SdeType(ExplainedName):
     """The stochastic denoising kernels of `worker.engine.rollout.sde`."""
 
-    FLOW = "flow"
-    CPS = "cps"
+    FLOW = "flow", "Flow-GRPO's SDE."
+    CPS = "cps", "Coefficient-preserving sampling."
 
 
 class Role(StrEnum):

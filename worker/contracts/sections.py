@@ -69,7 +69,7 @@ class LoraSpec(Contract):
     alpha: Annotated[float, Field(gt=0)] = 32.0
     """Scale: the update is multiplied by alpha / rank."""
     targets: tuple[str, ...] = ()
-    """Module name suffixes; empty means the model family's default targets. An unmatched target is an error."""
+    """Endings of module names. Empty: the model family's own. A target that matches nothing is an error."""
 
 
 class OptimizerSpec(Contract):
@@ -94,19 +94,19 @@ class SamplingSpec(Contract):
     num_eval_denoising_steps: Annotated[int, Field(ge=1, le=200)] = 10
     """Denoising steps of evaluation and of requested samples, all deterministic."""
     height: Annotated[int, Field(ge=16, le=4096, multiple_of=8)] = 32
-    """Pixels."""
+    """A multiple of 8."""
     width: Annotated[int, Field(ge=16, le=4096, multiple_of=8)] = 32
-    """Pixels."""
+    """A multiple of 8."""
     guidance_scale: Annotated[float, Field(ge=0, le=30)] = 1.0
     """Guidance in rollout and training alike; 1 means none. Embedded where the model has it."""
     sde_type: SdeType = SdeType.FLOW
-    """Kernel of the stochastic denoising steps."""
+    """Of the stochastic steps. flow: Flow-GRPO's SDE; cps: coefficient-preserving sampling."""
     noise_level: Annotated[float, Field(gt=0, le=2)] = 0.7
     """How much noise a stochastic denoising step adds: exploration."""
     sde_start: Index = 0
     """First stochastic denoising step, counted from 0."""
     num_sde_steps: Count | None = None
-    """`None`: every denoising step from `sde_start` but the final one."""
+    """Only these are trained on. Empty: all from the first stochastic one but the final."""
 
     @property
     def sde_indices(self) -> tuple[int, ...]:
@@ -151,7 +151,7 @@ class BatchSpec(Contract):
     micro_batch_size: Count = 8
     """(trajectory, denoising step) pairs in one forward/backward."""
     fragment_size: Count | None = None
-    """Trajectories generated at once by a lane, cut within one group; `None`: the whole group."""
+    """Trajectories generated at once by a lane; divides group_size. Empty: the whole group."""
 
 
 class PipelineSpec(Contract):
@@ -183,7 +183,7 @@ class EvaluationSpec(Contract):
     """Held-out evaluation: deterministic ODE sampling on seeds never trained on."""
 
     every_num_batches: Count | None = 10
-    """`None`: only at the start and at the end."""
+    """On held-out seeds. Empty: only at the start and at the end."""
     num_samples_per_prompt: Annotated[int, Field(ge=1, le=256)] = 4
     """Held-out samples of each prompt."""
     prompts: tuple[str, ...] = ()
@@ -192,7 +192,7 @@ class EvaluationSpec(Contract):
 
 class CheckpointSpec(Contract):
     every_num_batches: Count | None = 10
-    """`None`: only at the end and on request."""
+    """A lost run goes on from the newest. Empty: only at the end and on request."""
     num_kept: Annotated[int, Field(ge=1, le=100)] = 3
     """Older resumable checkpoints are deleted."""
 

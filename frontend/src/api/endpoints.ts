@@ -70,6 +70,7 @@ export const api = {
 
   validate: (body: ({ spec: JsonObject } | { yaml: string }) & { project?: string }, signal?: AbortSignal) =>
     call<Validation>("POST", "/runs:validate", body, signal),
+  specSchema: () => call<JsonObject>("GET", "/run-spec-schema"),
   presets: () => list<Preset>("/presets"),
   baseModels: () => list<BaseModel>("/base-models"),
   promptSets: () => list<PromptSet>("/prompt-sets"),

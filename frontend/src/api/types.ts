@@ -144,7 +144,8 @@ export interface Sample {
   readonly member: number;
   /** Up to 64 bits, so it is text. */
   readonly seed: string;
-  readonly reward: number;
+  /** null: a trained reward does not understand the prompt, which happens to pictures asked for. */
+  readonly reward: number | null;
   readonly rewards: Record<string, number>;
   readonly advantage: number | null;
   readonly staleness: number;

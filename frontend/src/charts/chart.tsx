@@ -123,10 +123,12 @@ function tickText(tick: number, increment: number): string {
   return decimals > 5 ? number(tick) : tick.toLocaleString("en-GB", { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
 }
 
-/** A single point stands in the middle of a range of its own. */
-function widened(_plot: uPlot, low: number | null, high: number | null): uPlot.Range.MinMax {
+/** A single point stands in the middle of a range of its own: uPlot has made 0–100 of one at 0 before it asks. */
+function widened(plot: uPlot, low: number | null, high: number | null): uPlot.Range.MinMax {
   if (low === null || high === null) return [0, 1];
-  return low === high ? [low - 1, high + 1] : [low, high];
+  const [only, another] = plot.data[0];
+  if (only !== undefined && another === undefined) return [only - 1, only + 1];
+  return [low, high];
 }
 
 /** A little air above and below; a flat curve gets a range of its own instead of uPlot's 0–100. */

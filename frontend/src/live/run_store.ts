@@ -165,12 +165,12 @@ export class RunStore {
     if (run) this.askRun();
   }
 
-  /** Progress moves with the metrics at once; the row itself is read again only when something else changed. */
+  /** Progress moves at once with each version, which ends a batch; the row itself follows when it is read again. */
   private advanceProgress(items: readonly StreamItem[]): void {
     const run = this.run.value;
     if (!run) return;
     const done = items.reduce(
-      (most, item) => (item.type === "metrics" ? Math.max(most, Number(item.body["batch"])) : most),
+      (most, item) => (item.type === "publish" ? Math.max(most, Number(item.body["policy_version"])) : most),
       run.num_batches_done,
     );
     if (done > run.num_batches_done) this.run.value = { ...run, num_batches_done: done };

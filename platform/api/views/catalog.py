@@ -4,6 +4,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import QuerySet
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -17,6 +18,14 @@ from api.serializers import catalog as bodies
 from api.serializers.pages import page_of
 from catalog import selectors, services
 from catalog.models import PromptSet
+from worker.contracts.run_spec import RunSpec
+
+
+class RunSpecSchemaView(APIView):
+    @extend_schema(responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request) -> Response:
+        """The JSON schema of a run spec, with the help, bounds and choices that the form shows."""
+        return Response(RunSpec.model_json_schema())
 
 
 class PresetsView(APIView):

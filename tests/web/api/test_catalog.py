@@ -6,6 +6,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from accounts.models import Project, User
+from worker.contracts.names import RewardName
 from worker.contracts.run_spec import RunSpec
 
 pytestmark = pytest.mark.django_db
@@ -17,6 +18,14 @@ def test_presets_are_whole_valid_specs(api: APIClient) -> None:
     assert presets
     for preset in presets:
         assert RunSpec.model_validate(preset["spec"])
+
+
+def test_the_schema_of_a_spec_carries_every_choice_with_its_help(api: APIClient) -> None:
+    schema = api.get("/api/v1/run-spec-schema").json()
+    choices = schema["$defs"]["RewardName"]["oneOf"]
+    assert [choice["const"] for choice in choices] == [name.value for name in RewardName]
+    assert all(choice["description"] for choice in choices)
+    assert schema["$defs"]["BatchSpec"]["properties"]["group_size"]["description"]
 
 
 def test_base_models_tell_names_not_server_paths(api: APIClient) -> None:

@@ -59,7 +59,7 @@ def test_adapters_and_checkpoints_are_listed_newest_first(
 ) -> None:
     checkpoint = {"type": "checkpoint", "policy_version": 1, "optimizer_step": 4, "num_bytes": 9}
     report(
-        adapter_event(batch=1, final=False),
+        adapter_event(path="adapters/v1/pytorch_lora_weights.safetensors", batch=1, final=False),
         {**checkpoint, "batch": 1, "uri": "file:///c/1"},
         {**checkpoint, "batch": 2, "uri": "file:///c/2"},
         adapter_event(batch=2),
@@ -67,6 +67,21 @@ def test_adapters_and_checkpoints_are_listed_newest_first(
     assert [adapter.batch for adapter in selectors.adapters(run.pk)] == [2, 1]
     assert [checkpoint.batch for checkpoint in selectors.checkpoints(run.pk)] == [2, 1]
     assert Run.objects.get().resume_from == "file:///c/2"
+
+
+def test_a_file_told_twice_is_one_row_and_final_once_it_was_so_told(
+    run: Run, report: Callable[..., None], adapter_event: Callable[..., dict[str, Any]]
+) -> None:
+    checkpoint = {"type": "checkpoint", "batch": 2, "policy_version": 2, "optimizer_step": 4, "uri": "file:///c/2"}
+    report(
+        adapter_event(path="adapters/v1/pytorch_lora_weights.safetensors", batch=1, final=False),
+        adapter_event(final=False),
+        {**checkpoint, "num_bytes": 8},
+        adapter_event(final=True),
+        {**checkpoint, "num_bytes": 9},
+    )
+    assert [(adapter.batch, adapter.final) for adapter in selectors.adapters(run.pk)] == [(2, True), (1, False)]
+    assert [row.num_bytes for row in selectors.checkpoints(run.pk)] == [9]
 
 
 def test_everything_goes_with_the_run(

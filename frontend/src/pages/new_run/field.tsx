@@ -3,9 +3,11 @@
 import type { ComponentChildren } from "preact";
 import { sameJson, type Json } from "../../base/paths.ts";
 import type { FieldSpec } from "./fields.ts";
+import type { FieldSchema } from "./spec_schema.ts";
 
 interface Props {
   readonly field: FieldSpec;
+  readonly schema: FieldSchema;
   readonly value: Json | undefined;
   readonly errors: readonly string[];
   /** The parent run's value, when this is a rerun. */
@@ -18,12 +20,11 @@ export function Field(props: Props) {
   const { field, errors, value, parent } = props;
   const id = `field-${field.path}`;
   const changed = props.isRerun && !sameJson(value ?? null, parent ?? null);
-  const wide = field.input.kind === "lines" || field.input.kind === "words";
   return (
-    <div class={`field ${changed ? "changed" : ""} ${wide ? "wide" : ""}`}>
+    <div class={`field ${changed ? "changed" : ""} ${field.list ? "wide" : ""}`}>
       <label for={id}>{field.label}{field.unit && <span class="unit"> {field.unit}</span>}</label>
       <Input {...props} id={id} />
-      <FieldNote id={`${id}-note`} help={field.help} errors={errors}>
+      <FieldNote id={`${id}-note`} help={props.schema.help} errors={errors}>
         {changed && (
           <button type="button" class="link-button tiny" onClick={() => props.onChange(parent ?? null)}>
             was {shown(parent)}, put back
@@ -52,40 +53,50 @@ function shown(value: Json | undefined): string {
   return Array.isArray(value) ? `${value.length} entries` : String(value);
 }
 
-function Input({ field, value, errors, onChange, id }: Props & { id: string }) {
-  const { input } = field;
+const LIST = { lines: { split: "\n", join: "\n" }, words: { split: ",", join: ", " } } as const;
+
+function Input({ field, schema, value, errors, onChange, id }: Props & { id: string }) {
   const common = { id, name: field.path, "aria-invalid": errors.length > 0, "aria-describedby": `${id}-note` };
-  switch (input.kind) {
+  const list = field.list ?? "lines";
+  const entries = (text: string) => onChange(text.split(LIST[list].split).map((entry) => entry.trim()).filter(Boolean));
+  const written = Array.isArray(value) ? value.join(LIST[list].join) : "";
+  switch (schema.type) {
     case "choice":
-      return (
-        <select {...common} value={String(value ?? "")}
-          onChange={(event) => onChange(input.choices.find((choice) => String(choice) === event.currentTarget.value) ?? null)}>
-          {input.choices.map((choice) => <option key={choice} value={String(choice)}>{choice}</option>)}
-        </select>
-      );
-    case "switch":
+      return <Choices {...common} schema={schema} value={value} onChange={onChange} />;
+    case "boolean":
       return (
         <span class="switch-line"><input {...common} type="checkbox" checked={value === true} onChange={(event) => onChange(event.currentTarget.checked)} /></span>
       );
-    case "lines":
-      return (
-        <textarea {...common} rows={input.rows} value={Array.isArray(value) ? value.join("\n") : ""}
-          onChange={(event) => onChange(event.currentTarget.value.split("\n").map((line) => line.trim()).filter(Boolean))} />
-      );
-    case "words":
-      return (
-        <input {...common} value={Array.isArray(value) ? value.join(", ") : ""}
-          onChange={(event) => onChange(event.currentTarget.value.split(",").map((word) => word.trim()).filter(Boolean))} />
-      );
-    case "text":
+    case "list":
+      return list === "lines"
+        ? <textarea {...common} rows={3} value={written} onChange={(event) => entries(event.currentTarget.value)} />
+        : <input {...common} value={written} onChange={(event) => entries(event.currentTarget.value)} />;
+    case "string":
       return <input {...common} value={String(value ?? "")} onInput={(event) => onChange(event.currentTarget.value)} />;
     default:
       return (
-        <input {...common} type="number" min={input.min} step={input.step} inputMode="decimal"
-          placeholder={input.optional ?? ""} value={value === null || value === undefined ? "" : String(value)}
-          onInput={(event) => onChange(numeric(event.currentTarget.value, input.optional !== undefined))} />
+        <input {...common} type="number" min={schema.min} step={schema.step} inputMode="decimal"
+          placeholder={field.empty ?? ""} value={value === null || value === undefined ? "" : String(value)}
+          onInput={(event) => onChange(numeric(event.currentTarget.value, schema.optional))} />
       );
   }
+}
+
+interface ChoicesProps {
+  readonly id: string;
+  readonly schema: FieldSchema;
+  readonly value: Json | undefined;
+  readonly onChange: (value: Json) => void;
+}
+
+/** A drop-down of what the server accepts. */
+export function Choices({ schema, value, onChange, ...input }: ChoicesProps) {
+  const pick = (text: string) => onChange(schema.choices.find((choice) => String(choice.value) === text)?.value ?? null);
+  return (
+    <select {...input} value={String(value ?? "")} onChange={(event) => pick(event.currentTarget.value)}>
+      {schema.choices.map((choice) => <option key={choice.value} value={String(choice.value)} title={choice.help}>{choice.value}</option>)}
+    </select>
+  );
 }
 
 /** An empty optional number is null; other text that is no number goes to the server as it is, which then says why. */

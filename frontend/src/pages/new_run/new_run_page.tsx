@@ -11,16 +11,18 @@ import { Failed, Loading } from "../../ui/states.tsx";
 import { Field } from "./field.tsx";
 import { GROUPS, type GroupSpec } from "./fields.ts";
 import { FormModel } from "./form_model.ts";
+import { SpecSchema } from "./spec_schema.ts";
 import { ModelGroup, PromptsGroup, RewardsGroup, type GroupProps } from "./source_groups.tsx";
 import { Summary } from "./summary.tsx";
 
 interface Catalog {
   readonly presets: readonly Preset[];
   readonly projects: readonly Project[];
+  readonly schema: SpecSchema;
 }
 
 async function readCatalog(model: FormModel, from: string | null): Promise<Catalog> {
-  const [presets, projects] = await Promise.all([api.presets(), api.projects()]);
+  const [presets, projects, schema] = await Promise.all([api.presets(), api.projects(), api.specSchema()]);
   const editable = projects.filter((project) => project.role !== "viewer");
   if (from !== null) {
     const parent = await api.getRun(from);
@@ -34,7 +36,7 @@ async function readCatalog(model: FormModel, from: string | null): Promise<Catal
     const first = presets[0];
     if (first) choosePreset(model, first);
   }
-  return { presets, projects: editable };
+  return { presets, projects: editable, schema: new SpecSchema(schema) };
 }
 
 const PROJECT_KEY = "tandem.project";
@@ -71,7 +73,7 @@ export function NewRunPage({ from }: { from: string | null }) {
       <div class="new-run">
         <div class="stack">
           {model.asYaml.value ? <YamlEditor model={model} /> : (
-            <FormGroups model={model} models={models.value ?? []} promptSets={projectSets} />
+            <FormGroups model={model} schema={catalog.value.schema} models={models.value ?? []} promptSets={projectSets} />
           )}
           {models.error !== null && <Failed message={`Base models could not be listed: ${models.error}`} onRetry={models.reload} />}
           {sets.error !== null && <Failed message={`Prompt sets could not be listed: ${sets.error}`} onRetry={sets.reload} />}
@@ -131,12 +133,13 @@ function Presets({ model, presets }: { model: FormModel; presets: readonly Prese
   );
 }
 
-type FormGroupsProps = { model: FormModel; models: Parameters<typeof ModelGroup>[0]["models"]; promptSets: Parameters<typeof PromptsGroup>[0]["promptSets"] };
+type FormGroupsProps = { model: FormModel; schema: SpecSchema; models: Parameters<typeof ModelGroup>[0]["models"]; promptSets: Parameters<typeof PromptsGroup>[0]["promptSets"] };
 
-function FormGroups({ model, models, promptSets }: FormGroupsProps) {
+function FormGroups({ model, schema, models, promptSets }: FormGroupsProps) {
   void model.validator.answer.value;
   const shared: GroupProps = {
     spec: model.spec.value,
+    schema,
     parent: model.parentSpec.value,
     errorsAt: (path) => model.validator.errorsAt(path),
     set: (path, value) => model.set(path, value),
@@ -155,7 +158,7 @@ function FieldGroup({ group, ...shared }: { group: GroupSpec } & GroupProps) {
   const fields = (
     <div class="fields">
       {group.fields.map((field) => (
-        <Field key={field.path} field={field} value={getPath(shared.spec, field.path)} errors={shared.errorsAt(field.path)}
+        <Field key={field.path} field={field} schema={shared.schema.at(field.path)} value={getPath(shared.spec, field.path)} errors={shared.errorsAt(field.path)}
           isRerun={shared.parent !== null} parent={shared.parent ? getPath(shared.parent, field.path) : undefined}
           onChange={(value) => shared.set(field.path, value)} />
       ))}

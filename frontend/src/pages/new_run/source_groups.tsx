@@ -3,11 +3,12 @@
 import { getPath, isObject, sameJson, type Json, type JsonObject } from "../../base/paths.ts";
 import type { BaseModel, PromptSet } from "../../api/types.ts";
 import { Segmented } from "../../ui/controls.tsx";
-import { FieldNote } from "./field.tsx";
-import { REWARDS } from "./fields.ts";
+import { Choices, FieldNote } from "./field.tsx";
+import type { SpecSchema } from "./spec_schema.ts";
 
 export interface GroupProps {
   readonly spec: JsonObject;
+  readonly schema: SpecSchema;
   readonly parent: JsonObject | null;
   readonly errorsAt: (path: string) => readonly string[];
   readonly set: (path: string, value: Json) => void;
@@ -32,23 +33,22 @@ export function ModelGroup(props: GroupProps & { models: readonly BaseModel[] })
           <datalist id="known-models">{props.models.map((model) => <option key={model.name} value={model.name}>{model.description}</option>)}</datalist>
           <FieldNote id="model-note" errors={errorsAt("base_model.path")} help={known?.description || "A model of this installation, or a hub id such as org/name."} />
         </div>
-        <div class={`field ${changedClass(props, "base_model.family")}`}>
-          <label for="field-base_model.family">Family</label>
-          <select id="field-base_model.family" value={String(getPath(spec, "base_model.family") ?? "flux")} onChange={(event) => set("base_model.family", event.currentTarget.value)}>
-            <option>flux</option>
-          </select>
-          <FieldNote id="family-note" errors={errorsAt("base_model.family")} help="Pipeline that draws with it." />
-        </div>
-        <div class={`field ${changedClass(props, "base_model.dtype")}`}>
-          <label for="field-base_model.dtype">Precision</label>
-          <select id="field-base_model.dtype" value={String(getPath(spec, "base_model.dtype") ?? "fp32")} onChange={(event) => set("base_model.dtype", event.currentTarget.value)}>
-            <option>fp32</option>
-            <option>bf16</option>
-          </select>
-          <FieldNote id="dtype-note" errors={errorsAt("base_model.dtype")} help="fp32 is faster on CPU lanes." />
-        </div>
+        <ModelChoice {...props} path="base_model.family" label="Family" />
+        <ModelChoice {...props} path="base_model.dtype" label="Precision" />
       </div>
     </fieldset>
+  );
+}
+
+function ModelChoice({ path, label, ...props }: GroupProps & { path: string; label: string }) {
+  const schema = props.schema.at(path);
+  const id = `field-${path}`;
+  return (
+    <div class={`field ${changedClass(props, path)}`}>
+      <label for={id}>{label}</label>
+      <Choices id={id} schema={schema} value={getPath(props.spec, path)} onChange={(value) => props.set(path, value)} />
+      <FieldNote id={`${id}-note`} errors={props.errorsAt(path)} help={schema.help} />
+    </div>
   );
 }
 
@@ -108,7 +108,8 @@ export function RewardsGroup(props: GroupProps) {
   const put = (next: readonly Reward[]) => props.set("rewards", next.map((reward) => ({ ...reward })));
   const change = (index: number, changes: Partial<Reward>) =>
     put(rewards.map((reward, at) => (at === index ? { ...reward, ...changes } : reward)));
-  const unused = REWARDS.filter((known) => !rewards.some((reward) => reward.name === known.name));
+  const known = props.schema.at("rewards.*.name").choices;
+  const unused = known.filter((choice) => !rewards.some((reward) => reward.name === choice.value));
   return (
     <fieldset class={`card form-group ${changedClass(props, "rewards")}`} id="group-rewards">
       <legend>Rewards</legend>
@@ -116,7 +117,7 @@ export function RewardsGroup(props: GroupProps) {
       <ul class="stack-s">
         {rewards.map((reward, index) => (
           <li key={reward.name} class="reward-line">
-            <span><b class="small">{reward.name}</b><span class="tiny faint"> {REWARDS.find((known) => known.name === reward.name)?.help}</span></span>
+            <span><b class="small">{reward.name}</b><span class="tiny faint"> {known.find((choice) => choice.value === reward.name)?.help}</span></span>
             <label class="check">weight
               <input type="number" step="any" min="0" value={String(reward.weight)} disabled={reward.watched} aria-label={`Weight of ${reward.name}`}
                 onInput={(event) => change(index, { weight: Number(event.currentTarget.value) })} />
@@ -128,10 +129,10 @@ export function RewardsGroup(props: GroupProps) {
         ))}
       </ul>
       <div class="row">
-        {unused.map((known) => (
-          <button key={known.name} type="button" class="tag" title={known.help}
-            onClick={() => put([...rewards, { name: known.name, weight: 1, watched: known.name.includes("judge") }])}>
-            + {known.name}
+        {unused.map(({ value, help }) => (
+          <button key={value} type="button" class="tag" title={help}
+            onClick={() => put([...rewards, { name: String(value), weight: 1, watched: String(value).includes("judge") }])}>
+            + {value}
           </button>
         ))}
       </div>

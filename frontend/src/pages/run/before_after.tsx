@@ -41,13 +41,18 @@ export function BeforeAfter({ store, run }: RunProps) {
       </div>
       {pair.error !== null && <Failed message={pair.error} onRetry={pair.reload} />}
       {pair.value === undefined && pair.error === null && <Loading />}
-      {pair.value === null && (
-        <Empty title="No evaluation yet">The run draws its held-out prompts once before training and again on its cadence.</Empty>
-      )}
+      {pair.value === null && <NoPictures store={store} run={run} />}
       {pair.value && <PairGrid pair={pair.value} judges={judgesOf(run.spec)} onOpen={setEnlarged} />}
       {enlarged && <Enlarged sample={enlarged} onClose={() => setEnlarged(null)} />}
     </section>
   );
+}
+
+/** An evaluation's numbers arrive before its pictures are uploaded. */
+function NoPictures({ store }: RunProps) {
+  void store.metrics.version.value;
+  if (store.metrics.curves.has("eval/reward") && !store.isTerminal.value) return <Empty title="The pictures are being uploaded" />;
+  return <Empty title="No evaluation yet">The run draws its held-out prompts once before training and again on its cadence.</Empty>;
 }
 
 function PairGrid(props: { pair: Pair; judges: readonly string[]; onOpen: (sample: Sample) => void }) {

@@ -1,6 +1,8 @@
 /** What a run leaves behind: LoRA files to download, checkpoints it can resume from, own prompts tried on the result. */
 
+import { useState } from "preact/hooks";
 import { api } from "../../api/endpoints.ts";
+import { getPath } from "../../base/paths.ts";
 import { bytes, number } from "../../base/format.ts";
 import { CopyButton } from "../../ui/controls.tsx";
 import { useResource } from "../../ui/resource.ts";
@@ -23,7 +25,11 @@ const LOAD_CODE = `from diffusers import FluxPipeline
 pipeline = FluxPipeline.from_pretrained("<base model>")
 pipeline.load_lora_weights("<downloaded file>")`;
 
+/** Runs that checkpoint every batch have many. */
+const FIRST_SHOWN = 6;
+
 function Adapters({ store, run }: RunProps) {
+  const [numShown, setNumShown] = useState(FIRST_SHOWN);
   const adapters = useResource(() => api.adapters(run.id), [run.id, store.filesVersion.value]);
   const evaluations = store.metrics.curves.get("eval/reward");
   const rewardAt = (batch: number) => evaluations?.value[evaluations.batch.indexOf(batch)];
@@ -38,8 +44,8 @@ function Adapters({ store, run }: RunProps) {
           <table>
             <thead><tr><th>Batch</th><th>Version</th><th class="right">Held-out reward</th><th class="right">Size</th><th>SHA-256</th><th /></tr></thead>
             <tbody>
-              {adapters.value.map((adapter) => (
-                <tr key={adapter.sha256 + adapter.batch}>
+              {adapters.value.slice(0, numShown).map((adapter) => (
+                <tr key={adapter.url}>
                   <td class="num">{adapter.batch} {adapter.final && <span class="tag on">final</span>}</td>
                   <td class="num">v{adapter.policy_version}</td>
                   <td class="right num">{number(rewardAt(adapter.batch))}</td>
@@ -51,6 +57,9 @@ function Adapters({ store, run }: RunProps) {
             </tbody>
           </table>
         </div>
+      )}
+      {adapters.value && adapters.value.length > numShown && (
+        <button type="button" class="button small" onClick={() => setNumShown(Infinity)}>Show earlier ({adapters.value.length - numShown} more)</button>
       )}
       {adapters.value && adapters.value.length > 0 && (
         <details class="small load-code">
@@ -64,6 +73,8 @@ function Adapters({ store, run }: RunProps) {
 
 function Checkpoints({ store, run }: RunProps) {
   const checkpoints = useResource(() => api.checkpoints(run.id), [run.id, store.filesVersion.value]);
+  const numKept = Number(getPath(run.spec, "checkpoint.num_kept"));
+  const numDeleted = (checkpoints.value?.length ?? 0) - numKept;
   return (
     <section class="card" aria-label="Checkpoints">
       <div class="card-head">
@@ -78,7 +89,7 @@ function Checkpoints({ store, run }: RunProps) {
           <table>
             <thead><tr><th>Batch</th><th>Version</th><th>Optimizer step</th><th>Attempt</th><th class="right">Size</th><th>Place</th></tr></thead>
             <tbody>
-              {checkpoints.value.map((checkpoint) => (
+              {checkpoints.value.slice(0, numKept).map((checkpoint) => (
                 <tr key={checkpoint.uri}>
                   <td class="num">{checkpoint.batch}</td>
                   <td class="num">v{checkpoint.policy_version}</td>
@@ -92,6 +103,7 @@ function Checkpoints({ store, run }: RunProps) {
           </table>
         </div>
       )}
+      {numDeleted > 0 && <p class="tiny faint">{numDeleted} older {numDeleted === 1 ? "one was" : "ones were"} deleted: the spec keeps {numKept}.</p>}
     </section>
   );
 }

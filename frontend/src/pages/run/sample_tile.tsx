@@ -11,7 +11,7 @@ export interface Scale {
 
 /** Rewards between 0 and 1 are coloured on that scale; others on the range of what is shown. */
 export function rewardScale(samples: readonly Sample[]): Scale {
-  const rewards = samples.map((sample) => sample.reward);
+  const rewards = samples.flatMap((sample) => sample.reward ?? []);
   const low = Math.min(...rewards);
   const high = Math.max(...rewards);
   return low >= 0 && high <= 1 ? { low: 0, high: 1 } : { low, high };
@@ -40,7 +40,7 @@ export function Tile(props: {
   onOpen: (sample: Sample) => void;
 }) {
   const { sample, scale } = props;
-  const level = share(sample.reward, scale);
+  const level = sample.reward === null ? 0 : share(sample.reward, scale);
   const verdict = props.judge === undefined ? undefined : sample.rewards[props.judge];
   return (
     <button type="button" class="tile" style={{ "--level": `${Math.round(level * 100)}%` }}
@@ -84,7 +84,7 @@ export function Enlarged({ sample, onClose }: { sample: Sample; onClose: () => v
         <img src={sample.image_url} alt={`Sample for the prompt “${sample.prompt}”`} />
         <div class="stack">
           <dl class="kv">{facts.map(([name, value]) => [<dt key={name}>{name}</dt>, <dd key={`${name}=`} class="num">{value}</dd>])}</dl>
-          <a class="button" href={sample.image_url} download>Download the picture</a>
+          <a class="button" href={sample.image_url} download={`${sample.prompt}, seed ${sample.seed}.png`}>Download the picture</a>
         </div>
       </div>
     </Dialog>

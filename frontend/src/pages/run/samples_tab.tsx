@@ -105,7 +105,8 @@ function SampleGrid(props: { samples: readonly Sample[]; judges: readonly string
   return (
     <div class="sample-rows">
       {[...rows.entries()].map(([prompt, members]) => {
-        const mean = members.reduce((sum, sample) => sum + sample.reward, 0) / members.length;
+        const rewards = members.flatMap((sample) => sample.reward ?? []);
+        const mean = rewards.length === 0 ? null : rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length;
         return (
           <div key={prompt} class="sample-row">
             <div class="sample-prompt">
