@@ -1,5 +1,6 @@
 """A person logs in, starts a short run, watches it move, cancels another, and loads the LoRA of the first."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -21,17 +22,21 @@ def test_the_form_says_what_is_wrong_before_anything_starts(runs_page: RunsPage)
     expect(form.errors).to_contain_text("must divide")
     expect(form.page.get_by_role("button", name="Start the run")).to_be_disabled()
     form.fill("Mini-batches", "1")
+    form.fill("Target modules", "to_q, ")
     expect(form.algebra).to_contain_text("optimizer steps a batch")
-    assert "num_minibatches: 1" in form.show_yaml().input_value()
+    expect(form.page.get_by_label("Target modules")).to_have_value("to_q, ")
+    written = form.show_yaml()
+    expect(written).to_have_value(re.compile(r"num_minibatches: 1\n"))
+    expect(written).to_have_value(re.compile(r"targets:\n  - to_q\n"))
 
 
-@pytest.mark.timeout(420)
+@pytest.mark.timeout(600)
 def test_a_run_moves_live_and_leaves_a_lora_that_diffusers_loads(runs_page: RunsPage, tmp_path: Path) -> None:
     form = runs_page.new_run()
     form.choose_preset(PRESET)
     run = form.start("browser run")
     run.mark()
-    run.wait_for_state("running", timeout_seconds=120)
+    run.wait_for_state("running", timeout_seconds=240)
     run.wait_for_batches(1, timeout_seconds=120)
     expect(run.chart("Reward").first).to_be_visible()
     expect(run.lanes).to_be_visible()

@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { sameJson, type Json } from "../../base/paths.ts";
+import { EntriesInput } from "./entries.tsx";
 import type { FieldSpec } from "./fields.ts";
 import type { FieldSchema } from "./spec_schema.ts";
 
@@ -53,13 +54,8 @@ function shown(value: Json | undefined): string {
   return Array.isArray(value) ? `${value.length} entries` : String(value);
 }
 
-const LIST = { lines: { split: "\n", join: "\n" }, words: { split: ",", join: ", " } } as const;
-
 function Input({ field, schema, value, errors, onChange, id }: Props & { id: string }) {
   const common = { id, name: field.path, "aria-invalid": errors.length > 0, "aria-describedby": `${id}-note` };
-  const list = field.list ?? "lines";
-  const entries = (text: string) => onChange(text.split(LIST[list].split).map((entry) => entry.trim()).filter(Boolean));
-  const written = Array.isArray(value) ? value.join(LIST[list].join) : "";
   switch (schema.type) {
     case "choice":
       return <Choices {...common} schema={schema} value={value} onChange={onChange} />;
@@ -68,9 +64,7 @@ function Input({ field, schema, value, errors, onChange, id }: Props & { id: str
         <span class="switch-line"><input {...common} type="checkbox" checked={value === true} onChange={(event) => onChange(event.currentTarget.checked)} /></span>
       );
     case "list":
-      return list === "lines"
-        ? <textarea {...common} rows={3} value={written} onChange={(event) => entries(event.currentTarget.value)} />
-        : <input {...common} value={written} onChange={(event) => entries(event.currentTarget.value)} />;
+      return <EntriesInput {...common} list={field.list ?? "lines"} value={value} onChange={onChange} />;
     case "string":
       return <input {...common} value={String(value ?? "")} onInput={(event) => onChange(event.currentTarget.value)} />;
     default:

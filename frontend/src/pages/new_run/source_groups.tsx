@@ -3,6 +3,7 @@
 import { getPath, isObject, sameJson, type Json, type JsonObject } from "../../base/paths.ts";
 import type { BaseModel, PromptSet } from "../../api/types.ts";
 import { Segmented } from "../../ui/controls.tsx";
+import { EntriesInput } from "./entries.tsx";
 import { Choices, FieldNote } from "./field.tsx";
 import type { SpecSchema } from "./spec_schema.ts";
 
@@ -81,8 +82,8 @@ export function PromptsGroup(props: GroupProps & { promptSets: readonly PromptSe
       ) : (
         <div class="field wide">
           <label for="field-prompts.inline">One prompt a line</label>
-          <textarea id="field-prompts.inline" name="prompts.inline" rows={7} value={lines.join("\n")} aria-invalid={errors.length > 0} aria-describedby="prompts-note"
-            onChange={(event) => set("prompts.inline", event.currentTarget.value.split("\n").map((line) => line.trim()).filter(Boolean))} />
+          <EntriesInput id="field-prompts.inline" name="prompts.inline" list="lines" rows={7} value={lines} aria-invalid={errors.length > 0}
+            aria-describedby="prompts-note" onChange={(prompts) => set("prompts.inline", prompts)} />
           <FieldNote id="prompts-note" errors={errors} help="Each batch takes some of them in turn." />
         </div>
       )}

@@ -30,9 +30,14 @@ export function FailurePanel({ run }: { run: Run }) {
       {details && (
         <details open>
           <summary class="small muted">Last log lines</summary>
-          <pre class="code">{details}</pre>
+          <pre class="code" ref={toItsEnd}>{details}</pre>
         </details>
       )}
     </section>
   );
+}
+
+/** The last lines say why. */
+function toItsEnd(element: HTMLElement | null): void {
+  if (element) element.scrollTop = element.scrollHeight;
 }

@@ -17,20 +17,26 @@ export function Overview({ store, run }: RunProps) {
   const view = useMemo(() => ({ axis: "batch" as const, smoothing: 0, origin }), [origin]);
   const judges = judgesOf(run.spec).join(",");
   const panels = useMemo(() => overviewPanels(judges ? judges.split(",") : []), [judges]);
+  void store.metrics.version.value;
+  const endedBare = store.isTerminal.value && store.metrics.curves.size === 0;
   useEffect(() => scrollTo({ top: 0 }), []);
   return (
     <div class="stack">
       <FailurePanel run={run} />
       <section class="card"><Stepper store={store} run={run} /></section>
-      <Headline store={store} run={run} />
-      <div class="overview-top">
-        <div class="stack">
-          {panels.map((panel) => (
-            <MetricPanel key={panel.id} panel={panel} store={store.metrics} view={view} height={158} />
-          ))}
-        </div>
-        <BeforeAfter store={store} run={run} />
-      </div>
+      {!endedBare && (
+        <>
+          <Headline store={store} run={run} />
+          <div class="overview-top">
+            <div class="stack">
+              {panels.map((panel) => (
+                <MetricPanel key={panel.id} panel={panel} store={store.metrics} view={view} height={158} />
+              ))}
+            </div>
+            <BeforeAfter store={store} run={run} />
+          </div>
+        </>
+      )}
       <section class="card" aria-label="Lanes">
         <div class="card-head"><h2>Lanes</h2><a class="small" href="#timeline">Full timeline</a></div>
         <Timeline store={store.timeline} live={!store.isTerminal.value} />

@@ -25,7 +25,10 @@ interface Step {
   readonly at: number | null;
   readonly until: number | null;
   readonly reason: string;
-  readonly attempt: number | undefined;
+  /** Each start is another attempt: which one this is, for starts. */
+  readonly attempt: number | null;
+  /** Back to a start from the middle of the work: the driver was lost. */
+  readonly isSetback: boolean;
 }
 
 function steps(run: Run, transitions: readonly Transition[]): Step[] {
@@ -33,9 +36,11 @@ function steps(run: Run, transitions: readonly Transition[]): Step[] {
     ? transitions
     : [{ old: null, new: "queued" as const, reason: "", at: run.created_at }];
   const times = moves.map((move) => unixSeconds(move.at));
+  let numStarts = 0;
   return moves.map((move, index) => ({
     state: move.new, at: times[index] ?? null, until: times[index + 1] ?? null, reason: move.reason,
-    attempt: "attempt" in move ? move.attempt : undefined,
+    attempt: move.new === "starting" ? ++numStarts : null,
+    isSetback: move.new === "starting" && move.old !== "queued",
   }));
 }
 
@@ -65,7 +70,7 @@ function StepItem({ step, run, now }: { step: Step; run: Run; now: boolean }) {
     <li class={`step ${now ? `now ${step.state}` : "past"}`} aria-current={now ? "step" : undefined} title={step.reason}>
       <span class="step-name">
         {step.state}
-        {step.attempt !== undefined && step.attempt > 1 && step.state === "starting" && ` (attempt ${step.attempt})`}
+        {step.attempt !== null && step.attempt > 1 && ` (attempt ${step.attempt})`}
       </span>
       <span class="tiny faint num">
         {clock(step.at)}
@@ -73,6 +78,7 @@ function StepItem({ step, run, now }: { step: Step; run: Run; now: boolean }) {
       </span>
       {now && run.waiting && <span class="tiny muted">{run.waiting}</span>}
       {now && !terminal && !run.waiting && run.phase && <span class="tiny muted">{PHASES[run.phase] ?? run.phase}</span>}
+      {step.isSetback && <span class="tiny muted truncate">{step.reason}</span>}
       {now && terminal && step.reason && <span class="tiny muted truncate">{step.reason}</span>}
     </li>
   );
