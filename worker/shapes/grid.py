@@ -9,6 +9,7 @@ from worker.shapes.drawing import ByteArray
 
 _GAP = 2
 _GAP_RGB = 255
+_NUM_COLOURS = 128
 
 
 def contact_sheet(pictures: ByteArray, num_columns: int, enlarge: int = 3) -> ByteArray:
@@ -32,6 +33,6 @@ def contact_sheet(pictures: ByteArray, num_columns: int, enlarge: int = 3) -> By
 
 
 def save_contact_sheet(path: Path, pictures: ByteArray, num_columns: int, enlarge: int = 3) -> None:
-    """Write `contact_sheet` to `path` as PNG."""
+    """Write `contact_sheet` to `path` as PNG of a small palette: exact pixels would cost four times the bytes."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    Image.fromarray(contact_sheet(pictures, num_columns, enlarge)).save(path)
+    Image.fromarray(contact_sheet(pictures, num_columns, enlarge)).quantize(_NUM_COLOURS).save(path, optimize=True)
