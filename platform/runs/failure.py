@@ -8,6 +8,8 @@ import re
 from typing import Any
 
 MAX_DETAIL_CHARS = 20_000
+_TERMINAL_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+"""Ray colours its tracebacks; a page shows the codes as boxes."""
 
 SUGGESTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (
@@ -68,6 +70,10 @@ SUGGESTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
         ),
     ),
     (
+        r"\A`[a-z_]+\.[a-z_.]+` must",
+        ("Choose “Edit and rerun” and change the field that the reason names.",),
+    ),
+    (
         r"No space left|disk (is )?full|ENOSPC",
         ("Free disk space below TANDEM_VAR, TANDEM_CHECKPOINTS and the nodes' temporary folder.",),
     ),
@@ -83,8 +89,8 @@ def describe_failure(*, reason: str, phase: str = "", details: str = "", log_tai
     return {
         "reason": reason,
         "phase": phase,
-        "details": details[-MAX_DETAIL_CHARS:],
-        "log_tail": log_tail[-MAX_DETAIL_CHARS:],
+        "details": _TERMINAL_COLOURS.sub("", details)[-MAX_DETAIL_CHARS:],
+        "log_tail": _TERMINAL_COLOURS.sub("", log_tail)[-MAX_DETAIL_CHARS:],
         "suggestions": suggestions_for(reason, details, log_tail),
     }
 

@@ -15,6 +15,7 @@ from runs.failure import MAX_DETAIL_CHARS, SUGGESTIONS, UNKNOWN, describe_failur
         ("the placement group of trainer-0 was not ready after 60 s", "ray status"),
         ("the driver was lost: no heartbeat for 13 s", "last log lines"),
         ("the job could not be submitted for 91 s: Ray could not be reached", "RAY_ADDRESS"),
+        ("`lora.targets` must name linear layers of the model, got 'x'", "the field that the reason names"),
         ("OSError: [Errno 28] No space left on device", "disk space"),
     ],
 )
@@ -36,6 +37,11 @@ def test_a_long_text_keeps_its_end() -> None:
     failure = describe_failure(reason="x", details="a" * MAX_DETAIL_CHARS + "the end")
     assert len(failure["details"]) == MAX_DETAIL_CHARS
     assert failure["details"].endswith("the end")
+
+
+def test_colours_meant_for_a_terminal_are_left_out() -> None:
+    failure = describe_failure(reason="x", details="\x1b[36mray::load()\x1b[39m", log_tail="\x1b[1;31mError\x1b[0m")
+    assert (failure["details"], failure["log_tail"]) == ("ray::load()", "Error")
 
 
 def test_every_suggestion_is_a_sentence() -> None:
