@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 VAR = Path(tempfile.mkdtemp(prefix="tandem-test-"))
 # The developer's own servers must never be reached, let alone be written to, by a test.
@@ -27,6 +28,9 @@ os.environ |= {
     "RAY_USAGE_STATS_ENABLED": "0",
 }
 (VAR / "static").mkdir()
+# Nothing here is a test of speed: on a busy machine the first example alone may take long.
+settings.register_profile("tandem", deadline=None)
+settings.load_profile("tandem")
 
 
 def pytest_unconfigure() -> None:

@@ -84,10 +84,20 @@ class BatchAlgebra(Contract):
     def describe(self) -> str:
         """One sentence for the log and the form."""
         return (
-            f"{self.num_groups} prompts × {self.group_size} = {self.num_trajectories} trajectories a batch, "
-            f"in {self.num_fragments} fragments of {self.fragment_size}; "
-            f"{self.num_minibatches} mini-batches × {self.num_epochs} epochs = "
-            f"{self.num_optimizer_steps_per_batch} optimizer steps a batch, each over "
+            f"{_counted(self.num_groups, 'prompt')} × {self.group_size} = "
+            f"{_counted(self.num_trajectories, 'trajectory')} a batch, "
+            f"in {_counted(self.num_fragments, 'fragment')} of {self.fragment_size}; "
+            f"{_counted(self.num_minibatches, 'mini-batch')} × {_counted(self.num_epochs, 'epoch')} = "
+            f"{_counted(self.num_optimizer_steps_per_batch, 'optimizer step')} a batch, each over "
             f"{self.num_pairs_per_optimizer_step} (trajectory, denoising step) pairs "
-            f"in {self.num_micro_batches_per_rank} micro-batches of {self.micro_batch_size} a rank"
+            f"in {_counted(self.num_micro_batches_per_rank, 'micro-batch')} of {self.micro_batch_size} a rank"
         )
+
+
+def _counted(number: int, noun: str) -> str:
+    """`1 epoch`, `2 epochs`, `3 mini-batches`, `4 trajectories`."""
+    if number == 1:
+        return f"1 {noun}"
+    if noun.endswith("y"):
+        return f"{number} {noun[:-1]}ies"
+    return f"{number} {noun}{'es' if noun.endswith('ch') else 's'}"
