@@ -6,6 +6,7 @@ at the top of their own conftest; the others neither wait for it nor break with 
 """
 
 import os
+import secrets
 import shutil
 import tempfile
 from collections import Counter, defaultdict
@@ -26,6 +27,9 @@ os.environ |= {
     "OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", "1"),
     # One Ray on the machine must not report home, nor wait for a terminal.
     "RAY_USAGE_STATS_ENABLED": "0",
+    # As in the real stack. Ray reads these once, whichever test imports it first.
+    "RAY_AUTH_MODE": "token",
+    "RAY_AUTH_TOKEN": secrets.token_hex(16),
 }
 (VAR / "static").mkdir()
 # Nothing here is a test of speed: on a busy machine the first example alone may take long.

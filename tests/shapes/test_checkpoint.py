@@ -49,7 +49,7 @@ def test_sampling_length_can_be_read_from_the_tokenizer(pipeline: FluxPipeline) 
 def test_every_caption_has_its_own_embedding(pipeline: FluxPipeline) -> None:
     embeddings, pooled = encode_prompts(pipeline, [caption.text for caption in all_captions()])
     apart = torch.cdist(pooled, pooled) + torch.eye(18) * 99
-    assert apart.min() > 0.5
+    assert apart.min() > 0.4
     assert embeddings.shape == (18, T5_NUM_TOKENS, 32)
 
 

@@ -45,7 +45,7 @@ class RunBody(serializers.Serializer[Any]):
     notes = serializers.CharField()
     tags = serializers.ListField(child=serializers.CharField())
     archived_at = serializers.DateTimeField(allow_null=True)
-    parent = serializers.UUIDField(allow_null=True)  # type: ignore[assignment]
+    parent = serializers.UUIDField(allow_null=True)
     resume_batch = serializers.IntegerField(allow_null=True)
     ending = serializers.CharField(allow_null=True)
     legal_actions = serializers.ListField(child=serializers.ChoiceField(COMMAND_KINDS))
@@ -68,7 +68,7 @@ class NewRun(serializers.Serializer[Any]):
     project = serializers.UUIDField()
     name = serializers.CharField(max_length=120)
     spec = SpecDocument(help_text="A run spec as an object, or as YAML text.")
-    parent = serializers.UUIDField(required=False, allow_null=True)  # type: ignore[assignment]
+    parent = serializers.UUIDField(required=False, allow_null=True)
     notes = serializers.CharField(required=False, allow_blank=True, trim_whitespace=False)
     tags = serializers.ListField(child=serializers.CharField(), required=False)
 
@@ -98,7 +98,7 @@ class SpecToValidate(serializers.Serializer[Any]):
 
 class Validation(serializers.Serializer[Any]):
     ok = serializers.BooleanField()
-    errors = serializers.DictField(  # type: ignore[assignment]
+    errors = serializers.DictField(
         child=serializers.ListField(child=serializers.CharField()), help_text="Messages by dotted field path."
     )
     algebra = serializers.JSONField(allow_null=True)

@@ -42,7 +42,7 @@ class EventsQuery(serializers.Serializer[Any]):
 
 class LogsQuery(serializers.Serializer[Any]):
     level = serializers.ChoiceField(LOG_LEVELS, default="", help_text="This severe or more.")
-    source = serializers.CharField(default="", help_text="A lane, or `driver`.")  # type: ignore[assignment]
+    source = serializers.CharField(default="", help_text="A lane, or `driver`.")
     search = serializers.CharField(default="", help_text="Part of the message.")
     before_seq = serializers.IntegerField(required=False, min_value=1)
     limit = serializers.IntegerField(default=200, min_value=1, max_value=MAX_ITEMS)

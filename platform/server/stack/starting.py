@@ -10,6 +10,7 @@ A server whose URL is given in the environment is not started. Invariant: whatev
 started here is left when the block ends.
 """
 
+import os
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -108,6 +109,8 @@ def start_valkey(stack: Stack) -> None:
 
 def start_ray(stack: Stack, ports: RayPorts, num_gpus: int) -> RayHead:
     """Start the head; it is waited for last, because it takes longest."""
+    # A token in the caller's shell is another cluster's, and Ray would prefer it to the file of ours.
+    os.environ.pop("RAY_AUTH_TOKEN", None)
     resources = {gpu_resource(LOCAL_NODE, index): 1.0 for index in range(num_gpus)}
     ray = RayHead(var=environment.VAR, ports=ports, resources=resources)
     ray.prepare()

@@ -1,7 +1,6 @@
 """A real local Ray cluster for the session, and real drivers started on it as `python -m worker.engine`."""
 
 import os
-import secrets
 import shutil
 import signal
 import subprocess
@@ -30,7 +29,6 @@ LANE_RESOURCES = {lane: f"tandem-local-{lane}" for lane in ("rollout-0", "traine
 @pytest.fixture(scope="session")
 def ray_address() -> Iterator[str]:
     """A head with token authentication on, as in the real stack. Its folder is short: socket paths have a limit."""
-    os.environ |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(16)}
     import ray
 
     folder = tempfile.mkdtemp(prefix="tr-", dir=tempfile.gettempdir())
