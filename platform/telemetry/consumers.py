@@ -8,6 +8,7 @@ database too. Invariant: a client gets every number above its `after_seq` once, 
 import asyncio
 import contextlib
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable
 from typing import Any
 from uuid import UUID
@@ -34,7 +35,7 @@ POLL_SECONDS = 5.0
 """Finds what pub/sub lost, and members who were removed."""
 
 
-class WatchingConsumer(AsyncJsonWebsocketConsumer):
+class WatchingConsumer(AsyncJsonWebsocketConsumer, ABC):
     """Opens for those who may see, then looks again every `POLL_SECONDS`."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -57,17 +58,17 @@ class WatchingConsumer(AsyncJsonWebsocketConsumer):
                 await self._poller
         await self.end()
 
+    @abstractmethod
     async def begin(self) -> None:
         """Subscribe and send the beginning. Raises `NotVisible`, or `ValueError` for parameters that mean nothing."""
-        raise NotImplementedError
 
+    @abstractmethod
     async def look_again(self) -> None:
         """Send what was missed. Raises `NotVisible` for users who may see no longer."""
-        raise NotImplementedError
 
+    @abstractmethod
     async def end(self) -> None:
         """Unsubscribe."""
-        raise NotImplementedError
 
     async def _or_close(self, act: Callable[[], Awaitable[None]]) -> bool:
         try:
