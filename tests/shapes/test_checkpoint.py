@@ -1,5 +1,6 @@
 """The committed base model: a stock FluxPipeline, small, and honest about how badly it follows its prompts."""
 
+import copy
 from pathlib import Path
 
 import numpy as np
@@ -46,11 +47,59 @@ def test_sampling_length_can_be_read_from_the_tokenizer(pipeline: FluxPipeline) 
     assert pipeline.tokenizer_2.model_max_length == T5_NUM_TOKENS
 
 
-def test_every_caption_has_its_own_embedding(pipeline: FluxPipeline) -> None:
+def nearest_pair(answers: torch.Tensor) -> float:
+    """Least Euclidean distance between two rows of `answers` (18, …)."""
+    return float(torch.pdist(answers.flatten(1).double()).min())
+
+
+def test_no_rounding_makes_one_captions_embedding_another(pipeline: FluxPipeline) -> None:
+    """The encoders are random, so that they tell captions apart is luck of their seed and must be looked at.
+
+    The coarsest dtype a spec allows is bf16: it moves no number by more than its `eps` times the number, hence a
+    vector by no more than `eps` times its norm. Two captions further apart than twice that can never be confused.
+    """
     embeddings, pooled = encode_prompts(pipeline, [caption.text for caption in all_captions()])
-    apart = torch.cdist(pooled, pooled) + torch.eye(18) * 99
-    assert apart.min() > 0.4
     assert embeddings.shape == (18, T5_NUM_TOKENS, 32)
+    for encoded in (embeddings, pooled):
+        rounding = torch.finfo(torch.bfloat16).eps * float(encoded.flatten(1).norm(dim=1).max())
+        assert nearest_pair(encoded) > 2 * rounding
+
+
+@pytest.mark.parametrize("sigma", [1.0, 0.7, 0.4])
+def test_every_caption_moves_the_model_further_than_rounding_does(pipeline: FluxPipeline, sigma: float) -> None:
+    """What training needs of the text: from one noise, each caption gives a denoising step of its own.
+
+    Only then can a LoRA learn one caption's picture without another's. "Of its own" is measured against the model's
+    own round-off in bf16: were two captions' velocities nearer than twice that, they could change places.
+    """
+    text = encode_prompts(pipeline, [caption.text for caption in all_captions()])
+    noise = torch.randn(1, 16, pipeline.transformer.config.in_channels, generator=torch.Generator().manual_seed(0))
+    exact = velocities(pipeline.transformer, text, noise, sigma, torch.float64)
+    rounded = velocities(pipeline.transformer, text, noise, sigma, torch.bfloat16)
+    rounding = float((rounded - exact).flatten(1).norm(dim=1).max())
+    assert nearest_pair(exact) > 2 * rounding
+
+
+@torch.no_grad()
+def velocities(
+    transformer: FluxTransformer2DModel,
+    text: tuple[torch.Tensor, torch.Tensor],
+    noise: torch.Tensor,
+    sigma: float,
+    dtype: torch.dtype,
+) -> torch.Tensor:
+    """The velocity of each caption from the same `noise` (1, 16, channels), computed in `dtype`: float64 (18, …)."""
+    embeddings, pooled = text
+    velocity: torch.Tensor = copy.deepcopy(transformer).to(dtype)(
+        hidden_states=noise.expand(18, -1, -1).to(dtype),
+        encoder_hidden_states=embeddings.to(dtype),
+        pooled_projections=pooled.to(dtype),
+        timestep=torch.full((18,), sigma, dtype=dtype),
+        img_ids=FluxPipeline._prepare_latent_image_ids(1, 4, 4, torch.device("cpu"), torch.float32),
+        txt_ids=torch.zeros(T5_NUM_TOKENS, 3),
+        return_dict=False,
+    )[0]
+    return velocity.double()
 
 
 def test_one_seed_gives_one_set_of_pictures(pipeline: FluxPipeline) -> None:
