@@ -63,7 +63,7 @@ def test_the_algebra_adds_up(spec_document: dict[str, Any]) -> None:
     minibatches = [algebra.minibatch_of(group) for group in range(algebra.num_groups)]
     assert minibatches == sorted(minibatches)
     assert set(minibatches) == set(range(algebra.num_minibatches))
-    capacity = algebra.num_micro_batches_per_rank * algebra.micro_batch_size * spec.lanes.num_trainer
+    capacity = algebra.num_micro_batches_per_optimizer_step * algebra.micro_batch_size
     assert capacity >= algebra.num_pairs_per_optimizer_step
     assert str(algebra.num_optimizer_steps_per_batch) in algebra.describe()
 

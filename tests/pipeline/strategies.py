@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from tests.pipeline.random_executor import Settings
 from worker.contracts.algebra import BatchAlgebra
-from worker.contracts.sections import BatchSpec, LaneSpec, SamplingSpec
+from worker.contracts.sections import BatchSpec, SamplingSpec
 
 
 def algebra_of(
@@ -18,7 +18,7 @@ def algebra_of(
         num_minibatches=num_minibatches,
         num_epochs_per_batch=num_epochs,
     )
-    return BatchAlgebra.resolve(batch, SamplingSpec(num_denoising_steps=4), LaneSpec())
+    return BatchAlgebra.resolve(batch, SamplingSpec(num_denoising_steps=4))
 
 
 def algebras() -> st.SearchStrategy[BatchAlgebra]:

@@ -9,7 +9,7 @@ import math
 from typing import Self
 
 from worker.contracts.base import Contract, Count
-from worker.contracts.sections import BatchSpec, LaneSpec, SamplingSpec
+from worker.contracts.sections import BatchSpec, SamplingSpec
 
 
 def nearest_divisors(number: int, wanted: int) -> tuple[int, ...]:
@@ -40,11 +40,13 @@ class BatchAlgebra(Contract):
     num_trained_denoising_steps: Count
     num_pairs_per_optimizer_step: Count
     micro_batch_size: Count
-    num_micro_batches_per_rank: Count
+    num_denoising_steps_per_micro_batch: Count
+    """Several where a group alone does not fill a micro-batch."""
+    num_micro_batches_per_optimizer_step: Count
     num_optimizer_steps_per_batch: Count
 
     @classmethod
-    def resolve(cls, batch: BatchSpec, sampling: SamplingSpec, lanes: LaneSpec) -> Self:
+    def resolve(cls, batch: BatchSpec, sampling: SamplingSpec) -> Self:
         """Derive every count. Raises `ValueError`, proposing the nearest numbers that divide."""
         _require_divides(
             "batch.num_minibatches",
@@ -59,8 +61,9 @@ class BatchAlgebra(Contract):
         num_sde = len(sampling.sde_indices)
         pairs_per_group = batch.group_size * num_sde
         # Micro-batches never span groups, so that packing does not depend on which groups arrive together.
-        pairs_per_rank = math.ceil(pairs_per_group / lanes.num_trainer)
-        micro_batches_per_group = math.ceil(pairs_per_rank / batch.micro_batch_size)
+        num_chunks = math.ceil(batch.group_size / batch.micro_batch_size)
+        steps_per_micro_batch = min(num_sde, max(1, batch.micro_batch_size // batch.group_size))
+        micro_batches_per_group = num_chunks * math.ceil(num_sde / steps_per_micro_batch)
         return cls(
             num_groups=batch.num_prompts_per_batch,
             group_size=batch.group_size,
@@ -73,7 +76,8 @@ class BatchAlgebra(Contract):
             num_trained_denoising_steps=num_sde,
             num_pairs_per_optimizer_step=per_minibatch * pairs_per_group,
             micro_batch_size=batch.micro_batch_size,
-            num_micro_batches_per_rank=per_minibatch * micro_batches_per_group,
+            num_denoising_steps_per_micro_batch=steps_per_micro_batch,
+            num_micro_batches_per_optimizer_step=per_minibatch * micro_batches_per_group,
             num_optimizer_steps_per_batch=batch.num_minibatches * batch.num_epochs_per_batch,
         )
 
@@ -90,7 +94,7 @@ class BatchAlgebra(Contract):
             f"{_counted(self.num_minibatches, 'mini-batch')} × {_counted(self.num_epochs, 'epoch')} = "
             f"{_counted(self.num_optimizer_steps_per_batch, 'optimizer step')} a batch, each over "
             f"{self.num_pairs_per_optimizer_step} (trajectory, denoising step) pairs "
-            f"in {_counted(self.num_micro_batches_per_rank, 'micro-batch')} of {self.micro_batch_size} a rank"
+            f"in {_counted(self.num_micro_batches_per_optimizer_step, 'micro-batch')} of up to {self.micro_batch_size}"
         )
 
 

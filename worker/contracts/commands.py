@@ -11,7 +11,8 @@ class CommandKind(StrEnum):
     PAUSE = "pause"
     RESUME = "resume"
     STOP = "stop"
-    """Checkpoint and export first, then end as completed."""
+    """Finish the batch under way, checkpoint, export, evaluate, then end as completed. A batch that takes longer than
+    `BootstrapAnswer.stop_seconds` is given up, and the run ends as cancelled with the checkpoint it has."""
     CANCEL = "cancel"
     """End at once, without a checkpoint."""
     SAMPLE_NOW = "sample_now"

@@ -187,6 +187,22 @@ class QueueEvent(Event):
     depths: dict[str, int]
 
 
+class LendEvent(Event):
+    """Idle trainer lanes lend their hands to generation: one decision, told when it is made and when it is settled."""
+
+    type: Literal["lend"] = "lend"
+    decision: Count
+    """Counts the run's decisions: the settled one repeats the number of the one made."""
+    batch: Index
+    lanes: tuple[str, ...]
+    num_fragments: Count
+    """Fragments that each lane may generate before it is asked again."""
+    predicted_gain_seconds: float | None = None
+    """By which the open batches were predicted to end sooner; empty where nothing was predicted."""
+    realised_gain_seconds: float | None = None
+    """Predicted end without lending − actual end; given once the open batches have ended."""
+
+
 class LogEvent(Event):
     type: Literal["log"] = "log"
     level: Literal["debug", "info", "warning", "error"]
@@ -219,6 +235,7 @@ RunEvent = Annotated[
     | CheckpointEvent
     | GateEvent
     | QueueEvent
+    | LendEvent
     | LogEvent
     | CommandDoneEvent,
     Field(discriminator="type"),

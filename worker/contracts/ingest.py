@@ -13,7 +13,9 @@ run has ended; the driver exits. 409: a gap in the numbering; the answer names t
 the high-water mark are acknowledged and dropped. An empty batch is a heartbeat.
 """
 
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from worker.contracts.base import Contract, Count, Index
 from worker.contracts.commands import RunCommand
@@ -61,6 +63,8 @@ class BootstrapAnswer(Contract):
     """fsspec URL of the checkpoint to resume from."""
     first_seq: Count = 1
     initial_adapter: str | None = None
+    stop_seconds: Annotated[float, Field(gt=0)] = 300.0
+    """A stopped run gives up the batch under way, or its last evaluation, this long after it was told to stop."""
 
 
 class IngestBatch(Contract):

@@ -47,6 +47,20 @@ class SdeType(ExplainedName):
     CPS = "cps", "Coefficient-preserving sampling."
 
 
+class Placement(ExplainedName):
+    COLOCATED = "colocated", "All lanes generate, then all lanes train: the baseline."
+    DISAGGREGATED = "disaggregated", "Rollout lanes and trainer lanes, at work at the same time."
+    AUTO = "auto", "The planner chooses placement, split and switches for the lanes given."
+
+
+class TrainerAssist(ExplainedName):
+    """Trainer-assisted generation."""
+
+    OFF = "off", "Trainer lanes only train."
+    GREEDY = "greedy", "An idle trainer lane generates whenever fragments wait."
+    SEARCH = "search", "An idle trainer lane generates where the batch is predicted to end sooner for it."
+
+
 class Role(StrEnum):
     """What a lane does. The driver reports as a lane too, so its own seconds are accounted for."""
 

@@ -7,6 +7,7 @@ from pydantic import Field, model_validator
 
 from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.base import Contract, Count, Index
+from worker.contracts.names import Placement
 from worker.contracts.sections import (
     BaseModelSpec,
     BatchSpec,
@@ -52,7 +53,15 @@ class RunSpec(Contract):
     @property
     def algebra(self) -> BatchAlgebra:
         """The resolved batch algebra; its constructor refuses numbers that do not divide."""
-        return BatchAlgebra.resolve(self.batch, self.sampling, self.lanes)
+        return BatchAlgebra.resolve(self.batch, self.sampling)
+
+    @property
+    def granted_lanes(self) -> LaneSpec:
+        """The lanes to ask for, by role: colocated ones are trainer lanes all, since each of them joins the gang."""
+        if self.pipeline.placement is not Placement.COLOCATED:
+            return self.lanes
+        num_lanes = self.lanes.num_rollout + self.lanes.num_trainer
+        return self.lanes.model_copy(update={"num_rollout": 0, "num_trainer": num_lanes})
 
     @property
     def trained_rewards(self) -> tuple[RewardSpec, ...]:
@@ -69,6 +78,10 @@ class RunSpec(Contract):
             raise ValueError(
                 f"`batch.num_prompts_per_batch` must be ≤ {len(self.prompts.inline)} (the prompts given), "
                 f"got {self.batch.num_prompts_per_batch}: a batch holds each prompt at most once"
+            )
+        if self.pipeline.placement is Placement.DISAGGREGATED and not self.lanes.num_rollout:
+            raise ValueError(
+                "`lanes.num_rollout` must be ≥ 1 for disaggregated placement, got 0: nobody would generate"
             )
         _ = self.algebra
         return self

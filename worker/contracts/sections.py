@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from worker.contracts.base import Contract, Count, Index
-from worker.contracts.names import ModelFamily, RewardName, SdeType
+from worker.contracts.names import ModelFamily, Placement, RewardName, SdeType, TrainerAssist
 
 
 class BaseModelSpec(Contract):
@@ -157,16 +157,46 @@ class BatchSpec(Contract):
 class PipelineSpec(Contract):
     """How the lanes work together. At staleness 0 no switch here changes what is learnt."""
 
-    placement: Literal["disaggregated"] = "disaggregated"
-    """Generation and training on different lanes."""
+    placement: Placement = Placement.DISAGGREGATED
+    """colocated: all lanes generate, then all train. disaggregated: rollout and trainer lanes overlap. auto: whatever
+    is predicted to be fastest for these lanes, with its own split and switches."""
     gap: bool = True
-    """Train complete groups while others still generate."""
+    """Train complete groups while others still generate. Colocated lanes never do."""
+    tsp: bool = True
+    """Spread single (trajectory, denoising step) pairs over trainer lanes; off: whole trajectories."""
+    tag: TrainerAssist = TrainerAssist.OFF
+    """Idle trainer lanes generate too. greedy: whenever fragments wait; search: where the batch is predicted to end
+    sooner for it."""
+    max_staleness: Literal[0, 1] = 0
+    """0: strictly on-policy. 1: generation may begin the next batch on the version before."""
+    importance_cap: Annotated[float, Field(ge=1, le=100)] | None = None
+    """Stale samples are weighed by their importance ratio, cut at this. Empty: they are clipped like fresh ones."""
     deterministic: bool = False
     """Accumulate in index order: bitwise repeatable on one trainer rank, at the price of waiting in line."""
 
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.placement is Placement.COLOCATED and self.max_staleness:
+            raise ValueError(
+                "`pipeline.max_staleness` must be 0 for colocated placement, got 1: "
+                "lanes that train cannot generate the next batch meanwhile"
+            )
+        if self.placement is Placement.COLOCATED and self.tag is not TrainerAssist.OFF:
+            raise ValueError(
+                f"`pipeline.tag` must be `off` for colocated placement, got `{self.tag}`: every lane generates anyway"
+            )
+        if self.importance_cap is not None and self.max_staleness == 0:
+            raise ValueError(
+                f"`pipeline.importance_cap` must be empty at `max_staleness` 0, got {self.importance_cap}: "
+                "no sample is stale"
+            )
+        return self
+
 
 class LaneSpec(Contract):
-    num_rollout: Annotated[int, Field(ge=1, le=4096)] = 1
+    """For colocated and auto placement, rollout and trainer lanes are counted together."""
+
+    num_rollout: Annotated[int, Field(ge=0, le=4096)] = 1
     """Lanes that generate."""
     num_trainer: Annotated[int, Field(ge=1, le=4096)] = 1
     """Lanes that train, together as one group."""

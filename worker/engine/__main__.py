@@ -15,7 +15,7 @@ import ray
 from worker.contracts.ingest import BOOTSTRAP_CODE_VARIABLE, PUBLIC_URL_VARIABLE
 from worker.contracts.states import RunState
 from worker.engine.build import build_parts
-from worker.engine.control.commands import RunCancelledError
+from worker.engine.control.commands import RunCancelledError, StopOverdueError
 from worker.engine.controller import Controller
 from worker.engine.errors import EngineError
 from worker.engine.telemetry.http import FencedError, WebRefusedError, trade_bootstrap_code
@@ -63,6 +63,9 @@ def tell_end(telemetry: RunTelemetry, error: BaseException) -> int:
             return 0
         case RunCancelledError():
             telemetry.finish(RunState.CANCELLED, reason="cancelled by a user")
+            return 0
+        case StopOverdueError():
+            telemetry.finish(RunState.CANCELLED, reason=str(error))
             return 0
         case TerminatedError():
             logger.warning("the driver was told to end (SIGTERM)")

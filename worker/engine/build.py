@@ -29,7 +29,7 @@ def build_parts(answer: BootstrapAnswer, telemetry: RunTelemetry) -> RunParts:
     num_fragments_per_group = spec.algebra.num_fragments // spec.algebra.num_groups
     timeline = Timeline(fleet, clock, client, num_fragments_per_group=num_fragments_per_group)
     samples = SampleReporter(client, telemetry.uploader)
-    commands = CommandDesk(client)
+    commands = CommandDesk(client, stop_seconds=answer.stop_seconds)
     progress = ProgressReporter(
         client=client,
         samples=samples,
@@ -66,8 +66,7 @@ def build_scheduler(answer: BootstrapAnswer, position: RunPosition) -> Scheduler
     spec = answer.spec
     return Scheduler(
         spec.algebra,
-        gap=spec.pipeline.gap,
-        deterministic=spec.pipeline.deterministic,
+        spec.pipeline,
         advantage_std=spec.algorithm.advantage_std,
         first_batch=position.batch,
         num_batches=spec.num_batches,

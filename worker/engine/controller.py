@@ -14,7 +14,7 @@
 
     who waits                      for what                          who unblocks it
     a turn                         the first answer of any lane      lanes (bounded: POLL_SECONDS)
-    pause, stop                    the batch under way               the scheduler, quiescent
+    pause, stop                    the batch under way               the scheduler; a stop is bounded
     a checkpoint                   the trainer gang, reserved        `Published`, or a quiescent scheduler
     the end                        evaluation, checkpoint, LoRA      lanes
 ```
@@ -37,6 +37,7 @@ from worker.engine.actors.reports import AdapterFacts, CallReport
 from worker.engine.build import build_scheduler
 from worker.engine.control.calls import CallTable, Reports, RewindNeededError
 from worker.engine.control.checkpoints import RunPosition
+from worker.engine.control.commands import StopOverdueError
 from worker.engine.control.executor import RayExecutor
 from worker.engine.control.gang import TrainerGang
 from worker.engine.control.parts import RunParts
@@ -96,14 +97,14 @@ class Controller:
         self._state: RunState | None = None
         self._is_admitting = True
         self._is_paused = False
-        self._has_saved_final = False
+        self._has_saved_final = self._is_final_saved = False
         self._last_queues: dict[str, int] = {}
         self._next_tell = self._next_clock = 0.0
 
     # --- the run, top-down ------------------------------------------------------------------------------------------
 
     def run(self) -> None:
-        """From lanes to LoRA. Raises `RunCancelledError`, `FencedError` or whatever made the run fail."""
+        """From lanes to LoRA. Raises `RunCancelledError`, `StopOverdueError`, `FencedError` or what made it fail."""
         self._enter(Phase.PLACE_LANES)
         self._timeline.begin()
         self._roster.place_all()
@@ -136,12 +137,24 @@ class Controller:
     def _train_to_the_end(self) -> None:
         self._begin(self._restore())
         scheduler = self._current
-        while not (scheduler.is_finished or (self._commands.stop_wanted and scheduler.is_quiescent)):
+        while not (scheduler.is_finished or (self._commands.stop_wanted and scheduler.is_at_boundary)):
+            if self._commands.is_stop_overdue and scheduler.has_open_batch:
+                self._give_up_batch()
             self._turn(scheduler)
         if not self._has_saved_final:
             self._save(scheduler, final=True)
-            while not scheduler.is_quiescent:
-                self._turn(scheduler)
+            if self._parts.evaluations.is_due(self._progress.position.batch, is_end=True):
+                self._evaluate(scheduler)
+        while not (scheduler.is_quiescent or (self._commands.is_stop_overdue and self._is_final_saved)):
+            self._turn(scheduler)
+
+    def _give_up_batch(self) -> None:
+        """Optimizer steps of the batch may be taken: only the checkpoints of earlier boundaries are whole."""
+        kept = self._parts.keeper.latest or self._answer.resume_from
+        raise StopOverdueError(
+            f"stopped: batch {self._progress.position.batch + 1} was not done {self._answer.stop_seconds:.0f} s later "
+            f"and was given up; {f'the checkpoint {kept} stays' if kept else 'there was no checkpoint yet'}"
+        )
 
     def _restore(self) -> RunPosition:
         """Load the newest checkpoint, if there is one, on all ranks."""
@@ -190,7 +203,7 @@ class Controller:
         self._parts.samples.life += 1
         self._saver.life += 1
         self._scheduler = None
-        self._has_saved_final = False
+        self._has_saved_final = self._is_final_saved = False
         self._parts.shelf.clear()
         self._parts.advantages.clear()
         self._parts.offers.clear()
@@ -204,7 +217,7 @@ class Controller:
     def _turn(self, scheduler: Scheduler) -> None:
         self._heed()
         self._follow_orders(scheduler)
-        for action in scheduler.next_actions():
+        for action in scheduler.next_actions(self._now()):
             if isinstance(action, EvaluationComplete):
                 self._evaluation_complete(action)
             else:
@@ -236,12 +249,12 @@ class Controller:
         wants_admission = not (commands.pause_wanted or commands.stop_wanted)
         if wants_admission != self._is_admitting:
             self._is_admitting = wants_admission
-            scheduler.apply(AdmissionOpened() if wants_admission else AdmissionClosed())
+            scheduler.apply(AdmissionOpened() if wants_admission else AdmissionClosed(), self._now())
         if commands.checkpoint_orders and not commands.stop_wanted and scheduler.is_quiescent:
             self._save(scheduler, final=False)
         request = self._parts.evaluations.next_request(self._progress.position)
         if request is not None:
-            scheduler.apply(request)
+            scheduler.apply(request, self._now())
         self._is_paused = commands.pause_wanted and (self._is_paused or scheduler.is_quiescent)
         self._tell_state()
 
@@ -278,7 +291,7 @@ class Controller:
 
     def _happened(self, event: Event) -> None:
         scheduler = self._current
-        scheduler.apply(event)
+        scheduler.apply(event, self._now())
         if isinstance(event, Published):
             self._parts.offers.keep_only(scheduler.needed_versions)
             self._batch_complete(scheduler)
@@ -287,7 +300,7 @@ class Controller:
         """A batch boundary: evaluate and save where that is due."""
         batch = self._progress.position.batch
         is_last = batch == self._answer.spec.num_batches
-        if self._parts.evaluations.is_due(batch) and not self._commands.stop_wanted:
+        if self._parts.evaluations.is_due(batch) and (is_last or not self._commands.stop_wanted):
             self._evaluate(scheduler)
         if is_last or self._commands.checkpoint_orders or self._parts.keeper.is_due(batch):
             self._save(scheduler, final=is_last)
@@ -296,7 +309,7 @@ class Controller:
         """Raises `RewindNeededError` for a trainer rank."""
         scheduler = self._scheduler
         if scheduler is not None and lane in self._roster.ready:
-            scheduler.apply(LaneLost(lane))
+            scheduler.apply(LaneLost(lane), self._now())
         self._timeline.lost(lane)
         self._roster.lost(lane, reason)
 
@@ -304,7 +317,7 @@ class Controller:
         self._timeline.returned(lane)
         if self._scheduler is not None:
             role = self._parts.fleet[lane].grant.role
-            self._scheduler.apply(LaneJoined(lane, role, None))
+            self._scheduler.apply(LaneJoined(lane, role, None), self._now())
 
     def _offer_first(self, began_at: float, reports: Reports, facts: AdapterFacts, adapter: ObjectRef) -> None:
         self._parts.offers.offer(facts, adapter, began_at=began_at)
@@ -312,12 +325,13 @@ class Controller:
     # --- evaluations and checkpoints --------------------------------------------------------------------------------
 
     def _evaluate(self, scheduler: Scheduler) -> None:
-        scheduler.apply(self._parts.evaluations.evaluation(self._progress.position))
+        scheduler.apply(self._parts.evaluations.evaluation(self._progress.position), self._now())
         self._enter(Phase.EVALUATE)
 
     def _evaluation_complete(self, action: EvaluationComplete) -> None:
         self._parts.evaluations.complete(action, self._progress.position)
-        if action.purpose is Purpose.EVALUATE and self._progress.position.batch < self._answer.spec.num_batches:
+        goes_on = self._progress.position.batch < self._answer.spec.num_batches and not self._has_saved_final
+        if action.purpose is Purpose.EVALUATE and goes_on:
             self._enter(Phase.TRAIN)
 
     def _save(self, scheduler: Scheduler, *, final: bool) -> None:
@@ -325,15 +339,19 @@ class Controller:
         if final:
             self._enter(Phase.EXPORT)
             self._has_saved_final = True
-        scheduler.apply(TrainerReserved())
+        scheduler.apply(TrainerReserved(), self._now())
         orders = tuple(self._commands.checkpoint_orders)
-        self._saver.save(self._progress.position, final=final, then=partial(self._saved, orders))
+        self._saver.save(self._progress.position, final=final, then=partial(self._saved, orders, final))
 
-    def _saved(self, orders: tuple[str, ...], uri: str) -> None:
+    def _saved(self, orders: tuple[str, ...], final: bool, uri: str) -> None:
+        self._is_final_saved = self._is_final_saved or final
         for command_id in orders:
             self._commands.checkpoint_orders.remove(command_id)
             self._commands.answer(command_id, f"written to {uri}")
-        self._current.apply(TrainerReleased())
+        self._current.apply(TrainerReleased(), self._now())
+
+    def _now(self) -> float:
+        return self._parts.clock.now()
 
     @property
     def _current(self) -> Scheduler:

@@ -1,7 +1,9 @@
 """The admission concern: which batches are open, and when the next one may begin.
 
-Strictly on-policy: a batch begins when the one before it is complete and published, so all its fragments are of the
-version that will be trained. Pause and stop close admission; a batch under way is always finished.
+At staleness 0 a batch begins when the one before it is complete and published, so all its fragments are of the version
+that will be trained. At staleness 1 it may begin one batch earlier, but only for lanes that would idle otherwise; its
+fragments are all of the version published then, which is one behind when they are trained. Further ahead nothing
+begins: that is the back-pressure, and what has begun is always finished, pause and stop included.
 """
 
 from dataclasses import dataclass
@@ -31,16 +33,16 @@ class BatchSettings:
     """What every batch of a run has in common."""
 
     algebra: BatchAlgebra
-    gap: bool
+    whole_batch_first: bool
+    """Nothing is trained before the whole batch is scored."""
     deterministic: bool
-    whole_batch_advantages: bool
 
     def training_of(self, batch: int, assembler: GroupAssembler) -> Training:
         return Training(
             self.algebra,
             assembler,
             batch=batch,
-            whole_batch_first=self.whole_batch_advantages or not self.gap,
+            whole_batch_first=self.whole_batch_first,
             in_order=self.deterministic,
         )
 
@@ -48,10 +50,11 @@ class BatchSettings:
 class Admission:
     """Counts batches, from `first_batch` up to `num_batches` (the run's whole length, earlier attempts included)."""
 
-    def __init__(self, first_batch: int, num_batches: int) -> None:
+    def __init__(self, first_batch: int, num_batches: int, max_staleness: int) -> None:
         if not 0 <= first_batch <= num_batches:
             raise ValueError(f"`first_batch` must be within 0 to {num_batches} (`num_batches`), got {first_batch}")
         self._num_batches = num_batches
+        self._max_staleness = max_staleness
         self._next_batch = first_batch
         self.batches_completed = first_batch
         self.is_open = True
@@ -66,8 +69,20 @@ class Admission:
         return self.is_open and self._next_batch < self._num_batches
 
     @property
-    def may_begin(self) -> bool:
-        return self.more_to_come and self._next_batch == self.batches_completed
+    def is_throttled(self) -> bool:
+        """Whether only the staleness bound keeps the next batch from beginning, though one is ahead already."""
+        return self._max_staleness > 0 and self.more_to_come and self._num_ahead > self._max_staleness
+
+    def may_begin(self, *, lanes_would_idle: bool) -> bool:
+        """`lanes_would_idle`: generators have nothing else to do."""
+        if not self.more_to_come:
+            return False
+        return self._num_ahead == 0 or (self._num_ahead <= self._max_staleness and lanes_would_idle)
+
+    @property
+    def _num_ahead(self) -> int:
+        """Batches begun and not complete."""
+        return self._next_batch - self.batches_completed
 
     def begin(self) -> int:
         """The number of the batch that begins now."""

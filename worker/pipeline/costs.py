@@ -1,47 +1,125 @@
-"""What work costs on each lane, learnt from the spans of the run itself.
+"""What work costs, learnt from the run itself: seconds by lane and kind of work, a fixed part and a part for each unit.
 
-Used for the throughput shown today; a planner starts from the same numbers. Costs are exponential averages of seconds
-per sample, so that they follow a lane that becomes slower without jumping at one odd fragment.
+The scheduler observes every action that it sees finished; search, planner and the run page read the estimates. Until a
+cost has been observed, a prior stands in for it: a documented profile, or what was learnt on an earlier run.
+
+Invariant: estimates are finite and never negative, and depend on the observations alone.
 """
 
-from collections.abc import Iterator
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
 
-from worker.contracts.spans import Span, SpanKind
+GANG = "gang"
+"""Stands for all trainer lanes together, which accumulate, commit and publish in step."""
 
-LEARNT_KINDS = frozenset({SpanKind.GENERATE, SpanKind.DECODE, SpanKind.SCORE, SpanKind.TRAIN})
+
+class CostKind(StrEnum):
+    """What is paid for, and in which unit."""
+
+    GENERATE = "generate"
+    """One trajectory, decoding included."""
+    SCORE = "score"
+    """One picture or clip."""
+    ACCUMULATE = "accumulate"
+    """One micro-batch of each rank."""
+    COMMIT = "commit"
+    PUBLISH = "publish"
+    PULL = "pull"
+    LEND = "lend"
+    """A trainer lane's switch to generation."""
+    RECLAIM = "reclaim"
+    """Its switch back to training."""
 
 
-class LaneCosts:
-    """Seconds per sample by lane and kind of work."""
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Seconds = `per_call` + units × `per_unit`."""
 
-    def __init__(self, newest_weight: float = 0.2) -> None:
-        """`newest_weight` in (0, 1]: how much the newest observation counts; 1 forgets all others."""
-        if not 0 < newest_weight <= 1:
-            raise ValueError(f"`newest_weight` must be in (0, 1], got {newest_weight}: it weighs the newest span")
-        self._newest_weight = newest_weight
-        self._seconds_per_sample: dict[tuple[str, SpanKind], float] = {}
+    per_call: float = 0.0
+    per_unit: float = 0.0
 
-    def observe(self, span: Span) -> None:
-        """Learn from a span of work on a known number of samples; other spans tell nothing about costs."""
-        if span.kind not in LEARNT_KINDS or span.num_samples == 0:
-            return
-        newest = span.seconds / span.num_samples
-        key = (span.lane, span.kind)
-        known = self._seconds_per_sample.get(key, newest)
-        self._seconds_per_sample[key] = known + self._newest_weight * (newest - known)
+    def seconds(self, num_units: int = 1) -> float:
+        return self.per_call + num_units * self.per_unit
 
-    def seconds_per_sample(self, lane: str, kind: SpanKind) -> float | None:
-        """`None` until the lane has done any such work."""
-        return self._seconds_per_sample.get((lane, kind))
 
-    def samples_per_second(self, kind: SpanKind) -> float:
-        """What all lanes together can do of one kind: the sum of their rates; 0 until any is known."""
-        return sum(1 / seconds for seconds in self._of_kind(kind) if seconds > 0)
+CostTable = Mapping[tuple[str, CostKind], Cost]
+"""By lane (or `GANG`) and kind."""
+
+
+@dataclass(slots=True)
+class _Fit:
+    """A straight line through (units, seconds), old observations fading by `_FADE` with each new one."""
+
+    weight: float = 0.0
+    units: float = 0.0
+    seconds: float = 0.0
+    units_squared: float = 0.0
+    units_seconds: float = 0.0
+
+    def observe(self, num_units: int, seconds: float) -> None:
+        for name, value in (
+            ("weight", 1.0),
+            ("units", num_units),
+            ("seconds", seconds),
+            ("units_squared", num_units * num_units),
+            ("units_seconds", num_units * seconds),
+        ):
+            setattr(self, name, getattr(self, name) * _FADE + value)
+
+    @property
+    def cost(self) -> Cost:
+        mean_units, mean_seconds = self.units / self.weight, self.seconds / self.weight
+        variance = self.units_squared / self.weight - mean_units**2
+        if variance <= _MIN_RELATIVE_VARIANCE * mean_units**2:
+            # One size only was seen: charge all of it to the units, so that other sizes scale.
+            return Cost(0.0, mean_seconds / mean_units)
+        slope = max(0.0, (self.units_seconds / self.weight - mean_units * mean_seconds) / variance)
+        fixed = mean_seconds - slope * mean_units
+        return Cost(fixed, slope) if fixed >= 0 else Cost(0.0, mean_seconds / mean_units)
+
+
+_FADE = 0.9
+_MIN_RELATIVE_VARIANCE = 1e-3
+
+
+class CostBook:
+    """Estimates by lane and kind of work, from observations where there are any and from `prior` elsewhere."""
+
+    def __init__(self, prior: CostTable | None = None) -> None:
+        self._prior = dict(prior or {})
+        self._fits: dict[tuple[str, CostKind], _Fit] = {}
+
+    def observe(self, lane: str, kind: CostKind, seconds: float, num_units: int = 1) -> None:
+        """Raises `ValueError` for a duration or a number of units that cannot be."""
+        if seconds < 0 or num_units < 1:
+            raise ValueError(
+                f"`seconds` must be ≥ 0 and `num_units` ≥ 1, got {seconds} and {num_units} for {kind} on `{lane}`"
+            )
+        self._fits.setdefault((lane, kind), _Fit()).observe(num_units, seconds)
+
+    def cost(self, lane: str, kind: CostKind) -> Cost | None:
+        """The lane's own cost; else its prior; else the mean of the lanes that have done such work; else `None`."""
+        fit = self._fits.get((lane, kind))
+        if fit is not None:
+            return fit.cost
+        if (lane, kind) in self._prior:
+            return self._prior[lane, kind]
+        known = [fit.cost for (_, other), fit in self._fits.items() if other is kind]
+        if not known:
+            return None
+        return Cost(
+            sum(cost.per_call for cost in known) / len(known), sum(cost.per_unit for cost in known) / len(known)
+        )
+
+    def seconds(self, lane: str, kind: CostKind, num_units: int = 1) -> float | None:
+        cost = self.cost(lane, kind)
+        return None if cost is None else cost.seconds(num_units)
+
+    def table(self) -> dict[tuple[str, CostKind], Cost]:
+        """Everything known now: what a simulation of the rest of the run starts from."""
+        return self._prior | {key: fit.cost for key, fit in self._fits.items()}
 
     def forget(self, lane: str) -> None:
-        """A lane that left tells nothing about the lanes that stay."""
-        for kind in LEARNT_KINDS:
-            self._seconds_per_sample.pop((lane, kind), None)
-
-    def _of_kind(self, kind: SpanKind) -> Iterator[float]:
-        return (seconds for (_, learnt), seconds in self._seconds_per_sample.items() if learnt is kind)
+        """A lane that left says nothing of the machine that takes its name next."""
+        self._fits = {key: fit for key, fit in self._fits.items() if key[0] != lane}

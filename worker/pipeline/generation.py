@@ -1,7 +1,8 @@
 """The rollout concern: which fragment is generated next, and where.
 
-Work is pulled: a free lane takes the most urgent fragment, so a slow lane takes less. Invariant: a lane holds exactly
-the fragment's policy version when it starts, and changes versions only between fragments: no trajectory mixes two.
+Work is pulled: a free lane takes the most urgent fragment, so a slow lane takes less; a lent trainer lane pulls like
+any other for as long as its allowance lasts. Invariant: a lane holds exactly the fragment's policy version when it
+starts, and changes versions only between fragments: no trajectory mixes two.
 """
 
 from collections.abc import Iterable, Iterator
@@ -27,6 +28,15 @@ class Generation:
         """Fragments that no lane has begun."""
         return len(self._queue) + len(self._bound)
 
+    @property
+    def num_unclaimed(self) -> int:
+        """Fragments that any lane may still take."""
+        return len(self._queue)
+
+    def waiting(self) -> list[Fragment]:
+        """The unclaimed fragments in the order in which they will be taken."""
+        return self._queue.in_order()
+
     def is_any_lane_behind(self, current_version: int) -> bool:
         """Whether a free rollout lane has yet to pull the current version."""
         return any(lane.policy_version != current_version for lane in self._lanes.free(Role.ROLLOUT))
@@ -34,29 +44,47 @@ class Generation:
     def enqueue(self, fragments: Iterable[Fragment]) -> None:
         self._queue.push_all(fragments)
 
-    def next_actions(self, current_version: int) -> Iterator[Action]:
+    def next_actions(self, current_version: int, at: float) -> Iterator[Action]:
         for lane in self._lanes.free(Role.ROLLOUT):
             action = self._next_for(lane, current_version)
             if action is not None:
-                self._lanes.start(lane, action)
+                self._lanes.start(lane, action, at)
                 yield action
 
     def lost(self, lane: Lane) -> None:
         """Put back what a lost lane had begun or was about to begin."""
         if isinstance(lane.under_way, Generate):
             self._queue.push(lane.under_way.fragment)
+        self.release(lane)
+
+    def is_bound(self, lane: Lane) -> bool:
+        """Whether a fragment is kept for this lane."""
+        return lane.name in self._bound
+
+    def release(self, lane: Lane) -> None:
+        """Put back what was kept for this lane."""
         if lane.name in self._bound:
             self._queue.push(self._bound.pop(lane.name))
 
     def _next_for(self, lane: Lane, current_version: int) -> Action | None:
-        first = self._queue.first()
-        # Only a fragment given back by a lost lane can be of an older version; one lane goes back for it, not all.
-        if lane.name not in self._bound and first is not None and first.policy_version != current_version:
-            self._bound[lane.name] = self._queue.pop()
-        bound = self._bound.get(lane.name)
-        wanted = current_version if bound is None else bound.policy_version
-        if lane.policy_version != wanted:
-            return Pull(lane.name, wanted)
+        bound = self._bound.pop(lane.name, None)
         if bound is not None:
-            return Generate(lane.name, self._bound.pop(lane.name))
-        return Generate(lane.name, self._queue.pop()) if self._queue else None
+            # What it pulled for; nothing else may have come between.
+            return Generate(lane.name, bound)
+        first = self._queue.first()
+        if lane.is_lent:
+            if first is None or lane.allowance == 0:
+                return None
+            if first.policy_version == lane.policy_version:
+                lane.allowance -= 1
+        if first is None or first.policy_version != lane.policy_version:
+            return self._pull(lane, first, current_version)
+        return Generate(lane.name, self._queue.pop())
+
+    def _pull(self, lane: Lane, first: Fragment | None, current_version: int) -> Action | None:
+        if first is not None and first.policy_version != current_version:
+            # The lane goes back for this one; were it not kept, the pull might find nothing left and be in vain.
+            self._bound[lane.name] = self._queue.pop()
+            lane.allowance -= lane.is_lent
+            return Pull(lane.name, first.policy_version)
+        return None if lane.policy_version == current_version else Pull(lane.name, current_version)

@@ -1,8 +1,10 @@
 """Why a free lane is idle, told from what its role waits for.
 
 trainer  waits for complete groups     ◄ reward lanes score them ◄ rollout lanes generate them
+         or for a lane of its gang that is lent
 reward   waits for generated fragments ◄ rollout lanes
 rollout  waits for the next batch      ◄ the trainer's last commit ◄ its publish
+         held back by the staleness bound alone, that is back-pressure
 """
 
 from worker.contracts.names import Role
@@ -18,26 +20,30 @@ def idle_cause(
     lanes: LaneTable,
     admission: Admission,
     head: OpenBatch | None,
+    generators: Role,
     num_ungenerated: int,
     num_unscored: int,
 ) -> IdleCause:
     """The cause for a free lane of `role`. `head` is the batch being trained; the counts span all open work."""
     if isinstance(lanes.gang_action, Publish):
         return IdleCause.PUBLISH_WAIT
-    missing = _missing_role(lanes, num_ungenerated, num_unscored)
+    missing = _missing_role(lanes, generators, num_ungenerated, num_unscored)
     if missing is not None and missing is not role:
         return IdleCause.FAILURE if lanes.num_lost(missing) else IdleCause.START_UP
     if role is Role.TRAINER and head is not None:
-        return head.training.waiting_cause()
+        # Work is there, but it stands in line behind what the lent lanes finish first.
+        return IdleCause.HEAD_OF_LINE if head.training.has_next else head.training.waiting_cause()
     if role is Role.REWARD and num_ungenerated:
         return IdleCause.NO_FRAGMENT_READY
+    if admission.is_throttled:
+        return IdleCause.BACK_PRESSURE
     return IdleCause.BATCH_BARRIER if admission.more_to_come else IdleCause.DRAIN
 
 
-def _missing_role(lanes: LaneTable, num_ungenerated: int, num_unscored: int) -> Role | None:
+def _missing_role(lanes: LaneTable, generators: Role, num_ungenerated: int, num_unscored: int) -> Role | None:
     """The role that has work but no lane at all."""
-    if num_ungenerated and not lanes.num(Role.ROLLOUT):
-        return Role.ROLLOUT
+    if num_ungenerated and not lanes.num(generators):
+        return generators
     if num_unscored and not lanes.num(Role.REWARD):
         return Role.REWARD
     if not lanes.num(Role.TRAINER):

@@ -18,6 +18,8 @@ from worker.pipeline.types import (
     Pulled,
     Score,
     Scored,
+    Switch,
+    Switched,
 )
 
 
@@ -30,6 +32,8 @@ def is_answer(event: Event, action: Action) -> bool:
     match action:
         case Pull(lane, version):
             return event == Pulled(lane, version)
+        case Switch(lane, to):
+            return event == Switched(lane, to)
         case Generate(lane, fragment):
             return event == Generated(lane, fragment.key)
         case Score(lane, fragment):

@@ -1,6 +1,7 @@
 """The scheduler: a pure state machine that decides which lane does what next.
 
-An executor (Ray, simulator, emulator) loops: `apply(event)` for whatever happened, then start all `next_actions()`.
+An executor (Ray, simulator, emulator) loops: `apply(event, at)` for whatever happened, then start all
+`next_actions(at)`. `at` is the executor's time in seconds, never running backwards: from it alone costs are learnt.
 
     EvaluationRequested ─┐
                          ▼
@@ -16,8 +17,11 @@ An executor (Ray, simulator, emulator) loops: `apply(event)` for whatever happen
     rollout lane         a fragment; the version that it is of           admission, `Published`; `Pulled`
     reward lane          a generated fragment                            rollout lanes
     trainer gang         a complete group of the open mini-batch         reward lanes
-    the next batch       the batch before it, published                  the trainer gang
+    the gang's lent lanes  the end of the fragment under way             themselves: `Generated`, then `Switched`
+    the next batch       the batch before it (at staleness 1: that one's generation)   the trainer gang (rollout lanes)
     an evaluation        its fragments, generated ahead of training      rollout, then reward lanes
+
+With colocated placement there are no rollout lanes: the trainer lanes generate the whole batch, then train it.
 
 Invariants: a lane has at most one action under way; every fragment is generated once, scored once and trained once in
 each epoch, whatever lanes come and go; a fragment is generated under exactly the version it is stamped with; the same
@@ -28,16 +32,20 @@ from collections.abc import Iterator
 from typing import Literal, assert_never
 
 from worker.contracts.algebra import BatchAlgebra
-from worker.contracts.names import Role
+from worker.contracts.names import Placement, Role, TrainerAssist
+from worker.contracts.sections import PipelineSpec
 from worker.contracts.spans import IdleCause
 from worker.pipeline.admission import Admission, BatchSettings, OpenBatch, OpenEvaluation
 from worker.pipeline.assembler import GroupAssembler
+from worker.pipeline.costs import CostBook, CostTable
 from worker.pipeline.fragments import cut_fragments
 from worker.pipeline.generation import Generation
 from worker.pipeline.idle import idle_cause
 from worker.pipeline.lanes import LaneTable
+from worker.pipeline.lending import Colocated, Greedy, Lending, LendingPolicy, Never
 from worker.pipeline.protocol import ProtocolError
 from worker.pipeline.scoring import Scoring
+from worker.pipeline.stopwatch import Stopwatch
 from worker.pipeline.types import (
     Accumulated,
     Action,
@@ -58,49 +66,87 @@ from worker.pipeline.types import (
     Purpose,
     Score,
     Scored,
+    Switched,
     TrainerReleased,
     TrainerReserved,
 )
 
 
 class Scheduler:
-    """Drives one attempt of a run from `first_batch` to `num_batches`, starting on `policy_version`.
-
-    `gap`: train groups as they complete, not only when the whole batch is in. `deterministic`: accumulate groups in
-    index order. `advantage_std="batch"`: rewards of the whole batch are needed before any group trains.
-    """
+    """Drives one attempt of a run from `first_batch` to `num_batches`, starting on `policy_version`."""
 
     def __init__(
         self,
         algebra: BatchAlgebra,
+        pipeline: PipelineSpec,
         *,
-        gap: bool,
-        deterministic: bool,
         advantage_std: Literal["group", "batch"],
         first_batch: int,
         num_batches: int,
         policy_version: int,
+        first_batch_version: int | None = None,
+        lends_together: bool = False,
+        prior: CostTable | None = None,
     ) -> None:
+        """
+        Args:
+            pipeline: the switches; placement must be resolved.
+            advantage_std: with `batch`, rewards of the whole batch are needed before any group trains.
+            first_batch_version: what the first batch is generated with, where it had begun on an older version than
+                `policy_version` before the run was resumed.
+            lends_together: trainer lanes switch as one, as sharded parameters demand.
+            prior: costs to go by until the run has learnt its own.
+
+        Raises:
+            ValueError: for `placement: auto`, which the planner must have resolved, or numbers out of range.
+        """
+        if pipeline.placement is Placement.AUTO:
+            raise ValueError("`pipeline.placement` must be resolved, got `auto`: ask the planner first")
+        is_colocated = pipeline.placement is Placement.COLOCATED
         self._algebra = algebra
         self._settings = BatchSettings(
-            algebra=algebra, gap=gap, deterministic=deterministic, whole_batch_advantages=advantage_std == "batch"
+            algebra=algebra,
+            deterministic=pipeline.deterministic,
+            whole_batch_first=advantage_std == "batch" or is_colocated or not pipeline.gap,
         )
         self._policy_version = policy_version
+        self._first_batch_version = policy_version if first_batch_version is None else first_batch_version
+        self._first_batch = first_batch
+        self.costs = CostBook(prior)
         self._lanes = LaneTable()
-        self._admission = Admission(first_batch, num_batches)
+        self._admission = Admission(first_batch, num_batches, pipeline.max_staleness)
         self._generation = Generation(self._lanes)
         self._scoring = Scoring(self._lanes)
+        self._stopwatch = Stopwatch(self.costs, algebra, self._lanes, tsp=pipeline.tsp)
+        self.generators = Role.TRAINER if is_colocated else Role.ROLLOUT
+        """The role whose lanes generate by right, not by loan."""
+        self._lending = Lending(self._lanes, self._generation, self._policy_of(pipeline), together=lends_together)
+        self._settled: list[Action] = []
         self._batches: dict[int, OpenBatch] = {}
         self._evaluations: dict[tuple[Purpose, int], OpenEvaluation] = {}
         self._needs_restart = False
         # A role's lanes idle for one reason at a time: asked lane by lane, it is worked out once a turn.
         self._idle_causes: dict[Role, IdleCause] = {}
 
+    def _policy_of(self, pipeline: PipelineSpec) -> LendingPolicy:
+        if pipeline.placement is Placement.COLOCATED:
+            return Colocated()
+        match pipeline.tag:
+            case TrainerAssist.OFF:
+                return Never()
+            case TrainerAssist.GREEDY:
+                return Greedy()
+            case TrainerAssist.SEARCH:
+                raise NotImplementedError
+            case _:
+                assert_never(pipeline.tag)
+
     # --- what happened ----------------------------------------------------------------------------------------------
 
-    def apply(self, event: Event) -> None:
+    def apply(self, event: Event, at: float) -> None:
         """Take in one event. Raises `ProtocolError` for anything that no action under way can have led to."""
         self._idle_causes.clear()
+        self._stopwatch.stop(event, at)
         match event:
             case LaneJoined():
                 self._lane_joined(event)
@@ -109,6 +155,8 @@ class Scheduler:
             case Pulled():
                 self._lanes.finish(event.lane, event)
                 self._lanes[event.lane].policy_version = event.policy_version
+            case Switched():
+                self._lanes.finish(event.lane, event)
             case Generated():
                 self._generated(event)
             case Scored():
@@ -119,7 +167,7 @@ class Scheduler:
                 self._lanes.finish_gang(event)
                 self._batches[event.batch].training.committed()
             case Published():
-                self._published(event)
+                self._published(event, at)
             case EvaluationRequested():
                 self._evaluation_requested(event)
             case AdmissionClosed():
@@ -160,12 +208,13 @@ class Scheduler:
         assert isinstance(action, Score)
         self._assembler_of(event.key).scored(event.key, event.rewards)
 
-    def _published(self, event: Published) -> None:
+    def _published(self, event: Published, at: float) -> None:
         action = self._lanes.finish_gang(event)
         assert isinstance(action, Publish)
         self._policy_version = event.policy_version
         del self._batches[action.batch]
         self._admission.batches_completed += 1
+        self._settled += self._lending.settle(action.batch, at)
 
     def _evaluation_requested(self, event: EvaluationRequested) -> None:
         if (event.purpose, event.batch) in self._evaluations:
@@ -178,34 +227,64 @@ class Scheduler:
             raise ProtocolError(
                 f"`policy_version` must be {self._policy_version}, the one published last, got {event.policy_version}"
             )
-        assembler = self._open(event.purpose, event.batch, num_groups=event.num_groups, group_size=event.group_size)
+        assembler = self._open(
+            event.purpose,
+            event.batch,
+            num_groups=event.num_groups,
+            group_size=event.group_size,
+            policy_version=event.policy_version,
+        )
         self._evaluations[event.purpose, event.batch] = OpenEvaluation(event, assembler)
 
     # --- what to start now ------------------------------------------------------------------------------------------
 
-    def next_actions(self) -> list[Action]:
+    def next_actions(self, at: float) -> list[Action]:
         """All that can start now; each lane named is occupied from here on, until its answer is applied."""
         self._idle_causes.clear()
         if self._needs_restart:
             return []
-        while self._admission.may_begin:
+        while self._admission.may_begin(lanes_would_idle=self._generators_would_idle):
             self._begin_batch()
-        return [
-            *self._complete_evaluations(),
-            *self._generation.next_actions(self._policy_version),
-            *self._scoring.next_actions(),
-            *self._train(),
-        ]
+        actions: list[Action] = [*self._settled, *self._complete_evaluations(), *self._train(at)]
+        self._settled.clear()
+        training_waits = self._training_waits
+        if training_waits:
+            actions += self._lending.reclaim(training_waits=True, at=at)
+        actions += self._generation.next_actions(self._policy_version, at)
+        if not training_waits:
+            actions += self._lending.lend(tuple(self._batches), at)
+            # Lent lanes that may stay go on without a switch.
+            actions += self._generation.next_actions(self._policy_version, at)
+            actions += self._lending.reclaim(training_waits=False, at=at)
+        actions += self._scoring.next_actions(at)
+        return actions
+
+    @property
+    def _generators_would_idle(self) -> bool:
+        return not self._generation.num_waiting and bool(self._lanes.free(self.generators))
+
+    @property
+    def _training_waits(self) -> bool:
+        """There is training work that only the absence of lent lanes holds up."""
+        head = self._head
+        return head is not None and self._lanes.gang_action is None and head.training.has_next
 
     def _begin_batch(self) -> None:
         number = self._admission.begin()
+        version = self._first_batch_version if number == self._first_batch else self._policy_version
         assembler = self._open(
-            Purpose.TRAIN, number, num_groups=self._algebra.num_groups, group_size=self._algebra.group_size
+            Purpose.TRAIN,
+            number,
+            num_groups=self._algebra.num_groups,
+            group_size=self._algebra.group_size,
+            policy_version=version,
         )
         training = self._settings.training_of(number, assembler)
-        self._batches[number] = OpenBatch(number, self._policy_version, assembler, training)
+        self._batches[number] = OpenBatch(number, version, assembler, training)
 
-    def _open(self, purpose: Purpose, batch: int, *, num_groups: int, group_size: int) -> GroupAssembler:
+    def _open(
+        self, purpose: Purpose, batch: int, *, num_groups: int, group_size: int, policy_version: int
+    ) -> GroupAssembler:
         """Put all fragments of a batch or an evaluation in the queue; returns the assembler that awaits them."""
         fragments = list(
             cut_fragments(
@@ -214,7 +293,7 @@ class Scheduler:
                 num_groups=num_groups,
                 group_size=group_size,
                 fragment_size=self._algebra.fragment_size,
-                policy_version=self._policy_version,
+                policy_version=policy_version,
             )
         )
         self._generation.enqueue(fragments)
@@ -226,7 +305,7 @@ class Scheduler:
                 del self._evaluations[identity]
                 yield EvaluationComplete(*identity, evaluation.assembler.all_rewards())
 
-    def _train(self) -> Iterator[Action]:
+    def _train(self, at: float) -> Iterator[Action]:
         head = self._head
         if head is None or not self._lanes.gang_is_free:
             return
@@ -234,7 +313,7 @@ class Scheduler:
         if head.training.is_complete:
             action = Publish(head.number, self._policy_version + 1)
         if action is not None:
-            self._lanes.start_gang(action)
+            self._lanes.start_gang(action, at)
             yield action
 
     # --- how things stand -------------------------------------------------------------------------------------------
@@ -267,9 +346,19 @@ class Scheduler:
 
         By then every rollout lane has pulled the version published last, so each version is read back from all.
         """
-        has_work = bool(self._batches or self._evaluations or self._admission.may_begin)
+        has_work = bool(self._batches or self._evaluations or self._admission.may_begin(lanes_would_idle=False))
         is_still = self._lanes.nothing_under_way and not has_work
         return is_still and not self._generation.is_any_lane_behind(self._policy_version)
+
+    @property
+    def is_at_boundary(self) -> bool:
+        """No batch is open and the trainer gang is free: what it holds is the version published last."""
+        return not self.has_open_batch and self._lanes.gang_is_free
+
+    @property
+    def has_open_batch(self) -> bool:
+        """A batch has begun and is not published."""
+        return bool(self._batches)
 
     @property
     def is_finished(self) -> bool:
@@ -310,6 +399,7 @@ class Scheduler:
             lanes=self._lanes,
             admission=self._admission,
             head=self._head,
+            generators=self.generators,
             num_ungenerated=sum(assembler.num_fragments - assembler.num_generated for assembler in assemblers),
             num_unscored=sum(assembler.num_fragments - assembler.num_scored for assembler in assemblers),
         )

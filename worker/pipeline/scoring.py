@@ -25,12 +25,12 @@ class Scoring:
     def enqueue(self, fragment: Fragment) -> None:
         self._queue.push(fragment)
 
-    def next_actions(self) -> Iterator[Action]:
+    def next_actions(self, at: float) -> Iterator[Action]:
         for lane in self._lanes.free(Role.REWARD):
             if not self._queue:
                 return
             action = Score(lane.name, self._queue.pop())
-            self._lanes.start(lane, action)
+            self._lanes.start(lane, action, at)
             yield action
 
     def lost(self, lane: Lane) -> None:

@@ -2,9 +2,9 @@
 
     scheduler ── next_actions ──► agenda: (when it will be done, its answer) ── the clock jumps to the next ──► apply
 
-Costs come from a profile of each lane. The spans are those that a real run writes, so a plan is drawn and graded like
-one. Invariant: nothing but the profiles and the scheduler's own choices decides the outcome; the same input gives the
-same spans.
+Costs come from a table of the kind that a run learns itself. The spans are those that a real run writes, so a plan is
+drawn and graded like one. Invariant: nothing but the costs and the scheduler's own choices decides the outcome; the
+same input gives the same spans.
 """
 
 import heapq
@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.names import Role
 from worker.contracts.spans import Span, SpanKind
+from worker.pipeline.costs import GANG, Cost, CostKind, CostTable
+from worker.pipeline.packing import num_micro_batches
 from worker.pipeline.scheduler import Scheduler
 from worker.pipeline.spans import SpanRecorder, Work
 from worker.pipeline.types import (
@@ -28,42 +30,32 @@ from worker.pipeline.types import (
     Generate,
     Generated,
     LaneJoined,
+    Lend,
+    LendSettled,
     Publish,
     Published,
     Pull,
     Pulled,
     Score,
     Scored,
+    Switch,
+    Switched,
 )
 
+_FREE_OF_CHARGE = frozenset({CostKind.PULL, CostKind.LEND, CostKind.RECLAIM, CostKind.COMMIT, CostKind.PUBLISH})
+"""Kinds of work that take no time where the table does not name them."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LaneProfile:
-    """What work costs on one lane, in seconds.
-
-    A sample is one trajectory: generated, scored, or trained over all its trainable denoising steps.
-    """
-
+class SimulatedLane:
     lane: str
     role: Role
-    seconds_per_sample: float
-    seconds_per_call: float = 0.0
-    """Paid once for every action, whatever its size."""
     start_up_seconds: float = 0.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExchangeProfile:
-    """What the lanes do together, in seconds."""
-
-    commit_seconds: float = 0.0
-    publish_seconds: float = 0.0
-    pull_seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class _Appointment:
-    """What will have happened; `lanes` do `kind` until then."""
+    """What will have happened; `lanes` are at work until then."""
 
     event: Event
     lanes: tuple[str, ...]
@@ -76,30 +68,44 @@ class Simulator:
         self,
         scheduler: Scheduler,
         algebra: BatchAlgebra,
-        lanes: Iterable[LaneProfile],
-        exchange: ExchangeProfile,
+        lanes: Iterable[SimulatedLane],
+        costs: CostTable,
         emit: Callable[[Span], None],
+        *,
+        tsp: bool = True,
+        vary: Callable[[float], float] = lambda seconds: seconds,
+        observe: Callable[[Event, float], None] = lambda event, at: None,
     ) -> None:
-        """Raises `ValueError` where a role has no lane: the run would never end."""
+        """
+        Args:
+            costs: in the units of `CostKind`; pulling, switching, committing and publishing are free where unnamed.
+            vary: turns an expected duration into the one that happens.
+            observe: called with each event and its virtual time.
+
+        Raises:
+            ValueError: where a role has no lane, or work no cost: the run would never end.
+        """
         self._scheduler = scheduler
         self._algebra = algebra
-        self._lanes = {profile.lane: profile for profile in lanes}
-        self._exchange = exchange
+        self._lanes = {lane.lane: lane for lane in lanes}
+        self._costs = costs
+        self._tsp = tsp
+        self._vary = vary
+        self._observe = observe
         self._recorder = SpanRecorder(emit, scheduler.idle_cause)
         self._agenda: list[tuple[float, int, _Appointment]] = []
         self._num_appointments = 0
-        self._trainers = tuple(lane for lane, profile in self._lanes.items() if profile.role is Role.TRAINER)
-        for role in Role:
-            if all(profile.role is not role for profile in self._lanes.values()):
+        self._trainers = tuple(name for name, lane in self._lanes.items() if lane.role is Role.TRAINER)
+        for role in {scheduler.generators, Role.TRAINER, Role.REWARD}:
+            if all(lane.role is not role for lane in self._lanes.values()):
                 raise ValueError(f"`lanes` must hold at least one {role} lane, got none: the run would wait forever")
 
     def run(self) -> float:
         """The virtual seconds from the start of the lanes to the end of the run."""
         now = 0.0
-        for profile in self._lanes.values():
-            self._recorder.lane_started(profile.lane, now)
-            joined = LaneJoined(profile.lane, profile.role, None)
-            self._appoint(self._joins_at(profile), _Appointment(joined, ()))
+        for lane in self._lanes.values():
+            self._recorder.lane_started(lane.lane, now)
+            self._appoint(self._joins_at(lane), _Appointment(LaneJoined(lane.lane, lane.role, None), ()))
         while not self._scheduler.is_finished:
             now = self._advance()
         self._recorder.stop_all(now)
@@ -112,17 +118,18 @@ class Simulator:
             appointment = heapq.heappop(self._agenda)[2]
             for lane in appointment.lanes:
                 self._recorder.ended(lane, now)
-            self._scheduler.apply(appointment.event)
-        for action in self._scheduler.next_actions():
+            self._scheduler.apply(appointment.event, now)
+            self._observe(appointment.event, now)
+        for action in self._scheduler.next_actions(now):
             self._begin(action, now)
         self._recorder.settle(now)
         return now
 
-    def _joins_at(self, profile: LaneProfile) -> float:
+    def _joins_at(self, lane: SimulatedLane) -> float:
         """Trainer lanes form one process group, so each waits until the last of them is up."""
-        if profile.role is not Role.TRAINER:
-            return profile.start_up_seconds
-        return max(self._lanes[lane].start_up_seconds for lane in self._trainers)
+        if lane.role is not Role.TRAINER:
+            return lane.start_up_seconds
+        return max(self._lanes[name].start_up_seconds for name in self._trainers)
 
     def _appoint(self, at: float, appointment: _Appointment) -> None:
         self._num_appointments += 1
@@ -131,37 +138,43 @@ class Simulator:
     def _begin(self, action: Action, now: float) -> None:
         match action:
             case Pull(lane, version):
-                seconds = self._exchange.pull_seconds
+                seconds = self._seconds(lane, CostKind.PULL)
                 self._occupy((lane,), SpanKind.PULL, Work(policy_version=version), now, seconds, Pulled(lane, version))
+            case Switch(lane, to):
+                kind = CostKind.LEND if to is Role.ROLLOUT else CostKind.RECLAIM
+                self._occupy((lane,), SpanKind.SWITCH, Work(), now, self._seconds(lane, kind), Switched(lane, to))
             case Generate(lane, fragment):
-                self._work_on(lane, SpanKind.GENERATE, fragment, now, Generated(lane, fragment.key))
+                is_lent = self._lanes[lane].role is not self._scheduler.generators
+                span = SpanKind.LENT_GENERATE if is_lent else SpanKind.GENERATE
+                self._work_on(lane, CostKind.GENERATE, span, fragment, now, Generated(lane, fragment.key))
             case Score(lane, fragment):
                 # Rewards do not matter to time: a constant stands for all.
-                rewards = (0.0,) * len(fragment.members)
-                self._work_on(lane, SpanKind.SCORE, fragment, now, Scored(lane, fragment.key, rewards))
+                event = Scored(lane, fragment.key, (0.0,) * len(fragment.members))
+                self._work_on(lane, CostKind.SCORE, SpanKind.SCORE, fragment, now, event)
             case Accumulate() | Commit() | Publish():
                 self._begin_gang(action, now)
-            case EvaluationComplete():
+            case EvaluationComplete() | Lend() | LendSettled():
                 pass
 
     def _begin_gang(self, action: Accumulate | Commit | Publish, now: float) -> None:
         match action:
             case Accumulate(batch, minibatch, epoch, groups):
-                num_samples = len(groups) * self._algebra.group_size
+                num_ranks = len(self._trainers)
+                num_units = num_micro_batches(self._algebra, len(groups), world_size=num_ranks, tsp=self._tsp)
+                work = Work(batch=batch, num_samples=len(groups) * self._algebra.group_size)
+                seconds = self._seconds(GANG, CostKind.ACCUMULATE, num_units)
                 event: Event = Accumulated(batch, minibatch, epoch, groups)
-                work = Work(batch=batch, num_samples=num_samples)
-                self._occupy(self._trainers, SpanKind.TRAIN, work, now, self._lockstep_seconds(num_samples), event)
+                self._occupy(self._trainers, SpanKind.TRAIN, work, now, seconds, event)
             case Commit(batch, minibatch, epoch):
-                seconds, event = self._exchange.commit_seconds, Committed(batch, minibatch, epoch)
+                seconds, event = self._seconds(GANG, CostKind.COMMIT), Committed(batch, minibatch, epoch)
                 self._occupy(self._trainers, SpanKind.TRAIN, Work(batch=batch), now, seconds, event)
             case Publish(batch, version):
                 work = Work(batch=batch, policy_version=version)
-                seconds = self._exchange.publish_seconds
+                seconds = self._seconds(GANG, CostKind.PUBLISH)
                 self._occupy(self._trainers, SpanKind.PUBLISH, work, now, seconds, Published(version))
 
-    def _work_on(self, lane: str, kind: SpanKind, fragment: Fragment, now: float, event: Event) -> None:
-        profile, key = self._lanes[lane], fragment.key
-        num_samples = len(fragment.members)
+    def _work_on(self, lane: str, cost: CostKind, span: SpanKind, fragment: Fragment, now: float, event: Event) -> None:
+        key, num_samples = fragment.key, len(fragment.members)
         num_fragments_per_group = self._algebra.num_fragments // self._algebra.num_groups
         work = Work(
             batch=key.batch,
@@ -170,14 +183,15 @@ class Simulator:
             policy_version=fragment.policy_version,
             num_samples=num_samples,
         )
-        seconds = profile.seconds_per_call + num_samples * profile.seconds_per_sample
-        self._occupy((lane,), kind, work, now, seconds, event)
+        self._occupy((lane,), span, work, now, self._seconds(lane, cost, num_samples), event)
 
-    def _lockstep_seconds(self, num_samples: int) -> float:
-        """Ranks share the samples evenly and wait for the slowest of them."""
-        share = num_samples / len(self._trainers)
-        profiles = [self._lanes[lane] for lane in self._trainers]
-        return max(profile.seconds_per_call + share * profile.seconds_per_sample for profile in profiles)
+    def _seconds(self, lane: str, kind: CostKind, num_units: int = 1) -> float:
+        cost = self._costs.get((lane, kind))
+        if cost is None:
+            if kind not in _FREE_OF_CHARGE:
+                raise ValueError(f"`costs` must name {kind} on `{lane}`: nothing tells how long it takes")
+            cost = Cost()
+        return self._vary(cost.seconds(num_units))
 
     def _occupy(
         self, lanes: tuple[str, ...], kind: SpanKind, work: Work, now: float, seconds: float, event: Event

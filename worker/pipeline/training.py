@@ -46,6 +46,14 @@ class Training:
     def has_open_gradients(self) -> bool:
         return bool(self._taken)
 
+    @property
+    def has_next(self) -> bool:
+        """Whether a free gang would have something to do: groups to accumulate, a commit, or the batch's publish."""
+        if self.is_complete:
+            return True
+        remaining = self._remaining()
+        return not remaining or bool(self._ready(remaining))
+
     def take_next(self) -> Accumulate | Commit | None:
         """What the free gang does now, its groups counted as taken; `None` while it must wait or has trained all."""
         if self.is_complete:

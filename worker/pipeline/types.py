@@ -63,6 +63,12 @@ class Pulled:
 
 
 @dataclass(frozen=True, slots=True)
+class Switched:
+    lane: str
+    to: Role
+
+
+@dataclass(frozen=True, slots=True)
 class Generated:
     lane: str
     key: FragmentKey
@@ -131,6 +137,7 @@ Event = (
     LaneJoined
     | LaneLost
     | Pulled
+    | Switched
     | Generated
     | Scored
     | Accumulated
@@ -153,6 +160,17 @@ class Pull:
 
     lane: str
     policy_version: int
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """A trainer lane turns to generation (`to` is rollout) or back to training. Open gradients stay as they are.
+
+    Answered by `Switched`.
+    """
+
+    lane: str
+    to: Role
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,4 +230,28 @@ class EvaluationComplete:
     """Of each group in order, one for each member."""
 
 
-Action = Pull | Generate | Score | Accumulate | Commit | Publish | EvaluationComplete
+@dataclass(frozen=True, slots=True)
+class Lend:
+    """A decision to lend these idle trainer lanes; their `Switch` actions stand beside it. For the record, needs no
+    answer.
+    """
+
+    decision: int
+    batch: int
+    """The batch being trained."""
+    lanes: tuple[str, ...]
+    num_fragments: int
+    """Fragments that each lane may generate before it is asked again."""
+    predicted_gain_seconds: float | None
+    """`None` where nothing was predicted."""
+
+
+@dataclass(frozen=True, slots=True)
+class LendSettled:
+    """What a predicted `Lend` brought: all batches open at the decision are complete. Needs no answer."""
+
+    decision: int
+    realised_gain_seconds: float
+
+
+Action = Pull | Switch | Generate | Score | Accumulate | Commit | Publish | EvaluationComplete | Lend | LendSettled

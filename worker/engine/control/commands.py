@@ -4,6 +4,8 @@ Invariant: every command is answered by exactly one `command_done`: at once wher
 where something must be made first (samples, a checkpoint).
 """
 
+import math
+import time
 from collections import deque
 
 from worker.contracts.commands import CommandKind, RunCommand
@@ -15,16 +17,27 @@ class RunCancelledError(Exception):
     """The user wants the run to end at once."""
 
 
+class StopOverdueError(Exception):
+    """The batch under way took longer than a stopped run may take over it."""
+
+
 class CommandDesk:
     """`pause_wanted` and `stop_wanted` close admission; orders wait until the controller gets to them."""
 
-    def __init__(self, client: TelemetryClient) -> None:
+    def __init__(self, client: TelemetryClient, *, stop_seconds: float = math.inf) -> None:
+        """`stop_seconds`: how long after the stop `is_stop_overdue` turns true."""
         self._client = client
+        self._stop_seconds = stop_seconds
+        self._stop_deadline = math.inf
         self.pause_wanted = False
         self.stop_wanted = False
         self.checkpoint_orders: list[str] = []
         """Ids of commands that the next checkpoint answers."""
         self.sample_orders: deque[RunCommand] = deque()
+
+    @property
+    def is_stop_overdue(self) -> bool:
+        return time.monotonic() >= self._stop_deadline
 
     def take_new(self) -> None:
         """Take in what arrived. Raises `RunCancelledError` on cancel."""
@@ -46,9 +59,12 @@ class CommandDesk:
             case CommandKind.CANCEL:
                 self.answer(command.id, "ends now")
                 raise RunCancelledError
+            case CommandKind.STOP if self.stop_wanted:
+                self.answer(command.id, "the run is stopping already", accepted=False)
             case CommandKind.STOP:
                 self.stop_wanted, self.pause_wanted = True, False
-                self.answer(command.id, "ends after the batch under way, with a checkpoint and the LoRA")
+                self._stop_deadline = time.monotonic() + self._stop_seconds
+                self.answer(command.id, "ends after the batch under way, with a checkpoint, the LoRA and an evaluation")
             case CommandKind.PAUSE if self.stop_wanted or self.pause_wanted:
                 reason = "stopping" if self.stop_wanted else "pausing or paused"
                 self.answer(command.id, f"the run is {reason} already", accepted=False)

@@ -40,12 +40,15 @@ class EvaluationDesk:
         self._last_evaluated: int | None = None
         self.is_evaluating = False
 
-    def is_due(self, batch: int) -> bool:
-        """Whether the cadence wants an evaluation after `batch` complete batches: the start and the end included."""
+    def is_due(self, batch: int, *, is_end: bool = False) -> bool:
+        """Whether an evaluation is wanted after `batch` complete batches: by the cadence, and at the start and the end.
+
+        `is_end`: the run ends here, before its last batch.
+        """
         if self.is_evaluating or self._last_evaluated == batch:
             return False
         every = self._spec.evaluation.every_num_batches
-        return batch in (0, self._spec.num_batches) or (every is not None and batch % every == 0)
+        return is_end or batch in (0, self._spec.num_batches) or (every is not None and batch % every == 0)
 
     def evaluation(self, position: RunPosition) -> EvaluationRequested:
         """Begin an evaluation of the version published last."""

@@ -1,0 +1,139 @@
+"""The lending concern (TAG, trainer-assisted generation): when trainer lanes generate, and when they go back.
+
+    gang idle, nothing to train ──► policy: how many fragments each? ──► Switch ──► [Pull] Generate … ──► Switch back
+                                                                                        ▲
+                       training work ready: no fragment begins any more on a lent lane ─┘
+
+Colocated placement is the same movement without a choice: every lane generates until no fragment waits, then all train.
+
+Invariant: a lent lane goes back at a fragment's end as soon as there is training work, and no gradient is touched while
+any lane of the gang is away.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from worker.contracts.names import Role
+from worker.pipeline.generation import Generation
+from worker.pipeline.lanes import Lane, LaneTable
+from worker.pipeline.types import Action, Lend, LendSettled, Switch
+
+ALL = 2**62
+"""An allowance that is never used up."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Allowance:
+    """What a policy grants the idle trainer lanes."""
+
+    num_fragments: int
+    """For each lane."""
+    predicted_gain_seconds: float | None = None
+    predicted_end_without: float | None = None
+    """When the open batches were predicted to end without this, in the scheduler's time."""
+
+
+class LendingPolicy(Protocol):
+    def grant(self, idle: Sequence[Lane], at: float) -> Allowance | None:
+        """Asked in a bubble: trainer lanes idle, nothing to train, fragments waiting. `None`: better wait."""
+        ...
+
+
+class Never:
+    """`tag: off`."""
+
+    def grant(self, idle: Sequence[Lane], at: float) -> Allowance | None:
+        return None
+
+
+class Greedy:
+    """`tag: greedy`: a fragment for every idle lane, as long as there are any."""
+
+    def grant(self, idle: Sequence[Lane], at: float) -> Allowance | None:
+        return Allowance(num_fragments=1)
+
+
+class Colocated:
+    """Every lane generates until no fragment waits."""
+
+    def grant(self, idle: Sequence[Lane], at: float) -> Allowance | None:
+        return Allowance(num_fragments=ALL)
+
+
+class Lending:
+    """`together`: the lanes switch as one, as sharded parameters demand (ZeRO 3)."""
+
+    def __init__(self, lanes: LaneTable, generation: Generation, policy: LendingPolicy, *, together: bool) -> None:
+        self._lanes = lanes
+        self._generation = generation
+        self._policy = policy
+        self._together = together
+        self._num_decisions = 0
+        self._unsettled: list[tuple[Lend, float, int]] = []
+        """Predicted decisions, when the batches then open were to end without them, and the last of these batches."""
+
+    def reclaim(self, *, training_waits: bool, at: float) -> Iterator[Action]:
+        """Send lent lanes back that have nothing under way and nothing more to do here."""
+        back = [
+            lane
+            for lane in self._lanes.trainers
+            if lane.is_lent and lane.under_way is None and (training_waits or self._is_spent(lane))
+        ]
+        if self._together and len(back) < len(self._lanes.trainers):
+            return
+        for lane in back:
+            self._generation.release(lane)
+            lane.allowance = 0
+            yield self._switch(lane, Role.TRAINER, at)
+
+    def lend(self, open_batches: Sequence[int], at: float) -> Iterator[Action]:
+        """Ask the policy what the idle lanes of a gang without work shall do; called when there is nothing to train."""
+        idle = [lane for lane in self._lanes.trainers if lane.under_way is None and lane.allowance == 0]
+        num_unclaimed = self._generation.num_unclaimed
+        if not idle or not num_unclaimed or self._lanes.gang_is_reserved:
+            return
+        if self._together and len(idle) < len(self._lanes.trainers):
+            return
+        allowance = self._policy.grant(idle, at)
+        if allowance is None:
+            return
+        chosen = idle if self._together else idle[:num_unclaimed]
+        yield from self._record(chosen, allowance, open_batches)
+        for lane in chosen:
+            lane.allowance = allowance.num_fragments
+            if not lane.is_lent:
+                yield self._switch(lane, Role.ROLLOUT, at)
+
+    def settle(self, batch: int, at: float) -> Iterator[Action]:
+        """`batch` is complete: tell what the decisions brought that were to end it sooner."""
+        for lend, end_without, last_batch in self._unsettled:
+            if last_batch <= batch:
+                yield LendSettled(lend.decision, end_without - at)
+        self._unsettled = [entry for entry in self._unsettled if entry[2] > batch]
+
+    def _is_spent(self, lane: Lane) -> bool:
+        if self._generation.is_bound(lane):
+            return False
+        return lane.allowance == 0 or not self._generation.num_unclaimed
+
+    def _record(self, chosen: Sequence[Lane], allowance: Allowance, open_batches: Sequence[int]) -> Iterator[Action]:
+        is_news = allowance.predicted_gain_seconds is not None or any(not lane.is_lent for lane in chosen)
+        if not open_batches or allowance.num_fragments == ALL or not is_news:
+            return
+        self._num_decisions += 1
+        lend = Lend(
+            self._num_decisions,
+            open_batches[0],
+            tuple(lane.name for lane in chosen),
+            allowance.num_fragments,
+            allowance.predicted_gain_seconds,
+        )
+        if allowance.predicted_end_without is not None:
+            self._unsettled.append((lend, allowance.predicted_end_without, open_batches[-1]))
+        yield lend
+
+    def _switch(self, lane: Lane, to: Role, at: float) -> Action:
+        action = Switch(lane.name, to)
+        self._lanes.start(lane, action, at)
+        return action

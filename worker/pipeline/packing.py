@@ -1,0 +1,74 @@
+"""How groups are cut into micro-batches, and how those are spread over trainer ranks.
+
+    group ─► chunks of members ─► micro-batches: a chunk × as many denoising steps as fit ─► ranks
+
+Invariant: what a micro-batch holds follows from the batch algebra alone, never from the number of ranks, from the
+switches or from which groups arrive together; only which rank takes it does. So on one rank every mode adds up the same
+terms in the same order.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from worker.contracts.algebra import BatchAlgebra
+
+
+@dataclass(frozen=True, slots=True)
+class MicroBatch:
+    """Some (trajectory, denoising step) pairs of one group: one forward and backward.
+
+    With weight 0 it is padding: its gradient counts for nothing, it only keeps this rank in step with the rest.
+    """
+
+    group: int
+    pairs: tuple[int, ...]
+    """Each is member × num_trained_denoising_steps + place of the denoising step among the trained ones."""
+    weight: float = 1.0
+
+
+def cut_group(algebra: BatchAlgebra, group: int) -> list[tuple[MicroBatch, ...]]:
+    """The group's micro-batches in the order in which one rank goes through them, bundled by chunk of members."""
+    return [
+        tuple(
+            MicroBatch(
+                group,
+                tuple(member * algebra.num_trained_denoising_steps + step for step in steps for member in members),
+            )
+            for steps in _cut(algebra.num_trained_denoising_steps, algebra.num_denoising_steps_per_micro_batch)
+        )
+        for members in _cut(algebra.group_size, algebra.micro_batch_size)
+    ]
+
+
+def spread(algebra: BatchAlgebra, groups: Sequence[int], *, rank: int, world_size: int, tsp: bool) -> list[MicroBatch]:
+    """The micro-batches that `rank` goes through for these groups, padded to equally many on every rank.
+
+    With `tsp` (time-step parallelism) each micro-batch may go to another rank, since the pairs of a finished trajectory
+    are independent; without it, all denoising steps of a trajectory stay on one rank. ZeRO reduces in every backward,
+    so a rank with fewer micro-batches would leave the others waiting.
+    """
+    chunks = [chunk for group in groups for chunk in cut_group(algebra, group)]
+    units = [(micro,) for chunk in chunks for micro in chunk] if tsp else chunks
+    first, last = _share(len(units), rank, world_size)
+    mine = [micro for unit in units[first:last] for micro in unit]
+    num_each = num_micro_batches(algebra, len(groups), world_size=world_size, tsp=tsp)
+    padding = MicroBatch(groups[0], (0,), 0.0)
+    return mine + [padding] * (num_each - len(mine))
+
+
+def num_micro_batches(algebra: BatchAlgebra, num_groups: int, *, world_size: int, tsp: bool) -> int:
+    """How many micro-batches each rank goes through for a bundle of `num_groups` groups, padding included."""
+    num_chunks = num_groups * math.ceil(algebra.group_size / algebra.micro_batch_size)
+    each_chunk = math.ceil(algebra.num_trained_denoising_steps / algebra.num_denoising_steps_per_micro_batch)
+    return math.ceil(num_chunks * each_chunk / world_size) if tsp else math.ceil(num_chunks / world_size) * each_chunk
+
+
+def _cut(number: int, size: int) -> list[range]:
+    return [range(start, min(start + size, number)) for start in range(0, number, size)]
+
+
+def _share(num_units: int, rank: int, world_size: int) -> tuple[int, int]:
+    """Contiguous, as even as can be: the first ranks take one more where they do not divide."""
+    each, more = divmod(num_units, world_size)
+    return rank * each + min(rank, more), (rank + 1) * each + min(rank + 1, more)
