@@ -29,6 +29,20 @@ def test_stopping_ends_a_pause_and_allows_none(client: Any) -> None:
     assert desk.stop_wanted and not desk.pause_wanted
 
 
+def test_a_second_stop_gives_no_more_time(client: Any) -> None:
+    desk = CommandDesk(client, stop_seconds=1e-6)
+    assert not desk.is_stop_overdue
+    send(client, desk, CommandKind.STOP, CommandKind.STOP)
+    assert verdicts(client) == [True, False]
+    assert desk.is_stop_overdue
+
+
+def test_without_a_bound_a_stop_is_never_overdue(client: Any) -> None:
+    desk = CommandDesk(client)
+    send(client, desk, CommandKind.STOP)
+    assert not desk.is_stop_overdue
+
+
 def test_cancel_is_answered_before_the_run_ends(client: Any) -> None:
     with pytest.raises(RunCancelledError):
         send(client, CommandDesk(client), CommandKind.CANCEL)

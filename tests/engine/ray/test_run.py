@@ -138,6 +138,7 @@ def test_a_run_obeys_its_commands_on_two_trainer_ranks(drive: Drive, make_spec: 
         lanes={"num_trainer": 2},
         deepspeed={"zero_stage": 1},
         checkpoint={"every_num_batches": None},
+        evaluation={"every_num_batches": None},
     )
     lanes = [grant.model_copy(update={"resource": LANE_RESOURCES[grant.lane]}) for grant in grants(spec)]
     driven = drive(spec, lanes=lanes)
@@ -160,8 +161,27 @@ def test_a_run_obeys_its_commands_on_two_trainer_ranks(drive: Drive, make_spec: 
     requested = [event for event in driven.ingest.of_type("samples") if event["purpose"] == "request"]
     assert {sample["prompt"] for sample in requested[0]["samples"]} == {"a green circle"}
     assert [event["final"] for event in driven.ingest.of_type("adapter")] == [False, True]
+    num_batches = max(driven.batches_told())
+    assert [event["batch"] for event in driven.ingest.of_type("evaluation")] == [0, num_batches], "where it stopped too"
+    assert driven.ingest.of_type("checkpoint")[-1]["batch"] == num_batches
     assert "pause" in {span["kind"] for event in driven.ingest.of_type("spans") for span in event["spans"]}
     check_tiling(driven)
+
+
+def test_a_stop_that_takes_too_long_gives_up_the_batch_and_keeps_the_last_checkpoint(
+    drive: Drive, make_spec: MakeSpec, tmp_path: Path
+) -> None:
+    spec = make_spec(num_batches=10_000, checkpoint={"every_num_batches": 1, "num_kept": 2})
+    driven = drive(spec, checkpoints=f"file://{tmp_path}/kept", stop_seconds=1e-6)
+    driven.until(lambda: bool(driven.ingest.of_type("checkpoint")))
+    driven.command("c1", "stop")
+    assert driven.finish() == 0
+
+    assert driven.states() == ["running", "stopping", "cancelled"]
+    kept = driven.ingest.of_type("checkpoint")[-1]
+    assert f"and was given up; the checkpoint {kept['uri']} stays" in driven.ingest.of_type("state")[-1]["reason"]
+    assert Path(kept["uri"].removeprefix("file://")).is_dir()
+    assert not any(event["final"] for event in driven.ingest.of_type("adapter"))
 
 
 def test_cancel_ends_a_run_at_once_and_frees_its_lanes(drive: Drive, make_spec: MakeSpec) -> None:
