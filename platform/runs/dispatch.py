@@ -43,7 +43,7 @@ def dispatch_waiting() -> list[UUID]:
     started: list[UUID] = []
     pool = pool_lanes()
     for run in waiting_runs().defer("prompts"):
-        wanted = run.run_spec.lanes
+        wanted = run.run_spec.granted_lanes
         if not fits(wanted, pool, pool):
             continue
         if not fits(wanted, free_lanes(), pool):
@@ -74,7 +74,7 @@ def start_attempt(run_id: UUID) -> Attempt:
         origin = f", resuming after batch {run.resume_batch}" if run.resume_from else ""
         reason = f"lanes are free: attempt {number}{origin}"
         move(run_id, [RunState.QUEUED], RunState.STARTING, reason=reason, actor=ACTOR)
-    if allocate(run_id=run_id, attempt=number, wanted=run.run_spec.lanes) is None:
+    if allocate(run_id=run_id, attempt=number, wanted=run.run_spec.granted_lanes) is None:
         raise LanesTaken(f"run {run_id} found its lanes taken")
     enqueue_on_commit(LAUNCH_RUN, str(run_id), number)
     return attempt

@@ -50,7 +50,7 @@ def waiting_for(run: Run) -> str:
     waiting = list(waiting_runs().values_list("pk", flat=True))
     if run.pk not in waiting:
         return ""
-    pool, wanted = pool_lanes(), run.run_spec.lanes
+    pool, wanted = pool_lanes(), run.run_spec.granted_lanes
     if not fits(wanted, pool, pool):
         return f"needs {_in_words(kinds_wanted(wanted, pool))}, the pool has {_in_words(pool)}: it cannot start"
     num_ahead = waiting.index(run.pk)

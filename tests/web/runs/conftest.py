@@ -88,7 +88,7 @@ def live_run(make_run: Callable[..., Run], cluster: FakeCluster) -> LiveRun:
         ensure_local_lanes(num_cpu_lanes=6)
         run = make_run(spec=spec, state=state.value, **fields)
         attempt = attempts.mint(run, 1)
-        allocate(run_id=run.pk, attempt=1, wanted=run.run_spec.lanes)
+        allocate(run_id=run.pk, attempt=1, wanted=run.run_spec.granted_lanes)
         now = timezone.now()
         Attempt.objects.filter(pk=attempt.pk).update(
             submitted_at=now,

@@ -9,7 +9,7 @@ from django.db import connection
 from django.utils import timezone
 
 from fleet.models import Lane
-from fleet.selectors import free_lanes
+from fleet.selectors import free_lanes, grants_of
 from fleet.services import ensure_local_lanes
 from runs import attempts
 from runs.dispatch import LanesTaken, dispatch_waiting, start_attempt, waiting_runs
@@ -140,3 +140,18 @@ def test_dispatchers_at_once_start_each_run_once(queue: Callable[..., list[Run]]
     started.extend(dispatch_waiting())
     assert sorted(started) == sorted(run.pk for run in runs)
     assert Attempt.objects.count() == 3
+
+
+@pytest.mark.django_db
+def test_colocated_runs_take_trainer_lanes_alone(queue: Callable[..., list[Run]]) -> None:
+    ensure_local_lanes(num_cpu_lanes=5)
+    colocated = {"pipeline": {"placement": "colocated"}, **BIG}
+    (run,) = queue(colocated)
+    assert dispatch_waiting() == [run.pk]
+    assert [grant.lane for grant in grants_of(run.pk, 1)] == [
+        "trainer-0",
+        "trainer-1",
+        "trainer-2",
+        "trainer-3",
+        "reward-0",
+    ]
