@@ -3,6 +3,7 @@
 Invariant: a code is good once, for five minutes, for the run's open attempt; only hashes of code and token are kept.
 """
 
+from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
@@ -58,4 +59,5 @@ def _answer(attempt: Attempt, token: str) -> BootstrapAnswer:
         lanes=grants_of(run.pk, attempt.number),
         checkpoints=checkpoints_url(run.pk, attempt.number),
         resume_from=attempt.resumed_from or None,
+        stop_seconds=settings.TANDEM_MAX_STOP_SECONDS,
     )

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from django.conf import settings
 from django.utils import timezone
 
 from fleet.selectors import Holder, holders
@@ -33,9 +34,9 @@ from worker.contracts.task_names import LAUNCH_RUN
 logger = logging.getLogger(__name__)
 
 WATCHING_SINCE = timezone.now()
-MAX_PAUSE = timedelta(minutes=10)
 CANCEL_GRACE = timedelta(seconds=10)
-STOP_GRACE = timedelta(minutes=5)
+SAVING_GRACE = timedelta(minutes=2)
+"""What a stopped driver may take beyond `TANDEM_MAX_STOP_SECONDS`, its own bound, to save and to exit."""
 ENDED_GRACE = timedelta(seconds=30)
 """How long a driver that reported its end may take to exit before its job is stopped."""
 
@@ -132,7 +133,7 @@ class Reconciler:
 
     def _hurry(self, attempt: Attempt, now: datetime) -> None:
         run = attempt.run
-        grace = CANCEL_GRACE if run.ending == CommandKind.CANCEL else STOP_GRACE
+        grace = CANCEL_GRACE if run.ending == CommandKind.CANCEL else _stop_grace()
         since = run.ending_at or run.state_changed_at
         if now - since > grace:
             reason = f"the driver did not end within {grace.total_seconds():.0f} s, its job was stopped"
@@ -170,7 +171,12 @@ def _open_attempt(key: int) -> Attempt | None:
 
 
 def _paused_for_long(attempt: Attempt, now: datetime) -> bool:
-    return attempt.run.run_state is RunState.PAUSED and now - attempt.run.state_changed_at > MAX_PAUSE
+    limit = timedelta(seconds=settings.TANDEM_MAX_PAUSE_SECONDS)
+    return attempt.run.run_state is RunState.PAUSED and now - attempt.run.state_changed_at > limit
+
+
+def _stop_grace() -> timedelta:
+    return timedelta(seconds=settings.TANDEM_MAX_STOP_SECONDS) + SAVING_GRACE
 
 
 def _has_last_words(attempt: Attempt) -> bool:

@@ -55,10 +55,12 @@ def end_by_force(attempt: Attempt, *, reason: str, log_tail: str) -> bool:
 def park(attempt: Attempt) -> bool:
     """Bring a run paused for long towards giving its lanes back: first a checkpoint, then the end of its driver.
 
-    True once the attempt is closed; the run stays paused, and resuming queues it. Called again until then.
+    True once the attempt is closed; the run stays paused, and resuming queues it. Called again until then. A resume
+    on its way to the driver comes first.
     """
     run = _locked_run(attempt)
-    if run.run_state is not RunState.PAUSED:
+    is_going_on = PendingCommand.objects.filter(run=run, kind=CommandKind.RESUME, done_at=None).exists()
+    if run.run_state is not RunState.PAUSED or is_going_on:
         return False
     asked = PendingCommand.objects.filter(
         run=run, kind=CommandKind.CHECKPOINT_NOW, created_by=None, created_at__gte=run.state_changed_at

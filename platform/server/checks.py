@@ -103,6 +103,23 @@ def check_port(**_: Any) -> list[CheckMessage]:
     ]
 
 
+def check_limits(**_: Any) -> list[CheckMessage]:
+    """The limits of a pause and of a stop are times that pass."""
+    meanings = {
+        "TANDEM_MAX_PAUSE_SECONDS": "How long a paused run keeps its lanes",
+        "TANDEM_MAX_STOP_SECONDS": "How long a stopped run may take over the batch under way",
+    }
+    return [
+        Error(
+            f"`{name}` must be > 0, got {getattr(settings, name)}.",
+            hint=f"{meaning}, in seconds; leave it out for the default.",
+            id="tandem.E009",
+        )
+        for name, meaning in meanings.items()
+        if not getattr(settings, name) > 0
+    ]
+
+
 def check_model_roots(**_: Any) -> list[CheckMessage]:
     """Each of `TANDEM_MODEL_ROOTS` is a folder."""
     return [
@@ -151,6 +168,7 @@ ALL_CHECKS: tuple[Check, ...] = (
     check_addresses,
     check_storage,
     check_port,
+    check_limits,
     check_model_roots,
     check_https,
     check_debug,

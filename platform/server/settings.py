@@ -16,6 +16,8 @@ TANDEM_MODEL_ROOTS = environment.model_roots()
 TANDEM_PRESETS = ROOT / "deploy" / "presets"
 TANDEM_CHECKPOINTS = env.str("TANDEM_CHECKPOINTS", "") or f"file://{TANDEM_VAR / 'checkpoints'}"
 TANDEM_ARTIFACTS = env.str("TANDEM_ARTIFACTS", "") or f"file://{TANDEM_VAR / 'artifacts'}"
+TANDEM_MAX_PAUSE_SECONDS = env.float("TANDEM_MAX_PAUSE_SECONDS", 600.0)
+TANDEM_MAX_STOP_SECONDS = env.float("TANDEM_MAX_STOP_SECONDS", 300.0)
 RAY_ADDRESS = env.str("RAY_ADDRESS", "") or "http://127.0.0.1:8265"
 
 # --- Django -----------------------------------------------------------------------------------------------------------

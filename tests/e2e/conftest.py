@@ -7,15 +7,25 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.e2e.pages import LoginPage, RunsPage
+from tests.e2e.rest import Rest
 from tests.e2e.stack import Stack, running_stack
 
 CHROMIUM = "/usr/bin/chromium"
+MAX_PAUSE_SECONDS = 1.0
+"""So that a test need not wait ten minutes for a paused run to be parked."""
 
 
 @pytest.fixture(scope="session")
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    with running_stack(tmp_path_factory.mktemp("stack")) as running:
+    with running_stack(tmp_path_factory.mktemp("stack"), TANDEM_MAX_PAUSE_SECONDS=str(MAX_PAUSE_SECONDS)) as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def rest(stack: Stack) -> Iterator[Rest]:
+    client = Rest.log_in(stack)
+    yield client
+    client.close()
 
 
 @pytest.fixture(scope="session")

@@ -29,11 +29,14 @@ class Stack:
 
 
 @contextmanager
-def running_stack(var: Path) -> Iterator[Stack]:
-    """`manage.py up` until the block ends. Raises `RuntimeError` with the log's last lines when it does not come up."""
+def running_stack(var: Path, **settings: str) -> Iterator[Stack]:
+    """`manage.py up` until the block ends; `settings` are further variables of its environment.
+
+    Raises `RuntimeError` with the log's last lines when it does not come up.
+    """
     port = _free_port()
     log = var / "up.log"
-    environment = {**os.environ, "TANDEM_VAR": str(var), "TANDEM_PORT": str(port)}
+    environment = {**os.environ, "TANDEM_VAR": str(var), "TANDEM_PORT": str(port), **settings}
     with log.open("wb") as output:
         process = subprocess.Popen(
             [sys.executable, "manage.py", "up"], cwd=ROOT, env=environment, stdout=output, stderr=subprocess.STDOUT

@@ -87,6 +87,7 @@ def test_a_model_that_is_gone_fails_the_run_with_what_to_do(
 @pytest.mark.django_db
 def test_the_code_is_traded_for_all_that_the_driver_needs(starting: Attempt, code: str, settings: Settings) -> None:
     settings.TANDEM_CHECKPOINTS = "s3://bucket/checkpoints/"
+    settings.TANDEM_MAX_STOP_SECONDS = 77.0
     answer = trade_code(code)
     run = Run.objects.get(pk=starting.run_id)
     assert (answer.run, answer.attempt, answer.first_seq) == (str(run.pk), 1, 1)
@@ -96,6 +97,7 @@ def test_the_code_is_traded_for_all_that_the_driver_needs(starting: Attempt, cod
     assert [lane.lane for lane in answer.lanes] == ["rollout-0", "trainer-0", "reward-0"]
     assert answer.checkpoints == f"s3://bucket/checkpoints/{run.pk}/attempt-1"
     assert answer.resume_from == "file:///c/attempt-1/b2"
+    assert answer.stop_seconds == 77.0
     assert authorise(run_id=run.pk, attempt=1, token=answer.token) == starting
     assert run.last_heartbeat_at is not None
 

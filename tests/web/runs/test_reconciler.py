@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from django.utils import timezone
+from pytest_django.fixtures import Settings
 
 from accounts.models import Project, User
 from fleet.models import Lane
@@ -217,7 +218,7 @@ def test_a_stopping_run_whose_driver_is_gone_is_finished(
     assert (state_of(attempt), held(attempt)) == (state, 0)
 
 
-@pytest.mark.parametrize(("kind", "grace_seconds", "state"), [("cancel", 10, "cancelled"), ("stop", 300, "failed")])
+@pytest.mark.parametrize(("kind", "grace_seconds", "state"), [("cancel", 10, "cancelled"), ("stop", 180, "failed")])
 def test_a_driver_that_does_not_end_in_time_is_stopped(
     live_run: Callable[..., Attempt],
     project: Project,
@@ -227,7 +228,9 @@ def test_a_driver_that_does_not_end_in_time_is_stopped(
     kind: str,
     grace_seconds: int,
     state: str,
+    settings: Settings,
 ) -> None:
+    settings.TANDEM_MAX_STOP_SECONDS = 60.0  # and two minutes to save in
     attempt = live_run(project=project)
     request_command(user=bob, run=attempt.run, kind=kind)
     age(attempt, "ending_at", seconds=grace_seconds - 2)
@@ -293,11 +296,16 @@ def test_a_deleted_runs_job_is_stopped_and_its_lanes_freed(
     assert (free_lanes(), cluster.stopped) == ({"cpu": 6}, [attempt.submission_id])
 
 
+@pytest.fixture
+def short_pauses(settings: Settings) -> None:
+    settings.TANDEM_MAX_PAUSE_SECONDS = 200.0
+
+
 def park_after(attempt: Attempt, reconciler: Reconciler, answer: Callable[[PendingCommand], None]) -> None:
-    age(attempt, "state_changed_at", seconds=599)
+    age(attempt, "state_changed_at", seconds=199)
     reconciler.tick()
     assert not PendingCommand.objects.exists()
-    age(attempt, "state_changed_at", seconds=601)
+    age(attempt, "state_changed_at", seconds=201)
     reconciler.tick()
     reconciler.tick()
     asked = PendingCommand.objects.get()
@@ -307,6 +315,7 @@ def park_after(attempt: Attempt, reconciler: Reconciler, answer: Callable[[Pendi
     reconciler.tick()
 
 
+@pytest.mark.usefixtures("short_pauses")
 def test_a_long_pause_checkpoints_then_frees_the_lanes_and_stays_paused(
     live_run: Callable[..., Attempt], reconciler: Reconciler, cluster: Any
 ) -> None:
@@ -322,6 +331,7 @@ def test_a_long_pause_checkpoints_then_frees_the_lanes_and_stays_paused(
     assert cluster.stopped == [attempt.submission_id]
 
 
+@pytest.mark.usefixtures("short_pauses")
 def test_a_pause_is_parked_even_if_the_checkpoint_never_comes(
     live_run: Callable[..., Attempt], reconciler: Reconciler
 ) -> None:
@@ -331,6 +341,21 @@ def test_a_pause_is_parked_even_if_the_checkpoint_never_comes(
     attempt.refresh_from_db()
     assert (state_of(attempt), held(attempt)) == ("paused", 0)
     assert "a newer checkpoint was not made: no answer" in attempt.detail
+
+
+@pytest.mark.usefixtures("short_pauses")
+def test_a_run_about_to_be_resumed_is_not_parked(
+    live_run: Callable[..., Attempt], reconciler: Reconciler, project: Project, bob: User
+) -> None:
+    attempt = live_run(RunState.PAUSED, project=project)
+
+    def resume(asked: PendingCommand) -> None:
+        PendingCommand.objects.filter(pk=asked.pk).update(done_at=timezone.now(), accepted=True)
+        request_command(user=bob, run=attempt.run, kind="resume")
+
+    park_after(attempt, reconciler, resume)
+    attempt.refresh_from_db()
+    assert (held(attempt), attempt.ended_at) == (3, None)
 
 
 def _set_created(command: PendingCommand, at: datetime) -> None:

@@ -64,3 +64,9 @@ def test_a_public_address_without_https_is_a_warning_and_debug_there_an_error(se
     settings.DEBUG = True
     assert ids_of(checks.check_https()) == ["tandem.W002"]
     assert ids_of(checks.check_debug()) == ["tandem.E008"]
+
+
+def test_limits_must_be_above_zero(settings: Settings) -> None:
+    settings.TANDEM_MAX_PAUSE_SECONDS = 0.0
+    settings.TANDEM_MAX_STOP_SECONDS = float("nan")
+    assert ids_of(checks.check_limits()) == ["tandem.E009", "tandem.E009"]
