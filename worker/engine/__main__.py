@@ -9,13 +9,16 @@ import os
 import signal
 import sys
 import traceback
+from collections.abc import Mapping
 
 import ray
 
 from worker.contracts.ingest import BOOTSTRAP_CODE_VARIABLE, PUBLIC_URL_VARIABLE
+from worker.contracts.names import Role
 from worker.contracts.states import RunState
 from worker.engine.build import build_parts
 from worker.engine.control.commands import RunCancelledError, StopOverdueError
+from worker.engine.control.lanes import ACTOR_CLASSES
 from worker.engine.controller import Controller
 from worker.engine.errors import EngineError
 from worker.engine.telemetry.http import FencedError, WebRefusedError, trade_bootstrap_code
@@ -27,8 +30,8 @@ SIGTERM_FLUSH_SECONDS = 2.0
 """Ray's Jobs API kills 3 s after asking."""
 
 
-def main() -> int:
-    """Run one attempt. Returns the exit status."""
+def main(actor_classes: Mapping[Role, type] = ACTOR_CLASSES) -> int:
+    """Run one attempt on lanes of these classes. Returns the exit status."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     base_url = _required(PUBLIC_URL_VARIABLE)
     # Taken out of the environment at once: actors inherit what is left in it.
@@ -44,7 +47,7 @@ def main() -> int:
             ray.init(address="auto", log_to_driver=False)
             # Only now: `ray.init` sets a handler of its own, which would report an ended driver as a failed run.
             signal.signal(signal.SIGTERM, lambda number, frame: telemetry.terminate())
-            controller = Controller(build_parts(answer, telemetry))
+            controller = Controller(build_parts(answer, telemetry, actor_classes))
             try:
                 controller.run()
             finally:

@@ -1,13 +1,16 @@
 """From a bootstrap answer to a run's parts, and to the scheduler that drives them. No lane is touched here."""
 
+from collections.abc import Mapping
+
 from worker.contracts.ingest import BootstrapAnswer
+from worker.contracts.names import Role
 from worker.engine.control.advantages import AdvantageTable
 from worker.engine.control.checkpoints import CheckpointKeeper, RunPosition
 from worker.engine.control.clock import DriverClock
 from worker.engine.control.commands import CommandDesk
 from worker.engine.control.evaluations import EvaluationDesk
 from worker.engine.control.fragments import FragmentShelf
-from worker.engine.control.lanes import LaneFleet
+from worker.engine.control.lanes import ACTOR_CLASSES, LaneFleet
 from worker.engine.control.offers import OfferTable
 from worker.engine.control.parts import RunParts
 from worker.engine.control.progress import ProgressReporter
@@ -18,11 +21,13 @@ from worker.engine.telemetry.run_telemetry import RunTelemetry
 from worker.pipeline.scheduler import Scheduler
 
 
-def build_parts(answer: BootstrapAnswer, telemetry: RunTelemetry) -> RunParts:
+def build_parts(
+    answer: BootstrapAnswer, telemetry: RunTelemetry, actor_classes: Mapping[Role, type] = ACTOR_CLASSES
+) -> RunParts:
     """Everything that needs no callback of the controller's. Raises `ValueError` for prompts that do not suffice."""
     spec, client = answer.spec, telemetry.client
     clock = DriverClock()
-    fleet = LaneFleet(answer.lanes, clock)
+    fleet = LaneFleet(answer.lanes, clock, actor_classes)
     prompts = PromptBook(spec, answer.prompts)
     shelf = FragmentShelf()
     advantages = AdvantageTable(spec.algorithm, spec.algebra.num_groups, shelf)

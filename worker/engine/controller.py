@@ -31,7 +31,7 @@ from typing import Any
 
 from ray import ObjectRef
 
-from worker.contracts.events import Phase, PhaseEvent, QueueEvent, ResumedEvent, StateEvent
+from worker.contracts.events import CostsEvent, Phase, PhaseEvent, QueueEvent, ResumedEvent, StateEvent
 from worker.contracts.states import RunState
 from worker.engine.actors.reports import AdapterFacts, CallReport
 from worker.engine.build import build_scheduler
@@ -43,6 +43,7 @@ from worker.engine.control.gang import TrainerGang
 from worker.engine.control.parts import RunParts
 from worker.engine.control.roster import LaneRoster
 from worker.engine.control.saver import Saver
+from worker.pipeline.costs import told_costs
 from worker.pipeline.scheduler import Scheduler
 from worker.pipeline.types import (
     AdmissionClosed,
@@ -294,7 +295,11 @@ class Controller:
         scheduler.apply(event, self._now())
         if isinstance(event, Published):
             self._parts.offers.keep_only(scheduler.needed_versions)
+            self._tell_costs(scheduler)
             self._batch_complete(scheduler)
+
+    def _tell_costs(self, scheduler: Scheduler) -> None:
+        self._client.emit(CostsEvent, batch=self._progress.position.batch, costs=told_costs(scheduler.costs.table()))
 
     def _batch_complete(self, scheduler: Scheduler) -> None:
         """A batch boundary: evaluate and save where that is due."""

@@ -6,9 +6,11 @@ cost has been observed, a prior stands in for it: a documented profile, or what 
 Invariant: estimates are finite and never negative, and depend on the observations alone.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+
+from worker.contracts.events import WorkCost
 
 GANG = "gang"
 """Stands for all trainer lanes together, which accumulate, commit and publish in step."""
@@ -123,3 +125,16 @@ class CostBook:
     def forget(self, lane: str) -> None:
         """A lane that left says nothing of the machine that takes its name next."""
         self._fits = {key: fit for key, fit in self._fits.items() if key[0] != lane}
+
+
+def told_costs(table: CostTable) -> tuple[WorkCost, ...]:
+    """The table as a run tells it."""
+    return tuple(
+        WorkCost(lane=lane, kind=kind, per_call=cost.per_call, per_unit=cost.per_unit)
+        for (lane, kind), cost in sorted(table.items())
+    )
+
+
+def heard_costs(costs: Iterable[WorkCost]) -> dict[tuple[str, CostKind], Cost]:
+    """The table that was told."""
+    return {(cost.lane, CostKind(cost.kind)): Cost(cost.per_call, cost.per_unit) for cost in costs}

@@ -6,7 +6,7 @@ lane's placement group outlives its actor: a new actor takes the same place.
 
 import logging
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,7 +26,7 @@ from worker.engine.errors import EngineError
 
 logger = logging.getLogger(__name__)
 
-ACTOR_CLASSES: dict[Role, type] = {
+ACTOR_CLASSES: Mapping[Role, type] = {
     Role.ROLLOUT: RolloutActor,
     Role.TRAINER: TrainerActor,
     Role.REWARD: RewardActor,
@@ -70,8 +70,11 @@ class LaneHandle:
 class LaneFleet:
     """Starts, finds, restarts and ends the lanes. Holds nothing on the cluster before `open` and after `close`."""
 
-    def __init__(self, grants: Sequence[LaneGrant], clock: DriverClock) -> None:
+    def __init__(
+        self, grants: Sequence[LaneGrant], clock: DriverClock, actor_classes: Mapping[Role, type] = ACTOR_CLASSES
+    ) -> None:
         self._grants = tuple(grants)
+        self._actor_classes = actor_classes
         self._clock = clock
         self._handles: dict[str, LaneHandle] = {}
 
@@ -79,7 +82,7 @@ class LaneFleet:
         """Ask the cluster for every lane at once; `settle` waits for them."""
         for grant in self._grants:
             group = placement_group([_bundle(grant)], strategy="PACK")
-            self._handles[grant.lane] = LaneHandle(grant, group, _start_actor(grant, group))
+            self._handles[grant.lane] = LaneHandle(grant, group, self._start_actor(grant, group))
 
     def __getitem__(self, lane: str) -> LaneHandle:
         return self._handles[lane]
@@ -135,7 +138,7 @@ class LaneFleet:
         """Put a new actor in a lost lane's place. Its clock is new too."""
         handle = self._handles[lane]
         self.kill(lane)
-        handle.actor = _start_actor(handle.grant, handle.group)
+        handle.actor = self._start_actor(handle.grant, handle.group)
         handle.place = None
         handle.clock = LaneClock()
         handle.num_restarts += 1
@@ -152,21 +155,20 @@ class LaneFleet:
             ray.kill(handle.actor, no_restart=True)
             remove_placement_group(handle.group)
 
+    def _start_actor(self, grant: LaneGrant, group: PlacementGroup) -> Any:
+        """The actor of a lane, being started; calls to it wait until it is up."""
+        strategy = PlacementGroupSchedulingStrategy(placement_group=group, placement_group_bundle_index=0)
+        remote_class = ray.remote(self._actor_classes[grant.role])
+        return remote_class.options(
+            num_cpus=grant.num_cpus,
+            resources={} if grant.resource is None else {grant.resource: 1.0},
+            scheduling_strategy=strategy,
+            max_restarts=0,
+        ).remote(grant.lane, grant.device)
+
 
 def _bundle(grant: LaneGrant) -> dict[str, float]:
     bundle = {"CPU": grant.num_cpus}
     if grant.resource is not None:
         bundle[grant.resource] = 1.0
     return bundle
-
-
-def _start_actor(grant: LaneGrant, group: PlacementGroup) -> Any:
-    """The actor of a lane, being started; calls to it wait until it is up."""
-    strategy = PlacementGroupSchedulingStrategy(placement_group=group, placement_group_bundle_index=0)
-    remote_class = ray.remote(ACTOR_CLASSES[grant.role])
-    return remote_class.options(
-        num_cpus=grant.num_cpus,
-        resources={} if grant.resource is None else {grant.resource: 1.0},
-        scheduling_strategy=strategy,
-        max_restarts=0,
-    ).remote(grant.lane, grant.device)
