@@ -7,6 +7,7 @@ import { render, type ComponentChild } from "preact";
 import { keepFresh } from "./base/refresh.ts";
 import { installThemeSwitch } from "./base/theme.ts";
 import { ComparePage } from "./pages/compare_page.tsx";
+import { installPoolActions } from "./pages/pool_actions.ts";
 import { NewRunPage } from "./pages/new_run/new_run_page.tsx";
 import { RunPage } from "./pages/run/run_page.tsx";
 import { RunsPage } from "./pages/runs/runs_page.tsx";
@@ -34,6 +35,8 @@ for (const element of document.querySelectorAll<HTMLElement>("[data-page]")) {
 }
 
 for (const element of document.querySelectorAll<HTMLElement>("[data-refresh-seconds]")) keepFresh(element);
+
+installPoolActions(document);
 
 const themeButton = document.querySelector<HTMLButtonElement>("#theme-switch");
 if (themeButton) installThemeSwitch(themeButton);

@@ -70,3 +70,10 @@ def require_role(user: Actor, project: Project, role: Role | str) -> Role:
             f"this takes the role {wanted} in {project.name}, yours is {held}: ask an owner of the project"
         )
     return held
+
+
+def require_pool_admin(user: Actor) -> User:
+    """The user. Raises `PermissionDenied` for everybody who is not pool admin."""
+    if not isinstance(user, User) or not user.is_staff:
+        raise PermissionDenied("this takes a pool admin: ask an administrator of this installation")
+    return user

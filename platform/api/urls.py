@@ -6,7 +6,7 @@ from django.urls import include, path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 from rest_framework.routers import SimpleRouter
 
-from api.views import accounts, catalog, gallery, health, run_history, runs, telemetry
+from api.views import accounts, catalog, gallery, health, pool, run_history, runs, telemetry
 
 router = SimpleRouter(trailing_slash=False, use_regex_path=False)
 router.register("tokens", accounts.TokenViewSet, basename="token")
@@ -47,6 +47,11 @@ urlpatterns = [
     path("base-models", catalog.BaseModelsView.as_view()),
     path("runs:validate", runs.ValidateView.as_view()),
     path("runs/<uuid:run_id>/", include(run_urls)),
+    path("nodes", pool.NodesView.as_view()),
+    path("nodes/<int:node_id>", pool.NodeView.as_view()),
+    path("nodes/<int:node_id>/actions", pool.NodeActionsView.as_view()),
+    path("lanes", pool.LanesView.as_view()),
+    path("lanes/<int:lane_id>/actions", pool.LaneActionsView.as_view()),
     path("health/live", health.LiveView.as_view()),
     path("health/ready", health.ReadyView.as_view()),
     path("schema", SpectacularAPIView.as_view(), name="schema"),

@@ -13,6 +13,7 @@ class NodeState(models.TextChoices):
     CORDONED = "cordoned"
     """Keeps what runs, takes nothing new."""
     DRAINING = "draining"
+    """Takes nothing new and is waited for: with the end of the last run on it, it is drained."""
     OFFLINE = "offline"
 
 
@@ -21,7 +22,17 @@ class LaneKind(models.TextChoices):
     CPU = "cpu"
 
 
-class Node(models.Model):
+class KeptBack(models.Model):
+    """Why something takes no new work, and who said so; both empty where it does."""
+
+    reason = models.CharField(max_length=200, blank=True, default="")
+    kept_back_by = models.CharField(max_length=150, blank=True, default="")
+
+    class Meta:
+        abstract = True
+
+
+class Node(KeptBack):
     name = models.SlugField(max_length=100, unique=True)
     ray_node_id = models.CharField(max_length=100, blank=True, default="")
     state = models.CharField(max_length=10, choices=NodeState.choices, default=NodeState.ACTIVE.value)
@@ -34,7 +45,7 @@ class Node(models.Model):
         return self.name
 
 
-class Lane(models.Model):
+class Lane(KeptBack):
     node = models.ForeignKey(Node, on_delete=models.CASCADE, related_name="lanes")
     kind = models.CharField(max_length=5, choices=LaneKind.choices)
     index = models.PositiveIntegerField()

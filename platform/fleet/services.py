@@ -15,6 +15,8 @@ from worker.contracts.ingest import LaneGrant
 from worker.contracts.sections import LaneSpec
 
 LOCAL_NODE = "local"
+NOT_OFFERED = "its node does not offer it any more"
+"""Why a surplus lane is cordoned; what an admin cordoned stays so."""
 
 
 def gpu_resource(node: str, index: int) -> str:
@@ -37,12 +39,13 @@ def ensure_local_lanes(*, num_cpu_lanes: int, num_gpus: int = 0, node: str = LOC
                     "label": f"{node}/{kind}-{index}",
                     "device": str(index) if kind == LaneKind.GPU else "cpu",
                     "resource": gpu_resource(node, index) if kind == LaneKind.GPU else "",
-                    "cordoned": False,
                 },
             )
-        surplus = Lane.objects.filter(node=home, kind=kind, index__gte=count)
+        lanes = Lane.objects.filter(node=home, kind=kind)
+        lanes.filter(index__lt=count, reason=NOT_OFFERED).update(cordoned=False, reason="")
+        surplus = lanes.filter(index__gte=count)
         surplus.filter(run_id=None).delete()
-        surplus.update(cordoned=True)
+        surplus.filter(cordoned=False).update(cordoned=True, reason=NOT_OFFERED)
     return list(Lane.objects.filter(node=home))
 
 

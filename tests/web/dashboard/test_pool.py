@@ -7,10 +7,10 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts.models import Project, User
-from dashboard.pool import pool_rows
 from fleet.models import Lane
 from fleet.services import allocate, ensure_local_lanes
 from runs.models import Run
+from runs.pool import pool_rows
 
 MakeRun = Callable[..., Run]
 
@@ -19,7 +19,7 @@ MakeRun = Callable[..., Run]
 def held_by_a_run(make_run: MakeRun, project: Project) -> Run:
     ensure_local_lanes(num_cpu_lanes=4)
     run = make_run(project=project, name="secret recipe")
-    assert allocate(run_id=run.pk, attempt=1, wanted=run.run_spec.lanes) is not None
+    assert allocate(run_id=run.pk, attempt=1, wanted=run.run_spec.granted_lanes) is not None
     return run
 
 

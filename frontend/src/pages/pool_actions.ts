@@ -1,0 +1,19 @@
+/** Cordon, drain and resume on the server-rendered pool page: its forms become REST calls.
+ *
+ *   <form data-pool-action="/nodes/1/actions"><input name="reason"><button name="action" value="cordon">…
+ */
+
+import { call } from "../api/client.ts";
+import { attempt } from "../ui/toasts.tsx";
+
+export function installPoolActions(root: Document): void {
+  root.addEventListener("submit", (event) => {
+    const form = event.target;
+    if (!(form instanceof HTMLFormElement) || !form.dataset["poolAction"]) return;
+    event.preventDefault();
+    const body = Object.fromEntries(new FormData(form, event.submitter));
+    void attempt(() => call("POST", form.dataset["poolAction"] as string, body)).then((done) => {
+      if (done) location.reload();
+    });
+  });
+}

@@ -1,0 +1,74 @@
+"""What pool admins do to nodes and lanes: cordon, drain, resume.
+
+Invariant: nothing here touches who holds a lane. What runs stays; only what is granted from now on changes.
+"""
+
+from enum import StrEnum
+
+from django.core.exceptions import ValidationError
+
+from accounts.access import Actor, require_pool_admin
+from fleet.models import Lane, Node, NodeState
+
+MAX_REASON_CHARS = 200
+
+
+class PoolAction(StrEnum):
+    CORDON = "cordon"
+    """Keeps what runs, takes nothing new."""
+    DRAIN = "drain"
+    """The same, to be waited for: maintenance begins when it is empty."""
+    RESUME = "resume"
+
+
+_STATE_AFTER = {
+    PoolAction.CORDON: NodeState.CORDONED,
+    PoolAction.DRAIN: NodeState.DRAINING,
+    PoolAction.RESUME: NodeState.ACTIVE,
+}
+LANE_ACTIONS = (PoolAction.CORDON, PoolAction.RESUME)
+
+
+class NodeOffline(Exception):
+    """An offline node takes no orders; it comes back by being registered."""
+
+
+def change_node(*, user: Actor, node: Node, action: PoolAction, reason: str = "") -> Node:
+    """Raises `PermissionDenied`, `ValidationError` for a missing reason, `NodeOffline`."""
+    admin = require_pool_admin(user)
+    said = _reason(action, reason)
+    by = admin.username if said else ""
+    changed = (
+        Node.objects.filter(pk=node.pk)
+        .exclude(state=NodeState.OFFLINE)
+        .update(state=_STATE_AFTER[action].value, reason=said, kept_back_by=by)
+    )
+    node.refresh_from_db()
+    if not changed:
+        raise NodeOffline(f"node {node.name} is offline: register it again before you {action} it")
+    return node
+
+
+def change_lane(*, user: Actor, lane: Lane, action: PoolAction, reason: str = "") -> Lane:
+    """Raises `PermissionDenied`, `ValidationError` for a missing reason or an action that only nodes take."""
+    admin = require_pool_admin(user)
+    if action not in LANE_ACTIONS:
+        raise ValidationError({"action": f"`action` must be cordon or resume for a lane, got {action}"})
+    said = _reason(action, reason)
+    Lane.objects.filter(pk=lane.pk).update(
+        cordoned=action is PoolAction.CORDON, reason=said, kept_back_by=admin.username if said else ""
+    )
+    lane.refresh_from_db()
+    return lane
+
+
+def _reason(action: PoolAction, reason: str) -> str:
+    """What is kept back has a reason; what is given back needs none."""
+    said = reason.strip()
+    if action is PoolAction.RESUME:
+        return ""
+    if not 1 <= len(said) <= MAX_REASON_CHARS:
+        raise ValidationError(
+            {"reason": f"`reason` must have 1 to {MAX_REASON_CHARS} characters, got {len(said)}: others will read it"}
+        )
+    return said
