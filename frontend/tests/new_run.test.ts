@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { JsonObject } from "../src/base/paths.ts";
+import { settled, whyNot } from "../src/pages/new_run/applies.ts";
 import { equivalentCurl } from "../src/pages/new_run/curl.ts";
 import { GROUPS, inFormOrder } from "../src/pages/new_run/fields.ts";
 import { SpecSchema } from "../src/pages/new_run/spec_schema.ts";
@@ -46,4 +48,23 @@ test("choices come from the schema with their help, through lists and references
 
 test("a section's keys come in the form's order, unknown ones last", () => {
   assert.deepEqual(inFormOrder("batch", ["zzz", "group_size", "num_prompts_per_batch"]), ["num_prompts_per_batch", "group_size", "zzz"]);
+});
+
+const pipeline = (fields: JsonObject) => ({ pipeline: { placement: "disaggregated", tag: "off", max_staleness: 0, importance_cap: null, ...fields } });
+
+test("what does not apply says why, and holds what the server accepts", () => {
+  const colocated = settled(pipeline({ placement: "colocated", tag: "greedy", max_staleness: 1, importance_cap: 2 }));
+  assert.deepEqual(colocated, pipeline({ placement: "colocated" }));
+  for (const path of ["gap", "tag", "max_staleness", "importance_cap"]) assert.ok(whyNot(`pipeline.${path}`, colocated), path);
+});
+
+test("the cap applies with staleness alone, and goes with it", () => {
+  const stale = pipeline({ max_staleness: 1, importance_cap: 2 });
+  assert.equal(settled(stale), stale);
+  assert.equal(whyNot("pipeline.importance_cap", stale), "");
+  assert.deepEqual(settled(pipeline({ importance_cap: 2 })), pipeline({}));
+});
+
+test("fields without a rule always apply", () => {
+  assert.equal(whyNot("seed", {}), "");
 });

@@ -9,6 +9,7 @@ const WRITTEN = { lines: { split: "\n", join: "\n" }, words: { split: ",", join:
 interface Props {
   readonly id: string;
   readonly name: string;
+  readonly disabled?: boolean;
   readonly "aria-invalid": boolean;
   readonly "aria-describedby": string;
   /** One entry a line, or words with commas between. */

@@ -14,6 +14,8 @@ interface Props {
   /** The parent run's value, when this is a rerun. */
   readonly parent?: Json | undefined;
   readonly isRerun: boolean;
+  /** Why the field does not apply now; empty where it does. */
+  readonly whyNot: string;
   readonly onChange: (value: Json) => void;
 }
 
@@ -22,10 +24,10 @@ export function Field(props: Props) {
   const id = `field-${field.path}`;
   const changed = props.isRerun && !sameJson(value ?? null, parent ?? null);
   return (
-    <div class={`field ${changed ? "changed" : ""} ${field.list ? "wide" : ""}`}>
+    <div class={`field ${changed ? "changed" : ""} ${field.list ? "wide" : ""} ${props.whyNot ? "off" : ""}`}>
       <label for={id}>{field.label}{field.unit && <span class="unit"> {field.unit}</span>}</label>
       <Input {...props} id={id} />
-      <FieldNote id={`${id}-note`} help={props.schema.help} errors={errors}>
+      <FieldNote id={`${id}-note`} help={props.whyNot || props.schema.help} errors={errors}>
         {changed && (
           <button type="button" class="link-button tiny" onClick={() => props.onChange(parent ?? null)}>
             was {shown(parent)}, put back
@@ -54,8 +56,10 @@ function shown(value: Json | undefined): string {
   return Array.isArray(value) ? `${value.length} entries` : String(value);
 }
 
-function Input({ field, schema, value, errors, onChange, id }: Props & { id: string }) {
-  const common = { id, name: field.path, "aria-invalid": errors.length > 0, "aria-describedby": `${id}-note` };
+function Input({ field, schema, value, errors, whyNot, onChange, id }: Props & { id: string }) {
+  const common = {
+    id, name: field.path, disabled: whyNot !== "", "aria-invalid": errors.length > 0, "aria-describedby": `${id}-note`,
+  };
   switch (schema.type) {
     case "choice":
       return <Choices {...common} schema={schema} value={value} onChange={onChange} />;
@@ -78,6 +82,7 @@ function Input({ field, schema, value, errors, onChange, id }: Props & { id: str
 
 interface ChoicesProps {
   readonly id: string;
+  readonly disabled?: boolean;
   readonly schema: FieldSchema;
   readonly value: Json | undefined;
   readonly onChange: (value: Json) => void;

@@ -73,14 +73,24 @@ export const GROUPS: readonly GroupSpec[] = [
     ],
   },
   {
-    id: "lanes", title: "Lanes and pipeline", intro: "A lane is one GPU, or one CPU slot. At staleness 0 none of this changes what is learnt.",
+    id: "lanes", title: "Lanes", intro: "A lane is one GPU, or one CPU slot. Placed colocated or by the planner, rollout and trainer lanes are counted together.",
     fields: [
       field("lanes.num_rollout", "Rollout lanes"),
       field("lanes.num_trainer", "Trainer lanes"),
       field("lanes.num_reward", "Reward lanes"),
-      field("pipeline.gap", "Train while generating"),
-      field("pipeline.deterministic", "Bitwise reproducible"),
       field("deepspeed.zero_stage", "ZeRO stage"),
+    ],
+  },
+  {
+    id: "pipeline", title: "Pipeline", intro: "How the lanes work together. At staleness 0 none of this changes what is learnt, only how long it takes.",
+    fields: [
+      field("pipeline.placement", "Placement"),
+      field("pipeline.gap", "Train while generating"),
+      field("pipeline.tsp", "Spread denoising steps"),
+      field("pipeline.tag", "Trainer lanes lend a hand"),
+      field("pipeline.max_staleness", "Staleness allowed", "versions"),
+      { ...field("pipeline.importance_cap", "Importance weight cap"), empty: "none" },
+      field("pipeline.deterministic", "Bitwise reproducible"),
     ],
   },
   {

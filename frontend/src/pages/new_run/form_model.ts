@@ -3,6 +3,7 @@
 import { computed, signal } from "@preact/signals";
 import { getPath, sameJson, setPath, type Json, type JsonObject } from "../../base/paths.ts";
 import type { Validation } from "../../api/types.ts";
+import { settled } from "./applies.ts";
 import { Validator, type Question } from "./validation.ts";
 
 export class FormModel {
@@ -25,7 +26,7 @@ export class FormModel {
 
   set(path: string, value: Json): void {
     if (sameJson(getPath(this.spec.value, path), value)) return;
-    this.spec.value = setPath(this.spec.value, path, value);
+    this.spec.value = settled(setPath(this.spec.value, path, value));
     this.validator.ask(this.inProject({ spec: this.spec.value }));
   }
 

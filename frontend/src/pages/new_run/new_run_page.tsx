@@ -8,6 +8,7 @@ import { getPath } from "../../base/paths.ts";
 import { Segmented } from "../../ui/controls.tsx";
 import { useResource } from "../../ui/resource.ts";
 import { Failed, Loading } from "../../ui/states.tsx";
+import { whyNot } from "./applies.ts";
 import { Field } from "./field.tsx";
 import { GROUPS, type GroupSpec } from "./fields.ts";
 import { FormModel } from "./form_model.ts";
@@ -159,7 +160,7 @@ function FieldGroup({ group, ...shared }: { group: GroupSpec } & GroupProps) {
     <div class="fields">
       {group.fields.map((field) => (
         <Field key={field.path} field={field} schema={shared.schema.at(field.path)} value={getPath(shared.spec, field.path)} errors={shared.errorsAt(field.path)}
-          isRerun={shared.parent !== null} parent={shared.parent ? getPath(shared.parent, field.path) : undefined}
+          whyNot={whyNot(field.path, shared.spec)} isRerun={shared.parent !== null} parent={shared.parent ? getPath(shared.parent, field.path) : undefined}
           onChange={(value) => shared.set(field.path, value)} />
       ))}
     </div>

@@ -1,0 +1,46 @@
+/** Which pipeline settings mean nothing beside others: they are greyed out with a word why, and put at the value that the
+ * server accepts there, so that no error can stand at a field that nobody can edit. */
+
+import { getPath, sameJson, setPath, type Json, type JsonObject } from "../../base/paths.ts";
+
+interface Rule {
+  readonly path: string;
+  /** Empty where the field applies. */
+  readonly why: (spec: JsonObject) => string;
+  /** What the field must hold where it does not apply; undefined: anything. */
+  readonly neutral?: Json;
+}
+
+const isPlaced = (spec: JsonObject, placement: string) => getPath(spec, "pipeline.placement") === placement;
+const whenColocated = (why: string) => (spec: JsonObject) => (isPlaced(spec, "colocated") ? why : "");
+
+function whyNoSwitch(colocated: string): (spec: JsonObject) => string {
+  return (spec) => whenColocated(colocated)(spec) || (isPlaced(spec, "auto") ? "The planner chooses it." : "");
+}
+
+const RULES: readonly Rule[] = [
+  { path: "pipeline.gap", why: whyNoSwitch("Colocated lanes all generate first, then all train.") },
+  { path: "pipeline.tsp", why: whyNoSwitch("") },
+  { path: "pipeline.tag", why: whyNoSwitch("Colocated lanes all generate anyway."), neutral: "off" },
+  {
+    path: "pipeline.max_staleness", neutral: 0,
+    why: whenColocated("Lanes that train cannot generate the next batch meanwhile."),
+  },
+  {
+    path: "pipeline.importance_cap", neutral: null,
+    why: (spec) => (Number(getPath(spec, "pipeline.max_staleness") ?? 0) === 0 ? "No sample is stale at staleness 0." : ""),
+  },
+];
+
+/** Why the field at `path` does not apply to `spec`, in a sentence; empty where it does. */
+export function whyNot(path: string, spec: JsonObject): string {
+  return RULES.find((rule) => rule.path === path)?.why(spec) ?? "";
+}
+
+/** `spec` with every field that does not apply at a value the server accepts; later rules see what earlier ones set. */
+export function settled(spec: JsonObject): JsonObject {
+  return RULES.reduce((current, { path, why, neutral }) => {
+    if (neutral === undefined || !why(current) || sameJson(getPath(current, path) ?? neutral, neutral)) return current;
+    return setPath(current, path, neutral);
+  }, spec);
+}
