@@ -9,6 +9,8 @@ import pytest
 import torch
 from diffusers import AutoencoderKL, FlowMatchEulerDiscreteScheduler, FluxPipeline, FluxTransformer2DModel
 
+from tests.engine.driving import LANE_RESOURCES, local_cluster
+from tests.engine.telemetry.ingest_server import Ingest, start_ingest
 from worker.contracts.run_spec import RunSpec
 from worker.shapes.text import (
     EMBEDDING_DIM,
@@ -114,6 +116,21 @@ def process_group() -> Iterator[None]:
     init_process_group(0, 1, "127.0.0.1", free_port())
     yield
     destroy_process_group()
+
+
+@pytest.fixture(scope="session")
+def ray_address() -> Iterator[str]:
+    """One cluster for all tests of the session."""
+    with local_cluster(num_cpus=8, resources=dict.fromkeys(LANE_RESOURCES.values(), 1.0)) as address:
+        yield address
+
+
+@pytest.fixture
+def ingest() -> Iterator[Ingest]:
+    ingest, server = start_ingest()
+    yield ingest
+    server.shutdown()
+    server.server_close()
 
 
 @pytest.fixture()

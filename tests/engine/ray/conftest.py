@@ -1,120 +1,14 @@
-"""A real local Ray cluster for the session, and real drivers started on it as `python -m worker.engine`."""
+"""Real drivers started on the session's Ray cluster as `python -m worker.engine`."""
 
-import os
-import shutil
-import signal
-import subprocess
-import sys
-import tempfile
-import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import pytest
 
-from tests.engine.telemetry.ingest_server import TOKEN, Ingest, start_ingest
-from worker.contracts.ingest import BOOTSTRAP_CODE_VARIABLE, PUBLIC_URL_VARIABLE, BootstrapAnswer, LaneGrant
-from worker.contracts.names import Role
+from tests.engine.driving import Driven, bootstrap_answer, start_driver
+from tests.engine.telemetry.ingest_server import Ingest
 from worker.contracts.run_spec import RunSpec
-
-ROOT = Path(__file__).resolve().parents[3]
-RUN_SECONDS = 240
-"""Far above what a run takes here; a hang must still end before the suite does."""
-LANE_RESOURCES = {lane: f"tandem-local-{lane}" for lane in ("rollout-0", "trainer-0", "trainer-1", "reward-0")}
-"""Custom resources that the node exposes, one for each lane as one for each GPU."""
-
-
-@pytest.fixture(scope="session")
-def ray_address() -> Iterator[str]:
-    """A head with token authentication on, as in the real stack. Its folder is short: socket paths have a limit."""
-    import ray
-
-    folder = tempfile.mkdtemp(prefix="tr-", dir=tempfile.gettempdir())
-    context = ray.init(
-        num_cpus=8,
-        resources=dict.fromkeys(LANE_RESOURCES.values(), 1.0),
-        include_dashboard=False,
-        _temp_dir=folder,
-        log_to_driver=False,
-    )
-    yield context.address_info["gcs_address"]
-    ray.shutdown()
-    shutil.rmtree(folder, ignore_errors=True)
-
-
-@dataclass
-class Driven:
-    """A driver process and the web it reports to."""
-
-    process: subprocess.Popen[str]
-    ingest: Ingest
-
-    def until(self, condition: Callable[[], bool]) -> None:
-        """Wait while the driver lives; what it printed is the failure's message."""
-        deadline = time.monotonic() + RUN_SECONDS
-        while not condition():
-            if self.process.poll() is not None or time.monotonic() > deadline:
-                self.give_up()
-            time.sleep(0.05)
-
-    def give_up(self) -> NoReturn:
-        """Fail with what the driver printed, and where its threads stand if it hangs."""
-        if self.process.poll() is None:
-            self.process.send_signal(signal.SIGABRT)
-        output = self.process.communicate()[0]
-        told = "\n".join(str(event)[:200] for event in self.ingest.events[-15:])
-        pytest.fail(f"the driver ended or hung:\n{output[-8000:]}\n{told}")
-
-    def finish(self) -> int:
-        """Wait for the end; returns the exit status."""
-        try:
-            output, _ = self.process.communicate(timeout=RUN_SECONDS)
-        except subprocess.TimeoutExpired:
-            self.give_up()
-        print(output)
-        return self.process.returncode
-
-    def states(self) -> list[str]:
-        return [event["state"] for event in self.ingest.of_type("state")]
-
-    def pid(self, lane: str) -> int:
-        """The process of a lane, as told last."""
-        lanes = self.ingest.of_type("lanes")[-1]["lanes"]
-        return int(next(info["pid"] for info in lanes if info["lane"] == lane))
-
-    def command(self, identity: str, kind: str, **fields: Any) -> None:
-        self.ingest.commands.append({"id": identity, "kind": kind, **fields})
-
-    def answer_to(self, identity: str) -> dict[str, Any] | None:
-        return next((done for done in self.ingest.of_type("command_done") if done["command_id"] == identity), None)
-
-    def batches_told(self) -> set[int]:
-        """Batches with a complete telling: their speeds come last."""
-        metrics = self.ingest.of_type("metrics")
-        return {event["batch"] for event in metrics if "speed/images_per_second" in event["values"]}
-
-
-def grants(spec: RunSpec) -> tuple[LaneGrant, ...]:
-    counts = {
-        Role.ROLLOUT: spec.lanes.num_rollout,
-        Role.TRAINER: spec.lanes.num_trainer,
-        Role.REWARD: spec.lanes.num_reward,
-    }
-    return tuple(
-        LaneGrant(lane=f"{role}-{index}", role=role, node="local", device="cpu")
-        for role, count in counts.items()
-        for index in range(count)
-    )
-
-
-@pytest.fixture
-def ingest() -> Iterator[Ingest]:
-    ingest, server = start_ingest()
-    yield ingest
-    server.shutdown()
-    server.server_close()
 
 
 @pytest.fixture
@@ -123,36 +17,10 @@ def drive(ray_address: str, ingest: Ingest, tiny_checkpoint: str, tmp_path: Path
     started: list[Driven] = []
 
     def start(spec: RunSpec, **changes: Any) -> Driven:
-        fields: dict[str, Any] = {
-            "run": "run-of-the-test",
-            "attempt": 1,
-            "token": TOKEN,
-            "spec": spec,
-            "prompts": spec.prompts.inline,
-            "base_model_path": tiny_checkpoint,
-            "lanes": grants(spec),
-            "checkpoints": f"file://{tmp_path}/checkpoints",
-        }
-        ingest.bootstrap = BootstrapAnswer(**(fields | changes)).model_dump(mode="json")
-        environment = os.environ | {
-            BOOTSTRAP_CODE_VARIABLE: "code",
-            PUBLIC_URL_VARIABLE: ingest.url,
-            "RAY_ADDRESS": ray_address,
-            "PYTHONFAULTHANDLER": "1",
-        }
-        process = subprocess.Popen(
-            [sys.executable, "-m", "worker.engine"],
-            cwd=ROOT,
-            env=environment,
-            text=True,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-        )
-        started.append(Driven(process, ingest))
+        answer = bootstrap_answer(spec, tiny_checkpoint, tmp_path / "checkpoints", **changes)
+        started.append(start_driver(ingest, answer, ray_address))
         return started[-1]
 
     yield start
     for driven in started:
-        if driven.process.poll() is None:
-            driven.process.kill()
-            driven.process.wait()
+        driven.kill()

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from safetensors.torch import load
 
-from tests.engine.ray.conftest import LANE_RESOURCES, Driven, grants
+from tests.engine.driving import LANE_RESOURCES, Driven, grants
 from worker.contracts.run_spec import RunSpec
 from worker.contracts.spans import Span
 

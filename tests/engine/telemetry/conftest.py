@@ -1,17 +1,6 @@
-from collections.abc import Iterator
-
 import pytest
 
-from tests.engine.telemetry.ingest_server import Ingest, start_ingest
 from worker.engine.telemetry import artifacts, client, http
-
-
-@pytest.fixture
-def ingest() -> Iterator[Ingest]:
-    ingest, server = start_ingest()
-    yield ingest
-    server.shutdown()
-    server.server_close()
 
 
 @pytest.fixture(autouse=True)

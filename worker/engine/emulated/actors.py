@@ -1,0 +1,193 @@
+"""Lane actors that wait instead of computing: the methods, answers and messages of the real ones, without torch.
+
+They are strict where the real ones are: a fragment of another version than the one pulled, a group short of members,
+an adapter that arrives changed, or an optimizer step over a part of its pairs is an error.
+"""
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import fsspec
+import numpy as np
+
+from worker.contracts.names import Role
+from worker.contracts.run_spec import RunSpec
+from worker.engine.actors.lane import LaneActor
+from worker.engine.actors.reports import AdapterFacts, CallReport, GenerationReport, GroupPlan, Rendezvous
+from worker.engine.emulated.pace import Emulation, Pace
+from worker.engine.emulated.values import (
+    NUM_LATENT_VALUES,
+    PICTURE_SIDE,
+    EmulatedAdapter,
+    EmulatedTrajectories,
+    make_adapter,
+    trajectory_seed,
+)
+from worker.engine.errors import MinibatchError, SyncError
+from worker.engine.types import GenerationRequest, PullReceipt, ScoredFragment, UpdateStats
+from worker.pipeline.costs import GANG, CostKind
+from worker.pipeline.packing import spread
+from worker.pipeline.types import Fragment, Purpose
+
+CHECKPOINT_FILE = "client_state.json"
+
+
+class EmulatedLane(LaneActor):
+    emulation: ClassVar[Emulation]
+
+    def __init__(self, lane: str, device: str) -> None:
+        super().__init__(lane, device)
+        self._pace = Pace(self.emulation)
+
+
+class EmulatedGenerator(EmulatedLane):
+    """What rollout lanes do, and trainer lanes that are lent."""
+
+    _version: int | None = None
+
+    def generate(
+        self, request: GenerationRequest
+    ) -> tuple[CallReport[GenerationReport], np.ndarray, EmulatedTrajectories | None]:
+        start = time.monotonic()
+        fragment = request.fragment
+        if fragment.policy_version != self._version:
+            raise SyncError(f"fragment {fragment.key} wants version {fragment.policy_version}, got {self._version}")
+        key, num_members = fragment.key, len(fragment.members)
+        seeds = tuple(
+            trajectory_seed(request.run_seed, key.purpose, key.batch, request.prompt_index, member)
+            for member in fragment.members
+        )
+        drawn = np.random.default_rng(seeds)
+        images = drawn.integers(0, 256, (num_members, PICTURE_SIDE, PICTURE_SIDE, 3), dtype=np.uint8)
+        trajectories = EmulatedTrajectories(
+            fragment=fragment, latents=drawn.standard_normal((num_members, NUM_LATENT_VALUES), dtype=np.float32)
+        )
+        self._pace.keep(start, self.lane, CostKind.GENERATE, num_members)
+        report = self._report(start, GenerationReport(seeds=seeds, decode_seconds=0.0))
+        return report, images, trajectories if key.purpose is Purpose.TRAIN else None
+
+    def pull(self, adapter: EmulatedAdapter) -> CallReport[PullReceipt]:
+        start = time.monotonic()
+        receipt = adapter.pull()
+        self._version = receipt.policy_version
+        self._pace.keep(start, self.lane, CostKind.PULL)
+        return self._report(start, receipt)
+
+
+class EmulatedRollout(EmulatedGenerator):
+    def load(self, spec: RunSpec, base_model_path: str) -> CallReport[None]:
+        return self._report(time.monotonic(), None)
+
+
+class EmulatedReward(EmulatedLane):
+    def load(self, spec: RunSpec) -> CallReport[None]:
+        self._names = tuple(reward.name for reward in spec.rewards)
+        return self._report(time.monotonic(), None)
+
+    def score(self, fragment: Fragment, prompt: str, images: np.ndarray) -> CallReport[ScoredFragment]:
+        start = time.monotonic()
+        rewards = tuple(float(value) for value in images.mean(axis=(1, 2, 3)))
+        self._pace.keep(start, self.lane, CostKind.SCORE, len(fragment.members))
+        parts = {str(name): rewards for name in self._names}
+        return self._report(start, ScoredFragment(fragment=fragment, rewards=rewards, parts=parts))
+
+
+class EmulatedTrainer(EmulatedGenerator):
+    def rendezvous(self) -> Rendezvous:
+        """There is no process group to meet in."""
+        return Rendezvous(address="localhost", port=0)
+
+    def load(
+        self,
+        spec: RunSpec,
+        base_model_path: str,
+        rank: int,
+        world_size: int,
+        meeting: Rendezvous,
+        initial_adapter: str | None,
+    ) -> CallReport[None]:
+        self._spec, self._rank, self._world_size = spec, rank, world_size
+        self._open_groups: set[tuple[int, int]] = set()
+        self._num_open_pairs = self._num_pairs_total = 0
+        return self._report(time.monotonic(), None)
+
+    def accumulate(
+        self, plans: Sequence[GroupPlan], num_pairs_total: int, fresh: bool, *trajectories: EmulatedTrajectories
+    ) -> CallReport[UpdateStats]:
+        start = time.monotonic()
+        self._admit(plans, trajectories)
+        self._num_pairs_total = num_pairs_total
+        micro_batches = spread(
+            self._spec.algebra,
+            [plan.group for plan in plans],
+            rank=self._rank,
+            world_size=self._world_size,
+            tsp=self._spec.pipeline.tsp,
+        )
+        self._pace.keep(start, GANG, CostKind.ACCUMULATE, len(micro_batches))
+        num_pairs = sum(len(micro.pairs) for micro in micro_batches if micro.weight)
+        stats = UpdateStats(
+            num_pairs=num_pairs,
+            sums={"loss": 0.0, "ratio": float(num_pairs), "clipped": 0.0},
+            maxima={"mean_error": 0.0, "ratio_deviation": 0.0},
+        )
+        return self._report(start, stats)
+
+    def commit(self) -> CallReport[dict[str, float]]:
+        start = time.monotonic()
+        if self._num_open_pairs != self._num_pairs_total or not self._num_open_pairs:
+            raise MinibatchError(
+                f"a mini-batch of {self._num_pairs_total} pairs, got {self._num_open_pairs} at its step"
+            )
+        self._open_groups.clear()
+        self._num_open_pairs = 0
+        self._pace.keep(start, GANG, CostKind.COMMIT)
+        return self._report(start, {"grad_norm": 1.0, "learning_rate": self._spec.optimizer.learning_rate})
+
+    def adapter(self, policy_version: int) -> tuple[CallReport[AdapterFacts], EmulatedAdapter | None]:
+        start = time.monotonic()
+        adapter = make_adapter(policy_version, self.emulation.adapter_num_bytes)
+        self._pace.keep(start, GANG, CostKind.PUBLISH)
+        return self._report(start, adapter.facts), adapter if self._rank == 0 else None
+
+    def save_checkpoint(self, uri: str, client_state: dict[str, Any]) -> CallReport[int]:
+        start = time.monotonic()
+        content = json.dumps(client_state)
+        if self._rank == 0:
+            with fsspec.open(f"{uri}/{CHECKPOINT_FILE}", "w", auto_mkdir=True) as file:
+                file.write(content)
+        return self._report(start, len(content) if self._rank == 0 else 0)
+
+    def load_checkpoint(self, uri: str) -> CallReport[dict[str, Any]]:
+        start = time.monotonic()
+        with fsspec.open(f"{uri}/{CHECKPOINT_FILE}", "r") as file:
+            state: dict[str, Any] = json.load(file)
+        return self._report(start, state)
+
+    def export_lora(self) -> tuple[CallReport[None], bytes]:
+        return self._report(time.monotonic(), None), b"emulated"
+
+    def _admit(self, plans: Sequence[GroupPlan], trajectories: Sequence[EmulatedTrajectories]) -> None:
+        """Raises `MinibatchError` unless each plan gets its group, whole, once and in member order."""
+        remaining = iter(trajectories)
+        for plan in plans:
+            fragments = [next(remaining).fragment for _ in range(plan.num_fragments)]
+            members = [member for fragment in fragments for member in fragment.members]
+            expected = (plan.batch, plan.group, list(range(self._spec.batch.group_size)))
+            found = {(fragment.key.batch, fragment.key.group) for fragment in fragments}
+            if found != {expected[:2]} or members != expected[2] or len(plan.advantages) != len(members):
+                raise MinibatchError(f"group {plan.group} of batch {plan.batch} must come whole, got {fragments}")
+            if (plan.batch, plan.group) in self._open_groups:
+                raise MinibatchError(f"group {plan.group} of batch {plan.batch} entered its mini-batch twice")
+            if len({fragment.policy_version for fragment in fragments}) > 1:
+                raise MinibatchError(f"group {plan.group} of batch {plan.batch} mixes policy versions: {fragments}")
+            self._open_groups.add((plan.batch, plan.group))
+            self._num_open_pairs += len(members) * self._spec.algebra.num_trained_denoising_steps
+
+
+def emulated_actors(emulation: Emulation) -> Mapping[Role, type]:
+    """Lane classes that go by `emulation`. Ray ships classes made at run time by value, so it travels with them."""
+    kinds = {Role.ROLLOUT: EmulatedRollout, Role.TRAINER: EmulatedTrainer, Role.REWARD: EmulatedReward}
+    return {role: type(kind.__name__, (kind,), {"emulation": emulation}) for role, kind in kinds.items()}
