@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field, TypeAdapter
 
 from worker.contracts.algebra import BatchAlgebra
-from worker.contracts.base import Contract, Count, Index
+from worker.contracts.base import Contract, Count, Index, Name
 from worker.contracts.names import Role
 from worker.contracts.spans import Span
 from worker.contracts.states import RunState
@@ -221,6 +221,25 @@ class CostsEvent(Event):
     costs: tuple[WorkCost, ...]
 
 
+class WorkCost(Contract):
+    """What one kind of work costs a lane: seconds = `per_call` + units × `per_unit`."""
+
+    lane: str
+    """A lane, or `gang` for the trainer lanes together."""
+    kind: Name
+    """As `worker.pipeline.costs` names kinds and their units."""
+    per_call: Annotated[float, Field(ge=0)]
+    per_unit: Annotated[float, Field(ge=0)]
+
+
+class CostsEvent(Event):
+    """What work costs on this run's lanes, as learnt from `batch` complete batches; a later event replaces it."""
+
+    type: Literal["costs"] = "costs"
+    batch: Index
+    costs: tuple[WorkCost, ...]
+
+
 class LogEvent(Event):
     type: Literal["log"] = "log"
     level: Literal["debug", "info", "warning", "error"]
@@ -254,6 +273,7 @@ RunEvent = Annotated[
     | GateEvent
     | QueueEvent
     | LendEvent
+    | CostsEvent
     | CostsEvent
     | LogEvent
     | CommandDoneEvent,
