@@ -31,7 +31,7 @@ from worker.contracts.task_names import TRY_PROMPTS
 from worker.contracts.tries import MAX_TRY_PROMPTS, MAX_TRY_SAMPLES, TryImageName, TryJob
 
 TIME_LIMIT = timedelta(minutes=10)
-ENTRYPOINT = "python -m worker.engine.try_prompts"
+ENTRYPOINT = "python -P -m worker.engine.try_prompts"
 MAX_PROMPT_CHARS = 2000
 MAX_SEED = 2**31 - 1
 LIVE = (TryState.QUEUED, TryState.RUNNING)

@@ -1,7 +1,9 @@
 """The gateway to Ray's Jobs API: submit a driver, ask after it, read its last words, stop it.
 
-Nothing else of the web talks to Ray. The job's environment is readable on the cluster, so it carries the single-use
-code and the public URL, never a token. Ray is imported when first needed: it is large, and most processes never do.
+Nothing else of the web talks to Ray. A job brings its code along: the package `worker`, all of it and nothing else, so
+nodes need the locked requirements and no checkout. The job's environment is readable on the cluster, so it carries the
+single-use code and the public URL, never a token. Ray is imported when first needed: it is large, and most processes
+never do.
 """
 
 import logging
@@ -16,7 +18,8 @@ from django.conf import settings
 
 logger = logging.getLogger(__name__)
 
-ENTRYPOINT = "python -m worker.engine"
+ENTRYPOINT = "python -P -m worker.engine"
+"""`-P`: the code that came with the job, whatever lies in the folder where Ray was started."""
 NUM_LOG_LINES = 60
 UPLOAD_EXCLUDES = ["**/__pycache__"]
 """Compiled files would change the upload's hash, and with it send the code again, at every start."""

@@ -41,5 +41,6 @@ def test_a_run_paused_for_long_is_parked_and_goes_on_where_it_was(rest: Rest) ->
     ended = rest.run_when(run, lambda body: body["ended_at"] is not None, "the end", 60)
     assert ended["state"] == "completed"
     assert ended["headline"]["batch_after"] == ended["num_batches_done"], "evaluated where it stopped"
+    assert "shape_judge" in ended["headline"]["after"], "the judge's weights came with the code"
     curve = rest.get(f"/runs/{run}/metrics?keys=reward/mean&max_points=5000")["series"]["reward/mean"]
     assert curve["batch"] == list(range(1, ended["num_batches_done"] + 1)), "each batch once, none twice"

@@ -11,16 +11,17 @@ from worker.shapes.autoencoder import build_autoencoder, encode_pictures, set_no
 from worker.shapes.build import NumSteps, build
 from worker.shapes.checkpoint import load_pipeline
 from worker.shapes.drawing import random_drawing
-from worker.shapes.judge import Judge, judge_weights, train_judge
+from worker.shapes.judge import Judge, train_judge
 
 
 def test_a_short_build_leaves_a_checkpoint_a_judge_and_a_sheet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(build_module, "NUM_PICTURES", 64)
-    share = build(tmp_path, seed=1, num_steps=NumSteps(autoencoder=2, transformer=2, judge=2))
+    judge_weights = tmp_path / "judge.safetensors"
+    share = build(tmp_path, judge_weights, seed=1, num_steps=NumSteps(autoencoder=2, transformer=2, judge=2))
     assert 0.0 <= share <= 1.0
     assert (tmp_path / "samples.png").is_file()
     assert load_pipeline(tmp_path).transformer.config.in_channels == 64
-    Judge.load(judge_weights(tmp_path))
+    Judge.load(judge_weights)
 
 
 def test_the_autoencoder_learns() -> None:

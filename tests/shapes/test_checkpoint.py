@@ -12,9 +12,8 @@ from transformers import CLIPTextModel, CLIPTokenizer, T5EncoderModel, T5Tokeniz
 from worker.shapes.autoencoder import to_tensor
 from worker.shapes.build import share_right
 from worker.shapes.captions import all_captions
-from worker.shapes.checkpoint import encode_prompts, load_pipeline, sample_every_caption
+from worker.shapes.checkpoint import DEFAULT_FOLDER, encode_prompts, load_pipeline, sample_every_caption
 from worker.shapes.drawing import random_drawing
-from worker.shapes.folder import DEFAULT_FOLDER
 from worker.shapes.judge import Judge
 from worker.shapes.text import T5_NUM_TOKENS, VOCABULARY
 

@@ -4,8 +4,7 @@ from PIL import Image, ImageFilter
 
 from worker.shapes.captions import COLOURS, SHAPES
 from worker.shapes.drawing import BACKGROUND_RGB, COLOUR_RGB, ByteArray, paint, random_drawing
-from worker.shapes.folder import DEFAULT_FOLDER
-from worker.shapes.judge import Judge, Verdict, judge_weights
+from worker.shapes.judge import DEFAULT_WEIGHTS, Judge, Verdict
 from worker.shapes.judge_pictures import NEITHER_COLOUR, NEITHER_SHAPE, labelled_pictures
 
 
@@ -71,7 +70,7 @@ def test_one_seed_gives_one_set_of_labelled_pictures() -> None:
 
 
 def test_the_committed_judge_is_small() -> None:
-    assert judge_weights(DEFAULT_FOLDER).stat().st_size < 300_000
+    assert DEFAULT_WEIGHTS.stat().st_size < 300_000
 
 
 def test_another_resolution_is_refused(judge: Judge) -> None:

@@ -3,7 +3,7 @@
 Three trainings in a row, all seeded: autoencoder, flow model on its latents, judge. The flow model first learns to
 paint with true captions, then goes on with mostly wrong ones. That noise is the point: the base has seen every shape
 but follows its prompt in at most a quarter of the pictures, so reinforcement learning has something visible and
-honest to mend. Overwrites the checkpoint folder, leaves a PNG sheet of samples in it and prints the judge's verdict.
+honest to mend. Overwrites checkpoint and judge, leaves a PNG sheet of samples and prints the judge's verdict.
 """
 
 import argparse
@@ -21,9 +21,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from worker.shapes import autoencoder, checkpoint, flow_model
 from worker.shapes.captions import COLOURS, SHAPES, all_captions, noisy_caption_indices
 from worker.shapes.drawing import ByteArray, random_drawing
-from worker.shapes.folder import DEFAULT_FOLDER
 from worker.shapes.grid import save_contact_sheet
-from worker.shapes.judge import Judge, judge_weights, train_judge
+from worker.shapes.judge import DEFAULT_WEIGHTS, Judge, train_judge
 
 CLEAN_SHARE = 0.5
 """Share of the transformer's training with true captions; the rest has noisy ones."""
@@ -104,8 +103,8 @@ class NumSteps:
     judge: int = NUM_JUDGE_STEPS
 
 
-def build(folder: Path, seed: int, num_steps: NumSteps) -> float:
-    """Train all parts and save them with a sheet of samples in `folder`.
+def build(folder: Path, judge_weights: Path, seed: int, num_steps: NumSteps) -> float:
+    """Train all parts; save model and a sheet of samples in `folder`, the judge as `judge_weights`.
 
     Returns:
         The share of the sheet's samples whose colour and shape are both right.
@@ -117,12 +116,12 @@ def build(folder: Path, seed: int, num_steps: NumSteps) -> float:
     text = checkpoint.encode_prompts(pipeline, [caption.text for caption in all_captions()])
     pipeline.register_modules(transformer=build_flow(vae, text, rng, num_steps.transformer))
     pipeline.save_pretrained(folder, safe_serialization=True)
-    build_judge(rng, num_steps.judge).save(judge_weights(folder))
+    build_judge(rng, num_steps.judge).save(judge_weights)
     samples = checkpoint.sample_every_caption(
         checkpoint.load_pipeline(folder), NUM_SHEET_COLUMNS, NUM_DENOISING_STEPS, seed
     )
     save_contact_sheet(folder / "samples.png", samples, NUM_SHEET_COLUMNS, enlarge=2)
-    return share_right(Judge.load(judge_weights(folder)), samples)
+    return share_right(Judge.load(judge_weights), samples)
 
 
 def share_right(judge: Judge, samples: ByteArray) -> float:
@@ -136,7 +135,8 @@ def share_right(judge: Judge, samples: ByteArray) -> float:
 def main() -> None:
     """Command line: see the module docstring."""
     parser = argparse.ArgumentParser(description="Train the shapes base model on drawn pictures.")
-    parser.add_argument("--folder", type=Path, default=DEFAULT_FOLDER)
+    parser.add_argument("--folder", type=Path, default=checkpoint.DEFAULT_FOLDER)
+    parser.add_argument("--judge", type=Path, default=DEFAULT_WEIGHTS)
     parser.add_argument("--seed", type=int, default=20)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--autoencoder-steps", type=int, default=NUM_AUTOENCODER_STEPS)
@@ -145,7 +145,7 @@ def main() -> None:
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
     num_steps = NumSteps(arguments.autoencoder_steps, arguments.transformer_steps, arguments.judge_steps)
-    share = build(arguments.folder, arguments.seed, num_steps)
+    share = build(arguments.folder, arguments.judge, arguments.seed, num_steps)
     Console().print(f"colour and shape both right in {share:.1%} of the base model's samples; see {arguments.folder}")
 
 

@@ -1,7 +1,8 @@
 """An independent judge of shapes pictures: a small classifier that names colour and shape, or says "neither".
 
-It learns from `judge_pictures`, not from anything a reward computes, and is committed beside the base model. Its
-verdict is the number shown as "share of samples with colour and shape right".
+It learns from `judge_pictures`, not from anything a reward computes. Its verdict is the number shown as "share of
+samples with colour and shape right". Its weights lie beside this file: jobs ship the package `worker` and nothing
+else, and a reward lane on any node must find them.
 """
 
 from collections.abc import Callable
@@ -17,16 +18,9 @@ from torch import nn
 
 from worker.shapes.captions import COLOURS, SHAPES
 from worker.shapes.drawing import RESOLUTION
-from worker.shapes.folder import DEFAULT_FOLDER
 from worker.shapes.judge_pictures import labelled_pictures
 
-
-def judge_weights(folder: Path) -> Path:
-    """Where a checkpoint folder keeps its judge."""
-    return folder / "judge" / "judge.safetensors"
-
-
-DEFAULT_WEIGHTS = judge_weights(DEFAULT_FOLDER)
+DEFAULT_WEIGHTS = Path(__file__).with_name("judge.safetensors")
 BATCH_SIZE = 64
 LEARNING_RATE = 4e-3
 

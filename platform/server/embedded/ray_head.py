@@ -1,7 +1,8 @@
 """A local Ray head for `make up`: token authentication, explicit ports, everything on loopback.
 
 Lanes, not Ray's CPU count, decide how much runs at once, so the head promises more CPUs than the machine has. Jobs
-inherit the head's environment: `worker` is importable there, the Django apps are not.
+inherit the head's environment and folder, in which nothing of ours can be imported: as on any other cluster they run
+the code that they bring along.
 """
 
 import json
@@ -13,7 +14,7 @@ from pathlib import Path
 
 from server.embedded import folders
 from server.embedded.ports import RayPorts
-from server.environment import ROOT, read_or_create_secret
+from server.environment import read_or_create_secret
 from server.supervisor.plan import ProcessPlan, base_environment
 
 NUM_CPUS = 64
@@ -61,7 +62,6 @@ class RayHead:
         inherited = {name: value for name, value in base_environment().items() if name not in PRIVATE_VARIABLES}
         env = {
             **inherited,
-            "PYTHONPATH": str(ROOT),
             "RAY_AUTH_MODE": "token",
             "RAY_AUTH_TOKEN_PATH": str(self.token_path),
             "RAY_USAGE_STATS_ENABLED": "0",
@@ -74,7 +74,7 @@ class RayHead:
         }
         # `ray` as a module: the script's first line may name an interpreter in a folder that was moved.
         argv = (str(Path(env["PATH"].split(":")[0]) / "python"), "-m", "ray.scripts.scripts", "start", *self._flags())
-        return ProcessPlan(name="ray", argv=argv, env=env, cwd=str(ROOT), stop_seconds=1.5)
+        return ProcessPlan(name="ray", argv=argv, env=env, cwd=str(folders.ray_folder(self.var)), stop_seconds=1.5)
 
     def _flags(self) -> list[str]:
         ports = self.ports

@@ -100,7 +100,7 @@ def test_a_try_is_submitted_once_with_a_code_and_no_token(trial: Try) -> None:
     assert not tries.launch(try_id=trial.pk, gateway=cluster)
     ((submission_id, env, entrypoint),) = cluster.jobs
     assert submission_id == f"tandem-try-{trial.pk}"
-    assert entrypoint == "python -m worker.engine.try_prompts"
+    assert entrypoint == "python -P -m worker.engine.try_prompts"
     assert set(env) == {"TANDEM_BOOTSTRAP_CODE", "TANDEM_PUBLIC_URL"}
 
 
