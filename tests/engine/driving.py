@@ -138,7 +138,7 @@ def start_driver(
     return Driven(process, ingest)
 
 
-def bootstrap_answer(spec: RunSpec, base_model_path: str, checkpoints: Path, **changes: Any) -> BootstrapAnswer:
+def bootstrap_answer(spec: RunSpec, base_model_path: str, checkpoints: Path, /, **changes: Any) -> BootstrapAnswer:
     """What the web would answer this run's driver; fields may be given by keyword."""
     fields: dict[str, Any] = {
         "run": "run-of-the-test",

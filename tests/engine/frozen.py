@@ -28,7 +28,7 @@ def draw_groups(
     spec: RunSpec, path: str, adapter: PublishedAdapter, *, batch: int = 0, fragment_size: int | None = None
 ) -> list[GroupBatch]:
     """One batch of complete groups under `adapter`; the brightness of the pictures stands in for a reward."""
-    engine = RolloutEngine(spec, path)
+    engine = RolloutEngine.load(spec, path)
     engine.pull(adapter)
     size = spec.batch.group_size
     step = fragment_size or size

@@ -36,7 +36,7 @@ def test_two_batches_of_the_shipped_model_from_rollout_to_pull(process_group: No
             },
         }
     )
-    rollout, scorer = RolloutEngine(spec, str(SHAPES)), Scorer(spec.rewards)
+    rollout, scorer = RolloutEngine.load(spec, str(SHAPES)), Scorer(spec.rewards)
     trainer = TrainerEngine(spec, str(SHAPES), 0, 1)
     checksums = [rollout.pull(trainer.initial_adapter()).sha256]
     for batch in range(NUM_BATCHES):
@@ -97,7 +97,7 @@ def test_training_makes_held_out_pictures_brighter_when_brightness_is_the_reward
             "batch": {"num_prompts_per_batch": 2, "group_size": 16, "micro_batch_size": 48},
         }
     )
-    trainer, rollout = TrainerEngine(spec, str(SHAPES), 0, 1), RolloutEngine(spec, str(SHAPES))
+    trainer, rollout = TrainerEngine(spec, str(SHAPES), 0, 1), RolloutEngine.load(spec, str(SHAPES))
     rollout.pull(trainer.initial_adapter())
     before = held_out_brightness(spec, rollout)
     for batch in range(6):

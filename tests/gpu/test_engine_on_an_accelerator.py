@@ -72,7 +72,7 @@ def test_an_accelerator_draws_the_cpus_noise_and_almost_its_pictures(
     request = GenerationRequest(fragment=fragment, prompt="a red square", run_seed=3, prompt_index=0)
     made = []
     for device in ("cpu", None):
-        engine = RolloutEngine(make_spec(), tiny_checkpoint, device=device)
+        engine = RolloutEngine.load(make_spec(), tiny_checkpoint, device=device)
         engine.pull(adapter)
         made.append(engine.generate(request))
     first, second = (fragment.trajectories for fragment in made)

@@ -11,6 +11,7 @@ from worker.engine.control.commands import CommandDesk
 from worker.engine.control.evaluations import EvaluationDesk
 from worker.engine.control.fragments import FragmentShelf
 from worker.engine.control.lanes import ACTOR_CLASSES, LaneFleet
+from worker.engine.control.lends import LendTeller
 from worker.engine.control.offers import OfferTable
 from worker.engine.control.parts import RunParts
 from worker.engine.control.progress import ProgressReporter
@@ -61,6 +62,7 @@ def build_parts(
         samples=samples,
         progress=progress,
         evaluations=evaluations,
+        lends=LendTeller(client),
         keeper=CheckpointKeeper(answer.checkpoints, spec.checkpoint),
         commands=commands,
     )

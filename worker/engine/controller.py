@@ -46,12 +46,15 @@ from worker.engine.control.saver import Saver
 from worker.pipeline.costs import told_costs
 from worker.pipeline.scheduler import Scheduler
 from worker.pipeline.types import (
+    Action,
     AdmissionClosed,
     AdmissionOpened,
     EvaluationComplete,
     Event,
     LaneJoined,
     LaneLost,
+    Lend,
+    LendSettled,
     Published,
     Purpose,
     TrainerReleased,
@@ -209,6 +212,7 @@ class Controller:
         self._parts.advantages.clear()
         self._parts.offers.clear()
         self._parts.evaluations.restart()
+        self._parts.lends.restart()
         self._enter(Phase.LOAD_MODEL, "new trainer ranks")
         self._roster.restart_gang()
         self._wait_for_calls()
@@ -219,13 +223,21 @@ class Controller:
         self._heed()
         self._follow_orders(scheduler)
         for action in scheduler.next_actions(self._now()):
-            if isinstance(action, EvaluationComplete):
-                self._evaluation_complete(action)
-            else:
-                self._executor.start(action)
+            self._start(action)
         self._timeline.settle(is_paused=self._is_paused)
         self._step_calls()
         self._tell_regularly(scheduler)
+
+    def _start(self, action: Action) -> None:
+        match action:
+            case EvaluationComplete():
+                self._evaluation_complete(action)
+            case Lend():
+                self._parts.lends.made(action)
+            case LendSettled():
+                self._parts.lends.settled(action)
+            case _:
+                self._executor.start(action)
 
     def _heed(self) -> None:
         self._parts.telemetry.check()

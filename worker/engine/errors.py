@@ -46,6 +46,10 @@ class MinibatchError(EngineError):
     """The trainer was asked for an optimizer step over other pairs than the mini-batch holds."""
 
 
+class LendingError(EngineError):
+    """A trainer lane was told to generate where it cannot, or to train while it is lent."""
+
+
 class CheckpointError(EngineError):
     """A checkpoint is missing, incomplete or of another world size."""
 

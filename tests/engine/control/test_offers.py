@@ -12,7 +12,7 @@ FACTS = AdapterFacts(policy_version=3, num_tensors=4, num_bytes=64, sha256="righ
 
 def pull(offers: OfferTable, lane: str, *, num_bound: int = 4, sha256: str = "right") -> None:
     receipt = PullReceipt(policy_version=3, num_bound_tensors=num_bound, sha256=sha256)
-    offers.pulled(lane, receipt, rollout_lanes=["a", "b"], at=12.5)
+    offers.pulled(lane, receipt, generating_lanes=["a", "b"], at=12.5)
 
 
 @pytest.fixture

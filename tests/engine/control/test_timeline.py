@@ -64,7 +64,7 @@ def fragment(purpose: Purpose) -> Fragment:
 
 def test_a_report_of_the_lanes_clock_lands_on_the_drivers(timeline: Timeline, clock: Clock, client: Any) -> None:
     clock.time = 1010.0
-    timeline.record_generation("a", report(2.0, 8.0), fragment(Purpose.TRAIN))
+    timeline.record_generation("a", report(2.0, 8.0), fragment(Purpose.TRAIN), is_lent=False)
     timeline.settle(is_paused=False)
     assert told(timeline, client) == [
         (SpanKind.IDLE, IdleCause.START_UP, 2.0),
@@ -78,7 +78,7 @@ def test_a_report_of_the_lanes_clock_lands_on_the_drivers(timeline: Timeline, cl
 
 def test_evaluating_is_one_stretch_whatever_it_is_made_of(timeline: Timeline, clock: Clock, client: Any) -> None:
     clock.time = 1008.0
-    timeline.record_generation("a", report(0.0, 8.0), fragment(Purpose.EVALUATE))
+    timeline.record_generation("a", report(0.0, 8.0), fragment(Purpose.EVALUATE), is_lent=True)
     assert told(timeline, client) == [(SpanKind.EVALUATE, None, 8.0)]
 
 

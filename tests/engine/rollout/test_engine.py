@@ -32,7 +32,7 @@ def request(
 
 
 def with_fresh_adapter(spec: RunSpec, path: str) -> RolloutEngine:
-    engine = RolloutEngine(spec, path)
+    engine = RolloutEngine.load(spec, path)
     engine.pull(publish(lora_parameters(engine._model.transformer), 0))
     return engine
 
@@ -114,7 +114,7 @@ def test_a_fragment_of_another_version_is_refused(engine: RolloutEngine) -> None
 def test_nothing_is_generated_before_the_first_pull_or_after_a_failed_one(
     tiny_checkpoint: str, make_spec: Callable[..., RunSpec]
 ) -> None:
-    engine = RolloutEngine(make_spec(), tiny_checkpoint)
+    engine = RolloutEngine.load(make_spec(), tiny_checkpoint)
     with pytest.raises(SyncError, match="None is bound"):
         engine.generate(request())
     adapter = publish(lora_parameters(engine._model.transformer), 0)
@@ -128,7 +128,7 @@ def test_nothing_is_generated_before_the_first_pull_or_after_a_failed_one(
 def test_pictures_of_a_broken_policy_are_an_error_not_black(
     tiny_checkpoint: str, make_spec: Callable[..., RunSpec]
 ) -> None:
-    engine = RolloutEngine(make_spec(), tiny_checkpoint)
+    engine = RolloutEngine.load(make_spec(), tiny_checkpoint)
     tensors = {
         name: torch.full_like(parameter, float("nan"))
         for name, parameter in lora_parameters(engine._model.transformer).items()

@@ -1,6 +1,7 @@
-"""A trainer rank: one member of the run's torch.distributed group.
+"""A trainer rank: one member of the run's torch.distributed group, which may be lent to generation.
 
-Every method but `rendezvous` is entered by all ranks alike, or the collectives inside would wait for ever.
+`rendezvous`, `switch`, `pull` and `generate` concern one rank alone; every other method is entered by all ranks alike,
+or the collectives inside would wait for ever.
 """
 
 import socket
@@ -12,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import ray
 
+from worker.contracts.names import Role
 from worker.contracts.run_spec import RunSpec
-from worker.engine.actors.lane import LaneActor
+from worker.engine.actors.generating import GeneratingActor
 from worker.engine.actors.reports import AdapterFacts, CallReport, GroupPlan, Rendezvous
 from worker.engine.types import GroupBatch, PublishedAdapter, Trajectories, UpdateStats
 
@@ -42,7 +44,7 @@ def assemble_groups(plans: Sequence[GroupPlan], trajectories: Sequence[Trajector
     ]
 
 
-class TrainerActor(LaneActor):
+class TrainerActor(GeneratingActor):
     _engine: "TrainerEngine"
 
     def rendezvous(self) -> Rendezvous:
@@ -69,9 +71,16 @@ class TrainerActor(LaneActor):
         init_process_group(rank, world_size, meeting.address, meeting.port)
         self._rank = rank
         self._engine = TrainerEngine(spec, base_model_path, rank, world_size)
+        if self._engine.generator is not None:
+            self._rollout = self._engine.generator
         if initial_adapter is not None:
             self._engine.load_adapter(read_lora(initial_adapter, spec.lora))
         self._check_device()
+        return self._report(start, None)
+
+    def switch(self, to: Role) -> CallReport[None]:
+        start = time.monotonic()
+        self._engine.switch(to)
         return self._report(start, None)
 
     def accumulate(

@@ -14,7 +14,7 @@ from typing import assert_never
 
 from ray import ObjectRef
 
-from worker.contracts.names import Role
+from worker.contracts.names import Placement, Role
 from worker.contracts.spans import SpanKind
 from worker.engine.actors.reports import AdapterFacts, GroupPlan
 from worker.engine.control.calls import CallTable, Reports
@@ -37,10 +37,12 @@ from worker.pipeline.types import (
     Purpose,
     Score,
     Scored,
+    Switch,
+    Switched,
 )
 
-LaneAction = Pull | Generate | Score | Accumulate | Commit | Publish
-"""What lanes do; `EvaluationComplete` is the controller's own."""
+LaneAction = Pull | Switch | Generate | Score | Accumulate | Commit | Publish
+"""What lanes do; the other actions are the controller's own."""
 
 
 class RayExecutor:
@@ -59,12 +61,16 @@ class RayExecutor:
         self._calls = calls
         self._gang = gang
         self._on_event = on_event
+        is_colocated = self._spec.pipeline.placement is Placement.COLOCATED
+        self._generators = Role.TRAINER if is_colocated else Role.ROLLOUT
 
     def start(self, action: LaneAction) -> None:
         """Start one action; its event follows through `on_event` when every lane concerned has answered."""
         match action:
             case Pull():
                 self._pull(action)
+            case Switch():
+                self._switch(action)
             case Generate():
                 self._generate(action)
             case Score():
@@ -78,7 +84,15 @@ class RayExecutor:
             case _:
                 assert_never(action)
 
-    # --- rollout lanes ----------------------------------------------------------------------------------------------
+    # --- rollout lanes, and trainer lanes in their place ------------------------------------------------------------
+
+    def _switch(self, action: Switch) -> None:
+        ref = self._fleet[action.lane].actor.switch.remote(action.to)
+        self._calls.start({action.lane: ref}, partial(self._switched, action))
+
+    def _switched(self, action: Switch, reports: Reports) -> None:
+        self._timeline.record(action.lane, SpanKind.SWITCH, reports[action.lane])
+        self._on_event(Switched(action.lane, action.to))
 
     def _pull(self, action: Pull) -> None:
         adapter = self._offers.adapter(action.policy_version)
@@ -89,7 +103,7 @@ class RayExecutor:
         report = reports[action.lane]
         self._timeline.record(action.lane, SpanKind.PULL, report, policy_version=action.policy_version)
         self._offers.pulled(
-            action.lane, report.value, rollout_lanes=self._fleet.names(Role.ROLLOUT), at=self._clock.now()
+            action.lane, report.value, generating_lanes=self._fleet.names(self._generators), at=self._clock.now()
         )
         self._on_event(Pulled(action.lane, action.policy_version))
 
@@ -112,7 +126,8 @@ class RayExecutor:
         reports: Reports,
     ) -> None:
         report = reports[action.lane]
-        self._timeline.record_generation(action.lane, report, action.fragment)
+        is_lent = self._fleet[action.lane].grant.role is not self._generators
+        self._timeline.record_generation(action.lane, report, action.fragment, is_lent=is_lent)
         self._shelf.put(
             FragmentRecord(
                 fragment=action.fragment,

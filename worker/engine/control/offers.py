@@ -37,8 +37,11 @@ class OfferTable:
         """Put a version on offer; `began_at` is when its publishing began, in driver time."""
         self._offers[facts.policy_version] = _Offer(facts, adapter, began_at)
 
-    def pulled(self, lane: str, receipt: PullReceipt, *, rollout_lanes: Collection[str], at: float) -> None:
-        """Check what a lane read back; tells the `publish` event once every rollout lane holds the version.
+    def pulled(self, lane: str, receipt: PullReceipt, *, generating_lanes: Collection[str], at: float) -> None:
+        """Check what a lane read back; tells the `publish` event once every generating lane holds the version.
+
+        Args:
+            generating_lanes: those that generate by right; a lent lane is checked alike and awaited by nobody.
 
         Raises:
             SyncError: when nothing was bound, or something else than was published.
@@ -56,7 +59,7 @@ class OfferTable:
                 f"got {receipt.sha256}"
             )
         offer.pulled_by.add(lane)
-        if not offer.is_told and offer.pulled_by.issuperset(rollout_lanes):
+        if not offer.is_told and offer.pulled_by.issuperset(generating_lanes):
             offer.is_told = True
             self._client.emit(
                 PublishEvent,

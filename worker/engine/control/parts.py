@@ -10,6 +10,7 @@ from worker.engine.control.commands import CommandDesk
 from worker.engine.control.evaluations import EvaluationDesk
 from worker.engine.control.fragments import FragmentShelf
 from worker.engine.control.lanes import LaneFleet
+from worker.engine.control.lends import LendTeller
 from worker.engine.control.offers import OfferTable
 from worker.engine.control.progress import ProgressReporter
 from worker.engine.control.prompts import PromptBook
@@ -32,5 +33,6 @@ class RunParts:
     samples: SampleReporter
     progress: ProgressReporter
     evaluations: EvaluationDesk
+    lends: LendTeller
     keeper: CheckpointKeeper
     commands: CommandDesk

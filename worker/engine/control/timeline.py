@@ -77,14 +77,14 @@ class Timeline:
         self._began(lane, kind, start, self._work_of(fragment))
         self._recorder.ended(lane, end)
 
-    def record_generation(self, lane: str, report: CallReport[Any], fragment: Fragment) -> None:
+    def record_generation(self, lane: str, report: CallReport[Any], fragment: Fragment, *, is_lent: bool) -> None:
         """Generating, then decoding; for an evaluation or a request both are evaluating."""
         if fragment.key.purpose is not Purpose.TRAIN:
             self.record_fragment(lane, SpanKind.EVALUATE, report, fragment)
             return
         start, end = self._driver_times(lane, report)
         work = self._work_of(fragment)
-        self._began(lane, SpanKind.GENERATE, start, work)
+        self._began(lane, SpanKind.LENT_GENERATE if is_lent else SpanKind.GENERATE, start, work)
         self._began(lane, SpanKind.DECODE, end - report.value.decode_seconds, work)
         self._recorder.ended(lane, end)
 

@@ -4,16 +4,18 @@ Latents are in the transformer's own (packed) layout and in fp32 everywhere outs
 casts to the model's dtype, so the numerics of sampling and replay are the same code.
 """
 
+import copy
 import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 import torch
 
 from worker.contracts.names import ModelFamily
+from worker.engine.models.lora import twin_with_own_lora
 
 PromptEmbeds = Mapping[str, torch.Tensor]
 """Named embeddings of one prompt, each with a first dimension of 1 that broadcasts over a batch."""
@@ -40,6 +42,12 @@ class ModelAdapter(ABC):
         self.device = device
         self.dtype = dtype
         self._embeds: dict[str, PromptEmbeds] = {}
+
+    def twin(self) -> Self:
+        """The same model once more: LoRA weights of its own, frozen; all else, prompt embeddings too, is shared."""
+        other = copy.copy(self)
+        other.transformer = twin_with_own_lora(self.transformer)
+        return other
 
     def encode_prompt(self, prompt: str) -> PromptEmbeds:
         """Embeddings of `prompt`, computed once in this process and kept by the prompt's hash."""

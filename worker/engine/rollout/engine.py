@@ -1,16 +1,18 @@
-"""The rollout lane as a plain class: pull a policy version, generate fragments with it.
+"""Generation as a plain class: pull a policy version, generate fragments with it.
 
-A fragment never mixes versions: `pull` is called between fragments only, and `generate` refuses a fragment of any
-other version than the one bound.
+A rollout lane has a model of its own; a trainer lane that is lent generates on a twin of the model it trains. The code
+is the same, and so are the bits. A fragment never mixes versions: `pull` is called between fragments only, and
+`generate` refuses a fragment of any other version than the one bound.
 """
 
 import time
+from typing import Self
 
 import torch
 
 from worker.contracts.run_spec import RunSpec
 from worker.engine.errors import NonFiniteError, SyncError
-from worker.engine.models.base import Conditioning
+from worker.engine.models.base import Conditioning, ModelAdapter
 from worker.engine.models.determinism import apply_determinism
 from worker.engine.models.lora import add_lora
 from worker.engine.models.registry import load_model
@@ -29,18 +31,24 @@ from worker.pipeline.types import Fragment, Purpose
 
 
 class RolloutEngine:
-    """Holds the base model with an empty LoRA; useless until the first `pull`."""
+    """Useless until the first `pull`."""
 
-    def __init__(self, spec: RunSpec, base_model_path: str, device: str | torch.device | None = None) -> None:
-        """Load the model. Raises `ModelLoadError`."""
+    def __init__(self, spec: RunSpec, model: ModelAdapter) -> None:
+        """`model` has the spec's LoRA layers, which nobody else may write to."""
         self._spec = spec
-        apply_determinism(spec)
-        self._model = load_model(spec.base_model, base_model_path, device=device)
-        add_lora(self._model.transformer, spec.lora, self._model.default_lora_targets, seed=spec.seed)
+        self._model = model
         self._version: int | None = None
         sampling = spec.sampling
         self._eval_sigmas = self._sigmas(sampling.num_eval_denoising_steps)
         self._kernel = SdeKernel.of(sampling, self._sigmas(sampling.num_denoising_steps))
+
+    @classmethod
+    def load(cls, spec: RunSpec, base_model_path: str, device: str | torch.device | None = None) -> Self:
+        """On a model of its own. Raises `ModelLoadError`."""
+        apply_determinism(spec)
+        model = load_model(spec.base_model, base_model_path, device=device)
+        add_lora(model.transformer, spec.lora, model.default_lora_targets, seed=spec.seed)
+        return cls(spec, model)
 
     @property
     def policy_version(self) -> int | None:

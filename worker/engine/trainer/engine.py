@@ -17,12 +17,14 @@ import deepspeed
 import torch
 from deepspeed.runtime.base_optimizer import ZeROOptimizer
 
+from worker.contracts.names import Role
 from worker.contracts.run_spec import RunSpec
 from worker.engine.algorithms.registry import build_algorithm
-from worker.engine.errors import MinibatchError, NonFiniteError
+from worker.engine.errors import LendingError, MinibatchError, NonFiniteError
 from worker.engine.models.determinism import apply_determinism
 from worker.engine.models.lora import add_lora, lora_parameters
 from worker.engine.models.registry import load_model
+from worker.engine.rollout.engine import RolloutEngine
 from worker.engine.sync.adapter import bind, publish
 from worker.engine.trainer import checkpoint
 from worker.engine.trainer.deepspeed_config import build_optimizer, deepspeed_config
@@ -51,6 +53,9 @@ class TrainerEngine:
         self._model = load_model(spec.base_model, base_model_path, device=device)
         add_lora(self._model.transformer, spec.lora, self._model.default_lora_targets, seed=spec.seed)
         self._parameters = lora_parameters(self._model.transformer)
+        self.generator = RolloutEngine(spec, self._model.twin()) if spec.pipeline.trainers_generate else None
+        """Generates while this rank is lent, beside whatever gradients are open; `None` where the run never lends."""
+        self._serves = Role.TRAINER
         trained = list(self._parameters.values())
         self._engine, *_ = deepspeed.initialize(
             model=PolicyModule(self._model),
@@ -76,6 +81,19 @@ class TrainerEngine:
         if isinstance(self._engine.optimizer, ZeROOptimizer):
             self._engine.optimizer.refresh_fp32_params()
 
+    def switch(self, to: Role) -> None:
+        """Turn this rank to generation (`to` is rollout) or back to training. Open gradients stay as they are.
+
+        Raises:
+            LendingError: when the run was set up without lending.
+        """
+        if to is Role.ROLLOUT and self.generator is None:
+            raise LendingError(
+                "a trainer lane was told to generate, but `pipeline.placement` is not `colocated` and `pipeline.tag` "
+                "is `off`: it holds no twin to generate with"
+            )
+        self._serves = to
+
     def accumulate(self, groups: Sequence[GroupBatch], *, num_pairs_total: int, fresh: bool) -> UpdateStats:
         """Forward and backward over complete groups; gradients stay open until `commit` or `abort`.
 
@@ -91,7 +109,10 @@ class TrainerEngine:
         Raises:
             NonFiniteError: naming group, member and denoising step; the caller then aborts.
             MinibatchError: for a group given twice, or more pairs than the mini-batch holds.
+            LendingError: while this rank serves generation.
         """
+        if self._serves is not Role.TRAINER:
+            raise LendingError("a lent trainer lane must be switched back before it trains: the gang must be whole")
         self._admit(groups, num_pairs_total)
         tally = Tally()
         for group in sorted(groups, key=lambda item: item.group):

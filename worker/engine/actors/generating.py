@@ -1,0 +1,32 @@
+"""What a rollout lane and a lent trainer lane have in common: pull a version, generate fragments with it."""
+
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from worker.engine.actors.lane import LaneActor
+from worker.engine.actors.reports import CallReport, GenerationReport
+from worker.engine.types import GenerationRequest, PublishedAdapter, PullReceipt, Trajectories
+
+if TYPE_CHECKING:
+    from worker.engine.rollout.engine import RolloutEngine
+
+
+class GeneratingActor(LaneActor):
+    """`_rollout` is set by `load`."""
+
+    _rollout: "RolloutEngine"
+
+    def generate(
+        self, request: GenerationRequest
+    ) -> tuple[CallReport[GenerationReport], np.ndarray, Trajectories | None]:
+        """Called with three returns: the driver reads the first, a reward lane the second, trainers the third."""
+        start = time.monotonic()
+        made = self._rollout.generate(request)
+        report = GenerationReport(seeds=made.seeds, decode_seconds=made.decode_seconds)
+        return self._report(start, report), made.images, made.trajectories
+
+    def pull(self, adapter: PublishedAdapter) -> CallReport[PullReceipt]:
+        start = time.monotonic()
+        return self._report(start, self._rollout.pull(adapter))
