@@ -26,6 +26,7 @@ run_urls = [
     path("metrics", telemetry.MetricsView.as_view()),
     path("timeline", telemetry.TimelineView.as_view()),
     path("bubbles", telemetry.BubblesView.as_view()),
+    path("lending", telemetry.LendingView.as_view()),
     path("staleness", telemetry.StalenessView.as_view()),
     path("events", telemetry.EventsView.as_view()),
     path("logs", telemetry.LogsView.as_view()),

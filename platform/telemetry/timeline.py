@@ -1,4 +1,4 @@
-"""Lane time for the Gantt page and the bubble account, from the spans that lanes reported about themselves."""
+"""Lane time for the Gantt page, from the spans that lanes reported about themselves."""
 
 from typing import Any
 from uuid import UUID
@@ -6,28 +6,14 @@ from uuid import UUID
 from django.db import connection
 from django.db.models import Count, Max, Min, QuerySet
 
+from telemetry.lanes import lanes_ever
+from telemetry.lending import recent_lends
 from telemetry.models import SpanRow, StreamItem
 from telemetry.selectors import last_stream_seq
 
 MAX_SPANS = 20_000
 DEFAULT_SPANS = 5000
 MAX_QUEUE_POINTS = 2000
-DRIVER = "driver"
-"""The lane name under which the driver accounts for its own seconds."""
-
-_CLASSES = """
-WITH kind AS (
-    SELECT lane, CASE WHEN cause IS NULL THEN kind ELSE kind || ':' || cause END AS name, sum("end" - start) AS seconds
-    FROM telemetry_spanrow WHERE run_id = %(run_id)s GROUP BY lane, name
-), life AS (
-    SELECT lane, max("end") - min(start) - sum("end" - start) AS uncovered
-    FROM telemetry_spanrow WHERE run_id = %(run_id)s GROUP BY lane, attempt
-)
-SELECT lane, name, seconds FROM kind
-UNION ALL
-SELECT lane, 'unaccounted', sum(uncovered) FROM life GROUP BY lane HAVING sum(uncovered) > 1e-6
-ORDER BY 1, 2
-"""
 
 _SPANS = """
 WITH span AS (
@@ -58,9 +44,9 @@ def timeline(
 ) -> dict[str, Any]:
     """The window `[start, end)` of a run's lane time (Unix seconds; all of it by default), cut at one number.
 
-    Returns `{lanes, spans, versions, queues, stream_seq, now}`; a span is `[lane index, kind, start, end, cause, batch,
-    group, policy version, num_samples]`. Where more than `limit` spans lie in the window, neighbouring short ones of a
-    lane become one of the kind that took most of its time, so that lanes keep tiling without overlap.
+    Returns `{lanes, spans, versions, queues, lends, stream_seq, now}`; a span is `[lane index, kind, start, end, cause,
+    batch, group, policy version, num_samples]`. Where more than `limit` spans lie in the window, neighbouring short
+    ones of a lane become one of the kind that took most of its time, so that lanes keep tiling without overlap.
     """
     up_to = last_stream_seq(run_id)
     in_run = SpanRow.objects.filter(run_id=run_id, stream_seq__lte=up_to)
@@ -71,34 +57,17 @@ def timeline(
     with connection.cursor() as cursor:
         cursor.execute(_SPANS, {"run_id": run_id, "up_to": up_to, "from": start, "to": end, "grain": grain})
         rows = cursor.fetchall()
-    lanes = _lanes(run_id, up_to, {row[0] for row in rows})
+    lanes = lanes_ever(run_id, up_to=up_to, seen={row[0] for row in rows})
     index = {lane["lane"]: place for place, lane in enumerate(lanes)}
     return {
         "lanes": lanes,
         "spans": [[index[lane], *rest] for lane, *rest in rows],
         "versions": _versions(run_id, up_to, start, end),
         "queues": _queues(run_id, up_to, start, end),
+        "lends": recent_lends(run_id, up_to=up_to, start=start, end=end),
         "stream_seq": up_to,
         "now": now,
     }
-
-
-def bubbles(run_id: UUID) -> dict[str, Any]:
-    """Where every lane-second went: `{total_seconds, by_lane: {lane: {class: s}}, by_class: {class: s}}`.
-
-    A class is a span kind, `idle:<cause>`, or `unaccounted` for what no span covers between a lane's first and last of
-    an attempt; so classes sum to the lanes' whole life.
-    """
-    by_lane: dict[str, dict[str, float]] = {}
-    with connection.cursor() as cursor:
-        cursor.execute(_CLASSES, {"run_id": run_id})
-        for lane, name, seconds in cursor.fetchall():
-            by_lane.setdefault(lane, {})[name] = seconds
-    by_class: dict[str, float] = {}
-    for classes in by_lane.values():
-        for name, seconds in classes.items():
-            by_class[name] = by_class.get(name, 0.0) + seconds
-    return {"total_seconds": sum(by_class.values()), "by_lane": by_lane, "by_class": by_class}
 
 
 def _grain_seconds(in_run: QuerySet[SpanRow], start: float, end: float, limit: int) -> float:
@@ -108,17 +77,6 @@ def _grain_seconds(in_run: QuerySet[SpanRow], start: float, end: float, limit: i
     if count["spans"] <= limit:
         return 1e-9
     return 2 * (end - start) * int(count["lanes"]) / limit
-
-
-def _lanes(run_id: UUID, up_to: int, seen: set[str]) -> list[dict[str, Any]]:
-    """Every lane that was ever placed, newest word on each, then those that only wrote spans (the driver's own)."""
-    known: dict[str, dict[str, Any]] = {}
-    placed = StreamItem.objects.filter(run_id=run_id, type="lanes", stream_seq__lte=up_to).order_by("stream_seq")
-    for body in placed.values_list("body", flat=True):
-        known.update({lane["lane"]: lane for lane in body["lanes"]})
-    for name in sorted(seen - known.keys()):
-        known[name] = {"lane": name, "role": name if name == DRIVER else "", "node": "", "device": "", "pid": 0}
-    return list(known.values())
 
 
 def _versions(run_id: UUID, up_to: int, start: float, end: float) -> list[dict[str, Any]]:

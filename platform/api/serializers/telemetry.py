@@ -5,6 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 from telemetry.curves import MAX_POINTS
+from telemetry.lending import DEFAULT_DECISIONS, MAX_DECISIONS
 from telemetry.selectors import LOG_LEVELS
 from telemetry.timeline import DEFAULT_SPANS, MAX_SPANS
 
@@ -21,14 +22,21 @@ class MetricsQuery(serializers.Serializer[Any]):
     max_points = serializers.IntegerField(default=500, min_value=2, max_value=MAX_POINTS)
 
 
-class TimelineQuery(serializers.Serializer[Any]):
+class WindowQuery(serializers.Serializer[Any]):
     to = serializers.FloatField(required=False, help_text="Unix seconds. Default: the newest span.")
-    limit = serializers.IntegerField(default=DEFAULT_SPANS, min_value=100, max_value=MAX_SPANS)
 
     def get_fields(self) -> dict[str, Any]:
         # `from` is a word of Python's, so it cannot be written as an attribute.
         start = serializers.FloatField(required=False, help_text="Unix seconds. Default: the first span.")
         return {"from": start, **super().get_fields()}
+
+
+class TimelineQuery(WindowQuery):
+    limit = serializers.IntegerField(default=DEFAULT_SPANS, min_value=100, max_value=MAX_SPANS)
+
+
+class LendingQuery(serializers.Serializer[Any]):
+    limit = serializers.IntegerField(default=DEFAULT_DECISIONS, min_value=1, max_value=MAX_DECISIONS)
 
 
 class EventsQuery(serializers.Serializer[Any]):
@@ -80,6 +88,38 @@ class QueueBody(serializers.Serializer[Any]):
     depths = serializers.DictField(child=serializers.IntegerField())
 
 
+class DecisionBody(serializers.Serializer[Any]):
+    """A decision to let trainer lanes generate."""
+
+    decision = serializers.IntegerField()
+    attempt = serializers.IntegerField()
+    batch = serializers.IntegerField()
+    at = serializers.FloatField(help_text="When it was made, in Unix seconds.")
+    lanes = serializers.ListField(child=serializers.CharField())
+    num_fragments = serializers.IntegerField(help_text="That each lane may generate.")
+    predicted_gain_seconds = serializers.FloatField(allow_null=True, help_text="Null where nothing was predicted.")
+    settled_at = serializers.FloatField(allow_null=True)
+    realised_gain_seconds = serializers.FloatField(allow_null=True, help_text="Null until the open batches ended.")
+
+
+class LendingTotals(serializers.Serializer[Any]):
+    num_decisions = serializers.IntegerField()
+    num_graded = serializers.IntegerField(help_text="Decisions with a prediction that are settled.")
+    predicted_gain_seconds = serializers.FloatField(help_text="Over the graded ones.")
+    realised_gain_seconds = serializers.FloatField(help_text="Over the graded ones.")
+    lent_seconds = serializers.FloatField()
+    num_lent_fragments = serializers.IntegerField()
+    num_lent_samples = serializers.IntegerField()
+    switch_seconds = serializers.FloatField()
+    num_switches = serializers.IntegerField()
+
+
+class LendingBody(serializers.Serializer[Any]):
+    decisions = DecisionBody(many=True)
+    totals = LendingTotals()
+    stream_seq = serializers.IntegerField()
+
+
 class TimelineBody(serializers.Serializer[Any]):
     lanes = LaneBody(many=True)
     spans = serializers.ListField(
@@ -88,6 +128,7 @@ class TimelineBody(serializers.Serializer[Any]):
     )
     versions = VersionBody(many=True)
     queues = QueueBody(many=True)
+    lends = DecisionBody(many=True)
     stream_seq = serializers.IntegerField()
     now = serializers.FloatField()
 
@@ -95,7 +136,9 @@ class TimelineBody(serializers.Serializer[Any]):
 class BubblesBody(serializers.Serializer[Any]):
     total_seconds = serializers.FloatField()
     by_lane = serializers.DictField(child=serializers.DictField(child=serializers.FloatField()))
+    by_role = serializers.DictField(child=serializers.DictField(child=serializers.FloatField()))
     by_class = serializers.DictField(child=serializers.FloatField(), help_text="Span kinds, and `idle:<cause>`.")
+    stream_seq = serializers.IntegerField()
 
 
 class StalenessBody(serializers.Serializer[Any]):

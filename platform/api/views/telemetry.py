@@ -1,4 +1,4 @@
-"""What a run reported: curves, timeline, bubbles, staleness, events, logs."""
+"""What a run reported: curves, timeline, bubbles, lending, staleness, events, logs."""
 
 import time
 from typing import Any
@@ -16,8 +16,10 @@ from api.serializers.pages import page_of
 from runs.models import Run
 from runs.selectors import get_run
 from telemetry import selectors
+from telemetry.bubbles import bubbles
 from telemetry.curves import curves
-from telemetry.timeline import bubbles, timeline
+from telemetry.lending import lending
+from telemetry.timeline import timeline
 
 BULK_TYPES = frozenset({"metrics", "spans", "queues", "staleness", "log"})
 """Too many to read as events, and each has an address of its own."""
@@ -51,10 +53,19 @@ class TimelineView(RunDataView):
 
 
 class BubblesView(RunDataView):
-    @extend_schema(responses=bodies.BubblesBody)
+    @extend_schema(parameters=[bodies.WindowQuery], responses=bodies.BubblesBody)
     def get(self, request: Request, run_id: UUID) -> Response:
-        """Where every lane-second went; the classes sum to the lanes' whole life."""
-        return Response(bubbles(self.run(run_id).pk))
+        """Where every lane-second of a window went, or of the whole run; classes sum to the lanes' whole life."""
+        asked = checked(bodies.WindowQuery(data=request.query_params))
+        return Response(bubbles(self.run(run_id).pk, start=asked.get("from"), end=asked.get("to")))
+
+
+class LendingView(RunDataView):
+    @extend_schema(parameters=[bodies.LendingQuery], responses=bodies.LendingBody)
+    def get(self, request: Request, run_id: UUID) -> Response:
+        """Every decision to let trainer lanes generate, with its predicted and its realised gain."""
+        asked = checked(bodies.LendingQuery(data=request.query_params))
+        return Response(lending(self.run(run_id).pk, limit=asked["limit"]))
 
 
 class StalenessView(RunDataView):

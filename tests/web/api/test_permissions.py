@@ -20,6 +20,7 @@ READS = [
     "/metrics",
     "/timeline",
     "/bubbles",
+    "/lending",
     "/staleness",
     "/events",
     "/logs",

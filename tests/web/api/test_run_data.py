@@ -88,13 +88,17 @@ def test_timeline_and_bubbles(api: APIClient, run: Run) -> None:
     answer = get(api, run, "timeline")
     assert answer["spans"] == [[0, "publish", 10.0, 11.0, None, None, None, None, 0]]
     assert answer["lanes"][0]["lane"] == "driver"
-    assert set(answer) == {"lanes", "spans", "versions", "queues", "stream_seq", "now"}
+    assert set(answer) == {"lanes", "spans", "versions", "queues", "lends", "stream_seq", "now"}
     assert get(api, run, "timeline", **{"from": 12})["spans"] == []
     assert get(api, run, "bubbles") == {
         "total_seconds": 1.0,
         "by_lane": {"driver": {"publish": 1.0}},
+        "by_role": {"driver": {"publish": 1.0}},
         "by_class": {"publish": 1.0},
+        "stream_seq": 8,
     }
+    assert get(api, run, "bubbles", **{"from": 10.5})["total_seconds"] == 0.5
+    assert get(api, run, "lending")["totals"]["num_decisions"] == 0
 
 
 @pytest.mark.parametrize("query", [{"limit": 5}, {"from": "noon"}, {"limit": 10**6}])

@@ -5,11 +5,15 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.db import transaction
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from runs.transitions import move
 from telemetry import selectors
+from telemetry.bubbles import bubbles
 from telemetry.curves import curves
-from telemetry.timeline import bubbles, timeline
+from telemetry.timeline import timeline
 from worker.contracts.states import RunState
 
 Make = Callable[..., dict[str, Any]]
@@ -69,7 +73,13 @@ def test_a_timeline_window_holds_the_spans_that_touch_it(driver: Any, event: Mak
 def test_an_empty_timeline_is_no_error(driver: Any) -> None:
     empty = timeline(driver.run_id, now=30.0)
     assert (empty["lanes"], empty["spans"], empty["stream_seq"]) == ([], [], 0)
-    assert bubbles(driver.run_id) == {"total_seconds": 0, "by_lane": {}, "by_class": {}}
+    assert bubbles(driver.run_id) == {
+        "total_seconds": 0,
+        "by_lane": {},
+        "by_role": {},
+        "by_class": {},
+        "stream_seq": 0,
+    }
 
 
 def test_too_many_spans_are_merged_and_still_tile_their_lane(driver: Any, spans: Make) -> None:
@@ -84,6 +94,45 @@ def test_too_many_spans_are_merged_and_still_tile_their_lane(driver: Any, spans:
     assert (lane_a[0][2], lane_a[-1][3]) == (0.0, 30.0)
     assert lane_a[-1][1] == "train"
     assert {span[1] for span in lane_a[:-1]} == {"generate"}
+
+
+def test_bubbles_of_a_window_take_only_what_lies_in_it(driver: Any, spans: Make) -> None:
+    driver.send(
+        spans(1, ("rollout-0", "generate", 0, 4), ("rollout-0", "idle", 4, 8, "publish_wait")),
+        spans(2, ("trainer-0", "train", 0, 5), ("trainer-0", "lent_generate", 5, 9)),
+    )
+    account = bubbles(driver.run_id, start=3.0, end=6.0)
+    assert account["by_role"] == {
+        "rollout": {"generate": 1.0, "idle:publish_wait": 2.0},
+        "trainer": {"train": 2.0, "lent_generate": 1.0},
+    }
+    assert account["total_seconds"] == 6.0
+    assert bubbles(driver.run_id, start=100.0)["total_seconds"] == 0
+
+
+@given(lives=st.lists(st.lists(st.floats(0.01, 50), min_size=1, max_size=8), min_size=1, max_size=5), data=st.data())
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25)
+def test_shares_sum_to_one_in_any_window_whatever_lanes_do(
+    driver: Any, spans: Make, lives: list[list[float]], data: st.DataObject
+) -> None:
+    rows = []
+    for number, durations in enumerate(lives):
+        at = 0.0
+        for seconds in durations:
+            kind = data.draw(st.sampled_from(["generate", "train", "idle", "lent_generate"]))
+            cause = ("no_fragment_ready",) if kind == "idle" else ()
+            rows.append((f"rollout-{number}", kind, at, at + seconds, *cause))
+            at += seconds
+    start = data.draw(st.floats(0, 60))
+    with transaction.atomic():
+        driver.send(spans(1, *rows))
+        account = bubbles(driver.run_id, start=start, end=start + 20)
+        transaction.set_rollback(True)
+    lived = sum(max(0.0, min(sum(life), start + 20) - start) for life in lives)
+    assert account["total_seconds"] == pytest.approx(lived, abs=1e-5)
+    for parts in (*account["by_lane"].values(), *account["by_role"].values()):
+        assert all(seconds >= 0 for seconds in parts.values())
+    assert sum(s for parts in account["by_role"].values() for s in parts.values()) == pytest.approx(lived, abs=1e-5)
 
 
 def test_bubbles_sum_to_the_lanes_whole_life(driver: Any, spans: Make) -> None:

@@ -1,0 +1,80 @@
+"""The lending ledger: every decision to let trainer lanes generate, what it promised, and what came of it."""
+
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Count, F, Sum
+
+from telemetry.models import SpanRow, StreamItem
+from telemetry.selectors import last_stream_seq
+from worker.contracts.spans import SpanKind
+
+DEFAULT_DECISIONS = 200
+MAX_DECISIONS = 2000
+_LENT = (SpanKind.LENT_GENERATE.value, SpanKind.SWITCH.value)
+
+Decision = dict[str, Any]
+
+
+def lending(run_id: UUID, *, limit: int = DEFAULT_DECISIONS) -> dict[str, Any]:
+    """The newest `limit` decisions, newest first, and totals over all of them, cut at one number.
+
+    A decision is `{decision, attempt, batch, at, lanes, num_fragments, predicted_gain_seconds, settled_at,
+    realised_gain_seconds}`. Gains are totalled over decisions that have both, so that the two sums compare.
+    """
+    up_to = last_stream_seq(run_id)
+    decisions = _decisions(run_id, up_to)
+    graded = [one for one in decisions if None not in (one["predicted_gain_seconds"], one["realised_gain_seconds"])]
+    return {
+        "decisions": decisions[-limit:][::-1],
+        "totals": {
+            "num_decisions": len(decisions),
+            "num_graded": len(graded),
+            "predicted_gain_seconds": sum(one["predicted_gain_seconds"] for one in graded),
+            "realised_gain_seconds": sum(one["realised_gain_seconds"] for one in graded),
+            **_work(run_id, up_to),
+        },
+        "stream_seq": up_to,
+    }
+
+
+def recent_lends(run_id: UUID, *, up_to: int, start: float, end: float) -> list[Decision]:
+    """The decisions made in a window of time, for the timeline's arrows, oldest first."""
+    return [one for one in _decisions(run_id, up_to) if start <= one["at"] <= end][-MAX_DECISIONS:]
+
+
+def _decisions(run_id: UUID, up_to: int) -> list[Decision]:
+    """Each decision once: what is told when it is settled joins what was told when it was made.
+
+    A driver that goes back to its checkpoint counts its decisions anew; what was open then stays unsettled.
+    """
+    items = StreamItem.objects.filter(run_id=run_id, type__in=("lend", "resumed"), stream_seq__lte=up_to)
+    made: list[Decision] = []
+    open_ones: dict[tuple[int, int], Decision] = {}
+    for attempt, kind, at, body in items.order_by("stream_seq").values_list("attempt", "type", "at", "body"):
+        if kind == "resumed":
+            open_ones.clear()
+            continue
+        known = open_ones.get((attempt, body["decision"]))
+        if known is None:
+            known = {"attempt": attempt, "at": at, "settled_at": None, **body}
+            made.append(known)
+            open_ones[attempt, body["decision"]] = known
+        if body["realised_gain_seconds"] is not None:
+            known.update(settled_at=at, realised_gain_seconds=body["realised_gain_seconds"])
+    return made
+
+
+def _work(run_id: UUID, up_to: int) -> dict[str, Any]:
+    """What trainer lanes did on loan, and what turning them over took."""
+    rows = SpanRow.objects.filter(run_id=run_id, stream_seq__lte=up_to, kind__in=_LENT).values("kind")
+    told = rows.annotate(seconds=Sum(F("end") - F("start")), spans=Count("id"), samples=Sum("num_samples")).order_by()
+    by_kind = {row["kind"]: row for row in told}
+    lent, switched = by_kind.get(SpanKind.LENT_GENERATE, {}), by_kind.get(SpanKind.SWITCH, {})
+    return {
+        "lent_seconds": lent.get("seconds", 0.0),
+        "num_lent_fragments": lent.get("spans", 0),
+        "num_lent_samples": lent.get("samples", 0),
+        "switch_seconds": switched.get("seconds", 0.0),
+        "num_switches": switched.get("spans", 0),
+    }
