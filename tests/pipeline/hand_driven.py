@@ -1,80 +1,46 @@
 """A scheduler driven by hand, step by step, for claims about one moment of a run."""
 
-from tests.pipeline.random_executor import reward_of
+from dataclasses import replace
+from typing import Any
+
+from tests.pipeline.books import Settings
+from tests.pipeline.random_executor import answer
 from worker.contracts.algebra import BatchAlgebra
-from worker.contracts.names import Role
-from worker.pipeline.scheduler import Scheduler
-from worker.pipeline.types import (
-    Accumulate,
-    Accumulated,
-    Action,
-    Commit,
-    Committed,
-    Event,
-    Generate,
-    Generated,
-    LaneJoined,
-    Publish,
-    Published,
-    Pull,
-    Pulled,
-    Score,
-    Scored,
-)
+from worker.contracts.names import Placement, Role
+from worker.pipeline.types import Action, Event, LaneJoined
 
-
-def answer(action: Action) -> Event:
-    match action:
-        case Pull(lane, version):
-            return Pulled(lane, version)
-        case Generate(lane, fragment):
-            return Generated(lane, fragment.key)
-        case Score(lane, fragment):
-            return Scored(lane, fragment.key, tuple(reward_of(fragment.key, member) for member in fragment.members))
-        case Accumulate(batch, minibatch, epoch, groups):
-            return Accumulated(batch, minibatch, epoch, groups)
-        case Commit(batch, minibatch, epoch):
-            return Committed(batch, minibatch, epoch)
-        case Publish(_, version):
-            return Published(version)
-        case _:
-            raise AssertionError(f"{action} needs no answer")
+ONE_OF_EACH = (("t", Role.TRAINER), ("g", Role.ROLLOUT), ("s", Role.REWARD))
 
 
 class HandDriven:
-    """Keeps what is under way in `actions`; `do` finishes one of them."""
+    """Keeps what is under way in `actions`; `do` finishes one of them. A second passes with each event.
+
+    Batch 0 is of version 0, which rollout lanes hold from the start.
+    """
 
     def __init__(
         self,
         algebra: BatchAlgebra,
         *,
-        gap: bool = True,
-        deterministic: bool = False,
-        whole_batch_advantages: bool = False,
-        num_batches: int = 2,
-        lanes: tuple[tuple[str, Role], ...] = (("t", Role.TRAINER), ("g", Role.ROLLOUT), ("s", Role.REWARD)),
+        lanes: tuple[tuple[str, Role], ...] = ONE_OF_EACH,
+        **switches: Any,
     ) -> None:
-        self.scheduler = Scheduler(
-            algebra,
-            gap=gap,
-            deterministic=deterministic,
-            advantage_std="batch" if whole_batch_advantages else "group",
-            first_batch=0,
-            num_batches=num_batches,
-            policy_version=0,
-        )
+        """`switches` are fields of `Settings`."""
+        self.scheduler = replace(Settings(algebra=algebra, version_of_batch_0=0), **switches).scheduler()
+        self.at = 0.0
         self.actions: list[Action] = []
         for lane, role in lanes:
-            self.scheduler.apply(LaneJoined(lane, role, 0 if role is Role.ROLLOUT else None))
+            self.scheduler.apply(LaneJoined(lane, role, 0 if role is Role.ROLLOUT else None), self.at)
         self.start()
 
     def start(self) -> list[Action]:
-        new = self.scheduler.next_actions()
+        new = self.scheduler.next_actions(self.at)
         self.actions += new
         return new
 
     def apply(self, event: Event) -> list[Action]:
-        self.scheduler.apply(event)
+        self.at += 1.0
+        self.scheduler.apply(event, self.at)
         return self.start()
 
     def do(self, kind: type[Action], lane: str | None = None) -> list[Action]:
@@ -87,3 +53,9 @@ class HandDriven:
         """Finish actions of these kinds for as long as there are any."""
         while any(isinstance(action, kinds) for action in self.actions):
             self.do(next(type(action) for action in self.actions if isinstance(action, kinds)))
+
+
+def colocated(algebra: BatchAlgebra, *trainers: str, **switches: Any) -> HandDriven:
+    """Trainer lanes alone, and a reward lane."""
+    lanes = (*((lane, Role.TRAINER) for lane in trainers), ("s", Role.REWARD))
+    return HandDriven(algebra, lanes=lanes, placement=Placement.COLOCATED, **switches)

@@ -2,8 +2,9 @@
 
 from hypothesis import strategies as st
 
-from tests.pipeline.random_executor import Settings
+from tests.pipeline.books import Settings
 from worker.contracts.algebra import BatchAlgebra
+from worker.contracts.names import Placement, TrainerAssist
 from worker.contracts.sections import BatchSpec, SamplingSpec
 
 
@@ -32,20 +33,26 @@ def algebras() -> st.SearchStrategy[BatchAlgebra]:
     )
 
 
-def settings_of_runs(disturbance: float = 0.0) -> st.SearchStrategy[Settings]:
-    first_batches = st.integers(0, 3)
-    return first_batches.flatmap(
-        lambda first_batch: st.builds(
-            Settings,
-            algebra=algebras(),
-            gap=st.booleans(),
-            deterministic=st.booleans(),
-            whole_batch_advantages=st.booleans(),
-            first_batch=st.just(first_batch),
-            num_batches=st.integers(first_batch + 1, first_batch + 3),
-            num_rollout=st.integers(1, 4),
-            num_reward=st.integers(1, 3),
-            num_trainer=st.integers(1, 3),
-            disturbance=st.just(disturbance),
-        )
+@st.composite
+def settings_of_runs(draw: st.DrawFn, disturbance: float = 0.0) -> Settings:
+    """Every combination of switches that a scheduler accepts."""
+    is_colocated = draw(st.booleans()) and draw(st.booleans())
+    max_staleness = 0 if is_colocated else draw(st.integers(0, 1))
+    first_batch = draw(st.integers(0, 3))
+    return Settings(
+        algebra=draw(algebras()),
+        placement=Placement.COLOCATED if is_colocated else Placement.DISAGGREGATED,
+        gap=draw(st.booleans()),
+        tag=TrainerAssist.OFF if is_colocated else draw(st.sampled_from([TrainerAssist.OFF, TrainerAssist.GREEDY])),
+        max_staleness=max_staleness,
+        deterministic=draw(st.booleans()),
+        whole_batch_advantages=draw(st.booleans()),
+        lends_together=draw(st.booleans()),
+        first_batch=first_batch,
+        first_batch_is_stale=bool(max_staleness and first_batch and draw(st.booleans())),
+        num_batches=draw(st.integers(first_batch + 1, first_batch + 3)),
+        num_rollout=0 if is_colocated else draw(st.integers(1, 4)),
+        num_reward=draw(st.integers(1, 3)),
+        num_trainer=draw(st.integers(1, 4)),
+        disturbance=disturbance,
     )

@@ -1,7 +1,8 @@
 """Every idle lane can say why."""
 
+from tests.pipeline.books import GANG, Settings
 from tests.pipeline.hand_driven import HandDriven
-from tests.pipeline.random_executor import RandomExecutor, Settings
+from tests.pipeline.random_executor import RandomExecutor
 from tests.pipeline.strategies import algebra_of
 from worker.contracts.names import Role
 from worker.contracts.spans import IdleCause
@@ -111,10 +112,11 @@ def test_a_reserved_trainer_is_not_idle() -> None:
 
 def test_at_any_moment_a_lane_has_either_work_or_a_cause() -> None:
     def check(executor: RandomExecutor, _event: Event | None, _actions: list[Action]) -> None:
-        for lane, role in executor.roles.items():
-            is_busy = lane in executor.under_way
+        books = executor.books
+        for lane, role in books.roles.items():
+            is_busy = lane in books.under_way
             if role is Role.TRAINER:
-                is_busy = "trainer gang" in executor.under_way or executor.is_reserved
+                is_busy |= GANG in books.under_way or books.is_reserved
             assert (executor.scheduler.idle_cause(lane) is None) == is_busy
 
     run = Settings(algebra=TWO_GROUPS, num_batches=3, num_reward=2, num_trainer=2, disturbance=0.2)

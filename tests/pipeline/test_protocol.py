@@ -4,13 +4,13 @@ import math
 
 import pytest
 
+from tests.pipeline.books import Settings
 from tests.pipeline.hand_driven import HandDriven
 from tests.pipeline.strategies import algebra_of
-from worker.contracts.names import Role
+from worker.contracts.names import Placement, Role
 from worker.pipeline.assembler import GroupAssembler
 from worker.pipeline.fragments import cut_fragments
 from worker.pipeline.protocol import ProtocolError
-from worker.pipeline.scheduler import Scheduler
 from worker.pipeline.types import (
     Accumulate,
     Accumulated,
@@ -162,12 +162,9 @@ def test_evaluations_are_of_the_version_published_last_and_one_at_a_time() -> No
 
 def test_a_run_cannot_begin_after_its_end() -> None:
     with pytest.raises(ValueError, match="`first_batch` must be within 0 to 2"):
-        Scheduler(
-            algebra_of(),
-            gap=True,
-            deterministic=False,
-            advantage_std="group",
-            first_batch=3,
-            num_batches=2,
-            policy_version=3,
-        )
+        Settings(algebra=algebra_of(), first_batch=3, num_batches=2).scheduler()
+
+
+def test_the_planner_resolves_a_placement_before_the_scheduler_sees_it() -> None:
+    with pytest.raises(ValueError, match="ask the planner first"):
+        Settings(algebra=algebra_of(), placement=Placement.AUTO).scheduler()

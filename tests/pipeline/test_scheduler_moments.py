@@ -100,7 +100,7 @@ def test_an_evaluation_is_generated_ahead_of_training_and_scored_after_it() -> N
     assert generate.fragment.key.purpose is Purpose.EVALUATE
     run.do(Generate)
     run.do(Generate)
-    (score, *_) = run.do(Score)
+    score = run.do(Score)[-1]
     assert isinstance(score, Score)
     assert score.fragment.key.purpose is Purpose.TRAIN
 
@@ -160,7 +160,7 @@ def test_samples_are_drawn_while_paused() -> None:
 def test_a_finished_run_ends_with_its_last_evaluation() -> None:
     run = HandDriven(TWO_GROUPS, num_batches=1)
     run.do_all(Generate, Score, Accumulate, Commit)
-    run.scheduler.apply(EvaluationRequested(Purpose.REQUEST, 0, 1, 2, 0))
+    run.scheduler.apply(EvaluationRequested(Purpose.REQUEST, 0, 1, 2, 0), run.at)
     run.do(Publish)
     assert not run.scheduler.is_finished
     run.do_all(Pull, Generate, Score)

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.pipeline.random_executor import GANG, RandomExecutor, Settings
+from tests.pipeline.books import GANG, Settings, worker_of
+from tests.pipeline.random_executor import RandomExecutor
 from tests.pipeline.strategies import settings_of_runs
 from worker.contracts.names import Role
 from worker.contracts.spans import IdleCause, Span, SpanKind
@@ -17,13 +18,13 @@ from worker.pipeline.types import (
     Accumulate,
     Action,
     Commit,
-    EvaluationComplete,
     Event,
     Generate,
     LaneLost,
     Publish,
     Pull,
     Score,
+    Switch,
 )
 
 KINDS: dict[type[Action], SpanKind] = {
@@ -33,6 +34,7 @@ KINDS: dict[type[Action], SpanKind] = {
     Accumulate: SpanKind.TRAIN,
     Commit: SpanKind.TRAIN,
     Publish: SpanKind.PUBLISH,
+    Switch: SpanKind.SWITCH,
 }
 
 
@@ -53,10 +55,10 @@ class Timekeeper:
             self.busy.pop(event.lane, None)
             self.recorder.lane_stopped(event.lane, self.now)
             self.lives[event.lane].append(self.now)
-        for lane in executor.roles.keys() - self.lives.keys():
+        for lane in executor.books.roles.keys() - self.lives.keys():
             self.recorder.lane_started(lane, self.now)
             self.lives[lane] = [self.now]
-        for worker in [worker for worker in self.busy if worker not in executor.under_way]:
+        for worker in [worker for worker in self.busy if worker not in executor.books.under_way]:
             self._end(worker)
         for action in actions:
             self._begin(executor, action)
@@ -68,12 +70,12 @@ class Timekeeper:
             self.recorder.ended(lane, self.now)
 
     def _begin(self, executor: RandomExecutor, action: Action) -> None:
-        if isinstance(action, EvaluationComplete):
+        if type(action) not in KINDS:
             return
-        worker = action.lane if isinstance(action, Pull | Generate | Score) else GANG
+        worker = worker_of(action)
         if worker in self.busy:
             self._end(worker)
-        trainers = [lane for lane, role in executor.roles.items() if role is Role.TRAINER]
+        trainers = [lane for lane, role in executor.books.roles.items() if role is Role.TRAINER]
         self.busy[worker] = trainers if worker == GANG else [worker]
         for lane in self.busy[worker]:
             # A lane's clock is mapped to the driver's only to within milliseconds.

@@ -29,6 +29,8 @@ class Allowance:
 
     num_fragments: int
     """For each lane."""
+    lanes: tuple[str, ...] | None = None
+    """Which of the idle lanes; `None`: all of them, as far as fragments wait."""
     predicted_gain_seconds: float | None = None
     predicted_end_without: float | None = None
     """When the open batches were predicted to end without this, in the scheduler's time."""
@@ -75,12 +77,14 @@ class Lending:
 
     def reclaim(self, *, training_waits: bool, at: float) -> Iterator[Action]:
         """Send lent lanes back that have nothing under way and nothing more to do here."""
-        back = [
-            lane
-            for lane in self._lanes.trainers
-            if lane.is_lent and lane.under_way is None and (training_waits or self._is_spent(lane))
-        ]
-        if self._together and len(back) < len(self._lanes.trainers):
+        lent = [lane for lane in self._lanes.trainers if lane.is_lent]
+        if training_waits:
+            for lane in lent:
+                lane.allowance = 0
+                self._generation.release(lane)
+        back = [lane for lane in lent if lane.under_way is None and self._is_spent(lane)]
+        is_anyone_on_the_way = any(isinstance(lane.under_way, Switch) for lane in self._lanes.trainers)
+        if self._together and (len(back) < len(lent) or is_anyone_on_the_way):
             return
         for lane in back:
             self._generation.release(lane)
@@ -98,7 +102,7 @@ class Lending:
         allowance = self._policy.grant(idle, at)
         if allowance is None:
             return
-        chosen = idle if self._together else idle[:num_unclaimed]
+        chosen = idle if self._together else _named(allowance.lanes, idle)[:num_unclaimed]
         yield from self._record(chosen, allowance, open_batches)
         for lane in chosen:
             lane.allowance = allowance.num_fragments
@@ -137,3 +141,10 @@ class Lending:
         action = Switch(lane.name, to)
         self._lanes.start(lane, action, at)
         return action
+
+
+def _named(names: tuple[str, ...] | None, idle: Sequence[Lane]) -> Sequence[Lane]:
+    if names is None:
+        return idle
+    by_name = {lane.name: lane for lane in idle}
+    return [by_name[name] for name in names]

@@ -137,7 +137,7 @@ class Scheduler:
             case TrainerAssist.GREEDY:
                 return Greedy()
             case TrainerAssist.SEARCH:
-                raise NotImplementedError
+                return Search(self._lookout(pipeline, lends_together))
             case _:
                 assert_never(pipeline.tag)
 
@@ -194,6 +194,7 @@ class Scheduler:
         lane = self._lanes.lose(event.lane)
         self._generation.lost(lane)
         self._scoring.lost(lane)
+        self.costs.forget(lane.name)
         if lane.role is Role.TRAINER:
             self._needs_restart = True
 
