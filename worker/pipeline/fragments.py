@@ -43,6 +43,6 @@ class FragmentQueue:
     def pop(self) -> Fragment:
         return heapq.heappop(self._heap)[2]
 
-    def in_order(self) -> list[Fragment]:
-        """All of them, the first to leave first."""
-        return [fragment for _, _, fragment in sorted(self._heap, key=lambda entry: entry[:2])]
+    def __iter__(self) -> Iterator[Fragment]:
+        """In no order."""
+        return (fragment for _, _, fragment in self._heap)

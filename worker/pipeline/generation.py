@@ -5,7 +5,9 @@ any other for as long as its allowance lasts. Invariant: a lane holds exactly th
 starts, and changes versions only between fragments: no trajectory mixes two.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import chain
 
 from worker.contracts.names import Role
 from worker.pipeline.fragments import FragmentQueue
@@ -33,9 +35,10 @@ class Generation:
         """Fragments that any lane may still take."""
         return len(self._queue)
 
-    def waiting(self) -> list[Fragment]:
-        """The unclaimed fragments in the order in which they will be taken."""
-        return self._queue.in_order()
+    def waiting_by_group(self) -> Counter[tuple[Purpose, int, int]]:
+        """How many fragments of each (purpose, batch, group) no lane has begun."""
+        waiting = chain(self._queue, self._bound.values())
+        return Counter((key.purpose, key.batch, key.group) for key in (fragment.key for fragment in waiting))
 
     def is_any_lane_behind(self, current_version: int) -> bool:
         """Whether a free rollout lane has yet to pull the current version."""

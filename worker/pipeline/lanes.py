@@ -4,6 +4,7 @@ Invariant: a lane does one thing at a time. The trainer lanes form one gang: an 
 so none begins while one of them serves as a rollout lane.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from worker.contracts.names import Role
@@ -45,6 +46,9 @@ class LaneTable:
     def __contains__(self, name: str) -> bool:
         return name in self._lanes
 
+    def __iter__(self) -> Iterator[Lane]:
+        return iter(self._lanes.values())
+
     def __getitem__(self, name: str) -> Lane:
         if name not in self._lanes:
             raise ProtocolError(f"lane `{name}` is not part of this run: apply `LaneJoined` before anything else of it")
@@ -72,6 +76,10 @@ class LaneTable:
         self._num[lane.role] -= 1
         self._num_lost[lane.role] += 1
         return lane
+
+    def of(self, role: Role) -> list[Lane]:
+        """Lanes whose own role it is, in the order in which they joined."""
+        return [lane for lane in self if lane.role is role]
 
     def num(self, role: Role) -> int:
         return self._num[role]

@@ -32,7 +32,7 @@ from collections.abc import Iterator
 from typing import Literal, assert_never
 
 from worker.contracts.algebra import BatchAlgebra
-from worker.contracts.names import Placement, Role, TrainerAssist
+from worker.contracts.names import Placement, Role
 from worker.contracts.sections import PipelineSpec
 from worker.contracts.spans import IdleCause
 from worker.pipeline.admission import Admission, BatchSettings, OpenBatch, OpenEvaluation
@@ -42,7 +42,9 @@ from worker.pipeline.fragments import cut_fragments
 from worker.pipeline.generation import Generation
 from worker.pipeline.idle import idle_cause
 from worker.pipeline.lanes import LaneTable
-from worker.pipeline.lending import Colocated, Greedy, Lending, LendingPolicy, Never
+from worker.pipeline.lending import Lending
+from worker.pipeline.outlook import Lookout
+from worker.pipeline.policies import policy_of
 from worker.pipeline.protocol import ProtocolError
 from worker.pipeline.scoring import Scoring
 from worker.pipeline.stopwatch import Stopwatch
@@ -120,26 +122,30 @@ class Scheduler:
         self._stopwatch = Stopwatch(self.costs, algebra, self._lanes, tsp=pipeline.tsp)
         self.generators = Role.TRAINER if is_colocated else Role.ROLLOUT
         """The role whose lanes generate by right, not by loan."""
-        self._lending = Lending(self._lanes, self._generation, self._policy_of(pipeline), together=lends_together)
-        self._settled: list[Action] = []
         self._batches: dict[int, OpenBatch] = {}
+        policy = policy_of(pipeline, lambda: self._lookout(pipeline, lends_together))
+        self._lending = Lending(self._lanes, self._generation, policy, together=lends_together)
+        self._settled: list[Action] = []
         self._evaluations: dict[tuple[Purpose, int], OpenEvaluation] = {}
         self._needs_restart = False
         # A role's lanes idle for one reason at a time: asked lane by lane, it is worked out once a turn.
         self._idle_causes: dict[Role, IdleCause] = {}
 
-    def _policy_of(self, pipeline: PipelineSpec) -> LendingPolicy:
-        if pipeline.placement is Placement.COLOCATED:
-            return Colocated()
-        match pipeline.tag:
-            case TrainerAssist.OFF:
-                return Never()
-            case TrainerAssist.GREEDY:
-                return Greedy()
-            case TrainerAssist.SEARCH:
-                return Search(self._lookout(pipeline, lends_together))
-            case _:
-                assert_never(pipeline.tag)
+    def _lookout(self, pipeline: PipelineSpec, lends_together: bool) -> Lookout:
+        return Lookout(
+            algebra=self._algebra,
+            settings=self._settings,
+            max_staleness=pipeline.max_staleness,
+            tsp=pipeline.tsp,
+            lends_together=lends_together,
+            lanes=self._lanes,
+            generation=self._generation,
+            scoring=self._scoring,
+            admission=self._admission,
+            batches=self._batches,
+            costs=self.costs,
+            policy_version=lambda: self._policy_version,
+        )
 
     # --- what happened ----------------------------------------------------------------------------------------------
 

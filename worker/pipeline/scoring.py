@@ -22,6 +22,10 @@ class Scoring:
     def num_waiting(self) -> int:
         return len(self._queue)
 
+    def waiting(self) -> Iterator[Fragment]:
+        """What waits for a lane, in no order."""
+        return iter(self._queue)
+
     def enqueue(self, fragment: Fragment) -> None:
         self._queue.push(fragment)
 

@@ -34,13 +34,18 @@ class Training:
         self._batch = batch
         self._whole_batch_first = whole_batch_first
         self._in_order = in_order
-        self._epoch = 0
-        self._minibatch = 0
+        self.epoch = 0
+        self.minibatch = 0
         self._taken: set[int] = set()
 
     @property
+    def taken(self) -> frozenset[int]:
+        """Groups of the open mini-batch that are accumulated, or being so."""
+        return frozenset(self._taken)
+
+    @property
     def is_complete(self) -> bool:
-        return self._epoch == self._algebra.num_epochs
+        return self.epoch == self._algebra.num_epochs
 
     @property
     def has_open_gradients(self) -> bool:
@@ -60,23 +65,23 @@ class Training:
             return None
         remaining = self._remaining()
         if not remaining:
-            return Commit(self._batch, self._minibatch, self._epoch)
+            return Commit(self._batch, self.minibatch, self.epoch)
         ready = self._ready(remaining)
         self._taken.update(ready)
-        return Accumulate(self._batch, self._minibatch, self._epoch, ready) if ready else None
+        return Accumulate(self._batch, self.minibatch, self.epoch, ready) if ready else None
 
     def committed(self) -> None:
         self._taken.clear()
-        self._minibatch += 1
-        if self._minibatch == self._algebra.num_minibatches:
-            self._minibatch = 0
-            self._epoch += 1
+        self.minibatch += 1
+        if self.minibatch == self._algebra.num_minibatches:
+            self.minibatch = 0
+            self.epoch += 1
 
     def num_ready_groups(self) -> int:
         """Groups that are complete and not yet taken in this epoch, mini-batches to come included."""
         if self.is_complete:
             return 0
-        num_behind = self._minibatch * self._algebra.num_groups_per_minibatch + len(self._taken)
+        num_behind = self.minibatch * self._algebra.num_groups_per_minibatch + len(self._taken)
         return self._assembler.num_complete_groups - num_behind
 
     def waiting_cause(self) -> IdleCause:
@@ -92,7 +97,7 @@ class Training:
         return IdleCause.NO_FRAGMENT_READY
 
     def _remaining(self) -> tuple[int, ...]:
-        first = self._minibatch * self._algebra.num_groups_per_minibatch
+        first = self.minibatch * self._algebra.num_groups_per_minibatch
         groups = range(first, first + self._algebra.num_groups_per_minibatch)
         return tuple(group for group in groups if group not in self._taken)
 

@@ -1,0 +1,283 @@
+"""Predicts when the open batches end, for a plan of which bubbles trainer lanes fill.
+
+    outlook + plan ──► for each batch: fragments begun ──► generated ──► scored ──► groups complete ──► trained ──► end
+                         ▲                                                                  │
+                         └── lent lanes, until training work is ready ◄── bubbles ◄─────────┘
+
+The rules are the scheduler's: fragments are pulled from one list, the gang trains whatever groups are ready at once, a
+lent lane gives way at a fragment's end, the next batch begins as admission lets it. Bubbles are met in order; the plan
+says, of the first ones, who generates in them, and in all after these nobody does.
+
+Invariant: causal. What a plan says of a later bubble does not change what comes before it.
+"""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from worker.pipeline.outlook import BatchOutlook, Helper, Outlook
+from worker.pipeline.queueing import SAME_MOMENT, GeneratingLanes, Indices, Seconds, starts
+
+NEVER = float("inf")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loan:
+    """A trainer lane away from the gang."""
+
+    lane: str
+    home_from: float
+    """When it can begin its way back at the earliest."""
+    ready: float
+    """When it can begin its first fragment."""
+    seconds: float
+    """For each fragment."""
+    reclaim: float
+    left: int
+    """Fragments that it may begin."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stint:
+    """Who is away in one bubble."""
+
+    loans: tuple[Loan, ...]
+    give_way: float = NEVER
+    """When training work is ready, and no fragment begins any more on a lent lane."""
+
+
+Plan = tuple[Stint, ...]
+"""One stint for each of the first bubbles; the first is the one that is open now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bubble:
+    at: float
+    num_waiting: int
+    """Fragments that no lane has begun by then."""
+    progress: tuple[int, ...]
+    """Batch, epoch, mini-batch and groups taken: where training stands."""
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    ends: tuple[float, ...]
+    """When each batch of the outlook is published."""
+    next_bubble: Bubble | None
+    """The first that the plan says nothing of."""
+
+    @property
+    def end(self) -> float:
+        return self.ends[-1]
+
+
+def loans_now(helpers: Sequence[Helper], granted: dict[str, int]) -> tuple[Loan, ...]:
+    """Who is away from now on, if these lanes may begin so many fragments more: whoever is away, and the granted."""
+    return tuple(
+        Loan(
+            lane=helper.lane,
+            home_from=helper.home_from if helper.is_away else helper.lend,
+            ready=helper.ready,
+            seconds=helper.seconds,
+            reclaim=0.0 if helper.is_returning else helper.reclaim,
+            left=granted.get(helper.lane, helper.left),
+        )
+        for helper in helpers
+        if helper.is_away or helper.lane in granted
+    )
+
+
+def loans_at(at: float, helpers: Sequence[Helper], num_fragments: int) -> tuple[Loan, ...]:
+    """These helpers, all at home, lent in a later bubble."""
+    return tuple(
+        Loan(
+            lane=helper.lane,
+            home_from=at + helper.lend,
+            ready=at + helper.lend + helper.pull,
+            seconds=helper.seconds,
+            reclaim=helper.reclaim,
+            left=num_fragments,
+        )
+        for helper in helpers
+    )
+
+
+def extend(outlook: Outlook, plan: Plan, loans: tuple[Loan, ...]) -> tuple[Plan, Forecast]:
+    """The plan with one stint more, and what it leads to."""
+    stint = Stint(loans)
+    if any(loan.left for loan in loans):
+        # Nothing before the lanes give way depends on when they do, so a first look tells.
+        stint = replace(stint, give_way=_Play(outlook, (*plan, stint)).run_to_give_way())
+    longer = (*plan, stint)
+    return longer, _Play(outlook, longer).run()
+
+
+class _Play:
+    """One run through the horizon."""
+
+    def __init__(self, outlook: Outlook, plan: Plan) -> None:
+        self._outlook = outlook
+        self._plan = plan
+        loans = [(loan, stint.give_way) for stint in plan for loan in stint.loans]
+        self._num_rollout = outlook.rollout.free.size
+        self._lanes = GeneratingLanes(
+            np.concatenate([outlook.rollout.free, [loan.ready for loan, _ in loans]]),
+            np.concatenate([outlook.rollout.seconds, [loan.seconds for loan, _ in loans]]),
+            np.concatenate([outlook.rollout.until, [give_way for _, give_way in loans]]),
+            np.concatenate([outlook.rollout.left, [float(loan.left) for loan, _ in loans]]),
+        )
+        self._versions = outlook.versions
+        self._rewards = outlook.rewards
+        self._num_taken = np.zeros(self._lanes.free.size, dtype=np.int64)
+        self._last_start = 0.0
+        self._begun: list[tuple[float, Seconds]] = []
+        """Of each batch generated so far: when it began, and when its fragments do, in order."""
+        self._complete: list[Seconds] = []
+        """Of each batch generated so far: when each of its groups is complete."""
+        self._ends: list[float] = []
+        self._num_bubbles = 0
+        self._next_bubble: Bubble | None = None
+        self._give_way = NEVER
+
+    def run(self) -> Forecast:
+        now = 0.0
+        for number, batch in enumerate(self._outlook.batches):
+            self._generate_up_to(number + self._outlook.max_staleness)
+            now = self._train(number, batch, now) + self._outlook.training.publish
+            self._ends.append(now)
+        return Forecast(tuple(self._ends), self._next_bubble)
+
+    def run_to_give_way(self) -> float:
+        """When the lanes of the last stint give way: training work is ready."""
+        self.run()
+        return self._give_way
+
+    # --- generation and scoring -------------------------------------------------------------------------------------
+
+    def _generate_up_to(self, last: int) -> None:
+        for number in range(len(self._complete), min(last + 1, len(self._outlook.batches))):
+            self._generate(self._outlook.batches[number], number)
+
+    def _generate(self, batch: BatchOutlook, number: int) -> None:
+        begins = 0.0 if batch.version is not None else self._begins(number)
+        num_others = 0 if number else self._outlook.num_others
+        lanes = self._pulled(self._lanes.not_before(begins), self._version_of(batch, begins))
+        start, lane = starts(lanes, num_others + batch.waiting.size)
+        generated = (start + lanes.seconds[lane])[num_others:]
+        num_taken = np.bincount(lane, minlength=self._num_taken.size)
+        # A lane that took nothing was not held up by this batch.
+        took = num_taken > 0
+        after = lanes.after(num_taken)
+        self._lanes = GeneratingLanes(
+            np.where(took, after.free, self._lanes.free), lanes.seconds, lanes.until, after.left
+        )
+        self._num_taken = self._num_taken + num_taken
+        if start.size:
+            self._last_start = float(start[-1])
+        self._begun.append((begins, start))
+        groups, known = batch.begun
+        scoring_groups, scoring_ends = batch.scoring
+        self._score(
+            np.concatenate([groups, batch.waiting]), np.concatenate([known, generated]), scoring_groups, scoring_ends
+        )
+
+    def _begins(self, number: int) -> float:
+        """When admission lets a batch begin: few enough are ahead of it, and a generator has nothing else to do."""
+        must_be_over = number - 1 - self._outlook.max_staleness
+        over = self._ends[must_be_over] if must_be_over >= 0 else 0.0
+        return max(over, float(self._lanes.free[: self._num_rollout].min()))
+
+    def _version_of(self, batch: BatchOutlook, begins: float) -> int:
+        if batch.version is not None:
+            return batch.version
+        return self._outlook.policy_version + bisect_right(self._ends, begins + SAME_MOMENT)
+
+    def _pulled(self, lanes: GeneratingLanes, version: int) -> GeneratingLanes:
+        """Rollout lanes that hold another version pull before they begin; lent ones have pulled on their way."""
+        behind = self._versions != version
+        self._versions = np.where(behind, version, self._versions)
+        if not behind.any():
+            return lanes
+        free = lanes.free.copy()
+        free[: self._num_rollout] += np.where(behind, self._outlook.pull, 0.0)
+        return replace(lanes, free=free)
+
+    def _score(self, groups: Indices, generated: Seconds, scoring_groups: Indices, scoring_ends: Seconds) -> None:
+        complete = np.zeros(self._outlook.training.num_groups)
+        scored, self._rewards = self._rewards.scored(generated, groups)
+        np.maximum.at(complete, scoring_groups, scoring_ends)
+        np.maximum.at(complete, groups, scored)
+        if self._outlook.training.whole_batch_first:
+            complete[:] = complete.max()
+        self._complete.append(complete)
+
+    # --- training ---------------------------------------------------------------------------------------------------
+
+    def _train(self, number: int, batch: BatchOutlook, now: float) -> float:
+        """Through all epochs; returns when the last commit is done."""
+        training = self._outlook.training
+        by_minibatch = self._complete[number].reshape(training.num_minibatches, -1)
+        first, taken = batch.minibatch, batch.taken
+        for epoch in range(batch.epoch, training.num_epochs):
+            for minibatch in range(first, training.num_minibatches):
+                ready = self._ready(by_minibatch[minibatch], minibatch, taken)
+                now = self._accumulate(ready, now, (number, epoch, minibatch)) + training.commit
+                taken = frozenset()
+            first = 0
+        return now
+
+    def _ready(self, complete: Seconds, minibatch: int, taken: frozenset[int]) -> list[float]:
+        """When each group still to be taken can be, in the order in which they will be."""
+        if taken:
+            offset = minibatch * complete.size
+            complete = complete[[place for place in range(complete.size) if offset + place not in taken]]
+        if self._outlook.training.in_order:
+            return list(np.maximum.accumulate(complete).tolist())
+        return list(np.sort(complete).tolist())
+
+    def _accumulate(self, ready: list[float], now: float, place: tuple[int, int, int]) -> float:
+        num_taken = 0
+        while num_taken < len(ready):
+            # The forecast is made in a bubble, which is the first.
+            if ready[num_taken] > now + SAME_MOMENT or not self._num_bubbles:
+                now = self._wait(now, ready[num_taken], (*place, num_taken))
+            num_ready = bisect_right(ready, now + SAME_MOMENT)
+            now += self._outlook.training.bundle[num_ready - num_taken]
+            num_taken = num_ready
+        return now
+
+    def _wait(self, now: float, ready: float, progress: tuple[int, ...]) -> float:
+        """The gang has nothing to do until `ready`; returns when it goes on."""
+        num_waiting = sum(
+            start.size - int(np.searchsorted(start, now, "right")) for begins, start in self._begun if begins <= now
+        )
+        if self._num_bubbles and not num_waiting:
+            return ready
+        ordinal = self._num_bubbles
+        self._num_bubbles += 1
+        if ordinal == len(self._plan):
+            self._next_bubble = Bubble(now, num_waiting, progress)
+        if ordinal >= len(self._plan):
+            return ready
+        if ordinal == len(self._plan) - 1:
+            self._give_way = ready
+        return max(ready, self._back(ordinal))
+
+    def _back(self, ordinal: int) -> float:
+        """When all lanes away in this bubble are back."""
+        stint = self._plan[ordinal]
+        first = self._num_rollout + sum(len(earlier.loans) for earlier in self._plan[:ordinal])
+        # A lane that finds nothing left to do does not even pull.
+        nothing_left = min(stint.give_way, self._last_start)
+        leaves = [
+            float(self._lanes.free[column])
+            if self._num_taken[column]
+            else (loan.home_from if nothing_left <= loan.home_from or not loan.left else loan.ready)
+            for column, loan in enumerate(stint.loans, first)
+        ]
+        reclaims = [loan.reclaim for loan in stint.loans]
+        if self._outlook.lends_together:
+            return max(leaves, default=0.0) + max(reclaims, default=0.0)
+        return max((leave + reclaim for leave, reclaim in zip(leaves, reclaims, strict=True)), default=0.0)
