@@ -3,8 +3,9 @@
 import type { JsonObject } from "../base/paths.ts";
 import { call, query } from "./client.ts";
 import type {
-  Adapter, BaseModel, BubblesAnswer, Checkpoint, CreatedToken, Member, MetricsAnswer, Page, Preset, Project,
-  ProjectRole, PromptSet, Run, SamplesAnswer, StreamItem, TimelineAnswer, Token, Transition, Try, Validation,
+  Adapter, BaseModel, BubblesAnswer, Checkpoint, CreatedToken, LendingAnswer, Member, MetricsAnswer, Page, Preset,
+  Project, ProjectRole, PromptSet, Run, SamplesAnswer, StalenessOfBatch, StreamItem, TimelineAnswer, Token, Transition,
+  Try, Validation,
 } from "./types.ts";
 
 type Listing<T> = Page<T> | readonly T[];
@@ -56,7 +57,9 @@ export const api = {
   metrics: (id: string, keys: readonly string[] = [], maxPoints = 2000) =>
     call<MetricsAnswer>("GET", `${run(id)}/metrics${query({ keys: keys.join(","), max_points: maxPoints })}`),
   timeline: (id: string, limit = 20000) => call<TimelineAnswer>("GET", `${run(id)}/timeline${query({ limit })}`),
-  bubbles: (id: string) => call<BubblesAnswer>("GET", `${run(id)}/bubbles`),
+  bubbles: (id: string, from?: number) => call<BubblesAnswer>("GET", `${run(id)}/bubbles${query({ from })}`),
+  lending: (id: string) => call<LendingAnswer>("GET", `${run(id)}/lending`),
+  staleness: (id: string) => list<StalenessOfBatch>(`${run(id)}/staleness`),
   samples: (id: string, purpose: string, batch?: number) =>
     call<SamplesAnswer>("GET", `${run(id)}/samples${query({ purpose, batch })}`),
   events: (id: string) => call<Page<StreamItem>>("GET", `${run(id)}/events${query({ limit: MAX_ITEMS })}`),

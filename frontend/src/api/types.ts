@@ -118,11 +118,49 @@ export type SpanRow = readonly [
   number, string, number, number, string | null, number | null, number | null, number | null, number,
 ];
 
+/** A decision to let trainer lanes generate; settled once the batches then open have ended. */
+export interface LendDecision {
+  readonly decision: number;
+  readonly attempt: number;
+  readonly batch: number;
+  readonly at: number;
+  readonly lanes: readonly string[];
+  readonly num_fragments: number;
+  /** null: nothing was predicted, as greedy lending does. */
+  readonly predicted_gain_seconds: number | null;
+  readonly settled_at: number | null;
+  readonly realised_gain_seconds: number | null;
+}
+
+export interface LendingAnswer {
+  /** Newest first. */
+  readonly decisions: readonly LendDecision[];
+  readonly totals: {
+    readonly num_decisions: number;
+    readonly num_graded: number;
+    readonly predicted_gain_seconds: number;
+    readonly realised_gain_seconds: number;
+    readonly lent_seconds: number;
+    readonly num_lent_fragments: number;
+    readonly num_lent_samples: number;
+    readonly switch_seconds: number;
+    readonly num_switches: number;
+  };
+  readonly stream_seq: number;
+}
+
+export interface StalenessOfBatch {
+  readonly batch: number;
+  /** Samples by how many versions they were behind. */
+  readonly counts: Record<string, number>;
+}
+
 export interface TimelineAnswer {
   readonly lanes: readonly LaneInfo[];
   readonly spans: readonly SpanRow[];
   readonly versions: readonly { readonly version: number; readonly at: number }[];
   readonly queues: readonly { readonly at: number; readonly depths: Record<string, number> }[];
+  readonly lends: readonly LendDecision[];
   readonly stream_seq: number;
   readonly now: number;
 }
@@ -130,7 +168,9 @@ export interface TimelineAnswer {
 export interface BubblesAnswer {
   readonly total_seconds: number;
   readonly by_lane: Record<string, Record<string, number>>;
+  readonly by_role: Record<string, Record<string, number>>;
   readonly by_class: Record<string, number>;
+  readonly stream_seq: number;
 }
 
 export type Purpose = "train" | "evaluate" | "request";

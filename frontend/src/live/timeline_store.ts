@@ -1,7 +1,8 @@
 /** The spans of one run by lane, each lane's in order of start: what the canvas draws. */
 
 import { signal } from "@preact/signals";
-import type { LaneInfo, StreamItem, TimelineAnswer } from "../api/types.ts";
+import type { LaneInfo, LendDecision, StreamItem, TimelineAnswer } from "../api/types.ts";
+import { lendOf, withLend } from "./lends.ts";
 import { SequenceGate } from "./sequence_gate.ts";
 
 export interface Span {
@@ -38,6 +39,11 @@ interface SpanBody {
   readonly num_samples?: number;
 }
 
+/** What a lane is for; one that was not placed yet is known by its name. */
+export function roleOf(track: LaneTrack): string {
+  return track.info?.role || (track.lane.split("-")[0] ?? "");
+}
+
 const ROLE_ORDER = ["trainer", "rollout", "reward", "driver"];
 
 export class TimelineStore {
@@ -48,6 +54,8 @@ export class TimelineStore {
   readonly kinds = new Set<string>();
   versions: { version: number; at: number }[] = [];
   queues: QueueDepth[] = [];
+  /** Decisions to lend, oldest first. */
+  lends: readonly LendDecision[] = [];
 
   load(answer: TimelineAnswer): void {
     this.tracks = [];
@@ -59,6 +67,7 @@ export class TimelineStore {
     }
     this.versions = [...answer.versions];
     this.queues = [...answer.queues];
+    this.lends = answer.lends;
     this.order();
     this.gate.cover(answer.stream_seq);
     this.version.value += 1;
@@ -79,6 +88,9 @@ export class TimelineStore {
         return true;
       case "queues":
         this.queues.push({ at: item.at, depths: (item.body as { depths: Record<string, number> }).depths });
+        return true;
+      case "lend":
+        this.lends = withLend(this.lends, lendOf(item));
         return true;
       default:
         return false;
@@ -138,8 +150,7 @@ export class TimelineStore {
 
   private order(): void {
     const rank = (track: LaneTrack) => {
-      const role = track.lane === "driver" ? "driver" : (track.info?.role ?? track.lane.split(/[-_:]/)[0] ?? "");
-      const index = ROLE_ORDER.indexOf(role);
+      const index = ROLE_ORDER.indexOf(roleOf(track));
       return index < 0 ? ROLE_ORDER.length : index;
     };
     this.tracks.sort((a, b) => rank(a) - rank(b) || a.lane.localeCompare(b.lane, "en", { numeric: true }));

@@ -7,22 +7,11 @@
 import { colour, faded, fontFamily } from "../base/palette.ts";
 import type { QueueDepth, Span, TimelineStore } from "../live/timeline_store.ts";
 import { classOf } from "./classes.ts";
-import { QUEUE_HEIGHT, type Layout } from "./layout.ts";
+import { drawLends, drawPulls, drawVersions } from "./draw_marks.ts";
+import { QUEUE_HEIGHT } from "./layout.ts";
+import { rowTop, timeToX, type Scene } from "./scene.ts";
 import { firstEndingAfter } from "./search.ts";
-import { tickLabel, ticks, type View } from "./view.ts";
-
-export interface Scene {
-  readonly context: CanvasRenderingContext2D;
-  readonly place: Layout;
-  readonly view: View;
-  readonly origin: number;
-  readonly hover: { readonly lane: number; readonly span: Span } | null;
-}
-
-export function timeToX(scene: Pick<Scene, "place" | "view">, time: number): number {
-  const { place, view } = scene;
-  return place.labelWidth + ((time - view.from) / (view.to - view.from)) * (place.width - place.labelWidth);
-}
+import { tickLabel, ticks } from "./view.ts";
 
 export function draw(scene: Scene, store: TimelineStore): void {
   const { context, place } = scene;
@@ -35,15 +24,13 @@ export function draw(scene: Scene, store: TimelineStore): void {
   context.clip();
   const idle = idlePattern(context);
   store.tracks.forEach((track, lane) => drawLane(scene, track.spans, lane, idle));
-  drawVersions(scene, store.versions);
+  drawPulls(scene, store);
+  drawVersions(scene, store);
+  drawLends(scene, store);
   if (store.queues.length > 0) drawQueues(scene, store.queues);
   drawHover(scene);
   context.restore();
   drawLabels(scene, store);
-}
-
-function rowTop(place: Layout, lane: number): number {
-  return place.rowsTop + lane * place.rowHeight;
 }
 
 let hatch: { key: string; pattern: CanvasPattern | string } | undefined;
@@ -144,29 +131,6 @@ function drawGrid(scene: Scene): void {
     }
   }
   context.textAlign = "left";
-}
-
-function drawVersions(scene: Scene, versions: readonly { version: number; at: number }[]): void {
-  const { context, place, view } = scene;
-  const ink = colour("--span-publish");
-  let freeFrom = -Infinity;
-  context.font = `600 10.5px ${fontFamily()}`;
-  for (const { version, at } of versions) {
-    if (at < view.from || at > view.to) continue;
-    const x = Math.round(timeToX(scene, at)) + 0.5;
-    context.strokeStyle = faded(ink, 0.55);
-    context.lineWidth = 1;
-    context.beginPath();
-    context.moveTo(x, 22);
-    context.lineTo(x, place.queueTop - 8);
-    context.stroke();
-    const label = `v${version}`;
-    const width = context.measureText(label).width;
-    if (x < freeFrom) continue;
-    context.fillStyle = ink;
-    context.fillText(label, x + 3, 27);
-    freeFrom = x + width + 8;
-  }
 }
 
 function drawQueues(scene: Scene, queues: readonly QueueDepth[]): void {

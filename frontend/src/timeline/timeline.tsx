@@ -7,6 +7,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { themeVersion } from "../base/palette.ts";
 import { oncePerFrame } from "../base/frames.ts";
 import { serverNow } from "../base/clock.ts";
+import { decisionBehind } from "../live/lends.ts";
 import type { TimelineStore } from "../live/timeline_store.ts";
 import { Empty } from "../ui/states.tsx";
 import { draw } from "./draw.ts";
@@ -64,7 +65,7 @@ export function Timeline({ store, live }: Props) {
           aria-label={`Timeline of ${store.tracks.length} lanes. Arrow keys pan, plus and minus zoom, 0 shows everything, F follows.`} />
         {hovered && <SpanTooltip {...hovered} />}
       </div>
-      <p class="tiny faint">Wheel zooms, drag pans, double-click shows everything. Vertical ticks: a policy version was published.</p>
+      <p class="tiny faint">Wheel zooms, drag pans, double-click shows everything. Vertical ticks: a policy version was published; the line at a lane's foot leads to its pull. Arrows: a trainer lane takes rollout work.</p>
     </div>
   );
 }
@@ -223,5 +224,6 @@ function hoverAt(
   if (!track || event.offsetX < where.labelWidth || event.offsetY < where.rowsTop) return null;
   const span = spanAt(track.spans, time, slack);
   if (!span) return null;
-  return { track, span, x: event.offsetX + 14, y: event.offsetY + 16, toLeft: event.offsetX > state.width - 260 };
+  const lend = span.kind === "lent_generate" ? decisionBehind(store.lends, track.lane, span.start) : undefined;
+  return { track, span, lend, x: event.offsetX + 14, y: event.offsetY + 16, toLeft: event.offsetX > state.width - 260 };
 }

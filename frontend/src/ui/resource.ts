@@ -1,5 +1,6 @@
 /** One thing read over REST by a component: its value, whether it loads, and why it failed. */
 
+import type { Signal } from "@preact/signals";
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { messageOf } from "../api/client.ts";
 
@@ -38,4 +39,20 @@ export function useResource<T>(read: () => Promise<T>, dependencies: readonly un
   }, []);
   useEffect(reload, [reload, ...dependencies]);
   return { value, error, loading, reload };
+}
+
+const REFRESH_MILLISECONDS = 4000;
+
+/** The same, read again while `version` rises, though at most every few seconds. */
+export function useLiveResource<T>(
+  read: () => Promise<T>, dependencies: readonly unknown[], version: Signal<number>,
+): Resource<T> {
+  const newest = version.value;
+  const [readFor, setReadFor] = useState(newest);
+  useEffect(() => {
+    if (readFor === newest) return undefined;
+    const timer = setTimeout(() => setReadFor(version.peek()), REFRESH_MILLISECONDS);
+    return () => clearTimeout(timer);
+  }, [readFor, newest === readFor]);
+  return useResource(read, [...dependencies, readFor]);
 }

@@ -1,29 +1,30 @@
-/** Where every second of every lane went. Read again at most every few seconds while spans arrive. */
+/** Where every second of every lane went, of the whole run or of its last minutes. Live while spans arrive. */
 
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { api } from "../../api/endpoints.ts";
-import { useResource } from "../../ui/resource.ts";
+import { serverNow } from "../../base/clock.ts";
+import { BubbleBars } from "../../timeline/bubble_bars.tsx";
+import { Segmented } from "../../ui/controls.tsx";
+import { useLiveResource } from "../../ui/resource.ts";
 import { Failed, Loading } from "../../ui/states.tsx";
-import { BubbleBars } from "../../timeline/legend.tsx";
 import type { RunProps } from "./context.ts";
 
-const REFRESH_MILLISECONDS = 4000;
+const RECENT_SECONDS = 120;
 
 export function BubblePanel({ store, run }: RunProps) {
-  const version = store.timeline.version.value;
-  const [readFor, setReadFor] = useState(version);
-  const bubbles = useResource(() => api.bubbles(run.id), [run.id, readFor]);
+  const [recent, setRecent] = useState(false);
+  const isRecent = recent && !store.isTerminal.value;
+  const from = () => (isRecent ? serverNow() - RECENT_SECONDS : undefined);
+  const bubbles = useLiveResource(() => api.bubbles(run.id, from()), [run.id, isRecent], store.timeline.version);
   const order = store.timeline.tracks.map((track) => track.lane);
-  useEffect(() => {
-    if (readFor === version) return undefined;
-    const timer = setTimeout(() => setReadFor(store.timeline.version.peek()), REFRESH_MILLISECONDS);
-    return () => clearTimeout(timer);
-  }, [readFor, version === readFor]);
   return (
     <section class="card" aria-label="Where lane time went">
       <div class="card-head">
         <h2>Where lane time went</h2>
-        <span class="tiny faint">Every second of every lane, by class; hatched: idle, with its cause.</span>
+        {!store.isTerminal.value && (
+          <Segmented label="Which part of the run" value={isRecent ? "recent" : "all"} onChange={(value) => setRecent(value === "recent")}
+            choices={[{ value: "all", label: "Whole run" }, { value: "recent", label: "Last 2 min" }]} />
+        )}
       </div>
       {bubbles.error !== null && <Failed message={bubbles.error} onRetry={bubbles.reload} />}
       {bubbles.value ? <BubbleBars bubbles={bubbles.value} order={order} /> : bubbles.error === null && <Loading />}

@@ -38,7 +38,7 @@ export function Overview({ store, run }: RunProps) {
         </>
       )}
       <section class="card" aria-label="Lanes">
-        <div class="card-head"><h2>Lanes</h2><a class="small" href="#timeline">Full timeline</a></div>
+        <div class="card-head"><h2>Lanes</h2><a class="small" href="#timeline">The pipeline in full</a></div>
         <Timeline store={store.timeline} live={!store.isTerminal.value} />
       </section>
       <BubblePanel store={store} run={run} />

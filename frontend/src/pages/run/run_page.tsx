@@ -15,7 +15,7 @@ import { TimelineTab } from "./timeline_tab.tsx";
 
 const TABS = [
   { id: "overview", label: "Overview", show: Overview },
-  { id: "timeline", label: "Timeline", show: TimelineTab },
+  { id: "timeline", label: "Pipeline", show: TimelineTab },
   { id: "samples", label: "Samples", show: SamplesTab },
   { id: "metrics", label: "Metrics", show: MetricsTab },
   { id: "logs", label: "Logs & events", show: LogsTab },

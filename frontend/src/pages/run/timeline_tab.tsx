@@ -1,14 +1,18 @@
-/** The lanes in full, and what their time went to. */
+/** How the lanes worked together: in full over time, what their time went to, whom they lent, how fresh samples were. */
 
 import { Timeline } from "../../timeline/timeline.tsx";
 import { BubblePanel } from "./bubble_panel.tsx";
 import type { RunProps } from "./context.ts";
+import { LendingPanel } from "./lending_panel.tsx";
+import { StalenessPanel } from "./staleness_panel.tsx";
 
 export function TimelineTab({ store, run }: RunProps) {
   return (
     <div class="stack">
       <section class="card" aria-label="Lanes"><Timeline store={store.timeline} live={!store.isTerminal.value} /></section>
       <BubblePanel store={store} run={run} />
+      <LendingPanel store={store} run={run} />
+      <StalenessPanel store={store} run={run} />
       <LaneTable store={store} run={run} />
     </div>
   );

@@ -1,0 +1,82 @@
+/** The lending ledger: each decision to let trainer lanes generate, what it promised and what came of it. */
+
+import { api } from "../../api/endpoints.ts";
+import type { LendDecision, LendingAnswer } from "../../api/types.ts";
+import { clock, duration, number } from "../../base/format.ts";
+import { getPath } from "../../base/paths.ts";
+import { useLiveResource } from "../../ui/resource.ts";
+import { Empty, Failed, Loading } from "../../ui/states.tsx";
+import type { RunProps } from "./context.ts";
+
+export function LendingPanel({ store, run }: RunProps) {
+  const lending = useLiveResource(() => api.lending(run.id), [run.id], store.timeline.version);
+  const answer = lending.value;
+  return (
+    <section class="card flush" aria-label="Lending">
+      <div class="card-head">
+        <h2>Lending</h2>
+        {answer && <Totals totals={answer.totals} />}
+      </div>
+      {lending.error !== null && <Failed message={lending.error} onRetry={lending.reload} />}
+      {!answer && lending.error === null && <Loading />}
+      {answer && (answer.decisions.length > 0 ? <Ledger decisions={answer.decisions} /> : <Nothing {...{ store, run }} />)}
+    </section>
+  );
+}
+
+function Nothing({ run }: RunProps) {
+  const tag = getPath(run.spec, "pipeline.tag");
+  return getPath(run.spec, "pipeline.placement") === "disaggregated" && tag === "off" ? (
+    <Empty title="Lending is off">With pipeline.tag at greedy or search, idle trainer lanes generate too.</Empty>
+  ) : (
+    <Empty title="No decision yet">A trainer lane is asked whenever it idles while fragments wait.</Empty>
+  );
+}
+
+function Totals({ totals }: { totals: LendingAnswer["totals"] }) {
+  const facts = [`${number(totals.num_decisions)} decisions`];
+  if (totals.num_lent_fragments > 0) {
+    facts.push(`${number(totals.num_lent_samples)} samples in ${duration(totals.lent_seconds)} on loan`);
+    facts.push(`${duration(totals.switch_seconds)} of switching`);
+  }
+  if (totals.num_graded > 0) {
+    facts.push(`predicted ${gain(totals.predicted_gain_seconds)}, realised ${gain(totals.realised_gain_seconds)} over ${number(totals.num_graded)}`);
+  }
+  return <span class="small muted num">{facts.join(" · ")}</span>;
+}
+
+function gain(seconds: number): string {
+  return `${seconds < 0 ? "−" : "+"}${duration(Math.abs(seconds))}`;
+}
+
+function Ledger({ decisions }: { decisions: readonly LendDecision[] }) {
+  return (
+    <div class="table-wrap ledger">
+      <table>
+        <thead>
+          <tr>
+            <th>Decided</th><th class="right">Batch</th><th>Lanes</th><th class="right">Fragments each</th>
+            <th class="right">Predicted gain</th><th class="right">Realised gain</th>
+          </tr>
+        </thead>
+        <tbody>
+          {decisions.map((one) => (
+            <tr key={`${one.attempt}-${one.at}-${one.decision}`}>
+              <td class="nowrap"><span class="num faint">{one.decision}</span> {clock(one.at)}</td>
+              <td class="right num">{one.batch}</td>
+              <td>{one.lanes.length > 3 ? `${one.lanes.length} lanes` : one.lanes.join(", ")}</td>
+              <td class="right num">{one.num_fragments}</td>
+              <td class="right num">{one.predicted_gain_seconds === null ? <span class="faint">not predicted</span> : gain(one.predicted_gain_seconds)}</td>
+              <td class="right num"><Realised {...one} /></td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Realised({ realised_gain_seconds: realised, predicted_gain_seconds: predicted }: LendDecision) {
+  if (realised !== null) return <span class={realised < 0 ? "down" : "up"}>{gain(realised)}</span>;
+  return <span class="faint">{predicted === null ? "–" : "open"}</span>;
+}
