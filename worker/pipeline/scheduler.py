@@ -336,6 +336,15 @@ class Scheduler:
         return self._policy_version
 
     @property
+    def next_batch_version(self) -> int:
+        """The version of the batch to be trained next: what it has begun on, or would begin on now."""
+        head = self._head
+        if head is not None:
+            return head.policy_version
+        is_first = self._admission.batches_completed == self._first_batch
+        return self._first_batch_version if is_first else self._policy_version
+
+    @property
     def needed_versions(self) -> frozenset[int]:
         """The versions that a lane may still be told to pull: keep their adapters on offer."""
         of_evaluations = {evaluation.request.policy_version for evaluation in self._evaluations.values()}
