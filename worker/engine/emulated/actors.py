@@ -15,7 +15,7 @@ import numpy as np
 from worker.contracts.names import Role
 from worker.contracts.run_spec import RunSpec
 from worker.engine.actors.lane import LaneActor
-from worker.engine.actors.reports import AdapterFacts, CallReport, GenerationReport, GroupPlan, Rendezvous
+from worker.engine.actors.reports import AccumulationPlan, AdapterFacts, CallReport, GenerationReport, Rendezvous
 from worker.engine.emulated.pace import Emulation, Pace
 from worker.engine.emulated.values import (
     NUM_LATENT_VALUES,
@@ -110,18 +110,22 @@ class EmulatedTrainer(EmulatedGenerator):
     ) -> CallReport[None]:
         self._spec, self._rank, self._world_size = spec, rank, world_size
         self._open_groups: set[tuple[int, int]] = set()
-        self._num_open_pairs = self._num_pairs_total = 0
+        self._num_open_pairs = self._num_pairs_total = self._trained_version = 0
         return self._report(time.monotonic(), None)
 
+    def switch(self, to: Role) -> CallReport[None]:
+        start = time.monotonic()
+        self._pace.keep(start, self.lane, CostKind.LEND if to is Role.ROLLOUT else CostKind.RECLAIM)
+        return self._report(start, None)
+
     def accumulate(
-        self, plans: Sequence[GroupPlan], num_pairs_total: int, fresh: bool, *trajectories: EmulatedTrajectories
+        self, plan: AccumulationPlan, behaviour: EmulatedAdapter | None, *trajectories: EmulatedTrajectories
     ) -> CallReport[UpdateStats]:
         start = time.monotonic()
-        self._admit(plans, trajectories)
-        self._num_pairs_total = num_pairs_total
+        self._admit(plan, behaviour, trajectories)
         micro_batches = spread(
             self._spec.algebra,
-            [plan.group for plan in plans],
+            [group.group for group in plan.groups],
             rank=self._rank,
             world_size=self._world_size,
             tsp=self._spec.pipeline.tsp,
@@ -131,7 +135,7 @@ class EmulatedTrainer(EmulatedGenerator):
         stats = UpdateStats(
             num_pairs=num_pairs,
             sums={"loss": 0.0, "ratio": float(num_pairs), "clipped": 0.0},
-            maxima={"mean_error": 0.0, "ratio_deviation": 0.0},
+            maxima={"mean_error": 0.0, "ratio_deviation": 0.0, "replay_ratio_deviation": 0.0},
         )
         return self._report(start, stats)
 
@@ -148,6 +152,7 @@ class EmulatedTrainer(EmulatedGenerator):
 
     def adapter(self, policy_version: int) -> tuple[CallReport[AdapterFacts], EmulatedAdapter | None]:
         start = time.monotonic()
+        self._trained_version = policy_version
         adapter = make_adapter(policy_version, self.emulation.adapter_num_bytes)
         self._pace.keep(start, GANG, CostKind.PUBLISH)
         return self._report(start, adapter.facts), adapter if self._rank == 0 else None
@@ -169,22 +174,31 @@ class EmulatedTrainer(EmulatedGenerator):
     def export_lora(self) -> tuple[CallReport[None], bytes]:
         return self._report(time.monotonic(), None), b"emulated"
 
-    def _admit(self, plans: Sequence[GroupPlan], trajectories: Sequence[EmulatedTrajectories]) -> None:
-        """Raises `MinibatchError` unless each plan gets its group, whole, once and in member order."""
+    def _admit(
+        self,
+        plan: AccumulationPlan,
+        behaviour: EmulatedAdapter | None,
+        trajectories: Sequence[EmulatedTrajectories],
+    ) -> None:
+        """Raises `MinibatchError` unless each group comes whole, once, in member order and of the version told."""
+        version = self._trained_version - plan.staleness
+        if plan.needs_behaviour and (behaviour is None or behaviour.facts.policy_version != version):
+            raise MinibatchError(f"the gate needs the adapter of version {version}, got {behaviour}")
         remaining = iter(trajectories)
-        for plan in plans:
-            fragments = [next(remaining).fragment for _ in range(plan.num_fragments)]
+        for group in plan.groups:
+            fragments = [next(remaining).fragment for _ in range(group.num_fragments)]
             members = [member for fragment in fragments for member in fragment.members]
-            expected = (plan.batch, plan.group, list(range(self._spec.batch.group_size)))
-            found = {(fragment.key.batch, fragment.key.group) for fragment in fragments}
-            if found != {expected[:2]} or members != expected[2] or len(plan.advantages) != len(members):
-                raise MinibatchError(f"group {plan.group} of batch {plan.batch} must come whole, got {fragments}")
-            if (plan.batch, plan.group) in self._open_groups:
-                raise MinibatchError(f"group {plan.group} of batch {plan.batch} entered its mini-batch twice")
-            if len({fragment.policy_version for fragment in fragments}) > 1:
-                raise MinibatchError(f"group {plan.group} of batch {plan.batch} mixes policy versions: {fragments}")
-            self._open_groups.add((plan.batch, plan.group))
+            found = {(fragment.key.batch, fragment.key.group, fragment.policy_version) for fragment in fragments}
+            is_whole = members == list(range(self._spec.batch.group_size)) and len(group.advantages) == len(members)
+            if found != {(group.batch, group.group, version)} or not is_whole:
+                raise MinibatchError(
+                    f"group {group.group} of batch {group.batch} must come whole, of version {version}, got {fragments}"
+                )
+            if (group.batch, group.group) in self._open_groups:
+                raise MinibatchError(f"group {group.group} of batch {group.batch} entered its mini-batch twice")
+            self._open_groups.add((group.batch, group.group))
             self._num_open_pairs += len(members) * self._spec.algebra.num_trained_denoising_steps
+        self._num_pairs_total = plan.num_pairs_total
 
 
 def emulated_actors(emulation: Emulation) -> Mapping[Role, type]:

@@ -1,0 +1,92 @@
+"""Runs to emulate and to simulate: lanes, modes and costs. Waits are far longer than messages, and far from compute."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from worker.contracts.names import Role
+from worker.contracts.run_spec import RunSpec
+from worker.pipeline.costs import GANG, Cost, CostKind
+
+Costs = dict[tuple[str, CostKind], Cost]
+
+MODES: dict[str, dict[str, Any]] = {
+    "colocated": {"placement": "colocated", "gap": False, "tsp": True},
+    "disaggregated": {"gap": False, "tsp": True},
+    "gap": {"gap": True, "tsp": True},
+    "gap + tag greedy": {"gap": True, "tsp": True, "tag": "greedy"},
+    "gap + tag search": {"gap": True, "tsp": True, "tag": "search"},
+    "gap + staleness 1": {"gap": True, "tsp": True, "max_staleness": 1},
+}
+
+SPLITS: dict[int, tuple[int, int, int]] = {8: (5, 2, 1), 16: (10, 4, 2), 32: (20, 8, 4)}
+"""Rollout, trainer and reward lanes by the number of all lanes."""
+
+SECONDS_PER_TRAJECTORY = 0.1
+SLOW_FACTOR = 1.8
+"""Of every other rollout lane, where lanes differ."""
+SECONDS_PER_MICRO_BATCH = 0.03
+SECONDS_PER_SCORE = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One run: `num_lanes` in all, in one mode, with lanes alike or every other rollout lane slower."""
+
+    num_lanes: int
+    mode: str
+    is_mixed: bool
+    num_batches: int = 6
+
+    def __str__(self) -> str:
+        return f"{self.num_lanes} lanes, {'mixed' if self.is_mixed else 'alike'}, {self.mode}"
+
+    @property
+    def spec(self) -> RunSpec:
+        """The work grows with the lanes, so that batch times stay alike: three fragments for each rollout lane."""
+        num_rollout, num_trainer, num_reward = SPLITS[self.num_lanes]
+        num_prompts = 3 * num_rollout // 2
+        return RunSpec.model_validate(
+            {
+                "prompts": {"inline": [f"prompt {number}" for number in range(num_prompts)]},
+                "rewards": [{"name": "colorfulness"}],
+                "sampling": {"num_denoising_steps": 9},
+                "batch": {
+                    "num_prompts_per_batch": num_prompts,
+                    "group_size": 8,
+                    "fragment_size": 4,
+                    "micro_batch_size": 8,
+                },
+                "pipeline": MODES[self.mode],
+                "lanes": {"num_rollout": num_rollout, "num_trainer": num_trainer, "num_reward": num_reward},
+                # Evaluations at start and end cannot be switched off: keep them to one picture.
+                "evaluation": {"prompts": ["held out"], "num_samples_per_prompt": 1, "every_num_batches": None},
+                "checkpoint": {"every_num_batches": None},
+                "num_batches": self.num_batches,
+            }
+        )
+
+    @property
+    def lanes(self) -> list[tuple[str, Role]]:
+        lanes = self.spec.granted_lanes
+        counts = {Role.ROLLOUT: lanes.num_rollout, Role.TRAINER: lanes.num_trainer, Role.REWARD: lanes.num_reward}
+        return [(f"{role}-{index}", role) for role, count in counts.items() for index in range(count)]
+
+    @property
+    def costs(self) -> Costs:
+        return dict(self._costs())
+
+    def _costs(self) -> Iterator[tuple[tuple[str, CostKind], Cost]]:
+        for number, (lane, role) in enumerate(self.lanes):
+            if role is Role.REWARD:
+                yield (lane, CostKind.SCORE), Cost(0.005, SECONDS_PER_SCORE)
+                continue
+            factor = SLOW_FACTOR if self.is_mixed and number % 2 else 1.0
+            yield (lane, CostKind.GENERATE), Cost(0.0, SECONDS_PER_TRAJECTORY * factor)
+            yield (lane, CostKind.PULL), Cost(0.05)
+            if role is Role.TRAINER:
+                yield (lane, CostKind.LEND), Cost(0.06)
+                yield (lane, CostKind.RECLAIM), Cost(0.06)
+        yield (GANG, CostKind.ACCUMULATE), Cost(0.01, SECONDS_PER_MICRO_BATCH)
+        yield (GANG, CostKind.COMMIT), Cost(0.05)
+        yield (GANG, CostKind.PUBLISH), Cost(0.05)
