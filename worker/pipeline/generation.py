@@ -24,6 +24,8 @@ class Generation:
         self._queue = FragmentQueue(_URGENCY)
         self._bound: dict[str, Fragment] = {}
         """Fragments of an older version, each kept for the lane that pulls that version."""
+        self._version_told: int | None = None
+        """The current version when lanes were asked last."""
 
     @property
     def num_waiting(self) -> int:
@@ -48,7 +50,11 @@ class Generation:
         self._queue.push_all(fragments)
 
     def next_actions(self, current_version: int, at: float) -> Iterator[Action]:
-        for lane in self._lanes.free(Role.ROLLOUT):
+        # Lanes that found nothing to do are asked again only when there is something new to take or to pull.
+        is_news = bool(self._queue) or current_version != self._version_told
+        self._version_told = current_version
+        newly_free = self._lanes.take_newly_free()
+        for lane in self._lanes.free(Role.ROLLOUT) if is_news else newly_free:
             action = self._next_for(lane, current_version)
             if action is not None:
                 self._lanes.start(lane, action, at)
@@ -73,21 +79,22 @@ class Generation:
         bound = self._bound.pop(lane.name, None)
         if bound is not None:
             # What it pulled for; nothing else may have come between.
-            return Generate(lane.name, bound)
+            return self._generate(lane, bound)
         first = self._queue.first()
-        if lane.is_lent:
-            if first is None or lane.allowance == 0:
-                return None
-            if first.policy_version == lane.policy_version:
-                lane.allowance -= 1
         if first is None or first.policy_version != lane.policy_version:
             return self._pull(lane, first, current_version)
-        return Generate(lane.name, self._queue.pop())
+        return self._generate(lane, self._queue.pop())
+
+    def _generate(self, lane: Lane, fragment: Fragment) -> Action:
+        if lane.is_lent:
+            self._lanes.allow(lane, lane.allowance - 1)
+        return Generate(lane.name, fragment)
 
     def _pull(self, lane: Lane, first: Fragment | None, current_version: int) -> Action | None:
+        if first is None and lane.is_lent:
+            return None
         if first is not None and first.policy_version != current_version:
             # The lane goes back for this one; were it not kept, the pull might find nothing left and be in vain.
             self._bound[lane.name] = self._queue.pop()
-            lane.allowance -= lane.is_lent
             return Pull(lane.name, first.policy_version)
         return None if lane.policy_version == current_version else Pull(lane.name, current_version)

@@ -42,13 +42,6 @@ class LendingPolicy(Protocol):
         ...
 
 
-class Never:
-    """`tag: off`."""
-
-    def grant(self, idle: Sequence[Lane], at: float) -> Allowance | None:
-        return None
-
-
 class Greedy:
     """`tag: greedy`: a fragment for every idle lane, as long as there are any."""
 
@@ -66,7 +59,10 @@ class Colocated:
 class Lending:
     """`together`: the lanes switch as one, as sharded parameters demand (ZeRO 3)."""
 
-    def __init__(self, lanes: LaneTable, generation: Generation, policy: LendingPolicy, *, together: bool) -> None:
+    def __init__(
+        self, lanes: LaneTable, generation: Generation, policy: LendingPolicy | None, *, together: bool
+    ) -> None:
+        """Without a `policy` nothing is ever lent."""
         self._lanes = lanes
         self._generation = generation
         self._policy = policy
@@ -77,27 +73,29 @@ class Lending:
 
     def reclaim(self, *, training_waits: bool, at: float) -> Iterator[Action]:
         """Send lent lanes back that have nothing under way and nothing more to do here."""
-        lent = [lane for lane in self._lanes.trainers if lane.is_lent]
-        if training_waits:
-            for lane in lent:
-                lane.allowance = 0
-                self._generation.release(lane)
-        back = [lane for lane in lent if lane.under_way is None and self._is_spent(lane)]
-        is_anyone_on_the_way = any(isinstance(lane.under_way, Switch) for lane in self._lanes.trainers)
-        if self._together and (len(back) < len(lent) or is_anyone_on_the_way):
+        if training_waits or not self._generation.num_unclaimed:
+            self._recall(release=training_waits)
+        back = self._lanes.spent
+        if self._together and len(back) < self._lanes.num_away:
             return
         for lane in back:
-            self._generation.release(lane)
-            lane.allowance = 0
             yield self._switch(lane, Role.TRAINER, at)
+
+    def _recall(self, *, release: bool) -> None:
+        """Lent lanes begin nothing more, but for what is kept for them where that is not released."""
+        for lane in self._lanes.allowed:
+            if release:
+                self._generation.release(lane)
+            if not self._generation.is_bound(lane):
+                self._lanes.allow(lane, 0)
 
     def lend(self, open_batches: Sequence[int], at: float) -> Iterator[Action]:
         """Ask the policy what the idle lanes of a gang without work shall do; called when there is nothing to train."""
-        idle = [lane for lane in self._lanes.trainers if lane.under_way is None and lane.allowance == 0]
         num_unclaimed = self._generation.num_unclaimed
-        if not idle or not num_unclaimed or self._lanes.gang_is_reserved:
+        if self._policy is None or not num_unclaimed or self._lanes.gang_action is not None:
             return
-        if self._together and len(idle) < len(self._lanes.trainers):
+        idle = [*self._lanes.free(Role.TRAINER), *self._lanes.spent]
+        if not idle or self._lanes.gang_is_reserved or (self._together and len(idle) < self._lanes.num(Role.TRAINER)):
             return
         allowance = self._policy.grant(idle, at)
         if allowance is None:
@@ -105,7 +103,7 @@ class Lending:
         chosen = idle if self._together else _named(allowance.lanes, idle)[:num_unclaimed]
         yield from self._record(chosen, allowance, open_batches)
         for lane in chosen:
-            lane.allowance = allowance.num_fragments
+            self._lanes.allow(lane, allowance.num_fragments)
             if not lane.is_lent:
                 yield self._switch(lane, Role.ROLLOUT, at)
 
@@ -115,11 +113,6 @@ class Lending:
             if last_batch <= batch:
                 yield LendSettled(lend.decision, end_without - at)
         self._unsettled = [entry for entry in self._unsettled if entry[2] > batch]
-
-    def _is_spent(self, lane: Lane) -> bool:
-        if self._generation.is_bound(lane):
-            return False
-        return lane.allowance == 0 or not self._generation.num_unclaimed
 
     def _record(self, chosen: Sequence[Lane], allowance: Allowance, open_batches: Sequence[int]) -> Iterator[Action]:
         is_news = allowance.predicted_gain_seconds is not None or any(not lane.is_lent for lane in chosen)

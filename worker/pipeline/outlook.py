@@ -220,7 +220,7 @@ class Lookout:
             lend=lend,
             reclaim=reclaim,
             pull=pull,
-            left=0 if is_returning else lane.allowance + self._generation.is_bound(lane),
+            left=0 if is_returning else lane.allowance,
         )
 
     @staticmethod

@@ -268,7 +268,7 @@ class Scheduler:
 
     @property
     def _generators_would_idle(self) -> bool:
-        return not self._generation.num_waiting and bool(self._lanes.free(self.generators))
+        return not self._generation.num_waiting and self._lanes.num_free(self.generators) > 0
 
     @property
     def _training_waits(self) -> bool:
@@ -399,7 +399,7 @@ class Scheduler:
         if lane not in self._lanes:
             return IdleCause.START_UP
         standing = self._lanes[lane]
-        if standing.under_way is not None or (standing.role is Role.TRAINER and self._lanes.gang_is_reserved):
+        if self._lanes.is_busy(standing):
             return None
         if standing.role not in self._idle_causes:
             self._idle_causes[standing.role] = self._cause_of(standing.role)

@@ -30,9 +30,7 @@ class Scoring:
         self._queue.push(fragment)
 
     def next_actions(self, at: float) -> Iterator[Action]:
-        for lane in self._lanes.free(Role.REWARD):
-            if not self._queue:
-                return
+        while self._queue and (lane := self._lanes.first_free(Role.REWARD)) is not None:
             action = Score(lane.name, self._queue.pop())
             self._lanes.start(lane, action, at)
             yield action

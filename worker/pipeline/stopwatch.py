@@ -66,8 +66,8 @@ class Stopwatch:
             self._gang_done(CostKind.ACCUMULATE, at, num_units)
 
     def _gang_done(self, kind: CostKind, at: float, num_units: int = 1) -> None:
-        for lane in self._lanes.trainers[:1]:
-            self._costs.observe(GANG, kind, at - lane.since, num_units)
+        if self._lanes.gang_action is not None:
+            self._costs.observe(GANG, kind, at - self._lanes.gang_since, num_units)
 
     def _observe(self, lane: str, kind: CostKind, at: float, num_units: int = 1) -> None:
         if lane in self._lanes and self._lanes[lane].under_way is not None:
