@@ -5,7 +5,9 @@ scored. Advantages need whole groups, so nothing downstream ever sees less than 
 """
 
 import math
+from collections import defaultdict
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from worker.pipeline.protocol import ProtocolError
 from worker.pipeline.types import Fragment, FragmentKey
@@ -26,18 +28,34 @@ class _Group:
         return len(self.rewards) == len(self.fragments)
 
 
-class GroupAssembler:
-    """Collects the fragments of one batch, or of one evaluation."""
+@dataclass(slots=True)
+class Tally:
+    """How many of some groups are that far; each of them counts among the ones before it too."""
 
-    def __init__(self, fragments: Iterable[Fragment]) -> None:
+    num_begun: int = 0
+    """Some fragment is generated."""
+    num_generated: int = 0
+    num_complete: int = 0
+
+
+class GroupAssembler:
+    """Collects the fragments of one batch, or of one evaluation.
+
+    Groups are tallied by part, a part being `num_groups_per_part` neighbours: a batch's mini-batches.
+    """
+
+    def __init__(self, fragments: Iterable[Fragment], *, num_groups_per_part: int = 1) -> None:
         self._groups: dict[int, _Group] = {}
         for fragment in fragments:
             group = self._groups.setdefault(fragment.key.group, _Group())
             group.fragments[fragment.key.index] = fragment
+        self._num_groups_per_part = num_groups_per_part
+        self._parts: defaultdict[int, Tally] = defaultdict(Tally)
+        self._whole = Tally()
+        self._newly_complete: list[int] = []
         self.num_fragments = sum(len(group.fragments) for group in self._groups.values())
         self.num_generated = 0
         self.num_scored = 0
-        self.num_complete_groups = 0
 
     @property
     def is_generated(self) -> bool:
@@ -47,15 +65,14 @@ class GroupAssembler:
     def is_complete(self) -> bool:
         return self.num_scored == self.num_fragments
 
-    def is_group_complete(self, group: int) -> bool:
-        return self._groups[group].is_complete
+    def tally(self, part: int | None = None) -> Tally:
+        """Of one part's groups, or of all."""
+        return self._whole if part is None else self._parts[part]
 
-    def is_group_generated(self, group: int) -> bool:
-        return len(self._groups[group].generated) == len(self._groups[group].fragments)
-
-    def is_group_begun(self, group: int) -> bool:
-        """Whether any fragment of it has been generated."""
-        return bool(self._groups[group].generated)
+    def take_newly_complete(self) -> list[int]:
+        """Groups that became complete since this was asked last."""
+        groups, self._newly_complete = self._newly_complete, []
+        return groups
 
     def generated(self, key: FragmentKey) -> None:
         """Raises `ProtocolError` for a fragment unknown here, or generated before."""
@@ -64,6 +81,9 @@ class GroupAssembler:
             raise ProtocolError(f"{key} was generated before: a second copy would be trained on twice")
         group.generated.add(key.index)
         self.num_generated += 1
+        for tally in self._tallies(key):
+            tally.num_begun += len(group.generated) == 1
+            tally.num_generated += len(group.generated) == len(group.fragments)
 
     def scored(self, key: FragmentKey, rewards: tuple[float, ...]) -> None:
         """Raises `ProtocolError` for a fragment unknown, not generated or scored before, and for unusable rewards."""
@@ -83,7 +103,10 @@ class GroupAssembler:
                 )
         group.rewards[key.index] = rewards
         self.num_scored += 1
-        self.num_complete_groups += group.is_complete
+        if group.is_complete:
+            self._newly_complete.append(key.group)
+            for tally in self._tallies(key):
+                tally.num_complete += 1
 
     def group_rewards(self, group: int) -> tuple[float, ...]:
         """The rewards of a complete group, in member order."""
@@ -97,6 +120,9 @@ class GroupAssembler:
     def all_rewards(self) -> tuple[tuple[float, ...], ...]:
         """Of every group in index order."""
         return tuple(self.group_rewards(group) for group in sorted(self._groups))
+
+    def _tallies(self, key: FragmentKey) -> tuple[Tally, Tally]:
+        return self._parts[key.group // self._num_groups_per_part], self._whole
 
     def _find(self, key: FragmentKey) -> tuple[_Group, Fragment]:
         group = self._groups.get(key.group)

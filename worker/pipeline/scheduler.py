@@ -304,7 +304,7 @@ class Scheduler:
             )
         )
         self._generation.enqueue(fragments)
-        return GroupAssembler(fragments)
+        return GroupAssembler(fragments, num_groups_per_part=self._algebra.num_groups_per_minibatch)
 
     def _complete_evaluations(self) -> Iterator[Action]:
         for identity, evaluation in list(self._evaluations.items()):

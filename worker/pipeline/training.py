@@ -5,7 +5,7 @@ so a mini-batch never begins before the one ahead of it is committed, and an epo
 Invariant: every group is accumulated exactly once in each epoch, and a commit closes complete mini-batches only.
 """
 
-from itertools import takewhile
+from itertools import count, takewhile
 
 from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.spans import IdleCause
@@ -37,6 +37,8 @@ class Training:
         self.epoch = 0
         self.minibatch = 0
         self._taken: set[int] = set()
+        # By mini-batch: complete groups that are not taken in this epoch.
+        self._ready: list[set[int]] = [set() for _ in range(algebra.num_minibatches)]
 
     @property
     def taken(self) -> frozenset[int]:
@@ -54,21 +56,22 @@ class Training:
     @property
     def has_next(self) -> bool:
         """Whether a free gang would have something to do: groups to accumulate, a commit, or the batch's publish."""
-        if self.is_complete:
+        if self.is_complete or self._is_minibatch_taken:
             return True
-        remaining = self._remaining()
-        return not remaining or bool(self._ready(remaining))
+        if self._whole_batch_first:
+            return self._assembler.is_complete
+        ready = self._ready_now()
+        return self._next_in_order in ready if self._in_order else bool(ready)
 
     def take_next(self) -> Accumulate | Commit | None:
         """What the free gang does now, its groups counted as taken; `None` while it must wait or has trained all."""
-        if self.is_complete:
+        if self.is_complete or not self.has_next:
             return None
-        remaining = self._remaining()
-        if not remaining:
+        if self._is_minibatch_taken:
             return Commit(self._batch, self.minibatch, self.epoch)
-        ready = self._ready(remaining)
-        self._taken.update(ready)
-        return Accumulate(self._batch, self.minibatch, self.epoch, ready) if ready else None
+        groups = self._take_ready()
+        self._taken.update(groups)
+        return Accumulate(self._batch, self.minibatch, self.epoch, groups)
 
     def committed(self) -> None:
         self._taken.clear()
@@ -76,34 +79,48 @@ class Training:
         if self.minibatch == self._algebra.num_minibatches:
             self.minibatch = 0
             self.epoch += 1
+            for minibatch, ready in enumerate(self._ready):
+                first = minibatch * self._algebra.num_groups_per_minibatch
+                ready.update(range(first, first + self._algebra.num_groups_per_minibatch))
 
     def num_ready_groups(self) -> int:
         """Groups that are complete and not yet taken in this epoch, mini-batches to come included."""
         if self.is_complete:
             return 0
         num_behind = self.minibatch * self._algebra.num_groups_per_minibatch + len(self._taken)
-        return self._assembler.num_complete_groups - num_behind
+        return self._assembler.tally().num_complete - num_behind
 
     def waiting_cause(self) -> IdleCause:
         """Why a free trainer gang has nothing to do while this batch is not trained yet."""
-        awaited = range(self._algebra.num_groups) if self._whole_batch_first else self._remaining()
-        incomplete = [group for group in awaited if not self._assembler.is_group_complete(group)]
-        if all(self._assembler.is_group_generated(group) for group in incomplete):
+        if self._whole_batch_first:
+            num_awaited, tally = self._algebra.num_groups, self._assembler.tally()
+        else:
+            num_awaited, tally = self._algebra.num_groups_per_minibatch, self._assembler.tally(self.minibatch)
+        if tally.num_generated == num_awaited:
             return IdleCause.REWARD_PENDING
         if self.num_ready_groups():
             return IdleCause.BATCH_BARRIER if self._whole_batch_first else IdleCause.HEAD_OF_LINE
-        if any(self._assembler.is_group_begun(group) for group in incomplete):
-            return IdleCause.GROUP_INCOMPLETE
-        return IdleCause.NO_FRAGMENT_READY
+        return IdleCause.GROUP_INCOMPLETE if tally.num_begun > tally.num_complete else IdleCause.NO_FRAGMENT_READY
 
-    def _remaining(self) -> tuple[int, ...]:
-        first = self.minibatch * self._algebra.num_groups_per_minibatch
-        groups = range(first, first + self._algebra.num_groups_per_minibatch)
-        return tuple(group for group in groups if group not in self._taken)
+    @property
+    def _is_minibatch_taken(self) -> bool:
+        return len(self._taken) == self._algebra.num_groups_per_minibatch
 
-    def _ready(self, remaining: tuple[int, ...]) -> tuple[int, ...]:
-        if self._whole_batch_first:
-            return remaining if self._assembler.is_complete else ()
-        if self._in_order:
-            return tuple(takewhile(self._assembler.is_group_complete, remaining))
-        return tuple(filter(self._assembler.is_group_complete, remaining))
+    @property
+    def _next_in_order(self) -> int:
+        return self.minibatch * self._algebra.num_groups_per_minibatch + len(self._taken)
+
+    def _ready_now(self) -> set[int]:
+        """Groups of the open mini-batch that are complete and not taken."""
+        for group in self._assembler.take_newly_complete():
+            self._ready[self._algebra.minibatch_of(group)].add(group)
+        return self._ready[self.minibatch]
+
+    def _take_ready(self) -> tuple[int, ...]:
+        ready = self._ready_now()
+        if not self._in_order:
+            groups = tuple(sorted(ready))
+        else:
+            groups = tuple(takewhile(ready.__contains__, count(self._next_in_order)))
+        ready.difference_update(groups)
+        return groups
