@@ -1,0 +1,58 @@
+"""The modes that a plan compares, each the one before it with one switch more.
+
+    colocated                    every lane generates, then every lane trains
+    disaggregated ─► gap ─► tsp ─► tag ─► stale      rollout and trainer lanes at the same time
+
+Invariant: a mode's limit (`limits.Mode`) allows everything that its settings allow, so it narrows without losing.
+"""
+
+from dataclasses import dataclass
+
+from worker.contracts.names import Placement, TrainerAssist
+from worker.contracts.sections import PipelineSpec
+from worker.pipeline.limits import Mode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanningMode:
+    name: str
+    limit: Mode
+    placement: Placement = Placement.DISAGGREGATED
+    gap: bool = True
+    tsp: bool = True
+    tags: tuple[TrainerAssist, ...] = (TrainerAssist.OFF,)
+    """Tried in turn, the later ones only where the best split of the first is."""
+    max_staleness: int = 0
+
+    @property
+    def is_colocated(self) -> bool:
+        return self.placement is Placement.COLOCATED
+
+    def settings(self, wanted: PipelineSpec) -> list[PipelineSpec]:
+        """This mode's switches in a user's section, one for each way to lend."""
+        settings = {
+            "placement": self.placement,
+            "gap": self.gap,
+            "tsp": self.tsp,
+            "max_staleness": self.max_staleness,
+            "importance_cap": wanted.importance_cap if self.max_staleness else None,
+            "deterministic": wanted.deterministic,
+        }
+        return [PipelineSpec.model_validate(settings | {"tag": tag}) for tag in self.tags]
+
+
+_LENDING = (TrainerAssist.GREEDY, TrainerAssist.SEARCH)
+
+MODES = (
+    PlanningMode(name="colocated", limit=Mode(overlaps=False, lends=True), placement=Placement.COLOCATED),
+    PlanningMode(name="disaggregated", limit=Mode(overlaps=False, lends=False, tsp=False), gap=False, tsp=False),
+    PlanningMode(name="gap", limit=Mode(lends=False, tsp=False), tsp=False),
+    PlanningMode(name="tsp", limit=Mode(lends=False)),
+    PlanningMode(name="tag", limit=Mode(), tags=_LENDING),
+    PlanningMode(name="stale", limit=Mode(runs_ahead=True), tags=(*_LENDING, TrainerAssist.OFF), max_staleness=1),
+)
+
+
+def allowed_modes(wanted: PipelineSpec) -> tuple[PlanningMode, ...]:
+    """Those that a user who chose `auto` has agreed to: never staler than asked."""
+    return tuple(mode for mode in MODES if mode.max_staleness <= wanted.max_staleness)

@@ -1,0 +1,185 @@
+"""The planner: which lanes generate, which train, and with which switches, for the lanes given.
+
+    spec, devices, measured costs ──► PoolCosts ──► every split's limit in each mode (closed form)
+                                                        │ the best few
+                                                        ▼
+                     Plan ◄── by mode the fastest ◄── rehearsals of them (scheduler + simulator), improved split by split
+
+`placement: auto` is `resolve`: the fastest of all. Invariants: the choice is never slower, by the planner's own
+prediction, than any other that was looked at; a split whose lanes do not hold what they must is not offered; the same
+input gives the same plan.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from worker.contracts.names import Placement
+from worker.contracts.run_spec import RunSpec
+from worker.contracts.sections import PipelineSpec
+from worker.pipeline.bound import bound_seconds, strict_bound_seconds
+from worker.pipeline.costs import CostTable
+from worker.pipeline.estimates import PoolCosts, Workload, learnt_costs, pool_costs
+from worker.pipeline.hardware import Accelerator, accelerator
+from worker.pipeline.memory import Duty, LaneMemory, lane_memory
+from worker.pipeline.modes import PlanningMode, allowed_modes
+from worker.pipeline.profiles import SHAPES
+from worker.pipeline.splits import Explorer, Finding, SplitPoint
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What a plan is asked for."""
+
+    work: Workload
+    devices: tuple[Accelerator, ...]
+    """Of the lanes that may generate or train, in order."""
+    costs: PoolCosts
+    wanted: PipelineSpec = field(default_factory=lambda: PipelineSpec(placement=Placement.AUTO, max_staleness=1))
+    """Only what bounds the choice counts: `max_staleness`, `deterministic`, `importance_cap`."""
+    fragment_sizes: tuple[int, ...]
+    advantage_std: Literal["group", "batch"] = "group"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """The best of one mode."""
+
+    finding: Finding
+    memory: Mapping[Duty, LaneMemory]
+    """Of the fullest lane on each duty."""
+    samples_per_second: float
+    bound_share: float
+    """Of the bound's throughput, which no schedule reaches at any staleness."""
+    strict_bound_share: float | None
+    """Of the strict bound's; `None` at staleness 1, which that does not bind."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    by_mode: Mapping[str, Choice]
+    """Modes that fit the pool."""
+    curves: Mapping[str, tuple[SplitPoint, ...]]
+    bound_seconds: float
+    """A batch at least takes this long on average."""
+    strict_bound_seconds: float
+    """Each batch takes at least this long at staleness 0."""
+
+    @property
+    def best(self) -> Choice:
+        return min(self.by_mode.values(), key=lambda choice: choice.finding.batch_seconds)
+
+
+def answer(question: Question, modes: Sequence[PlanningMode] | None = None) -> Plan:
+    """Compare the modes. Raises `ValueError` where no lanes hold the model in any of them."""
+    explorer = Explorer(
+        question.work,
+        question.costs,
+        question.devices,
+        fragment_sizes=question.fragment_sizes,
+        advantage_std=question.advantage_std,
+    )
+    modes = allowed_modes(question.wanted) if modes is None else modes
+    findings = {mode.name: explorer.find(mode, question.wanted) for mode in modes}
+    algebras = [question.work.with_fragment_size(size).algebra for size in question.fragment_sizes]
+    bound = min(bound_seconds(algebra, question.costs) for algebra in algebras)
+    strict = min(strict_bound_seconds(algebra, question.costs) for algebra in algebras)
+    by_mode = {
+        name: _choice(question, finding, bound, strict) for name, finding in findings.items() if finding is not None
+    }
+    if not by_mode:
+        raise ValueError(
+            f"`devices` must hold `{question.work.profile.name}`, got "
+            f"{', '.join(sorted({device.name for device in question.devices}))}: take devices with more memory, "
+            "or a smaller `batch.micro_batch_size` or `lora.rank`"
+        )
+    curves = {mode.name: explorer.curve(mode, question.wanted) for mode in modes if mode.name in by_mode}
+    return Plan(by_mode=by_mode, curves=curves, bound_seconds=bound, strict_bound_seconds=strict)
+
+
+def _choice(question: Question, finding: Finding, bound: float, strict: float) -> Choice:
+    pipeline = finding.candidate.pipeline
+    return Choice(
+        finding=finding,
+        memory=_memory(question, finding),
+        samples_per_second=question.work.algebra.num_trajectories / finding.batch_seconds,
+        bound_share=bound / finding.batch_seconds,
+        strict_bound_share=None if pipeline.max_staleness else strict / finding.batch_seconds,
+    )
+
+
+def _memory(question: Question, finding: Finding) -> dict[Duty, LaneMemory]:
+    work = question.work.with_fragment_size(finding.candidate.fragment_size)
+    trains = set(finding.candidate.trainers)
+    duty = Duty.BOTH if finding.candidate.pipeline.trainers_generate else Duty.TRAINER
+    fullest: dict[Duty, LaneMemory] = {}
+    for place, device in enumerate(question.devices):
+        of_lane = duty if place in trains else Duty.ROLLOUT
+        memory = lane_memory(work, device, of_lane, num_ranks=len(trains))
+        if of_lane not in fullest or memory.total > fullest[of_lane].total:
+            fullest[of_lane] = memory
+    return fullest
+
+
+def plan(spec: RunSpec, *, devices: Sequence[str] = (), costs: CostTable | None = None) -> Plan:
+    """What a run of `spec` could do with its lanes, rollout and trainer lanes counted together.
+
+    Args:
+        devices: names in `hardware.ACCELERATORS`, one for each of these lanes, or one for all; empty: CPU cores for the
+            shapes model, H100s otherwise.
+        costs: what an earlier run of the same base model, sampling and batch has measured.
+
+    Raises:
+        ValueError: for unknown devices, a wrong number of them, or too few lanes or too little memory.
+    """
+    return answer(_question(spec, devices, costs))
+
+
+def resolve(spec: RunSpec, *, devices: Sequence[str] = (), costs: CostTable | None = None) -> RunSpec:
+    """`placement: auto` settled: placement, split, switches and, where it was empty, the fragment size.
+
+    Any other spec is returned as it is. Arguments and errors are those of `plan`.
+    """
+    if spec.pipeline.placement is not Placement.AUTO:
+        return spec
+    return settled(spec, plan(spec, devices=devices, costs=costs).best)
+
+
+def settled(spec: RunSpec, choice: Choice) -> RunSpec:
+    """The spec with one of its plan's choices written in."""
+    candidate = choice.finding.candidate
+    num_lanes = spec.lanes.num_rollout + spec.lanes.num_trainer
+    num_trainer = len(candidate.trainers)
+    lanes = spec.lanes.model_copy(update={"num_rollout": num_lanes - num_trainer, "num_trainer": num_trainer})
+    batch = spec.batch.model_copy(update={"fragment_size": candidate.fragment_size})
+    concrete = spec.model_copy(update={"pipeline": candidate.pipeline, "lanes": lanes, "batch": batch})
+    return RunSpec.model_validate(concrete.model_dump())
+
+
+def _question(spec: RunSpec, devices: Sequence[str], costs: CostTable | None) -> Question:
+    work = Workload.of(spec)
+    pool = _pool(spec, work, devices)
+    expected = pool_costs(work, pool, num_reward=spec.lanes.num_reward)
+    group_size = work.algebra.group_size
+    sizes = [size for size in range(1, group_size + 1) if group_size % size == 0]
+    return Question(
+        work=work,
+        devices=pool,
+        costs=expected if costs is None else learnt_costs(costs, expected),
+        wanted=spec.pipeline,
+        fragment_sizes=tuple(sizes) if spec.batch.fragment_size is None else (spec.batch.fragment_size,),
+        advantage_std=spec.algorithm.advantage_std,
+    )
+
+
+def _pool(spec: RunSpec, work: Workload, devices: Sequence[str]) -> tuple[Accelerator, ...]:
+    num_lanes = spec.lanes.num_rollout + spec.lanes.num_trainer
+    names = list(devices) or ["cpu" if work.profile is SHAPES else "h100"]
+    if len(names) == 1:
+        names *= num_lanes
+    if len(names) != num_lanes:
+        raise ValueError(
+            f"`devices` must name one for each of {num_lanes} lanes (`lanes.num_rollout` + `lanes.num_trainer`) "
+            f"or one for all, got {len(names)}"
+        )
+    return tuple(accelerator(name) for name in names)

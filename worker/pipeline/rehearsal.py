@@ -1,0 +1,121 @@
+"""Plays a plan before anybody runs it: the real scheduler on the simulator's clock, one candidate at a time.
+
+Invariant: a rehearsal measures batches from one publish to a later one, with the run still going on behind the last, so
+that neither the start nor the end of the run is counted.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from worker.contracts.names import Role
+from worker.contracts.sections import PipelineSpec
+from worker.contracts.spans import IdleCause, Span, SpanKind
+from worker.pipeline.bubbles import SpanClass
+from worker.pipeline.estimates import PoolCosts, Workload, lane_name
+from worker.pipeline.scheduler import Scheduler
+from worker.pipeline.simulator import SimulatedLane, Simulator
+from worker.pipeline.types import Event, Published
+
+_FIRST_MEASURED = 1
+"""Batches that only bring the pipeline up to its pace."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """One way to use a pool."""
+
+    pipeline: PipelineSpec
+    """Its placement is resolved."""
+    trainers: tuple[int, ...]
+    """Places in the pool of the lanes that train; all of them for colocated placement."""
+    fragment_size: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rehearsal:
+    """What came of a candidate."""
+
+    batch_seconds: float
+    shares: Mapping[SpanClass, float]
+    """Of the time of generating and training lanes, over the batches measured."""
+    mean_staleness: float
+    """Batches by which a trained sample is behind, on average."""
+
+
+def rehearse(
+    work: Workload,
+    costs: PoolCosts,
+    candidate: Candidate,
+    *,
+    advantage_std: Literal["group", "batch"],
+    num_batches: int = 1,
+) -> Rehearsal:
+    """Simulate as many batches as are to be measured, and those around them.
+
+    Staleness 0 repeats itself batch by batch, so one is enough; running ahead takes some to settle.
+    """
+    work = (
+        work
+        if work.algebra.fragment_size == candidate.fragment_size
+        else (work.with_fragment_size(candidate.fragment_size))
+    )
+    first = _FIRST_MEASURED + candidate.pipeline.max_staleness
+    last = first + num_batches
+    table = costs.table(candidate.trainers)
+    scheduler = Scheduler(
+        work.algebra,
+        candidate.pipeline,
+        advantage_std=advantage_std,
+        first_batch=0,
+        num_batches=last + candidate.pipeline.max_staleness,
+        policy_version=0,
+        prior=table,
+    )
+    published: list[float] = []
+    spans: list[Span] = []
+
+    def observe(event: Event, at: float) -> None:
+        if isinstance(event, Published):
+            published.append(at)
+
+    lanes = _lanes(candidate, costs)
+    Simulator(scheduler, work.algebra, lanes, table, spans.append, tsp=candidate.pipeline.tsp, observe=observe).run()
+    start, end = published[first - 1], published[last - 1]
+    return Rehearsal(
+        batch_seconds=(end - start) / num_batches,
+        shares=_shares(spans, start, end),
+        mean_staleness=_mean_staleness(spans, range(first, last)),
+    )
+
+
+def _lanes(candidate: Candidate, costs: PoolCosts) -> list[SimulatedLane]:
+    trains = set(candidate.trainers)
+    pool = [
+        SimulatedLane(lane=lane_name(place), role=Role.TRAINER if place in trains else Role.ROLLOUT)
+        for place in range(len(costs.lanes))
+    ]
+    return pool + [SimulatedLane(lane=f"reward-{index}", role=Role.REWARD) for index in range(costs.num_reward)]
+
+
+def _shares(spans: list[Span], start: float, end: float) -> dict[SpanClass, float]:
+    """By class, of what lies between `start` and `end` on lanes that generate or train."""
+    seconds: dict[tuple[SpanKind, IdleCause | None], float] = {}
+    for span in spans:
+        inside = min(span.end, end) - max(span.start, start)
+        if inside > 0 and not span.lane.startswith(Role.REWARD):
+            seconds[span.kind, span.cause] = seconds.get((span.kind, span.cause), 0.0) + inside
+    total = sum(seconds.values())
+    return {span_class: part / total for span_class, part in seconds.items()}
+
+
+def _mean_staleness(spans: list[Span], batches: range) -> float:
+    """Batch b is trained on version b, so a sample of version v is b − v behind."""
+    behind = [
+        (span.batch - span.policy_version, span.num_samples)
+        for span in spans
+        if span.kind in (SpanKind.GENERATE, SpanKind.LENT_GENERATE)
+        and span.batch in batches
+        and span.policy_version is not None
+    ]
+    return sum(versions * number for versions, number in behind) / sum(number for _, number in behind)

@@ -1,0 +1,212 @@
+"""Finds the best split of a pool for one mode: the closed-form limits say where to begin, rehearsals where to go.
+
+    every (fragment size, who trains first, number of trainer lanes) ─► limit ─► the best ─► rehearse, step to the
+                                                                     neighbours while that makes batches shorter
+
+With lanes of several kinds, those that train are the first so many in some order of kinds: the gang goes at its slowest
+lane's pace, so mixing kinds is worth it only where one kind is used up. Invariant: nothing is rehearsed twice, and
+nothing is offered that its lanes do not hold.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import permutations
+from typing import Literal
+
+import numpy as np
+
+from worker.contracts.sections import PipelineSpec
+from worker.pipeline.estimates import PoolCosts, Workload
+from worker.pipeline.hardware import Accelerator
+from worker.pipeline.limits import Counts, LaneKinds, batch_limits
+from worker.pipeline.memory import Duty, lane_memory
+from worker.pipeline.modes import PlanningMode
+from worker.pipeline.rehearsal import Candidate, Rehearsal, rehearse
+
+_NUM_FRAGMENT_SIZES_TRIED = 2
+_MAX_REHEARSED_LANES = 64
+"""Beyond, a plan rests on the limits alone: rehearsing takes longer than a person waits for a page."""
+_MAX_ORDERS = 6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SplitPoint:
+    """One point of a curve."""
+
+    num_trainer: int
+    batch_seconds: float
+    is_rehearsed: bool
+    """Otherwise it is the limit, which no schedule of that mode and split beats."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """A mode's best."""
+
+    candidate: Candidate
+    batch_seconds: float
+    rehearsal: Rehearsal | None
+    """`None` for pools too large to rehearse; the seconds are then the limit's."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A split: the first `num_trainer` lanes of an order train."""
+
+    order: int
+    num_trainer: int
+    fragment_size: int
+
+
+class Explorer:
+    def __init__(
+        self,
+        work: Workload,
+        costs: PoolCosts,
+        devices: Sequence[Accelerator],
+        *,
+        fragment_sizes: Sequence[int],
+        advantage_std: Literal["group", "batch"] = "group",
+    ) -> None:
+        self._works = {size: work.with_fragment_size(size) for size in fragment_sizes}
+        self._costs = costs
+        self._devices = devices
+        self._advantage_std = advantage_std
+        self._kinds = {size: LaneKinds.of(costs, size) for size in fragment_sizes}
+        kinds = next(iter(self._kinds.values()))
+        self._of_lane = np.array(kinds.of_lane)
+        self._orders = [
+            np.concatenate([np.flatnonzero(self._of_lane == kind) for kind in order])
+            for order, _ in zip(permutations(range(kinds.number.size)), range(_MAX_ORDERS), strict=False)
+        ]
+        self._rehearsed: dict[tuple[_Place, PipelineSpec], Rehearsal] = {}
+
+    @property
+    def rehearses(self) -> bool:
+        return len(self._costs.lanes) <= _MAX_REHEARSED_LANES
+
+    def find(self, mode: PlanningMode, wanted: PipelineSpec) -> Finding | None:
+        """The best that this mode can do with the pool; `None` where no split of it holds."""
+        starts = self._starts(mode)
+        if not starts:
+            return None
+        first, *others = mode.settings(wanted)
+        if not self.rehearses:
+            limit, place = starts[0]
+            return Finding(candidate=self._candidate(place, first), batch_seconds=limit, rehearsal=None)
+        reached = {self._climb(place, first, mode) for _, place in starts}
+        tried = [(place, first) for place in reached]
+        if others:
+            best = min(reached, key=lambda place: self._seconds(place, first))
+            tried += [(self._climb(best, settings, mode), settings) for settings in others]
+        place, settings = min(tried, key=lambda entry: self._seconds(*entry))
+        rehearsal = self._rehearse(place, settings)
+        return Finding(
+            candidate=self._candidate(place, settings), batch_seconds=rehearsal.batch_seconds, rehearsal=rehearsal
+        )
+
+    def curve(self, mode: PlanningMode, wanted: PipelineSpec) -> tuple[SplitPoint, ...]:
+        """The best of every number of trainer lanes that holds: rehearsed where it was, its limit elsewhere."""
+        points: dict[int, SplitPoint] = {}
+        for seconds, place in self._limits(mode):
+            if place.num_trainer not in points or seconds < points[place.num_trainer].batch_seconds:
+                points[place.num_trainer] = SplitPoint(
+                    num_trainer=place.num_trainer, batch_seconds=seconds, is_rehearsed=False
+                )
+        allowed = mode.settings(wanted)
+        rehearsed: dict[int, float] = {}
+        for (place, settings), rehearsal in self._rehearsed.items():
+            if settings in allowed:
+                best = rehearsed.get(place.num_trainer, np.inf)
+                rehearsed[place.num_trainer] = min(best, rehearsal.batch_seconds)
+        for number, seconds in rehearsed.items():
+            points[number] = SplitPoint(num_trainer=number, batch_seconds=seconds, is_rehearsed=True)
+        return tuple(points[number] for number in sorted(points))
+
+    # --- limits -----------------------------------------------------------------------------------------------------
+
+    def _starts(self, mode: PlanningMode) -> list[tuple[float, _Place]]:
+        """The best split by its limit for each of the best fragment sizes, the best first."""
+        best: dict[int, tuple[float, _Place]] = {}
+        for seconds, place in self._limits(mode):
+            if place.fragment_size not in best or seconds < best[place.fragment_size][0]:
+                best[place.fragment_size] = (seconds, place)
+        return sorted(best.values(), key=lambda entry: entry[0])[:_NUM_FRAGMENT_SIZES_TRIED]
+
+    def _limits(self, mode: PlanningMode) -> Iterator[tuple[float, _Place]]:
+        """Of every split that holds."""
+        limit = replace(mode.limit, overlaps=mode.limit.overlaps and self._advantage_std == "group")
+        num_lanes = len(self._costs.lanes)
+        numbers = [num_lanes] if mode.is_colocated else list(range(1, num_lanes))
+        for size, work in self._works.items():
+            for order in range(1 if mode.is_colocated else len(self._orders)):
+                counts = self._counts(order, numbers)
+                seconds = batch_limits(work.algebra, self._costs, self._kinds[size], counts, limit)
+                holds = self._holds(work, mode, counts)
+                for number, at_least, does_hold in zip(numbers, seconds.tolist(), holds, strict=True):
+                    if does_hold and np.isfinite(at_least):
+                        yield at_least, _Place(order, number, size)
+
+    def _counts(self, order: int, numbers: Sequence[int]) -> Counts:
+        """[number of trainers, kind]."""
+        num_kinds = int(self._of_lane.max()) + 1
+        taken = np.cumsum(np.eye(num_kinds, dtype=np.int64)[self._of_lane[self._orders[order]]], axis=0)
+        return np.asarray(taken[np.array(numbers, dtype=np.int64) - 1])
+
+    def _holds(self, work: Workload, mode: PlanningMode, counts: Counts) -> list[bool]:
+        """Whether every lane holds its duty. A trainer lane that may be lent does both."""
+        lends = mode.is_colocated or len(mode.tags) > 1
+        duty = Duty.BOTH if lends else Duty.TRAINER
+        totals = counts[-1] * 0 + np.bincount(self._of_lane)
+        devices = {int(kind): device for kind, device in zip(self._of_lane, self._devices, strict=True)}
+        rollout_fits = {kind: lane_memory(work, device, Duty.ROLLOUT).fits(device) for kind, device in devices.items()}
+        held: list[bool] = []
+        for split in counts:
+            ranks = int(split.sum())
+            held.append(
+                all(
+                    (not split[kind] or lane_memory(work, device, duty, num_ranks=ranks).fits(device))
+                    and (split[kind] == totals[kind] or rollout_fits[kind])
+                    for kind, device in devices.items()
+                )
+            )
+        return held
+
+    # --- rehearsals -------------------------------------------------------------------------------------------------
+
+    def _climb(self, place: _Place, settings: PipelineSpec, mode: PlanningMode) -> _Place:
+        """Step to a neighbouring number of trainers for as long as that shortens the batch, in ever smaller steps."""
+        if mode.is_colocated:
+            return place
+        held = {entry for _, entry in self._limits(mode)}
+        step = max(1, len(self._costs.lanes) // 8)
+        while step:
+            neighbours = [replace(place, num_trainer=place.num_trainer + move) for move in (-step, step)]
+            best = min(
+                [place, *(entry for entry in neighbours if entry in held)],
+                key=lambda entry: self._seconds(entry, settings),
+            )
+            if best == place:
+                step //= 2
+            place = best
+        return place
+
+    def _seconds(self, place: _Place, settings: PipelineSpec) -> float:
+        return self._rehearse(place, settings).batch_seconds
+
+    def _rehearse(self, place: _Place, settings: PipelineSpec) -> Rehearsal:
+        if (place, settings) not in self._rehearsed:
+            self._rehearsed[place, settings] = rehearse(
+                self._works[place.fragment_size],
+                self._costs,
+                self._candidate(place, settings),
+                advantage_std=self._advantage_std,
+                num_batches=1 + 2 * settings.max_staleness,
+            )
+        return self._rehearsed[place, settings]
+
+    def _candidate(self, place: _Place, settings: PipelineSpec) -> Candidate:
+        trainers = self._orders[place.order][: place.num_trainer]
+        return Candidate(
+            pipeline=settings, trainers=tuple(sorted(trainers.tolist())), fragment_size=place.fragment_size
+        )
