@@ -78,4 +78,5 @@ def build_scheduler(answer: BootstrapAnswer, position: RunPosition) -> Scheduler
         first_batch=position.batch,
         num_batches=spec.num_batches,
         policy_version=position.policy_version,
+        first_batch_version=position.next_batch_version,
     )

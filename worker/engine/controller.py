@@ -26,6 +26,7 @@ trainer rank rewinds the run to its last checkpoint. Both are bounded and told.
 
 import logging
 import time
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -33,7 +34,7 @@ from ray import ObjectRef
 
 from worker.contracts.events import CostsEvent, Phase, PhaseEvent, QueueEvent, ResumedEvent, StateEvent
 from worker.contracts.states import RunState
-from worker.engine.actors.reports import AdapterFacts, CallReport
+from worker.engine.actors.reports import AdapterFacts, CallReport, Restored
 from worker.engine.build import build_scheduler
 from worker.engine.control.calls import CallTable, Reports, RewindNeededError
 from worker.engine.control.checkpoints import RunPosition
@@ -179,8 +180,13 @@ class Controller:
 
     def _load_checkpoint(self, uri: str) -> RunPosition:
         found: list[RunPosition] = []
-        first = self._gang.lanes[0]
-        self._gang.load_checkpoint(uri, lambda reports: found.append(RunPosition(**reports[first].value)))
+
+        def finish(restored: Restored, behaviour: ObjectRef) -> None:
+            found.append(RunPosition(**restored.client_state))
+            if restored.behaviour is not None:
+                self._parts.offers.offer_again(restored.behaviour, behaviour)
+
+        self._gang.load_checkpoint(uri, finish)
         self._wait_for_calls()
         return found[0]
 
@@ -358,7 +364,11 @@ class Controller:
             self._has_saved_final = True
         scheduler.apply(TrainerReserved(), self._now())
         orders = tuple(self._commands.checkpoint_orders)
-        self._saver.save(self._progress.position, final=final, then=partial(self._saved, orders, final))
+        position, version, behaviour = self._progress.position, scheduler.next_batch_version, None
+        if version < position.policy_version:
+            # The batch has begun on an older version: after a resume it must be drawn by that one again.
+            position, behaviour = replace(position, next_batch_version=version), self._parts.offers.adapter(version)
+        self._saver.save(position, behaviour, final=final, then=partial(self._saved, orders, final))
 
     def _saved(self, orders: tuple[str, ...], final: bool, uri: str) -> None:
         self._is_final_saved = self._is_final_saved or final

@@ -123,4 +123,5 @@ class UpdateStats:
     sums: dict[str, float] = field(default_factory=dict)
     """`loss`, `ratio`, `clipped`; `kl` over the `kl_pairs` it was measured on."""
     maxima: dict[str, float] = field(default_factory=dict)
-    """`ratio_deviation`; on fresh data also `mean_error` = |μ_replay − μ_rollout| / std."""
+    """`ratio_deviation`; on the first update of a batch also the replay gate's `replay_ratio_deviation` and
+    `mean_error` = |μ_replay − μ_rollout| / std."""

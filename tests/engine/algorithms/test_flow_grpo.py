@@ -14,12 +14,20 @@ from worker.engine.algorithms.flow_grpo import FlowGrpo
 from worker.engine.algorithms.registry import ALGORITHMS
 
 
-def pairs(new: list[float], old: list[float], advantages: list[float], kl: list[float] | None = None) -> ReplayedPairs:
+def pairs(
+    new: list[float],
+    old: list[float],
+    advantages: list[float],
+    kl: list[float] | None = None,
+    *,
+    is_stale: bool = False,
+) -> ReplayedPairs:
     return ReplayedPairs(
         log_probs=torch.tensor(new, requires_grad=True),
         old_log_probs=torch.tensor(old),
         advantages=torch.tensor(advantages),
         kl=None if kl is None else torch.tensor(kl),
+        is_stale=is_stale,
     )
 
 
@@ -65,3 +73,33 @@ def test_kl_is_added_with_its_coefficient_and_only_then_asked_for() -> None:
     with pytest.raises(ValueError, match="`kl` must be given"):
         with_kl.terms(pairs([0.0], [0.0], [0.0]))
     assert not FlowGrpo(FlowGrpoSpec()).needs_reference
+
+
+def test_stale_pairs_are_weighed_by_their_truncated_ratio() -> None:
+    """AIPO, arXiv 2505.24034: -min(ratio, cap) A log-prob, the weight held constant."""
+    new, old, advantages = [0.5, 0.2, -0.1], [0.0, 0.3, -0.8], [1.0, -2.0, 0.5]
+    given_pairs = pairs(new, old, advantages, is_stale=True)
+    terms = FlowGrpo(FlowGrpoSpec(clip_range=0.1), importance_cap=1.5).terms(given_pairs)
+    weights = np.minimum(np.exp(np.array(new) - np.array(old)), 1.5)
+    np.testing.assert_allclose(terms.loss.detach().numpy(), -weights * np.array(advantages) * np.array(new), rtol=1e-6)
+    terms.loss.sum().backward()
+    assert given_pairs.log_probs.grad is not None
+    np.testing.assert_allclose(given_pairs.log_probs.grad.numpy(), -weights * np.array(advantages), rtol=1e-6)
+    assert terms.clipped.tolist() == [True, False, True]
+    np.testing.assert_allclose(terms.ratio.numpy(), np.exp(np.array(new) - np.array(old)), rtol=1e-6)
+
+
+def test_the_cap_concerns_stale_pairs_alone_and_without_one_they_are_clipped() -> None:
+    new, old, advantages = [0.5, 0.2, -0.1], [0.0, 0.3, -0.8], [1.0, -2.0, 0.5]
+    clipped = FlowGrpo(FlowGrpoSpec(clip_range=0.1)).terms(pairs(new, old, advantages)).loss
+    capped = FlowGrpo(FlowGrpoSpec(clip_range=0.1), importance_cap=1.5)
+    assert torch.equal(capped.terms(pairs(new, old, advantages)).loss, clipped)
+    without = FlowGrpo(FlowGrpoSpec(clip_range=0.1)).terms(pairs(new, old, advantages, is_stale=True)).loss
+    assert torch.equal(without, clipped)
+
+
+def test_a_penalty_is_added_to_stale_pairs_too() -> None:
+    spec = FlowGrpoSpec(kl_coefficient=0.5)
+    without = FlowGrpo(FlowGrpoSpec(), importance_cap=2.0).terms(pairs([0.1], [0.0], [1.0], is_stale=True)).loss
+    with_kl = FlowGrpo(spec, importance_cap=2.0).terms(pairs([0.1], [0.0], [1.0], [3.0], is_stale=True)).loss
+    torch.testing.assert_close(with_kl, without + 1.5)

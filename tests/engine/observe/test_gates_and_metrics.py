@@ -13,7 +13,7 @@ from worker.engine.types import UpdateStats
 
 
 def stats(mean_error: float, ratio_deviation: float) -> UpdateStats:
-    return UpdateStats(num_pairs=1, maxima={"mean_error": mean_error, "ratio_deviation": ratio_deviation})
+    return UpdateStats(num_pairs=1, maxima={"mean_error": mean_error, "replay_ratio_deviation": ratio_deviation})
 
 
 def test_the_gate_passes_with_its_figures() -> None:
@@ -29,7 +29,7 @@ def test_the_gate_fails_with_both_figures(mean_error: float, ratio_deviation: fl
 
 def test_a_gate_that_measured_nothing_fails() -> None:
     with pytest.raises(ReplayGateError, match="carry their means"):
-        check_replay_gate(UpdateStats(num_pairs=1, maxima={"ratio_deviation": 0.0}), ReplayGateSpec())
+        check_replay_gate(UpdateStats(num_pairs=1, maxima={"replay_ratio_deviation": 0.0}), ReplayGateSpec())
 
 
 def test_merging_adds_sums_and_keeps_the_larger_maximum() -> None:

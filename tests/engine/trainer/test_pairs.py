@@ -1,33 +1,14 @@
-"""Pairs are spread so that each is trained once and no rank ever waits for another."""
+"""A group's fragments become pairs that lie as packing counts them."""
 
 import math
 from dataclasses import replace
 
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 
 from worker.engine.errors import NonFiniteError
-from worker.engine.trainer.pairs import GroupPairs, rank_share
+from worker.engine.trainer.pairs import GroupPairs
 from worker.engine.types import GroupBatch
-
-
-@given(num_pairs=st.integers(1, 200), micro_batch_size=st.integers(1, 40), world_size=st.integers(1, 9))
-def test_each_pair_is_trained_by_exactly_one_rank(num_pairs: int, micro_batch_size: int, world_size: int) -> None:
-    shares = [rank_share(num_pairs, micro_batch_size, rank, world_size) for rank in range(world_size)]
-    trained = [pair for share in shares for micro in share if micro.weight for pair in range(micro.start, micro.end)]
-    assert sorted(trained) == list(range(num_pairs))
-
-
-@given(num_pairs=st.integers(1, 200), micro_batch_size=st.integers(1, 40), world_size=st.integers(1, 9))
-def test_ranks_stay_in_lockstep_within_the_micro_batch_size(
-    num_pairs: int, micro_batch_size: int, world_size: int
-) -> None:
-    shares = [rank_share(num_pairs, micro_batch_size, rank, world_size) for rank in range(world_size)]
-    assert {len(share) for share in shares} == {math.ceil(math.ceil(num_pairs / world_size) / micro_batch_size)}
-    assert all(0 < micro.end - micro.start <= micro_batch_size for share in shares for micro in share)
-    assert all(micro.end <= num_pairs for share in shares for micro in share)
 
 
 def test_a_group_is_flattened_member_by_member(groups: list[GroupBatch]) -> None:

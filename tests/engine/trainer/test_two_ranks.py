@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[3]
 WORLD_SIZE = 2
 STAGES = pytest.mark.parametrize("stage", [0, 1, 2])
 
-# 9 pairs a group: 5 for rank 0 in micro-batches of 4 and 1, 4 for rank 1 in one of 4 and one of padding.
+# 9 pairs a group, a denoising step of all members in each micro-batch: 2 for rank 0, 1 and one of padding for rank 1.
 NUM_PAIRS = 18
 SECTIONS: dict[str, Any] = {
     "batch": {"group_size": 3, "micro_batch_size": 4},
@@ -106,7 +106,7 @@ def test_gradients_equal_those_of_one_rank(
 
 @STAGES
 def test_each_pair_was_trained_by_one_rank(ranks: list[dict[int, dict[str, Any]]], stage: int) -> None:
-    assert [rank[stage]["pairs_seen"] for rank in ranks] == [[5, 5], [4, 4]]
+    assert [rank[stage]["pairs_seen"] for rank in ranks] == [[6, 6], [3, 3]]
 
 
 @STAGES

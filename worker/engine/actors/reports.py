@@ -1,7 +1,7 @@
 """The small values that actors hand to the driver: no tensors, no torch import."""
 
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from worker.engine.telemetry.logs import LogRecord
 
@@ -46,6 +46,15 @@ class AdapterFacts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Restored:
+    """What a checkpoint brought back."""
+
+    client_state: dict[str, Any]
+    behaviour: AdapterFacts | None
+    """The older adapter that the next batch had begun on, where there is one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Rendezvous:
     """Where the ranks of one torch.distributed group meet."""
 
@@ -61,3 +70,21 @@ class GroupPlan:
     group: int
     advantages: tuple[float, ...]
     num_fragments: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccumulationPlan:
+    """One accumulation of complete groups of one batch; their trajectories follow, flat and in order."""
+
+    groups: tuple[GroupPlan, ...]
+    num_pairs_total: int
+    """Of the whole mini-batch."""
+    fresh: bool
+    """No optimizer step was taken on this batch yet: the replay gate is judged on what comes of it."""
+    staleness: int
+    """The version being trained − the version that drew the batch."""
+
+    @property
+    def needs_behaviour(self) -> bool:
+        """Whether the gate must replay with the adapter that drew the batch."""
+        return self.fresh and self.staleness > 0

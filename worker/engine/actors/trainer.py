@@ -16,7 +16,14 @@ import ray
 from worker.contracts.names import Role
 from worker.contracts.run_spec import RunSpec
 from worker.engine.actors.generating import GeneratingActor
-from worker.engine.actors.reports import AdapterFacts, CallReport, GroupPlan, Rendezvous
+from worker.engine.actors.reports import (
+    AccumulationPlan,
+    AdapterFacts,
+    CallReport,
+    GroupPlan,
+    Rendezvous,
+    Restored,
+)
 from worker.engine.types import GroupBatch, PublishedAdapter, Trajectories, UpdateStats
 
 if TYPE_CHECKING:
@@ -42,6 +49,15 @@ def assemble_groups(plans: Sequence[GroupPlan], trajectories: Sequence[Trajector
         )
         for plan in plans
     ]
+
+
+def _facts(adapter: PublishedAdapter) -> AdapterFacts:
+    return AdapterFacts(
+        policy_version=adapter.policy_version,
+        num_tensors=len(adapter.tensors),
+        num_bytes=adapter.num_bytes,
+        sha256=adapter.sha256,
+    )
 
 
 class TrainerActor(GeneratingActor):
@@ -84,11 +100,16 @@ class TrainerActor(GeneratingActor):
         return self._report(start, None)
 
     def accumulate(
-        self, plans: Sequence[GroupPlan], num_pairs_total: int, fresh: bool, *trajectories: Trajectories
+        self, plan: AccumulationPlan, behaviour: PublishedAdapter | None, *trajectories: Trajectories
     ) -> CallReport[UpdateStats]:
         start = time.monotonic()
-        groups = assemble_groups(plans, trajectories)
-        stats = self._engine.accumulate(groups, num_pairs_total=num_pairs_total, fresh=fresh)
+        stats = self._engine.accumulate(
+            assemble_groups(plan.groups, trajectories),
+            num_pairs_total=plan.num_pairs_total,
+            fresh=plan.fresh,
+            staleness=plan.staleness,
+            behaviour=behaviour,
+        )
         return self._report(start, stats)
 
     def commit(self) -> CallReport[dict[str, float]]:
@@ -99,22 +120,24 @@ class TrainerActor(GeneratingActor):
         """Called with two returns: facts for the driver, tensors (of rank 0 alone) for the rollout lanes."""
         start = time.monotonic()
         adapter = self._engine.adapter(policy_version)
-        facts = AdapterFacts(
-            policy_version=adapter.policy_version,
-            num_tensors=len(adapter.tensors),
-            num_bytes=adapter.num_bytes,
-            sha256=adapter.sha256,
-        )
-        return self._report(start, facts), adapter if self._rank == 0 else None
+        return self._report(start, _facts(adapter)), adapter if self._rank == 0 else None
 
-    def save_checkpoint(self, uri: str, client_state: dict[str, Any]) -> CallReport[int]:
+    def save_checkpoint(
+        self, uri: str, client_state: dict[str, Any], behaviour: PublishedAdapter | None
+    ) -> CallReport[int]:
         """The value is the bytes that this rank wrote."""
         start = time.monotonic()
-        return self._report(start, self._engine.save_checkpoint(uri, client_state))
+        return self._report(start, self._engine.save_checkpoint(uri, client_state, behaviour))
 
-    def load_checkpoint(self, uri: str) -> CallReport[dict[str, Any]]:
+    def load_checkpoint(self, uri: str) -> tuple[CallReport[Restored], PublishedAdapter | None]:
+        """Called with two returns: facts for the driver, and the older adapter that is kept there (rank 0 alone)."""
+        from worker.engine.trainer.checkpoint import load_behaviour
+
         start = time.monotonic()
-        return self._report(start, self._engine.load_checkpoint(uri))
+        state = self._engine.load_checkpoint(uri)
+        behaviour = load_behaviour(uri) if self._rank == 0 else None
+        restored = Restored(client_state=state, behaviour=None if behaviour is None else _facts(behaviour))
+        return self._report(start, restored), behaviour
 
     def export_lora(self) -> tuple[CallReport[None], bytes]:
         """The adapter as a diffusers LoRA file: its bytes, so that driver and trainer need share no disk."""

@@ -17,6 +17,8 @@ class ReplayedPairs:
     advantages: torch.Tensor
     kl: torch.Tensor | None
     """To the reference policy, with gradient; `None` where the algorithm asked for none."""
+    is_stale: bool
+    """Whether the behaviour policy is of an older version than the batch is trained on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,6 +17,12 @@ class RunPosition:
     batch: int = 0
     policy_version: int = 0
     optimizer_step: int = 0
+    next_batch_version: int | None = None
+    """What the next batch had begun on, where that is older than `policy_version`."""
+
+    def version_at(self, batch: int) -> int:
+        """The version that `batch`, the next one or a later, is trained on: each batch before it adds one."""
+        return self.policy_version + batch - self.batch
 
 
 class CheckpointKeeper:

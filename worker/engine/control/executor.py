@@ -16,7 +16,7 @@ from ray import ObjectRef
 
 from worker.contracts.names import Placement, Role
 from worker.contracts.spans import SpanKind
-from worker.engine.actors.reports import AdapterFacts, GroupPlan
+from worker.engine.actors.reports import AccumulationPlan, AdapterFacts, GroupPlan
 from worker.engine.control.calls import CallTable, Reports
 from worker.engine.control.fragments import FragmentRecord
 from worker.engine.control.gang import TrainerGang
@@ -159,19 +159,21 @@ class RayExecutor:
     # --- trainer lanes ----------------------------------------------------------------------------------------------
 
     def _accumulate(self, action: Accumulate) -> None:
-        plans, trajectories = [], list[ObjectRef]()
+        groups, trajectories = [], list[ObjectRef]()
         for group in action.groups:
             records = self._shelf.of_group(Purpose.TRAIN, action.batch, group)
             trajectories += [record.trajectories for record in records]
             advantages = self._advantages.of_group(action.batch, group).advantages
-            plans.append(GroupPlan(batch=action.batch, group=group, advantages=advantages, num_fragments=len(records)))
-        self._gang.accumulate(
-            plans,
-            trajectories,
+            groups.append(GroupPlan(batch=action.batch, group=group, advantages=advantages, num_fragments=len(records)))
+        version = self._shelf.version_of(action.batch)
+        plan = AccumulationPlan(
+            groups=tuple(groups),
             num_pairs_total=self._spec.algebra.num_pairs_per_optimizer_step,
             fresh=_is_fresh(action),
-            then=partial(self._accumulated, action),
+            staleness=self._progress.position.version_at(action.batch) - version,
         )
+        behaviour = self._offers.adapter(version) if plan.needs_behaviour else None
+        self._gang.accumulate(plan, behaviour, trajectories, partial(self._accumulated, action))
 
     def _accumulated(self, action: Accumulate, reports: Reports) -> None:
         for lane, report in reports.items():
@@ -210,5 +212,5 @@ class RayExecutor:
 
 
 def _is_fresh(action: Accumulate | Commit) -> bool:
-    """No optimizer step lies between these trajectories and now: the first mini-batch's first epoch."""
+    """No optimizer step was taken on the batch yet: its first mini-batch's first epoch."""
     return action.minibatch == 0 and action.epoch == 0

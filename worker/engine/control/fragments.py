@@ -41,6 +41,11 @@ class FragmentShelf:
         groups = self._batches.setdefault((key.purpose, key.batch), {})
         groups.setdefault(key.group, {})[key.index] = record
 
+    def version_of(self, batch: int) -> int:
+        """The one policy version that drew a batch of which something is generated."""
+        group = next(iter(self._batches[Purpose.TRAIN, batch].values()))
+        return next(iter(group.values())).fragment.policy_version
+
     def of_group(self, purpose: Purpose, batch: int, group: int) -> list[FragmentRecord]:
         """The group's fragments in member order."""
         return [record for _, record in sorted(self._batches[purpose, batch][group].items())]

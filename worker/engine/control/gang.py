@@ -13,7 +13,7 @@ from ray import ObjectRef
 
 from worker.contracts.ingest import BootstrapAnswer
 from worker.contracts.names import Role
-from worker.engine.actors.reports import AdapterFacts, GroupPlan
+from worker.engine.actors.reports import AccumulationPlan, AdapterFacts, Restored
 from worker.engine.control.calls import CallTable, Reports
 from worker.engine.control.lanes import LaneFleet
 
@@ -45,18 +45,13 @@ class TrainerGang:
 
     def accumulate(
         self,
-        plans: Sequence[GroupPlan],
+        plan: AccumulationPlan,
+        behaviour: ObjectRef | None,
         trajectories: Sequence[ObjectRef],
-        *,
-        num_pairs_total: int,
-        fresh: bool,
         then: Callable[[Reports], None],
     ) -> None:
-        """`trajectories` are those of the plans, flat and in order."""
-        refs = {
-            lane: self._fleet[lane].actor.accumulate.remote(plans, num_pairs_total, fresh, *trajectories)
-            for lane in self.lanes
-        }
+        """`trajectories` are those of the plan's groups, flat and in order; `behaviour` the adapter that drew them."""
+        refs = {lane: self._fleet[lane].actor.accumulate.remote(plan, behaviour, *trajectories) for lane in self.lanes}
         self._calls.start(refs, then)
 
     def commit(self, then: Callable[[Reports], None]) -> None:
@@ -75,12 +70,27 @@ class TrainerGang:
 
         self._calls.start({lane: refs[0] for lane, refs in pairs.items()}, finish)
 
-    def save_checkpoint(self, uri: str, client_state: dict[str, Any], then: Callable[[Reports], None]) -> None:
-        refs = {lane: self._fleet[lane].actor.save_checkpoint.remote(uri, client_state) for lane in self.lanes}
+    def save_checkpoint(
+        self, uri: str, client_state: dict[str, Any], behaviour: ObjectRef | None, then: Callable[[Reports], None]
+    ) -> None:
+        """`behaviour` is the older adapter to keep beside the weights."""
+        refs = {
+            lane: self._fleet[lane].actor.save_checkpoint.remote(uri, client_state, behaviour) for lane in self.lanes
+        }
         self._calls.start(refs, then)
 
-    def load_checkpoint(self, uri: str, then: Callable[[Reports], None]) -> None:
-        self._calls.start({lane: self._fleet[lane].actor.load_checkpoint.remote(uri) for lane in self.lanes}, then)
+    def load_checkpoint(self, uri: str, then: Callable[[Restored, ObjectRef], None]) -> None:
+        """`then` gets what came back, and the reference of the older adapter that it may speak of."""
+        pairs = {
+            lane: self._fleet[lane].actor.load_checkpoint.options(num_returns=2).remote(uri) for lane in self.lanes
+        }
+        first = self.lanes[0]
+        behaviour = pairs[first][1]
+
+        def finish(reports: Reports) -> None:
+            then(reports[first].value, behaviour)
+
+        self._calls.start({lane: refs[0] for lane, refs in pairs.items()}, finish)
 
     def export_lora(self, then: Callable[[Reports, bytes], None]) -> None:
         """`then` also gets the bytes of the LoRA file."""

@@ -22,6 +22,7 @@ class _Offer:
     adapter: ObjectRef
     offered_at: float
     pulled_by: set[str] = field(default_factory=set)
+    last_pulled_at: float = 0.0
     is_told: bool = False
 
 
@@ -36,6 +37,10 @@ class OfferTable:
     def offer(self, facts: AdapterFacts, adapter: ObjectRef, *, began_at: float) -> None:
         """Put a version on offer; `began_at` is when its publishing began, in driver time."""
         self._offers[facts.policy_version] = _Offer(facts, adapter, began_at)
+
+    def offer_again(self, facts: AdapterFacts, adapter: ObjectRef) -> None:
+        """Put a version on offer that an earlier life of this run published and told."""
+        self._offers[facts.policy_version] = _Offer(facts, adapter, 0.0, is_told=True)
 
     def pulled(self, lane: str, receipt: PullReceipt, *, generating_lanes: Collection[str], at: float) -> None:
         """Check what a lane read back; tells the `publish` event once every generating lane holds the version.
@@ -59,20 +64,34 @@ class OfferTable:
                 f"got {receipt.sha256}"
             )
         offer.pulled_by.add(lane)
-        if not offer.is_told and offer.pulled_by.issuperset(generating_lanes):
-            offer.is_told = True
-            self._client.emit(
-                PublishEvent,
-                policy_version=facts.policy_version,
-                num_bytes=facts.num_bytes,
-                num_tensors=facts.num_tensors,
-                sha256=facts.sha256,
-                seconds=at - offer.offered_at,
-            )
+        offer.last_pulled_at = at
+        if offer.pulled_by.issuperset(generating_lanes):
+            self._tell(offer)
 
     def keep_only(self, policy_versions: Collection[int]) -> None:
-        """Let go of every other version's bytes."""
-        self._offers = {version: offer for version, offer in self._offers.items() if version in policy_versions}
+        """Let go of every other version's bytes.
+
+        Where fewer fragments than lanes were left, or a lane was given up, not every lane asked for a version: what it
+        took those that did is told now.
+        """
+        for version in self._offers.keys() - policy_versions:
+            offer = self._offers.pop(version)
+            if offer.pulled_by:
+                self._tell(offer)
 
     def clear(self) -> None:
         self._offers.clear()
+
+    def _tell(self, offer: _Offer) -> None:
+        if offer.is_told:
+            return
+        offer.is_told = True
+        facts = offer.facts
+        self._client.emit(
+            PublishEvent,
+            policy_version=facts.policy_version,
+            num_bytes=facts.num_bytes,
+            num_tensors=facts.num_tensors,
+            sha256=facts.sha256,
+            seconds=offer.last_pulled_at - offer.offered_at,
+        )

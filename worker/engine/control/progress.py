@@ -4,6 +4,7 @@ Per optimizer step: loss, KL, ratio, clip fraction, gradient norm. Per batch: re
 staleness when it is published. `generate_seconds` and `train_seconds` are lane-seconds spent at it, over all lanes.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -21,11 +22,13 @@ from worker.engine.control.fragments import FragmentRecord, FragmentShelf
 from worker.engine.control.samples import SampleReporter, SampleSet
 from worker.engine.control.timeline import Timeline
 from worker.engine.errors import ReplayGateError
-from worker.engine.observe.gates import check_replay_gate
+from worker.engine.observe.gates import check_replay_gate, gate_figures
 from worker.engine.observe.metrics import merge_stats, update_metrics
 from worker.engine.telemetry.client import TelemetryClient
 from worker.engine.types import UpdateStats
 from worker.pipeline.types import Purpose
+
+GENERATING = (SpanKind.GENERATE, SpanKind.LENT_GENERATE, SpanKind.DECODE)
 
 
 class ProgressReporter:
@@ -50,7 +53,7 @@ class ProgressReporter:
         self._gate = gate
         self._clock = clock
         self._open_stats: list[UpdateStats] = []
-        self._num_scored = 0
+        self._num_scored: Counter[int] = Counter()
         self._batch_began = clock.now()
         self.position = RunPosition()
         """Complete batches, the version published last, optimizer steps so far."""
@@ -59,15 +62,15 @@ class ProgressReporter:
         """Start, or start again, from `position`."""
         self.position = position
         self._open_stats.clear()
-        self._num_scored = 0
+        self._num_scored.clear()
         self._batch_began = self._clock.now()
 
     def scored(self, batch: int) -> None:
         """A fragment of `batch` was scored; tells rewards and pictures when it was the last one."""
-        self._num_scored += 1
-        if self._num_scored < self._algebra.num_fragments:
+        self._num_scored[batch] += 1
+        if self._num_scored[batch] < self._algebra.num_fragments:
             return
-        self._num_scored = 0
+        del self._num_scored[batch]
         records = self._shelf.of_batch(Purpose.TRAIN, batch)
         self._tell(batch, reward_metrics(records) | self._zero_std_share(batch))
         advantages = {
@@ -77,12 +80,11 @@ class ProgressReporter:
             for record in records
             for member in record.fragment.members
         }
-        version = self.position.policy_version
         shown = SampleSet(
             purpose="train",
             batch=batch + 1,
             policy_version=records[0].fragment.policy_version,
-            trainer_version=version,
+            trainer_version=self.position.version_at(batch),
             folder=f"train/{batch + 1:06d}",
         )
         self._samples.report(shown, records, advantages)
@@ -92,12 +94,12 @@ class ProgressReporter:
         self._open_stats.extend(stats)
 
     def check_gate(self, batch: int) -> None:
-        """Judge the replay gate on the open mini-batch, which must be fresh. Raises `ReplayGateError`."""
+        """Judge the replay gate on the open mini-batch, the batch's first. Raises `ReplayGateError`."""
         stats = merge_stats(self._open_stats)
         try:
             values = check_replay_gate(stats, self._gate)
         except ReplayGateError:
-            self._client.emit(GateEvent, gate="replay", batch=batch + 1, passed=False, values=dict(stats.maxima))
+            self._client.emit(GateEvent, gate="replay", batch=batch + 1, passed=False, values=gate_figures(stats))
             raise
         self._client.emit(GateEvent, gate="replay", batch=batch + 1, passed=True, values=values)
 
@@ -118,7 +120,9 @@ class ProgressReporter:
             staleness = self.position.policy_version - record.fragment.policy_version
             counts[staleness] = counts.get(staleness, 0) + len(record.fragment.members)
         self._client.emit(StalenessEvent, batch=batch + 1, counts=counts)
-        self.position = replace(self.position, batch=batch + 1, policy_version=policy_version)
+        self.position = RunPosition(
+            batch=batch + 1, policy_version=policy_version, optimizer_step=self.position.optimizer_step
+        )
         self._tell(batch, self._speeds() | staleness_metrics(counts) | {Metric.POLICY_VERSION: float(policy_version)})
 
     def _speeds(self) -> dict[str, float]:
@@ -129,7 +133,7 @@ class ProgressReporter:
         return {
             Metric.BATCH_SECONDS: seconds,
             Metric.IMAGES_PER_SECOND: self._algebra.num_trajectories / seconds,
-            Metric.GENERATE_SECONDS: spent.get(SpanKind.GENERATE, 0.0) + spent.get(SpanKind.DECODE, 0.0),
+            Metric.GENERATE_SECONDS: sum(spent.get(kind, 0.0) for kind in GENERATING),
             Metric.TRAIN_SECONDS: spent.get(SpanKind.TRAIN, 0.0),
             Metric.IDLE_SHARE: idle / total if total else 0.0,
         }

@@ -5,6 +5,8 @@ from collections.abc import Callable
 from dataclasses import asdict
 from functools import partial
 
+from ray import ObjectRef
+
 from worker.contracts.events import AdapterEvent, CheckpointEvent
 from worker.contracts.spans import SpanKind
 from worker.engine.control.calls import Reports
@@ -38,10 +40,16 @@ class Saver:
         self.life = 0
         """As in `SampleReporter`."""
 
-    def save(self, position: RunPosition, *, final: bool, then: Callable[[str], None]) -> None:
-        """Write the checkpoint, then the LoRA; `then` gets the checkpoint's URI when both are made."""
+    def save(
+        self, position: RunPosition, behaviour: ObjectRef | None, *, final: bool, then: Callable[[str], None]
+    ) -> None:
+        """Write the checkpoint, then the LoRA; `then` gets the checkpoint's URI when both are made.
+
+        `behaviour` is the adapter of the position's `next_batch_version`, where that is given.
+        """
         uri = self._keeper.uri(position.batch)
-        self._gang.save_checkpoint(uri, asdict(position), partial(self._saved, position, uri, final, then))
+        saved = partial(self._saved, position, uri, final, then)
+        self._gang.save_checkpoint(uri, asdict(position), behaviour, saved)
 
     def _saved(
         self, position: RunPosition, uri: str, final: bool, then: Callable[[str], None], reports: Reports

@@ -15,7 +15,14 @@ import numpy as np
 from worker.contracts.names import Role
 from worker.contracts.run_spec import RunSpec
 from worker.engine.actors.lane import LaneActor
-from worker.engine.actors.reports import AccumulationPlan, AdapterFacts, CallReport, GenerationReport, Rendezvous
+from worker.engine.actors.reports import (
+    AccumulationPlan,
+    AdapterFacts,
+    CallReport,
+    GenerationReport,
+    Rendezvous,
+    Restored,
+)
 from worker.engine.emulated.pace import Emulation, Pace
 from worker.engine.emulated.values import (
     NUM_LATENT_VALUES,
@@ -157,19 +164,27 @@ class EmulatedTrainer(EmulatedGenerator):
         self._pace.keep(start, GANG, CostKind.PUBLISH)
         return self._report(start, adapter.facts), adapter if self._rank == 0 else None
 
-    def save_checkpoint(self, uri: str, client_state: dict[str, Any]) -> CallReport[int]:
+    def save_checkpoint(
+        self, uri: str, client_state: dict[str, Any], behaviour: EmulatedAdapter | None
+    ) -> CallReport[int]:
         start = time.monotonic()
-        content = json.dumps(client_state)
-        if self._rank == 0:
-            with fsspec.open(f"{uri}/{CHECKPOINT_FILE}", "w", auto_mkdir=True) as file:
-                file.write(content)
-        return self._report(start, len(content) if self._rank == 0 else 0)
+        if self._rank != 0:
+            return self._report(start, 0)
+        version = None if behaviour is None else behaviour.facts.policy_version
+        content = json.dumps({"client_state": client_state, "behaviour": version})
+        with fsspec.open(f"{uri}/{CHECKPOINT_FILE}", "w", auto_mkdir=True) as file:
+            file.write(content)
+        return self._report(start, len(content))
 
-    def load_checkpoint(self, uri: str) -> CallReport[dict[str, Any]]:
+    def load_checkpoint(self, uri: str) -> tuple[CallReport[Restored], EmulatedAdapter | None]:
         start = time.monotonic()
         with fsspec.open(f"{uri}/{CHECKPOINT_FILE}", "r") as file:
-            state: dict[str, Any] = json.load(file)
-        return self._report(start, state)
+            saved = json.load(file)
+        version = saved["behaviour"]
+        behaviour = None if version is None else make_adapter(version, self.emulation.adapter_num_bytes)
+        facts = None if behaviour is None else behaviour.facts
+        restored = Restored(client_state=saved["client_state"], behaviour=facts)
+        return self._report(start, restored), behaviour if self._rank == 0 else None
 
     def export_lora(self) -> tuple[CallReport[None], bytes]:
         return self._report(time.monotonic(), None), b"emulated"

@@ -4,8 +4,9 @@ import math
 from collections.abc import Iterable
 
 from worker.contracts.metric_names import Metric
-from worker.engine.observe.gates import RATIO_DEVIATION
 from worker.engine.types import UpdateStats
+
+RATIO_DEVIATION = "ratio_deviation"
 
 MEANS: dict[str, Metric] = {
     "loss": Metric.LOSS,

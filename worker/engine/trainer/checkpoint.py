@@ -3,6 +3,7 @@
 ```text
 <uri>/state/…                DeepSpeed: LoRA weights and each rank's optimizer partition
 <uri>/random-<rank>.pt       random states of one rank
+<uri>/behaviour.safetensors  the adapter that the next batch had begun on, where that is older than the weights
 <uri>/complete.json          written last; without it the checkpoint does not exist
 ```
 
@@ -21,16 +22,29 @@ from typing import Any
 import fsspec
 import torch
 from fsspec.implementations.local import LocalFileSystem
+from safetensors.torch import load as load_tensors
+from safetensors.torch import save_file
 
 from worker.engine.errors import CheckpointError
+from worker.engine.sync.adapter import publish
 from worker.engine.trainer import random_state
+from worker.engine.types import PublishedAdapter
 
 TAG = "state"
 MARKER = "complete.json"
-FORMAT = 1
+BEHAVIOUR_FILE = "behaviour.safetensors"
+FORMAT = 2
 
 
-def save(engine: Any, uri: str, client_state: dict[str, Any], rank: int, world_size: int) -> int:
+def save(
+    engine: Any,
+    uri: str,
+    client_state: dict[str, Any],
+    rank: int,
+    world_size: int,
+    *,
+    behaviour: PublishedAdapter | None = None,
+) -> int:
     """Write one checkpoint; entered by every rank. Returns the bytes this rank wrote."""
     filesystem, target = fsspec.core.url_to_fs(uri)
     marker = {
@@ -38,10 +52,13 @@ def save(engine: Any, uri: str, client_state: dict[str, Any], rank: int, world_s
         "world_size": world_size,
         "zero_stage": engine.zero_optimization_stage(),
         "client_state": client_state,
+        "behaviour": behaviour and {"policy_version": behaviour.policy_version, "sha256": behaviour.sha256},
     }
     with _staging(filesystem, target, rank) as folder:
         engine.save_checkpoint(str(folder), tag=TAG, save_latest=False)
         torch.save(random_state.capture(), folder / _random_file(rank))
+        if behaviour is not None and rank == 0:
+            save_file(behaviour.tensors, folder / BEHAVIOUR_FILE)
         own = _own_files(folder, rank, shared=isinstance(filesystem, LocalFileSystem))
         num_bytes = sum(file.stat().st_size for file in own)
         if not isinstance(filesystem, LocalFileSystem):
@@ -77,6 +94,25 @@ def load(engine: Any, uri: str, rank: int, world_size: int) -> dict[str, Any]:
     return client_state
 
 
+def load_behaviour(uri: str) -> PublishedAdapter | None:
+    """The older adapter kept in a checkpoint; `None` where the next batch had not begun on one.
+
+    Raises:
+        CheckpointError: when the checkpoint is incomplete or the adapter is not what was published.
+    """
+    filesystem, source = fsspec.core.url_to_fs(uri)
+    kept = _read_marker(filesystem, source, uri)["behaviour"]
+    if kept is None:
+        return None
+    adapter = publish(load_tensors(filesystem.cat_file(f"{source}/{BEHAVIOUR_FILE}")), kept["policy_version"])
+    if adapter.sha256 != kept["sha256"]:
+        raise CheckpointError(
+            f"{BEHAVIOUR_FILE} of {uri} must have sha256 {kept['sha256']}, got {adapter.sha256}: "
+            "it was damaged after it was written"
+        )
+    return adapter
+
+
 @contextmanager
 def _staging(filesystem: Any, target: str, rank: int) -> Iterator[Path]:
     """A folder to write into: shared and beside the target on a file system, private elsewhere."""
@@ -107,7 +143,9 @@ def _own_files(folder: Path, rank: int, *, shared: bool) -> list[Path]:
     files = [file for file in sorted(folder.rglob("*")) if file.is_file()]
     if not shared:
         return files
-    shards = {f"zero_pp_rank_{rank}_", _random_file(rank)} | ({"mp_rank_00_model"} if rank == 0 else set())
+    shards = {f"zero_pp_rank_{rank}_", _random_file(rank)}
+    if rank == 0:
+        shards |= {"mp_rank_00_model", BEHAVIOUR_FILE}
     return [file for file in files if any(file.name.startswith(shard) for shard in shards)]
 
 

@@ -20,20 +20,22 @@ from deepspeed.runtime.base_optimizer import ZeROOptimizer
 from worker.contracts.names import Role
 from worker.contracts.run_spec import RunSpec
 from worker.engine.algorithms.registry import build_algorithm
-from worker.engine.errors import LendingError, MinibatchError, NonFiniteError
+from worker.engine.errors import LendingError, MinibatchError, NonFiniteError, SyncError
 from worker.engine.models.determinism import apply_determinism
 from worker.engine.models.lora import add_lora, lora_parameters
 from worker.engine.models.registry import load_model
 from worker.engine.rollout.engine import RolloutEngine
 from worker.engine.sync.adapter import bind, publish
 from worker.engine.trainer import checkpoint
+from worker.engine.trainer.behaviour import BehaviourPolicy
 from worker.engine.trainer.deepspeed_config import build_optimizer, deepspeed_config
 from worker.engine.trainer.gradients import drop_gradients, step_optimizer
-from worker.engine.trainer.pairs import GroupPairs, rank_share
+from worker.engine.trainer.pairs import GroupPairs
 from worker.engine.trainer.policy_module import PolicyModule
-from worker.engine.trainer.replay import Replayer
+from worker.engine.trainer.replay import Gate, Replayer
 from worker.engine.trainer.tally import Tally
 from worker.engine.types import GroupBatch, PublishedAdapter, UpdateStats
+from worker.pipeline.packing import MicroBatch, spread
 
 
 class TrainerEngine:
@@ -55,6 +57,7 @@ class TrainerEngine:
         self._parameters = lora_parameters(self._model.transformer)
         self.generator = RolloutEngine(spec, self._model.twin()) if spec.pipeline.trainers_generate else None
         """Generates while this rank is lent, beside whatever gradients are open; `None` where the run never lends."""
+        self._behaviour = BehaviourPolicy(self._model) if spec.pipeline.max_staleness else None
         self._serves = Role.TRAINER
         trained = list(self._parameters.values())
         self._engine, *_ = deepspeed.initialize(
@@ -66,7 +69,7 @@ class TrainerEngine:
         )
         # Stage 0 is reduced in `commit`, where the norm is checked before the step.
         self._engine.enable_backward_allreduce = bool(spec.deepspeed.zero_stage)
-        self._replay = Replayer(self._model, self._engine, build_algorithm(spec.algorithm), spec.sampling)
+        self._replay = Replayer(self._model, self._engine, build_algorithm(spec), spec.sampling, self._behaviour)
         self._open_groups: set[tuple[int, int]] = set()
         self._num_open_pairs = 0
         self._num_pairs_total = 0
@@ -94,29 +97,49 @@ class TrainerEngine:
             )
         self._serves = to
 
-    def accumulate(self, groups: Sequence[GroupBatch], *, num_pairs_total: int, fresh: bool) -> UpdateStats:
+    def accumulate(
+        self,
+        groups: Sequence[GroupBatch],
+        *,
+        num_pairs_total: int,
+        fresh: bool,
+        staleness: int = 0,
+        behaviour: PublishedAdapter | None = None,
+    ) -> UpdateStats:
         """Forward and backward over complete groups; gradients stay open until `commit` or `abort`.
 
         Args:
-            groups: none of them yet in the open mini-batch; gone through in index order.
+            groups: of one batch, none of them yet in the open mini-batch; gone through in index order.
             num_pairs_total: pairs of the whole mini-batch over all ranks, the same in each call of it.
-            fresh: no optimizer step lies between these trajectories' policy version and now, so that the
-                replay gate may be judged on the result.
+            fresh: no optimizer step was taken on this batch yet: the replay gate may be judged on the result.
+            staleness: the version being trained − the version that drew the groups.
+            behaviour: the adapter that drew them; needed where they are fresh and stale.
 
         Returns:
             Sums over this rank's own share of the pairs.
 
         Raises:
             NonFiniteError: naming group, member and denoising step; the caller then aborts.
-            MinibatchError: for a group given twice, or more pairs than the mini-batch holds.
+            MinibatchError: for a group given twice or of another size than the spec's, or more pairs than the
+                mini-batch holds.
+            SyncError: when `behaviour` is not what drew the groups.
             LendingError: while this rank serves generation.
         """
         if self._serves is not Role.TRAINER:
             raise LendingError("a lent trainer lane must be switched back before it trains: the gang must be whole")
         self._admit(groups, num_pairs_total)
+        gate = self._gate(groups, behaviour, staleness) if fresh else Gate.OFF
+        pairs_of = {group.group: GroupPairs.of(group) for group in groups}
         tally = Tally()
-        for group in sorted(groups, key=lambda item: item.group):
-            self._accumulate_group(GroupPairs.of(group), fresh, tally)
+        for micro in self._share(sorted(pairs_of)):
+            pairs = pairs_of[micro.group]
+            conditioning = self._replay.conditioning(pairs.prompt)
+            replayed = self._replay(pairs, micro, conditioning, gate=gate, is_stale=staleness > 0)
+            # DeepSpeed averages gradients over ranks, each of which holds a part of the sum.
+            scale = micro.weight * self._world_size / num_pairs_total
+            self._engine.backward(replayed.losses.sum() * scale, scale_wrt_gas=False)
+            if micro.weight:
+                tally.add(pairs, micro, replayed)
         return tally.stats()
 
     def commit(self) -> dict[str, float]:
@@ -148,8 +171,10 @@ class TrainerEngine:
         """An immutable copy of the current weights under a version number."""
         return publish(self._parameters, policy_version)
 
-    def save_checkpoint(self, uri: str, client_state: dict[str, Any]) -> int:
+    def save_checkpoint(self, uri: str, client_state: dict[str, Any], behaviour: PublishedAdapter | None = None) -> int:
         """LoRA weights, optimizer, random states and `client_state` (plain JSON values) under an fsspec URL.
+
+        `behaviour` is kept beside them: the older adapter that the next batch has begun on.
 
         Returns:
             Bytes this rank wrote.
@@ -162,7 +187,7 @@ class TrainerEngine:
                 f"a checkpoint must be taken between mini-batches, got {self._num_open_pairs} open pairs: "
                 "commit or abort first"
             )
-        return checkpoint.save(self._engine, uri, client_state, self._rank, self._world_size)
+        return checkpoint.save(self._engine, uri, client_state, self._rank, self._world_size, behaviour=behaviour)
 
     def load_checkpoint(self, uri: str) -> dict[str, Any]:
         """Restore everything `save_checkpoint` wrote; returns its `client_state`. Raises `CheckpointError`."""
@@ -174,16 +199,19 @@ class TrainerEngine:
         if self._rank == 0:
             self._model.save_lora(path, self.adapter(0).tensors)
 
-    def _accumulate_group(self, pairs: GroupPairs, fresh: bool, tally: Tally) -> None:
-        conditioning = self._replay.conditioning(pairs.prompt)
-        # DeepSpeed averages gradients over ranks, each of which holds a part of the sum.
-        scale = self._world_size / self._num_pairs_total
-        share = rank_share(len(pairs), self._spec.batch.micro_batch_size, self._rank, self._world_size)
-        for micro in share:
-            replayed = self._replay(pairs, micro, conditioning, fresh=fresh)
-            self._engine.backward(replayed.losses.sum() * (scale * micro.weight), scale_wrt_gas=False)
-            if micro.weight:
-                tally.add(pairs, micro, replayed)
+    def _share(self, groups: Sequence[int]) -> list[MicroBatch]:
+        """What this rank goes through for these groups."""
+        return spread(
+            self._spec.algebra, groups, rank=self._rank, world_size=self._world_size, tsp=self._spec.pipeline.tsp
+        )
+
+    def _gate(self, groups: Sequence[GroupBatch], behaviour: PublishedAdapter | None, staleness: int) -> Gate:
+        if not staleness:
+            return Gate.LIVE
+        if self._behaviour is None or behaviour is None:
+            raise SyncError(f"`behaviour` must be given to judge the replay gate on data of staleness {staleness}")
+        self._behaviour.hold(behaviour, groups)
+        return Gate.BEHAVIOUR
 
     def _admit(self, groups: Sequence[GroupBatch], num_pairs_total: int) -> None:
         if self._num_open_pairs and num_pairs_total != self._num_pairs_total:
@@ -194,9 +222,13 @@ class TrainerEngine:
         doubled = self._open_groups.intersection(keys)
         if doubled or len(set(keys)) < len(keys):
             raise MinibatchError(f"each group must enter a mini-batch once, got again: {sorted(doubled) or keys}")
-        num_pairs = sum(
-            fragment.num_members * len(fragment.sde_indices) for group in groups for fragment in group.trajectories
-        )
+        algebra = self._spec.algebra
+        pairs_per_group = algebra.group_size * algebra.num_trained_denoising_steps
+        for group in groups:
+            found = sum(fragment.num_members * len(fragment.sde_indices) for fragment in group.trajectories)
+            if found != pairs_per_group:
+                raise MinibatchError(f"group {group.group} must hold {pairs_per_group} pairs, got {found}")
+        num_pairs = len(groups) * pairs_per_group
         if self._num_open_pairs + num_pairs > num_pairs_total:
             raise MinibatchError(
                 f"the mini-batch must hold {num_pairs_total} pairs, got {self._num_open_pairs + num_pairs}"

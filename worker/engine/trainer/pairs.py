@@ -1,7 +1,6 @@
-"""One group as (trajectory, denoising step) pairs, cut into micro-batches and spread over trainer ranks.
+"""One group as (trajectory, denoising step) pairs: independent of each other once the trajectories are drawn.
 
-Pairs of a fixed trajectory are independent, so they are the unit of work. Packing never crosses a group, hence it is
-the same whether groups arrive one at a time or all at once.
+They lie member by member, as `worker.pipeline.packing` counts them when it cuts micro-batches.
 """
 
 import math
@@ -13,30 +12,6 @@ from worker.contracts.sections import SamplingSpec
 from worker.engine.errors import NonFiniteError
 from worker.engine.rollout.kernel import SdeKernel
 from worker.engine.types import GroupBatch
-
-
-@dataclass(frozen=True, slots=True)
-class MicroBatch:
-    """Pairs `[start, end)` of a group. With weight 0 it is padding: it only keeps this rank in step with the rest."""
-
-    start: int
-    end: int
-    weight: float
-
-
-def rank_share(num_pairs: int, micro_batch_size: int, rank: int, world_size: int) -> list[MicroBatch]:
-    """This rank's micro-batches: a contiguous share of the pairs, padded to equally many micro-batches on each rank.
-
-    ZeRO reduces in every backward, so a rank with fewer of them would leave the others waiting.
-    """
-    per_rank = math.ceil(num_pairs / world_size)
-    first, last = min(rank * per_rank, num_pairs), min((rank + 1) * per_rank, num_pairs)
-    share = []
-    for offset in range(0, per_rank, micro_batch_size):
-        start = first + offset
-        end = min(start + micro_batch_size, last)
-        share.append(MicroBatch(start, end, 1.0) if start < end else MicroBatch(0, 1, 0.0))
-    return share
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

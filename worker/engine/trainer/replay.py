@@ -1,7 +1,14 @@
-"""Replay: score stored transitions under the current policy, with the kernel that drew them."""
+"""Replay: score stored transitions under the current policy, with the kernel that drew them.
+
+The replay gate asks whether sampling and replay are the same policy. Where no optimizer step lies between, the policy
+being trained is still the one that drew, and its own replay answers. For stale data the published bytes of the
+trajectories' version are bound once more, beside the weights being trained, and replay a sample of the pairs.
+"""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from enum import Enum, auto
+from typing import Self
 
 import torch
 
@@ -9,13 +16,36 @@ from worker.contracts.sections import SamplingSpec
 from worker.engine.algorithms.base import Algorithm, ReplayedPairs
 from worker.engine.models.base import Conditioning, ModelAdapter
 from worker.engine.models.lora import lora_disabled
+from worker.engine.rollout.kernel import SdeKernel
 from worker.engine.rollout.sde import SdeStep
-from worker.engine.trainer.pairs import GroupPairs, MicroBatch
+from worker.engine.trainer.behaviour import BehaviourPolicy
+from worker.engine.trainer.pairs import GroupPairs
+from worker.pipeline.packing import MicroBatch
 
 WATCHED_STRIDE = 10
-"""Where nothing trains on the KL, every tenth fresh pair is compared with the reference: a curve for 3 % of a pass."""
+"""What only watches (a KL that nothing trains on, the gate on stale data) replays every tenth pair: 3 % of a pass."""
 
 Velocity = Callable[[torch.Tensor, torch.Tensor, Conditioning], torch.Tensor]
+
+
+class Gate(Enum):
+    """Who stands for the policy that drew the pairs when the replay gate is judged on them."""
+
+    OFF = auto()
+    LIVE = auto()
+    """The policy being trained."""
+    BEHAVIOUR = auto()
+    """Its published bytes, bound again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateFigures:
+    """Scalars."""
+
+    mean_error: torch.Tensor | None
+    """max |μ_replay − μ_rollout| / std, where the pairs carry their means."""
+    ratio_deviation: torch.Tensor
+    """max |ratio − 1|."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,18 +60,71 @@ class Replayed:
     """(B,) bool"""
     kl: torch.Tensor | None
     """(B,), or fewer where it is only watched; `None` where it was not measured."""
-    mean_error: torch.Tensor | None
-    """max |μ_replay − μ_rollout| / std, a scalar; on fresh data that carries its means."""
+    gate: GateFigures | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Stored:
+    """Some pairs of a group as they were stored, on the device."""
+
+    kernel: SdeKernel
+    latents: torch.Tensor
+    next_latents: torch.Tensor
+    indices: torch.Tensor
+    old_log_probs: torch.Tensor
+    means: torch.Tensor | None
+
+    @classmethod
+    def of(cls, pairs: GroupPairs, rows: torch.Tensor, sampling: SamplingSpec, device: torch.device) -> Self:
+        return cls(
+            kernel=pairs.kernel(sampling, device),
+            latents=pairs.latents[rows].to(device),
+            next_latents=pairs.next_latents[rows].to(device),
+            indices=pairs.indices[rows].to(device),
+            old_log_probs=pairs.old_log_probs[rows].to(device),
+            means=None if pairs.means is None else pairs.means[rows].to(device),
+        )
+
+    def watched(self) -> Self:
+        every = slice(None, None, WATCHED_STRIDE)
+        return replace(
+            self,
+            latents=self.latents[every],
+            next_latents=self.next_latents[every],
+            indices=self.indices[every],
+            old_log_probs=self.old_log_probs[every],
+            means=None if self.means is None else self.means[every],
+        )
+
+    def replay(self, velocity: Velocity, conditioning: Conditioning) -> SdeStep:
+        predicted = velocity(self.latents, self.kernel.sigmas[self.indices], conditioning)
+        return self.kernel.step(predicted, self.latents, self.indices, next_sample=self.next_latents)
+
+    @torch.no_grad()
+    def judge(self, step: SdeStep) -> GateFigures:
+        """How far `step`, a replay of these pairs, is from what sampling stored."""
+        ratios = torch.exp(step.log_prob - self.old_log_probs)
+        error = None if self.means is None else ((step.mean - self.means).abs() / step.std).max()
+        return GateFigures(mean_error=error, ratio_deviation=(ratios - 1).abs().max())
 
 
 class Replayer:
-    """Forward passes of one trainer rank; `velocity` is the policy as DeepSpeed wraps it."""
+    """Forward passes of one trainer rank."""
 
-    def __init__(self, model: ModelAdapter, velocity: Velocity, algorithm: Algorithm, sampling: SamplingSpec) -> None:
+    def __init__(
+        self,
+        model: ModelAdapter,
+        velocity: Velocity,
+        algorithm: Algorithm,
+        sampling: SamplingSpec,
+        behaviour: BehaviourPolicy | None,
+    ) -> None:
+        """`velocity` is the policy as DeepSpeed wraps it; `behaviour` is needed for `Gate.BEHAVIOUR` alone."""
         self._model = model
         self._velocity = velocity
         self._algorithm = algorithm
         self._sampling = sampling
+        self._behaviour = behaviour
 
     def conditioning(self, prompt: str) -> Conditioning:
         return Conditioning(
@@ -51,31 +134,20 @@ class Replayer:
             guidance_scale=self._sampling.guidance_scale,
         )
 
-    def __call__(self, pairs: GroupPairs, micro: MicroBatch, conditioning: Conditioning, *, fresh: bool) -> Replayed:
-        device, rows = self._model.device, slice(micro.start, micro.end)
-        kernel = pairs.kernel(self._sampling, device)
-        indices = pairs.indices[rows].to(device)
-        latents = pairs.latents[rows].to(device)
-        sigmas = kernel.sigmas[indices]
-        next_latents = pairs.next_latents[rows].to(device)
-        velocity = self._velocity(latents, sigmas, conditioning)
-        step = kernel.step(velocity, latents, indices, next_sample=next_latents)
-        trains_on_kl = self._algorithm.needs_reference
-        kl = None
-        if trains_on_kl or fresh:
-            compared = slice(None) if trains_on_kl else slice(None, None, WATCHED_STRIDE)
-            with torch.no_grad(), lora_disabled(self._model.transformer):
-                reference = self._model.predict_velocity(latents[compared], sigmas[compared], conditioning)
-            of_reference = kernel.step(
-                reference, latents[compared], indices[compared], next_sample=next_latents[compared]
-            )
-            kl = kernel.kl(step.mean[compared], of_reference.mean, of_reference.std, indices[compared])
+    def __call__(
+        self, pairs: GroupPairs, micro: MicroBatch, conditioning: Conditioning, *, gate: Gate, is_stale: bool
+    ) -> Replayed:
+        rows = torch.tensor(micro.pairs)
+        stored = _Stored.of(pairs, rows, self._sampling, self._model.device)
+        step = stored.replay(self._velocity, conditioning)
+        kl = self._kl(stored, step, conditioning, is_watched=gate is not Gate.OFF)
         terms = self._algorithm.terms(
             ReplayedPairs(
                 log_probs=step.log_prob,
-                old_log_probs=pairs.old_log_probs[rows].to(device),
-                advantages=pairs.advantages[rows].to(device),
-                kl=kl if trains_on_kl else None,
+                old_log_probs=stored.old_log_probs,
+                advantages=pairs.advantages[rows].to(step.log_prob.device),
+                kl=kl if self._algorithm.needs_reference else None,
+                is_stale=is_stale,
             )
         )
         return Replayed(
@@ -83,12 +155,30 @@ class Replayer:
             ratios=terms.ratio,
             clipped=terms.clipped,
             kl=None if kl is None else kl.detach(),
-            mean_error=_mean_error(step, pairs.means, rows) if fresh else None,
+            gate=self._judge(stored, step, conditioning, gate),
         )
 
+    def _kl(
+        self, stored: _Stored, step: SdeStep, conditioning: Conditioning, *, is_watched: bool
+    ) -> torch.Tensor | None:
+        """Of every pair where the algorithm trains on it, of a sample where it is only watched."""
+        if not (self._algorithm.needs_reference or is_watched):
+            return None
+        compared, means = stored, step.mean
+        if not self._algorithm.needs_reference:
+            compared, means = stored.watched(), step.mean[::WATCHED_STRIDE]
+        with torch.no_grad(), lora_disabled(self._model.transformer):
+            reference = compared.replay(self._model.predict_velocity, conditioning)
+        return stored.kernel.kl(means, reference.mean, reference.std, compared.indices)
 
-def _mean_error(step: SdeStep, means: torch.Tensor | None, rows: slice) -> torch.Tensor | None:
-    if means is None:
-        return None
-    with torch.no_grad():
-        return ((step.mean - means[rows].to(step.mean.device)).abs() / step.std).max()
+    @torch.no_grad()
+    def _judge(self, stored: _Stored, step: SdeStep, conditioning: Conditioning, gate: Gate) -> GateFigures | None:
+        match gate:
+            case Gate.OFF:
+                return None
+            case Gate.LIVE:
+                return stored.judge(step)
+            case Gate.BEHAVIOUR:
+                assert self._behaviour is not None, "made wherever `max_staleness` allows stale data"
+                sample = stored.watched()
+                return sample.judge(sample.replay(self._behaviour.velocity, conditioning))

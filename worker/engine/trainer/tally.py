@@ -5,10 +5,12 @@ import math
 import torch
 
 from worker.engine.errors import NonFiniteError
-from worker.engine.observe.gates import MEAN_ERROR, RATIO_DEVIATION
-from worker.engine.trainer.pairs import GroupPairs, MicroBatch
+from worker.engine.observe.gates import MEAN_ERROR, REPLAY_RATIO_DEVIATION
+from worker.engine.observe.metrics import RATIO_DEVIATION
+from worker.engine.trainer.pairs import GroupPairs
 from worker.engine.trainer.replay import Replayed
 from worker.engine.types import UpdateStats
+from worker.pipeline.packing import MicroBatch
 
 
 class Tally:
@@ -23,7 +25,7 @@ class Tally:
     @torch.no_grad()
     def add(self, pairs: GroupPairs, micro: MicroBatch, replayed: Replayed) -> None:
         losses = replayed.losses.detach()
-        self._num_pairs += micro.end - micro.start
+        self._num_pairs += len(micro.pairs)
         self._seen.append((pairs, micro, losses))
         self._add("loss", losses.sum())
         self._add("ratio", replayed.ratios.sum())
@@ -32,8 +34,10 @@ class Tally:
             self._add("kl", replayed.kl.sum())
             self._add("kl_pairs", replayed.kl.new_tensor(len(replayed.kl)))
         self._raise_to(RATIO_DEVIATION, (replayed.ratios - 1).abs().max())
-        if replayed.mean_error is not None:
-            self._raise_to(MEAN_ERROR, replayed.mean_error)
+        if replayed.gate is not None:
+            self._raise_to(REPLAY_RATIO_DEVIATION, replayed.gate.ratio_deviation)
+            if replayed.gate.mean_error is not None:
+                self._raise_to(MEAN_ERROR, replayed.gate.mean_error)
 
     def stats(self) -> UpdateStats:
         """The sums as numbers.
@@ -49,7 +53,7 @@ class Tally:
     def _raise_for_loss(self) -> None:
         for pairs, micro, losses in self._seen:
             for offset in (~torch.isfinite(losses)).nonzero().flatten().tolist():
-                raise NonFiniteError("loss", pairs.place(micro.start + offset), float(losses[offset]))
+                raise NonFiniteError("loss", pairs.place(micro.pairs[offset]), float(losses[offset]))
 
     def _add(self, name: str, value: torch.Tensor) -> None:
         self._sums[name] = self._sums[name] + value if name in self._sums else value
