@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from worker.contracts.algebra import BatchAlgebra
 from worker.pipeline.assembler import GroupAssembler
 from worker.pipeline.training import Training
-from worker.pipeline.types import EvaluationRequested
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,12 +19,6 @@ class OpenBatch:
     policy_version: int
     assembler: GroupAssembler
     training: Training
-
-
-@dataclass(frozen=True, slots=True)
-class OpenEvaluation:
-    request: EvaluationRequested
-    assembler: GroupAssembler
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +60,11 @@ class Admission:
     def more_to_come(self) -> bool:
         """Whether a batch will follow those that have begun."""
         return self.is_open and self._next_batch < self._num_batches
+
+    @property
+    def num_to_come(self) -> int:
+        """Batches that will follow those that have begun."""
+        return self._num_batches - self._next_batch if self.is_open else 0
 
     @property
     def is_throttled(self) -> bool:

@@ -35,14 +35,13 @@ from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.names import Placement, Role
 from worker.contracts.sections import PipelineSpec
 from worker.contracts.spans import IdleCause
-from worker.pipeline.admission import Admission, BatchSettings, OpenBatch, OpenEvaluation
-from worker.pipeline.assembler import GroupAssembler
+from worker.pipeline.admission import Admission, BatchSettings
 from worker.pipeline.costs import CostBook, CostTable
-from worker.pipeline.fragments import cut_fragments
 from worker.pipeline.generation import Generation
 from worker.pipeline.idle import idle_cause
 from worker.pipeline.lanes import LaneTable
 from worker.pipeline.lending import Lending
+from worker.pipeline.open_work import OpenWork
 from worker.pipeline.outlook import Lookout
 from worker.pipeline.policies import policy_of
 from worker.pipeline.protocol import ProtocolError
@@ -54,10 +53,8 @@ from worker.pipeline.types import (
     AdmissionClosed,
     AdmissionOpened,
     Committed,
-    EvaluationComplete,
     EvaluationRequested,
     Event,
-    FragmentKey,
     Generate,
     Generated,
     LaneJoined,
@@ -65,7 +62,6 @@ from worker.pipeline.types import (
     Publish,
     Published,
     Pulled,
-    Purpose,
     Score,
     Scored,
     Switched,
@@ -122,11 +118,10 @@ class Scheduler:
         self._stopwatch = Stopwatch(self.costs, algebra, self._lanes, tsp=pipeline.tsp)
         self.generators = Role.TRAINER if is_colocated else Role.ROLLOUT
         """The role whose lanes generate by right, not by loan."""
-        self._batches: dict[int, OpenBatch] = {}
+        self._work = OpenWork(self._settings, self._generation)
         policy = policy_of(pipeline, lambda: self._lookout(pipeline, lends_together))
         self._lending = Lending(self._lanes, self._generation, policy, together=lends_together)
         self._settled: list[Action] = []
-        self._evaluations: dict[tuple[Purpose, int], OpenEvaluation] = {}
         self._needs_restart = False
         # A role's lanes idle for one reason at a time: asked lane by lane, it is worked out once a turn.
         self._idle_causes: dict[Role, IdleCause] = {}
@@ -142,7 +137,7 @@ class Scheduler:
             generation=self._generation,
             scoring=self._scoring,
             admission=self._admission,
-            batches=self._batches,
+            batches=self._work.batches,
             costs=self.costs,
             policy_version=lambda: self._policy_version,
         )
@@ -171,7 +166,7 @@ class Scheduler:
                 self._lanes.finish_gang(event)
             case Committed():
                 self._lanes.finish_gang(event)
-                self._batches[event.batch].training.committed()
+                self._work.batches[event.batch].training.committed()
             case Published():
                 self._published(event, at)
             case EvaluationRequested():
@@ -188,7 +183,7 @@ class Scheduler:
                 assert_never(event)
 
     def _lane_joined(self, event: LaneJoined) -> None:
-        head = self._head
+        head = self._work.head
         if event.role is Role.TRAINER and head is not None and head.training.has_open_gradients:
             raise ProtocolError(
                 f"trainer lane `{event.lane}` must join between optimizer steps, not amid a mini-batch "
@@ -207,41 +202,28 @@ class Scheduler:
     def _generated(self, event: Generated) -> None:
         action = self._lanes.finish(event.lane, event)
         assert isinstance(action, Generate)
-        self._assembler_of(event.key).generated(event.key)
+        self._work.assembler_of(event.key).generated(event.key)
         self._scoring.enqueue(action.fragment)
 
     def _scored(self, event: Scored) -> None:
         action = self._lanes.finish(event.lane, event)
         assert isinstance(action, Score)
-        self._assembler_of(event.key).scored(event.key, event.rewards)
+        self._work.assembler_of(event.key).scored(event.key, event.rewards)
 
     def _published(self, event: Published, at: float) -> None:
         action = self._lanes.finish_gang(event)
         assert isinstance(action, Publish)
         self._policy_version = event.policy_version
-        del self._batches[action.batch]
+        del self._work.batches[action.batch]
         self._admission.batches_completed += 1
         self._settled += self._lending.settle(action.batch, at)
 
     def _evaluation_requested(self, event: EvaluationRequested) -> None:
-        if (event.purpose, event.batch) in self._evaluations:
-            raise ProtocolError(
-                f"`{event.purpose}` at batch {event.batch} is under way: wait for its `EvaluationComplete` to ask again"
-            )
-        if event.purpose is Purpose.TRAIN:
-            raise ProtocolError("`purpose` must be `evaluate` or `request`, got `train`: batches begin by admission")
         if event.policy_version != self._policy_version:
             raise ProtocolError(
                 f"`policy_version` must be {self._policy_version}, the one published last, got {event.policy_version}"
             )
-        assembler = self._open(
-            event.purpose,
-            event.batch,
-            num_groups=event.num_groups,
-            group_size=event.group_size,
-            policy_version=event.policy_version,
-        )
-        self._evaluations[event.purpose, event.batch] = OpenEvaluation(event, assembler)
+        self._work.open_evaluation(event)
 
     # --- what to start now ------------------------------------------------------------------------------------------
 
@@ -252,14 +234,14 @@ class Scheduler:
             return []
         while self._admission.may_begin(lanes_would_idle=self._generators_would_idle):
             self._begin_batch()
-        actions: list[Action] = [*self._settled, *self._complete_evaluations(), *self._train(at)]
+        actions: list[Action] = [*self._settled, *self._work.take_complete_evaluations(), *self._train(at)]
         self._settled.clear()
         training_waits = self._training_waits
         if training_waits:
             actions += self._lending.reclaim(training_waits=True, at=at)
         actions += self._generation.next_actions(self._policy_version, at)
         if not training_waits:
-            actions += self._lending.lend(tuple(self._batches), at)
+            actions += self._lending.lend(tuple(self._work.batches), at)
             # Lent lanes that may stay go on without a switch.
             actions += self._generation.next_actions(self._policy_version, at)
             actions += self._lending.reclaim(training_waits=False, at=at)
@@ -273,47 +255,16 @@ class Scheduler:
     @property
     def _training_waits(self) -> bool:
         """There is training work that only the absence of lent lanes holds up."""
-        head = self._head
+        head = self._work.head
         return head is not None and self._lanes.gang_action is None and head.training.has_next
 
     def _begin_batch(self) -> None:
         number = self._admission.begin()
         version = self._first_batch_version if number == self._first_batch else self._policy_version
-        assembler = self._open(
-            Purpose.TRAIN,
-            number,
-            num_groups=self._algebra.num_groups,
-            group_size=self._algebra.group_size,
-            policy_version=version,
-        )
-        training = self._settings.training_of(number, assembler)
-        self._batches[number] = OpenBatch(number, version, assembler, training)
-
-    def _open(
-        self, purpose: Purpose, batch: int, *, num_groups: int, group_size: int, policy_version: int
-    ) -> GroupAssembler:
-        """Put all fragments of a batch or an evaluation in the queue; returns the assembler that awaits them."""
-        fragments = list(
-            cut_fragments(
-                purpose=purpose,
-                batch=batch,
-                num_groups=num_groups,
-                group_size=group_size,
-                fragment_size=self._algebra.fragment_size,
-                policy_version=policy_version,
-            )
-        )
-        self._generation.enqueue(fragments)
-        return GroupAssembler(fragments, num_groups_per_part=self._algebra.num_groups_per_minibatch)
-
-    def _complete_evaluations(self) -> Iterator[Action]:
-        for identity, evaluation in list(self._evaluations.items()):
-            if evaluation.assembler.is_complete:
-                del self._evaluations[identity]
-                yield EvaluationComplete(*identity, evaluation.assembler.all_rewards())
+        self._work.begin_batch(number, version)
 
     def _train(self, at: float) -> Iterator[Action]:
-        head = self._head
+        head = self._work.head
         if head is None or not self._lanes.gang_is_free:
             return
         action: Action | None = head.training.take_next()
@@ -338,7 +289,7 @@ class Scheduler:
     @property
     def next_batch_version(self) -> int:
         """The version of the batch to be trained next: what it has begun on, or would begin on now."""
-        head = self._head
+        head = self._work.head
         if head is not None:
             return head.policy_version
         is_first = self._admission.batches_completed == self._first_batch
@@ -347,9 +298,7 @@ class Scheduler:
     @property
     def needed_versions(self) -> frozenset[int]:
         """The versions that a lane may still be told to pull: keep their adapters on offer."""
-        of_evaluations = {evaluation.request.policy_version for evaluation in self._evaluations.values()}
-        of_batches = {batch.policy_version for batch in self._batches.values()}
-        return frozenset({self._policy_version} | of_evaluations | of_batches)
+        return self._work.policy_versions | {self._policy_version}
 
     @property
     def needs_restart(self) -> bool:
@@ -362,7 +311,7 @@ class Scheduler:
 
         By then every rollout lane has pulled the version published last, so each version is read back from all.
         """
-        has_work = bool(self._batches or self._evaluations or self._admission.may_begin(lanes_would_idle=False))
+        has_work = bool(self._work) or self._admission.may_begin(lanes_would_idle=False)
         is_still = self._lanes.nothing_under_way and not has_work
         return is_still and not self._generation.is_any_lane_behind(self._policy_version)
 
@@ -374,7 +323,7 @@ class Scheduler:
     @property
     def has_open_batch(self) -> bool:
         """A batch has begun and is not published."""
-        return bool(self._batches)
+        return bool(self._work.batches)
 
     @property
     def is_finished(self) -> bool:
@@ -383,11 +332,11 @@ class Scheduler:
 
     def group_rewards(self, batch: int, group: int) -> tuple[float, ...]:
         """Rewards of a complete group of an open batch, in member order: what its advantages are computed from."""
-        return self._batches[batch].assembler.group_rewards(group)
+        return self._work.batches[batch].assembler.group_rewards(group)
 
     def queues(self) -> dict[str, int]:
         """Depths now: fragments no lane has begun to generate, fragments waiting for a reward lane, groups to train."""
-        head = self._head
+        head = self._work.head
         return {
             "fragments_to_generate": self._generation.num_waiting,
             "fragments_to_score": self._scoring.num_waiting,
@@ -408,29 +357,12 @@ class Scheduler:
     def _cause_of(self, role: Role) -> IdleCause:
         if self._needs_restart:
             return IdleCause.FAILURE
-        assemblers = [batch.assembler for batch in self._batches.values()]
-        assemblers += [evaluation.assembler for evaluation in self._evaluations.values()]
         return idle_cause(
             role,
             lanes=self._lanes,
             admission=self._admission,
-            head=self._head,
+            head=self._work.head,
             generators=self.generators,
-            num_ungenerated=sum(assembler.num_fragments - assembler.num_generated for assembler in assemblers),
-            num_unscored=sum(assembler.num_fragments - assembler.num_scored for assembler in assemblers),
+            num_ungenerated=self._work.num_ungenerated,
+            num_unscored=self._work.num_unscored,
         )
-
-    @property
-    def _head(self) -> OpenBatch | None:
-        """The batch being trained: the oldest one open."""
-        return next(iter(self._batches.values()), None)
-
-    def _assembler_of(self, key: FragmentKey) -> GroupAssembler:
-        work: OpenBatch | OpenEvaluation | None
-        if key.purpose is Purpose.TRAIN:
-            work = self._batches.get(key.batch)
-        else:
-            work = self._evaluations.get((key.purpose, key.batch))
-        if work is None:
-            raise ProtocolError(f"{key} belongs to no open batch or evaluation")
-        return work.assembler
