@@ -53,6 +53,8 @@ class Lane(KeptBack):
     """`<node>/<kind>-<index>`: how pages and admins name it."""
     device = models.CharField(max_length=100)
     """`cpu`, or the GPU's index on its node."""
+    accelerator = models.CharField(max_length=100, blank=True, default="")
+    """The GPU's model in its maker's words, for the planner; empty where nobody said, and for CPU lanes."""
     resource = models.CharField(max_length=120, blank=True, default="")
     """The node's custom Ray resource for this GPU; empty for CPU lanes."""
     num_cpus = models.FloatField(default=0.5)

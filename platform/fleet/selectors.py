@@ -8,8 +8,10 @@ from uuid import UUID
 from django.db.models import Count, F, Min, QuerySet
 
 from fleet.models import Lane, LaneKind, Node, NodeState
+from fleet.wanted import kind_for
 from worker.contracts.ingest import LaneGrant
 from worker.contracts.names import Role
+from worker.contracts.sections import LaneSpec
 
 ROLE_ORDER = [Role.ROLLOUT.value, Role.TRAINER.value, Role.REWARD.value]
 
@@ -32,6 +34,24 @@ def pool_lanes() -> Mapping[LaneKind, int]:
 def free_lanes() -> Mapping[LaneKind, int]:
     """Lanes by kind that are free now."""
     return _by_kind(_usable_lanes().filter(run_id=None))
+
+
+def free_in_order(kind: LaneKind) -> QuerySet[Lane]:
+    """The free lanes of a kind in the order in which they are granted."""
+    return _usable_lanes().filter(kind=kind, run_id=None).order_by("node__name", "index")
+
+
+def devices_for(wanted: LaneSpec) -> tuple[str, ...]:
+    """What the rollout and trainer lanes would be that `wanted` gets now, in the order of their granting."""
+    num_lanes = wanted.num_rollout + wanted.num_trainer
+    kind = kind_for(Role.TRAINER, pool_lanes())
+    return tuple(_device(lane) for lane in free_in_order(kind)[:num_lanes])
+
+
+def devices_of(run_id: UUID, attempt: int) -> tuple[str, ...]:
+    """What the rollout and trainer lanes are that the attempt holds, in the order of their granting."""
+    lanes = Lane.objects.filter(run_id=run_id, attempt=attempt).exclude(role=Role.REWARD.value)
+    return tuple(_device(lane) for lane in lanes.order_by("node__name", "index"))
 
 
 def holders() -> list[Holder]:
@@ -71,6 +91,10 @@ def grant_of(lane: Lane) -> LaneGrant:
 def nodes_with_lanes() -> QuerySet[Node]:
     """For the pool page: every node with its lanes."""
     return Node.objects.prefetch_related("lanes")
+
+
+def _device(lane: Lane) -> str:
+    return "cpu" if lane.kind == LaneKind.CPU else lane.accelerator
 
 
 def _usable_lanes() -> QuerySet[Lane]:

@@ -3,15 +3,17 @@
 Invariant: a request is granted whole or not at all, in one transaction; two dispatchers never get the same lane.
 """
 
+from collections.abc import Collection
 from uuid import UUID
 
 from django.db import transaction
 from django.utils import timezone
 
-from fleet.models import Lane, LaneKind, Node, NodeState
-from fleet.selectors import grant_of, pool_lanes
+from fleet.models import Lane, LaneKind, Node
+from fleet.selectors import free_in_order, grant_of, pool_lanes
 from fleet.wanted import kind_for, kinds_wanted, roles_in_order
 from worker.contracts.ingest import LaneGrant
+from worker.contracts.names import Role
 from worker.contracts.sections import LaneSpec
 
 LOCAL_NODE = "local"
@@ -25,7 +27,9 @@ def gpu_resource(node: str, index: int) -> str:
 
 
 @transaction.atomic
-def ensure_local_lanes(*, num_cpu_lanes: int, num_gpus: int = 0, node: str = LOCAL_NODE) -> list[Lane]:
+def ensure_local_lanes(
+    *, num_cpu_lanes: int, num_gpus: int = 0, accelerator: str = "", node: str = LOCAL_NODE
+) -> list[Lane]:
     """Make this machine's node hold exactly these lanes. Idempotent; a held lane too many goes when it is free."""
     home, _ = Node.objects.get_or_create(name=node)
     Node.objects.select_for_update().get(pk=home.pk)
@@ -39,6 +43,7 @@ def ensure_local_lanes(*, num_cpu_lanes: int, num_gpus: int = 0, node: str = LOC
                     "label": f"{node}/{kind}-{index}",
                     "device": str(index) if kind == LaneKind.GPU else "cpu",
                     "resource": gpu_resource(node, index) if kind == LaneKind.GPU else "",
+                    "accelerator": accelerator if kind == LaneKind.GPU else "",
                 },
             )
         lanes = Lane.objects.filter(node=home, kind=kind)
@@ -50,23 +55,23 @@ def ensure_local_lanes(*, num_cpu_lanes: int, num_gpus: int = 0, node: str = LOC
 
 
 @transaction.atomic
-def allocate(*, run_id: UUID, attempt: int, wanted: LaneSpec) -> tuple[LaneGrant, ...] | None:
+def allocate(
+    *, run_id: UUID, attempt: int, wanted: LaneSpec, trainers: Collection[int] = ()
+) -> tuple[LaneGrant, ...] | None:
     """Lanes for every role, or None when the free ones do not hold the whole request.
 
-    Lanes that another dispatcher is just taking are passed over, never waited for.
+    Lanes that another dispatcher is just taking are passed over, never waited for. `trainers` are the places, among
+    the lanes that generate or train, of those that train; by default the last ones do.
     """
     chosen: dict[LaneKind, list[Lane]] = {}
     pool = pool_lanes()
     for kind, count in kinds_wanted(wanted, pool).items():
-        free = (
-            Lane.objects.select_for_update(skip_locked=True, of=("self",))
-            .filter(kind=kind, run_id=None, cordoned=False, node__state=NodeState.ACTIVE)
-            .select_related("node")
-            .order_by("node__name", "index")[:count]
-        )
-        chosen[kind] = list(free)
+        free = free_in_order(kind).select_for_update(skip_locked=True, of=("self",)).select_related("node")
+        chosen[kind] = list(free[:count])
         if len(chosen[kind]) < count:
             return None
+    working = kind_for(Role.TRAINER, pool)
+    chosen[working] = _trainers_last(chosen[working], wanted.num_rollout + wanted.num_trainer, trainers)
     now = timezone.now()
     taken = []
     for role, index in roles_in_order(wanted):
@@ -75,6 +80,12 @@ def allocate(*, run_id: UUID, attempt: int, wanted: LaneSpec) -> tuple[LaneGrant
         taken.append(lane)
     Lane.objects.bulk_update(taken, ["run_id", "attempt", "role", "role_index", "held_since"])
     return tuple(grant_of(lane) for lane in taken)
+
+
+def _trainers_last(lanes: list[Lane], num_working: int, trainers: Collection[int]) -> list[Lane]:
+    """The first `num_working` lanes with those at the places `trainers` behind the others; what follows stays."""
+    places = sorted(range(num_working), key=lambda place: place in trainers)
+    return [lanes[place] for place in places] + lanes[num_working:]
 
 
 def release(*, run_id: UUID, attempt: int) -> int:

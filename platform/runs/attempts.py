@@ -9,13 +9,22 @@ from uuid import UUID
 from django.utils import timezone
 
 from runs.models import Attempt, AttemptOutcome, PendingCommand, Run
+from runs.planning import Chosen
 from worker.contracts.commands import CommandKind
 
 
-def mint(run: Run, number: int) -> Attempt:
+def mint(run: Run, number: int, chosen: Chosen) -> Attempt:
     """The run's next attempt, open. The caller holds the run's stream lock and has its lanes."""
-    Run.objects.filter(pk=run.pk).update(attempt=number, last_heartbeat_at=None, phase="")
-    return Attempt.objects.create(run=run, number=number, resumed_from=run.resume_from)
+    algebra = chosen.spec.algebra.model_dump(mode="json")
+    Run.objects.filter(pk=run.pk).update(attempt=number, last_heartbeat_at=None, phase="", algebra=algebra)
+    own = chosen.plan is None
+    return Attempt.objects.create(
+        run=run,
+        number=number,
+        resumed_from=run.resume_from,
+        spec=None if own else chosen.spec.model_dump(mode="json"),
+        plan=chosen.plan,
+    )
 
 
 def open_attempt(run_id: UUID) -> Attempt | None:

@@ -48,7 +48,7 @@ def trade_code(code: str) -> BootstrapAnswer:
 
 def _answer(attempt: Attempt, token: str) -> BootstrapAnswer:
     run = attempt.run
-    spec = run.run_spec
+    spec = attempt.concrete_spec
     return BootstrapAnswer(
         run=str(run.pk),
         attempt=attempt.number,

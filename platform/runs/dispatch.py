@@ -1,22 +1,26 @@
 """From the queue to the cluster: oldest first, whole gangs of lanes only.
 
 Waiting are queued runs, and runs back in `starting` whose driver was lost. The oldest that the pool could hold at all
-bars the way for younger ones: a large run is not starved by small ones. Lanes, state and attempt change in one
-transaction; the launch task is enqueued when it commits.
+bars the way for younger ones: a large run is not starved by small ones. Where the planner is to choose, it does so just
+before, for planning may take seconds; lanes, state and attempt change in one transaction, undone where the lanes are
+not those it reckoned with. The launch task is enqueued when it commits.
 """
 
+from collections.abc import Sequence
 from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from fleet.selectors import free_lanes, pool_lanes
+from fleet.selectors import devices_for, devices_of, free_lanes, pool_lanes
 from fleet.services import allocate
 from fleet.wanted import fits
 from runs import attempts
 from runs.actions import legal_actions
 from runs.enqueue import enqueue_on_commit
+from runs.failure import describe_failure
 from runs.models import Attempt, Run
+from runs.planning import CannotPlan, Chosen, choose
 from runs.stream import lock_stream
 from runs.transitions import RunStateConflict, move
 from worker.contracts.states import RunState
@@ -54,27 +58,51 @@ def dispatch_waiting() -> list[UUID]:
             break
         except RunStateConflict:
             continue
+        except CannotPlan as error:
+            fail_unplanned(run.pk, str(error))
+            continue
         started.append(run.pk)
     return started
 
 
-@transaction.atomic
 def start_attempt(run_id: UUID) -> Attempt:
     """Give the run lanes and its next attempt.
 
-    Raises `LanesTaken`, or `RunStateConflict` when the run does not wait any more.
+    Raises `LanesTaken`, `RunStateConflict` when the run does not wait any more, `CannotPlan`.
     """
+    run = Run.objects.get(pk=run_id)
+    wanted = run.run_spec.granted_lanes
+    devices = devices_for(wanted)
+    if len(devices) < wanted.num_rollout + wanted.num_trainer:
+        raise LanesTaken(f"run {run_id} found its lanes taken")
+    return _begin(run_id, choose(run, devices), devices)
+
+
+@transaction.atomic
+def _begin(run_id: UUID, chosen: Chosen, devices: Sequence[str]) -> Attempt:
+    """The attempt works by what was `chosen` for `devices`; lanes of other devices count as taken."""
     lock_stream(run_id)
     run = Run.objects.get(pk=run_id)
     number = run.attempt + 1
     if run.run_state not in WAITING_STATES or attempts.open_attempt(run_id) is not None:
         raise RunStateConflict("dispatch", run.run_state, legal_actions(run))
-    attempt = attempts.mint(run, number)
+    attempt = attempts.mint(run, number, chosen)
     if run.run_state is RunState.QUEUED:
         origin = f", resuming after batch {run.resume_batch}" if run.resume_from else ""
         reason = f"lanes are free: attempt {number}{origin}"
         move(run_id, [RunState.QUEUED], RunState.STARTING, reason=reason, actor=ACTOR)
-    if allocate(run_id=run_id, attempt=number, wanted=run.run_spec.granted_lanes) is None:
+    granted = allocate(run_id=run_id, attempt=number, wanted=chosen.spec.granted_lanes, trainers=chosen.trainers)
+    if granted is None or devices_of(run_id, number) != tuple(devices):
         raise LanesTaken(f"run {run_id} found its lanes taken")
     enqueue_on_commit(LAUNCH_RUN, str(run_id), number)
     return attempt
+
+
+@transaction.atomic
+def fail_unplanned(run_id: UUID, reason: str) -> None:
+    """The planner finds no way to run it: it fails with the planner's words, and bars nobody's way."""
+    run = Run.objects.get(pk=run_id)
+    if run.run_state is RunState.QUEUED:
+        move(run_id, [RunState.QUEUED], RunState.STARTING, reason="lanes are free", actor=ACTOR)
+    changes = {"failure": describe_failure(reason=reason)}
+    move(run_id, [RunState.STARTING], RunState.FAILED, reason=reason, actor=ACTOR, changes=changes)

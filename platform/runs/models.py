@@ -128,6 +128,10 @@ class Attempt(models.Model):
     number = models.PositiveIntegerField()
     created_at = models.DateTimeField(default=timezone.now)
     resumed_from = models.TextField(blank=True, default="")
+    spec = models.JSONField(null=True)
+    """What the attempt works by where the planner chose placement, split and switches; null: the run's own spec."""
+    plan = models.JSONField(null=True)
+    """Why that was chosen, as `runs.planning` writes it."""
 
     submitted_at = models.DateTimeField(null=True)
     """Claimed by a launch task, which then submits the job."""
@@ -158,6 +162,10 @@ class Attempt(models.Model):
     @property
     def submission_id(self) -> str:
         return submission_id(self.run_id, self.number)
+
+    @property
+    def concrete_spec(self) -> RunSpec:
+        return self.run.run_spec if self.spec is None else RunSpec.model_validate(self.spec)
 
 
 def submission_id(run_id: uuid.UUID, attempt: int) -> str:
@@ -205,3 +213,21 @@ class PendingCommand(models.Model):
         indexes = [
             models.Index(fields=["run"], condition=models.Q(done_at=None), name="open_commands"),
         ]
+
+
+class LearnedCosts(models.Model):
+    """What work cost a run by its own measure, newest word: the planner reckons with it for runs alike."""
+
+    run = models.OneToOneField(Run, primary_key=True, on_delete=models.CASCADE, related_name="learned_costs")
+    workload = models.CharField(max_length=64)
+    """Digest of all of the spec that costs depend on; see `runs.costs`."""
+    devices = models.CharField(max_length=200)
+    """The kinds of device it ran on, by comma."""
+    num_batches = models.PositiveIntegerField()
+    """Complete batches that it was learnt from."""
+    costs = models.JSONField()
+    """`[{lane, kind, per_call, per_unit}]`, as in `worker.contracts.events.WorkCost`."""
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["workload", "devices", "-updated_at"], name="costs_of_workload")]

@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from live.publish import publish_project
 from runs import attempts
+from runs.costs import record_costs
 from runs.failure import describe_failure
 from runs.models import AttemptOutcome, PendingCommand, Run
 from runs.render import run_row
@@ -21,6 +22,7 @@ from worker.contracts.commands import RunCommand
 from worker.contracts.events import (
     CheckpointEvent,
     CommandDoneEvent,
+    CostsEvent,
     EvaluationEvent,
     PhaseEvent,
     PublishEvent,
@@ -54,6 +56,8 @@ def apply_event(run_id: UUID, attempt: int, event: RunEvent) -> None:
             record_progress(run_id, resume_from=event.uri, resume_batch=event.batch)
         case CommandDoneEvent():
             record_command_done(run_id, event)
+        case CostsEvent():
+            record_costs(run_id, attempt, event)
         case _:
             pass
 

@@ -23,7 +23,7 @@ from telemetry.parsing import fresh_events, parse_events
 from worker.contracts.events import ResumedEvent, RunEvent
 from worker.contracts.ingest import IngestAnswer, IngestBatch
 
-PROGRESS_TYPES = frozenset({"publish", "phase"})
+PROGRESS_TYPES = frozenset({"publish", "phase", "costs"})
 
 
 def ingest(*, run_id: UUID, attempt: int, token: str, batch: IngestBatch) -> IngestAnswer:

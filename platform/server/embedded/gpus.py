@@ -1,18 +1,30 @@
-"""How many GPUs this machine has, asked of the driver's own tool: the web side never imports torch."""
+"""Which GPUs this machine has, asked of the driver's own tool: the web side never imports torch."""
 
 import shutil
 import subprocess
+from dataclasses import dataclass
 
 from server.environment import env
 
 
-def count_gpus() -> int:
-    """`TANDEM_NUM_GPUS` if given, else the NVIDIA GPUs that the driver lists; 0 without a driver."""
+@dataclass(frozen=True, slots=True)
+class LocalGpus:
+    num: int = 0
+    accelerator: str = ""
+    """The first one's model, in its maker's words; empty where nobody says."""
+
+
+def local_gpus() -> LocalGpus:
+    """What the NVIDIA driver lists, none without a driver; `TANDEM_NUM_GPUS`, if given, overrides how many."""
+    names = _names()
     given = env.str("TANDEM_NUM_GPUS", "")
-    if given:
-        return int(given)
+    return LocalGpus(num=int(given) if given else len(names), accelerator=names[0] if names else "")
+
+
+def _names() -> list[str]:
     tool = shutil.which("nvidia-smi")
     if tool is None:
-        return 0
-    listed = subprocess.run([tool, "-L"], capture_output=True, text=True, timeout=20, check=False)
-    return sum(line.startswith("GPU ") for line in listed.stdout.splitlines())
+        return []
+    asked = [tool, "--query-gpu=name", "--format=csv,noheader"]
+    listed = subprocess.run(asked, capture_output=True, text=True, timeout=20, check=False)
+    return [line.strip() for line in listed.stdout.splitlines() if line.strip()] if listed.returncode == 0 else []

@@ -10,6 +10,7 @@ from django.core.management import call_command
 from accounts.models import Project, User
 from accounts.services import create_project
 from fleet.services import ensure_local_lanes
+from server.embedded.gpus import LocalGpus
 
 ADMIN_NAME = "admin"
 DEFAULT_PROJECT = "Default project"
@@ -44,7 +45,7 @@ def ensure_project(admin: User) -> Project:
     return project or create_project(user=admin, name=DEFAULT_PROJECT)
 
 
-def ensure_lanes(num_gpus: int) -> int:
+def ensure_lanes(gpus: LocalGpus) -> int:
     """This machine's lanes. CPU lanes run whole runs without GPUs, and score rewards beside them."""
     num_cpu_lanes = max(4, os.cpu_count() or 1)
-    return len(ensure_local_lanes(num_cpu_lanes=num_cpu_lanes, num_gpus=num_gpus))
+    return len(ensure_local_lanes(num_cpu_lanes=num_cpu_lanes, num_gpus=gpus.num, accelerator=gpus.accelerator))

@@ -24,7 +24,7 @@ from fleet.selectors import pool_lanes
 from fleet.services import LOCAL_NODE, gpu_resource
 from server import environment
 from server.embedded.folders import make_runtime_folder
-from server.embedded.gpus import count_gpus
+from server.embedded.gpus import LocalGpus, local_gpus
 from server.embedded.ports import RayPorts, reserved_ray_ports
 from server.embedded.postgres import EmbeddedPostgres
 from server.embedded.ray_head import RayHead
@@ -63,10 +63,10 @@ def started_stack(console: Console) -> Iterator[Started]:
         preflight.check_port(environment.PORT, environment.HOST)
         make_runtime_folder(var)
         stack = held.enter_context(running_stack(var / "logs", inherit=(lock,)))
-        ray, num_gpus = None, 0
+        ray, gpus = None, LocalGpus()
         if not environment.HAS_OWN_RAY:
-            num_gpus = count_gpus()
-            ray = start_ray(stack, held.enter_context(reserved_ray_ports(environment.PORT)), num_gpus)
+            gpus = local_gpus()
+            ray = start_ray(stack, held.enter_context(reserved_ray_ports(environment.PORT)), gpus.num)
         if not environment.HAS_OWN_REDIS:
             start_valkey(stack)
         if not environment.HAS_OWN_DATABASE:
@@ -76,7 +76,7 @@ def started_stack(console: Console) -> Iterator[Started]:
         admin, password = first_start.ensure_admin(var)
         project = first_start.ensure_project(admin)
         if ray is not None:
-            first_start.ensure_lanes(num_gpus)
+            first_start.ensure_lanes(gpus)
         elif not pool_lanes():
             console.print("The pool has no lanes yet. For each node of the cluster: manage.py register_node --help")
         start_services(stack, ray)

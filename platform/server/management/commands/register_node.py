@@ -16,6 +16,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("name", help="Short name of the node: letters, digits, hyphens.")
         parser.add_argument("--num-gpus", type=int, default=0, help="One lane each, for rollout and training.")
+        parser.add_argument("--accelerator", default="", help="Their model, e.g. H100; the planner reckons with it.")
         parser.add_argument("--num-cpu-lanes", type=int, default=4, help="For rewards; without GPUs, for everything.")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -26,7 +27,9 @@ class Command(BaseCommand):
             raise CommandError(f"`name` must be letters, digits, hyphens and underscores, got {name!r}") from error
         if num_gpus < 0 or num_cpu_lanes < 0:
             raise CommandError(f"lanes must be ≥ 0, got {num_gpus} GPUs and {num_cpu_lanes} CPU lanes")
-        lanes = ensure_local_lanes(num_cpu_lanes=num_cpu_lanes, num_gpus=num_gpus, node=name)
+        lanes = ensure_local_lanes(
+            num_cpu_lanes=num_cpu_lanes, num_gpus=num_gpus, accelerator=options["accelerator"], node=name
+        )
         self.stdout.write(f"{name} has {len(lanes)} lanes: {', '.join(lane.label for lane in lanes) or 'none'}")
         if num_gpus:
             resources = json.dumps({gpu_resource(name, index): 1 for index in range(num_gpus)})

@@ -1,0 +1,105 @@
+"""`placement: auto` becomes a concrete spec when lanes are given: the pure planner chooses, the attempt keeps why.
+
+Invariant: the run keeps what its user asked for; what an attempt works by is decided once, before its lanes are
+granted. An attempt that goes on from a checkpoint keeps the choice that the checkpoint was made under.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from runs.costs import Measured, measured_costs
+from runs.models import Run
+from worker.contracts.names import Placement
+from worker.contracts.run_spec import RunSpec
+from worker.pipeline.hardware import ACCELERATORS
+from worker.pipeline.planner import Choice, Plan, plan, settled
+
+MEASURED, PROFILE = "measured", "profile"
+
+
+class CannotPlan(Exception):
+    """The planner finds no placement for the run on these lanes; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What an attempt works by, and the plan behind it where the planner chose."""
+
+    spec: RunSpec
+    trainers: tuple[int, ...] = ()
+    """Places, among the lanes that generate or train, of those that train; empty: the last ones."""
+    plan: dict[str, Any] | None = None
+
+
+def choose(run: Run, devices: Sequence[str]) -> Chosen:
+    """What the run's next attempt works by on generating and training lanes of these `devices`.
+
+    Raises `CannotPlan`.
+    """
+    asked = run.run_spec
+    if asked.pipeline.placement is not Placement.AUTO:
+        return Chosen(asked)
+    before = run.attempts.exclude(spec=None).order_by("-number").first() if run.resume_from else None
+    if before is not None:
+        return Chosen(before.concrete_spec, tuple(before.plan["trainers"]), before.plan)
+    profiles = [name for device in devices if (name := _profile_name(device)) is not None]
+    measured = measured_costs(asked, devices)
+    try:
+        made = plan(
+            asked,
+            # Lanes without a profile are reckoned as the planner's default, all alike: half a list says nothing.
+            devices=profiles if len(profiles) == len(devices) else (),
+            costs=None if measured is None else measured.table,
+        )
+    except ValueError as error:
+        raise CannotPlan(str(error)) from error
+    body = plan_body(asked, made, devices=devices, measured=measured)
+    return Chosen(settled(asked, made.best), made.best.finding.candidate.trainers, body)
+
+
+def plan_body(asked: RunSpec, made: Plan, *, devices: Sequence[str], measured: Measured | None) -> dict[str, Any]:
+    """The plan as plain JSON: what was chosen, what else there was, and what it was reckoned from."""
+    num_trajectories = asked.algebra.num_trajectories
+    return {
+        "mode": next(mode for mode, choice in made.by_mode.items() if choice is made.best),
+        "trainers": list(made.best.finding.candidate.trainers),
+        "by_mode": {mode: _choice(asked, choice) for mode, choice in made.by_mode.items()},
+        "curves": {
+            mode: [
+                {
+                    "num_trainer": point.num_trainer,
+                    "samples_per_second": num_trajectories / point.batch_seconds,
+                    "is_rehearsed": point.is_rehearsed,
+                }
+                for point in points
+            ]
+            for mode, points in made.curves.items()
+        },
+        "bound_samples_per_second": num_trajectories / made.bound_seconds,
+        "devices": sorted(set(devices)),
+        "costs": PROFILE if measured is None else MEASURED,
+        "num_batches_measured": 0 if measured is None else measured.num_batches,
+    }
+
+
+def _choice(asked: RunSpec, choice: Choice) -> dict[str, Any]:
+    spec = settled(asked, choice)
+    rehearsal = choice.finding.rehearsal
+    return {
+        "pipeline": spec.pipeline.model_dump(mode="json"),
+        "num_rollout": spec.granted_lanes.num_rollout,
+        "num_trainer": spec.granted_lanes.num_trainer,
+        "fragment_size": spec.algebra.fragment_size,
+        "samples_per_second": choice.samples_per_second,
+        "batch_seconds": choice.finding.batch_seconds,
+        "bound_share": choice.bound_share,
+        "mean_staleness": None if rehearsal is None else rehearsal.mean_staleness,
+        "memory_bytes": {duty.value: memory.total for duty, memory in choice.memory.items()},
+    }
+
+
+def _profile_name(device: str) -> str | None:
+    """`NVIDIA H100 80GB HBM3` → `h100`; None for a device that nobody has described."""
+    words = device.lower().replace("-", " ").split()
+    return next((name for name in ACCELERATORS if name in words), None)
