@@ -1,0 +1,82 @@
+"""Emulated rollout and reward lanes: the messages and answers of the real ones; waiting instead of computing."""
+
+import time
+from typing import ClassVar
+
+import numpy as np
+
+from worker.contracts.run_spec import RunSpec
+from worker.engine.actors.lane import LaneActor
+from worker.engine.actors.reports import CallReport, GenerationReport
+from worker.engine.emulated.pace import Emulation, Pace
+from worker.engine.emulated.values import (
+    NUM_LATENT_VALUES,
+    PICTURE_SIDE,
+    EmulatedAdapter,
+    EmulatedTrajectories,
+    trajectory_seed,
+)
+from worker.engine.errors import SyncError
+from worker.engine.types import GenerationRequest, PullReceipt, ScoredFragment
+from worker.pipeline.costs import CostKind
+from worker.pipeline.types import Fragment, Purpose
+
+
+class EmulatedLane(LaneActor):
+    emulation: ClassVar[Emulation]
+
+    def __init__(self, lane: str, device: str) -> None:
+        super().__init__(lane, device)
+        self._pace = Pace(self.emulation)
+
+
+class EmulatedGenerator(EmulatedLane):
+    """What rollout lanes do, and trainer lanes that are lent."""
+
+    _version: int | None = None
+
+    def generate(
+        self, request: GenerationRequest
+    ) -> tuple[CallReport[GenerationReport], np.ndarray, EmulatedTrajectories | None]:
+        start = time.monotonic()
+        fragment = request.fragment
+        if fragment.policy_version != self._version:
+            raise SyncError(f"fragment {fragment.key} wants version {fragment.policy_version}, got {self._version}")
+        key, num_members = fragment.key, len(fragment.members)
+        seeds = tuple(
+            trajectory_seed(request.run_seed, key.purpose, key.batch, request.prompt_index, member)
+            for member in fragment.members
+        )
+        drawn = np.random.default_rng(seeds)
+        images = drawn.integers(0, 256, (num_members, PICTURE_SIDE, PICTURE_SIDE, 3), dtype=np.uint8)
+        trajectories = EmulatedTrajectories(
+            fragment=fragment, latents=drawn.standard_normal((num_members, NUM_LATENT_VALUES), dtype=np.float32)
+        )
+        self._pace.keep(start, self.lane, CostKind.GENERATE, num_members)
+        report = self._report(start, GenerationReport(seeds=seeds, decode_seconds=0.0))
+        return report, images, trajectories if key.purpose is Purpose.TRAIN else None
+
+    def pull(self, adapter: EmulatedAdapter) -> CallReport[PullReceipt]:
+        start = time.monotonic()
+        receipt = adapter.pull()
+        self._version = receipt.policy_version
+        self._pace.keep(start, self.lane, CostKind.PULL)
+        return self._report(start, receipt)
+
+
+class EmulatedRollout(EmulatedGenerator):
+    def load(self, spec: RunSpec, base_model_path: str) -> CallReport[None]:
+        return self._report(time.monotonic(), None)
+
+
+class EmulatedReward(EmulatedLane):
+    def load(self, spec: RunSpec) -> CallReport[None]:
+        self._names = tuple(reward.name for reward in spec.rewards)
+        return self._report(time.monotonic(), None)
+
+    def score(self, fragment: Fragment, prompt: str, images: np.ndarray) -> CallReport[ScoredFragment]:
+        start = time.monotonic()
+        rewards = tuple(float(value) for value in images.mean(axis=(1, 2, 3)))
+        self._pace.keep(start, self.lane, CostKind.SCORE, len(fragment.members))
+        parts = {str(name): rewards for name in self._names}
+        return self._report(start, ScoredFragment(fragment=fragment, rewards=rewards, parts=parts))

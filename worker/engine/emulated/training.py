@@ -1,0 +1,135 @@
+"""An emulated trainer rank: strict where a real one is about what it is given to train on."""
+
+import json
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import fsspec
+
+from worker.contracts.names import Role
+from worker.contracts.run_spec import RunSpec
+from worker.engine.actors.reports import AccumulationPlan, AdapterFacts, CallReport, Rendezvous, Restored
+from worker.engine.emulated.generating import EmulatedGenerator
+from worker.engine.emulated.values import EmulatedAdapter, EmulatedTrajectories, make_adapter
+from worker.engine.errors import MinibatchError
+from worker.engine.types import UpdateStats
+from worker.pipeline.costs import GANG, CostKind
+from worker.pipeline.packing import spread
+
+CHECKPOINT_FILE = "client_state.json"
+
+
+class EmulatedTrainer(EmulatedGenerator):
+    def rendezvous(self) -> Rendezvous:
+        """There is no process group to meet in."""
+        return Rendezvous(address="localhost", port=0)
+
+    def load(
+        self,
+        spec: RunSpec,
+        base_model_path: str,
+        rank: int,
+        world_size: int,
+        meeting: Rendezvous,
+        initial_adapter: str | None,
+    ) -> CallReport[None]:
+        self._spec, self._rank, self._world_size = spec, rank, world_size
+        self._open_groups: set[tuple[int, int]] = set()
+        self._num_open_pairs = self._num_pairs_total = self._trained_version = 0
+        return self._report(time.monotonic(), None)
+
+    def switch(self, to: Role) -> CallReport[None]:
+        start = time.monotonic()
+        self._pace.keep(start, self.lane, CostKind.LEND if to is Role.ROLLOUT else CostKind.RECLAIM)
+        return self._report(start, None)
+
+    def accumulate(
+        self, plan: AccumulationPlan, behaviour: EmulatedAdapter | None, *trajectories: EmulatedTrajectories
+    ) -> CallReport[UpdateStats]:
+        start = time.monotonic()
+        self._admit(plan, behaviour, trajectories)
+        micro_batches = spread(
+            self._spec.algebra,
+            [group.group for group in plan.groups],
+            rank=self._rank,
+            world_size=self._world_size,
+            tsp=self._spec.pipeline.tsp,
+        )
+        self._pace.keep(start, GANG, CostKind.ACCUMULATE, len(micro_batches))
+        num_pairs = sum(len(micro.pairs) for micro in micro_batches if micro.weight)
+        stats = UpdateStats(
+            num_pairs=num_pairs,
+            sums={"loss": 0.0, "ratio": float(num_pairs), "clipped": 0.0},
+            maxima={"mean_error": 0.0, "ratio_deviation": 0.0, "replay_ratio_deviation": 0.0},
+        )
+        return self._report(start, stats)
+
+    def commit(self) -> CallReport[dict[str, float]]:
+        start = time.monotonic()
+        if self._num_open_pairs != self._num_pairs_total or not self._num_open_pairs:
+            raise MinibatchError(
+                f"a mini-batch of {self._num_pairs_total} pairs, got {self._num_open_pairs} at its step"
+            )
+        self._open_groups.clear()
+        self._num_open_pairs = 0
+        self._pace.keep(start, GANG, CostKind.COMMIT)
+        return self._report(start, {"grad_norm": 1.0, "learning_rate": self._spec.optimizer.learning_rate})
+
+    def adapter(self, policy_version: int) -> tuple[CallReport[AdapterFacts], EmulatedAdapter | None]:
+        start = time.monotonic()
+        self._trained_version = policy_version
+        adapter = make_adapter(policy_version, self.emulation.adapter_num_bytes)
+        self._pace.keep(start, GANG, CostKind.PUBLISH)
+        return self._report(start, adapter.facts), adapter if self._rank == 0 else None
+
+    def save_checkpoint(
+        self, uri: str, client_state: dict[str, Any], behaviour: EmulatedAdapter | None
+    ) -> CallReport[int]:
+        start = time.monotonic()
+        if self._rank != 0:
+            return self._report(start, 0)
+        version = None if behaviour is None else behaviour.facts.policy_version
+        content = json.dumps({"client_state": client_state, "behaviour": version})
+        with fsspec.open(f"{uri}/{CHECKPOINT_FILE}", "w", auto_mkdir=True) as file:
+            file.write(content)
+        return self._report(start, len(content))
+
+    def load_checkpoint(self, uri: str) -> tuple[CallReport[Restored], EmulatedAdapter | None]:
+        start = time.monotonic()
+        with fsspec.open(f"{uri}/{CHECKPOINT_FILE}", "r") as file:
+            saved = json.load(file)
+        version = saved["behaviour"]
+        behaviour = None if version is None else make_adapter(version, self.emulation.adapter_num_bytes)
+        facts = None if behaviour is None else behaviour.facts
+        restored = Restored(client_state=saved["client_state"], behaviour=facts)
+        return self._report(start, restored), behaviour if self._rank == 0 else None
+
+    def export_lora(self) -> tuple[CallReport[None], bytes]:
+        return self._report(time.monotonic(), None), b"emulated"
+
+    def _admit(
+        self,
+        plan: AccumulationPlan,
+        behaviour: EmulatedAdapter | None,
+        trajectories: Sequence[EmulatedTrajectories],
+    ) -> None:
+        """Raises `MinibatchError` unless each group comes whole, once, in member order and of the version told."""
+        version = self._trained_version - plan.staleness
+        if plan.needs_behaviour and (behaviour is None or behaviour.facts.policy_version != version):
+            raise MinibatchError(f"the gate needs the adapter of version {version}, got {behaviour}")
+        remaining = iter(trajectories)
+        for group in plan.groups:
+            fragments = [next(remaining).fragment for _ in range(group.num_fragments)]
+            members = [member for fragment in fragments for member in fragment.members]
+            found = {(fragment.key.batch, fragment.key.group, fragment.policy_version) for fragment in fragments}
+            is_whole = members == list(range(self._spec.batch.group_size)) and len(group.advantages) == len(members)
+            if found != {(group.batch, group.group, version)} or not is_whole:
+                raise MinibatchError(
+                    f"group {group.group} of batch {group.batch} must come whole, of version {version}, got {fragments}"
+                )
+            if (group.batch, group.group) in self._open_groups:
+                raise MinibatchError(f"group {group.group} of batch {group.batch} entered its mini-batch twice")
+            self._open_groups.add((group.batch, group.group))
+            self._num_open_pairs += len(members) * self._spec.algebra.num_trained_denoising_steps
+        self._num_pairs_total = plan.num_pairs_total
