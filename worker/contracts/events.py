@@ -198,9 +198,9 @@ class LendEvent(Event):
     num_fragments: Count
     """Fragments that each lane may generate before it is asked again."""
     predicted_gain_seconds: float | None = None
-    """By which the open batches were predicted to end sooner; empty where nothing was predicted."""
+    """By which the batches in view were predicted to end sooner; empty where nothing was predicted."""
     realised_gain_seconds: float | None = None
-    """Predicted end without lending − actual end; given once the open batches have ended."""
+    """Predicted end without lending − actual end; given once those batches have ended."""
 
 
 class WorkCost(Contract):

@@ -73,8 +73,10 @@ class Forecast:
         return self.ends[-1]
 
 
-def loans_now(helpers: Sequence[Helper], granted: dict[str, int]) -> tuple[Loan, ...]:
-    """Who is away from now on, if these lanes may begin so many fragments more: whoever is away, and the granted."""
+def loans_now(helpers: Sequence[Helper], granted: Sequence[Helper], num_fragments: int) -> tuple[Loan, ...]:
+    """Who is away from now on: whoever is away already, then those now granted so many fragments each, in order."""
+    names = {helper.lane for helper in granted}
+    away = [(helper, helper.left) for helper in helpers if helper.is_away and helper.lane not in names]
     return tuple(
         Loan(
             lane=helper.lane,
@@ -82,10 +84,9 @@ def loans_now(helpers: Sequence[Helper], granted: dict[str, int]) -> tuple[Loan,
             ready=helper.ready,
             seconds=helper.seconds,
             reclaim=0.0 if helper.is_returning else helper.reclaim,
-            left=granted.get(helper.lane, helper.left),
+            left=left,
         )
-        for helper in helpers
-        if helper.is_away or helper.lane in granted
+        for helper, left in away + [(helper, num_fragments) for helper in granted]
     )
 
 

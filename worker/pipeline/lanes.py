@@ -45,6 +45,7 @@ class LaneTable:
 
     def __init__(self) -> None:
         self._lanes: dict[str, Lane] = {}
+        self._num_turns = 0
         self._num: dict[Role, int] = dict.fromkeys(Role, 0)
         self._num_lost: dict[Role, int] = dict.fromkeys(Role, 0)
         self._free: dict[Role, OrderedDict[str, Lane]] = {role: OrderedDict() for role in Role}
@@ -94,8 +95,10 @@ class LaneTable:
         return lane
 
     def of(self, role: Role) -> list[Lane]:
-        """Lanes whose own role it is, in the order in which they joined."""
-        return [lane for lane in self if lane.role is role]
+        """Lanes whose own role it is: the free ones in their order, then the others as they began."""
+        free = [lane for lane in self._free[role].values() if lane.role is role]
+        busy = (lane for lane in self if lane.role is role and lane.under_way is not None)
+        return free + sorted(busy, key=lambda lane: lane.turn)
 
     def num(self, role: Role) -> int:
         return self._num[role]
@@ -135,7 +138,8 @@ class LaneTable:
         return is_gang_still and len(self._lanes) == num_free
 
     def start(self, lane: Lane, action: Action, at: float) -> None:
-        lane.under_way, lane.since = action, at
+        self._num_turns += 1
+        lane.under_way, lane.since, lane.turn = action, at, self._num_turns
         self._set_busy(lane)
         if isinstance(action, Switch):
             self._away[lane.name] = lane

@@ -24,6 +24,18 @@ ALL = 2**62
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Prediction:
+    """What a policy that predicts expects of lending."""
+
+    last_batch: int
+    """The batch by whose end it goes."""
+    end_without: float
+    """When that batch would end without any lending from here on, in the scheduler's time."""
+    gain_seconds: float
+    """By how much sooner it is to end."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Allowance:
     """What a policy grants the idle trainer lanes."""
 
@@ -31,9 +43,7 @@ class Allowance:
     """For each lane."""
     lanes: tuple[str, ...] | None = None
     """Which of the idle lanes; `None`: all of them, as far as fragments wait."""
-    predicted_gain_seconds: float | None = None
-    predicted_end_without: float | None = None
-    """When the open batches were predicted to end without this, in the scheduler's time."""
+    prediction: Prediction | None = None
 
 
 class LendingPolicy(Protocol):
@@ -68,8 +78,8 @@ class Lending:
         self._policy = policy
         self._together = together
         self._num_decisions = 0
-        self._unsettled: list[tuple[Lend, float, int]] = []
-        """Predicted decisions, when the batches then open were to end without them, and the last of these batches."""
+        self._unsettled: list[tuple[int, Prediction]] = []
+        """Decisions whose gain is not known yet."""
 
     def reclaim(self, *, training_waits: bool, at: float) -> Iterator[Action]:
         """Send lent lanes back that have nothing under way and nothing more to do here."""
@@ -109,26 +119,26 @@ class Lending:
 
     def settle(self, batch: int, at: float) -> Iterator[Action]:
         """`batch` is complete: tell what the decisions brought that were to end it sooner."""
-        for lend, end_without, last_batch in self._unsettled:
-            if last_batch <= batch:
-                yield LendSettled(lend.decision, end_without - at)
-        self._unsettled = [entry for entry in self._unsettled if entry[2] > batch]
+        for decision, prediction in self._unsettled:
+            if prediction.last_batch <= batch:
+                yield LendSettled(decision, prediction.end_without - at)
+        self._unsettled = [entry for entry in self._unsettled if entry[1].last_batch > batch]
 
     def _record(self, chosen: Sequence[Lane], allowance: Allowance, open_batches: Sequence[int]) -> Iterator[Action]:
-        is_news = allowance.predicted_gain_seconds is not None or any(not lane.is_lent for lane in chosen)
+        prediction = allowance.prediction
+        is_news = prediction is not None or any(not lane.is_lent for lane in chosen)
         if not open_batches or allowance.num_fragments == ALL or not is_news:
             return
         self._num_decisions += 1
-        lend = Lend(
+        if prediction is not None:
+            self._unsettled.append((self._num_decisions, prediction))
+        yield Lend(
             self._num_decisions,
             open_batches[0],
             tuple(lane.name for lane in chosen),
             allowance.num_fragments,
-            allowance.predicted_gain_seconds,
+            None if prediction is None else prediction.gain_seconds,
         )
-        if allowance.predicted_end_without is not None:
-            self._unsettled.append((lend, allowance.predicted_end_without, open_batches[-1]))
-        yield lend
 
     def _switch(self, lane: Lane, to: Role, at: float) -> Action:
         action = Switch(lane.name, to)

@@ -93,6 +93,8 @@ class Outlook:
     training: TrainingOutlook
     batches: tuple[BatchOutlook, ...]
     """The open ones in order, then those to come within the horizon."""
+    first_batch: int
+    """The number of the first of them."""
     num_open: int
     num_others: int
     """Fragments of evaluations, which go first."""
@@ -154,7 +156,9 @@ class Lookout:
         version = self._version_at_the_front(counts)
         begun, scoring = self._under_way(at)
         batches = [self._batch(batch, counts, begun, scoring) for batch in self._batches.values()]
-        num_more = int(self._admission.more_to_come) if self._max_staleness else 0
+        # A batch's end decides when the one after the next may begin, so what it gains or loses shows at that one's end.
+        num_ahead = 1 + self._max_staleness + 1 if self._max_staleness else 1
+        num_more = min(max(0, num_ahead - len(batches)), self._admission.num_to_come)
         return Outlook(
             rollout=self._generating(rollout, at),
             versions=np.array([self._version_of(lane) for lane in rollout]),
@@ -166,6 +170,7 @@ class Lookout:
             ),
             training=training,
             batches=(*batches, *[self._to_come()] * num_more),
+            first_batch=next(iter(self._batches)),
             num_open=len(batches),
             num_others=sum(n for (purpose, _, _), n in counts.items() if purpose is not Purpose.TRAIN),
             max_staleness=self._max_staleness,

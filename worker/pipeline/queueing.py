@@ -103,11 +103,11 @@ class ScoringLanes:
         seconds, free = self.seconds.tolist(), self.free.copy()
         done = [0.0] * len(arrivals)
         waiting: list[tuple[int, int]] = []
-        num_arrived = 0
+        num_arrived, at = 0, 0.0
         for _ in arrivals:
-            at, lane = heapq.heappop(lanes)
-            if not waiting:
-                at = max(at, arrivals[num_arrived])
+            free_from, lane = heapq.heappop(lanes)
+            # What waits had not arrived before it was last looked at.
+            at = max(at, free_from) if waiting else max(free_from, arrivals[num_arrived])
             while num_arrived < len(arrivals) and arrivals[num_arrived] <= at + SAME_MOMENT:
                 heapq.heappush(waiting, (groups[num_arrived], num_arrived))
                 num_arrived += 1

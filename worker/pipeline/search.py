@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 from worker.pipeline.forecast import Forecast, Loan, Plan, extend, loans_at, loans_now
 from worker.pipeline.lanes import Lane
-from worker.pipeline.lending import Allowance
+from worker.pipeline.lending import Allowance, Prediction
 from worker.pipeline.outlook import Helper, Lookout, Outlook
 
 DEPTH = 2
@@ -73,7 +73,7 @@ class _Decision:
         # Those already away need no switch.
         self._candidates = sorted(candidates, key=lambda helper: (not helper.is_away, helper.ready + helper.seconds))
         self._best_of_all = sorted(outlook.helpers, key=lambda helper: helper.seconds)
-        plan, forecast = extend(outlook, (), loans_now(outlook.helpers, {}))
+        plan, forecast = extend(outlook, (), loans_now(outlook.helpers, (), 0))
         self._skip = _Choice(plan, forecast)
         self._margin = margin * forecast.end
         self._remaining: dict[tuple[object, ...], float] = {}
@@ -88,13 +88,15 @@ class _Decision:
                 end, chosen = end_after, choice
         if chosen is self._skip:
             return None
-        last_open = self._outlook.num_open - 1
-        end_without = self._skip.forecast.ends[last_open]
+        end_without = self._skip.forecast.end
         return Allowance(
             lanes=chosen.lanes,
             num_fragments=chosen.num_fragments,
-            predicted_gain_seconds=end_without - chosen.forecast.ends[last_open],
-            predicted_end_without=at + end_without,
+            prediction=Prediction(
+                last_batch=self._outlook.first_batch + len(self._outlook.batches) - 1,
+                end_without=at + end_without,
+                gain_seconds=end_without - end,
+            ),
         )
 
     def _choices_now(self) -> Iterator[_Choice]:
@@ -104,9 +106,10 @@ class _Decision:
         for num_lanes in _powers_of_two(min(len(self._candidates), num_waiting)):
             if self._outlook.lends_together and num_lanes < len(self._candidates):
                 continue
-            lanes = tuple(helper.lane for helper in self._candidates[:num_lanes])
+            granted = self._candidates[:num_lanes]
+            lanes = tuple(helper.lane for helper in granted)
             for num_fragments in _powers_of_two(-(-num_waiting // num_lanes)):
-                loans = loans_now(self._outlook.helpers, dict.fromkeys(lanes, num_fragments))
+                loans = loans_now(self._outlook.helpers, granted, num_fragments)
                 yield _Choice(*extend(self._outlook, (), loans), lanes, num_fragments)
 
     def _end_after(self, choice: _Choice, depth: int) -> float:

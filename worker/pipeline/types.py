@@ -248,7 +248,7 @@ class Lend:
 
 @dataclass(frozen=True, slots=True)
 class LendSettled:
-    """What a predicted `Lend` brought: all batches open at the decision are complete. Needs no answer."""
+    """What a predicted `Lend` brought: the batches that it was to end sooner are complete. Needs no answer."""
 
     decision: int
     realised_gain_seconds: float
