@@ -12,9 +12,9 @@ generating generate, the rest train, and at most one does both (an exchange argu
 that are in the wrong order shortens both). Commits, publishes and pulls are left out, so it holds for them too. Scoring
 is a second such limit, of the reward lanes alone. It bounds the mean over a whole run; a single batch may borrow.
 
-**The strict bound** (staleness 0) is of each single batch, from one publish to the next, and adds what cannot be avoided
-when nothing of a batch may begin before the one ahead is published. For a given gang of trainer lanes, with t for the
-training of all micro-batches by K ranks in step, all commits and the publish:
+**The strict bound** (staleness 0) is of each single batch, from one publish to the next, and adds what cannot be
+avoided when nothing of a batch may begin before the one ahead is published. For a given gang of trainer lanes, with t
+for the training of all micro-batches by K ranks in step, all commits and the publish:
 
 1. Tail. When the last trajectory is generated it must still be scored, its group trained, then later epochs, the
    commits and the publish. So nobody generates in the last `tail` seconds, and a rollout lane, which pulls first,

@@ -10,7 +10,7 @@ its arguments alone, and every assumption is a named constant or a field with a 
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.run_spec import RunSpec
@@ -21,23 +21,18 @@ from worker.pipeline.profiles import SHAPES, TRAINING_FORWARDS, ModelProfile, pr
 OPTIMIZER_BYTES = 16
 """For each trainable parameter: fp32 weight and gradient, two fp32 moments (Rajbhandari et al., arXiv 1910.02054)."""
 _GRADIENT_BYTES = 4
-_SAME_HOST_LINK = 1.0
-"""Share of the network's bandwidth that one lane gets: a port for each accelerator."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Handling:
     """How adapters and roles change hands."""
 
-    adapter_bandwidth: Estimate = Estimate(1e9, 0.06e9, 4e9)
+    adapter_bandwidth: Estimate = field(default=Estimate(1e9, 0.06e9, 4e9))
     """Bytes a second at which an adapter is packed or bound to a model. Low: verl-omni's measured 6.8 s for a LoRA of
     0.38 GB (its pull request on diffusion LoRA)."""
-    turn_seconds: Estimate = Estimate(0.5, 0.1, 2.0)
-    """A lane's turn from training to generation or back where nothing has to be moved: caches freed, memory
-    reclaimed."""
     shares_base: bool = True
-    """Both roles of a lane work on one copy of the frozen weights. Otherwise a rollout engine keeps its own, in host
-    memory while the lane trains, and the trainer's goes there while it generates."""
+    """Both roles of a lane work on one copy of the frozen weights. Otherwise a rollout engine has its own: each turn
+    drops the one copy, loads the other from host memory, and moves the trainer's optimizer state out or in."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,8 +105,7 @@ class LaneCosts:
 def lane_costs(work: Workload, device: Accelerator) -> LaneCosts:
     """Expected costs of one lane.
 
-    `lend` is the turn from training to generation, `reclaim` the way back; where the base is not shared, each moves the
-    one copy of the weights out and the other in, with the trainer's optimizer state, through the host link.
+    `lend` is the turn from training to generation, `reclaim` the way back.
     """
     profile, handling, algebra = work.profile, work.handling, work.algebra
     launching = profile.num_layers * device.layer_overhead_seconds.value
@@ -125,12 +119,12 @@ def lane_costs(work: Workload, device: Accelerator) -> LaneCosts:
     )
     micro_batch = TRAINING_FORWARDS * (launching + pairs * forward / training)
     # A ring all-reduce sends and receives the buffer about twice, whatever the number of ranks.
-    reduction = 2 * work.lora_parameters * _GRADIENT_BYTES / (device.network_bandwidth * _SAME_HOST_LINK)
+    reduction = 2 * work.lora_parameters * _GRADIENT_BYTES / device.network_bandwidth
     optimizer = work.state_bytes / device.memory_bandwidth
     binding = work.adapter_bytes / handling.adapter_bandwidth.value
     moving = 0.0
     if not handling.shares_base:
-        moving = (2 * profile.weights_bytes + work.state_bytes) / device.host_bandwidth
+        moving = (profile.weights_bytes + work.state_bytes) / device.host_bandwidth
     return LaneCosts(
         generate=Cost(
             work.num_denoising_steps * launching,
@@ -140,8 +134,8 @@ def lane_costs(work: Workload, device: Accelerator) -> LaneCosts:
         commit=optimizer + (0.0 if work.zero_stage == 2 else reduction),
         publish=binding,
         pull=work.adapter_bytes / device.network_bandwidth + binding,
-        lend=handling.turn_seconds.value + moving,
-        reclaim=handling.turn_seconds.value + moving,
+        lend=device.turn_seconds.value + moving,
+        reclaim=device.turn_seconds.value + moving,
     )
 
 

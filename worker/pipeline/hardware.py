@@ -2,12 +2,15 @@
 
 Only priors: as soon as a run has measured its own costs, those replace everything that follows from here. Peak rates
 are the makers' (dense, bf16); efficiencies are uncertain, so each carries the range that the sources allow.
+`deploy/docs/pipeline.md` tells where each number comes from.
 """
 
 from dataclasses import dataclass, fields, replace
 from typing import Literal
 
 GB = 1e9
+
+Edge = Literal["low", "high"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +25,7 @@ class Estimate:
         if not 0 <= self.low <= self.value <= self.high:
             raise ValueError(f"`value` must be within `low` and `high`, got {self.value}, {self.low} and {self.high}")
 
-    def at(self, edge: Literal["low", "high"]) -> "Estimate":
+    def at(self, edge: Edge) -> "Estimate":
         """The same range, reckoned with at one of its ends."""
         return Estimate(getattr(self, edge), self.low, self.high)
 
@@ -46,9 +49,11 @@ class Accelerator:
     """Share of the peak that forward, recomputation and backward reach together."""
     layer_overhead_seconds: Estimate
     """What one pass through one transformer block costs whatever its size: launching, dispatching."""
+    turn_seconds: Estimate
+    """A turn from training to generation or back, where nothing has to be moved: caches freed, memory reclaimed."""
     source: str
 
-    def at(self, field: str, edge: Literal["low", "high"]) -> "Accelerator":
+    def at(self, field: str, edge: Edge) -> "Accelerator":
         """With one of the uncertain fields at an end of its range. Raises `ValueError` for a field that is certain."""
         estimate = getattr(self, field, None)
         if not isinstance(estimate, Estimate):
@@ -68,9 +73,10 @@ L40S = Accelerator(
     memory_bandwidth=864 * GB,
     host_bandwidth=25 * GB,
     network_bandwidth=_gigabits(200),
-    generation_efficiency=Estimate(0.45, 0.30, 0.60),
-    training_efficiency=Estimate(0.42, 0.28, 0.55),
+    generation_efficiency=Estimate(0.35, 0.28, 0.50),
+    training_efficiency=Estimate(0.35, 0.26, 0.45),
     layer_overhead_seconds=Estimate(0.2e-3, 0.0, 0.6e-3),
+    turn_seconds=Estimate(0.5, 0.1, 2.0),
     source="NVIDIA L40S data sheet: 362.05 TFLOPS bf16 dense, 48 GB GDDR6 (46,068 MiB), 864 GB/s, PCIe 4.0 x16",
 )
 H100 = Accelerator(
@@ -80,9 +86,10 @@ H100 = Accelerator(
     memory_bandwidth=3350 * GB,
     host_bandwidth=50 * GB,
     network_bandwidth=_gigabits(400),
-    generation_efficiency=Estimate(0.35, 0.28, 0.50),
-    training_efficiency=Estimate(0.35, 0.25, 0.45),
+    generation_efficiency=Estimate(0.35, 0.26, 0.50),
+    training_efficiency=Estimate(0.35, 0.26, 0.45),
     layer_overhead_seconds=Estimate(0.2e-3, 0.0, 0.6e-3),
+    turn_seconds=Estimate(0.5, 0.1, 2.0),
     source="NVIDIA H100 SXM data sheet: 989.4 TFLOPS bf16 dense, 80 GB HBM3 (81,559 MiB), 3.35 TB/s, PCIe 5.0 x16",
 )
 H20 = Accelerator(
@@ -93,8 +100,9 @@ H20 = Accelerator(
     host_bandwidth=50 * GB,
     network_bandwidth=_gigabits(200),
     generation_efficiency=Estimate(0.65, 0.50, 0.80),
-    training_efficiency=Estimate(0.60, 0.45, 0.75),
+    training_efficiency=Estimate(0.65, 0.45, 0.75),
     layer_overhead_seconds=Estimate(0.2e-3, 0.0, 0.6e-3),
+    turn_seconds=Estimate(0.5, 0.1, 2.0),
     source="NVIDIA H20: 148 TFLOPS bf16 dense, 96 GB HBM3 (97,871 MiB), 4.0 TB/s, PCIe 5.0 x16",
 )
 CPU_CORE = Accelerator(
@@ -107,7 +115,8 @@ CPU_CORE = Accelerator(
     generation_efficiency=Estimate(0.3, 0.1, 0.6),
     training_efficiency=Estimate(0.3, 0.1, 0.6),
     layer_overhead_seconds=Estimate(0.5e-3, 0.2e-3, 2e-3),
-    source="one x86-64 core at 2 GHz with two 256-bit fused multiply-add units: 2 × 8 × 2 × 2e9 fp32 operations a second",
+    turn_seconds=Estimate(0.02, 0.0, 0.2),
+    source="an x86-64 core at 2 GHz, two 256-bit fused multiply-add units: 2 × 8 × 2 × 2e9 fp32 operations a second",
 )
 HOST_SOCKET = Accelerator(
     name="host",
@@ -119,6 +128,7 @@ HOST_SOCKET = Accelerator(
     generation_efficiency=Estimate(0.20, 0.05, 0.40),
     training_efficiency=Estimate(0.20, 0.05, 0.40),
     layer_overhead_seconds=Estimate(0.2e-3, 0.0, 1e-3),
+    turn_seconds=Estimate(0.02, 0.0, 0.2),
     source="Intel Xeon Platinum 8480+: 56 cores at 2.0 GHz with AMX, 1,024 bf16 operations a cycle and core",
 )
 

@@ -1,14 +1,14 @@
 """What a lane must hold, by role, in bytes of its device: a split whose lanes do not hold it is not offered.
 
     rollout   frozen weights, adapter, decoder, one layer's activations of a fragment
-    trainer   frozen weights, adapter with gradients and optimizer moments (ZeRO partitions them), checkpointed activations
+    trainer   frozen weights, adapter, gradients and optimizer moments (ZeRO partitions them), checkpointed activations
     both      a trainer lane that generates too: one copy of the frozen weights, the larger activations of the two
 
 Text encoders are left out: prompts are encoded once and ahead. Invariant: more ranks, smaller fragments or smaller
 micro-batches never take more.
 
-Sources: mixed-precision state and its ZeRO partitions, Rajbhandari et al., arXiv 1910.02054, §3 and §5; activations of a
-transformer layer, 34 bytes for each token and unit of width without the attention matrix, Korthikanti et al.,
+Sources: mixed-precision state and its ZeRO partitions, Rajbhandari et al., arXiv 1910.02054, §3 and §5; activations of
+a transformer layer, 34 bytes for each token and unit of width without the attention matrix, Korthikanti et al.,
 arXiv 2205.05198, §4.1 (16-bit values).
 """
 

@@ -3,7 +3,7 @@
     spec, devices, measured costs ──► PoolCosts ──► every split's limit in each mode (closed form)
                                                         │ the best few
                                                         ▼
-                     Plan ◄── by mode the fastest ◄── rehearsals of them (scheduler + simulator), improved split by split
+                     Plan ◄── by mode the fastest ◄── rehearsals of them (scheduler + simulator), split by split
 
 `placement: auto` is `resolve`: the fastest of all. Invariants: the choice is never slower, by the planner's own
 prediction, than any other that was looked at; a split whose lanes do not hold what they must is not offered; the same

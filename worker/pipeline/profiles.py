@@ -121,7 +121,7 @@ HUNYUAN_VIDEO = ModelProfile(
     decoder_flops_per_pixel=30e6,
     decoder_parameters=0.12e9,
     reward_flops=_VIDEO_SCORER_FLOPS,
-    source="hunyuanvideo-community/HunyuanVideo transformer/config.json: 20 two-stream, 40 one-stream blocks, width 3072",
+    source="hunyuanvideo-community/HunyuanVideo transformer/config.json: 20 two- and 40 one-stream blocks, width 3072",
 )
 WAN = ModelProfile(
     name="wan2.1-14b",

@@ -115,7 +115,8 @@ def _mean_staleness(spans: list[Span], batches: range) -> float:
         (span.batch - span.policy_version, span.num_samples)
         for span in spans
         if span.kind in (SpanKind.GENERATE, SpanKind.LENT_GENERATE)
-        and span.batch in batches
+        and span.batch is not None
         and span.policy_version is not None
+        and span.batch in batches
     ]
     return sum(versions * number for versions, number in behind) / sum(number for _, number in behind)

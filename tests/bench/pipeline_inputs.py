@@ -1,0 +1,142 @@
+"""What the pipeline's bench is run on: testbeds, models, batches. Written down before the first run, in
+`deploy/docs/pipeline.md` with reasons and sources, and not touched since."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from worker.contracts.algebra import BatchAlgebra
+from worker.contracts.sections import BatchSpec, SamplingSpec
+from worker.pipeline.estimates import Handling, PoolCosts, Workload, pool_costs
+from worker.pipeline.hardware import H20, H100, L40S, Accelerator, Edge
+from worker.pipeline.profiles import FLUX, HUNYUAN_VIDEO, QWEN_IMAGE, WAN, ModelProfile
+
+NUM_PROMPTS = 32
+NUM_DENOISING_STEPS = 20
+LANES_PER_SCORER = 4
+"""Accelerators to a host's CPU socket, each of which is one reward lane."""
+
+
+@dataclass(frozen=True, slots=True)
+class Testbed:
+    name: str
+    devices: tuple[Accelerator, ...]
+
+    @property
+    def num_reward(self) -> int:
+        return len(self.devices) // LANES_PER_SCORER
+
+
+TESTBEDS = (
+    Testbed("A", (L40S,) * 32),
+    Testbed("B", (H100,) * 32),
+    Testbed("C", (H20,) * 16),
+    Testbed("A+C", (L40S,) * 32 + (H20,) * 16),
+)
+
+
+def _work(
+    profile: ModelProfile,
+    *,
+    group_size: int,
+    micro_batch_size: int,
+    num_trained: int,
+    height: int,
+    width: int,
+    num_frames: int,
+    lora_rank: int,
+) -> Workload:
+    batch = BatchSpec(
+        num_prompts_per_batch=NUM_PROMPTS, group_size=group_size, micro_batch_size=micro_batch_size, fragment_size=1
+    )
+    sampling = SamplingSpec(num_denoising_steps=NUM_DENOISING_STEPS, num_sde_steps=num_trained)
+    return Workload(
+        profile=profile,
+        algebra=BatchAlgebra.resolve(batch, sampling),
+        height=height,
+        width=width,
+        num_frames=num_frames,
+        num_denoising_steps=NUM_DENOISING_STEPS,
+        lora_rank=lora_rank,
+    )
+
+
+WORK = {
+    work.profile.name: work
+    for work in (
+        _work(
+            HUNYUAN_VIDEO,
+            group_size=8,
+            micro_batch_size=1,
+            num_trained=12,
+            height=480,
+            width=480,
+            num_frames=53,
+            lora_rank=128,
+        ),
+        _work(
+            WAN, group_size=8, micro_batch_size=1, num_trained=12, height=480, width=832, num_frames=33, lora_rank=32
+        ),
+        _work(
+            FLUX, group_size=12, micro_batch_size=2, num_trained=12, height=720, width=720, num_frames=1, lora_rank=128
+        ),
+        _work(
+            QWEN_IMAGE,
+            group_size=16,
+            micro_batch_size=2,
+            num_trained=8,
+            height=512,
+            width=512,
+            num_frames=1,
+            lora_rank=64,
+        ),
+    )
+}
+
+AS_PRACTISED = Handling(adapter_bandwidth=Handling().adapter_bandwidth.at("low"), shares_base=False)
+"""The colocated baseline as others run it: a rollout engine with weights of its own, and verl-omni's measured sync."""
+
+
+def fragment_sizes(work: Workload) -> tuple[int, ...]:
+    """All that divide a group: which to use is the planner's choice in every mode."""
+    group_size = work.algebra.group_size
+    return tuple(size for size in range(1, group_size + 1) if group_size % size == 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Variation:
+    """One uncertain input at one end of its range, everything else as written down."""
+
+    name: str
+    device: tuple[str, Edge] | None = None
+    """Which of the devices' estimates, and where."""
+    adapter_bandwidth: Edge | None = None
+    decoding: float = 1.0
+    scoring: float = 1.0
+    """Factors."""
+
+    def costs(self, work: Workload, testbed: Testbed) -> PoolCosts:
+        devices = [device if self.device is None else device.at(*self.device) for device in testbed.devices]
+        profile = replace(
+            work.profile,
+            decoder_flops_per_pixel=work.profile.decoder_flops_per_pixel * self.decoding,
+            reward_flops=work.profile.reward_flops * self.scoring,
+        )
+        handling = work.handling
+        if self.adapter_bandwidth is not None:
+            handling = replace(handling, adapter_bandwidth=handling.adapter_bandwidth.at(self.adapter_bandwidth))
+        return pool_costs(replace(work, profile=profile, handling=handling), devices, num_reward=testbed.num_reward)
+
+
+AS_WRITTEN = Variation("as written")
+
+
+def variations() -> Iterator[Variation]:
+    edges: tuple[Edge, ...] = ("low", "high")
+    for edge in edges:
+        for name in ("generation_efficiency", "training_efficiency", "layer_overhead_seconds", "turn_seconds"):
+            yield Variation(f"{name} {edge}", device=(name, edge))
+        yield Variation(f"adapter_bandwidth {edge}", adapter_bandwidth=edge)
+    for factor in (0.5, 2.0):
+        yield Variation(f"decoding × {factor}", decoding=factor)
+    for factor in (0.25, 4.0):
+        yield Variation(f"scoring × {factor}", scoring=factor)
