@@ -23,6 +23,7 @@ run_urls = [
     path("transitions", run_history.TransitionsView.as_view()),
     path("attempts", run_history.AttemptsView.as_view()),
     path("commands", run_history.CommandsView.as_view()),
+    path("plan", run_history.PlanView.as_view()),
     path("metrics", telemetry.MetricsView.as_view()),
     path("timeline", telemetry.TimelineView.as_view()),
     path("bubbles", telemetry.BubblesView.as_view()),

@@ -45,6 +45,12 @@ def commands_of(user: Actor, run: Run) -> QuerySet[PendingCommand]:
     return PendingCommand.objects.filter(run=get_run(user, run.pk)).select_related("created_by").order_by("-created_at")
 
 
+def plan_of(user: Actor, run: Run) -> dict[str, Any] | None:
+    """The newest attempt's plan, with the attempt's number; None where the user chose placement."""
+    newest = attempts_of(user, run).exclude(plan=None).order_by("-number").first()
+    return None if newest is None else {"attempt": newest.number, **newest.plan}
+
+
 def waiting_for(run: Run) -> str:
     """What a waiting run waits for, in one sentence; empty for a run that does not wait."""
     waiting = list(waiting_runs().values_list("pk", flat=True))

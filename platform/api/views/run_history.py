@@ -1,4 +1,4 @@
-"""How a run came to where it is: transitions, attempts, commands."""
+"""How a run came to where it is: transitions, attempts, commands, the plan behind its placement."""
 
 from typing import Any
 from uuid import UUID
@@ -10,6 +10,7 @@ from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 
 from api.pages import CursorPage
+from api.serializers import plans
 from api.serializers import runs as bodies
 from api.serializers.pages import page_of
 from api.views.telemetry import RunDataView
@@ -65,3 +66,10 @@ class CommandsView(HistoryView):
     def get(self, request: Request, run_id: UUID) -> Response:
         """What users asked of the run and what came of it, newest first."""
         return self.page(request, selectors.commands_of(request.user, self.run(run_id)))
+
+
+class PlanView(RunDataView):
+    @extend_schema(responses=plans.RunPlanBody)
+    def get(self, request: Request, run_id: UUID) -> Response:
+        """What the planner chose for the newest attempt of a run with `placement: auto`, and why."""
+        return Response({"plan": selectors.plan_of(request.user, self.run(run_id))})

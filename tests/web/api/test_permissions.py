@@ -17,6 +17,7 @@ READS = [
     "/transitions",
     "/attempts",
     "/commands",
+    "/plan",
     "/metrics",
     "/timeline",
     "/bubbles",

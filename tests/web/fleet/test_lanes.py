@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fleet.models import Lane, Node, NodeState
-from fleet.selectors import free_lanes, grants_of, holders, pool_lanes
+from fleet.selectors import devices_for, devices_of, free_lanes, grants_of, holders, pool_lanes
 from fleet.services import allocate, ensure_local_lanes, gpu_resource, release
 from fleet.wanted import fits, kinds_wanted
 from worker.contracts.names import Role
@@ -155,3 +155,30 @@ def test_a_lane_being_taken_is_passed_over_not_waited_for() -> None:
     with transaction.atomic():
         assert allocated(THREE) is not None
         assert in_threads([lambda: allocated(THREE)], timeout_seconds=5) == [None]
+
+
+@pytest.mark.django_db
+def test_the_lanes_that_train_can_be_named_by_place() -> None:
+    ensure_local_lanes(num_cpu_lanes=5)
+    wanted = LaneSpec(num_rollout=2, num_trainer=2, num_reward=1)
+    granted = allocate(run_id=uuid.uuid4(), attempt=1, wanted=wanted, trainers=(0, 2))
+    assert granted is not None
+    by_label = dict(Lane.objects.values_list("label", "role"))
+    assert [by_label[f"local/cpu-{index}"] for index in range(5)] == [
+        "trainer",
+        "rollout",
+        "trainer",
+        "rollout",
+        "reward",
+    ]
+
+
+@pytest.mark.django_db
+def test_devices_are_told_as_their_maker_names_them() -> None:
+    ensure_local_lanes(num_cpu_lanes=2, num_gpus=2, accelerator="NVIDIA H100 80GB HBM3")
+    wanted = LaneSpec(num_rollout=1, num_trainer=1, num_reward=1)
+    assert devices_for(wanted) == ("NVIDIA H100 80GB HBM3",) * 2
+    run_id = allocated(wanted)
+    assert run_id is not None
+    assert devices_of(run_id, 1) == ("NVIDIA H100 80GB HBM3",) * 2
+    assert devices_for(wanted) == ()

@@ -1,0 +1,45 @@
+"""What the planner chose for a run that left placement to it, for the schema. `runs.planning` writes it."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from runs.planning import MEASURED, PROFILE
+
+
+class ChoiceBody(serializers.Serializer[Any]):
+    """The best of one mode."""
+
+    pipeline = serializers.JSONField(help_text="The `pipeline` section of its spec.")
+    num_rollout = serializers.IntegerField()
+    num_trainer = serializers.IntegerField()
+    fragment_size = serializers.IntegerField()
+    samples_per_second = serializers.FloatField(help_text="Predicted.")
+    batch_seconds = serializers.FloatField(help_text="Predicted.")
+    bound_share = serializers.FloatField(help_text="Of the throughput that no schedule exceeds on these lanes.")
+    mean_staleness = serializers.FloatField(allow_null=True)
+    memory_bytes = serializers.DictField(child=serializers.FloatField(), help_text="Of the fullest lane, by duty.")
+
+
+class SplitBody(serializers.Serializer[Any]):
+    num_trainer = serializers.IntegerField()
+    samples_per_second = serializers.FloatField()
+    is_rehearsed = serializers.BooleanField(help_text="Simulated; otherwise the split's upper limit.")
+
+
+class PlanBody(serializers.Serializer[Any]):
+    """Why an attempt works as it does."""
+
+    attempt = serializers.IntegerField()
+    mode = serializers.CharField(help_text="The one chosen, a key of `by_mode`.")
+    trainers = serializers.ListField(child=serializers.IntegerField())
+    by_mode = serializers.DictField(child=ChoiceBody())
+    curves = serializers.DictField(child=SplitBody(many=True), help_text="Throughput by split, for each mode.")
+    bound_samples_per_second = serializers.FloatField()
+    devices = serializers.ListField(child=serializers.CharField())
+    costs = serializers.ChoiceField([MEASURED, PROFILE], help_text="What was reckoned with.")
+    num_batches_measured = serializers.IntegerField()
+
+
+class RunPlanBody(serializers.Serializer[Any]):
+    plan = PlanBody(allow_null=True, help_text="Null where the user chose, and before lanes were given.")

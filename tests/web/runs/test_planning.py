@@ -1,0 +1,158 @@
+"""Automatic placement: settled when lanes are given, by costs measured on the same work, and kept with the attempt."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from fleet.models import Lane
+from fleet.selectors import grants_of
+from fleet.services import allocate, ensure_local_lanes
+from runs import attempts
+from runs.bootstrap import trade_code
+from runs.costs import MIN_BATCHES, measured_costs, record_costs, workload_of
+from runs.dispatch import dispatch_waiting, start_attempt
+from runs.launch import launch
+from runs.models import Attempt, AttemptOutcome, Run
+from runs.planning import MEASURED, PROFILE, choose
+from runs.selectors import plan_of, waiting_for
+from worker.contracts.events import CostsEvent, WorkCost
+from worker.contracts.ingest import BOOTSTRAP_CODE_VARIABLE
+from worker.contracts.names import Placement
+from worker.contracts.run_spec import RunSpec
+
+pytestmark = pytest.mark.django_db
+MakeSpec = Callable[..., RunSpec]
+AUTO = {"pipeline": {"placement": "auto"}, "lanes": {"num_rollout": 2, "num_trainer": 1, "num_reward": 1}}
+
+
+@pytest.fixture
+def auto_run(make_run: Callable[..., Run], make_spec: MakeSpec) -> Run:
+    ensure_local_lanes(num_cpu_lanes=6)
+    return make_run(spec=make_spec(**AUTO))
+
+
+def costs(lane_seconds: dict[str, float], num_batches: int = MIN_BATCHES) -> CostsEvent:
+    kinds = {"rollout-0": "generate", "gang": "accumulate", "reward-0": "score"}
+    told = [
+        WorkCost(lane=lane, kind=kinds[lane], per_call=0, per_unit=seconds) for lane, seconds in lane_seconds.items()
+    ]
+    return CostsEvent(seq=1, at=0.0, batch=num_batches, costs=tuple(told))
+
+
+def test_the_attempt_works_by_the_planners_choice_and_the_run_keeps_what_was_asked(auto_run: Run) -> None:
+    assert dispatch_waiting() == [auto_run.pk]
+    attempt = Attempt.objects.get(run=auto_run)
+    concrete = attempt.concrete_spec
+    assert concrete.pipeline.placement is not Placement.AUTO
+    assert concrete.lanes.num_rollout + concrete.lanes.num_trainer == 3
+    auto_run.refresh_from_db()
+    assert auto_run.run_spec.pipeline.placement is Placement.AUTO
+    assert auto_run.batch_algebra == concrete.algebra
+    roles = [grant.role.value for grant in grants_of(auto_run.pk, 1)]
+    assert roles.count("trainer") == concrete.granted_lanes.num_trainer
+    assert roles.count("rollout") == concrete.granted_lanes.num_rollout
+
+
+def test_the_driver_is_told_the_concrete_spec(auto_run: Run, cluster: Any) -> None:
+    attempt = start_attempt(auto_run.pk)
+    assert launch(run_id=auto_run.pk, number=1, gateway=cluster)
+    answer = trade_code(cluster.envs[attempt.submission_id][BOOTSTRAP_CODE_VARIABLE])
+    assert answer.spec == attempt.concrete_spec
+    assert answer.spec.pipeline.placement is not Placement.AUTO
+
+
+def test_the_plan_says_what_else_there_was(auto_run: Run) -> None:
+    start_attempt(auto_run.pk)
+    plan = Attempt.objects.get(run=auto_run).plan
+    assert plan is not None
+    best = plan["by_mode"][plan["mode"]]
+    assert best["samples_per_second"] == max(mode["samples_per_second"] for mode in plan["by_mode"].values())
+    assert 0 < best["bound_share"] <= 1
+    assert "colocated" in plan["by_mode"]
+    assert {point["num_trainer"] for point in plan["curves"]["gap"]} <= {1, 2}
+    assert (plan["devices"], plan["costs"]) == (["cpu"], PROFILE)
+
+
+def test_a_spec_that_says_how_to_place_needs_no_plan(make_run: Callable[..., Run], make_spec: MakeSpec) -> None:
+    ensure_local_lanes(num_cpu_lanes=6)
+    run = make_run(spec=make_spec(pipeline={"placement": "colocated"}))
+    attempt = start_attempt(run.pk)
+    assert (attempt.spec, attempt.plan) == (None, None)
+    assert attempt.concrete_spec == run.run_spec
+
+
+def test_costs_measured_on_the_same_work_replace_the_profile(
+    auto_run: Run, make_run: Callable[..., Run], make_spec: MakeSpec
+) -> None:
+    earlier = make_run(spec=make_spec())
+    allocate(run_id=earlier.pk, attempt=1, wanted=earlier.run_spec.granted_lanes)
+    slow_training = costs({"rollout-0": 0.001, "gang": 5.0, "reward-0": 0.001})
+    record_costs(earlier.pk, 1, slow_training)
+    chosen = choose(auto_run, ("cpu",) * 3)
+    assert chosen.plan is not None
+    assert (chosen.plan["costs"], chosen.plan["num_batches_measured"]) == (MEASURED, MIN_BATCHES)
+    assert chosen.spec.granted_lanes.num_trainer >= 2, "training was seen to be slow: it gets most lanes"
+    assert choose(auto_run, ("NVIDIA H100 80GB HBM3",) * 3).plan["costs"] == PROFILE  # type: ignore[index]
+
+
+def test_costs_of_other_work_or_of_too_few_batches_are_not_used(
+    make_run: Callable[..., Run], make_spec: MakeSpec
+) -> None:
+    ensure_local_lanes(num_cpu_lanes=6)
+    earlier = make_run(spec=make_spec())
+    allocate(run_id=earlier.pk, attempt=1, wanted=earlier.run_spec.granted_lanes)
+    record_costs(earlier.pk, 1, costs({"rollout-0": 1.0}, num_batches=MIN_BATCHES - 1))
+    assert measured_costs(make_spec(), ["cpu"]) is None
+    record_costs(earlier.pk, 1, costs({"rollout-0": 2.0}))
+    found = measured_costs(make_spec(seed=7, lanes={"num_rollout": 5}), ["cpu", "cpu"])
+    assert found is not None
+    assert [cost.per_unit for cost in found.table.values()] == [2.0]
+    larger = make_spec(sampling={"height": 64, "width": 64})
+    assert workload_of(larger) != workload_of(make_spec())
+    assert measured_costs(larger, ["cpu"]) is None
+
+
+def test_an_attempt_that_goes_on_from_a_checkpoint_keeps_its_choice(auto_run: Run) -> None:
+    first = start_attempt(auto_run.pk)
+    attempts.close(auto_run.pk, 1, AttemptOutcome.LOST, detail="gone")
+    Lane.objects.update(run_id=None, attempt=None, role="", role_index=None, held_since=None)
+    Run.objects.filter(pk=auto_run.pk).update(resume_from="file:///c", resume_batch=2)
+    earlier = costs({"rollout-0": 0.001, "gang": 5.0})
+    record_costs(auto_run.pk, 1, earlier)
+    second = start_attempt(auto_run.pk)
+    assert (second.spec, second.plan) == (first.spec, first.plan)
+
+
+def test_a_run_that_cannot_be_planned_fails_in_the_planners_words_and_bars_nobody(
+    auto_run: Run, make_run: Callable[..., Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*args: Any, **kwargs: Any) -> Any:
+        raise ValueError("`devices` must hold `flux`, got cpu: take devices with more memory")
+
+    monkeypatch.setattr("runs.planning.plan", refuse)
+    younger = make_run()
+    assert dispatch_waiting() == [younger.pk]
+    auto_run.refresh_from_db()
+    assert auto_run.state == "failed"
+    assert auto_run.failure is not None
+    assert auto_run.failure["reason"].startswith("`devices` must hold `flux`")
+    assert waiting_for(auto_run) == ""
+
+
+def test_lanes_that_changed_hands_while_planning_leave_nothing_behind(
+    auto_run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("runs.dispatch.devices_for", lambda wanted: ("NVIDIA H100 80GB HBM3",) * 3)
+    assert dispatch_waiting() == []
+    auto_run.refresh_from_db()
+    assert (auto_run.state, auto_run.attempt) == ("queued", 0)
+
+
+def test_members_read_the_plan_of_the_newest_attempt(auto_run: Run, make_run: Callable[..., Run]) -> None:
+    owner = auto_run.project.users.get()
+    assert plan_of(owner, auto_run) is None
+    start_attempt(auto_run.pk)
+    plan = plan_of(owner, auto_run)
+    assert plan is not None
+    assert plan["attempt"] == 1
