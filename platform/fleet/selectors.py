@@ -55,9 +55,9 @@ def devices_of(run_id: UUID, attempt: int) -> tuple[str, ...]:
 
 
 def holders() -> list[Holder]:
-    """Who holds lanes, longest first."""
+    """Attempts that hold lanes, longest first."""
     rows = (
-        Lane.objects.exclude(run_id=None)
+        Lane.objects.exclude(attempt=None)
         .values("run_id", "attempt")
         .annotate(since=Min("held_since"), num_lanes=Count("pk"))
         .order_by("since")
@@ -74,6 +74,18 @@ def grants_of(run_id: UUID, attempt: int) -> tuple[LaneGrant, ...]:
     lanes = Lane.objects.filter(run_id=run_id, attempt=attempt).select_related("node")
     order = sorted(lanes, key=lambda lane: (ROLE_ORDER.index(lane.role), lane.role_index or 0))
     return tuple(grant_of(lane) for lane in order)
+
+
+def grant_of_try(try_id: UUID) -> LaneGrant | None:
+    """The lane that the try holds."""
+    lane = Lane.objects.filter(try_id=try_id).select_related("node").first()
+    return None if lane is None else grant_of(lane)
+
+
+def tries_with_lanes() -> list[UUID]:
+    """Tries that hold a lane, whatever became of them; longest first."""
+    rows = Lane.objects.exclude(try_id=None).order_by("held_since").values_list("try_id", flat=True)
+    return [try_id for try_id in rows if try_id is not None]
 
 
 def grant_of(lane: Lane) -> LaneGrant:

@@ -1,4 +1,4 @@
-"""Gives lanes to a run id and takes them back. Knows no run logic.
+"""Gives lanes to the attempts of a run and to tries of its LoRA, and takes them back. Knows no run logic.
 
 Invariant: a request is granted whole or not at all, in one transaction; two dispatchers never get the same lane.
 """
@@ -7,6 +7,7 @@ from collections.abc import Collection
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from fleet.models import Lane, LaneKind, Node
@@ -66,8 +67,7 @@ def allocate(
     chosen: dict[LaneKind, list[Lane]] = {}
     pool = pool_lanes()
     for kind, count in kinds_wanted(wanted, pool).items():
-        free = free_in_order(kind).select_for_update(skip_locked=True, of=("self",)).select_related("node")
-        chosen[kind] = list(free[:count])
+        chosen[kind] = _locked_free_lanes(kind, count)
         if len(chosen[kind]) < count:
             return None
     working = kind_for(Role.TRAINER, pool)
@@ -88,8 +88,36 @@ def _trainers_last(lanes: list[Lane], num_working: int, trainers: Collection[int
     return [lanes[place] for place in places] + lanes[num_working:]
 
 
+@transaction.atomic
+def allocate_for_try(*, try_id: UUID, run_id: UUID) -> LaneGrant | None:
+    """A lane to draw pictures on: a GPU where the pool has any, else a CPU lane. None when none is free.
+
+    One lane at once is a gang of its own: it does not queue behind runs that wait for several.
+    """
+    free = _locked_free_lanes(kind_for(Role.ROLLOUT, pool_lanes()), 1)
+    for lane in free:
+        lane.run_id, lane.try_id, lane.role, lane.role_index = run_id, try_id, Role.ROLLOUT.value, 0
+        lane.held_since = timezone.now()
+        lane.save(update_fields=["run_id", "try_id", "role", "role_index", "held_since"])
+        return grant_of(lane)
+    return None
+
+
+def _locked_free_lanes(kind: LaneKind, count: int) -> list[Lane]:
+    """At most `count` free lanes of the kind, locked until the transaction ends."""
+    free = free_in_order(kind).select_for_update(skip_locked=True, of=("self",)).select_related("node")
+    return list(free[:count])
+
+
 def release(*, run_id: UUID, attempt: int) -> int:
     """Free every lane of the attempt; the number freed. Freeing nothing is no error."""
-    return Lane.objects.filter(run_id=run_id, attempt=attempt).update(
-        run_id=None, attempt=None, role="", role_index=None, held_since=None
-    )
+    return _free(Lane.objects.filter(run_id=run_id, attempt=attempt))
+
+
+def release_try(try_id: UUID) -> int:
+    """Free the try's lane; the number freed."""
+    return _free(Lane.objects.filter(try_id=try_id))
+
+
+def _free(lanes: QuerySet[Lane]) -> int:
+    return lanes.update(run_id=None, attempt=None, try_id=None, role="", role_index=None, held_since=None)

@@ -1,17 +1,15 @@
-"""Own prompts tried on a run's LoRA: one short job on the cluster, beside the lanes, that reports back over HTTP.
+"""Own prompts tried on a run's LoRA: one short job on a lane of its own, that reports back over HTTP.
 
-    request_try ► queued ► (task) launch ► job trades its code ► running ► pictures arrive ► done | failed
+    request_try ► queued ► (`try_jobs`) lane, launch ► job trades its code ► running ► pictures arrive ► done | failed
 
-Invariant: the code is good once, the token only while the try runs; a try whose job never answers is failed once its
-deadline has passed, whoever looks.
+Invariant: the code is good once, the token only while the try runs; a try that gets no lane, or whose job never
+answers, is failed once its deadline has passed, whoever looks.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
-from typing import Protocol
 from uuid import UUID
 
-from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
@@ -19,29 +17,23 @@ from django.utils import timezone
 from accounts.access import TO_CONTROL_RUNS, require_role
 from accounts.models import User
 from catalog.selectors import resolve_base_model
+from fleet.selectors import grant_of_try
 from gallery import storage
 from gallery.models import Try, TryImage, TryState
 from gallery.selectors import adapters
-from runs.cluster import ClusterUnavailable
 from runs.enqueue import enqueue_on_commit
 from runs.models import Run
 from runs.secrets import hash_secret, matches, new_secret
-from worker.contracts.ingest import BOOTSTRAP_CODE_VARIABLE, PUBLIC_URL_VARIABLE
 from worker.contracts.task_names import TRY_PROMPTS
 from worker.contracts.tries import MAX_TRY_PROMPTS, MAX_TRY_SAMPLES, TryImageName, TryJob
 
+WAIT_LIMIT = timedelta(minutes=60)
+"""For a lane."""
 TIME_LIMIT = timedelta(minutes=10)
-ENTRYPOINT = "python -P -m worker.engine.try_prompts"
+"""From the launch."""
 MAX_PROMPT_CHARS = 2000
 MAX_SEED = 2**31 - 1
 LIVE = (TryState.QUEUED, TryState.RUNNING)
-
-
-class JobGateway(Protocol):
-    """What a launch needs of the cluster; `runs.cluster.RayCluster` is one."""
-
-    def submit(self, submission_id: str, env: Mapping[str, str], *, entrypoint: str) -> None:
-        """Raises `ClusterUnavailable`."""
 
 
 class TryRefused(Exception):
@@ -68,25 +60,10 @@ def request_try(*, user: User, run: Run, prompts: Sequence[str], num_samples: in
             num_samples=num_samples,
             seed=seed,
             created_by=user,
-            deadline=timezone.now() + TIME_LIMIT,
+            deadline=timezone.now() + WAIT_LIMIT,
         )
         enqueue_on_commit(TRY_PROMPTS, str(trial.pk))
     return trial
-
-
-def launch(*, try_id: UUID, gateway: JobGateway) -> bool:
-    """Submit the job of a queued try; False when there was nothing to do or the cluster was away (the try failed)."""
-    code = new_secret()
-    claimed = Try.objects.filter(pk=try_id, state=TryState.QUEUED, code_hash="").update(code_hash=hash_secret(code))
-    if not claimed:
-        return False
-    env = {BOOTSTRAP_CODE_VARIABLE: f"{try_id}.{code}", PUBLIC_URL_VARIABLE: settings.TANDEM_PUBLIC_URL}
-    try:
-        gateway.submit(f"tandem-try-{try_id}", env, entrypoint=ENTRYPOINT)
-    except ClusterUnavailable as error:
-        _end(try_id, f"the job could not be submitted: {error}")
-        return False
-    return True
 
 
 @transaction.atomic
@@ -98,6 +75,9 @@ def trade_code(code: str) -> TryJob:
         raise TryOver(f"the try is over: {current_state(trial)[1]}")
     if not matches(secret, trial.code_hash) or trial.state != TryState.QUEUED:
         raise TryRefused("the code is not known, or was used before: it is good once")
+    lane = grant_of_try(trial.pk)
+    if lane is None:
+        raise TryOver("the try holds no lane any more")
     token = new_secret()
     trial.state, trial.token_hash = TryState.RUNNING.value, hash_secret(token)
     trial.save(update_fields=["state", "token_hash"])
@@ -108,6 +88,7 @@ def trade_code(code: str) -> TryJob:
         base_model_path=resolve_base_model(spec.base_model.path),
         family=spec.base_model.family,
         dtype=spec.base_model.dtype,
+        device=lane.device,
         sampling=spec.sampling,
         adapter_sha256=trial.adapter.sha256,
         prompts=tuple(trial.prompts),
@@ -159,14 +140,18 @@ def find_image(run_id: UUID, try_id: UUID, name: str) -> TryImage | None:
 def finish(trial: Try, problem: str) -> None:
     """The job's last word. Missing pictures are a failure, whatever it says."""
     missing = 2 * len(trial.prompts) * trial.num_samples - trial.images.count()
-    _end(trial.pk, problem or (f"{missing} pictures did not arrive" if missing else ""))
+    end(trial.pk, problem or (f"{missing} pictures did not arrive" if missing else ""))
 
 
 def current_state(trial: Try) -> tuple[TryState, str]:
     """State and detail as they are now: a live try past its deadline has failed."""
     if trial.state in LIVE and trial.deadline <= timezone.now():
-        minutes = int(TIME_LIMIT.total_seconds() // 60)
-        return TryState.FAILED, f"the cluster did not answer within {minutes} minutes: is it busy or away?"
+        if not trial.code_hash:
+            return (
+                TryState.FAILED,
+                f"no lane was free for {_minutes(WAIT_LIMIT)} minutes: try again when runs have ended",
+            )
+        return TryState.FAILED, f"the cluster did not answer within {_minutes(TIME_LIMIT)} minutes: is it busy or away?"
     return TryState(trial.state), trial.detail
 
 
@@ -191,6 +176,11 @@ def _locked(key: str) -> Try:
         raise TryRefused("the code is not known") from error
 
 
-def _end(try_id: UUID, problem: str) -> None:
+def _minutes(limit: timedelta) -> int:
+    return int(limit.total_seconds() // 60)
+
+
+def end(try_id: UUID, problem: str) -> None:
+    """Failed with `problem`, or done. A try that has ended stays as it is."""
     state = TryState.FAILED if problem else TryState.DONE
     Try.objects.filter(pk=try_id, state__in=LIVE).update(state=state.value, detail=problem[:2000], token_hash="")

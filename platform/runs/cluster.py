@@ -16,6 +16,8 @@ from typing import Any, Protocol
 
 from django.conf import settings
 
+from worker.contracts.ingest import LaneGrant
+
 logger = logging.getLogger(__name__)
 
 ENTRYPOINT = "python -P -m worker.engine"
@@ -61,7 +63,10 @@ class ClusterGateway(Protocol):
 class RayCluster:
     """The gateway over HTTP to `settings.RAY_ADDRESS`; Ray reads its token from the environment."""
 
-    def submit(self, submission_id: str, env: Mapping[str, str], *, entrypoint: str = ENTRYPOINT) -> None:
+    def submit(
+        self, submission_id: str, env: Mapping[str, str], *, entrypoint: str = ENTRYPOINT, lane: LaneGrant | None = None
+    ) -> None:
+        """`lane`: what the job's own process occupies; a driver occupies none, its lanes are actors."""
         with _ray_errors():
             try:
                 _client().submit_job(
@@ -72,6 +77,8 @@ class RayCluster:
                         "py_modules": [str(Path(settings.TANDEM_ROOT) / "worker")],
                         "excludes": UPLOAD_EXCLUDES,
                     },
+                    entrypoint_num_cpus=lane.num_cpus if lane else None,
+                    entrypoint_resources={lane.resource: 1.0} if lane and lane.resource else None,
                 )
             except RuntimeError:
                 # A duplicate id is refused as a bare HTTP 500: ask instead of reading the message.

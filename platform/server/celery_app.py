@@ -12,6 +12,8 @@ DISPATCH_EVERY_SECONDS = 2.0
 RECONCILE_EVERY_SECONDS = 4.0
 """A lost driver must be noticed within 15 s: heartbeat age limit plus one round of this."""
 
+WATCH_TRIES_EVERY_SECONDS = 3.0
+
 
 def task_modules() -> list[str]:
     """Modules of `worker.tasks` whose name ends in `_tasks`."""
@@ -44,5 +46,6 @@ app.conf.update(
     beat_schedule={
         "dispatch queued runs": _every(DISPATCH_EVERY_SECONDS, task_names.DISPATCH_RUNS),
         "reconcile runs with the cluster": _every(RECONCILE_EVERY_SECONDS, task_names.RECONCILE_RUNS),
+        "look after tries": _every(WATCH_TRIES_EVERY_SECONDS, task_names.WATCH_TRIES),
     },
 )

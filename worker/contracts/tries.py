@@ -37,6 +37,8 @@ class TryJob(Contract):
     base_model_path: str
     family: ModelFamily
     dtype: str
+    device: str
+    """Of the lane that the try was given: `cpu`, or the accelerator's index on its node."""
     sampling: SamplingSpec
     adapter_sha256: str
     prompts: tuple[str, ...]

@@ -2,6 +2,8 @@
 
 `python -m worker.engine.try_prompts`, a short Ray job of its own. It does exactly what a user would do with the
 download: plain diffusers, `load_lora_weights`, call the pipeline. The protocol is in `worker.contracts.tries`.
+
+Invariant: the job sees the device of its lane and no other, so torch is imported only when that is known.
 """
 
 import hashlib
@@ -16,8 +18,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import torch
-from diffusers import DiffusionPipeline
 from PIL.Image import Image
 
 from worker.contracts.ingest import BOOTSTRAP_CODE_VARIABLE, PUBLIC_URL_VARIABLE, SHA256_HEADER, BootstrapRequest
@@ -30,7 +30,7 @@ from worker.contracts.tries import (
     TryImageName,
     TryJob,
 )
-from worker.engine.models.device import resolve_device
+from worker.engine.actors.lane import check_device, see_only
 from worker.engine.telemetry.http import (
     Answer,
     FencedError,
@@ -44,7 +44,8 @@ logger = logging.getLogger("worker.engine.try_prompts")
 
 NUM_TRIES = 5
 WEIGHT_NAME = "pytorch_lora_weights.safetensors"
-DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16}
+DTYPES = {"fp32": "float32", "bf16": "bfloat16"}
+"""As torch spells them."""
 
 
 class Web:
@@ -99,7 +100,15 @@ def main() -> int:
 
 def draw(job: TryJob, lora: bytes) -> Iterator[tuple[TryImageName, Image]]:
     """Every picture of the try, the base model's first: `2 × prompts × num_samples` of them."""
-    pipeline = DiffusionPipeline.from_pretrained(job.base_model_path, dtype=DTYPES[job.dtype], use_safetensors=True)
+    see_only(job.device)
+    import torch
+    from diffusers import DiffusionPipeline
+
+    from worker.engine.models.device import resolve_device
+
+    check_device("the try", job.device)
+    dtype = getattr(torch, DTYPES[job.dtype])
+    pipeline = DiffusionPipeline.from_pretrained(job.base_model_path, dtype=dtype, use_safetensors=True)
     pipeline.to(resolve_device(None))
     pipeline.set_progress_bar_config(disable=True)
     yield from _draw_all(job, pipeline, with_adapter=False)
@@ -110,6 +119,8 @@ def draw(job: TryJob, lora: bytes) -> Iterator[tuple[TryImageName, Image]]:
 
 
 def _draw_all(job: TryJob, pipeline: Any, *, with_adapter: bool) -> Iterator[tuple[TryImageName, Image]]:
+    from torch import Generator
+
     sampling = job.sampling
     for prompt_index, prompt in enumerate(job.prompts):
         for index in range(job.num_samples):
@@ -119,7 +130,7 @@ def _draw_all(job: TryJob, pipeline: Any, *, with_adapter: bool) -> Iterator[tup
                 width=sampling.width,
                 num_inference_steps=sampling.num_eval_denoising_steps,
                 guidance_scale=sampling.guidance_scale,
-                generator=torch.Generator("cpu").manual_seed(job.seed + index),
+                generator=Generator("cpu").manual_seed(job.seed + index),
                 **_prompt_length(pipeline),
             ).images[0]
             yield TryImageName(with_adapter=with_adapter, prompt_index=prompt_index, index=index), picture

@@ -4,7 +4,7 @@ from uuid import UUID
 
 from celery import shared_task
 
-from gallery.tries import launch
+from gallery.try_jobs import launch, watch
 from runs.cluster import RayCluster
 from worker.contracts import task_names
 
@@ -12,3 +12,8 @@ from worker.contracts import task_names
 @shared_task(name=task_names.TRY_PROMPTS)
 def try_prompts(try_id: str) -> bool:
     return launch(try_id=UUID(try_id), gateway=RayCluster())
+
+
+@shared_task(name=task_names.WATCH_TRIES)
+def watch_tries() -> None:
+    watch(gateway=RayCluster())

@@ -238,6 +238,7 @@ export interface Try {
   readonly prompts: readonly string[];
   readonly samples: readonly TryImage[];
   readonly base_samples: readonly TryImage[];
+  readonly waiting: string;
   readonly error: string;
   readonly created_at: string;
 }

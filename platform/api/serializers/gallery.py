@@ -99,6 +99,7 @@ class TryImageBody(serializers.Serializer[Any]):
 
 class TryBody(serializers.ModelSerializer[Any]):
     state = serializers.SerializerMethodField()
+    waiting = serializers.SerializerMethodField(help_text="What a queued try waits for.")
     error = serializers.SerializerMethodField()
     samples = serializers.SerializerMethodField(help_text="Drawn with the LoRA.")
     base_samples = serializers.SerializerMethodField(help_text="From the same seeds, without it.")
@@ -109,6 +110,7 @@ class TryBody(serializers.ModelSerializer[Any]):
         fields = [
             "id",
             "state",
+            "waiting",
             "error",
             "prompts",
             "num_samples",
@@ -123,8 +125,13 @@ class TryBody(serializers.ModelSerializer[Any]):
     def get_state(self, trial: Try) -> str:
         return tries.current_state(trial)[0].value
 
+    def get_waiting(self, trial: Try) -> str:
+        state, detail = tries.current_state(trial)
+        return detail if state is TryState.QUEUED else ""
+
     def get_error(self, trial: Try) -> str:
-        return tries.current_state(trial)[1]
+        state, detail = tries.current_state(trial)
+        return detail if state is TryState.FAILED else ""
 
     @extend_schema_field(TryImageBody(many=True))
     def get_samples(self, trial: Try) -> list[dict[str, Any]]:

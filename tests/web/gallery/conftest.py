@@ -1,7 +1,8 @@
-"""A run with a live driver, an artifact folder of the test's own, and uploads."""
+"""A run with a live driver, an artifact folder of the test's own, uploads, tries and a cluster for their jobs."""
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -9,15 +10,20 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from accounts.models import Project
+from accounts.models import Project, User
+from fleet.services import ensure_local_lanes
+from gallery import tries, try_jobs
 from gallery.artifacts import store_artifact
-from gallery.models import Artifact
+from gallery.models import Artifact, Try
+from runs.cluster import ClusterUnavailable, JobStatus
 from runs.models import Attempt, Run
 from runs.secrets import hash_secret
 from telemetry.ingest import ingest
-from worker.contracts.ingest import IngestBatch
+from worker.contracts.ingest import BOOTSTRAP_CODE_VARIABLE, IngestBatch, LaneGrant
 
 TOKEN = "the driver's token"
+LORA = b"tensors"
+LORA_PATH = "adapters/final/pytorch_lora_weights.safetensors"
 
 
 @pytest.fixture(autouse=True)
@@ -65,3 +71,69 @@ def adapter_event() -> Callable[..., dict[str, Any]]:
         return {"type": "adapter", **body, **fields}
 
     return make
+
+
+@dataclass
+class TryCluster:
+    """Takes jobs: with their lane, what their code is, and how they stand. Away when told so."""
+
+    is_away: bool = False
+    jobs: dict[str, JobStatus] = field(default_factory=dict)
+    envs: dict[str, Mapping[str, str]] = field(default_factory=dict)
+    entrypoints: dict[str, str] = field(default_factory=dict)
+    lanes: dict[str, LaneGrant | None] = field(default_factory=dict)
+    logs: str = ""
+    stopped: list[str] = field(default_factory=list)
+
+    def submit(self, submission_id: str, env: Mapping[str, str], *, entrypoint: str, lane: LaneGrant | None) -> None:
+        self._answer()
+        self.jobs[submission_id] = JobStatus.RUNNING
+        self.envs[submission_id], self.entrypoints[submission_id] = env, entrypoint
+        self.lanes[submission_id] = lane
+
+    def status(self, submission_id: str) -> JobStatus:
+        self._answer()
+        return self.jobs.get(submission_id, JobStatus.UNKNOWN)
+
+    def log_tail(self, submission_id: str) -> str:
+        self._answer()
+        return self.logs
+
+    def stop(self, submission_id: str) -> None:
+        self._answer()
+        self.stopped.append(submission_id)
+        self.jobs[submission_id] = JobStatus.STOPPED
+
+    def _answer(self) -> None:
+        if self.is_away:
+            raise ClusterUnavailable("no Ray")
+
+
+@pytest.fixture
+def try_cluster() -> TryCluster:
+    return TryCluster()
+
+
+@pytest.fixture
+def trained(run: Run, put: Callable[..., Any], report: Callable[..., None], adapter_event: Callable[..., Any]) -> Run:
+    """The run with a LoRA."""
+    put(LORA_PATH, LORA)
+    report(adapter_event(LORA_PATH, sha256=hashlib.sha256(LORA).hexdigest()))
+    return run
+
+
+@pytest.fixture
+def trial(trained: Run, alice: User) -> Try:
+    return tries.request_try(user=alice, run=trained, prompts=["a red circle", " "], num_samples=2, seed=7)
+
+
+@pytest.fixture
+def code_of(try_cluster: TryCluster) -> Callable[[Try], str]:
+    """Launch a try on a pool of one CPU lane; the code that its job carries."""
+
+    def launched(trial: Try) -> str:
+        ensure_local_lanes(num_cpu_lanes=1)
+        assert try_jobs.launch(try_id=trial.pk, gateway=try_cluster)
+        return try_cluster.envs[try_jobs.job_name(trial.pk)][BOOTSTRAP_CODE_VARIABLE]
+
+    return launched

@@ -1,10 +1,9 @@
-"""Own prompts on a LoRA: asked for, launched once, drawn by a job, failed when nobody answers."""
+"""Own prompts on a LoRA: asked for, drawn by a job that reports back."""
 
 import hashlib
 import json
 import uuid
-from collections.abc import Callable, Mapping
-from datetime import timedelta
+from collections.abc import Callable
 from io import BytesIO
 from typing import Any
 
@@ -15,49 +14,16 @@ from django.utils import timezone
 
 from accounts.access import NotVisible
 from accounts.models import User
+from fleet.services import release_try
 from gallery import tries
 from gallery.models import Try, TryImage, TryState
 from gallery.storage import ArtifactRefused
-from runs.cluster import ClusterUnavailable
 from runs.models import Run
-from worker.contracts.ingest import BOOTSTRAP_CODE_VARIABLE, SHA256_HEADER
+from tests.web.gallery.conftest import LORA
+from worker.contracts.ingest import SHA256_HEADER
 from worker.contracts.tries import TRY_ADAPTER_PATH, TRY_BOOTSTRAP_PATH, TRY_DONE_PATH, TRY_IMAGE_PATH, TryJob
 
 pytestmark = pytest.mark.django_db
-LORA = b"tensors"
-PATH = "adapters/final/pytorch_lora_weights.safetensors"
-
-
-class Cluster:
-    """Keeps what was submitted; away when told so."""
-
-    def __init__(self, *, is_away: bool = False) -> None:
-        self.is_away = is_away
-        self.jobs: list[tuple[str, dict[str, str], str]] = []
-
-    def submit(self, submission_id: str, env: Mapping[str, str], *, entrypoint: str) -> None:
-        if self.is_away:
-            raise ClusterUnavailable("no Ray")
-        self.jobs.append((submission_id, dict(env), entrypoint))
-
-    @property
-    def code(self) -> str:
-        return self.jobs[-1][1][BOOTSTRAP_CODE_VARIABLE]
-
-
-@pytest.fixture
-def trained(
-    run: Run, put: Callable[..., Any], report: Callable[..., None], adapter_event: Callable[..., dict[str, Any]]
-) -> Run:
-    """The run with a LoRA."""
-    put(PATH, LORA)
-    report(adapter_event(PATH, sha256=hashlib.sha256(LORA).hexdigest()))
-    return run
-
-
-@pytest.fixture
-def trial(trained: Run, alice: User) -> Try:
-    return tries.request_try(user=alice, run=trained, prompts=["a red circle", " "], num_samples=2, seed=7)
 
 
 def test_blank_prompts_are_left_out(trial: Try) -> None:
@@ -94,36 +60,11 @@ def test_bounds_are_told_by_field(trained: Run, alice: User, asked: dict[str, An
     assert list(refused.value.message_dict) == [field]
 
 
-def test_a_try_is_submitted_once_with_a_code_and_no_token(trial: Try) -> None:
-    cluster = Cluster()
-    assert tries.launch(try_id=trial.pk, gateway=cluster)
-    assert not tries.launch(try_id=trial.pk, gateway=cluster)
-    ((submission_id, env, entrypoint),) = cluster.jobs
-    assert submission_id == f"tandem-try-{trial.pk}"
-    assert entrypoint == "python -P -m worker.engine.try_prompts"
-    assert set(env) == {"TANDEM_BOOTSTRAP_CODE", "TANDEM_PUBLIC_URL"}
-
-
-def test_a_cluster_that_is_away_fails_the_try(trial: Try) -> None:
-    assert not tries.launch(try_id=trial.pk, gateway=Cluster(is_away=True))
-    trial.refresh_from_db()
-    assert tries.current_state(trial) == (TryState.FAILED, "the job could not be submitted: no Ray")
-
-
-def test_a_job_that_never_answers_is_a_failure_after_the_deadline(trial: Try) -> None:
-    trial.deadline = timezone.now() - timedelta(seconds=1)
-    state, detail = tries.current_state(trial)
-    assert state is TryState.FAILED
-    assert "10 minutes" in detail
-
-
-def test_the_whole_conversation(client: Client, trial: Try) -> None:
-    cluster = Cluster()
-    tries.launch(try_id=trial.pk, gateway=cluster)
-    code = json.dumps({"code": cluster.code})
+def test_the_whole_conversation(client: Client, trial: Try, code_of: Callable[[Try], str]) -> None:
+    code = json.dumps({"code": code_of(trial)})
     answer = client.post(TRY_BOOTSTRAP_PATH, code, content_type="application/json")
     job = TryJob.model_validate_json(answer.content)
-    assert (job.prompts, job.num_samples, job.seed) == (("a red circle",), 2, 7)
+    assert (job.prompts, job.num_samples, job.seed, job.device) == (("a red circle",), 2, 7, "cpu")
     assert client.post(TRY_BOOTSTRAP_PATH, code, content_type="application/json").status_code == 401
 
     bearer = {"Authorization": f"Bearer {job.token}"}
@@ -162,9 +103,15 @@ def test_a_guessed_code_is_refused_alike(client: Client, trial: Try) -> None:
         assert client.post(TRY_BOOTSTRAP_PATH, body, content_type="application/json").status_code == 401
 
 
-def test_an_overdue_job_is_told_to_exit(client: Client, trial: Try) -> None:
-    cluster = Cluster()
-    tries.launch(try_id=trial.pk, gateway=cluster)
+def test_an_overdue_job_is_told_to_exit(client: Client, trial: Try, code_of: Callable[[Try], str]) -> None:
+    body = json.dumps({"code": code_of(trial)})
     Try.objects.update(deadline=timezone.now())
-    body = json.dumps({"code": cluster.code})
+    assert client.post(TRY_BOOTSTRAP_PATH, body, content_type="application/json").status_code == 410
+
+
+def test_a_job_whose_lane_was_taken_away_is_told_to_exit(
+    client: Client, trial: Try, code_of: Callable[[Try], str]
+) -> None:
+    body = json.dumps({"code": code_of(trial)})
+    release_try(trial.pk)
     assert client.post(TRY_BOOTSTRAP_PATH, body, content_type="application/json").status_code == 410

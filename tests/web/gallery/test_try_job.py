@@ -12,9 +12,11 @@ import pytest
 from PIL import Image
 
 from accounts.models import User
-from gallery import storage, tries
+from fleet.services import ensure_local_lanes
+from gallery import storage, tries, try_jobs
 from gallery.models import Try, TryState
 from runs.models import Run
+from tests.web.gallery.conftest import TryCluster
 from worker.contracts.ingest import BOOTSTRAP_CODE_VARIABLE, PUBLIC_URL_VARIABLE
 
 PATH = "adapters/final/pytorch_lora_weights.safetensors"
@@ -48,6 +50,7 @@ def test_the_job_draws_each_prompt_with_and_without_the_lora(
     report: Callable[..., None],
     adapter_event: Callable[..., dict[str, Any]],
     live_server: Any,
+    try_cluster: TryCluster,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     from worker.engine import try_prompts
@@ -56,11 +59,12 @@ def test_the_job_draws_each_prompt_with_and_without_the_lora(
     report(adapter_event(PATH, sha256=hashlib.sha256(lora).hexdigest(), num_bytes=len(lora)))
     trial = tries.request_try(user=alice, run=run, prompts=["a red square", "a blue circle"], num_samples=1, seed=3)
 
-    def submit(submission_id: str, env: dict[str, str], *, entrypoint: str) -> None:
-        for name, value in (env | {PUBLIC_URL_VARIABLE: live_server.url}).items():
-            monkeypatch.setenv(name, value)
-
-    assert tries.launch(try_id=trial.pk, gateway=type("Gateway", (), {"submit": staticmethod(submit)})())
+    ensure_local_lanes(num_cpu_lanes=1)
+    assert try_jobs.launch(try_id=trial.pk, gateway=try_cluster)
+    env = dict(try_cluster.envs[try_jobs.job_name(trial.pk)])
+    for name, value in (env | {PUBLIC_URL_VARIABLE: live_server.url}).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(try_prompts, "see_only", lambda device: None)  # this process is not the job's alone
     assert try_prompts.main() == 0
     trial = Try.objects.get()
     assert tries.current_state(trial) == (TryState.DONE, "")

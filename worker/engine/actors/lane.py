@@ -20,17 +20,32 @@ VISIBILITY_VARIABLES = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ASCEND_R
 """What hides the other devices of a node. Ray empties them for actors that ask Ray for no GPU, as ours do."""
 
 
+def see_only(device: str) -> None:
+    """Show this process one device: `cpu`, or the accelerator's index on its node. Call it before torch is imported."""
+    is_cpu = device == "cpu"
+    os.environ["OMP_NUM_THREADS"] = "1"
+    for variable in VISIBILITY_VARIABLES:
+        os.environ[variable] = "" if is_cpu else device
+    if is_cpu:
+        os.environ["DS_ACCELERATOR"] = "cpu"
+
+
+def check_device(name: str, device: str) -> None:
+    """Raises `RuntimeError` when torch, once loaded, finds no accelerator where one was granted to `name`."""
+    torch = sys.modules.get("torch")
+    if device != "cpu" and torch is not None and not torch.accelerator.is_available():
+        raise RuntimeError(
+            f"{name} was granted an accelerator but torch finds none: check the node's drivers, or cordon the node"
+        )
+
+
 class LaneActor:
-    """`device` is the grant's: `cpu`, or the accelerator's index on its node."""
+    """`device` is the grant's, as in `see_only`."""
 
     def __init__(self, lane: str, device: str) -> None:
         self.lane = lane
-        self._is_cpu = device == "cpu"
-        os.environ["OMP_NUM_THREADS"] = "1"
-        for variable in VISIBILITY_VARIABLES:
-            os.environ[variable] = "" if self._is_cpu else device
-        if self._is_cpu:
-            os.environ["DS_ACCELERATOR"] = "cpu"
+        self._device = device
+        see_only(device)
         self._logs = BufferingHandler()
         logger = logging.getLogger("worker")
         logger.setLevel(logging.INFO)
@@ -46,13 +61,8 @@ class LaneActor:
         return time.monotonic()
 
     def _check_device(self) -> None:
-        """Raises `RuntimeError` when torch, once loaded, finds no accelerator where one was granted."""
-        torch = sys.modules.get("torch")
-        if not self._is_cpu and torch is not None and not torch.accelerator.is_available():
-            raise RuntimeError(
-                f"lane `{self.lane}` was granted an accelerator but torch finds none: "
-                "check the node's drivers, or cordon the node"
-            )
+        """Raises `RuntimeError` as `check_device` does."""
+        check_device(f"lane `{self.lane}`", self._device)
 
     def _report(self, start: float, value: T) -> CallReport[T]:
         return CallReport(start=start, end=time.monotonic(), value=value, logs=self._logs.take())

@@ -61,7 +61,10 @@ export function TryPrompts({ store, run }: RunProps) {
 
 function TryResult({ one }: { one: Try }) {
   if (one.state === "failed") return <Failed message={one.error} />;
-  if (!isEnded(one)) return <p class="small muted" role="status">Drawing {one.prompts.length} prompts…</p>;
+  if (!isEnded(one)) {
+    const wait = one.waiting === "" ? "" : `: ${one.waiting}`;
+    return <p class="small muted" role="status">Drawing {one.prompts.length} prompts{wait}…</p>;
+  }
   const of = (images: readonly TryImage[], prompt: string) => images.filter((image) => image.prompt === prompt);
   return (
     <div class="try-result">
