@@ -3,7 +3,7 @@
 import type { JsonObject } from "../base/paths.ts";
 import { call, query } from "./client.ts";
 import type {
-  Adapter, BaseModel, BubblesAnswer, Checkpoint, CreatedToken, LendingAnswer, Member, MetricsAnswer, Page, Preset,
+  Adapter, BaseModel, BubblesAnswer, Checkpoint, CreatedToken, LendingAnswer, Member, MetricsAnswer, Page, Plan, Preset,
   Project, ProjectRole, PromptSet, Run, SamplesAnswer, StalenessOfBatch, StreamItem, TimelineAnswer, Token, Transition,
   Try, Validation,
 } from "./types.ts";
@@ -58,6 +58,7 @@ export const api = {
     call<MetricsAnswer>("GET", `${run(id)}/metrics${query({ keys: keys.join(","), max_points: maxPoints })}`),
   timeline: (id: string, limit = 20000) => call<TimelineAnswer>("GET", `${run(id)}/timeline${query({ limit })}`),
   bubbles: (id: string, from?: number) => call<BubblesAnswer>("GET", `${run(id)}/bubbles${query({ from })}`),
+  plan: (id: string) => call<{ plan: Plan | null }>("GET", `${run(id)}/plan`),
   lending: (id: string) => call<LendingAnswer>("GET", `${run(id)}/lending`),
   staleness: (id: string) => list<StalenessOfBatch>(`${run(id)}/staleness`),
   samples: (id: string, purpose: string, batch?: number) =>

@@ -149,6 +149,37 @@ export interface LendingAnswer {
   readonly stream_seq: number;
 }
 
+/** The best of one mode, as the planner predicts it. */
+export interface PlanChoice {
+  readonly pipeline: JsonObject;
+  readonly num_rollout: number;
+  readonly num_trainer: number;
+  readonly fragment_size: number;
+  readonly samples_per_second: number;
+  readonly batch_seconds: number;
+  readonly bound_share: number;
+  readonly mean_staleness: number | null;
+}
+
+export interface SplitPoint {
+  readonly num_trainer: number;
+  readonly samples_per_second: number;
+  /** Simulated; otherwise an upper limit. */
+  readonly is_rehearsed: boolean;
+}
+
+/** Why an attempt of a run with automatic placement works as it does. */
+export interface Plan {
+  readonly attempt: number;
+  readonly mode: string;
+  readonly by_mode: Record<string, PlanChoice>;
+  readonly curves: Record<string, readonly SplitPoint[]>;
+  readonly bound_samples_per_second: number;
+  readonly devices: readonly string[];
+  readonly costs: "measured" | "profile";
+  readonly num_batches_measured: number;
+}
+
 export interface StalenessOfBatch {
   readonly batch: number;
   /** Samples by how many versions they were behind. */

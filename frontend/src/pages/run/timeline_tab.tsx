@@ -4,11 +4,13 @@ import { Timeline } from "../../timeline/timeline.tsx";
 import { BubblePanel } from "./bubble_panel.tsx";
 import type { RunProps } from "./context.ts";
 import { LendingPanel } from "./lending_panel.tsx";
+import { PlanPanel } from "./plan_panel.tsx";
 import { StalenessPanel } from "./staleness_panel.tsx";
 
 export function TimelineTab({ store, run }: RunProps) {
   return (
     <div class="stack">
+      <PlanPanel store={store} run={run} />
       <section class="card" aria-label="Lanes"><Timeline store={store.timeline} live={!store.isTerminal.value} /></section>
       <BubblePanel store={store} run={run} />
       <LendingPanel store={store} run={run} />

@@ -1,0 +1,112 @@
+/** What the planner chose for a run that left placement to it, why, and how the run then did against it. */
+
+import { api } from "../../api/endpoints.ts";
+import type { Plan, PlanChoice } from "../../api/types.ts";
+import { number, percent } from "../../base/format.ts";
+import { getPath } from "../../base/paths.ts";
+import type { MetricStore } from "../../live/metric_store.ts";
+import { useResource } from "../../ui/resource.ts";
+import { Empty, Failed } from "../../ui/states.tsx";
+import { choiceInWords, modeLabel } from "./plan_words.ts";
+import type { RunProps } from "./context.ts";
+import { SplitChart } from "./split_chart.tsx";
+
+export function PlanPanel({ store, run }: RunProps) {
+  const isAuto = getPath(run.spec, "pipeline.placement") === "auto";
+  const answer = useResource(() => (isAuto ? api.plan(run.id) : Promise.resolve({ plan: null })), [run.id, run.attempt, isAuto]);
+  if (!isAuto) return null;
+  const plan = answer.value?.plan;
+  return (
+    <section class="card" aria-label="Plan">
+      <div class="card-head">
+        <h2>Plan</h2>
+        {plan && <span class="small muted">{basis(plan)}</span>}
+      </div>
+      {answer.error !== null && <Failed message={answer.error} onRetry={answer.reload} />}
+      {plan ? <Chosen plan={plan} metrics={store.metrics} /> : (
+        answer.value && <Empty title="Not planned yet">The planner chooses placement, split and switches once lanes are free.</Empty>
+      )}
+    </section>
+  );
+}
+
+function basis({ costs, num_batches_measured, devices }: Plan): string {
+  const on = devices.filter(Boolean).join(", ") || "devices without a name";
+  return costs === "measured"
+    ? `reckoned from ${num_batches_measured} batches measured on an earlier run, on ${on}`
+    : `reckoned from the documented profile of the model, on ${on}; nothing was measured yet`;
+}
+
+function Chosen({ plan, metrics }: { plan: Plan; metrics: MetricStore }) {
+  const best = plan.by_mode[plan.mode];
+  if (!best) return null;
+  return (
+    <div class="plan">
+      <div class="stack-s">
+        <p>Chosen: <b>{choiceInWords(best)}</b>.</p>
+        <Figures plan={plan} best={best} metrics={metrics} />
+        <ModeTable plan={plan} />
+      </div>
+      <SplitChart plan={plan} />
+    </div>
+  );
+}
+
+function Figures({ plan, best, metrics }: { plan: Plan; best: PlanChoice; metrics: MetricStore }) {
+  void metrics.version.value;
+  const colocated = plan.by_mode["colocated"];
+  const measured = settledMean(metrics.curves.get("speed/images_per_second")?.value ?? []);
+  const off = measured === null ? null : measured / best.samples_per_second - 1;
+  return (
+    <div class="headline">
+      <Figure label="Predicted" value={number(best.samples_per_second)} unit="samples/s" note={`${percent(best.bound_share)} of the bound`} />
+      {colocated && (
+        <Figure label="Colocated would be" value={number(colocated.samples_per_second)} unit="samples/s"
+          note={`${number(best.samples_per_second / colocated.samples_per_second)} × is gained`} />
+      )}
+      <Figure label="Measured so far" value={measured === null ? "…" : number(measured)} unit={measured === null ? "" : "samples/s"}
+        note={off === null ? "from the second batch on" : `${off < 0 ? "−" : "+"}${percent(Math.abs(off))} against the plan`} />
+    </div>
+  );
+}
+
+/** The first batch fills the pipeline; the mean of all others grades the plan. */
+function settledMean(values: readonly number[]): number | null {
+  const settled = values.slice(1);
+  // Times add up, rates do not: batches are equally large, so the mean rate is the harmonic one.
+  return settled.length === 0 ? null : settled.length / settled.reduce((sum, value) => sum + 1 / value, 0);
+}
+
+function Figure({ label, value, unit, note }: { label: string; value: string; unit: string; note: string }) {
+  return (
+    <div class="figure">
+      <span class="tiny faint">{label}</span>
+      <b class="num">{value} <span class="unit">{unit}</span></b>
+      <span class="tiny muted num">{note}</span>
+    </div>
+  );
+}
+
+function ModeTable({ plan }: { plan: Plan }) {
+  const modes = Object.entries(plan.by_mode);
+  return (
+    <div class="table-wrap">
+      <table class="class-table">
+        <thead><tr><th>Mode</th><th class="right">Rollout + trainer</th><th class="right">Samples/s</th><th>Share of the bound</th></tr></thead>
+        <tbody>
+          {modes.map(([mode, choice]) => (
+            <tr key={mode} class={mode === plan.mode ? "chosen" : ""}>
+              <td>{modeLabel(mode)}</td>
+              <td class="right num">{choice.num_rollout === 0 ? `all ${choice.num_trainer}` : `${choice.num_rollout} + ${choice.num_trainer}`}</td>
+              <td class="right num">{number(choice.samples_per_second)}</td>
+              <td>
+                <span class="share-bar"><i style={{ width: percent(choice.bound_share).replace(" ", "") }} /></span>
+                <span class="num small muted">{percent(choice.bound_share)}</span>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

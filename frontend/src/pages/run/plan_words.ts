@@ -1,0 +1,33 @@
+/** A plan's modes and choices in words. Pure. */
+
+import type { PlanChoice } from "../../api/types.ts";
+
+const MODES: Record<string, string> = {
+  colocated: "Colocated",
+  disaggregated: "Disaggregated",
+  gap: "+ train while generating",
+  tsp: "+ spread denoising steps",
+  tag: "+ lending",
+  stale: "+ staleness 1",
+};
+
+export function modeLabel(mode: string): string {
+  return MODES[mode] ?? mode.replaceAll("_", " ");
+}
+
+const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? "" : "s"}`;
+
+/** `disaggregated: 2 rollout lanes and 1 trainer lane, training while generating, …`. */
+export function choiceInWords(choice: PlanChoice): string {
+  const { gap, tsp, tag, max_staleness, placement } = choice.pipeline;
+  const lanes = choice.num_rollout === 0
+    ? `${counted(choice.num_trainer, "lane")} that all generate, then all train`
+    : `${counted(choice.num_rollout, "rollout lane")} and ${counted(choice.num_trainer, "trainer lane")}`;
+  const switches = [
+    gap === true && choice.num_rollout > 0 ? "training while generating" : "",
+    tsp === true && choice.num_trainer > 1 ? "denoising steps spread over trainer lanes" : "",
+    tag !== undefined && tag !== "off" ? `${String(tag)} lending` : "",
+    max_staleness === 1 ? "the next batch begun one version early" : "",
+  ].filter(Boolean);
+  return [`${String(placement)}: ${lanes}`, ...switches, `fragments of ${choice.fragment_size}`].join(", ");
+}
