@@ -50,7 +50,8 @@ class Timekeeper:
 
     def observe(self, executor: RandomExecutor, event: Event | None, actions: list[Action]) -> None:
         if not self.lives:
-            self.recorder = SpanRecorder(self.spans.append, executor.scheduler.idle_cause)
+            scheduler = executor.scheduler
+            self.recorder = SpanRecorder(self.spans.append, scheduler.idle_cause, scheduler.idle_state)
         if isinstance(event, LaneLost):
             self.busy.pop(event.lane, None)
             self.recorder.lane_stopped(event.lane, self.now)

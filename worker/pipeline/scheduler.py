@@ -232,14 +232,16 @@ class Scheduler:
         self._idle_causes.clear()
         if self._needs_restart:
             return []
-        while self._admission.may_begin(lanes_would_idle=self._generators_would_idle):
-            self._begin_batch()
+        self._begin_batches()
         actions: list[Action] = [*self._settled, *self._work.take_complete_evaluations(), *self._train(at)]
         self._settled.clear()
         training_waits = self._training_waits
         if training_waits:
             actions += self._lending.reclaim(training_waits=True, at=at)
         actions += self._generation.next_actions(self._policy_version, at)
+        if self._begin_batches():
+            # With the last fragment of a batch taken, lanes that are left over begin the next.
+            actions += self._generation.next_actions(self._policy_version, at)
         if not training_waits:
             actions += self._lending.lend(tuple(self._work.batches), at)
             # Lent lanes that may stay go on without a switch.
@@ -258,10 +260,15 @@ class Scheduler:
         head = self._work.head
         return head is not None and self._lanes.gang_action is None and head.training.has_next
 
-    def _begin_batch(self) -> None:
-        number = self._admission.begin()
-        version = self._first_batch_version if number == self._first_batch else self._policy_version
-        self._work.begin_batch(number, version)
+    def _begin_batches(self) -> bool:
+        """Begin what may begin; whether anything did."""
+        has_begun = False
+        while self._admission.may_begin(lanes_would_idle=self._generators_would_idle):
+            number = self._admission.begin()
+            version = self._first_batch_version if number == self._first_batch else self._policy_version
+            self._work.begin_batch(number, version)
+            has_begun = True
+        return has_begun
 
     def _train(self, at: float) -> Iterator[Action]:
         head = self._work.head
@@ -348,13 +355,19 @@ class Scheduler:
         if lane not in self._lanes:
             return IdleCause.START_UP
         standing = self._lanes[lane]
-        if self._lanes.is_busy(standing):
-            return None
-        if standing.role not in self._idle_causes:
-            self._idle_causes[standing.role] = self._cause_of(standing.role)
-        return self._idle_causes[standing.role]
+        return None if self._lanes.is_busy(standing) else self._cause_of(standing.role)
+
+    def idle_state(self) -> object:
+        """Equal to an earlier one where no lane that idled then and since can have another cause now."""
+        causes = tuple(self._cause_of(role) for role in Role)
+        return self._lanes.num_joined, self._lanes.gang_is_reserved, causes
 
     def _cause_of(self, role: Role) -> IdleCause:
+        if role not in self._idle_causes:
+            self._idle_causes[role] = self._work_out_cause(role)
+        return self._idle_causes[role]
+
+    def _work_out_cause(self, role: Role) -> IdleCause:
         if self._needs_restart:
             return IdleCause.FAILURE
         return idle_cause(

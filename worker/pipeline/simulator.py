@@ -4,7 +4,8 @@
 
 Costs come from a table of the kind that a run learns itself. The spans are those that a real run writes, so a plan is
 drawn and graded like one. Invariant: nothing but the costs and the scheduler's own choices decides the outcome; the
-same input gives the same spans.
+same input gives the same spans. Rollout and reward lanes may come and go at given times; the trainer lanes stay, since
+a gang that loses one starts over from its checkpoint, which is another run.
 """
 
 import heapq
@@ -30,6 +31,7 @@ from worker.pipeline.types import (
     Generate,
     Generated,
     LaneJoined,
+    LaneLost,
     Lend,
     LendSettled,
     Publish,
@@ -54,6 +56,25 @@ class SimulatedLane:
 
 
 @dataclass(frozen=True, slots=True)
+class Arrival:
+    """A lane begins to start up."""
+
+    at: float
+    lane: SimulatedLane
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """A lane is gone, and what it had under way with it."""
+
+    at: float
+    lane: str
+
+
+Incident = Arrival | Loss
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class _Appointment:
     """What will have happened; `lanes` are at work until then."""
 
@@ -75,15 +96,18 @@ class Simulator:
         tsp: bool = True,
         vary: Callable[[float], float] = lambda seconds: seconds,
         observe: Callable[[Event, float], None] = lambda event, at: None,
+        incidents: Iterable[Incident] = (),
     ) -> None:
         """
         Args:
             costs: in the units of `CostKind`; pulling, switching, committing and publishing are free where unnamed.
             vary: turns an expected duration into the one that happens.
             observe: called with each event and its virtual time.
+            incidents: lanes that come and go while the run lasts.
 
         Raises:
-            ValueError: where a role has no lane, or work no cost: the run would never end.
+            ValueError: where a role has no lane or work no cost, so that the run would never end; for a trainer lane
+                that comes or goes.
         """
         self._scheduler = scheduler
         self._algebra = algebra
@@ -92,20 +116,24 @@ class Simulator:
         self._tsp = tsp
         self._vary = vary
         self._observe = observe
-        self._recorder = SpanRecorder(emit, scheduler.idle_cause)
-        self._agenda: list[tuple[float, int, _Appointment]] = []
-        self._num_appointments = 0
+        self._recorder = SpanRecorder(emit, scheduler.idle_cause, scheduler.idle_state)
+        self._agenda: list[tuple[float, int, _Appointment | Incident]] = []
+        self._num_entries = 0
+        self._expected: dict[str, _Appointment] = {}
+        """By lane: what it does now, joining included."""
         self._trainers = tuple(name for name, lane in self._lanes.items() if lane.role is Role.TRAINER)
         for role in {scheduler.generators, Role.TRAINER, Role.REWARD}:
             if all(lane.role is not role for lane in self._lanes.values()):
                 raise ValueError(f"`lanes` must hold at least one {role} lane, got none: the run would wait forever")
+        for incident in incidents:
+            self._check(incident)
+            self._enter(incident.at, incident)
 
     def run(self) -> float:
         """The virtual seconds from the start of the lanes to the end of the run."""
         now = 0.0
         for lane in self._lanes.values():
-            self._recorder.lane_started(lane.lane, now)
-            self._appoint(self._joins_at(lane), _Appointment(LaneJoined(lane.lane, lane.role, None), ()))
+            self._start_up(lane, now, self._joins_at(lane))
         while not self._scheduler.is_finished:
             now = self._advance()
         self._recorder.stop_all(now)
@@ -113,17 +141,57 @@ class Simulator:
 
     def _advance(self) -> float:
         """Jump to the next moment at which anything happens, and let the scheduler react to all of it."""
+        if not self._agenda:
+            raise ValueError("`incidents` must leave a lane of each role, or the run waits forever")
         now = self._agenda[0][0]
         while self._agenda and self._agenda[0][0] == now:
-            appointment = heapq.heappop(self._agenda)[2]
-            for lane in appointment.lanes:
-                self._recorder.ended(lane, now)
-            self._scheduler.apply(appointment.event, now)
-            self._observe(appointment.event, now)
+            match heapq.heappop(self._agenda)[2]:
+                case Arrival(lane=lane):
+                    self._lanes[lane.lane] = lane
+                    self._start_up(lane, now, now + lane.start_up_seconds)
+                case Loss(lane=name):
+                    self._lose(name, now)
+                case _Appointment() as appointment:
+                    self._keep(appointment, now)
         for action in self._scheduler.next_actions(now):
             self._begin(action, now)
         self._recorder.settle(now)
         return now
+
+    def _keep(self, appointment: _Appointment, now: float) -> None:
+        """What was to happen happens, unless its lane is lost."""
+        lanes = appointment.lanes
+        if any(self._expected.get(lane) is not appointment for lane in lanes):
+            return
+        for lane in lanes:
+            del self._expected[lane]
+            if not isinstance(appointment.event, LaneJoined):
+                self._recorder.ended(lane, now)
+        self._happened(appointment.event, now)
+
+    def _happened(self, event: Event, now: float) -> None:
+        self._scheduler.apply(event, now)
+        self._observe(event, now)
+
+    # --- lanes that come and go -------------------------------------------------------------------------------------
+
+    def _start_up(self, lane: SimulatedLane, now: float, joins_at: float) -> None:
+        self._recorder.lane_started(lane.lane, now)
+        self._appoint(joins_at, _Appointment(LaneJoined(lane.lane, lane.role, None), (lane.lane,)))
+
+    def _lose(self, lane: str, now: float) -> None:
+        self._recorder.lane_stopped(lane, now)
+        expected = self._expected.pop(lane, None)
+        if expected is None or not isinstance(expected.event, LaneJoined):
+            self._happened(LaneLost(lane), now)
+
+    def _check(self, incident: Incident) -> None:
+        lane = incident.lane if isinstance(incident, Arrival) else self._lanes.get(incident.lane)
+        if lane is not None and lane.role is Role.TRAINER:
+            raise ValueError(
+                f"`incidents` must spare trainer lanes, got `{lane.lane}` at {incident.at}: "
+                "the gang would start over from its checkpoint, which is another run"
+            )
 
     def _joins_at(self, lane: SimulatedLane) -> float:
         """Trainer lanes form one process group, so each waits until the last of them is up."""
@@ -132,8 +200,13 @@ class Simulator:
         return max(self._lanes[name].start_up_seconds for name in self._trainers)
 
     def _appoint(self, at: float, appointment: _Appointment) -> None:
-        self._num_appointments += 1
-        heapq.heappush(self._agenda, (at, self._num_appointments, appointment))
+        for lane in appointment.lanes:
+            self._expected[lane] = appointment
+        self._enter(at, appointment)
+
+    def _enter(self, at: float, entry: _Appointment | Incident) -> None:
+        self._num_entries += 1
+        heapq.heappush(self._agenda, (at, self._num_entries, entry))
 
     def _begin(self, action: Action, now: float) -> None:
         match action:

@@ -45,13 +45,23 @@ class SpanRecorder:
     """Holds one open stretch for each lane and hands every closed one to `emit`.
 
     `idle_cause` tells why a lane has nothing to do, and `None` for a lane that has been given work not yet reported as
-    begun: that is `Scheduler.idle_cause`.
+    begun: that is `Scheduler.idle_cause`. `idle_state` is a value that stays the same for as long as no lane's cause
+    changes, so that thousands of idle lanes need not be asked in vain: `Scheduler.idle_state`.
     """
 
-    def __init__(self, emit: Callable[[Span], None], idle_cause: Callable[[str], IdleCause | None]) -> None:
+    def __init__(
+        self,
+        emit: Callable[[Span], None],
+        idle_cause: Callable[[str], IdleCause | None],
+        idle_state: Callable[[], object] = object,
+    ) -> None:
         self._emit = emit
         self._idle_cause = idle_cause
+        self._idle_state = idle_state
+        self._last_idle_state: object = None
         self._open: dict[str, _Open] = {}
+        self._idle: dict[str, _Open] = {}
+        self._without_cause: dict[str, _Open] = {}
 
     @property
     def lanes(self) -> tuple[str, ...]:
@@ -62,7 +72,7 @@ class SpanRecorder:
         """The lane's life begins, with starting up."""
         if lane in self._open:
             raise ValueError(f"lane `{lane}` must be stopped before it starts again: its spans would overlap")
-        self._open[lane] = _Open(at, SpanKind.IDLE, cause=IdleCause.START_UP)
+        self._open[lane] = self._idle[lane] = _Open(at, SpanKind.IDLE, cause=IdleCause.START_UP)
 
     def began(self, lane: str, kind: SpanKind, at: float, work: Work = _NOTHING) -> None:
         """The lane turns to `kind`, from idling or straight from something else. Idling is begun by `ended` alone."""
@@ -75,20 +85,24 @@ class SpanRecorder:
         """The lane has nothing to do from `at` on; why, the next `settle` finds out."""
         if self._stretch(lane).kind is SpanKind.IDLE:
             raise ValueError(f"lane `{lane}` is idle, so nothing of it can end: call `began` first")
-        self._open[lane] = _Open(self._close(lane, at), SpanKind.IDLE)
+        stretch = _Open(self._close(lane, at), SpanKind.IDLE)
+        self._open[lane] = self._idle[lane] = self._without_cause[lane] = stretch
 
     def settle(self, at: float) -> None:
         """Give every idle lane its present cause; where the cause changed, a new stretch begins at `at`."""
-        for lane, stretch in list(self._open.items()):
-            if stretch.kind is not SpanKind.IDLE:
-                continue
+        state = self._idle_state()
+        asked = self._without_cause if state == self._last_idle_state else self._idle
+        self._last_idle_state = state
+        for lane, stretch in list(asked.items()):
             cause = self._idle_cause(lane)
             if cause is None or cause is stretch.cause:
                 continue
             if stretch.cause is None:
                 stretch.cause = cause
+                del self._without_cause[lane]
             else:
-                self._open[lane] = _Open(self._close(lane, at), SpanKind.IDLE, cause=cause)
+                start = self._close(lane, at)
+                self._open[lane] = self._idle[lane] = _Open(start, SpanKind.IDLE, cause=cause)
 
     def lane_stopped(self, lane: str, at: float) -> None:
         """The lane's life ends: it left, it was lost, or the run is over."""
@@ -111,6 +125,8 @@ class SpanRecorder:
         stretch is then empty, and the tiling holds.
         """
         stretch = self._stretch(lane)
+        self._idle.pop(lane, None)
+        self._without_cause.pop(lane, None)
         end = max(at, stretch.start)
         # Handed work before anybody asked why it idled: it waited for its next fragment to arrive.
         no_cause_yet = stretch.kind is SpanKind.IDLE and stretch.cause is None
