@@ -48,6 +48,8 @@ class LaneTable:
         self._num_turns = 0
         self._num: dict[Role, int] = dict.fromkeys(Role, 0)
         self._num_lost: dict[Role, int] = dict.fromkeys(Role, 0)
+        self.num_joined = 0
+        """Of all roles, those that left included."""
         self._free: dict[Role, OrderedDict[str, Lane]] = {role: OrderedDict() for role in Role}
         self._newly_free: dict[str, Lane] = {}
         self._spent: dict[str, Lane] = {}
@@ -79,6 +81,7 @@ class LaneTable:
         lane = Lane(event.lane, event.role, event.policy_version, serves=event.role)
         self._lanes[lane.name] = lane
         self._num[lane.role] += 1
+        self.num_joined += 1
         if lane.role is Role.TRAINER:
             self._trainers[lane.name] = lane
         self._set_free(lane)
