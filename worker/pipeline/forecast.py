@@ -67,6 +67,8 @@ class Forecast:
     """When each batch of the outlook is published."""
     next_bubble: Bubble | None
     """The first that the plan says nothing of."""
+    num_lent: int
+    """Fragments that lent lanes begin."""
 
     @property
     def end(self) -> float:
@@ -148,7 +150,7 @@ class _Play:
             self._generate_up_to(number + self._outlook.max_staleness)
             now = self._train(number, batch, now) + self._outlook.training.publish
             self._ends.append(now)
-        return Forecast(tuple(self._ends), self._next_bubble)
+        return Forecast(tuple(self._ends), self._next_bubble, int(self._num_taken[self._num_rollout :].sum()))
 
     def run_to_give_way(self) -> float:
         """When the lanes of the last stint give way: training work is ready."""
@@ -164,6 +166,8 @@ class _Play:
     def _generate(self, batch: BatchOutlook, number: int) -> None:
         begins = 0.0 if batch.version is not None else self._begins(number)
         num_others = 0 if number else self._outlook.num_others
+        if batch.version is None:
+            self._send_home_before(begins)
         lanes = self._pulled(self._lanes.not_before(begins), self._version_of(batch, begins))
         start, lane = starts(lanes, num_others + batch.waiting.size)
         generated = (start + lanes.seconds[lane])[num_others:]
@@ -183,6 +187,12 @@ class _Play:
         self._score(
             np.concatenate([groups, batch.waiting]), np.concatenate([known, generated]), scoring_groups, scoring_ends
         )
+
+    def _send_home_before(self, begins: float) -> None:
+        """A lent lane that finds nothing to do goes back; it does not wait for the next batch to begin."""
+        is_rollout = np.arange(self._lanes.free.size) < self._num_rollout
+        left = np.where(is_rollout | (self._lanes.free > begins), self._lanes.left, 0.0)
+        self._lanes = replace(self._lanes, left=left)
 
     def _begins(self, number: int) -> float:
         """When admission lets a batch begin: few enough are ahead of it, and a generator has nothing else to do."""

@@ -137,11 +137,11 @@ class Lookout:
         self._policy_version = policy_version
 
     def progress(self) -> tuple[int, ...]:
-        """How far training has come; it stays the same for as long as one bubble lasts."""
+        """What has begun and how far training has come: while that stays the same, so does the bubble."""
         head = next(iter(self._batches.values()), None)
         if head is None:
             return ()
-        return (head.number, head.training.epoch, head.training.minibatch, len(head.training.taken))
+        return (*self._batches, head.training.epoch, head.training.minibatch, len(head.training.taken))
 
     def look(self, at: float) -> Outlook | None:
         """How things stand at `at`; `None` where no batch is open, a role has no lane, or too little is priced."""
@@ -156,8 +156,8 @@ class Lookout:
         version = self._version_at_the_front(counts)
         begun, scoring = self._under_way(at)
         batches = [self._batch(batch, counts, begun, scoring) for batch in self._batches.values()]
-        # A batch's end decides when the one after the next may begin, so what it gains or loses shows at that one's end.
-        num_ahead = 1 + self._max_staleness + 1 if self._max_staleness else 1
+        # At staleness 1 a batch's end decides when the second after it begins: what is gained or lost shows there.
+        num_ahead = 3 if self._max_staleness else 1
         num_more = min(max(0, num_ahead - len(batches)), self._admission.num_to_come)
         return Outlook(
             rollout=self._generating(rollout, at),

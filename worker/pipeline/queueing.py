@@ -57,7 +57,9 @@ def starts(lanes: GeneratingLanes, num_fragments: int) -> tuple[Seconds, Indices
     lane = np.repeat(np.arange(number.size), number)
     place = np.arange(lane.size) - np.repeat(np.cumsum(number) - number, number)
     start = lanes.free[lane] + place * lanes.seconds[lane]
-    first = np.argsort(start, kind="stable")[:num_fragments]
+    # Of two lanes that become free together, the one that began earlier is told of first.
+    began_last = np.where(place > 0, -lanes.seconds[lane], 0.0)
+    first = np.lexsort((began_last, np.round(start / SAME_MOMENT)))[:num_fragments]
     return start[first], lane[first]
 
 

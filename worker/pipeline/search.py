@@ -100,17 +100,23 @@ class _Decision:
         )
 
     def _choices_now(self) -> Iterator[_Choice]:
-        """So many of the idle lanes, so many fragments each: powers of two, up to all there are."""
+        """So many of the idle lanes, so many fragments each: 1, 2, 3, 4, 6, 8, … up to all there are."""
         num_waiting = sum(batch.waiting.size for batch in self._outlook.batches[: self._outlook.num_open])
         num_waiting += self._outlook.num_others
-        for num_lanes in _powers_of_two(min(len(self._candidates), num_waiting)):
+        for num_lanes in _growing(min(len(self._candidates), num_waiting)):
             if self._outlook.lends_together and num_lanes < len(self._candidates):
                 continue
             granted = self._candidates[:num_lanes]
             lanes = tuple(helper.lane for helper in granted)
-            for num_fragments in _powers_of_two(-(-num_waiting // num_lanes)):
+            num_lent = 0
+            for num_fragments in _growing(-(-num_waiting // num_lanes)):
                 loans = loans_now(self._outlook.helpers, granted, num_fragments)
-                yield _Choice(*extend(self._outlook, (), loans), lanes, num_fragments)
+                plan, forecast = extend(self._outlook, (), loans)
+                if forecast.num_lent == num_lent:
+                    # Training work comes before they could begin as many.
+                    break
+                num_lent = forecast.num_lent
+                yield _Choice(plan, forecast, lanes, num_fragments)
 
     def _end_after(self, choice: _Choice, depth: int) -> float:
         """The end, if the next `depth` bubbles after these are put to the best use found."""
@@ -142,10 +148,12 @@ def _holding_the_version(helper: Helper, lent_before: set[str]) -> Helper:
     return replace(helper, pull=0.0) if helper.lane in lent_before else helper
 
 
-def _powers_of_two(last: int) -> Iterator[int]:
-    """1, 2, 4, … and `last` itself."""
-    number = 1
-    while number < last:
-        yield number
-        number *= 2
+def _growing(last: int) -> Iterator[int]:
+    """1, 2, 3, 4, 6, 8, 12, … below `last`, and `last` itself."""
+    power = 1
+    while power < last:
+        yield power
+        if 2 < power + power // 2 < last:
+            yield power + power // 2
+        power *= 2
     yield last
