@@ -17,6 +17,7 @@ from worker.contracts.names import ModelFamily
 from worker.engine.errors import ModelLoadError
 from worker.engine.models.base import Conditioning, ModelAdapter, PromptEmbeds
 from worker.engine.models.lora import lora_metadata
+from worker.engine.models.precision import at_least_fp32
 
 MAX_T5_TOKENS = 512
 """FLUX.1's own prompt length; a checkpoint whose tokenizer is shorter (the shapes model) was trained with that."""
@@ -99,7 +100,7 @@ class FluxAdapter(ModelAdapter):
                 img_ids=self._image_ids(conditioning.height, conditioning.width),
                 return_dict=False,
             )[0]
-        return velocity.float()
+        return at_least_fp32(velocity)
 
     @torch.inference_mode()
     def decode(self, latents: torch.Tensor, *, height: int, width: int) -> np.ndarray:
@@ -130,7 +131,7 @@ class FluxAdapter(ModelAdapter):
 
     def _autocast(self) -> AbstractContextManager[object]:
         """LoRA weights stay fp32 (they are their own master copy); autocast runs them in the base's dtype."""
-        if self.dtype is torch.float32:
+        if self.dtype is not torch.bfloat16:
             return nullcontext()
         return torch.autocast(self.device.type, dtype=self.dtype)
 

@@ -15,6 +15,7 @@ from peft import LoraConfig
 
 from worker.contracts.sections import LoraSpec
 from worker.engine.errors import ModelLoadError, listing
+from worker.engine.models.precision import at_least_fp32
 
 ADAPTER_NAME = "default"
 
@@ -35,7 +36,7 @@ def add_lora(transformer: torch.nn.Module, spec: LoraSpec, default_targets: Iter
             adapter_name=ADAPTER_NAME,
         )
     for parameter in lora_parameters(transformer).values():
-        parameter.data = parameter.data.float()
+        parameter.data = at_least_fp32(parameter.data)
         parameter.requires_grad_(True)
 
 

@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 import torch
 
+from worker.engine.models.precision import at_least_fp32
+
 HALF_LOG_TWO_PI = 0.5 * math.log(2 * math.pi)
 
 
@@ -55,7 +57,7 @@ def flow_sde_step(
     Raises:
         ValueError: when not exactly one of `noise` and `next_sample` is given.
     """
-    x, v = sample.float(), velocity.float()
+    x, v = at_least_fp32(sample), at_least_fp32(velocity)
     sigma, sigma_next = _per_sample(sigma, x), _per_sample(sigma_next, x)
     dt = sigma_next - sigma
     denominator = 1 - torch.where(sigma >= 1, _per_sample(second_sigma, x), sigma)
@@ -85,7 +87,7 @@ def cps_step(
     mean = (1 - sigma_next) x0 + sqrt(sigma_next² - std²) n; log-prob = -(x' - mean)², without normaliser, so it
     needs a clip range of its own. Arguments and errors as in `flow_sde_step`.
     """
-    x, v = sample.float(), velocity.float()
+    x, v = at_least_fp32(sample), at_least_fp32(velocity)
     sigma, sigma_next = _per_sample(sigma, x), _per_sample(sigma_next, x)
     std = sigma_next * math.sin(noise_level * math.pi / 2)
     clean, noisy = x - sigma * v, x + (1 - sigma) * v
@@ -99,9 +101,9 @@ def ode_step(
     velocity: torch.Tensor, sample: torch.Tensor, sigma: torch.Tensor | float, sigma_next: torch.Tensor | float
 ) -> SdeStep:
     """The deterministic Euler step x' = x + v dt; log-prob and std are 0, nothing here is trained."""
-    x = sample.float()
+    x = at_least_fp32(sample)
     sigma, sigma_next = _per_sample(sigma, x), _per_sample(sigma_next, x)
-    mean = x + (sigma_next - sigma) * velocity.float()
+    mean = x + (sigma_next - sigma) * at_least_fp32(velocity)
     return SdeStep(mean, mean.new_zeros(mean.shape[0]), mean, torch.zeros_like(sigma))
 
 
@@ -115,9 +117,9 @@ def _draw_or_replay(
     mean: torch.Tensor, std: torch.Tensor, noise: torch.Tensor | None, next_sample: torch.Tensor | None
 ) -> torch.Tensor:
     if noise is not None and next_sample is None:
-        return mean + std * noise.float()
+        return mean + std * at_least_fp32(noise)
     if next_sample is not None and noise is None:
-        return next_sample.float()
+        return at_least_fp32(next_sample)
     raise ValueError("give exactly one of `noise` (to sample) and `next_sample` (to replay)")
 
 

@@ -1,0 +1,134 @@
+"""Frozen trajectories, any number of ranks, any switch: the same gradient and the same weights but for rounding.
+
+In float64, where rounding cannot hide a term that is missing or counted twice. DeepSpeed reduces no float64, so the
+part of a rank is taken from its gradients before the reduction, and steps are taken on one rank.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+import torch
+
+from tests.engine.frozen import draw_groups, perturbed_adapter
+from tests.engine.trainer.gradients_seen import relative_distance
+from worker.contracts.run_spec import RunSpec
+from worker.engine.models import registry
+from worker.engine.sync.adapter import publish
+from worker.engine.trainer.engine import TrainerEngine
+from worker.engine.types import GroupBatch, PublishedAdapter
+
+# 5 members in chunks of 3 and 2, each with 3 denoising steps: 6 micro-batches a group, divisible by few world sizes.
+SECTIONS: dict[str, Any] = {
+    "batch": {"group_size": 5, "micro_batch_size": 3},
+    "optimizer": {"max_grad_norm": 1e9},
+    "algorithm": {"clip_range": 0.02},
+}
+NUM_PAIRS = 30
+TSP = pytest.mark.parametrize("tsp", [True, False])
+Arrival = Callable[[list[GroupBatch]], list[list[GroupBatch]]]
+ARRIVALS: dict[str, Arrival] = {
+    "at once": lambda groups: [groups],
+    "one at a time": lambda groups: [[group] for group in groups],
+    "backwards": lambda groups: [[group] for group in reversed(groups)],
+}
+PRECISIONS = pytest.mark.parametrize(("precision", "bound"), [("float64", 1e-10), ("fp32", 1e-4)])
+
+
+@dataclass(frozen=True, slots=True)
+class Frozen:
+    """Trajectories and the adapter that is trained on them, which is not the one that drew them."""
+
+    groups: list[GroupBatch]
+    adapter: PublishedAdapter
+
+
+@pytest.fixture(scope="module")
+def frozen(tiny_checkpoint: str, make_spec: Callable[..., RunSpec], behaviour: PublishedAdapter) -> Frozen:
+    spec = make_spec(**SECTIONS)
+    return Frozen(draw_groups(spec, tiny_checkpoint, behaviour), perturbed_adapter(spec, tiny_checkpoint, seed=2))
+
+
+@pytest.fixture
+def make_rank(
+    tiny_checkpoint: str,
+    make_spec: Callable[..., RunSpec],
+    frozen: Frozen,
+    process_group: None,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Callable[..., TrainerEngine]:
+    """One rank of several, in this process: it knows its share, and nobody reduces."""
+
+    def make(precision: str, rank: int = 0, world_size: int = 1, *, tsp: bool = True) -> TrainerEngine:
+        adapter = frozen.adapter
+        if precision == "float64":
+            monkeypatch.setitem(registry.DTYPES, "fp32", torch.float64)
+            adapter = publish({name: tensor.double() for name, tensor in adapter.tensors.items()}, 0)
+        spec = make_spec(**SECTIONS, pipeline={"tsp": tsp})
+        made = TrainerEngine(spec, tiny_checkpoint, rank, world_size)
+        made.load_adapter(adapter)
+        monkeypatch.setattr(made._engine, "buffered_allreduce_fallback", lambda: None)
+        return made
+
+    return make
+
+
+def gradient(trainer: TrainerEngine, calls: list[list[GroupBatch]]) -> torch.Tensor:
+    for call in calls:
+        trainer.accumulate(call, num_pairs_total=NUM_PAIRS, fresh=False)
+    gradients = [parameter.grad for parameter in trainer._parameters.values()]
+    return torch.cat([gradient.flatten() for gradient in gradients if gradient is not None])
+
+
+def one_pair_at_a_time(make_spec: Callable[..., RunSpec], trainer: TrainerEngine, frozen: Frozen) -> torch.Tensor:
+    """The loop over denoising steps and trajectories that all packing must equal."""
+    trainer._spec = make_spec(**{**SECTIONS, "batch": {"group_size": 5, "micro_batch_size": 1}})
+    return gradient(trainer, [frozen.groups])
+
+
+@TSP
+@PRECISIONS
+@pytest.mark.parametrize("world_size", [1, 2, 4])
+def test_the_ranks_parts_average_to_the_gradient_of_the_loop_over_single_pairs(
+    make_rank: Callable[..., TrainerEngine],
+    make_spec: Callable[..., RunSpec],
+    frozen: Frozen,
+    precision: str,
+    bound: float,
+    world_size: int,
+    tsp: bool,
+) -> None:
+    expected = one_pair_at_a_time(make_spec, make_rank(precision), frozen)
+    assert expected.dtype is (torch.float64 if precision == "float64" else torch.float32)
+    parts = [gradient(make_rank(precision, rank, world_size, tsp=tsp), [frozen.groups]) for rank in range(world_size)]
+    assert relative_distance(torch.stack(parts).mean(0), expected) < bound
+
+
+@TSP
+@PRECISIONS
+def test_weights_after_two_steps_do_not_depend_on_how_the_groups_arrived(
+    make_rank: Callable[..., TrainerEngine], frozen: Frozen, precision: str, bound: float, tsp: bool
+) -> None:
+    found = []
+    for arrival in ARRIVALS.values():
+        trainer = make_rank(precision, tsp=tsp)
+        for _ in range(2):
+            for call in arrival(frozen.groups):
+                trainer.accumulate(call, num_pairs_total=NUM_PAIRS, fresh=False)
+            trainer.commit()
+        found.append(torch.cat([parameter.detach().flatten() for parameter in trainer._parameters.values()]))
+    for weights in found[1:]:
+        assert relative_distance(weights, found[0]) < bound
+
+
+def test_on_one_rank_no_switch_and_no_bundling_moves_a_bit(
+    make_rank: Callable[..., TrainerEngine], frozen: Frozen
+) -> None:
+    found = {
+        (name, tsp): gradient(make_rank("fp32", tsp=tsp), ARRIVALS[name](frozen.groups))
+        for name in ("at once", "one at a time")
+        for tsp in (True, False)
+    }
+    expected, *others = found.values()
+    assert all(torch.equal(other, expected) for other in others)
