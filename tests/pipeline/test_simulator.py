@@ -1,72 +1,15 @@
-"""The simulator plays the real scheduler: its spans tile, its times are those one works out by hand."""
-
-from collections import defaultdict
-from dataclasses import dataclass
+"""The simulator plays the real scheduler: its times are those one works out by hand, on lanes that come and go."""
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from tests.pipeline.books import Settings
-from tests.pipeline.strategies import algebra_of, settings_of_runs
-from worker.contracts.names import Role
+from tests.pipeline.pools import pool_of, simulate, simulate_events
+from tests.pipeline.strategies import algebra_of
+from worker.contracts.names import Placement, Role, TrainerAssist
 from worker.contracts.spans import IdleCause, Span, SpanKind
-from worker.pipeline.bubbles import BubbleLedger
 from worker.pipeline.costs import GANG, Cost, CostKind, CostTable
-from worker.pipeline.simulator import SimulatedLane, Simulator
-
-seconds_drawn = st.sampled_from([0.0, 0.1, 0.5, 1.0, 3.0])
-
-
-@dataclass(frozen=True)
-class Pool:
-    lanes: tuple[SimulatedLane, ...]
-    costs: CostTable
-
-
-@st.composite
-def pools_of(draw: st.DrawFn, run: Settings) -> Pool:
-    """Lanes that differ in speed, and what everything costs on them."""
-    numbers = {Role.ROLLOUT: run.num_rollout, Role.TRAINER: run.num_trainer, Role.REWARD: run.num_reward}
-    lanes = tuple(
-        SimulatedLane(lane=f"{role}-{i}", role=role, start_up_seconds=draw(seconds_drawn))
-        for role, number in numbers.items()
-        for i in range(number)
-    )
-    of_role = {
-        Role.ROLLOUT: (CostKind.GENERATE, CostKind.PULL),
-        Role.TRAINER: (CostKind.GENERATE, CostKind.PULL, CostKind.LEND, CostKind.RECLAIM),
-        Role.REWARD: (CostKind.SCORE,),
-    }
-    keys = [(lane.lane, kind) for lane in lanes for kind in of_role[lane.role]]
-    keys += [(GANG, kind) for kind in (CostKind.ACCUMULATE, CostKind.COMMIT, CostKind.PUBLISH)]
-    return Pool(lanes, {key: Cost(draw(seconds_drawn), draw(seconds_drawn)) for key in keys})
-
-
-def simulate(run: Settings, pool: Pool) -> tuple[float, list[Span]]:
-    spans: list[Span] = []
-    return Simulator(run.scheduler(), run.algebra, pool.lanes, pool.costs, spans.append).run(), spans
-
-
-@settings(max_examples=80, deadline=None)
-@given(run=settings_of_runs(), data=st.data())
-def test_simulated_spans_tile_every_lane_from_start_to_end(run: Settings, data: st.DataObject) -> None:
-    pool = data.draw(pools_of(run))
-    seconds, spans = simulate(run, pool)
-    ledger = BubbleLedger()
-    by_lane = defaultdict(list)
-    for span in spans:
-        ledger.add(span)
-        by_lane[span.lane].append(span)
-    for lane in pool.lanes:
-        edges = [0.0, *(edge for span in by_lane[lane.lane] for edge in (span.start, span.end)), seconds]
-        assert edges[::2] == edges[1::2]
-        assert sum(ledger.seconds(lane.lane).values()) == pytest.approx(seconds)
-    assert simulate(run, pool) == (seconds, spans)
-
-
-def pool_of(costs: CostTable, *lanes: tuple[str, Role]) -> Pool:
-    return Pool(tuple(SimulatedLane(lane=lane, role=role) for lane, role in lanes), costs)
+from worker.pipeline.simulator import Arrival, Loss, SimulatedLane
+from worker.pipeline.types import LaneJoined, LaneLost
 
 
 def per_unit(table: dict[tuple[str, CostKind], float]) -> CostTable:
@@ -125,3 +68,78 @@ def test_two_trainer_lanes_share_the_micro_batches() -> None:
 def test_a_role_without_lanes_is_refused() -> None:
     with pytest.raises(ValueError, match="at least one reward lane"):
         simulate(Settings(algebra=TWO_GROUPS_OF_TWO), pool_of(COSTS, LANES[0], LANES[2]))
+
+
+def told(spans: list[Span], lane: str) -> list[tuple[str, float, float]]:
+    return [(span.cause or span.kind, span.start, span.end) for span in spans if span.lane == lane]
+
+
+def test_colocated_lanes_generate_the_whole_batch_then_train_it_with_a_switch_each_way() -> None:
+    costs = {**COSTS, **{("t", kind): Cost(1.0) for kind in (CostKind.LEND, CostKind.RECLAIM)}}
+    costs["t", CostKind.GENERATE] = Cost(0.0, 1.0)
+    run = Settings(algebra=TWO_GROUPS_OF_TWO, placement=Placement.COLOCATED, num_batches=1)
+    seconds, spans = simulate(run, pool_of(costs, ("t", Role.TRAINER), ("s", Role.REWARD)))
+    assert told(spans, "t") == [
+        (SpanKind.SWITCH, 0, 1),
+        (SpanKind.GENERATE, 1, 3),
+        (SpanKind.GENERATE, 3, 5),
+        (SpanKind.SWITCH, 5, 6),
+        (SpanKind.TRAIN, 6, 14),
+        (SpanKind.TRAIN, 14, 14.25),
+        (SpanKind.PUBLISH, 14.25, 14.75),
+    ]
+    assert seconds == 14.75
+
+
+def test_an_idle_trainer_lane_lends_its_hand_where_that_is_wanted() -> None:
+    costs = {**COSTS, ("t", CostKind.GENERATE): Cost(0.0, 1.0), ("t", CostKind.LEND): Cost(0.5)}
+    pool = pool_of(costs, *LANES)
+    for tag in (TrainerAssist.OFF, TrainerAssist.GREEDY):
+        seconds, spans = simulate(Settings(algebra=TWO_GROUPS_OF_TWO, tag=tag, num_batches=1, gap=False), pool)
+        assert (SpanKind.LENT_GENERATE in {span.kind for span in spans}) == (tag is TrainerAssist.GREEDY)
+        scored_at = 5.125 if tag is TrainerAssist.OFF else 4.125
+        assert seconds == scored_at + 8.0 + 0.25 + 0.5 + 0.125
+
+
+def test_what_a_lost_lane_had_under_way_is_done_again_and_its_life_ends_there() -> None:
+    run = Settings(algebra=TWO_GROUPS_OF_TWO, gap=False, num_batches=1)
+    pool = pool_of(
+        COSTS, *LANES, incidents=(Loss(1.125, "g"), Arrival(2.0, SimulatedLane(lane="g", role=Role.ROLLOUT)))
+    )
+    seconds, spans, events = simulate_events(run, pool)
+    assert told(spans, "g")[:4] == [
+        (SpanKind.PULL, 0, 0.125),
+        (SpanKind.GENERATE, 0.125, 1.125),
+        (SpanKind.PULL, 2.0, 2.125),
+        (SpanKind.GENERATE, 2.125, 4.125),
+    ]
+    assert seconds == 2.0 + 0.125 + 4 * 1.0 + 2 * 0.5 + 2 * 4.0 + 0.25 + 0.5 + 0.125
+    assert (LaneLost("g"), 1.125) in events
+    # The trainer lane waits upon the failure meanwhile.
+    assert (IdleCause.FAILURE, 1.125, 2.0) in told(spans, "t")
+
+
+def test_a_lane_lost_while_it_starts_up_never_joins() -> None:
+    late = SimulatedLane(lane="h", role=Role.ROLLOUT, start_up_seconds=5.0)
+    pool = pool_of(COSTS, *LANES, incidents=(Arrival(1.0, late), Loss(2.0, "h")))
+    _, spans, events = simulate_events(Settings(algebra=TWO_GROUPS_OF_TWO, num_batches=1), pool)
+    assert told(spans, "h") == [(IdleCause.START_UP, 1.0, 2.0)]
+    assert not any(isinstance(event, LaneJoined | LaneLost) and event.lane == "h" for event, _ in events)
+
+
+def test_trainer_lanes_neither_come_nor_go() -> None:
+    run = Settings(algebra=TWO_GROUPS_OF_TWO)
+    for incident in (Loss(1.0, "t"), Arrival(1.0, SimulatedLane(lane="t2", role=Role.TRAINER))):
+        with pytest.raises(ValueError, match="must spare trainer lanes"):
+            simulate(run, pool_of(COSTS, *LANES, incidents=(incident,)))
+
+
+def test_a_run_left_without_a_role_is_refused_instead_of_waiting_forever() -> None:
+    with pytest.raises(ValueError, match="must leave a lane of each role"):
+        simulate(Settings(algebra=TWO_GROUPS_OF_TWO), pool_of(COSTS, *LANES, incidents=(Loss(1.0, "s"),)))
+
+
+def test_work_without_a_cost_is_refused() -> None:
+    costs = {key: cost for key, cost in COSTS.items() if key != ("s", CostKind.SCORE)}
+    with pytest.raises(ValueError, match="must name score on `s`"):
+        simulate(Settings(algebra=TWO_GROUPS_OF_TWO), pool_of(costs, *LANES))
