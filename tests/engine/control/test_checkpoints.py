@@ -1,7 +1,7 @@
 from pathlib import Path
 
 from worker.contracts.sections import CheckpointSpec
-from worker.engine.control.checkpoints import CheckpointKeeper
+from worker.engine.control.checkpoints import CheckpointKeeper, RunPosition
 
 
 def write(keeper: CheckpointKeeper, batch: int) -> str:
@@ -40,3 +40,8 @@ def test_the_cadence_counts_complete_batches() -> None:
     assert [batch for batch in range(11) if keeper.is_due(batch)] == [5, 10]
     never = CheckpointKeeper("memory://x", CheckpointSpec(every_num_batches=None))
     assert not any(never.is_due(batch) for batch in range(11))
+
+
+def test_each_batch_before_it_adds_a_version_to_what_a_batch_is_trained_on() -> None:
+    position = RunPosition(batch=4, policy_version=4, optimizer_step=8)
+    assert [position.version_at(batch) for batch in (4, 5)] == [4, 5]

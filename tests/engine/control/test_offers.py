@@ -1,3 +1,4 @@
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -41,3 +42,28 @@ def test_versions_no_lane_may_ask_for_are_let_go(offers: OfferTable) -> None:
     offers.keep_only({4})
     with pytest.raises(KeyError):
         offers.adapter(3)
+
+
+def test_a_lent_lane_is_checked_alike_but_nobody_waits_for_it(offers: OfferTable, client: Any) -> None:
+    with pytest.raises(SyncError, match="got wrong"):
+        pull(offers, "lent", sha256="wrong")
+    for lane in ("a", "lent", "b"):
+        assert client.events == []
+        pull(offers, lane)
+    assert len(client.events) == 1
+
+
+def test_a_version_that_not_every_lane_asked_for_is_told_when_it_is_let_go(offers: OfferTable, client: Any) -> None:
+    pull(offers, "a")
+    offers.offer(replace(FACTS, policy_version=4), "another", began_at=13.0)
+    offers.keep_only({5})
+    (event,) = client.events
+    assert (event.policy_version, event.seconds) == (3, 0.5)
+
+
+def test_a_version_that_an_earlier_life_told_is_not_told_again(offers: OfferTable, client: Any) -> None:
+    offers.offer_again(FACTS, "the adapter")
+    pull(offers, "a")
+    pull(offers, "b")
+    assert client.events == []
+    assert offers.adapter(3) == "the adapter"

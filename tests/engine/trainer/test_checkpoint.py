@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from worker.engine.errors import CheckpointError, MinibatchError
+from worker.engine.trainer.checkpoint import load_behaviour
 from worker.engine.trainer.engine import TrainerEngine
 from worker.engine.types import GroupBatch, PublishedAdapter
 
@@ -75,6 +76,33 @@ def test_a_store_without_folders_works_alike(make_trainer: TrainerMaker, groups:
     filesystem = fsspec.filesystem("memory")
     assert filesystem.exists("/tandem/run/batch-1/complete.json")
     filesystem.rm("/tandem", recursive=True)
+
+
+@pytest.mark.parametrize("store", ["file", "memory"])
+def test_the_adapter_that_the_next_batch_had_begun_on_is_kept(
+    make_trainer: TrainerMaker, behaviour: PublishedAdapter, tmp_path: Path, store: str
+) -> None:
+    uri = f"file://{tmp_path}/kept" if store == "file" else "memory://tandem/kept"
+    trainer = make_trainer()
+    without = trainer.save_checkpoint(uri, STATE)
+    assert load_behaviour(uri) is None
+    assert trainer.save_checkpoint(uri, STATE, behaviour) > without + behaviour.num_bytes
+    kept = load_behaviour(uri)
+    assert kept is not None
+    assert (kept.policy_version, kept.sha256) == (behaviour.policy_version, behaviour.sha256)
+    assert make_trainer().load_checkpoint(uri) == STATE
+
+
+def test_a_kept_adapter_that_changed_is_refused(
+    make_trainer: TrainerMaker, behaviour: PublishedAdapter, tmp_path: Path
+) -> None:
+    make_trainer().save_checkpoint(str(tmp_path / "one"), STATE, behaviour)
+    file = tmp_path / "one" / "behaviour.safetensors"
+    content = bytearray(file.read_bytes())
+    content[-1] ^= 1
+    file.write_bytes(bytes(content))
+    with pytest.raises(CheckpointError, match=r"behaviour\.safetensors of .* was damaged after it was written"):
+        load_behaviour(str(tmp_path / "one"))
 
 
 def test_a_save_that_fails_half_way_leaves_the_earlier_checkpoint_alone(

@@ -1,0 +1,163 @@
+"""A whole run in one process: the scheduler in the simulator, and real engines that do whatever it says was done.
+
+The simulator's clock makes any order of arrival possible, in no time; trajectories, gradients and weights are real.
+"""
+
+import random
+from dataclasses import dataclass, field
+
+from worker.contracts.names import Placement, Role
+from worker.contracts.run_spec import RunSpec
+from worker.engine.advantage.group import group_advantages
+from worker.engine.observe.gates import check_replay_gate
+from worker.engine.observe.metrics import merge_stats
+from worker.engine.rollout.engine import RolloutEngine
+from worker.engine.trainer.engine import TrainerEngine
+from worker.engine.types import (
+    GeneratedFragment,
+    GenerationRequest,
+    GroupBatch,
+    PublishedAdapter,
+    UpdateStats,
+)
+from worker.pipeline.costs import GANG, Cost, CostKind, CostTable
+from worker.pipeline.scheduler import Scheduler
+from worker.pipeline.simulator import SimulatedLane, Simulator
+from worker.pipeline.types import (
+    Accumulated,
+    Committed,
+    Event,
+    Fragment,
+    FragmentKey,
+    Generated,
+    Published,
+    Pulled,
+    Purpose,
+    Switched,
+)
+
+TRAINER = "trainer-0"
+
+
+@dataclass
+class PlayedRun:
+    """On one trainer rank. `seed` draws how long everything takes; nothing learnt may depend on it."""
+
+    spec: RunSpec
+    path: str
+    seed: int = 0
+    num_rollout: int = 2
+    versions: list[str] = field(default_factory=list)
+    """Checksum of each policy version."""
+    staleness: dict[int, int] = field(default_factory=dict)
+    """By batch."""
+    drawn_by: dict[FragmentKey, str] = field(default_factory=dict)
+    """The lane that generated each training fragment."""
+    arrivals: list[tuple[int, ...]] = field(default_factory=list)
+    """The groups of each accumulation."""
+
+    def __post_init__(self) -> None:
+        self._trainer = TrainerEngine(self.spec, self.path, 0, 1)
+        is_colocated = self.spec.pipeline.placement is Placement.COLOCATED
+        self._rollouts: dict[str, RolloutEngine] = {}
+        for index in range(0 if is_colocated else self.num_rollout):
+            self._rollouts[f"rollout-{index}"] = RolloutEngine.load(self.spec, self.path)
+        if self._trainer.generator is not None:
+            self._rollouts[TRAINER] = self._trainer.generator
+        self._adapters: dict[int, PublishedAdapter] = {}
+        self._made: dict[FragmentKey, GeneratedFragment] = {}
+        self._stats: list[UpdateStats] = []
+        self._publish(0)
+
+    def play(self) -> None:
+        algebra = self.spec.algebra
+        scheduler = Scheduler(
+            algebra,
+            self.spec.pipeline,
+            advantage_std="group",
+            first_batch=0,
+            num_batches=self.spec.num_batches,
+            policy_version=0,
+        )
+        names = [*(name for name in self._rollouts if name != TRAINER), TRAINER, "reward-0"]
+        lanes = [SimulatedLane(lane=name, role=Role(name.partition("-")[0])) for name in names]
+        dice = random.Random(self.seed)
+        Simulator(
+            scheduler,
+            algebra,
+            lanes,
+            _costs(names),
+            emit=lambda span: None,
+            vary=lambda seconds: seconds * dice.uniform(0.2, 3.0),
+            observe=lambda event, at: self._done(event),
+        ).run()
+
+    def _done(self, event: Event) -> None:
+        match event:
+            case Pulled(lane, version):
+                self._rollouts[lane].pull(self._adapters[version])
+            case Switched(_, to):
+                self._trainer.switch(to)
+            case Generated(lane, key):
+                self._generate(lane, key)
+            case Accumulated():
+                self._accumulate(event)
+            case Committed(_, minibatch, epoch):
+                if minibatch == epoch == 0:
+                    check_replay_gate(merge_stats(self._stats), self.spec.replay_gate)
+                self._stats.clear()
+                self._trainer.commit()
+            case Published(version):
+                self._publish(version)
+
+    def _publish(self, version: int) -> None:
+        self._adapters[version] = self._trainer.adapter(version)
+        self.versions.append(self._adapters[version].sha256)
+
+    def _generate(self, lane: str, key: FragmentKey) -> None:
+        size = self.spec.algebra.fragment_size
+        engine = self._rollouts[lane]
+        assert engine.policy_version is not None
+        fragment = Fragment(key, tuple(range(key.index * size, (key.index + 1) * size)), engine.policy_version)
+        prompt = self.spec.prompts.inline[key.group]
+        request = GenerationRequest(fragment=fragment, prompt=prompt, run_seed=self.spec.seed, prompt_index=key.group)
+        self._made[key] = engine.generate(request)
+        self.drawn_by[key] = lane
+
+    def _accumulate(self, event: Accumulated) -> None:
+        groups = [self._group(event.batch, group) for group in event.groups]
+        version = groups[0].trajectories[0].fragment.policy_version
+        self.staleness[event.batch] = event.batch - version
+        self.arrivals.append(event.groups)
+        self._stats.append(
+            self._trainer.accumulate(
+                groups,
+                num_pairs_total=self.spec.algebra.num_pairs_per_optimizer_step,
+                fresh=event.minibatch == event.epoch == 0,
+                staleness=event.batch - version,
+                behaviour=self._adapters[version],
+            )
+        )
+
+    def _group(self, batch: int, group: int) -> GroupBatch:
+        keys = sorted(key for key in self._made if (key.purpose, key.batch, key.group) == (Purpose.TRAIN, batch, group))
+        made = [self._made[key] for key in keys]
+        rewards = [float(image.mean()) for fragment in made for image in fragment.images]
+        return GroupBatch(
+            batch=batch,
+            group=group,
+            trajectories=tuple(fragment.trajectories for fragment in made if fragment.trajectories is not None),
+            advantages=group_advantages(rewards, clip=self.spec.algorithm.advantage_clip).advantages,
+        )
+
+
+def _costs(lanes: list[str]) -> CostTable:
+    """Training takes about as long as generating, so that lanes meet in every order."""
+    costs = {(lane, CostKind.GENERATE): Cost(0.0, 1.0) for lane in lanes}
+    costs |= {(lane, CostKind.SCORE): Cost(0.0, 0.2) for lane in lanes}
+    costs |= {(lane, kind): Cost(0.1) for lane in lanes for kind in (CostKind.PULL, CostKind.LEND, CostKind.RECLAIM)}
+    return costs | {
+        (GANG, CostKind.ACCUMULATE): Cost(0.0, 1.0),
+        (GANG, CostKind.COMMIT): Cost(0.1),
+        (GANG, CostKind.PUBLISH): Cost(0.1),
+    }

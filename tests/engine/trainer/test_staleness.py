@@ -1,0 +1,95 @@
+"""Data drawn by an older version: gated by the adapter that drew it, and corrected by truncated importance weights."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+import torch
+
+from tests.engine.frozen import perturbed_adapter
+from tests.engine.trainer.gradients_seen import GradientRecorder, relative_distance
+from worker.contracts.run_spec import RunSpec
+from worker.contracts.sections import ReplayGateSpec
+from worker.engine.errors import ReplayGateError, SyncError
+from worker.engine.observe.gates import check_replay_gate
+from worker.engine.trainer.engine import TrainerEngine
+from worker.engine.types import GroupBatch, PublishedAdapter
+
+NUM_PAIRS = 24
+AHEAD = {"max_staleness": 1}
+UNCLIPPED = {"max_grad_norm": 1e9}
+TrainerMaker = Callable[..., TrainerEngine]
+
+
+@pytest.fixture(scope="module")
+def current(tiny_checkpoint: str, make_spec: Callable[..., RunSpec]) -> PublishedAdapter:
+    """What is being trained: not the policy that drew `groups`."""
+    return perturbed_adapter(make_spec(), tiny_checkpoint, seed=2)
+
+
+def test_the_gate_replays_stale_data_with_the_adapter_that_drew_it(
+    make_trainer: TrainerMaker, groups: list[GroupBatch], current: PublishedAdapter, behaviour: PublishedAdapter
+) -> None:
+    trainer = make_trainer(current, pipeline=AHEAD)
+    stats = trainer.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=True, staleness=1, behaviour=behaviour)
+    assert check_replay_gate(stats, ReplayGateSpec())["mean_error"] < 1e-4
+    assert stats.maxima["ratio_deviation"] > 1e-2, "the curve is of the policy being trained"
+    assert stats.sums["kl_pairs"] > 0
+
+
+def test_a_rollout_lane_that_drew_with_other_weights_is_found_out(
+    make_trainer: TrainerMaker, groups: list[GroupBatch], current: PublishedAdapter
+) -> None:
+    trainer = make_trainer(current, pipeline=AHEAD)
+    stats = trainer.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=True, staleness=1, behaviour=current)
+    with pytest.raises(ReplayGateError, match="sampling and replay must agree"):
+        check_replay_gate(stats, ReplayGateSpec())
+
+
+def test_the_gate_needs_the_version_that_drew_the_batch(
+    make_trainer: TrainerMaker, groups: list[GroupBatch], behaviour: PublishedAdapter
+) -> None:
+    trainer = make_trainer(pipeline=AHEAD)
+    with pytest.raises(SyncError, match="got 7 for trajectories of 0"):
+        later = replace(behaviour, policy_version=7)
+        trainer.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=True, staleness=1, behaviour=later)
+    trainer.abort()
+    with pytest.raises(SyncError, match="`behaviour` must be given"):
+        trainer.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=True, staleness=1)
+
+
+@pytest.mark.parametrize("stage", [0, 1, 2])
+def test_the_gate_on_stale_data_trains_nothing(
+    make_trainer: TrainerMaker,
+    groups: list[GroupBatch],
+    current: PublishedAdapter,
+    behaviour: PublishedAdapter,
+    stage: int,
+) -> None:
+    found = []
+    for fresh in (True, False):
+        trainer = make_trainer(current, pipeline=AHEAD, deepspeed={"zero_stage": stage})
+        seen = GradientRecorder(trainer)
+        trainer.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=fresh, staleness=1, behaviour=behaviour)
+        trainer.commit()
+        found.append((seen.last, trainer.adapter(1).sha256))
+    assert torch.equal(found[0][0], found[1][0])
+    assert found[0][1] == found[1][1]
+
+
+def test_without_truncation_the_importance_weighted_gradient_is_the_unclipped_one(
+    make_trainer: TrainerMaker, groups: list[GroupBatch], current: PublishedAdapter
+) -> None:
+    """ratio × grad log-prob = grad ratio; a cap far above every ratio cuts nothing."""
+
+    def gradient(staleness: int, cap: float) -> torch.Tensor:
+        pipeline = AHEAD | {"importance_cap": cap}
+        trainer = make_trainer(current, pipeline=pipeline, optimizer=UNCLIPPED, algorithm={"clip_range": 0.99})
+        seen = GradientRecorder(trainer)
+        trainer.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=False, staleness=staleness)
+        trainer.commit()
+        return seen.last
+
+    unclipped = gradient(0, 100.0)
+    assert relative_distance(gradient(1, 100.0), unclipped) < 1e-5
+    assert relative_distance(gradient(1, 1.0), unclipped) > 1e-3
