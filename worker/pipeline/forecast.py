@@ -32,6 +32,8 @@ class Loan:
     """When it can begin its way back at the earliest."""
     ready: float
     """When it can begin its first fragment."""
+    began: float
+    """When what it does until then begins."""
     seconds: float
     """For each fragment."""
     reclaim: float
@@ -84,6 +86,7 @@ def loans_now(helpers: Sequence[Helper], granted: Sequence[Helper], num_fragment
             lane=helper.lane,
             home_from=helper.home_from if helper.is_away else helper.lend,
             ready=helper.ready,
+            began=helper.began if helper.ready == helper.home_from else helper.ready - helper.pull,
             seconds=helper.seconds,
             reclaim=0.0 if helper.is_returning else helper.reclaim,
             left=left,
@@ -99,6 +102,7 @@ def loans_at(at: float, helpers: Sequence[Helper], num_fragments: int) -> tuple[
             lane=helper.lane,
             home_from=at + helper.lend,
             ready=at + helper.lend + helper.pull,
+            began=at + helper.lend,
             seconds=helper.seconds,
             reclaim=helper.reclaim,
             left=num_fragments,
@@ -125,11 +129,13 @@ class _Play:
         self._plan = plan
         loans = [(loan, stint.give_way) for stint in plan for loan in stint.loans]
         self._num_rollout = outlook.rollout.free.size
+        rollout = outlook.rollout
         self._lanes = GeneratingLanes(
-            np.concatenate([outlook.rollout.free, [loan.ready for loan, _ in loans]]),
-            np.concatenate([outlook.rollout.seconds, [loan.seconds for loan, _ in loans]]),
-            np.concatenate([outlook.rollout.until, [give_way for _, give_way in loans]]),
-            np.concatenate([outlook.rollout.left, [float(loan.left) for loan, _ in loans]]),
+            free=np.concatenate([rollout.free, [loan.ready for loan, _ in loans]]),
+            began=np.concatenate([rollout.began, [loan.began for loan, _ in loans]]),
+            seconds=np.concatenate([rollout.seconds, [loan.seconds for loan, _ in loans]]),
+            until=np.concatenate([rollout.until, [give_way for _, give_way in loans]]),
+            left=np.concatenate([rollout.left, [float(loan.left) for loan, _ in loans]]),
         )
         self._versions = outlook.versions
         self._rewards = outlook.rewards
@@ -172,12 +178,9 @@ class _Play:
         start, lane = starts(lanes, num_others + batch.waiting.size)
         generated = (start + lanes.seconds[lane])[num_others:]
         num_taken = np.bincount(lane, minlength=self._num_taken.size)
-        # A lane that took nothing was not held up by this batch.
-        took = num_taken > 0
         after = lanes.after(num_taken)
-        self._lanes = GeneratingLanes(
-            np.where(took, after.free, self._lanes.free), lanes.seconds, lanes.until, after.left
-        )
+        # A lane that took nothing was not held up by this batch.
+        self._lanes = replace(after, free=np.where(num_taken > 0, after.free, self._lanes.free))
         self._num_taken = self._num_taken + num_taken
         if start.size:
             self._last_start = float(start[-1])
@@ -211,9 +214,10 @@ class _Play:
         self._versions = np.where(behind, version, self._versions)
         if not behind.any():
             return lanes
-        free = lanes.free.copy()
+        free, began = lanes.free.copy(), lanes.began.copy()
+        began[: self._num_rollout] = np.where(behind, free[: self._num_rollout], began[: self._num_rollout])
         free[: self._num_rollout] += np.where(behind, self._outlook.pull, 0.0)
-        return replace(lanes, free=free)
+        return replace(lanes, free=free, began=began)
 
     def _score(self, groups: Indices, generated: Seconds, scoring_groups: Indices, scoring_ends: Seconds) -> None:
         complete = np.zeros(self._outlook.training.num_groups)

@@ -38,6 +38,8 @@ class Helper:
     """When it can begin its way back at the earliest, or is back where it is on its way."""
     ready: float
     """When it can begin a fragment, were it to stay or to go now."""
+    began: float
+    """When what is under way until `home_from` began."""
     seconds: float
     """For each fragment."""
     lend: float
@@ -202,10 +204,11 @@ class Lookout:
     def _generating(self, lanes: Sequence[Lane], at: float) -> GeneratingLanes:
         unbounded = np.full(len(lanes), np.inf)
         return GeneratingLanes(
-            np.array([self._free_from(lane, at) for lane in lanes]),
-            np.array([self._fragment_seconds(lane.name) for lane in lanes]),
-            unbounded,
-            unbounded,
+            free=np.array([self._free_from(lane, at) for lane in lanes]),
+            began=np.array([_since(lane, at) for lane in lanes]),
+            seconds=np.array([self._fragment_seconds(lane.name) for lane in lanes]),
+            until=unbounded,
+            left=unbounded,
         )
 
     def _helper(self, lane: Lane, version: int, at: float) -> Helper:
@@ -220,6 +223,7 @@ class Lookout:
             is_away=not is_home,
             is_returning=is_returning,
             home_from=free,
+            began=_since(lane, at),
             ready=free + pull + (lend if is_home else 0.0),
             seconds=self._fragment_seconds(lane.name),
             lend=lend,
@@ -308,6 +312,10 @@ class Lookout:
         each = self._algebra.num_fragments // self._algebra.num_groups
         waiting = np.repeat(np.arange(self._algebra.num_groups), each)
         return BatchOutlook(version=None, waiting=waiting, begun=_columns([]), scoring=_columns([]))
+
+
+def _since(lane: Lane, at: float) -> float:
+    return 0.0 if lane.under_way is None else lane.since - at
 
 
 def _columns(rows: list[tuple[int, float]]) -> tuple[Indices, Seconds]:

@@ -7,7 +7,7 @@ Invariant: times are seconds from now; the same input gives the same times.
 """
 
 import heapq
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -26,6 +26,8 @@ class GeneratingLanes:
 
     free: Seconds
     """When it may begin its next fragment."""
+    began: Seconds
+    """When what it does until then began."""
     seconds: Seconds
     """For each fragment, above 0."""
     until: Seconds
@@ -35,10 +37,12 @@ class GeneratingLanes:
 
     def after(self, num_taken: Indices) -> "GeneratingLanes":
         """The same lanes once each has taken so many fragments more."""
-        return GeneratingLanes(self.free + num_taken * self.seconds, self.seconds, self.until, self.left - num_taken)
+        free = self.free + num_taken * self.seconds
+        began = np.where(num_taken > 0, free - self.seconds, self.began)
+        return replace(self, free=free, began=began, left=self.left - num_taken)
 
     def not_before(self, at: float) -> "GeneratingLanes":
-        return GeneratingLanes(np.maximum(self.free, at), self.seconds, self.until, self.left)
+        return replace(self, free=np.maximum(self.free, at))
 
 
 def starts(lanes: GeneratingLanes, num_fragments: int) -> tuple[Seconds, Indices]:
@@ -58,8 +62,8 @@ def starts(lanes: GeneratingLanes, num_fragments: int) -> tuple[Seconds, Indices
     place = np.arange(lane.size) - np.repeat(np.cumsum(number) - number, number)
     start = lanes.free[lane] + place * lanes.seconds[lane]
     # Of two lanes that become free together, the one that began earlier is told of first.
-    began_last = np.where(place > 0, -lanes.seconds[lane], 0.0)
-    first = np.lexsort((began_last, np.round(start / SAME_MOMENT)))[:num_fragments]
+    began = np.where(place > 0, start - lanes.seconds[lane], lanes.began[lane])
+    first = np.lexsort((np.round(began / SAME_MOMENT), np.round(start / SAME_MOMENT)))[:num_fragments]
     return start[first], lane[first]
 
 

@@ -22,8 +22,10 @@ DEPTH = 2
 """Bubbles that a decision looks ahead, beyond the open one."""
 BREADTH = 3
 """Choices in the open bubble that are followed further."""
-MARGIN = 0.01
-"""Of the time until the end: a smaller gain is none."""
+MARGIN = 0.1
+"""Of the time in which the rollout lanes generate what is to be lent: a smaller gain is none."""
+LINE = 16
+"""Bubbles ahead, in which every lane is lent throughout, to see what persistence brings."""
 ASK_AGAIN = 0.5
 """Of a fragment's time, after which the same bubble is judged anew: by then more is known."""
 _LIKE_MOMENTS = 1 / 32
@@ -75,18 +77,17 @@ class _Decision:
         self._best_of_all = sorted(outlook.helpers, key=lambda helper: helper.seconds)
         plan, forecast = extend(outlook, (), loans_now(outlook.helpers, (), 0))
         self._skip = _Choice(plan, forecast)
-        self._margin = margin * forecast.end
+        self._margin = margin
+        self._fragments_a_second = float((1.0 / outlook.rollout.seconds).sum())
         self._remaining: dict[tuple[object, ...], float] = {}
         """From a bubble to the end, by situation."""
 
     def allowance(self, at: float) -> Allowance | None:
-        choices = sorted(self._choices_now(), key=lambda choice: choice.forecast.end)[:BREADTH]
-        end, chosen = self._end_after(self._skip, self._depth), self._skip
-        for choice in choices:
-            end_after = self._end_after(choice, self._depth)
-            if end_after < end - (self._margin if chosen is self._skip else 0.0):
-                end, chosen = end_after, choice
-        if chosen is self._skip:
+        followed = sorted(self._choices_now(), key=lambda choice: choice.forecast.end)[:BREADTH]
+        without = self._end_after(self._skip)
+        ends = [(self._end_after(choice) + self._margin_of(choice.forecast), choice) for choice in followed]
+        end, chosen = min(ends, key=lambda entry: entry[0], default=(without, self._skip))
+        if end >= without:
             return None
         end_without = self._skip.forecast.end
         return Allowance(
@@ -95,9 +96,29 @@ class _Decision:
             prediction=Prediction(
                 last_batch=self._outlook.first_batch + len(self._outlook.batches) - 1,
                 end_without=at + end_without,
-                gain_seconds=end_without - end,
+                gain_seconds=end_without - self._end_after(chosen),
             ),
         )
+
+    def _margin_of(self, forecast: Forecast) -> float:
+        num_lent = forecast.num_lent - self._skip.forecast.num_lent
+        return self._margin * num_lent / self._fragments_a_second
+
+    def _end_after(self, choice: _Choice) -> float:
+        """The end after a choice for this bubble, if the later ones are put to the best use found."""
+        return min(self._end_with(choice, self._depth), self._end_of_line(choice))
+
+    def _end_of_line(self, choice: _Choice) -> float:
+        """The earliest end, if all lanes are lent in every bubble from the next on, up to some bubble."""
+        end = choice.forecast.end
+        for _ in range(LINE):
+            bubble = choice.forecast.next_bubble
+            if bubble is None:
+                break
+            loans = next(self._choices_later(choice.plan, bubble.at, bubble.num_waiting))
+            choice = _Choice(*extend(self._outlook, choice.plan, loans))
+            end = min(end, choice.forecast.end)
+        return end
 
     def _choices_now(self) -> Iterator[_Choice]:
         """So many of the idle lanes, so many fragments each: 1, 2, 3, 4, 6, 8, … up to all there are."""
@@ -118,29 +139,27 @@ class _Decision:
                 num_lent = forecast.num_lent
                 yield _Choice(plan, forecast, lanes, num_fragments)
 
-    def _end_after(self, choice: _Choice, depth: int) -> float:
-        """The end, if the next `depth` bubbles after these are put to the best use found."""
+    def _end_with(self, choice: _Choice, depth: int) -> float:
+        """The end, if the next `depth` bubbles after this choice are put to the best use found."""
         bubble = choice.forecast.next_bubble
         if depth == 0 or bubble is None:
             return choice.forecast.end
         moment = round(bubble.at / (self._fragment_seconds * _LIKE_MOMENTS))
         situation = (moment, bubble.num_waiting, bubble.progress, depth)
         if situation not in self._remaining:
-            end = self._end_after(_Choice(*extend(self._outlook, choice.plan, ())), depth - 1)
-            for loans in self._choices_later(choice.plan, bubble.at, bubble.num_waiting):
-                later = self._end_after(_Choice(*extend(self._outlook, choice.plan, loans)), depth - 1)
-                end = later if later < end - self._margin else end
-            self._remaining[situation] = end - bubble.at
+            options = [(), *self._choices_later(choice.plan, bubble.at, bubble.num_waiting)]
+            later = [_Choice(*extend(self._outlook, choice.plan, loans)) for loans in options]
+            self._remaining[situation] = min(self._end_with(option, depth - 1) for option in later) - bubble.at
         return bubble.at + self._remaining[situation]
 
     def _choices_later(self, plan: Plan, at: float, num_waiting: int) -> Iterator[tuple[Loan, ...]]:
-        """All lanes or the fastest one, one fragment each or as many as there are."""
+        """All lanes or the fastest one, as many fragments as there are or one each."""
         lent_before = {loan.lane for stint in plan for loan in stint.loans}
         num_lanes = min(len(self._best_of_all), num_waiting)
         numbers = {num_lanes} if self._outlook.lends_together else {num_lanes, 1}
         for number in sorted(numbers, reverse=True):
             helpers = [_holding_the_version(helper, lent_before) for helper in self._best_of_all[:number]]
-            for num_fragments in sorted({1, -(-num_waiting // number)}):
+            for num_fragments in sorted({1, -(-num_waiting // number)}, reverse=True):
                 yield loans_at(at, helpers, num_fragments)
 
 
