@@ -1,10 +1,12 @@
 """Every idle lane can say why."""
 
+from dataclasses import replace
+
 from tests.pipeline.books import GANG, Settings
-from tests.pipeline.hand_driven import HandDriven
+from tests.pipeline.hand_driven import HandDriven, colocated
 from tests.pipeline.random_executor import RandomExecutor
 from tests.pipeline.strategies import algebra_of
-from worker.contracts.names import Role
+from worker.contracts.names import Placement, Role, TrainerAssist
 from worker.contracts.spans import IdleCause
 from worker.pipeline.types import (
     Accumulate,
@@ -16,7 +18,9 @@ from worker.pipeline.types import (
     LaneJoined,
     LaneLost,
     Publish,
+    Pull,
     Score,
+    Switch,
     TrainerReserved,
 )
 
@@ -80,6 +84,48 @@ def test_done_with_the_batch_generators_and_scorers_wait_at_its_barrier_then_for
     assert causes(run) == {"t": None, "g": IdleCause.PUBLISH_WAIT, "s": IdleCause.PUBLISH_WAIT}
 
 
+def test_held_back_by_the_staleness_bound_alone_generators_are_under_back_pressure() -> None:
+    run = HandDriven(algebra_of(groups_per_minibatch=1, fragments=(1, 2)), max_staleness=1, num_batches=4)
+    run.do(Generate)
+    assert run.scheduler.idle_cause("g") is None, "it went on with the next batch"
+    run.do(Generate)
+    assert run.scheduler.idle_cause("g") is IdleCause.BACK_PRESSURE
+    run.do_all(Score)
+    assert causes(run) == {"t": None, "g": IdleCause.BACK_PRESSURE, "s": IdleCause.BACK_PRESSURE}
+    run.do_all(Accumulate, Commit)
+    assert run.scheduler.idle_cause("g") is IdleCause.PUBLISH_WAIT
+
+
+def test_at_staleness_1_the_last_batches_drain_without_back_pressure() -> None:
+    run = HandDriven(algebra_of(groups_per_minibatch=1, fragments=(1, 2)), max_staleness=1, num_batches=2)
+    run.do_all(Generate)
+    assert run.scheduler.idle_cause("g") is IdleCause.DRAIN
+
+
+def test_trainer_lanes_with_work_behind_a_lent_lane_stand_at_the_head_of_the_line() -> None:
+    lanes = (("t", Role.TRAINER), ("t2", Role.TRAINER), ("g", Role.ROLLOUT), ("s", Role.REWARD))
+    run = HandDriven(algebra_of(groups_per_minibatch=3, fragments=(1, 2)), tag=TrainerAssist.GREEDY, lanes=lanes)
+    run.do_all(Switch, Pull)
+    run.do(Generate, "g")
+    run.do(Score)
+    run.do(Generate, "t2")
+    run.do(Switch, "t2")
+    assert run.scheduler.idle_cause("t2") is IdleCause.HEAD_OF_LINE
+    assert run.scheduler.idle_cause("t") is None, "it generates"
+
+
+def test_a_colocated_lane_waits_for_the_groups_of_the_others() -> None:
+    run = colocated(TWO_GROUPS, "t", "t2")
+    run.do_all(Switch, Pull)
+    for _ in range(3):
+        run.do(Generate, "t")
+    run.do(Switch)
+    assert run.scheduler.idle_cause("t") is IdleCause.GROUP_INCOMPLETE
+    run.do(Generate, "t2")
+    run.do(Switch)
+    assert run.scheduler.idle_cause("t2") is IdleCause.REWARD_PENDING
+
+
 def test_in_the_last_batch_and_before_a_pause_lanes_drain() -> None:
     last, paused = HandDriven(TWO_GROUPS, num_batches=1), HandDriven(TWO_GROUPS)
     paused.apply(AdmissionClosed())
@@ -120,5 +166,11 @@ def test_at_any_moment_a_lane_has_either_work_or_a_cause() -> None:
             assert (executor.scheduler.idle_cause(lane) is None) == is_busy
 
     run = Settings(algebra=TWO_GROUPS, num_batches=3, num_reward=2, num_trainer=2, disturbance=0.2)
-    for seed in range(50):
-        RandomExecutor(run, seed, observe=check).run()
+    modes = (
+        run,
+        replace(run, tag=TrainerAssist.GREEDY, max_staleness=1),
+        replace(run, tag=TrainerAssist.GREEDY, lends_together=True),
+        replace(run, placement=Placement.COLOCATED, num_rollout=0),
+    )
+    for seed in range(48):
+        RandomExecutor(modes[seed % len(modes)], seed, observe=check).run()

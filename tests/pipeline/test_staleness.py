@@ -1,0 +1,121 @@
+"""Single moments of a run at staleness 1: when the next batch begins, of which version it is, who holds it back."""
+
+from tests.pipeline.hand_driven import HandDriven
+from tests.pipeline.strategies import algebra_of
+from worker.contracts.names import Role
+from worker.pipeline.types import (
+    Accumulate,
+    AdmissionClosed,
+    AdmissionOpened,
+    Commit,
+    EvaluationRequested,
+    Generate,
+    LaneJoined,
+    Publish,
+    Pull,
+    Purpose,
+    Score,
+)
+
+ONE_GROUP = algebra_of(groups_per_minibatch=1, fragments=(1, 2))
+TWO_FRAGMENTS = algebra_of(groups_per_minibatch=1, fragments=(2, 2))
+
+
+def generating(run: HandDriven) -> list[tuple[int, int]]:
+    """(batch, version) of the training fragments being generated."""
+    return [
+        (action.fragment.key.batch, action.fragment.policy_version)
+        for action in run.actions
+        if isinstance(action, Generate) and action.fragment.key.purpose is Purpose.TRAIN
+    ]
+
+
+def test_the_next_batch_begins_on_the_version_before_as_soon_as_generators_would_idle() -> None:
+    run = HandDriven(ONE_GROUP, max_staleness=1)
+    assert generating(run) == [(0, 0)]
+    run.do(Generate)
+    assert generating(run) == [(1, 0)]
+
+
+def test_it_does_not_begin_while_fragments_of_this_one_wait() -> None:
+    lanes = (("t", Role.TRAINER), ("g", Role.ROLLOUT), ("h", Role.ROLLOUT), ("s", Role.REWARD))
+    run = HandDriven(algebra_of(groups_per_minibatch=1, fragments=(3, 2)), max_staleness=1, lanes=lanes)
+    run.do(Generate, "g")
+    assert generating(run) == [(0, 0), (0, 0)]
+    run.do(Generate, "h")
+    assert generating(run) == [(0, 0), (1, 0)]
+
+
+def test_no_batch_begins_two_ahead() -> None:
+    run = HandDriven(ONE_GROUP, max_staleness=1, num_batches=4)
+    run.do(Generate)
+    run.do(Generate)
+    assert generating(run) == []
+    run.do_all(Score, Accumulate, Commit)
+    run.do(Publish)
+    run.do(Pull)
+    assert generating(run) == [(2, 1)]
+
+
+def test_a_batch_begun_keeps_its_version_after_the_next_is_published() -> None:
+    run = HandDriven(TWO_FRAGMENTS, max_staleness=1, num_batches=3)
+    run.do(Generate)
+    run.do(Generate)
+    run.do_all(Score, Accumulate, Commit)
+    run.do(Publish)
+    assert generating(run) == [(1, 0)]
+    assert run.scheduler.needed_versions == {0, 1}
+    run.do(Generate)
+    assert generating(run) == [(1, 0)], "its second fragment too"
+    assert run.scheduler.next_batch_version == 0
+
+
+def test_a_lane_that_moved_on_goes_back_for_the_older_version() -> None:
+    run = HandDriven(TWO_FRAGMENTS, max_staleness=1, num_batches=3)
+    run.do(Generate)
+    run.do(Generate)
+    run.do_all(Score, Accumulate, Commit)
+    run.do(Publish)
+    assert run.apply(LaneJoined("h", Role.ROLLOUT, 1)) == [Pull("h", 0)]
+    run.do(Pull)
+    assert generating(run) == [(1, 0), (1, 0)]
+
+
+def test_an_evaluation_of_the_new_version_goes_between_fragments_of_the_older() -> None:
+    run = HandDriven(TWO_FRAGMENTS, max_staleness=1, num_batches=3)
+    run.do(Generate)
+    run.do(Generate)
+    run.do_all(Score, Accumulate, Commit)
+    run.do(Publish)
+    run.apply(EvaluationRequested(Purpose.EVALUATE, 1, 1, 2, 1))
+    assert Pull("g", 1) in run.do(Generate)
+    assert isinstance(run.do(Pull)[0], Generate)
+    assert Pull("g", 0) in run.do(Generate)
+    run.do(Pull)
+    assert generating(run) == [(1, 0)]
+
+
+def test_a_pause_finishes_what_has_begun_and_begins_nothing_ahead() -> None:
+    run = HandDriven(ONE_GROUP, max_staleness=1, num_batches=3)
+    run.apply(AdmissionClosed())
+    run.do_all(Generate, Score, Accumulate, Commit, Publish, Pull)
+    assert run.scheduler.is_quiescent
+    assert run.scheduler.batches_completed == 1
+    run.apply(AdmissionOpened())
+    run.do(Generate)
+    assert generating(run) == [(2, 1)]
+    run.apply(AdmissionClosed())
+    run.do_all(Generate, Score, Accumulate, Commit, Publish, Pull)
+    assert run.scheduler.batches_completed == 3
+
+
+def test_resumed_the_first_batch_is_of_the_version_that_it_had_begun_with() -> None:
+    lanes = (("t", Role.TRAINER), ("s", Role.REWARD))
+    run = HandDriven(ONE_GROUP, max_staleness=1, first_batch=3, first_batch_is_stale=True, num_batches=6, lanes=lanes)
+    assert run.scheduler.next_batch_version == 2
+    assert run.apply(LaneJoined("g", Role.ROLLOUT, None)) == [Pull("g", 2)]
+    run.do(Pull)
+    assert generating(run) == [(3, 2)]
+    run.do(Generate)
+    run.do(Pull)
+    assert generating(run) == [(4, 3)], "the next one begins on what is published"
