@@ -4,7 +4,7 @@ import type { BubblesAnswer } from "../api/types.ts";
 import { duration, percent, words } from "../base/format.ts";
 import { Empty } from "../ui/states.tsx";
 import { causeLabel, classLabel, parseClass } from "./classes.ts";
-import { busyShare, largestLoss, ordered, total, type Seconds } from "./shares.ts";
+import { busyShare, largestLoss, ordered, roles, total, type Seconds } from "./shares.ts";
 
 /** Beyond this many lanes their own bars are folded away: those of the roles say enough. */
 const MANY_LANES = 12;
@@ -13,7 +13,7 @@ const MANY_LANES = 12;
 export function BubbleBars({ bubbles, order }: { bubbles: BubblesAnswer; order: readonly string[] }) {
   const lanes = Object.entries(bubbles.by_lane).sort(([a], [b]) => order.indexOf(a) - order.indexOf(b));
   if (lanes.length === 0) return <Empty title="No lane time yet">Shares appear with the first spans.</Empty>;
-  const roles = Object.entries(bubbles.by_role);
+  const byRole = roles(bubbles);
   const bars = lanes.map(([lane, classes]) => <Bar key={lane} label={lane} classes={classes} />);
   return (
     <div class="bubbles">
@@ -21,7 +21,7 @@ export function BubbleBars({ bubbles, order }: { bubbles: BubblesAnswer; order: 
       {lanes.length <= MANY_LANES ? bars : (
         <details><summary class="small muted">{lanes.length} lanes, one by one</summary><div class="bubbles">{bars}</div></details>
       )}
-      {lanes.length > roles.length && roles.map(([role, classes]) => (
+      {lanes.length > byRole.length && byRole.map(([role, classes]) => (
         <Bar key={`role ${role}`} label={`${words(role || "other")} lanes`} classes={classes} strong />
       ))}
       {lanes.length > 1 && <Bar label="All lanes" classes={bubbles.by_class} strong />}
@@ -63,7 +63,7 @@ function Bar({ label, classes, strong }: { label: string; classes: Seconds; stro
 }
 
 function ClassTable({ bubbles }: { bubbles: BubblesAnswer }) {
-  const roles = Object.entries(bubbles.by_role);
+  const byRole = roles(bubbles);
   const share = (classes: Seconds, name: string) => {
     const seconds = classes[name] ?? 0;
     return seconds > 0 ? percent(seconds / total(classes), 1) : "";
@@ -74,7 +74,7 @@ function ClassTable({ bubbles }: { bubbles: BubblesAnswer }) {
         <thead>
           <tr>
             <th>Class</th>
-            {roles.length > 1 && roles.map(([role]) => <th key={role} class="right">{words(role || "other")}</th>)}
+            {byRole.length > 1 && byRole.map(([role]) => <th key={role} class="right">{words(role || "other")}</th>)}
             <th class="right">All lanes</th><th class="right">Lane time</th>
           </tr>
         </thead>
@@ -82,7 +82,7 @@ function ClassTable({ bubbles }: { bubbles: BubblesAnswer }) {
           {ordered(bubbles.by_class).map(([name, seconds]) => (
             <tr key={name}>
               <td><ClassName name={name} /></td>
-              {roles.length > 1 && roles.map(([role, classes]) => <td key={role} class="right num muted">{share(classes, name)}</td>)}
+              {byRole.length > 1 && byRole.map(([role, classes]) => <td key={role} class="right num muted">{share(classes, name)}</td>)}
               <td class="right num"><b>{share(bubbles.by_class, name)}</b></td>
               <td class="right num muted">{duration(seconds)}</td>
             </tr>
@@ -91,7 +91,7 @@ function ClassTable({ bubbles }: { bubbles: BubblesAnswer }) {
         <tfoot>
           <tr>
             <td>Together</td>
-            {roles.length > 1 && roles.map(([role, classes]) => <td key={role} class="right num">{wholeShare(classes)}</td>)}
+            {byRole.length > 1 && byRole.map(([role, classes]) => <td key={role} class="right num">{wholeShare(classes)}</td>)}
             <td class="right num"><b>{wholeShare(bubbles.by_class)}</b></td>
             <td class="right num">{duration(bubbles.total_seconds)}</td>
           </tr>

@@ -32,12 +32,13 @@ export function drawVersions(scene: Scene, store: TimelineStore): void {
   }
 }
 
-/** From a version's tick along a lane's lower edge to the lane's pull of it: how long the lane went without. */
+/** From a version's tick along a rollout lane's lower edge to its pull: how long the lane went on without. */
 export function drawPulls(scene: Scene, store: TimelineStore): void {
   const publishedAt = new Map(store.versions.map(({ version, at }) => [version, at]));
   const { context, place } = scene;
   context.fillStyle = colour("--span-publish");
   store.tracks.forEach((track, lane) => {
+    if (roleOf(track) !== "rollout") return;
     const bottom = rowTop(place, lane) + place.rowHeight - 2;
     for (const span of visible(track.spans, scene)) {
       const from = span.kind === "pull" && span.version !== null ? publishedAt.get(span.version) : undefined;
@@ -52,22 +53,19 @@ export function drawPulls(scene: Scene, store: TimelineStore): void {
 
 /** One arrow for each stretch that a trainer lane lends, from its first lent span to the lane whose work it takes. */
 export function drawLends(scene: Scene, store: TimelineStore): void {
-  const { context, place } = scene;
+  const { place, view } = scene;
   const rollout = store.tracks.flatMap((track, lane) => (roleOf(track) === "rollout" ? [{ track, lane }] : []));
   if (rollout.length === 0) return;
-  context.strokeStyle = context.fillStyle = colour("--span-lent-generate");
-  context.lineWidth = 1.25;
+  const middleOf = (lane: number) => rowTop(place, lane) + place.rowHeight / 2;
   store.tracks.forEach((track, lane) => {
+    if (roleOf(track) !== "trainer") return;
     let last = -Infinity;
     for (const span of lentStretches(track, scene)) {
-      const x = timeToX(scene, Math.max(span.start, scene.view.from));
+      const x = timeToX(scene, (Math.max(span.start, view.from) + Math.min(span.end, view.to)) / 2);
       if (x - last < ARROW_GAP) continue;
       last = x;
       const target = rollout.find((one) => sharesGroup(one.track, span)) ?? nearest(rollout, lane);
-      const down = target.lane > lane;
-      const from = rowTop(place, lane) + (down ? place.rowHeight - 3 : 3);
-      const to = rowTop(place, target.lane) + (down ? 4 : place.rowHeight - 4);
-      arrow(context, x + 1, from, to);
+      arrow(scene.context, x, middleOf(lane), middleOf(target.lane));
     }
   });
 }
@@ -101,13 +99,19 @@ function nearest<T extends { readonly lane: number }>(lanes: readonly T[], lane:
   return lanes.reduce((best, one) => (Math.abs(one.lane - lane) < Math.abs(best.lane - lane) ? one : best));
 }
 
+/** Dark on a light rim, so that it stands out from spans of every colour. */
 function arrow(context: CanvasRenderingContext2D, x: number, from: number, to: number): void {
-  const bend = 7;
-  context.beginPath();
-  context.moveTo(x, from);
-  context.quadraticCurveTo(x + bend, (from + to) / 2, x, to);
-  context.stroke();
-  triangle(context, x, to, to > from ? 5 : -5);
+  const head = to > from ? 6 : -6;
+  for (const [ink, width] of [["--surface", 4], ["--ink", 1.5]] as const) {
+    context.strokeStyle = context.fillStyle = colour(ink);
+    context.lineWidth = width;
+    context.beginPath();
+    context.arc(x, from, 1.5, 0, 2 * Math.PI);
+    context.moveTo(x, from);
+    context.quadraticCurveTo(x + 9, (from + to) / 2, x, to - head);
+    context.stroke();
+  }
+  triangle(context, x, to, head);
 }
 
 /** A small head with its point at (x, y); `size` < 0 points up. */

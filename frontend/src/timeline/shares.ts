@@ -42,9 +42,18 @@ export interface Loss {
 /** A run's beginning and end are no bottleneck. */
 const ENDS = new Set(["idle:start_up", "idle:drain"]);
 
-/** The cause on which most lane time was lost between the run's beginning and its end; null where nothing was. */
+const ROLE_ORDER = ["trainer", "rollout", "reward"];
+
+/** Roles with their classes, in the order of the timeline. */
+export function roles(bubbles: BubblesAnswer): [string, Seconds][] {
+  const rank = (role: string) => (ROLE_ORDER.indexOf(role) + ROLE_ORDER.length + 1) % (ROLE_ORDER.length + 1);
+  return Object.entries(bubbles.by_role).sort(([a], [b]) => rank(a) - rank(b));
+}
+
+/** The cause on which the lanes that generate and train lost most between the run's beginning and its end; null where
+ * nothing was lost. Reward lanes are CPU slots, which may well wait. */
 export function largestLoss(bubbles: BubblesAnswer): Loss | null {
-  const losses = Object.entries(bubbles.by_role).flatMap(([role, classes]) =>
+  const losses = roles(bubbles).filter(([role]) => role === "trainer" || role === "rollout").flatMap(([role, classes]) =>
     Object.entries(classes)
       .filter(([name]) => isIdle(name) && !ENDS.has(name))
       .map(([name, seconds]) => ({ role, name, label: classLabel(name), share: seconds / bubbles.total_seconds })));

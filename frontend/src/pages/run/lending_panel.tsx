@@ -25,11 +25,14 @@ export function LendingPanel({ store, run }: RunProps) {
 }
 
 function Nothing({ run }: RunProps) {
-  const tag = getPath(run.spec, "pipeline.tag");
-  return getPath(run.spec, "pipeline.placement") === "disaggregated" && tag === "off" ? (
+  const placement = getPath(run.spec, "pipeline.placement");
+  if (placement === "colocated") {
+    return <Empty title="Nothing to lend">Colocated lanes all generate, then all train: that takes no decision.</Empty>;
+  }
+  return placement === "disaggregated" && getPath(run.spec, "pipeline.tag") === "off" ? (
     <Empty title="Lending is off">With pipeline.tag at greedy or search, idle trainer lanes generate too.</Empty>
   ) : (
-    <Empty title="No decision yet">A trainer lane is asked whenever it idles while fragments wait.</Empty>
+    <Empty title="No decision yet">Trainer lanes are asked whenever they idle while fragments wait.</Empty>
   );
 }
 
@@ -64,7 +67,7 @@ function Ledger({ decisions }: { decisions: readonly LendDecision[] }) {
             <tr key={`${one.attempt}-${one.at}-${one.decision}`}>
               <td class="nowrap"><span class="num faint">{one.decision}</span> {clock(one.at)}</td>
               <td class="right num">{one.batch}</td>
-              <td>{one.lanes.length > 3 ? `${one.lanes.length} lanes` : one.lanes.join(", ")}</td>
+              <td class="nowrap">{one.lanes.length > 3 ? `${one.lanes.length} lanes` : one.lanes.toSorted().join(", ")}</td>
               <td class="right num">{one.num_fragments}</td>
               <td class="right num">{one.predicted_gain_seconds === null ? <span class="faint">not predicted</span> : gain(one.predicted_gain_seconds)}</td>
               <td class="right num"><Realised {...one} /></td>

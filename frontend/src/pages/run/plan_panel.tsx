@@ -7,7 +7,7 @@ import { getPath } from "../../base/paths.ts";
 import type { MetricStore } from "../../live/metric_store.ts";
 import { useResource } from "../../ui/resource.ts";
 import { Empty, Failed } from "../../ui/states.tsx";
-import { choiceInWords, modeLabel } from "./plan_words.ts";
+import { choiceInWords, modeLabel, modesInOrder } from "./plan_words.ts";
 import type { RunProps } from "./context.ts";
 import { SplitChart } from "./split_chart.tsx";
 
@@ -88,13 +88,12 @@ function Figure({ label, value, unit, note }: { label: string; value: string; un
 }
 
 function ModeTable({ plan }: { plan: Plan }) {
-  const modes = Object.entries(plan.by_mode);
   return (
     <div class="table-wrap">
       <table class="class-table">
         <thead><tr><th>Mode</th><th class="right">Rollout + trainer</th><th class="right">Samples/s</th><th>Share of the bound</th></tr></thead>
         <tbody>
-          {modes.map(([mode, choice]) => (
+          {modesInOrder(plan).map(([mode, choice]) => (
             <tr key={mode} class={mode === plan.mode ? "chosen" : ""}>
               <td>{modeLabel(mode)}</td>
               <td class="right num">{choice.num_rollout === 0 ? `all ${choice.num_trainer}` : `${choice.num_rollout} + ${choice.num_trainer}`}</td>

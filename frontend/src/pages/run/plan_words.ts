@@ -1,6 +1,6 @@
 /** A plan's modes and choices in words. Pure. */
 
-import type { PlanChoice } from "../../api/types.ts";
+import type { Plan, PlanChoice } from "../../api/types.ts";
 
 const MODES: Record<string, string> = {
   colocated: "Colocated",
@@ -10,6 +10,12 @@ const MODES: Record<string, string> = {
   tag: "+ lending",
   stale: "+ staleness 1",
 };
+
+/** A plan's modes, each with one switch more than the one before. */
+export function modesInOrder(plan: Plan): [string, PlanChoice][] {
+  const order = Object.keys(MODES);
+  return Object.entries(plan.by_mode).sort(([a], [b]) => order.indexOf(a) - order.indexOf(b));
+}
 
 export function modeLabel(mode: string): string {
   return MODES[mode] ?? mode.replaceAll("_", " ");

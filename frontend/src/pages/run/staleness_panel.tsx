@@ -10,6 +10,8 @@ import type { RunProps } from "./context.ts";
 /** The newest batches that are drawn; more would be thinner than a hair. */
 const MAX_COLUMNS = 160;
 
+const COLUMN_PIXELS = 28;
+
 const COLOURS = ["--series-1", "--series-2", "--series-3"];
 
 const colourOf = (staleness: number) => COLOURS[Math.min(staleness, COLOURS.length - 1)] ?? "--ink-3";
@@ -49,7 +51,7 @@ function Columns({ batches, levels }: { batches: readonly StalenessOfBatch[]; le
   const text = ({ batch, counts }: StalenessOfBatch) =>
     `Batch ${batch}: ${levels.filter((level) => counts[level]).map((level) => `${counts[level]} samples of staleness ${level}`).join(", ")}`;
   return (
-    <>
+    <div style={{ maxWidth: `${batches.length * COLUMN_PIXELS}px` }}>
       <div class="columns" role="img" aria-label={`Staleness of ${batches.length} batches`}>
         {batches.map((one) => (
           <span key={one.batch} title={text(one)}>
@@ -57,7 +59,7 @@ function Columns({ batches, levels }: { batches: readonly StalenessOfBatch[]; le
           </span>
         ))}
       </div>
-      <div class="row-between tiny faint num"><span>batch {batches[0]?.batch}</span><span>batch {batches.at(-1)?.batch}</span></div>
-    </>
+      <div class="row-between tiny faint num"><span>batch {batches[0]?.batch}</span>{batches.length > 4 && <span>{batches.at(-1)?.batch}</span>}</div>
+    </div>
   );
 }
