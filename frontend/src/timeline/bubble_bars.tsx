@@ -9,8 +9,15 @@ import { busyShare, largestLoss, ordered, roles, total, type Seconds } from "./s
 /** Beyond this many lanes their own bars are folded away: those of the roles say enough. */
 const MANY_LANES = 12;
 
-/** `order`: lane names as the timeline shows them from top to bottom. */
-export function BubbleBars({ bubbles, order }: { bubbles: BubblesAnswer; order: readonly string[] }) {
+interface Props {
+  readonly bubbles: BubblesAnswer;
+  /** Lane names as the timeline shows them from top to bottom. */
+  readonly order: readonly string[];
+  /** With the table of classes by role. */
+  readonly inFull: boolean;
+}
+
+export function BubbleBars({ bubbles, order, inFull }: Props) {
   const lanes = Object.entries(bubbles.by_lane).sort(([a], [b]) => order.indexOf(a) - order.indexOf(b));
   if (lanes.length === 0) return <Empty title="No lane time yet">Shares appear with the first spans.</Empty>;
   const byRole = roles(bubbles);
@@ -25,7 +32,7 @@ export function BubbleBars({ bubbles, order }: { bubbles: BubblesAnswer; order: 
         <Bar key={`role ${role}`} label={`${words(role || "other")} lanes`} classes={classes} strong />
       ))}
       {lanes.length > 1 && <Bar label="All lanes" classes={bubbles.by_class} strong />}
-      <ClassTable bubbles={bubbles} />
+      {inFull && <ClassTable bubbles={bubbles} />}
     </div>
   );
 }

@@ -11,7 +11,7 @@ import type { RunProps } from "./context.ts";
 
 const RECENT_SECONDS = 120;
 
-export function BubblePanel({ store, run }: RunProps) {
+export function BubblePanel({ store, run, inFull = false }: RunProps & { inFull?: boolean }) {
   const [recent, setRecent] = useState(false);
   const isRecent = recent && !store.isTerminal.value;
   const from = () => (isRecent ? serverNow() - RECENT_SECONDS : undefined);
@@ -27,7 +27,7 @@ export function BubblePanel({ store, run }: RunProps) {
         )}
       </div>
       {bubbles.error !== null && <Failed message={bubbles.error} onRetry={bubbles.reload} />}
-      {bubbles.value ? <BubbleBars bubbles={bubbles.value} order={order} /> : bubbles.error === null && <Loading />}
+      {bubbles.value ? <BubbleBars bubbles={bubbles.value} order={order} inFull={inFull} /> : bubbles.error === null && <Loading />}
     </section>
   );
 }

@@ -12,7 +12,7 @@ export function TimelineTab({ store, run }: RunProps) {
     <div class="stack">
       <PlanPanel store={store} run={run} />
       <section class="card" aria-label="Lanes"><Timeline store={store.timeline} live={!store.isTerminal.value} /></section>
-      <BubblePanel store={store} run={run} />
+      <BubblePanel store={store} run={run} inFull />
       <LendingPanel store={store} run={run} />
       <StalenessPanel store={store} run={run} />
       <LaneTable store={store} run={run} />
