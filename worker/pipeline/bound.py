@@ -27,37 +27,61 @@ The smallest such T over all gangs bounds every mode, colocated included: that i
 second line alone is generation and training one after the other with one turn each. `limits.batch_limits` computes it.
 """
 
+import math
+
 import numpy as np
 
 from worker.contracts.algebra import BatchAlgebra
 from worker.pipeline.estimates import PoolCosts
-from worker.pipeline.limits import Counts, LaneKinds, Mode, Seconds, batch_limits
+from worker.pipeline.limits import Counts, LaneKinds, Mode, Seconds, batch_limits, least_limit
 
 
 def bound_seconds(algebra: BatchAlgebra, costs: PoolCosts) -> float:
     """Seconds a batch at least, averaged over a run, at any staleness, for the algebra's fragment size."""
+    scoring = costs.score.seconds(algebra.fragment_size) * algebra.num_fragments / costs.num_reward
+    return max(scoring, _working(algebra, costs)[0])
+
+
+def generation_share(algebra: BatchAlgebra, costs: PoolCosts) -> float:
+    """Which part of a batch's work its generation is, by the linear program's prices (its dual): what lanes could do in
+    the same time is worth no more than that time, whichever of the two they do."""
+    return _working(algebra, costs)[1]
+
+
+def _working(algebra: BatchAlgebra, costs: PoolCosts) -> tuple[float, float]:
+    """The linear program of generating and training: its value, and the part that generation has in it."""
     kinds = LaneKinds.of(costs, algebra.fragment_size)
     generate = np.maximum(kinds.fragment / algebra.fragment_size, _NO_TIME)
     train = np.maximum(kinds.micro_batch, _NO_TIME)
     num_micro_batches = algebra.num_micro_batches_per_optimizer_step * algebra.num_optimizer_steps_per_batch
-    scoring = costs.score.seconds(algebra.fragment_size) * algebra.num_fragments / costs.num_reward
-    working = _shared_work(generate, train, kinds.number, algebra.num_trajectories, num_micro_batches)
-    return max(scoring, working)
+    return _shared_work(generate, train, kinds.number, algebra.num_trajectories, num_micro_batches)
 
 
-def strict_bound_seconds(algebra: BatchAlgebra, costs: PoolCosts) -> float:
-    """Seconds of each batch at least at staleness 0, whatever lanes train, for the algebra's fragment size."""
+def strict_bound_seconds(algebra: BatchAlgebra, costs: PoolCosts, *, below: float = math.inf) -> float:
+    """Seconds of each batch at least at staleness 0, whatever lanes train, for the algebra's fragment size.
+
+    `below`: what is known already; returned where this is no smaller.
+    """
     kinds = LaneKinds.of(costs, algebra.fragment_size)
     counts = np.indices(tuple(int(number) + 1 for number in kinds.number)).reshape(kinds.number.size, -1).T
-    return float(batch_limits(algebra, costs, kinds, counts[counts.sum(axis=1) > 0], Mode()).min())
+    counts = counts[counts.sum(axis=1) > 0]
+    # All lanes generate, then all train: that can always be done.
+    known = float(batch_limits(algebra, costs, kinds, kinds.number[None, :], Mode())[0])
+    within = (bound_seconds(algebra, costs), min(below, known))
+    return least_limit(algebra, costs, kinds, counts, Mode(), within)
 
 
 _NO_TIME = 1e-12
 """Stands in for work that costs nothing, which has no rate."""
+_SAME = 1e-9
+"""Relative: what rounding may make of two equal times."""
 
 
-def _shared_work(first: Seconds, second: Seconds, number: Counts, num_first: float, num_second: float) -> float:
-    """The smallest T for two kinds of work on lanes that need `first` and `second` seconds for a unit of each."""
+def _shared_work(
+    first: Seconds, second: Seconds, number: Counts, num_first: float, num_second: float
+) -> tuple[float, float]:
+    """The smallest T for two kinds of work on lanes that need `first` and `second` seconds for a unit of each, and the
+    first kind's part of the work at the prices of the kind of lane that does both."""
     best_at_first = np.argsort(first / second, kind="stable")
     first, second, number = first[best_at_first], second[best_at_first], number[best_at_first]
     # In T seconds kinds before `split` do the first only, those after it the second only, itself a share of both.
@@ -66,10 +90,9 @@ def _shared_work(first: Seconds, second: Seconds, number: Counts, num_first: flo
         rate_after = float((number[split + 1 :] / second[split + 1 :]).sum())
         lanes, each_first, each_second = float(number[split]), float(first[split]), float(second[split])
         # lanes · T = (num_first − rate_before · T) · each_first + (num_second − rate_after · T) · each_second
-        seconds = (num_first * each_first + num_second * each_second) / (
-            lanes + rate_before * each_first + rate_after * each_second
-        )
-        if rate_before * seconds <= num_first and rate_after * seconds <= num_second:
-            return seconds
-    # Rounding alone leads here: one kind of work just fills its lanes.
-    return max(num_first / float((number / first).sum()), num_second / float((number / second).sum()))
+        work = num_first * each_first + num_second * each_second
+        seconds = work / (lanes + rate_before * each_first + rate_after * each_second)
+        slack = _SAME * seconds
+        if rate_before * (seconds - slack) <= num_first and rate_after * (seconds - slack) <= num_second:
+            return seconds, num_first * each_first / work
+    raise AssertionError("some kind of lane does both, or stands where the two meet")

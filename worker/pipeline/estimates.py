@@ -81,10 +81,13 @@ class Workload:
         """Trainable weights, gradients and optimizer moments, on one lane and unpartitioned."""
         return self.lora_parameters * OPTIMIZER_BYTES
 
+    def with_algebra(self, algebra: BatchAlgebra) -> "Workload":
+        return replace(self, algebra=algebra)
+
     def with_fragment_size(self, fragment_size: int) -> "Workload":
         num_fragments = self.algebra.num_trajectories // fragment_size
-        algebra = self.algebra.model_copy(update={"fragment_size": fragment_size, "num_fragments": num_fragments})
-        return replace(self, algebra=algebra)
+        update = {"fragment_size": fragment_size, "num_fragments": num_fragments}
+        return self.with_algebra(self.algebra.model_copy(update=update))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,6 @@ narrows the planner's list. Invariant: no schedule that keeps to the mode ends a
 """
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Self
 
@@ -79,54 +78,99 @@ def batch_limits(algebra: BatchAlgebra, costs: PoolCosts, kinds: LaneKinds, trai
     Returns:
         [split]; infinite where nobody would generate.
     """
-    gang = _Gang.of(algebra, kinds, trainers, tsp=mode.tsp)
-    rollout = kinds.number - trainers
-    score = costs.score.seconds(algebra.fragment_size)
-    if mode.runs_ahead:
-        tail = fill = np.zeros_like(gang.training)
-    else:
-        tail = score + (gang.after_last_group if mode.overlaps else gang.training)
-        fill = _fill(algebra, kinds, rollout, trainers if mode.lends else np.zeros_like(trainers), score)
+    splits = _Splits.of(algebra, costs, kinds, trainers, mode)
+    low, high = splits.at_least, np.maximum(splits.at_least, 1e-6)
+    is_short = splits.are_short(high)
+    for _ in range(_NUM_DOUBLINGS):
+        if not is_short.any():
+            break
+        low, high = np.where(is_short, high, low), np.where(is_short, 2 * high, high)
+        is_short = splits.are_short(high)
+    for _ in range(_NUM_HALVINGS):
+        middle = (low + high) / 2
+        too_little = splits.are_short(middle)
+        low, high = np.where(too_little, middle, low), np.where(too_little, high, middle)
+    return np.where(is_short, np.inf, np.maximum(low, splits.at_least))
 
-    def num_fragments_in(seconds: Seconds) -> Seconds:
-        until = (seconds - tail)[:, None]
+
+def least_limit(
+    algebra: BatchAlgebra, costs: PoolCosts, kinds: LaneKinds, trainers: Counts, mode: Mode, within: tuple[float, float]
+) -> float:
+    """The smallest of `batch_limits`, known to be no less than the first of `within`; the second of it where that is
+    smaller. Splits out of the running are dropped as soon as they are, so this is the one for very many of them."""
+    splits = _Splits.of(algebra, costs, kinds, trainers, mode)
+    low, high = within
+    splits = splits.only(splits.in_time(high * (1 - _SAME)))
+    if not splits.at_least.size:
+        return high
+    while high - low > _SAME * high:
+        middle = (low + high) / 2
+        in_time = splits.in_time(middle)
+        if in_time.any():
+            high, splits = middle, splits.only(in_time)
+        else:
+            low = middle
+    return low
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Splits:
+    """Which fragments fit in a given time, for many splits; [split] or [split, kind]."""
+
+    num_fragments: int
+    kinds: LaneKinds
+    mode: Mode
+    trainers: Counts
+    training: Seconds
+    tail: Seconds
+    """Nobody generates in the last so many seconds."""
+    at_least: Seconds
+
+    @classmethod
+    def of(cls, algebra: BatchAlgebra, costs: PoolCosts, kinds: LaneKinds, trainers: Counts, mode: Mode) -> Self:
+        gang = _Gang.of(algebra, kinds, trainers, tsp=mode.tsp)
+        score = costs.score.seconds(algebra.fragment_size)
+        scoring = score * algebra.num_fragments / costs.num_reward
+        if mode.runs_ahead:
+            tail = fill = np.zeros_like(gang.training)
+        else:
+            tail = score + (gang.after_last_group if mode.overlaps else gang.training)
+            lent = trainers if mode.lends else np.zeros_like(trainers)
+            fill = _fill(algebra, kinds, kinds.number - trainers, lent, score)
+        at_least = np.maximum(fill + gang.training, scoring)
+        return cls(algebra.num_fragments, kinds, mode, trainers, gang.training, tail, at_least)
+
+    def are_short(self, seconds: Seconds) -> npt.NDArray[np.bool_]:
+        """[split]: whether fewer fragments than a batch has fit in so many seconds."""
+        kinds = self.kinds
+        until = (seconds - self.tail)[:, None]
         own = (until - kinds.pull) / kinds.fragment
-        spare = (seconds - gang.training)[:, None] - kinds.reclaim
+        spare = (seconds - self.training)[:, None] - kinds.reclaim
         borrowed = (np.minimum(until, spare) - kinds.lend - kinds.pull) / kinds.fragment
-        if not mode.runs_ahead:
+        if not self.mode.runs_ahead:
             own, borrowed = np.floor(own + _ROUNDING), np.floor(borrowed + _ROUNDING)
-        total = rollout * np.maximum(own, 0.0)
-        if mode.lends:
-            total = total + trainers * np.maximum(borrowed, 0.0)
-        return np.asarray(total.sum(axis=1))
+        total = (kinds.number - self.trainers) * np.maximum(own, 0.0)
+        if self.mode.lends:
+            total = total + self.trainers * np.maximum(borrowed, 0.0)
+        return np.asarray(total.sum(axis=1) < self.num_fragments)
 
-    scoring = score * algebra.num_fragments / costs.num_reward
-    return _smallest(num_fragments_in, np.maximum(fill + gang.training, scoring), algebra.num_fragments)
+    def in_time(self, seconds: float) -> npt.NDArray[np.bool_]:
+        """[split]: whether a batch can end so soon."""
+        may_be = self.at_least <= seconds
+        may_be[may_be] = ~self.only(may_be).are_short(np.full(int(may_be.sum()), seconds))
+        return may_be
+
+    def only(self, these: npt.NDArray[np.bool_]) -> "_Splits":
+        parts = (self.trainers[these], self.training[these], self.tail[these], self.at_least[these])
+        return _Splits(self.num_fragments, self.kinds, self.mode, *parts)
 
 
 _ROUNDING = 1e-9
 """Sums of the same seconds in another order may differ; a limit must not count that as a fragment less."""
+_SAME = 1e-9
+"""Relative: where a search for the smallest time ends."""
 _NUM_DOUBLINGS = 80
 _NUM_HALVINGS = 50
-
-
-def _smallest(num_fragments_in: Callable[[Seconds], Seconds], at_least: Seconds, num_fragments: int) -> Seconds:
-    """The smallest times, from `at_least` on, that hold so many fragments: never above the true ones."""
-    low, high = at_least.copy(), np.maximum(at_least, 1e-6)
-    for _ in range(_NUM_DOUBLINGS):
-        is_short = np.isfinite(high) & (num_fragments_in(high) < num_fragments)
-        if not is_short.any():
-            break
-        low, high = np.where(is_short, high, low), np.where(is_short, 2 * high, high)
-    else:
-        high = np.where(is_short, np.inf, high)
-    never = ~np.isfinite(high)
-    high = np.where(never, low, high)
-    for _ in range(_NUM_HALVINGS):
-        middle = (low + high) / 2
-        is_enough = num_fragments_in(middle) >= num_fragments
-        low, high = np.where(is_enough, low, middle), np.where(is_enough, middle, high)
-    return np.where(never, np.inf, np.maximum(low, at_least))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -21,7 +21,8 @@ class PlanningMode:
     gap: bool = True
     tsp: bool = True
     tags: tuple[TrainerAssist, ...] = (TrainerAssist.OFF,)
-    """Tried in turn, the later ones only where the best split of the first is."""
+    """Ways to lend, of which the best is taken. The search costs much to rehearse, so it is tried with the best split
+    of the others alone."""
     max_staleness: int = 0
 
     @property
@@ -41,15 +42,13 @@ class PlanningMode:
         return [PipelineSpec.model_validate(settings | {"tag": tag}) for tag in self.tags]
 
 
-_LENDING = (TrainerAssist.GREEDY, TrainerAssist.SEARCH)
-
 MODES = (
     PlanningMode(name="colocated", limit=Mode(overlaps=False, lends=True), placement=Placement.COLOCATED),
     PlanningMode(name="disaggregated", limit=Mode(overlaps=False, lends=False, tsp=False), gap=False, tsp=False),
     PlanningMode(name="gap", limit=Mode(lends=False, tsp=False), tsp=False),
     PlanningMode(name="tsp", limit=Mode(lends=False)),
-    PlanningMode(name="tag", limit=Mode(), tags=_LENDING),
-    PlanningMode(name="stale", limit=Mode(runs_ahead=True), tags=(*_LENDING, TrainerAssist.OFF), max_staleness=1),
+    PlanningMode(name="tag", limit=Mode(), tags=(TrainerAssist.GREEDY, TrainerAssist.SEARCH)),
+    PlanningMode(name="stale", limit=Mode(runs_ahead=True), tags=tuple(TrainerAssist), max_staleness=1),
 )
 
 

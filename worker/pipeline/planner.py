@@ -10,6 +10,7 @@ prediction, than any other that was looked at; a split whose lanes do not hold w
 input gives the same plan.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -22,7 +23,7 @@ from worker.pipeline.costs import CostTable
 from worker.pipeline.estimates import PoolCosts, Workload, learnt_costs, pool_costs
 from worker.pipeline.hardware import Accelerator, accelerator
 from worker.pipeline.memory import Duty, LaneMemory, lane_memory
-from worker.pipeline.modes import PlanningMode, allowed_modes
+from worker.pipeline.modes import allowed_modes
 from worker.pipeline.profiles import SHAPES
 from worker.pipeline.splits import Explorer, Finding, SplitPoint
 
@@ -70,8 +71,15 @@ class Plan:
         return min(self.by_mode.values(), key=lambda choice: choice.finding.batch_seconds)
 
 
-def answer(question: Question, modes: Sequence[PlanningMode] | None = None) -> Plan:
-    """Compare the modes. Raises `ValueError` where no lanes hold the model in any of them."""
+def answer(question: Question, *, only_best: bool = False) -> Plan:
+    """Compare the modes that the question allows.
+
+    Args:
+        only_best: leave out modes whose limit shows that they cannot be the best.
+
+    Raises:
+        ValueError: where no lanes hold the model in any of them.
+    """
     explorer = Explorer(
         question.work,
         question.costs,
@@ -79,13 +87,22 @@ def answer(question: Question, modes: Sequence[PlanningMode] | None = None) -> P
         fragment_sizes=question.fragment_sizes,
         advantage_std=question.advantage_std,
     )
-    modes = allowed_modes(question.wanted) if modes is None else modes
-    findings = {mode.name: explorer.find(mode, question.wanted) for mode in modes}
+    findings: dict[str, Finding] = {}
+    modes = allowed_modes(question.wanted)
+    for mode in sorted(modes, key=explorer.least):
+        fastest = min((finding.batch_seconds for finding in findings.values()), default=math.inf)
+        if only_best and explorer.least(mode) >= fastest:
+            continue
+        finding = explorer.find(mode, question.wanted)
+        if finding is not None:
+            findings[mode.name] = finding
     algebras = [question.work.with_fragment_size(size).algebra for size in question.fragment_sizes]
     bound = min(bound_seconds(algebra, question.costs) for algebra in algebras)
-    strict = min(strict_bound_seconds(algebra, question.costs) for algebra in algebras)
+    strict = math.inf
+    for algebra in algebras:
+        strict = strict_bound_seconds(algebra, question.costs, below=strict)
     by_mode = {
-        name: _choice(question, finding, bound, strict) for name, finding in findings.items() if finding is not None
+        mode.name: _choice(question, findings[mode.name], bound, strict) for mode in modes if mode.name in findings
     }
     if not by_mode:
         raise ValueError(
@@ -113,8 +130,8 @@ def _memory(question: Question, finding: Finding) -> dict[Duty, LaneMemory]:
     trains = set(finding.candidate.trainers)
     duty = Duty.BOTH if finding.candidate.pipeline.trainers_generate else Duty.TRAINER
     fullest: dict[Duty, LaneMemory] = {}
-    for place, device in enumerate(question.devices):
-        of_lane = duty if place in trains else Duty.ROLLOUT
+    lanes = {(device, duty if place in trains else Duty.ROLLOUT) for place, device in enumerate(question.devices)}
+    for device, of_lane in lanes:
         memory = lane_memory(work, device, of_lane, num_ranks=len(trains))
         if of_lane not in fullest or memory.total > fullest[of_lane].total:
             fullest[of_lane] = memory
@@ -142,7 +159,7 @@ def resolve(spec: RunSpec, *, devices: Sequence[str] = (), costs: CostTable | No
     """
     if spec.pipeline.placement is not Placement.AUTO:
         return spec
-    return settled(spec, plan(spec, devices=devices, costs=costs).best)
+    return settled(spec, answer(_question(spec, devices, costs), only_best=True).best)
 
 
 def settled(spec: RunSpec, choice: Choice) -> RunSpec:

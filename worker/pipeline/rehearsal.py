@@ -11,6 +11,7 @@ from typing import Literal
 from worker.contracts.names import Role
 from worker.contracts.sections import PipelineSpec
 from worker.contracts.spans import IdleCause, Span, SpanKind
+from worker.pipeline.bound import generation_share
 from worker.pipeline.bubbles import SpanClass
 from worker.pipeline.estimates import PoolCosts, Workload, lane_name
 from worker.pipeline.scheduler import Scheduler
@@ -37,6 +38,8 @@ class Rehearsal:
     """What came of a candidate."""
 
     batch_seconds: float
+    """What was trained and what was generated in the time measured, weighed by the work in each, as whole batches: a
+    stock of generated samples that shrank or grew is none of its pace."""
     shares: Mapping[SpanClass, float]
     """Of the time of generating and training lanes, over the batches measured."""
     mean_staleness: float
@@ -82,8 +85,10 @@ def rehearse(
     lanes = _lanes(candidate, costs)
     Simulator(scheduler, work.algebra, lanes, table, spans.append, tsp=candidate.pipeline.tsp, observe=observe).run()
     start, end = published[first - 1], published[last - 1]
+    generated = _num_generated(spans, start, end) / work.algebra.num_trajectories
+    share = generation_share(work.algebra, costs)
     return Rehearsal(
-        batch_seconds=(end - start) / num_batches,
+        batch_seconds=(end - start) / (share * generated + (1 - share) * num_batches),
         shares=_shares(spans, start, end),
         mean_staleness=_mean_staleness(spans, range(first, last)),
     )
@@ -107,6 +112,16 @@ def _shares(spans: list[Span], start: float, end: float) -> dict[SpanClass, floa
             seconds[span.kind, span.cause] = seconds.get((span.kind, span.cause), 0.0) + inside
     total = sum(seconds.values())
     return {span_class: part / total for span_class, part in seconds.items()}
+
+
+def _num_generated(spans: list[Span], start: float, end: float) -> float:
+    """Trajectories, those under way at either end in part."""
+    number = 0.0
+    for span in spans:
+        if span.kind in (SpanKind.GENERATE, SpanKind.LENT_GENERATE) and span.seconds > 0:
+            inside = min(span.end, end) - max(span.start, start)
+            number += span.num_samples * max(0.0, inside) / span.seconds
+    return number
 
 
 def _mean_staleness(spans: list[Span], batches: range) -> float:

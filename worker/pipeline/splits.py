@@ -8,13 +8,16 @@ lane's pace, so mixing kinds is worth it only where one kind is used up. Invaria
 nothing is offered that its lanes do not hold.
 """
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import permutations
 from typing import Literal
 
 import numpy as np
 
+from worker.contracts.names import TrainerAssist
 from worker.contracts.sections import PipelineSpec
 from worker.pipeline.estimates import PoolCosts, Workload
 from worker.pipeline.hardware import Accelerator
@@ -27,6 +30,8 @@ _NUM_FRAGMENT_SIZES_TRIED = 2
 _MAX_REHEARSED_LANES = 64
 """Beyond, a plan rests on the limits alone: rehearsing takes longer than a person waits for a page."""
 _MAX_ORDERS = 6
+_NEAR = 0.01
+"""Relative: limits closer than this to the best do not tell splits apart."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,36 +84,42 @@ class Explorer:
             np.concatenate([np.flatnonzero(self._of_lane == kind) for kind in order])
             for order, _ in zip(permutations(range(kinds.number.size)), range(_MAX_ORDERS), strict=False)
         ]
+        self._limits_of: dict[PlanningMode, dict[_Place, float]] = {}
         self._rehearsed: dict[tuple[_Place, PipelineSpec], Rehearsal] = {}
 
     @property
     def rehearses(self) -> bool:
         return len(self._costs.lanes) <= _MAX_REHEARSED_LANES
 
+    def least(self, mode: PlanningMode) -> float:
+        """Seconds that no split of this mode beats; infinite where none holds."""
+        return min(self._limits(mode).values(), default=math.inf)
+
     def find(self, mode: PlanningMode, wanted: PipelineSpec) -> Finding | None:
         """The best that this mode can do with the pool; `None` where no split of it holds."""
         starts = self._starts(mode)
         if not starts:
             return None
-        first, *others = mode.settings(wanted)
+        settings = sorted(mode.settings(wanted), key=_rehearsing_costs_much)
         if not self.rehearses:
-            limit, place = starts[0]
-            return Finding(candidate=self._candidate(place, first), batch_seconds=limit, rehearsal=None)
-        reached = {self._climb(place, first, mode) for _, place in starts}
-        tried = [(place, first) for place in reached]
-        if others:
-            best = min(reached, key=lambda place: self._seconds(place, first))
-            tried += [(self._climb(best, settings, mode), settings) for settings in others]
-        place, settings = min(tried, key=lambda entry: self._seconds(*entry))
-        rehearsal = self._rehearse(place, settings)
+            limits = self._limits(mode)
+            best = min(limits, key=limits.__getitem__)
+            return Finding(candidate=self._candidate(best, settings[0]), batch_seconds=limits[best], rehearsal=None)
+        best_settings = settings[0]
+        best = self._climb_from(starts, best_settings, mode)
+        for other in settings[1:]:
+            reached = best if _rehearsing_costs_much(other) else self._climb_from([best], other, mode)
+            if self._seconds(reached, other) < self._seconds(best, best_settings):
+                best, best_settings = reached, other
+        rehearsal = self._rehearse(best, best_settings)
         return Finding(
-            candidate=self._candidate(place, settings), batch_seconds=rehearsal.batch_seconds, rehearsal=rehearsal
+            candidate=self._candidate(best, best_settings), batch_seconds=rehearsal.batch_seconds, rehearsal=rehearsal
         )
 
     def curve(self, mode: PlanningMode, wanted: PipelineSpec) -> tuple[SplitPoint, ...]:
         """The best of every number of trainer lanes that holds: rehearsed where it was, its limit elsewhere."""
         points: dict[int, SplitPoint] = {}
-        for seconds, place in self._limits(mode):
+        for place, seconds in self._limits(mode).items():
             if place.num_trainer not in points or seconds < points[place.num_trainer].batch_seconds:
                 points[place.num_trainer] = SplitPoint(
                     num_trainer=place.num_trainer, batch_seconds=seconds, is_rehearsed=False
@@ -117,7 +128,7 @@ class Explorer:
         rehearsed: dict[int, float] = {}
         for (place, settings), rehearsal in self._rehearsed.items():
             if settings in allowed:
-                best = rehearsed.get(place.num_trainer, np.inf)
+                best = rehearsed.get(place.num_trainer, math.inf)
                 rehearsed[place.num_trainer] = min(best, rehearsal.batch_seconds)
         for number, seconds in rehearsed.items():
             points[number] = SplitPoint(num_trainer=number, batch_seconds=seconds, is_rehearsed=True)
@@ -125,27 +136,39 @@ class Explorer:
 
     # --- limits -----------------------------------------------------------------------------------------------------
 
-    def _starts(self, mode: PlanningMode) -> list[tuple[float, _Place]]:
-        """The best split by its limit for each of the best fragment sizes, the best first."""
-        best: dict[int, tuple[float, _Place]] = {}
-        for seconds, place in self._limits(mode):
-            if place.fragment_size not in best or seconds < best[place.fragment_size][0]:
-                best[place.fragment_size] = (seconds, place)
-        return sorted(best.values(), key=lambda entry: entry[0])[:_NUM_FRAGMENT_SIZES_TRIED]
+    def _starts(self, mode: PlanningMode) -> list[_Place]:
+        """Where to begin: of the best fragment sizes, the fewest, the most and the middle number of trainers whose
+        limit is near the best. Limits of modes that lend are flat, so the very best says little."""
+        limits = self._limits(mode)
+        enough = (1 + _NEAR) * min(limits.values(), default=math.inf)
+        near = sorted((place for place, seconds in limits.items() if seconds <= enough), key=limits.__getitem__)
+        sizes = list(dict.fromkeys(place.fragment_size for place in near))
+        starts: dict[_Place, None] = {}
+        for size in sizes[:_NUM_FRAGMENT_SIZES_TRIED]:
+            of_size = sorted(
+                (place for place in near if place.fragment_size == size),
+                key=lambda place: (place.num_trainer, limits[place]),
+            )
+            starts |= dict.fromkeys([of_size[len(of_size) // 2], of_size[0], of_size[-1]])
+        return list(starts)
 
-    def _limits(self, mode: PlanningMode) -> Iterator[tuple[float, _Place]]:
+    def _limits(self, mode: PlanningMode) -> dict[_Place, float]:
         """Of every split that holds."""
+        if mode in self._limits_of:
+            return self._limits_of[mode]
         limit = replace(mode.limit, overlaps=mode.limit.overlaps and self._advantage_std == "group")
         num_lanes = len(self._costs.lanes)
         numbers = [num_lanes] if mode.is_colocated else list(range(1, num_lanes))
+        limits = self._limits_of[mode] = {}
         for size, work in self._works.items():
             for order in range(1 if mode.is_colocated else len(self._orders)):
                 counts = self._counts(order, numbers)
                 seconds = batch_limits(work.algebra, self._costs, self._kinds[size], counts, limit)
                 holds = self._holds(work, mode, counts)
                 for number, at_least, does_hold in zip(numbers, seconds.tolist(), holds, strict=True):
-                    if does_hold and np.isfinite(at_least):
-                        yield at_least, _Place(order, number, size)
+                    if does_hold and math.isfinite(at_least):
+                        limits[_Place(order, number, size)] = at_least
+        return limits
 
     def _counts(self, order: int, numbers: Sequence[int]) -> Counts:
         """[number of trainers, kind]."""
@@ -157,35 +180,34 @@ class Explorer:
         """Whether every lane holds its duty. A trainer lane that may be lent does both."""
         lends = mode.is_colocated or len(mode.tags) > 1
         duty = Duty.BOTH if lends else Duty.TRAINER
-        totals = counts[-1] * 0 + np.bincount(self._of_lane)
+        number = self._kinds[work.algebra.fragment_size].number
         devices = {int(kind): device for kind, device in zip(self._of_lane, self._devices, strict=True)}
-        rollout_fits = {kind: lane_memory(work, device, Duty.ROLLOUT).fits(device) for kind, device in devices.items()}
-        held: list[bool] = []
-        for split in counts:
-            ranks = int(split.sum())
-            held.append(
-                all(
-                    (not split[kind] or lane_memory(work, device, duty, num_ranks=ranks).fits(device))
-                    and (split[kind] == totals[kind] or rollout_fits[kind])
-                    for kind, device in devices.items()
-                )
-            )
-        return held
+        held = np.ones(len(counts), dtype=np.bool_)
+        for kind, device in devices.items():
+            if not lane_memory(work, device, Duty.ROLLOUT).fits(device):
+                held &= counts[:, kind] == number[kind]
+            if not lane_memory(work, device, duty).fits(device):
+                # Partitioned state may fit where there are enough ranks.
+                fits = [lane_memory(work, device, duty, num_ranks=int(n)).fits(device) for n in counts.sum(axis=1)]
+                held &= np.array(fits) | (counts[:, kind] == 0)
+        return [bool(does_hold) for does_hold in held]
 
     # --- rehearsals -------------------------------------------------------------------------------------------------
 
-    def _climb(self, place: _Place, settings: PipelineSpec, mode: PlanningMode) -> _Place:
-        """Step to a neighbouring number of trainers for as long as that shortens the batch, in ever smaller steps."""
-        if mode.is_colocated:
-            return place
-        held = {entry for _, entry in self._limits(mode)}
-        step = max(1, len(self._costs.lanes) // 8)
+    def _climb_from(self, starts: Sequence[_Place], settings: PipelineSpec, mode: PlanningMode) -> _Place:
+        """From the fastest of these, step to a neighbouring number of trainers for as long as that shortens the batch,
+        in ever smaller steps."""
+        limits = self._limits(mode)
+        place = starts[0]
+        for start in starts[1:]:
+            if limits[start] < self._seconds(place, settings) > self._seconds(start, settings):
+                place = start
+        step = 0 if mode.is_colocated else max(1, len(self._costs.lanes) // 16)
         while step:
+            seconds = self._seconds(place, settings)
             neighbours = [replace(place, num_trainer=place.num_trainer + move) for move in (-step, step)]
-            best = min(
-                [place, *(entry for entry in neighbours if entry in held)],
-                key=lambda entry: self._seconds(entry, settings),
-            )
+            worth_it = [entry for entry in neighbours if limits.get(entry, math.inf) < seconds]
+            best = min([place, *worth_it], key=partial(self._seconds, settings=settings))
             if best == place:
                 step //= 2
             place = best
@@ -201,7 +223,7 @@ class Explorer:
                 self._costs,
                 self._candidate(place, settings),
                 advantage_std=self._advantage_std,
-                num_batches=1 + 2 * settings.max_staleness,
+                num_batches=1 + 3 * settings.max_staleness,
             )
         return self._rehearsed[place, settings]
 
@@ -210,3 +232,7 @@ class Explorer:
         return Candidate(
             pipeline=settings, trainers=tuple(sorted(trainers.tolist())), fragment_size=place.fragment_size
         )
+
+
+def _rehearsing_costs_much(settings: PipelineSpec) -> bool:
+    return settings.tag is TrainerAssist.SEARCH

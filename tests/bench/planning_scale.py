@@ -1,0 +1,32 @@
+"""How long a plan of 1,024 lanes takes, measured on this machine."""
+
+import time
+
+from tests.bench.pipeline_inputs import WORK
+from worker.contracts.algebra import BatchAlgebra
+from worker.contracts.sections import BatchSpec, SamplingSpec
+from worker.pipeline.estimates import pool_costs
+from worker.pipeline.hardware import H20, H100, Accelerator
+from worker.pipeline.planner import Question, answer
+from worker.pipeline.profiles import QWEN_IMAGE
+
+POOLS: dict[str, tuple[Accelerator, ...]] = {
+    "1,024 alike": (H100,) * 1024,
+    "1,024 of two kinds": (H100,) * 512 + (H20,) * 512,
+}
+
+
+def planning_seconds() -> dict[str, float]:
+    """Every mode compared, by pool."""
+    return {name: _planned_in(devices) for name, devices in POOLS.items()}
+
+
+def _planned_in(devices: tuple[Accelerator, ...]) -> float:
+    """A batch of a prompt for each lane."""
+    batch = BatchSpec(num_prompts_per_batch=len(devices), group_size=16, micro_batch_size=2, fragment_size=4)
+    algebra = BatchAlgebra.resolve(batch, SamplingSpec(num_denoising_steps=20, num_sde_steps=8))
+    work = WORK[QWEN_IMAGE.name].with_algebra(algebra)
+    costs = pool_costs(work, devices, num_reward=len(devices) // 4)
+    started = time.perf_counter()
+    answer(Question(work=work, devices=devices, costs=costs, fragment_sizes=(1, 2, 4, 8, 16)))
+    return round(time.perf_counter() - started, 3)
