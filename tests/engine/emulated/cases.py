@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from tests.engine.driving import grants
+from tests.engine.prediction import Costs
 from worker.contracts.names import Role
 from worker.contracts.run_spec import RunSpec
 from worker.pipeline.costs import GANG, Cost, CostKind
-
-Costs = dict[tuple[str, CostKind], Cost]
 
 MODES: dict[str, dict[str, Any]] = {
     "colocated": {"placement": "colocated", "gap": False, "tsp": True},
@@ -17,6 +17,7 @@ MODES: dict[str, dict[str, Any]] = {
     "gap + tag greedy": {"gap": True, "tsp": True, "tag": "greedy"},
     "gap + tag search": {"gap": True, "tsp": True, "tag": "search"},
     "gap + staleness 1": {"gap": True, "tsp": True, "max_staleness": 1},
+    "gap + staleness 1 + tag search": {"gap": True, "tsp": True, "max_staleness": 1, "tag": "search"},
 }
 
 SPLITS: dict[int, tuple[int, int, int]] = {8: (5, 2, 1), 16: (10, 4, 2), 32: (20, 8, 4)}
@@ -67,17 +68,12 @@ class Case:
         )
 
     @property
-    def lanes(self) -> list[tuple[str, Role]]:
-        lanes = self.spec.granted_lanes
-        counts = {Role.ROLLOUT: lanes.num_rollout, Role.TRAINER: lanes.num_trainer, Role.REWARD: lanes.num_reward}
-        return [(f"{role}-{index}", role) for role, count in counts.items() for index in range(count)]
-
-    @property
     def costs(self) -> Costs:
         return dict(self._costs())
 
     def _costs(self) -> Iterator[tuple[tuple[str, CostKind], Cost]]:
-        for number, (lane, role) in enumerate(self.lanes):
+        for number, grant in enumerate(grants(self.spec)):
+            lane, role = grant.lane, grant.role
             if role is Role.REWARD:
                 yield (lane, CostKind.SCORE), Cost(0.005, SECONDS_PER_SCORE)
                 continue

@@ -1,0 +1,129 @@
+"""Every mode measured for real: the shapes model on this machine's cores, one core a lane, in interleaved repeats.
+
+    python -m tests.bench.real [--repeats 3] [--batches 12] [--out var/bench/pipeline-real.json]
+
+One rollout and one trainer lane, or the same two lanes colocated. Each repeat runs every mode once, so that what else
+the machine does meets all of them alike; a mode's figure is the median of its steady batches over all repeats, its
+ratio to colocated the median of the repeats' own ratios. The bound is the linear program of total work over the lanes'
+rates (`worker.pipeline.bound`), at the mean of the costs that these very runs have learnt.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from tests.bench.cluster import bench_cluster
+from tests.bench.real_runs import MODES, RealRun, real_run, shapes_spec
+from worker.pipeline.bound import bound_seconds, strict_bound_seconds
+from worker.pipeline.costs import Cost, CostKind
+from worker.pipeline.estimates import LaneCosts, PoolCosts
+
+BASELINE = "colocated"
+NUM_LANES = 2
+
+
+def mean_costs(runs: Iterable[RealRun]) -> dict[CostKind, Cost]:
+    """Over lanes and runs, of what each run had learnt by its end."""
+    known: dict[CostKind, list[Cost]] = defaultdict(list)
+    for run in runs:
+        for (_, kind), cost in run.told.costs[max(run.told.costs)].items():
+            known[kind].append(cost)
+    return {
+        kind: Cost(statistics.mean(cost.per_call for cost in costs), statistics.mean(cost.per_unit for cost in costs))
+        for kind, costs in known.items()
+    }
+
+
+def bounds(runs: Iterable[RealRun]) -> dict[str, float]:
+    """Seconds of a batch at least, on two lanes alike; `runs` are of one trainer rank, which waits for nobody."""
+    costs = mean_costs(runs)
+
+    def fixed(kind: CostKind) -> float:
+        return costs[kind].seconds()
+
+    lane = LaneCosts(
+        generate=costs[CostKind.GENERATE],
+        accumulate=costs[CostKind.ACCUMULATE],
+        commit=fixed(CostKind.COMMIT),
+        publish=fixed(CostKind.PUBLISH),
+        pull=fixed(CostKind.PULL),
+        lend=fixed(CostKind.LEND),
+        reclaim=fixed(CostKind.RECLAIM),
+    )
+    pool = PoolCosts(lanes=(lane,) * NUM_LANES, score=costs[CostKind.SCORE], num_reward=1)
+    algebra = shapes_spec(BASELINE, num_batches=1).algebra
+    return {"any": bound_seconds(algebra, pool), "strict": strict_bound_seconds(algebra, pool)}
+
+
+def seconds_of(runs: Iterable[RealRun]) -> float:
+    return statistics.median(seconds for run in runs for seconds in run.steady)
+
+
+def row(mode: str, runs: Sequence[RealRun], baseline: Sequence[RealRun], bound: dict[str, float]) -> dict[str, Any]:
+    seconds = seconds_of(runs)
+    ratios = [seconds_of([base]) / seconds_of([run]) for base, run in zip(baseline, runs, strict=True)]
+    is_strict = not MODES[mode].get("max_staleness")
+    return {
+        "mode": mode,
+        "batch_seconds": seconds,
+        "speed_up": statistics.median(ratios),
+        "speed_ups": ratios,
+        "share_of_bound": bound["any"] / seconds,
+        "share_of_strict_bound": bound["strict"] / seconds if is_strict else None,
+        "steady_seconds": [run.steady for run in runs],
+        "load_averages": [run.load_average for run in runs],
+    }
+
+
+def line(row: dict[str, Any]) -> str:
+    strict = row["share_of_strict_bound"]
+    low, high = min(row["speed_ups"]), max(row["speed_ups"])
+    return (
+        f"{row['mode']:30s} {row['batch_seconds']:7.3f} s  {row['speed_up']:5.2f}× ({low:.2f} to {high:.2f})  "
+        f"{row['share_of_bound']:6.1%}  {'' if strict is None else f'{strict:6.1%}':>6s}  "
+        f"{statistics.mean(row['load_averages']):5.1f}"
+    )
+
+
+def measure(num_repeats: int, num_batches: int) -> dict[str, list[RealRun]]:
+    runs: dict[str, list[RealRun]] = defaultdict(list)
+    with bench_cluster() as ray_address:
+        for repeat in range(num_repeats):
+            for mode in MODES:
+                run = real_run(shapes_spec(mode, num_batches=num_batches), ray_address)
+                runs[mode].append(run)
+                print(
+                    f"  repeat {repeat + 1}, {mode}: {seconds_of([run]):.3f} s, load {run.load_average:.1f}", flush=True
+                )
+    return runs
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--batches", type=int, default=12)
+    parser.add_argument("--out", type=Path, default=Path("var/bench/pipeline-real.json"))
+    arguments = parser.parse_args()
+    print(f"load average before: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
+    runs = measure(arguments.repeats, arguments.batches)
+    of_one_rank = [run for mode, of_mode in runs.items() if mode != BASELINE for run in of_mode]
+    bound = bounds(of_one_rank)
+    table = [row(mode, of_mode, runs[BASELINE], bound) for mode, of_mode in runs.items()]
+    print(f"\nbound {bound['any']:.3f} s a batch; at staleness 0 {bound['strict']:.3f} s")
+    print("mode                           batch time  to colocated          of bound  of strict   load")
+    for entry in table:
+        print(line(entry))
+    arguments.out.parent.mkdir(parents=True, exist_ok=True)
+    costs = {kind.value: [cost.per_call, cost.per_unit] for kind, cost in mean_costs(of_one_rank).items()}
+    arguments.out.write_text(json.dumps({"bound_seconds": bound, "costs": costs, "modes": table}, indent=1))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,89 @@
+"""Runs of the shapes model on this machine's cores, one core a lane, for the bench and the slow test of predictions.
+
+Lanes are CPU lanes, OMP_NUM_THREADS is 1 in each. Driver, reward lane and Ray itself share the cores with them: what
+they take is part of what the lanes cost here.
+"""
+
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tests.engine.driving import ROOT, RUN_SECONDS, bootstrap_answer, start_driver
+from tests.engine.prediction import Told
+from tests.engine.telemetry.ingest_server import start_ingest
+from worker.contracts.run_spec import RunSpec
+
+SHAPES = ROOT / "deploy" / "models" / "shapes"
+PRESET = ROOT / "deploy" / "presets" / "shapes-demo.yaml"
+
+MODES: dict[str, dict[str, Any]] = {
+    "colocated": {"placement": "colocated"},
+    "disaggregated": {"gap": False},
+    "gap": {},
+    "gap, tag greedy": {"tag": "greedy"},
+    "gap, tag search": {"tag": "search"},
+    "gap, staleness 1": {"max_staleness": 1},
+    "gap, staleness 1, tag search": {"max_staleness": 1, "tag": "search"},
+}
+"""Time-step parallelism is on everywhere. It makes no difference to a single trainer rank."""
+
+BATCH = {
+    "num_prompts_per_batch": 9,
+    "group_size": 16,
+    "fragment_size": 4,
+    "num_minibatches": 1,
+    "num_epochs_per_batch": 1,
+    "micro_batch_size": 16,
+}
+"""The preset's batch gone through once, in finer pieces: a fragment is a small part of a batch, as on large pools."""
+
+
+@dataclass(frozen=True, slots=True)
+class RealRun:
+    told: Told
+    load_average: float
+    """Of the machine, over the minute before the run's end."""
+
+    @property
+    def steady(self) -> list[float]:
+        """Seconds of the batches between the first two and the last, which have nothing to overlap with on one side."""
+        last = max(self.told.batch_seconds)
+        return [seconds for batch, seconds in self.told.batch_seconds.items() if 2 < batch < last]
+
+
+def shapes_spec(mode: str, *, num_batches: int, num_rollout: int = 1, num_trainer: int = 1) -> RunSpec:
+    """The demo's spec with this mode's switches, scored by one cheap reward, with next to no evaluation."""
+    document = yaml.safe_load(PRESET.read_text())["spec"]
+    return RunSpec.model_validate(
+        document
+        | {
+            "rewards": [{"name": "shape_match"}],
+            "batch": BATCH,
+            "pipeline": MODES[mode],
+            "lanes": {"num_rollout": num_rollout, "num_trainer": num_trainer},
+            "evaluation": {"prompts": ["a red square"], "num_samples_per_prompt": 1, "every_num_batches": None},
+            "checkpoint": {"every_num_batches": None},
+            "num_batches": num_batches,
+        }
+    )
+
+
+def real_run(spec: RunSpec, ray_address: str) -> RealRun:
+    """Run `spec` to its end. Raises `RuntimeError` with what the driver printed when it fails."""
+    ingest, server = start_ingest()
+    with tempfile.TemporaryDirectory(prefix="tandem-real-") as folder:
+        answer = bootstrap_answer(spec, str(SHAPES), Path(folder) / "checkpoints")
+        driven = start_driver(ingest, answer, ray_address)
+        try:
+            output, _ = driven.process.communicate(timeout=RUN_SECONDS)
+        finally:
+            driven.kill()
+            server.shutdown()
+            server.server_close()
+    if driven.process.returncode != 0:
+        raise RuntimeError(f"the run failed: {output[-4000:]}")
+    return RealRun(Told.of_events(ingest.events), os.getloadavg()[0])

@@ -1,0 +1,67 @@
+"""What a run told of its batches and costs, and what the simulator says of the same run."""
+
+import statistics
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tests.engine.driving import grants
+from worker.contracts.events import WorkCost
+from worker.contracts.run_spec import RunSpec
+from worker.pipeline.costs import Cost, CostKind, CostTable, heard_costs
+from worker.pipeline.scheduler import Scheduler
+from worker.pipeline.simulator import SimulatedLane, Simulator
+from worker.pipeline.types import Event, Published
+
+Costs = dict[tuple[str, CostKind], Cost]
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """By batch, from 1: the seconds from the publish before it to its own, and the costs learnt by its end."""
+
+    batch_seconds: Mapping[int, float]
+    costs: Mapping[int, Costs]
+
+    @classmethod
+    def of_events(cls, events: Iterable[dict[str, Any]]) -> "Told":
+        seconds, costs = {}, {}
+        for event in events:
+            if event["type"] == "metrics" and "speed/batch_seconds" in event["values"]:
+                seconds[event["batch"]] = event["values"]["speed/batch_seconds"]
+            elif event["type"] == "costs":
+                costs[event["batch"]] = heard_costs(map(WorkCost.model_validate, event["costs"]))
+        return cls(seconds, costs)
+
+    def mean_seconds(self, batches: Iterable[int]) -> float:
+        return statistics.mean(self.batch_seconds[batch] for batch in batches)
+
+
+def simulated(spec: RunSpec, costs: CostTable) -> Told:
+    """The run on the simulator's clock, with the lanes that it would be granted. Like a real run's, its scheduler knows
+    no costs but those that it learns.
+    """
+    scheduler = Scheduler(
+        spec.algebra,
+        spec.pipeline,
+        advantage_std=spec.algorithm.advantage_std,
+        first_batch=0,
+        num_batches=spec.num_batches,
+        policy_version=0,
+    )
+    published_at = [0.0]
+
+    def observe(event: Event, at: float) -> None:
+        if isinstance(event, Published):
+            published_at.append(at)
+
+    lanes = [SimulatedLane(lane=grant.lane, role=grant.role) for grant in grants(spec)]
+    Simulator(scheduler, spec.algebra, lanes, costs, lambda span: None, tsp=spec.pipeline.tsp, observe=observe).run()
+    seconds = {batch: published_at[batch] - published_at[batch - 1] for batch in range(1, len(published_at))}
+    return Told(seconds, {})
+
+
+def prediction_error(told: Told, spec: RunSpec, *, learnt_by: int, batches: Iterable[int]) -> float:
+    """Predicted ÷ measured mean seconds of `batches`, less 1, from the costs learnt by the end of batch `learnt_by`."""
+    batches = tuple(batches)
+    return simulated(spec, told.costs[learnt_by]).mean_seconds(batches) / told.mean_seconds(batches) - 1
