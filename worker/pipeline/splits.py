@@ -104,7 +104,8 @@ class Explorer:
         if not self.rehearses:
             limits = self._limits(mode)
             best = min(limits, key=limits.__getitem__)
-            return Finding(candidate=self._candidate(best, settings[0]), batch_seconds=limits[best], rehearsal=None)
+            # The search decides in the run itself what a rehearsal would have told.
+            return Finding(candidate=self._candidate(best, settings[-1]), batch_seconds=limits[best], rehearsal=None)
         best_settings = settings[0]
         best = self._climb_from(starts, best_settings, mode)
         for other in settings[1:]:
