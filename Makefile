@@ -8,7 +8,7 @@
 
 PYTHON := .venv/bin/python
 .DEFAULT_GOAL := help
-.PHONY: help up demo demo-long test test-full lint types bundle demo-model bench-pipeline lock clean ready ready-dev
+.PHONY: help up demo demo-long test test-full lint types bundle demo-model bench-pipeline bench-scheduler lock clean ready ready-dev
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /  make \1 \t/' | expand -t 20
@@ -45,6 +45,9 @@ demo-model: ready ## build the shapes base model afresh (15 to 30 minutes)
 
 bench-pipeline: ready-dev ## every mode on the published testbeds, simulated, against the bound
 	@exec $(PYTHON) -m tests.bench.pipeline
+
+bench-scheduler: ready-dev ## what a decision costs the scheduler with 32 to 4,096 lanes
+	@exec $(PYTHON) -m tests.bench.scheduler_scale
 
 lock: ready-dev ## rewrite the requirement locks
 	@PATH="$(CURDIR)/.venv/bin:$$PATH" exec deploy/requirements/lock.sh

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.pipeline.books import Settings
-from tests.pipeline.random_executor import RandomExecutor
+from tests.pipeline.random_executor import RandomExecutor, answer
 from tests.pipeline.strategies import algebra_of, settings_of_runs
 from worker.contracts.names import Placement, Role, TrainerAssist
 from worker.pipeline.types import Action, Event, Fragment, FragmentKey, LaneLost, Purpose
@@ -78,6 +78,37 @@ def check_whole_run(executor: RandomExecutor) -> None:
     assert books.scored == set(books.generated)
     assert books.num_evaluations_complete == len(books.requested)
     assert not books.under_way
+
+
+def check_replay(run: Settings, seed: int, num_turns: int) -> None:
+    """Lose a trainer lane after so many turns, and begin again from what was published last."""
+    before = RandomExecutor(run, seed)
+    before.begin()
+    for _ in range(num_turns):
+        if before.scheduler.is_finished:
+            return
+        before.turn()
+    scheduler, books = before.scheduler, before.books
+    lost = books.lanes(Role.TRAINER)[-1]
+    books.note_lost(lost)
+    before.apply(LaneLost(lost))
+    assert scheduler.needs_restart
+    assert scheduler.next_actions(before.now) == []
+    for worker in before.random.sample(books.lanes(*Role), len(books.roles)):
+        if worker in books.under_way:
+            before.apply(answer(books.under_way[worker]))
+            assert scheduler.next_actions(before.now) == [], "what was under way ends, nothing else begins"
+
+    version = scheduler.next_batch_version
+    assert version == books.batch_versions.get(books.head, version)
+    after = RandomExecutor(
+        replace(run, first_batch=books.head, first_batch_is_stale=version < books.trainer_version), seed + 1
+    )
+    check_whole_run(after.run())
+    again = trained_fragments(after)
+    for key, fragment in trained_fragments(before).items():
+        if key.batch == books.head:
+            assert again[key] == fragment, "the same seeds under the same version"
 
 
 @settings(max_examples=600, deadline=None)
@@ -154,23 +185,28 @@ def test_a_resumed_run_trains_what_was_left(run: Settings, seed: int) -> None:
 def test_a_lost_trainer_lane_ends_all_work_and_a_new_gang_replays_from_the_last_boundary(
     run: Settings, seed: int, num_turns: int
 ) -> None:
-    before = RandomExecutor(run, seed)
-    before.begin()
-    for _ in range(num_turns):
-        if before.scheduler.is_finished:
-            return
-        before.turn()
-    before.apply(LaneLost(before.books.lanes(Role.TRAINER)[-1]))
-    scheduler, books = before.scheduler, before.books
-    assert scheduler.needs_restart
-    assert scheduler.next_actions(before.now) == []
+    check_replay(run, seed, num_turns)
 
-    version = books.batch_versions.get(books.head, books.trainer_version)
-    after = RandomExecutor(
-        replace(run, first_batch=books.head, first_batch_is_stale=version < books.trainer_version), seed + 1
-    )
-    check_whole_run(after.run())
-    again = trained_fragments(after)
-    for key, fragment in trained_fragments(before).items():
-        if key.batch == books.head:
-            assert again[key] == fragment, "the same seeds under the same version"
+
+# --- thousands more, for `make test-full` -----------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@settings(max_examples=8_000, deadline=None)
+@given(run=settings_of_runs(), seed=seeds)
+def test_thousands_of_undisturbed_schedules(run: Settings, seed: int) -> None:
+    check_whole_run(RandomExecutor(run, seed).run())
+
+
+@pytest.mark.slow
+@settings(max_examples=12_000, deadline=None)
+@given(run=st.sampled_from([0.05, 0.15, 0.5]).flatmap(settings_of_runs), seed=seeds)
+def test_thousands_of_disturbed_schedules(run: Settings, seed: int) -> None:
+    check_whole_run(RandomExecutor(run, seed).run())
+
+
+@pytest.mark.slow
+@settings(max_examples=4_000, deadline=None)
+@given(run=settings_of_runs(disturbance=0.1), seed=seeds, num_turns=st.integers(0, 200))
+def test_thousands_of_lost_trainer_lanes(run: Settings, seed: int, num_turns: int) -> None:
+    check_replay(run, seed, num_turns)
