@@ -18,7 +18,7 @@ from worker.pipeline.costs import Cost, CostKind, CostTable
 
 MIN_BATCHES = 3
 """The first batches warm up; costs learnt from fewer are not handed on."""
-_SECTIONS = ("base_model", "sampling", "lora", "batch", "deepspeed")
+_SECTIONS = ("base_model", "sampling", "lora", "deepspeed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +57,12 @@ def measured_costs(spec: RunSpec, devices: Iterable[str]) -> Measured | None:
 
 
 def workload_of(spec: RunSpec) -> str:
-    """A digest of what costs depend on; neither prompts nor lanes nor switches are part of it."""
+    """A digest of what the cost of one unit depends on: neither prompts nor lanes nor switches, nor how many units a
+    fragment or a batch has."""
     document = spec.model_dump(mode="json")
     parts = [document[section] for section in _SECTIONS]
+    # Together they say how many pairs are in a micro-batch, the unit of training.
+    parts += [spec.batch.group_size, spec.batch.micro_batch_size]
     parts += [sorted(reward["name"] for reward in document["rewards"]), spec.algorithm.kl_coefficient > 0]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 

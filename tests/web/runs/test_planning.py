@@ -23,6 +23,7 @@ from worker.contracts.run_spec import RunSpec
 
 pytestmark = pytest.mark.django_db
 MakeSpec = Callable[..., RunSpec]
+SPLIT = {"num_prompts_per_batch": 3, "group_size": 2, "fragment_size": 1}
 AUTO = {"pipeline": {"placement": "auto"}, "lanes": {"num_rollout": 2, "num_trainer": 1, "num_reward": 1}}
 
 
@@ -105,7 +106,7 @@ def test_costs_of_other_work_or_of_too_few_batches_are_not_used(
     record_costs(earlier.pk, 1, costs({"rollout-0": 1.0}, num_batches=MIN_BATCHES - 1))
     assert measured_costs(make_spec(), ["cpu"]) is None
     record_costs(earlier.pk, 1, costs({"rollout-0": 2.0}))
-    found = measured_costs(make_spec(seed=7, lanes={"num_rollout": 5}), ["cpu", "cpu"])
+    found = measured_costs(make_spec(seed=7, lanes={"num_rollout": 5}, batch=SPLIT), ["cpu", "cpu"])
     assert found is not None
     assert [cost.per_unit for cost in found.table.values()] == [2.0]
     larger = make_spec(sampling={"height": 64, "width": 64})
