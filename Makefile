@@ -8,7 +8,7 @@
 
 PYTHON := .venv/bin/python
 .DEFAULT_GOAL := help
-.PHONY: help up demo demo-long test test-full lint types bundle demo-model bench-pipeline bench-scheduler lock clean ready ready-dev
+.PHONY: help up demo demo-long test test-full lint types bundle demo-model bench-pipeline bench-pipeline-real bench-emulated bench-scheduler lock clean ready ready-dev
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /  make \1 \t/' | expand -t 20
@@ -45,6 +45,12 @@ demo-model: ready ## build the shapes base model afresh (15 to 30 minutes)
 
 bench-pipeline: ready-dev ## every mode on the published testbeds, simulated, against the bound
 	@exec $(PYTHON) -m tests.bench.pipeline
+
+bench-pipeline-real: ready-dev ## every mode measured on this machine's cores, in interleaved repeats (some 20 minutes)
+	@exec $(PYTHON) -m tests.bench.real
+
+bench-emulated: ready-dev ## the simulator against 8 to 32 emulated lanes on real Ray (some 20 minutes)
+	@exec $(PYTHON) -m tests.bench.emulated
 
 bench-scheduler: ready-dev ## what a decision costs the scheduler with 32 to 4,096 lanes
 	@exec $(PYTHON) -m tests.bench.scheduler_scale

@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from tests.engine.driving import ROOT, RUN_SECONDS, bootstrap_answer, start_driver
+from tests.engine.driving import ROOT, bootstrap_answer, start_driver
 from tests.engine.prediction import Told
 from tests.engine.telemetry.ingest_server import start_ingest
 from worker.contracts.run_spec import RunSpec
@@ -30,6 +30,9 @@ MODES: dict[str, dict[str, Any]] = {
     "gap, staleness 1, tag search": {"max_staleness": 1, "tag": "search"},
 }
 """Time-step parallelism is on everywhere. It makes no difference to a single trainer rank."""
+
+RUN_SECONDS = 900
+"""Bounds a hang. On a machine that nobody else uses a run takes a minute."""
 
 BATCH = {
     "num_prompts_per_batch": 9,
