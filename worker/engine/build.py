@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from worker.contracts.ingest import BootstrapAnswer
-from worker.contracts.names import Role
+from worker.contracts.names import Placement, Role
 from worker.engine.control.advantages import AdvantageTable
 from worker.engine.control.checkpoints import CheckpointKeeper, RunPosition
 from worker.engine.control.clock import DriverClock
@@ -25,8 +25,17 @@ from worker.pipeline.scheduler import Scheduler
 def build_parts(
     answer: BootstrapAnswer, telemetry: RunTelemetry, actor_classes: Mapping[Role, type] = ACTOR_CLASSES
 ) -> RunParts:
-    """Everything that needs no callback of the controller's. Raises `ValueError` for prompts that do not suffice."""
+    """Everything that needs no callback of the controller's.
+
+    Raises:
+        ValueError: for prompts that do not suffice, or a placement that the web has not resolved.
+    """
     spec, client = answer.spec, telemetry.client
+    if spec.pipeline.placement is Placement.AUTO:
+        raise ValueError(
+            "`pipeline.placement` must be resolved before lanes are granted, got `auto`: "
+            "the planner chooses placement, split and switches, and the driver gets a spec that names them"
+        )
     clock = DriverClock()
     fleet = LaneFleet(answer.lanes, clock, actor_classes)
     prompts = PromptBook(spec, answer.prompts)

@@ -25,10 +25,10 @@ MakeSpec = Callable[..., RunSpec]
 NUM_BATCHES = 6
 
 
-def reference_spec(make_spec: MakeSpec, num_rollout: int) -> RunSpec:
+def reference_spec(make_spec: MakeSpec, num_rollout: int, **pipeline: Any) -> RunSpec:
     return make_spec(
         num_batches=NUM_BATCHES,
-        pipeline={"deterministic": True},
+        pipeline={"deterministic": True} | pipeline,
         batch={"fragment_size": 2, "num_epochs_per_batch": 2, "num_minibatches": 2},
         evaluation={"every_num_batches": 3, "num_samples_per_prompt": 2},
         checkpoint={"every_num_batches": 1, "num_kept": 4},
@@ -108,27 +108,110 @@ def check_tiling(driven: Driven) -> None:
         assert all(abs(after.start - before.end) < 1e-5 for before, after in itertools.pairwise(spans))
 
 
-def test_a_run_that_loses_lanes_learns_bit_for_bit_what_the_undisturbed_one_learnt(
+def resume_reference(drive: Drive, spec: RunSpec, reference: dict[str, Any]) -> Driven:
+    """The last three batches once more, with other switches or other lanes than the undisturbed run had."""
+    return drive(spec, resume_from=f"file://{reference['store']}/batch-000003")
+
+
+def check_against(driven: Driven, reference: dict[str, Any]) -> None:
+    for name, found in (("loss", learnt(driven)), ("published", published(driven)), ("seeds", shown_seeds(driven))):
+        assert found == {key: reference[name][key] for key in found}, name
+    assert {batch for batch, _ in learnt(driven)} == {4, 5, 6}
+    assert set(published(driven)) == {3, 4, 5, 6}
+    check_tiling(driven)
+
+
+def kinds(driven: Driven, lane: str) -> set[str]:
+    """What a lane has done so far."""
+    return {span["kind"] for event in driven.ingest.of_type("spans") for span in event["spans"] if span["lane"] == lane}
+
+
+def test_a_lending_run_that_loses_lanes_learns_bit_for_bit_what_the_undisturbed_one_learnt(
     drive: Drive, make_spec: MakeSpec, reference: dict[str, Any]
 ) -> None:
-    """Resumed from its third batch, on another number of lanes, with a rollout lane and then the trainer killed."""
-    driven = drive(reference_spec(make_spec, num_rollout=1), resume_from=f"file://{reference['store']}/batch-000003")
-    # Paused first: the tiny batches would be over before a kill could meet one.
+    """A rollout lane and a reward lane die amid a batch, then the trainer; idle trainers lend a hand throughout."""
+    driven = resume_reference(drive, reference_spec(make_spec, num_rollout=1, tag="greedy"), reference)
+    # Paused first: the tiny batches would be over before a lane could be stopped amid one.
     driven.command("c1", "pause")
     driven.until(lambda: driven.states()[-1:] == ["paused"])
-    os.kill(driven.pid("rollout-0"), signal.SIGKILL)
+    doomed = [driven.pid(lane) for lane in ("rollout-0", "reward-0")]
+    for pid in doomed:
+        os.kill(pid, signal.SIGSTOP)
     driven.command("c2", "resume")
-    driven.until(lambda: len(driven.ingest.of_type("lanes")) == 2)
+    # All that is left for the trainer to do without them; a fragment is stuck on each of the two.
+    driven.until(lambda: "lent_generate" in kinds(driven, "trainer-0"))
+    for pid in doomed:
+        os.kill(pid, signal.SIGKILL)
+    driven.until(lambda: len(driven.ingest.of_type("lanes")) == 3)
     os.kill(driven.pid("trainer-0"), signal.SIGKILL)
     assert driven.finish() == 0
 
     assert driven.states()[-1] == "completed"
     resumed = driven.ingest.of_type("resumed")
     assert resumed[0]["batch"] == 3 and len(resumed) == 2
-    for name, found in (("loss", learnt(driven)), ("published", published(driven)), ("seeds", shown_seeds(driven))):
-        assert found == {key: reference[name][key] for key in found}, name
-    assert {batch for batch, _ in learnt(driven)} == {4, 5, 6}
-    check_tiling(driven)
+    assert {"switch", "pull", "lent_generate", "train"} <= kinds(driven, "trainer-0")
+    lends = driven.ingest.of_type("lend")
+    assert [lend["decision"] for lend in lends] == list(range(1, len(lends) + 1))
+    assert {lane for lend in lends for lane in lend["lanes"]} == {"trainer-0"}
+    check_against(driven, reference)
+
+
+@pytest.mark.parametrize(
+    "pipeline",
+    [
+        pytest.param({"placement": "colocated"}, id="colocated"),
+        pytest.param({"gap": False, "tsp": False}, id="plain", marks=pytest.mark.slow),
+        pytest.param({"tag": "search"}, id="search", marks=pytest.mark.slow),
+    ],
+)
+def test_every_mode_learns_bit_for_bit_what_the_undisturbed_run_learnt(
+    drive: Drive, make_spec: MakeSpec, reference: dict[str, Any], pipeline: dict[str, Any]
+) -> None:
+    num_rollout = 0 if "placement" in pipeline else 1
+    driven = resume_reference(drive, reference_spec(make_spec, num_rollout, **pipeline), reference)
+    assert driven.finish() == 0
+    check_against(driven, reference)
+    assert [event["batch"] for event in driven.ingest.of_type("evaluation")] == [6]
+    if not num_rollout:
+        assert len(driven.ingest.of_type("lanes")[0]["lanes"]) == 2
+        assert {"switch", "pull", "generate", "decode", "train", "evaluate"} <= kinds(driven, "trainer-0")
+        assert not driven.ingest.of_type("lend"), "what every lane does is no loan"
+
+
+def test_one_batch_ahead_a_resumed_run_learns_bit_for_bit_what_the_undisturbed_one_learnt(
+    drive: Drive, make_spec: MakeSpec, tmp_path: Path
+) -> None:
+    """The checkpoint keeps the older adapter too, on which the next batch had begun."""
+    spec = make_spec(
+        num_batches=4,
+        pipeline={"deterministic": True, "max_staleness": 1, "importance_cap": 2.0},
+        batch={"fragment_size": 2, "num_minibatches": 2},
+        evaluation={"every_num_batches": None},
+        checkpoint={"every_num_batches": 1, "num_kept": 4},
+    )
+    whole = drive(spec, checkpoints=f"file://{tmp_path}/whole")
+    assert whole.finish() == 0
+    expected = learnt(whole), published(whole), shown_seeds(whole)
+    ingest = whole.ingest
+    stale = [event["counts"] for event in ingest.of_type("staleness")]
+    assert stale == [{"0": 8}, {"1": 8}, {"1": 8}, {"1": 8}]
+    shown = {
+        event["batch"]: {sample["staleness"] for sample in event["samples"]}
+        for event in ingest.of_type("samples")
+        if event["purpose"] == "train"
+    }
+    assert shown == {1: {0}, 2: {1}, 3: {1}, 4: {1}}
+    assert [gate["passed"] for gate in ingest.of_type("gate")] == [True] * 4
+    assert (tmp_path / "whole" / "batch-000002" / "behaviour.safetensors").exists()
+    check_tiling(whole)
+
+    ingest.events.clear()
+    resumed = drive(spec, checkpoints=f"file://{tmp_path}/again", resume_from=f"file://{tmp_path}/whole/batch-000002")
+    assert resumed.finish() == 0
+    for found, known in zip((learnt(resumed), published(resumed), shown_seeds(resumed)), expected, strict=True):
+        assert found and found == {key: known[key] for key in found}
+    assert {batch for batch, _ in learnt(resumed)} == {3, 4}
+    assert [event["counts"] for event in resumed.ingest.of_type("staleness")] == [{"1": 8}, {"1": 8}]
 
 
 def test_a_run_obeys_its_commands_on_two_trainer_ranks(drive: Drive, make_spec: MakeSpec) -> None:
@@ -136,6 +219,7 @@ def test_a_run_obeys_its_commands_on_two_trainer_ranks(drive: Drive, make_spec: 
     spec = make_spec(
         num_batches=10_000,
         lanes={"num_trainer": 2},
+        pipeline={"tag": "greedy"},
         deepspeed={"zero_stage": 1},
         checkpoint={"every_num_batches": None},
         evaluation={"every_num_batches": None},
