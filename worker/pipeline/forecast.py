@@ -172,10 +172,13 @@ class _Play:
     def _generate(self, batch: BatchOutlook, number: int) -> None:
         begins = 0.0 if batch.version is not None else self._begins(number)
         num_others = 0 if number else self._outlook.num_others
+        num_fragments = num_others + batch.waiting.size
         if batch.version is None:
             self._send_home_before(begins)
-        lanes = self._pulled(self._lanes.not_before(begins), self._version_of(batch, begins))
-        start, lane = starts(lanes, num_others + batch.waiting.size)
+        lanes = self._lanes.not_before(begins)
+        if num_fragments:
+            lanes = self._pulled(lanes, self._version_of(batch, begins))
+        start, lane = starts(lanes, num_fragments)
         generated = (start + lanes.seconds[lane])[num_others:]
         num_taken = np.bincount(lane, minlength=self._num_taken.size)
         after = lanes.after(num_taken)
@@ -194,14 +197,15 @@ class _Play:
     def _send_home_before(self, begins: float) -> None:
         """A lent lane that finds nothing to do goes back; it does not wait for the next batch to begin."""
         is_rollout = np.arange(self._lanes.free.size) < self._num_rollout
-        left = np.where(is_rollout | (self._lanes.free > begins), self._lanes.left, 0.0)
+        left = np.where(is_rollout | (self._lanes.free > begins - SAME_MOMENT), self._lanes.left, 0.0)
         self._lanes = replace(self._lanes, left=left)
 
     def _begins(self, number: int) -> float:
         """When admission lets a batch begin: few enough are ahead of it, and a generator has nothing else to do."""
         must_be_over = number - 1 - self._outlook.max_staleness
         over = self._ends[must_be_over] if must_be_over >= 0 else 0.0
-        return max(over, float(self._lanes.free[: self._num_rollout].min()))
+        may_take = (self._lanes.left > 0) & (self._lanes.free < self._lanes.until)
+        return max(over, float(self._lanes.free[may_take].min()))
 
     def _version_of(self, batch: BatchOutlook, begins: float) -> int:
         if batch.version is not None:
@@ -214,10 +218,9 @@ class _Play:
         self._versions = np.where(behind, version, self._versions)
         if not behind.any():
             return lanes
-        free, began = lanes.free.copy(), lanes.began.copy()
-        began[: self._num_rollout] = np.where(behind, free[: self._num_rollout], began[: self._num_rollout])
+        free = lanes.free.copy()
         free[: self._num_rollout] += np.where(behind, self._outlook.pull, 0.0)
-        return replace(lanes, free=free, began=began)
+        return replace(lanes, free=free)
 
     def _score(self, groups: Indices, generated: Seconds, scoring_groups: Indices, scoring_ends: Seconds) -> None:
         complete = np.zeros(self._outlook.training.num_groups)

@@ -42,7 +42,9 @@ class GeneratingLanes:
         return replace(self, free=free, began=began, left=self.left - num_taken)
 
     def not_before(self, at: float) -> "GeneratingLanes":
-        return replace(self, free=np.maximum(self.free, at))
+        # Those that wait are asked in the order in which they became free.
+        began = np.where(self.free < at, self.free, self.began)
+        return replace(self, free=np.maximum(self.free, at), began=began)
 
 
 def starts(lanes: GeneratingLanes, num_fragments: int) -> tuple[Seconds, Indices]:

@@ -129,7 +129,7 @@ class _Decision:
                 continue
             granted = self._candidates[:num_lanes]
             lanes = tuple(helper.lane for helper in granted)
-            num_lent = 0
+            num_lent = self._skip.forecast.num_lent
             for num_fragments in _growing(-(-num_waiting // num_lanes)):
                 loans = loans_now(self._outlook.helpers, granted, num_fragments)
                 plan, forecast = extend(self._outlook, (), loans)
