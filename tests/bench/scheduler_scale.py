@@ -1,8 +1,9 @@
 """What a decision costs the scheduler, by number of lanes: `make bench-scheduler`.
 
-A run with every switch on (disaggregated, gap, greedy assist, staleness 1) is played on a virtual clock; only the
-scheduler's own calls are timed. A decision is one event applied and the actions that follow it. The batch grows with
-the lanes, four trajectories to each, so a run twice as wide makes twice as many decisions.
+A run with every switch on (disaggregated, gap, staleness 1, assist greedy or by search) is played on a virtual clock;
+only the scheduler's own calls are timed, in processor seconds. A decision is one event applied and the actions that
+follow it. The batch grows with the lanes, four trajectories to each, so a run twice as wide makes twice as many
+decisions, and what is to stay about the same is the cost of each.
 """
 
 import argparse
@@ -12,6 +13,7 @@ import statistics
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from itertools import product
 from pathlib import Path
 from random import Random
 
@@ -48,14 +50,17 @@ OUTPUT = Path("var/bench/scheduler.json")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
+    tag: TrainerAssist
     num_lanes: int
     num_decisions: int
     mean_microseconds: float
     median_microseconds: float
     p99_microseconds: float
     max_milliseconds: float
-    share_of_lane_time: float
-    """The scheduler's seconds as a share of the run's."""
+    share_of_fragment: float
+    """A decision's mean seconds as a share of a fragment's."""
+    share_of_run: float
+    """The scheduler's seconds as a share of the run's: how busy its processor is."""
 
 
 def algebra_for(num_lanes: int) -> BatchAlgebra:
@@ -92,10 +97,10 @@ def answer(action: Action, num_groups: int, random: Random) -> tuple[float, Even
             return None
 
 
-def play(num_lanes: int) -> Row:
+def play(tag: TrainerAssist, num_lanes: int) -> Row:
     """Time every decision of a run."""
     algebra, random = algebra_for(num_lanes), Random(0)
-    pipeline = PipelineSpec(tag=TrainerAssist.GREEDY, max_staleness=1)
+    pipeline = PipelineSpec(tag=tag, max_staleness=1)
     scheduler = Scheduler(
         algebra, pipeline, advantage_std="group", first_batch=0, num_batches=NUM_BATCHES, policy_version=0
     )
@@ -105,11 +110,11 @@ def play(num_lanes: int) -> Row:
     durations: list[float] = []
     num_appointments, now, event = 0, 0.0, None
     while not scheduler.is_finished:
-        began = time.perf_counter()
+        began = time.process_time()
         if event is not None:
             scheduler.apply(event, now)
         actions = scheduler.next_actions(now)
-        durations.append(time.perf_counter() - began)
+        durations.append(time.process_time() - began)
         for action in actions:
             answered = answer(action, algebra.num_groups, random)
             if answered is not None:
@@ -117,32 +122,36 @@ def play(num_lanes: int) -> Row:
                 heapq.heappush(agenda, (now + answered[0], num_appointments, answered[1]))
         if agenda:
             now, _, event = heapq.heappop(agenda)
-    return row_of(num_lanes, durations, now)
+    return row_of(tag, num_lanes, durations, now)
 
 
-def row_of(num_lanes: int, durations: list[float], run_seconds: float) -> Row:
+def row_of(tag: TrainerAssist, num_lanes: int, durations: list[float], run_seconds: float) -> Row:
     durations.sort()
     return Row(
+        tag=tag,
         num_lanes=num_lanes,
         num_decisions=len(durations),
         mean_microseconds=1e6 * statistics.fmean(durations),
         median_microseconds=1e6 * statistics.median(durations),
         p99_microseconds=1e6 * durations[int(0.99 * len(durations))],
         max_milliseconds=1e3 * durations[-1],
-        share_of_lane_time=sum(durations) / run_seconds,
+        share_of_fragment=statistics.fmean(durations) / FRAGMENT_SECONDS,
+        share_of_run=sum(durations) / run_seconds,
     )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--lanes", type=int, nargs="+", default=NUMS_LANES, help="multiples of 8")
+    num_lanes = parser.parse_args().lanes
     rows = []
-    print("  lanes  decisions   mean µs  median µs    p99 µs    max ms  of the run")
-    for num_lanes in parser.parse_args().lanes:
-        rows.append(row := play(num_lanes))
+    print("  assist   lanes  decisions   mean µs  median µs    p99 µs    max ms  of a fragment  of the run")
+    for tag, number in product((TrainerAssist.GREEDY, TrainerAssist.SEARCH), num_lanes):
+        rows.append(row := play(tag, number))
         print(
-            f"{row.num_lanes:7d} {row.num_decisions:10d} {row.mean_microseconds:9.1f} {row.median_microseconds:10.1f} "
-            f"{row.p99_microseconds:9.1f} {row.max_milliseconds:9.2f} {row.share_of_lane_time:10.3%}",
+            f"{row.tag:>8} {row.num_lanes:7d} {row.num_decisions:10d} {row.mean_microseconds:9.1f} "
+            f"{row.median_microseconds:10.1f} {row.p99_microseconds:9.1f} {row.max_milliseconds:9.2f} "
+            f"{row.share_of_fragment:14.5%} {row.share_of_run:11.3%}",
             flush=True,
         )
     OUTPUT.parent.mkdir(parents=True, exist_ok=True)

@@ -192,6 +192,7 @@ def test_a_lost_trainer_lane_ends_all_work_and_a_new_gang_replays_from_the_last_
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1200)
 @settings(max_examples=8_000, deadline=None)
 @given(run=settings_of_runs(), seed=seeds)
 def test_thousands_of_undisturbed_schedules(run: Settings, seed: int) -> None:
@@ -199,6 +200,7 @@ def test_thousands_of_undisturbed_schedules(run: Settings, seed: int) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1200)
 @settings(max_examples=12_000, deadline=None)
 @given(run=st.sampled_from([0.05, 0.15, 0.5]).flatmap(settings_of_runs), seed=seeds)
 def test_thousands_of_disturbed_schedules(run: Settings, seed: int) -> None:
@@ -206,6 +208,7 @@ def test_thousands_of_disturbed_schedules(run: Settings, seed: int) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1200)
 @settings(max_examples=4_000, deadline=None)
 @given(run=settings_of_runs(disturbance=0.1), seed=seeds, num_turns=st.integers(0, 200))
 def test_thousands_of_lost_trainer_lanes(run: Settings, seed: int, num_turns: int) -> None:
