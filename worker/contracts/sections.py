@@ -174,6 +174,11 @@ class PipelineSpec(Contract):
     deterministic: bool = False
     """Accumulate in index order: bitwise repeatable on one trainer rank, at the price of waiting in line."""
 
+    @property
+    def trainers_generate(self) -> bool:
+        """Whether trainer lanes may be told to generate, by right or by loan."""
+        return self.placement is Placement.COLOCATED or self.tag is not TrainerAssist.OFF
+
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         if self.placement is Placement.COLOCATED and self.max_staleness:
