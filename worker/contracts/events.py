@@ -204,24 +204,6 @@ class LendEvent(Event):
 
 
 class WorkCost(Contract):
-    """What one kind of work takes on one lane, or on the trainer `gang`: `per_call` + units × `per_unit` seconds."""
-
-    lane: str
-    kind: str
-    """A `worker.pipeline.costs.CostKind`, which tells the unit."""
-    per_call: Annotated[float, Field(ge=0)] = 0.0
-    per_unit: Annotated[float, Field(ge=0)] = 0.0
-
-
-class CostsEvent(Event):
-    """What the run has learnt of its costs by the end of a batch: plans of the rest, or of its like, start from it."""
-
-    type: Literal["costs"] = "costs"
-    batch: Count
-    costs: tuple[WorkCost, ...]
-
-
-class WorkCost(Contract):
     """What one kind of work costs a lane: seconds = `per_call` + units × `per_unit`."""
 
     lane: str
@@ -273,7 +255,6 @@ RunEvent = Annotated[
     | GateEvent
     | QueueEvent
     | LendEvent
-    | CostsEvent
     | CostsEvent
     | LogEvent
     | CommandDoneEvent,

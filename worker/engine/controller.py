@@ -126,6 +126,7 @@ class Controller:
                 logger.error("back to the last checkpoint (%d of %d): %s", num_rewinds + 1, MAX_REWINDS, error)
                 self._start_over()
         self._enter(Phase.FINISH)
+        self._parts.offers.keep_only(())
         self._commands.refuse_all("the run has ended")
 
     @property

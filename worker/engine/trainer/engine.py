@@ -4,6 +4,7 @@
 accumulate(groups) ─► pairs ─► this rank's micro-batches ─► replay ─► loss ─► backward     (any number of times)
 commit()           ─► reduce over ranks ─► clip ─► AdamW on the LoRA weights               (one optimizer step)
 abort()            ─► open gradients dropped; weights and optimizer as before
+switch(to)         ─► a lent rank's `generator` draws on a twin of the model; none of the above notices
 ```
 
 Every pair's loss is divided by the known number of pairs of the whole mini-batch, so the gradient is the mini-batch's
