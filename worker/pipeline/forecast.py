@@ -138,13 +138,14 @@ class _Play:
             left=np.concatenate([rollout.left, [float(loan.left) for loan, _ in loans]]),
         )
         self._versions = outlook.versions
-        self._rewards = outlook.rewards
+        self._to_score: list[tuple[Indices, Seconds]] = []
+        """Of each batch generated so far: the groups of its fragments, and when these are generated."""
         self._num_taken = np.zeros(self._lanes.free.size, dtype=np.int64)
         self._last_start = 0.0
         self._begun: list[tuple[float, Seconds]] = []
         """Of each batch generated so far: when it began, and when its fragments do, in order."""
-        self._complete: list[Seconds] = []
-        """Of each batch generated so far: when each of its groups is complete."""
+        self._complete = np.zeros((0, outlook.training.num_groups))
+        """[batches generated so far, groups]: when each group is complete."""
         self._ends: list[float] = []
         self._num_bubbles = 0
         self._next_bubble: Bubble | None = None
@@ -166,8 +167,11 @@ class _Play:
     # --- generation and scoring -------------------------------------------------------------------------------------
 
     def _generate_up_to(self, last: int) -> None:
-        for number in range(len(self._complete), min(last + 1, len(self._outlook.batches))):
+        first, beyond = len(self._begun), min(last + 1, len(self._outlook.batches))
+        for number in range(first, beyond):
             self._generate(self._outlook.batches[number], number)
+        if beyond > first:
+            self._score()
 
     def _generate(self, batch: BatchOutlook, number: int) -> None:
         begins = 0.0 if batch.version is not None else self._begins(number)
@@ -189,10 +193,7 @@ class _Play:
             self._last_start = float(start[-1])
         self._begun.append((begins, start))
         groups, known = batch.begun
-        scoring_groups, scoring_ends = batch.scoring
-        self._score(
-            np.concatenate([groups, batch.waiting]), np.concatenate([known, generated]), scoring_groups, scoring_ends
-        )
+        self._to_score.append((np.concatenate([groups, batch.waiting]), np.concatenate([known, generated])))
 
     def _send_home_before(self, begins: float) -> None:
         """A lent lane that finds nothing to do goes back; it does not wait for the next batch to begin."""
@@ -222,14 +223,19 @@ class _Play:
         free[: self._num_rollout] += np.where(behind, self._outlook.pull, 0.0)
         return replace(lanes, free=free)
 
-    def _score(self, groups: Indices, generated: Seconds, scoring_groups: Indices, scoring_ends: Seconds) -> None:
-        complete = np.zeros(self._outlook.training.num_groups)
-        scored, self._rewards = self._rewards.scored(generated, groups)
-        np.maximum.at(complete, scoring_groups, scoring_ends)
-        np.maximum.at(complete, groups, scored)
+    def _score(self) -> None:
+        """All batches generated so far, together: a fragment of the next one may keep a lane from the last of this."""
+        num_groups = self._outlook.training.num_groups
+        urgency = np.concatenate([number * num_groups + groups for number, (groups, _) in enumerate(self._to_score)])
+        scored = self._outlook.rewards.scored(np.concatenate([generated for _, generated in self._to_score]), urgency)
+        complete = np.zeros((len(self._to_score), num_groups))
+        np.maximum.at(complete.reshape(-1), urgency, scored)
+        for batch, of_batch in zip(self._outlook.batches, complete, strict=False):
+            groups, ends = batch.scoring
+            np.maximum.at(of_batch, groups, ends)
         if self._outlook.training.whole_batch_first:
-            complete[:] = complete.max()
-        self._complete.append(complete)
+            complete[:] = complete.max(axis=1, keepdims=True)
+        self._complete = complete
 
     # --- training ---------------------------------------------------------------------------------------------------
 
