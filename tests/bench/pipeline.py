@@ -137,15 +137,15 @@ def _play(work: Workload, costs: PoolCosts, candidate: Candidate, num_batches: i
 
 
 def _band(testbed: Testbed, work: Workload, plan: Plan, mode: str) -> tuple[float, float]:
-    """The ratio to colocated where inputs are at the ends of their ranges. The mode and its fragment size stay as
-    chosen, the number of trainers may follow its limit."""
+    """The ratio to colocated where inputs are at the ends of their ranges. There, the choice is between what was chosen
+    as written, the same with a number of trainers that follows the limit, and colocated."""
     chosen, colocated = (plan.by_mode[name].finding.candidate for name in (mode, "colocated"))
     ratios: list[float] = []
     for variation in variations():
         costs = variation.costs(work, testbed)
-        candidates = {chosen, _retuned(work, costs, chosen, mode)}
-        fastest = min(_play(work, costs, candidate, 3).batch_seconds for candidate in candidates)
-        ratios.append(_play(work, costs, colocated).batch_seconds / fastest)
+        candidates = {colocated, chosen, _retuned(work, costs, chosen, mode)}
+        seconds = {candidate: _play(work, costs, candidate, 3).batch_seconds for candidate in candidates}
+        ratios.append(seconds[colocated] / min(seconds.values()))
     return min(ratios), max(ratios)
 
 

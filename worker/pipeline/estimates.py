@@ -157,8 +157,11 @@ class PoolCosts:
         Ranks go through equally many micro-batches in step, so the slowest sets the gang's pace.
         """
         gang = [self.lanes[place] for place in trainers]
+        accumulate = Cost(
+            max(lane.accumulate.per_call for lane in gang), max(lane.accumulate.per_unit for lane in gang)
+        )
         table = {
-            (GANG, CostKind.ACCUMULATE): max((lane.accumulate for lane in gang), key=lambda cost: cost.seconds()),
+            (GANG, CostKind.ACCUMULATE): accumulate,
             (GANG, CostKind.COMMIT): Cost(max(lane.commit for lane in gang)),
             (GANG, CostKind.PUBLISH): Cost(max(lane.publish for lane in gang)),
         }

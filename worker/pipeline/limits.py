@@ -22,6 +22,10 @@ Seconds = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]
 
 
+_NO_TIME = 1e-12
+"""Stands in for generation that costs nothing, of which any number would fit."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mode:
     """What a schedule may do."""
@@ -59,7 +63,7 @@ class LaneKinds:
         return cls(
             of_lane,
             np.array([counted[kind] for kind in range(len(kinds))]),
-            np.array([lane.generate.seconds(fragment_size) for lane in kinds]),
+            np.maximum([lane.generate.seconds(fragment_size) for lane in kinds], _NO_TIME),
             np.array([lane.pull for lane in kinds]),
             np.array([lane.lend for lane in kinds]),
             np.array([lane.reclaim for lane in kinds]),

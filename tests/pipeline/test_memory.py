@@ -1,0 +1,95 @@
+"""What a lane must hold: reference values by hand, and more sharing never takes more."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from worker.contracts.algebra import BatchAlgebra
+from worker.contracts.sections import BatchSpec, SamplingSpec
+from worker.pipeline.estimates import Workload
+from worker.pipeline.hardware import CPU_CORE, H100, L40S
+from worker.pipeline.memory import Duty, lane_memory
+from worker.pipeline.profiles import PROFILES, QWEN_IMAGE, SHAPES
+
+LORA = 64 * 60 * 8 * 6144
+
+
+def workload(
+    *, profile: str = QWEN_IMAGE.name, zero_stage: int = 0, micro_batch_size: int = 2, fragment_size: int = 1
+) -> Workload:
+    batch = BatchSpec(
+        num_prompts_per_batch=4, group_size=16, micro_batch_size=micro_batch_size, fragment_size=fragment_size
+    )
+    return Workload(
+        profile=PROFILES[profile],
+        algebra=BatchAlgebra.resolve(batch, SamplingSpec(num_denoising_steps=20, num_sde_steps=8)),
+        height=512,
+        width=512,
+        num_denoising_steps=20,
+        lora_rank=64,
+        zero_stage=zero_stage,
+    )
+
+
+def test_a_trainer_holds_weights_state_and_checkpointed_activations() -> None:
+    memory = lane_memory(workload(), H100, Duty.TRAINER, num_ranks=4)
+    assert memory.weights == 2 * 20.4e9
+    assert memory.adapter + memory.gradients + memory.optimizer == 16 * LORA
+    assert memory.activations == 2 * (1024 + 64) * 3072 * (2 * 60 + 34)
+    assert memory.decoder == memory.trajectories == 0
+
+
+def test_a_rollout_lane_holds_no_gradients_and_no_moments() -> None:
+    memory = lane_memory(workload(), H100, Duty.ROLLOUT)
+    assert memory.adapter == 4 * LORA
+    assert memory.gradients == memory.optimizer == 0
+    # Both ends of 8 stochastic denoising steps, 1,024 tokens of 64 fp32 numbers.
+    assert memory.trajectories == 2 * 8 * 1024 * 64 * 4
+
+
+def test_a_lane_of_both_duties_holds_the_frozen_weights_once() -> None:
+    both = lane_memory(workload(), L40S, Duty.BOTH)
+    assert both.weights == 2 * 20.4e9
+    assert both.fits(L40S)
+    assert both.adapter == 2 * 4 * LORA
+
+
+def test_zero_partitions_moments_then_gradients_then_weights() -> None:
+    by_stage = [lane_memory(workload(zero_stage=stage), H100, Duty.TRAINER, num_ranks=8) for stage in range(4)]
+    assert [memory.optimizer for memory in by_stage] == [8 * LORA, LORA, LORA, LORA]
+    assert [memory.gradients for memory in by_stage] == [4 * LORA, 4 * LORA, LORA / 2, LORA / 2]
+    assert by_stage[3].weights == pytest.approx(40.8e9 / 8 + 2 * 40.8e9 / 60)
+    assert lane_memory(workload(zero_stage=3), H100, Duty.BOTH, num_ranks=8).weights == 40.8e9
+
+
+def test_what_does_not_fit_is_told() -> None:
+    assert lane_memory(workload(micro_batch_size=2), L40S, Duty.TRAINER).fits(L40S)
+    assert not lane_memory(workload(micro_batch_size=16), L40S, Duty.TRAINER).fits(L40S)
+
+
+def test_the_shapes_model_fits_a_core_of_this_machine_many_times() -> None:
+    work = replace(workload(profile=SHAPES.name), height=32, width=32)
+    assert lane_memory(work, CPU_CORE, Duty.BOTH).total < CPU_CORE.memory_bytes / 10
+
+
+@given(
+    profile=st.sampled_from(sorted(PROFILES)),
+    zero_stage=st.integers(0, 3),
+    duty=st.sampled_from(Duty),
+    num_ranks=st.integers(1, 64),
+    sizes=st.sampled_from([(1, 1), (2, 4), (8, 16)]),
+)
+def test_more_ranks_smaller_fragments_and_smaller_micro_batches_never_take_more(
+    profile: str, zero_stage: int, duty: Duty, num_ranks: int, sizes: tuple[int, int]
+) -> None:
+    def total(micro_batch_size: int, fragment_size: int, ranks: int) -> float:
+        work = workload(
+            profile=profile, zero_stage=zero_stage, micro_batch_size=micro_batch_size, fragment_size=fragment_size
+        )
+        return lane_memory(work, H100, duty, num_ranks=ranks).total
+
+    small, large = sizes
+    assert total(small, small, num_ranks) <= total(large, large, num_ranks)
+    assert total(small, small, num_ranks + 1) <= total(small, small, num_ranks)
