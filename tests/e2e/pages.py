@@ -68,7 +68,14 @@ class NewRunPage:
 
     def fill(self, label: str, value: str) -> None:
         """Fill the field whose label begins with `label`; units follow it."""
-        self.page.get_by_label(re.compile(rf"^{re.escape(label)}\b")).first.fill(value)
+        self.field(label).fill(value)
+
+    def choose(self, label: str, option: str) -> None:
+        """Choose an option of the drop-down whose label begins with `label`."""
+        self.field(label).select_option(option)
+
+    def field(self, label: str) -> Locator:
+        return self.page.get_by_label(re.compile(rf"^{re.escape(label)}\b")).first
 
     @property
     def errors(self) -> Locator:
@@ -137,6 +144,23 @@ class RunPage:
 
     def shares_of_lane_time(self) -> Locator:
         return self.page.locator(".bubble-row")
+
+    @property
+    def kinds_of_work(self) -> Locator:
+        """The legend of the lanes: every class of lane time that occurred."""
+        return self.page.get_by_role("list", name="Colours of lane time")
+
+    def lane_time(self, name: str) -> Locator:
+        """One row of the account of lane time by class."""
+        return self.page.get_by_role("region", name="Where lane time went").get_by_role("row").filter(has_text=name)
+
+    @property
+    def decisions(self) -> Locator:
+        """The rows of the lending ledger."""
+        return self.page.get_by_role("region", name="Lending").locator("tbody tr")
+
+    def staleness_columns(self) -> Locator:
+        return self.page.get_by_role("img", name=re.compile(r"^Staleness of \d+ batch"))
 
     @property
     def pictures(self) -> Locator:

@@ -30,10 +30,27 @@ def test_the_form_says_what_is_wrong_before_anything_starts(runs_page: RunsPage)
     expect(written).to_have_value(re.compile(r"targets:\n  - to_q\n"))
 
 
+def test_pipeline_settings_that_mean_nothing_say_so(runs_page: RunsPage) -> None:
+    form = runs_page.new_run()
+    form.choose_preset(PRESET)
+    expect(form.field("Importance weight cap")).to_be_disabled()
+    form.choose("Staleness allowed", "1")
+    form.fill("Importance weight cap", "0.5")
+    expect(form.errors).to_contain_text("importance_cap")
+    form.choose("Placement", "colocated")
+    expect(form.field("Staleness allowed")).to_be_disabled()
+    expect(form.field("Staleness allowed")).to_have_value("0")
+    expect(form.errors).to_have_count(0)
+    expect(form.page.get_by_role("button", name="Start the run")).to_be_enabled()
+
+
 @pytest.mark.timeout(600)
 def test_a_run_moves_live_and_leaves_a_lora_that_diffusers_loads(runs_page: RunsPage, tmp_path: Path) -> None:
     form = runs_page.new_run()
     form.choose_preset(PRESET)
+    form.choose("Trainer lanes lend a hand", "greedy")
+    form.choose("Staleness allowed", "1")
+    form.fill("Fragment", "2")
     run = form.start("browser run")
     run.mark()
     run.wait_for_state("running", timeout_seconds=240)
@@ -41,6 +58,7 @@ def test_a_run_moves_live_and_leaves_a_lora_that_diffusers_loads(runs_page: Runs
     expect(run.chart("Reward").first).to_be_visible()
     expect(run.lanes).to_be_visible()
     expect(run.shares_of_lane_time().first).to_contain_text("busy")
+    expect(run.kinds_of_work).to_contain_text("Lent generate")
     run.wait_for_pictures(timeout_seconds=60)
     run.tab("Samples")
     run.wait_for_pictures(timeout_seconds=60)
@@ -50,6 +68,7 @@ def test_a_run_moves_live_and_leaves_a_lora_that_diffusers_loads(runs_page: Runs
     run.page.reload()
     run.wait_for_batches(done, timeout_seconds=30)
     run.wait_for_state("completed", timeout_seconds=180)
+    _accounts_for_its_lanes(run)
     _loads_in_diffusers(run.download_lora(tmp_path))
 
 
@@ -62,6 +81,15 @@ def test_a_run_is_cancelled_from_its_page(runs_page: RunsPage) -> None:
     run.cancel()
     run.wait_for_state("cancelled", timeout_seconds=120)
     expect(runs_page.open().row("to be cancelled")).to_contain_text("cancelled")
+
+
+def _accounts_for_its_lanes(run: RunPage) -> None:
+    """The pipeline tab: every lane-second has a class, lending its decisions, every batch its staleness."""
+    run.tab("Pipeline")
+    expect(run.lane_time("Lent generate")).to_contain_text("%")
+    expect(run.lane_time("Together")).to_contain_text("100.0 %")
+    expect(run.decisions.first).to_contain_text("trainer-0")
+    expect(run.staleness_columns()).to_be_visible()
 
 
 def _loads_in_diffusers(path: Path) -> None:
