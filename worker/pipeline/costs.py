@@ -60,14 +60,11 @@ class _Fit:
     units_seconds: float = 0.0
 
     def observe(self, num_units: int, seconds: float) -> None:
-        for name, value in (
-            ("weight", 1.0),
-            ("units", num_units),
-            ("seconds", seconds),
-            ("units_squared", num_units * num_units),
-            ("units_seconds", num_units * seconds),
-        ):
-            setattr(self, name, getattr(self, name) * _FADE + value)
+        self.weight = self.weight * _FADE + 1.0
+        self.units = self.units * _FADE + num_units
+        self.seconds = self.seconds * _FADE + seconds
+        self.units_squared = self.units_squared * _FADE + num_units * num_units
+        self.units_seconds = self.units_seconds * _FADE + num_units * seconds
 
     @property
     def cost(self) -> Cost:
@@ -90,7 +87,9 @@ class CostBook:
 
     def __init__(self, prior: CostTable | None = None) -> None:
         self._prior = dict(prior or {})
-        self._fits: dict[tuple[str, CostKind], _Fit] = {}
+        self._fits: dict[CostKind, dict[str, _Fit]] = {kind: {} for kind in CostKind}
+        # Asked for by every lane without a cost of its own; worked out once after each observation of the kind.
+        self._means: dict[CostKind, Cost] = {}
 
     def observe(self, lane: str, kind: CostKind, seconds: float, num_units: int = 1) -> None:
         """Raises `ValueError` for a duration or a number of units that cannot be."""
@@ -98,21 +97,25 @@ class CostBook:
             raise ValueError(
                 f"`seconds` must be ≥ 0 and `num_units` ≥ 1, got {seconds} and {num_units} for {kind} on `{lane}`"
             )
-        self._fits.setdefault((lane, kind), _Fit()).observe(num_units, seconds)
+        self._fits[kind].setdefault(lane, _Fit()).observe(num_units, seconds)
+        self._means.pop(kind, None)
 
     def cost(self, lane: str, kind: CostKind) -> Cost | None:
         """The lane's own cost; else its prior; else the mean of the lanes that have done such work; else `None`."""
-        fit = self._fits.get((lane, kind))
+        fit = self._fits[kind].get(lane)
         if fit is not None:
             return fit.cost
         if (lane, kind) in self._prior:
             return self._prior[lane, kind]
-        known = [fit.cost for (_, other), fit in self._fits.items() if other is kind]
-        if not known:
-            return None
-        return Cost(
-            sum(cost.per_call for cost in known) / len(known), sum(cost.per_unit for cost in known) / len(known)
-        )
+        return self._mean(kind) if self._fits[kind] else None
+
+    def _mean(self, kind: CostKind) -> Cost:
+        if kind not in self._means:
+            known = [fit.cost for fit in self._fits[kind].values()]
+            self._means[kind] = Cost(
+                sum(cost.per_call for cost in known) / len(known), sum(cost.per_unit for cost in known) / len(known)
+            )
+        return self._means[kind]
 
     def seconds(self, lane: str, kind: CostKind, num_units: int = 1) -> float | None:
         cost = self.cost(lane, kind)
@@ -120,11 +123,14 @@ class CostBook:
 
     def table(self) -> dict[tuple[str, CostKind], Cost]:
         """Everything known now: what a simulation of the rest of the run starts from."""
-        return self._prior | {key: fit.cost for key, fit in self._fits.items()}
+        learnt = {(lane, kind): fit.cost for kind, fits in self._fits.items() for lane, fit in fits.items()}
+        return self._prior | learnt
 
     def forget(self, lane: str) -> None:
         """A lane that left says nothing of the machine that takes its name next."""
-        self._fits = {key: fit for key, fit in self._fits.items() if key[0] != lane}
+        for fits in self._fits.values():
+            fits.pop(lane, None)
+        self._means.clear()
 
 
 def told_costs(table: CostTable) -> tuple[WorkCost, ...]:
