@@ -3,6 +3,7 @@ import { test } from "node:test";
 import type { StreamItem } from "../src/api/types.ts";
 import { reconnectDelay } from "../src/live/backoff.ts";
 import { ItemList, isEvent, isLog } from "../src/live/item_list.ts";
+import { decisionBehind, withLend } from "../src/live/lends.ts";
 import { MetricStore } from "../src/live/metric_store.ts";
 import { SequenceGate } from "../src/live/sequence_gate.ts";
 import { TimelineStore } from "../src/live/timeline_store.ts";
@@ -65,4 +66,30 @@ test("reconnecting backs off to a bound and is spread", () => {
   assert.ok(reconnectDelay(0, 0) < reconnectDelay(3, 0));
   assert.equal(reconnectDelay(50, 0.999) <= 15_000, true);
   assert.ok(reconnectDelay(4, 0) < reconnectDelay(4, 0.9));
+});
+
+const lend = (seq: number, decision: number, predicted: number | null, realised: number | null) =>
+  item(seq, "lend", {
+    decision, batch: 1, lanes: ["trainer-0"], num_fragments: 1, predicted_gain_seconds: predicted, realised_gain_seconds: realised,
+  });
+
+test("a decision to lend is settled by a second item, not told twice", () => {
+  const store = new TimelineStore();
+  for (const told of [lend(1, 1, 2, null), lend(2, 2, 1, null), lend(3, 1, 2, 1.5)]) assert.ok(store.apply(told));
+  assert.deepEqual(store.lends.map((one) => [one.decision, one.at, one.settled_at, one.realised_gain_seconds]), [[1, 1, 3, 1.5], [2, 2, null, null]]);
+});
+
+test("decisions counted anew are new ones", () => {
+  const store = new TimelineStore();
+  for (const told of [lend(1, 1, null, null), lend(2, 1, null, null)]) store.apply(told);
+  assert.equal(store.lends.length, 2);
+  assert.equal(withLend([], store.lends[0] as never).length, 1);
+});
+
+test("a lent span belongs to the newest decision for its lane", () => {
+  const store = new TimelineStore();
+  for (const told of [lend(1, 1, null, null), lend(5, 2, null, null)]) store.apply(told);
+  assert.equal(decisionBehind(store.lends, "trainer-0", 4)?.decision, 1);
+  assert.equal(decisionBehind(store.lends, "trainer-0", 9)?.decision, 2);
+  assert.equal(decisionBehind(store.lends, "trainer-1", 9), undefined);
 });

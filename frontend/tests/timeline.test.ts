@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Span } from "../src/live/timeline_store.ts";
 import { classLabel, parseClass } from "../src/timeline/classes.ts";
+import { busyShare, largestLoss, ordered, roles } from "../src/timeline/shares.ts";
 import { firstEndingAfter, spanAt } from "../src/timeline/search.ts";
 import { fitted, followed, panned, tickLabel, ticks, zoomed } from "../src/timeline/view.ts";
 
@@ -57,4 +58,31 @@ test("idle classes carry their cause in words", () => {
   assert.equal(parseClass("idle:head_of_line").cause, "head_of_line");
   assert.equal(classLabel("idle:publish_wait"), "Idle: waiting for a new version");
   assert.equal(classLabel("train"), "Train");
+});
+
+const BUBBLES = {
+  total_seconds: 100, by_lane: {}, stream_seq: 1,
+  by_class: { train: 30, generate: 20, "idle:publish_wait": 10, "idle:start_up": 40 },
+  by_role: {
+    reward: { "idle:no_fragment_ready": 50 },
+    rollout: { generate: 20, "idle:publish_wait": 10 },
+    trainer: { train: 30, "idle:start_up": 40 },
+  },
+};
+
+test("work comes before idling, and the longest idling first", () => {
+  assert.deepEqual(ordered(BUBBLES.by_class).map(([name]) => name), ["generate", "train", "idle:start_up", "idle:publish_wait"]);
+  assert.equal(busyShare(BUBBLES.by_class), 0.5);
+  assert.equal(busyShare({}), 0);
+});
+
+test("the largest loss is neither a run's beginning nor a reward lane's waiting", () => {
+  const loss = largestLoss(BUBBLES);
+  assert.deepEqual([loss?.role, loss?.name, loss?.share], ["rollout", "idle:publish_wait", 0.1]);
+  assert.equal(largestLoss({ ...BUBBLES, by_role: { trainer: { train: 1 } } }), null);
+});
+
+test("roles stand as the timeline shows them", () => {
+  assert.deepEqual(roles(BUBBLES).map(([role]) => role), ["trainer", "rollout", "reward"]);
+  assert.deepEqual(roles({ ...BUBBLES, by_role: { driver: {}, trainer: {} } }).map(([role]) => role), ["trainer", "driver"]);
 });

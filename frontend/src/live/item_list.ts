@@ -5,7 +5,7 @@ import type { StreamItem } from "../api/types.ts";
 import { SequenceGate } from "./sequence_gate.ts";
 
 /** Types too frequent to read as an event log; their content is drawn elsewhere. */
-const DRAWN_ELSEWHERE = new Set(["metrics", "spans", "queues", "staleness", "log"]);
+const DRAWN_ELSEWHERE = new Set(["metrics", "spans", "queues", "staleness", "lend", "costs", "log"]);
 
 export const isEvent = (item: StreamItem) => !DRAWN_ELSEWHERE.has(item.type);
 export const isLog = (item: StreamItem) => item.type === "log";

@@ -21,8 +21,8 @@ from telemetry.curves import curves
 from telemetry.lending import lending
 from telemetry.timeline import timeline
 
-BULK_TYPES = frozenset({"metrics", "spans", "queues", "staleness", "log"})
-"""Too many to read as events, and each has an address of its own."""
+BULK_TYPES = frozenset({"metrics", "spans", "queues", "staleness", "lend", "costs", "log"})
+"""Too many to read as events; what they tell has addresses of its own."""
 
 
 class RunDataView(APIView):
