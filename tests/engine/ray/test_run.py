@@ -220,13 +220,23 @@ def test_one_batch_ahead_a_resumed_run_learns_bit_for_bit_what_the_undisturbed_o
     assert [event["counts"] for event in resumed.ingest.of_type("staleness")] == [{"1": 8}, {"1": 8}]
 
 
-def test_a_run_obeys_its_commands_on_two_trainer_ranks(drive: Drive, make_spec: MakeSpec) -> None:
+@pytest.mark.parametrize(
+    ("pipeline", "stage"),
+    [
+        pytest.param({"tag": "greedy"}, 1, id="lending"),
+        pytest.param({"placement": "colocated"}, 2, id="colocated", marks=pytest.mark.slow),
+        pytest.param({"max_staleness": 1, "tag": "greedy"}, 0, id="ahead", marks=pytest.mark.slow),
+    ],
+)
+def test_a_run_obeys_its_commands_on_two_trainer_ranks(
+    drive: Drive, make_spec: MakeSpec, pipeline: dict[str, Any], stage: int
+) -> None:
     # No checkpoint by cadence: how many batches pass before a command is heard depends on the machine.
     spec = make_spec(
         num_batches=10_000,
-        lanes={"num_trainer": 2},
-        pipeline={"tag": "greedy"},
-        deepspeed={"zero_stage": 1},
+        lanes={"num_rollout": 0 if "placement" in pipeline else 1, "num_trainer": 2},
+        pipeline=pipeline,
+        deepspeed={"zero_stage": stage},
         checkpoint={"every_num_batches": None},
         evaluation={"every_num_batches": None},
     )
@@ -254,7 +264,8 @@ def test_a_run_obeys_its_commands_on_two_trainer_ranks(drive: Drive, make_spec: 
     num_batches = max(driven.batches_told())
     assert [event["batch"] for event in driven.ingest.of_type("evaluation")] == [0, num_batches], "where it stopped too"
     assert driven.ingest.of_type("checkpoint")[-1]["batch"] == num_batches
-    assert "pause" in {span["kind"] for event in driven.ingest.of_type("spans") for span in event["spans"]}
+    assert {"pause", "switch", "train"} <= kinds(driven, "trainer-0") | kinds(driven, "trainer-1")
+    assert {event["policy_version"] for event in driven.ingest.of_type("publish")} == set(range(num_batches + 1))
     check_tiling(driven)
 
 
