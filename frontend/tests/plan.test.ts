@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Plan, PlanChoice } from "../src/api/types.ts";
-import { choiceInWords, modesInOrder } from "../src/pages/run/plan_words.ts";
+import { choiceInWords, modesInOrder } from "../src/plan/plan_words.ts";
 
 const choice = (pipeline: Record<string, string | number | boolean>, num_rollout: number, num_trainer: number): PlanChoice => ({
   pipeline, num_rollout, num_trainer, fragment_size: 4, samples_per_second: 1, batch_seconds: 1, bound_share: 0.5, mean_staleness: null,

@@ -48,6 +48,7 @@ urlpatterns = [
     path("presets", catalog.PresetsView.as_view()),
     path("base-models", catalog.BaseModelsView.as_view()),
     path("runs:validate", runs.ValidateView.as_view()),
+    path("plans", runs.PlansView.as_view()),
     path("runs/<uuid:run_id>/", include(run_urls)),
     path("nodes", pool.NodesView.as_view()),
     path("nodes/<int:node_id>", pool.NodeView.as_view()),

@@ -48,6 +48,13 @@ def devices_for(wanted: LaneSpec) -> tuple[str, ...]:
     return tuple(_device(lane) for lane in free_in_order(kind)[:num_lanes])
 
 
+def pool_devices(num_lanes: int) -> tuple[str, ...]:
+    """The devices of the first `num_lanes` lanes that could generate or train, free or not; fewer where there are."""
+    kind = kind_for(Role.TRAINER, pool_lanes())
+    lanes = _usable_lanes().filter(kind=kind).order_by("node__name", "index")
+    return tuple(_device(lane) for lane in lanes[:num_lanes])
+
+
 def devices_of(run_id: UUID, attempt: int) -> tuple[str, ...]:
     """What the rollout and trainer lanes are that the attempt holds, in the order of their granting."""
     lanes = Lane.objects.filter(run_id=run_id, attempt=attempt).exclude(role=Role.REWARD.value)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from fleet.selectors import pool_devices
 from runs.costs import Measured, measured_costs
 from runs.models import Run
 from worker.contracts.names import Placement
@@ -43,6 +44,24 @@ def choose(run: Run, devices: Sequence[str]) -> Chosen:
     before = run.attempts.exclude(spec=None).order_by("-number").first() if run.resume_from else None
     if before is not None:
         return Chosen(before.concrete_spec, tuple(before.plan["trainers"]), before.plan)
+    made, body = _plan(asked, devices)
+    return Chosen(settled(asked, made.best), made.best.finding.candidate.trainers, body)
+
+
+def preview(asked: RunSpec) -> dict[str, Any]:
+    """What the planner would choose for such a run on the pool's lanes, free or not, whatever placement it asks for.
+
+    Where the pool has too few, the missing ones are taken to be like its last. Raises `CannotPlan`.
+    """
+    num_lanes = asked.lanes.num_rollout + asked.lanes.num_trainer
+    devices = pool_devices(num_lanes)
+    if not devices:
+        raise CannotPlan("the pool has no lanes: register a node first")
+    _, body = _plan(asked, devices + devices[-1:] * (num_lanes - len(devices)))
+    return {**body, "fits_pool": len(devices) == num_lanes}
+
+
+def _plan(asked: RunSpec, devices: Sequence[str]) -> tuple[Plan, dict[str, Any]]:
     profiles = [name for device in devices if (name := _profile_name(device)) is not None]
     measured = measured_costs(asked, devices)
     try:
@@ -54,11 +73,10 @@ def choose(run: Run, devices: Sequence[str]) -> Chosen:
         )
     except ValueError as error:
         raise CannotPlan(str(error)) from error
-    body = plan_body(asked, made, devices=devices, measured=measured)
-    return Chosen(settled(asked, made.best), made.best.finding.candidate.trainers, body)
+    return made, _body(asked, made, devices, measured)
 
 
-def plan_body(asked: RunSpec, made: Plan, *, devices: Sequence[str], measured: Measured | None) -> dict[str, Any]:
+def _body(asked: RunSpec, made: Plan, devices: Sequence[str], measured: Measured | None) -> dict[str, Any]:
     """The plan as plain JSON: what was chosen, what else there was, and what it was reckoned from."""
     num_trajectories = asked.algebra.num_trajectories
     return {

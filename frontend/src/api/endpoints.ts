@@ -3,8 +3,8 @@
 import type { JsonObject } from "../base/paths.ts";
 import { call, query } from "./client.ts";
 import type {
-  Adapter, BaseModel, BubblesAnswer, Checkpoint, CreatedToken, LendingAnswer, Member, MetricsAnswer, Page, Plan, Preset,
-  Project, ProjectRole, PromptSet, Run, SamplesAnswer, StalenessOfBatch, StreamItem, TimelineAnswer, Token, Transition,
+  Adapter, BaseModel, BubblesAnswer, Checkpoint, CreatedToken, LendingAnswer, Member, MetricsAnswer, Page, Plan, PlanPreview,
+  Preset, Project, ProjectRole, PromptSet, Run, SamplesAnswer, StalenessOfBatch, StreamItem, TimelineAnswer, Token, Transition,
   Try, Validation,
 } from "./types.ts";
 
@@ -74,6 +74,7 @@ export const api = {
 
   validate: (body: ({ spec: JsonObject } | { yaml: string }) & { project?: string }, signal?: AbortSignal) =>
     call<Validation>("POST", "/runs:validate", body, signal),
+  planFor: (spec: JsonObject) => call<PlanPreview>("POST", "/plans", { spec }),
   specSchema: () => call<JsonObject>("GET", "/run-spec-schema"),
   presets: () => list<Preset>("/presets"),
   baseModels: () => list<BaseModel>("/base-models"),

@@ -168,9 +168,8 @@ export interface SplitPoint {
   readonly is_rehearsed: boolean;
 }
 
-/** Why an attempt of a run with automatic placement works as it does. */
+/** What the planner chooses for a spec, and what else there is. */
 export interface Plan {
-  readonly attempt: number;
   readonly mode: string;
   readonly by_mode: Record<string, PlanChoice>;
   readonly curves: Record<string, readonly SplitPoint[]>;
@@ -178,6 +177,11 @@ export interface Plan {
   readonly devices: readonly string[];
   readonly costs: "measured" | "profile";
   readonly num_batches_measured: number;
+}
+
+/** A plan made before there is a run, on the lanes that the pool has. */
+export interface PlanPreview extends Plan {
+  readonly fits_pool: boolean;
 }
 
 export interface StalenessOfBatch {

@@ -28,9 +28,8 @@ class SplitBody(serializers.Serializer[Any]):
 
 
 class PlanBody(serializers.Serializer[Any]):
-    """Why an attempt works as it does."""
+    """What the planner chooses, and what else there is."""
 
-    attempt = serializers.IntegerField()
     mode = serializers.CharField(help_text="The one chosen, a key of `by_mode`.")
     trainers = serializers.ListField(child=serializers.IntegerField())
     by_mode = serializers.DictField(child=ChoiceBody())
@@ -41,5 +40,21 @@ class PlanBody(serializers.Serializer[Any]):
     num_batches_measured = serializers.IntegerField()
 
 
+class AttemptPlanBody(PlanBody):
+    """Why an attempt works as it does."""
+
+    attempt = serializers.IntegerField()
+
+
+class PlanPreviewBody(PlanBody):
+    """A plan made before there is a run."""
+
+    fits_pool = serializers.BooleanField(help_text="Whether the pool has as many lanes, free or not.")
+
+
+class SpecToPlan(serializers.Serializer[Any]):
+    spec = serializers.JSONField(help_text="A run spec as an object, or as YAML text.")
+
+
 class RunPlanBody(serializers.Serializer[Any]):
-    plan = PlanBody(allow_null=True, help_text="Null where the user chose, and before lanes were given.")
+    plan = AttemptPlanBody(allow_null=True, help_text="Null where the user chose, and before lanes were given.")

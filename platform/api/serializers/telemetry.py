@@ -43,7 +43,8 @@ class EventsQuery(serializers.Serializer[Any]):
     after_seq = serializers.IntegerField(required=False, min_value=0, help_text="Oldest first from here.")
     before_seq = serializers.IntegerField(required=False, min_value=1, help_text="The newest below this.")
     types = serializers.CharField(
-        default="", help_text="By comma, or `all`. Default: all but metrics, spans, queues, staleness, lend, costs and log."
+        default="",
+        help_text="By comma, or `all`. Default: all but those told in bulk (metrics, spans, lend, log, …).",
     )
     limit = serializers.IntegerField(default=500, min_value=1, max_value=MAX_ITEMS)
 

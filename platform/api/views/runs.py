@@ -3,6 +3,7 @@
 from typing import Any
 from uuid import UUID
 
+from django.core.exceptions import ValidationError as DjangoValidationError
 from django.db import transaction
 from django.db.models import QuerySet
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -18,9 +19,11 @@ from api.idempotency import HEADER, idempotent
 from api.pages import NewestFirst
 from api.parsing import checked, user_of
 from api.run_bodies import run_bodies
+from api.serializers import plans
 from api.serializers import runs as bodies
 from runs import commands, selectors, services
 from runs.models import Run
+from runs.planning import preview
 from runs.spec_check import WHOLE_SPEC, check_spec
 
 IDEMPOTENCY = OpenApiParameter(
@@ -47,6 +50,17 @@ class ValidateView(APIView):
                 "yaml": spec and spec.to_yaml(),
             }
         )
+
+
+class PlansView(APIView):
+    @extend_schema(request=plans.SpecToPlan, responses=plans.PlanPreviewBody)
+    def post(self, request: Request) -> Response:
+        """What the planner would choose for a spec on the pool's lanes, whatever placement it asks for; may take
+        seconds."""
+        report = check_spec(checked(plans.SpecToPlan(data=request.data))["spec"])
+        if report.spec is None:
+            raise DjangoValidationError({f"spec.{path}": texts for path, texts in report.errors.items()})
+        return Response(preview(report.spec))
 
 
 class RunViewSet(GenericViewSet[Any]):

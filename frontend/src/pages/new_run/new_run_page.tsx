@@ -1,5 +1,6 @@
 /** A new run: choose a preset or start from another run, adjust, see the resolved numbers, start. */
 
+import type { ComponentChildren } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
 import { api } from "../../api/endpoints.ts";
 import { messageOf } from "../../api/client.ts";
@@ -12,6 +13,7 @@ import { whyNot } from "./applies.ts";
 import { Field } from "./field.tsx";
 import { GROUPS, type GroupSpec } from "./fields.ts";
 import { FormModel } from "./form_model.ts";
+import { PlanPreview } from "./plan_preview.tsx";
 import { SpecSchema } from "./spec_schema.ts";
 import { ModelGroup, PromptsGroup, RewardsGroup, type GroupProps } from "./source_groups.tsx";
 import { Summary } from "./summary.tsx";
@@ -150,12 +152,16 @@ function FormGroups({ model, schema, models, promptSets }: FormGroupsProps) {
       <ModelGroup {...shared} models={models} />
       <PromptsGroup {...shared} promptSets={promptSets} />
       <RewardsGroup {...shared} />
-      {GROUPS.map((group) => <FieldGroup key={group.id} group={group} {...shared} />)}
+      {GROUPS.map((group) => (
+        <FieldGroup key={group.id} group={group} {...shared}>
+          {group.id === "pipeline" && <PlanPreview spec={shared.spec} ready={model.ok.value} />}
+        </FieldGroup>
+      ))}
     </>
   );
 }
 
-function FieldGroup({ group, ...shared }: { group: GroupSpec } & GroupProps) {
+function FieldGroup({ group, children, ...shared }: { group: GroupSpec; children?: ComponentChildren } & GroupProps) {
   const fields = (
     <div class="fields">
       {group.fields.map((field) => (
@@ -171,7 +177,7 @@ function FieldGroup({ group, ...shared }: { group: GroupSpec } & GroupProps) {
       {group.advanced ? (
         <details><summary class="small muted">{group.intro}</summary>{fields}</details>
       ) : (
-        <><p class="small muted">{group.intro}</p>{fields}</>
+        <><p class="small muted">{group.intro}</p>{fields}{children}</>
       )}
     </fieldset>
   );

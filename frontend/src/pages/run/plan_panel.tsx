@@ -5,11 +5,12 @@ import type { Plan, PlanChoice } from "../../api/types.ts";
 import { number, percent } from "../../base/format.ts";
 import { getPath } from "../../base/paths.ts";
 import type { MetricStore } from "../../live/metric_store.ts";
+import { ModeTable } from "../../plan/mode_table.tsx";
+import { basisInWords, choiceInWords } from "../../plan/plan_words.ts";
+import { SplitChart } from "../../plan/split_chart.tsx";
 import { useResource } from "../../ui/resource.ts";
 import { Empty, Failed } from "../../ui/states.tsx";
-import { choiceInWords, modeLabel, modesInOrder } from "./plan_words.ts";
 import type { RunProps } from "./context.ts";
-import { SplitChart } from "./split_chart.tsx";
 
 export function PlanPanel({ store, run }: RunProps) {
   const isAuto = getPath(run.spec, "pipeline.placement") === "auto";
@@ -20,7 +21,7 @@ export function PlanPanel({ store, run }: RunProps) {
     <section class="card" aria-label="Plan">
       <div class="card-head">
         <h2>Plan</h2>
-        {plan && <span class="small muted">{basis(plan)}</span>}
+        {plan && <span class="small muted">{basisInWords(plan)}</span>}
       </div>
       {answer.error !== null && <Failed message={answer.error} onRetry={answer.reload} />}
       {plan ? <Chosen plan={plan} metrics={store.metrics} /> : (
@@ -28,13 +29,6 @@ export function PlanPanel({ store, run }: RunProps) {
       )}
     </section>
   );
-}
-
-function basis({ costs, num_batches_measured, devices }: Plan): string {
-  const on = devices.filter(Boolean).join(", ") || "devices without a name";
-  return costs === "measured"
-    ? `reckoned from ${num_batches_measured} batches measured on an earlier run, on ${on}`
-    : `reckoned from the documented profile of the model, on ${on}; nothing was measured yet`;
 }
 
 function Chosen({ plan, metrics }: { plan: Plan; metrics: MetricStore }) {
@@ -83,29 +77,6 @@ function Figure({ label, value, unit, note }: { label: string; value: string; un
       <span class="tiny faint">{label}</span>
       <b class="num">{value} <span class="unit">{unit}</span></b>
       <span class="tiny muted num">{note}</span>
-    </div>
-  );
-}
-
-function ModeTable({ plan }: { plan: Plan }) {
-  return (
-    <div class="table-wrap">
-      <table class="class-table">
-        <thead><tr><th>Mode</th><th class="right">Rollout + trainer</th><th class="right">Samples/s</th><th>Share of the bound</th></tr></thead>
-        <tbody>
-          {modesInOrder(plan).map(([mode, choice]) => (
-            <tr key={mode} class={mode === plan.mode ? "chosen" : ""}>
-              <td>{modeLabel(mode)}</td>
-              <td class="right num">{choice.num_rollout === 0 ? `all ${choice.num_trainer}` : `${choice.num_rollout} + ${choice.num_trainer}`}</td>
-              <td class="right num">{number(choice.samples_per_second)}</td>
-              <td>
-                <span class="share-bar"><i style={{ width: percent(choice.bound_share).replace(" ", "") }} /></span>
-                <span class="num small muted">{percent(choice.bound_share)}</span>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
     </div>
   );
 }

@@ -1,8 +1,8 @@
 /** Throughput by split: how many of the lanes train, for the chosen mode and the strict ones beside it. Filled points were
  * simulated, hollow ones are limits that no schedule exceeds. */
 
-import type { Plan, SplitPoint } from "../../api/types.ts";
-import { number } from "../../base/format.ts";
+import type { Plan, SplitPoint } from "../api/types.ts";
+import { number } from "../base/format.ts";
 import { modeLabel } from "./plan_words.ts";
 
 const WIDTH = 420;

@@ -1,6 +1,6 @@
 /** A plan's modes and choices in words. Pure. */
 
-import type { Plan, PlanChoice } from "../../api/types.ts";
+import type { Plan, PlanChoice } from "../api/types.ts";
 
 const MODES: Record<string, string> = {
   colocated: "Colocated",
@@ -36,4 +36,12 @@ export function choiceInWords(choice: PlanChoice): string {
     max_staleness === 1 ? "the next batch begun one version early" : "",
   ].filter(Boolean);
   return [`${String(placement)}: ${lanes}`, ...switches, `fragments of ${choice.fragment_size}`].join(", ");
+}
+
+/** What the prediction rests on. */
+export function basisInWords({ costs, num_batches_measured, devices }: Plan): string {
+  const on = devices.filter(Boolean).join(", ") || "devices without a name";
+  return costs === "measured"
+    ? `reckoned from ${num_batches_measured} batches measured on an earlier run, on ${on}`
+    : `reckoned from the documented profile of the model, on ${on}; nothing was measured yet`;
 }
