@@ -41,8 +41,8 @@ def choose(run: Run, devices: Sequence[str]) -> Chosen:
     asked = run.run_spec
     if asked.pipeline.placement is not Placement.AUTO:
         return Chosen(asked)
-    before = run.attempts.exclude(spec=None).order_by("-number").first() if run.resume_from else None
-    if before is not None:
+    before = run.attempts.exclude(plan=None).order_by("-number").first() if run.resume_from else None
+    if before is not None and before.plan is not None:
         return Chosen(before.concrete_spec, tuple(before.plan["trainers"]), before.plan)
     made, body = _plan(asked, devices)
     return Chosen(settled(asked, made.best), made.best.finding.candidate.trainers, body)

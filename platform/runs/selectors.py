@@ -48,7 +48,7 @@ def commands_of(user: Actor, run: Run) -> QuerySet[PendingCommand]:
 def plan_of(user: Actor, run: Run) -> dict[str, Any] | None:
     """The newest attempt's plan, with the attempt's number; None where the user chose placement."""
     newest = attempts_of(user, run).exclude(plan=None).order_by("-number").first()
-    return None if newest is None else {"attempt": newest.number, **newest.plan}
+    return {"attempt": newest.number, **newest.plan} if newest is not None and newest.plan is not None else None
 
 
 def waiting_for(run: Run) -> str:

@@ -43,7 +43,7 @@ def bubbles(run_id: UUID, *, start: float | None = None, end: float | None = Non
     """
     up_to = last_stream_seq(run_id)
     by_lane: dict[str, Seconds] = {}
-    parameters = {
+    parameters: dict[str, Any] = {
         "run_id": run_id,
         "up_to": up_to,
         "from": -math.inf if start is None else start,

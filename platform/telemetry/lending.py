@@ -69,8 +69,9 @@ def _work(run_id: UUID, up_to: int) -> dict[str, Any]:
     """What trainer lanes did on loan, and what turning them over took."""
     rows = SpanRow.objects.filter(run_id=run_id, stream_seq__lte=up_to, kind__in=_LENT).values("kind")
     told = rows.annotate(seconds=Sum(F("end") - F("start")), spans=Count("id"), samples=Sum("num_samples")).order_by()
-    by_kind = {row["kind"]: row for row in told}
-    lent, switched = by_kind.get(SpanKind.LENT_GENERATE, {}), by_kind.get(SpanKind.SWITCH, {})
+    by_kind = {row["kind"]: dict(row) for row in told}
+    lent: dict[str, Any] = by_kind.get(SpanKind.LENT_GENERATE, {})
+    switched: dict[str, Any] = by_kind.get(SpanKind.SWITCH, {})
     return {
         "lent_seconds": lent.get("seconds", 0.0),
         "num_lent_fragments": lent.get("spans", 0),
