@@ -1,5 +1,6 @@
 """The lending ledger: every decision to let trainer lanes generate, what it promised, and what came of it."""
 
+from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
 
@@ -20,7 +21,8 @@ def lending(run_id: UUID, *, limit: int = DEFAULT_DECISIONS) -> dict[str, Any]:
     """The newest `limit` decisions, newest first, and totals over all of them, cut at one number.
 
     A decision is `{decision, attempt, batch, at, lanes, num_fragments, predicted_gain_seconds, settled_at,
-    realised_gain_seconds}`. Gains are totalled over decisions that have both, so that the two sums compare.
+    realised_gain_seconds}`. Mean gains are over the decisions that have both, so that the two compare; they are not
+    summed, for several decisions may hasten the end of one batch.
     """
     up_to = last_stream_seq(run_id)
     decisions = _decisions(run_id, up_to)
@@ -30,8 +32,8 @@ def lending(run_id: UUID, *, limit: int = DEFAULT_DECISIONS) -> dict[str, Any]:
         "totals": {
             "num_decisions": len(decisions),
             "num_graded": len(graded),
-            "predicted_gain_seconds": sum(one["predicted_gain_seconds"] for one in graded),
-            "realised_gain_seconds": sum(one["realised_gain_seconds"] for one in graded),
+            "mean_predicted_gain_seconds": _mean(one["predicted_gain_seconds"] for one in graded),
+            "mean_realised_gain_seconds": _mean(one["realised_gain_seconds"] for one in graded),
             **_work(run_id, up_to),
         },
         "stream_seq": up_to,
@@ -63,6 +65,11 @@ def _decisions(run_id: UUID, up_to: int) -> list[Decision]:
         if body["realised_gain_seconds"] is not None:
             known.update(settled_at=at, realised_gain_seconds=body["realised_gain_seconds"])
     return made
+
+
+def _mean(gains: Iterable[float]) -> float | None:
+    known = list(gains)
+    return sum(known) / len(known) if known else None
 
 
 def _work(run_id: UUID, up_to: int) -> dict[str, Any]:

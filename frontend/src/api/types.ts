@@ -138,8 +138,8 @@ export interface LendingAnswer {
   readonly totals: {
     readonly num_decisions: number;
     readonly num_graded: number;
-    readonly predicted_gain_seconds: number;
-    readonly realised_gain_seconds: number;
+    readonly mean_predicted_gain_seconds: number | null;
+    readonly mean_realised_gain_seconds: number | null;
     readonly lent_seconds: number;
     readonly num_lent_fragments: number;
     readonly num_lent_samples: number;

@@ -106,8 +106,8 @@ class DecisionBody(serializers.Serializer[Any]):
 class LendingTotals(serializers.Serializer[Any]):
     num_decisions = serializers.IntegerField()
     num_graded = serializers.IntegerField(help_text="Decisions with a prediction that are settled.")
-    predicted_gain_seconds = serializers.FloatField(help_text="Over the graded ones.")
-    realised_gain_seconds = serializers.FloatField(help_text="Over the graded ones.")
+    mean_predicted_gain_seconds = serializers.FloatField(allow_null=True, help_text="Of the graded ones.")
+    mean_realised_gain_seconds = serializers.FloatField(allow_null=True, help_text="Of the graded ones.")
     lent_seconds = serializers.FloatField()
     num_lent_fragments = serializers.IntegerField()
     num_lent_samples = serializers.IntegerField()

@@ -42,9 +42,8 @@ function Totals({ totals }: { totals: LendingAnswer["totals"] }) {
     facts.push(`${number(totals.num_lent_samples)} samples in ${duration(totals.lent_seconds)} on loan`);
     facts.push(`${duration(totals.switch_seconds)} of switching`);
   }
-  if (totals.num_graded > 0) {
-    facts.push(`predicted ${gain(totals.predicted_gain_seconds)}, realised ${gain(totals.realised_gain_seconds)} over ${number(totals.num_graded)}`);
-  }
+  const { mean_predicted_gain_seconds: predicted, mean_realised_gain_seconds: realised } = totals;
+  if (predicted !== null && realised !== null) facts.push(`a decision predicts ${gain(predicted)} and brings ${gain(realised)} on average`);
   return <span class="small muted num">{facts.join(" · ")}</span>;
 }
 
