@@ -156,7 +156,7 @@ class _Splits:
         total = (kinds.number - self.trainers) * np.maximum(own, 0.0)
         if self.mode.lends:
             total = total + self.trainers * np.maximum(borrowed, 0.0)
-        return np.asarray(total.sum(axis=1) < self.num_fragments)
+        return np.asarray(total @ np.ones(total.shape[1]) < self.num_fragments)
 
     def in_time(self, seconds: float) -> npt.NDArray[np.bool_]:
         """[split]: whether a batch can end so soon."""
@@ -189,10 +189,8 @@ class _Gang:
     @classmethod
     def of(cls, algebra: BatchAlgebra, kinds: LaneKinds, trainers: Counts, *, tsp: bool) -> Self:
         # Ranks go through equally many micro-batches in step, so the slowest kind sets the pace.
-        takes_part = trainers > 0
         pace, commit, publish = (
-            np.where(takes_part, seconds, 0.0).max(axis=1)
-            for seconds in (kinds.micro_batch, kinds.commit, kinds.publish)
+            _slowest(trainers, seconds) for seconds in (kinds.micro_batch, kinds.commit, kinds.publish)
         )
         sizes, which = np.unique(trainers.sum(axis=1), return_inverse=True)
 
@@ -208,15 +206,25 @@ class _Gang:
         )
 
 
+def _slowest(number: Counts, seconds: Seconds) -> Seconds:
+    """[split]: of the kinds that take part. Kinds are few and splits many, so kind by kind is fastest."""
+    slowest = np.zeros(len(number))
+    for of_kind, each in zip(number.T, seconds, strict=True):
+        slowest = np.maximum(slowest, np.where(of_kind > 0, each, 0.0))
+    return slowest
+
+
 def _fill(algebra: BatchAlgebra, kinds: LaneKinds, rollout: Counts, lent: Counts, score: float) -> Seconds:
     """When the first group can be complete: of a group's fragments, some lane takes at least the ceiling of its share.
 
     `lent`: trainer lanes that may generate; such a one goes back before the gang trains.
     """
-    num_generators = np.maximum((rollout + lent).sum(axis=1), 1)
-    num_each = np.ceil(algebra.group_size // algebra.fragment_size / num_generators)[:, None]
-    generated = kinds.pull + num_each * kinds.fragment
-    own = np.where(rollout > 0, generated + score, np.inf)
-    borrowed = np.where(lent > 0, kinds.lend + generated + np.maximum(score, kinds.reclaim), np.inf)
-    first = np.minimum(own, borrowed).min(axis=1)
-    return np.asarray(first)
+    num_generators = np.maximum((rollout + lent) @ np.ones(rollout.shape[1]), 1)
+    num_each = np.ceil(algebra.group_size // algebra.fragment_size / num_generators)
+    first = np.full(len(rollout), np.inf)
+    for kind, (own, borrowed) in enumerate(zip(rollout.T, lent.T, strict=True)):
+        generated = kinds.pull[kind] + num_each * kinds.fragment[kind]
+        back = kinds.lend[kind] + generated + max(score, float(kinds.reclaim[kind]))
+        first = np.minimum(first, np.where(own > 0, generated + score, np.inf))
+        first = np.minimum(first, np.where(borrowed > 0, back, np.inf))
+    return first

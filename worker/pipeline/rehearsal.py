@@ -38,8 +38,8 @@ class Rehearsal:
     """What came of a candidate."""
 
     batch_seconds: float
-    """What was trained and what was generated in the time measured, weighed by the work in each, as whole batches: a
-    stock of generated samples that shrank or grew is none of its pace."""
+    """For each batch trained in the time measured. Where less was generated meanwhile, the stock of the batch ahead
+    shrank, which cannot go on: then what is missing is added, by the work in it."""
     shares: Mapping[SpanClass, float]
     """Of the time of generating and training lanes, over the batches measured."""
     mean_staleness: float
@@ -85,7 +85,7 @@ def rehearse(
     lanes = _lanes(candidate, costs)
     Simulator(scheduler, work.algebra, lanes, table, spans.append, tsp=candidate.pipeline.tsp, observe=observe).run()
     start, end = published[first - 1], published[last - 1]
-    generated = _num_generated(spans, start, end) / work.algebra.num_trajectories
+    generated = min(num_batches, _num_generated(spans, start, end) / work.algebra.num_trajectories)
     share = generation_share(work.algebra, costs)
     return Rehearsal(
         batch_seconds=(end - start) / (share * generated + (1 - share) * num_batches),

@@ -26,11 +26,11 @@ from worker.pipeline.memory import Duty, lane_memory
 from worker.pipeline.modes import PlanningMode
 from worker.pipeline.rehearsal import Candidate, Rehearsal, rehearse
 
-_NUM_FRAGMENT_SIZES_TRIED = 2
+_NUM_FRAGMENT_SIZES_TRIED = 3
 _MAX_REHEARSED_LANES = 64
 """Beyond, a plan rests on the limits alone: rehearsing takes longer than a person waits for a page."""
 _MAX_ORDERS = 6
-_NEAR = 0.01
+_NEAR = 0.03
 """Relative: limits closer than this to the best do not tell splits apart."""
 
 
@@ -106,12 +106,15 @@ class Explorer:
             best = min(limits, key=limits.__getitem__)
             # The search decides in the run itself what a rehearsal would have told.
             return Finding(candidate=self._candidate(best, settings[-1]), batch_seconds=limits[best], rehearsal=None)
-        best_settings = settings[0]
-        best = self._climb_from(starts, best_settings, mode)
-        for other in settings[1:]:
-            reached = best if _rehearsing_costs_much(other) else self._climb_from([best], other, mode)
-            if self._seconds(reached, other) < self._seconds(best, best_settings):
-                best, best_settings = reached, other
+        best, best_settings = starts[0][0], settings[0]
+        for other in settings:
+            if _rehearsing_costs_much(other):
+                reached = [best]
+            else:
+                reached = [self._climb(of_size, other, mode) for of_size in starts]
+            for place in reached:
+                if self._seconds(place, other) < self._seconds(best, best_settings):
+                    best, best_settings = place, other
         rehearsal = self._rehearse(best, best_settings)
         return Finding(
             candidate=self._candidate(best, best_settings), batch_seconds=rehearsal.batch_seconds, rehearsal=rehearsal
@@ -137,21 +140,19 @@ class Explorer:
 
     # --- limits -----------------------------------------------------------------------------------------------------
 
-    def _starts(self, mode: PlanningMode) -> list[_Place]:
-        """Where to begin: of the best fragment sizes, the fewest, the most and the middle number of trainers whose
-        limit is near the best. Limits of modes that lend are flat, so the very best says little."""
+    def _starts(self, mode: PlanningMode) -> list[list[_Place]]:
+        """Where to begin: for each of the best fragment sizes the fewest, the most and the middle number of trainers
+        whose limit is near that size's best. Limits of modes that lend are flat, so the very best says little."""
         limits = self._limits(mode)
-        enough = (1 + _NEAR) * min(limits.values(), default=math.inf)
-        near = sorted((place for place, seconds in limits.items() if seconds <= enough), key=limits.__getitem__)
-        sizes = list(dict.fromkeys(place.fragment_size for place in near))
-        starts: dict[_Place, None] = {}
-        for size in sizes[:_NUM_FRAGMENT_SIZES_TRIED]:
-            of_size = sorted(
-                (place for place in near if place.fragment_size == size),
-                key=lambda place: (place.num_trainer, limits[place]),
-            )
-            starts |= dict.fromkeys([of_size[len(of_size) // 2], of_size[0], of_size[-1]])
-        return list(starts)
+        by_size: dict[int, list[_Place]] = {}
+        for place in sorted(limits, key=limits.__getitem__):
+            by_size.setdefault(place.fragment_size, []).append(place)
+        starts: list[list[_Place]] = []
+        for places in list(by_size.values())[:_NUM_FRAGMENT_SIZES_TRIED]:
+            near = [place for place in places if limits[place] <= (1 + _NEAR) * limits[places[0]]]
+            near.sort(key=lambda place: (place.num_trainer, limits[place]))
+            starts.append(list(dict.fromkeys([near[len(near) // 2], near[0], near[-1]])))
+        return starts
 
     def _limits(self, mode: PlanningMode) -> dict[_Place, float]:
         """Of every split that holds."""
@@ -195,7 +196,7 @@ class Explorer:
 
     # --- rehearsals -------------------------------------------------------------------------------------------------
 
-    def _climb_from(self, starts: Sequence[_Place], settings: PipelineSpec, mode: PlanningMode) -> _Place:
+    def _climb(self, starts: Sequence[_Place], settings: PipelineSpec, mode: PlanningMode) -> _Place:
         """From the fastest of these, step to a neighbouring number of trainers for as long as that shortens the batch,
         in ever smaller steps."""
         limits = self._limits(mode)
