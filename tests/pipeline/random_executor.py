@@ -71,11 +71,12 @@ def answer(action: Action) -> Event:
 class RandomExecutor:
     settings: Settings
     seed: int
-    observe: Callable[["RandomExecutor", Event | None, list[Action]], None] = lambda *_: None
-    """Called after each turn with the event applied and the actions that followed."""
+    observe: Callable[["RandomExecutor", list[Event], list[Action]], None] = lambda *_: None
+    """Called with the events applied since the last time and the actions that followed."""
     is_paused: bool = False
     now: float = 0.0
     events: list[tuple[Event, float]] = field(default_factory=list)
+    num_events_told: int = 0
 
     def __post_init__(self) -> None:
         self.random = Random(self.seed)
@@ -108,14 +109,16 @@ class RandomExecutor:
         for role in joining:
             self.join(role)
             if self.random.random() < 0.2 and GANG not in self.books.under_way:
-                self._react(None)
-        self._react(None)
+                self._react()
+        self._react()
 
     def turn(self) -> None:
         if self.random.random() < self.settings.disturbance:
             self._disturb()
         elif self.books.under_way:
             self.finish_one()
+        elif self.num_events_told < len(self.events):
+            self._react()
         else:
             self._mend()
 
@@ -126,9 +129,13 @@ class RandomExecutor:
         self.events.append((event, self.now))
         self.scheduler.apply(event, self.now)
 
-    def _react(self, event: Event | None) -> None:
-        if event is not None:
-            self.apply(event)
+    def _happens(self, event: Event) -> None:
+        """Sometimes the next event is there before anybody asks what to do about this one."""
+        self.apply(event)
+        if self.random.random() < 0.8:
+            self._react()
+
+    def _react(self) -> None:
         books = self.books
         if not self.is_paused:
             books.last_batch_allowed = books.head + self.settings.max_staleness
@@ -139,7 +146,8 @@ class RandomExecutor:
             elif not isinstance(action, Lend | LendSettled):
                 books.check(action, self.scheduler)
                 books.note_begun(action)
-        self.observe(self, event, actions)
+        self.observe(self, [event for event, _ in self.events[self.num_events_told :]], actions)
+        self.num_events_told = len(self.events)
 
     def finish_one(self) -> None:
         """Some worker finishes what it has under way, the faster the sooner."""
@@ -147,7 +155,7 @@ class RandomExecutor:
         (worker,) = self.random.choices(workers, [self.speeds[worker] for worker in workers])
         action = self.books.under_way[worker]
         self.books.note_done(action)
-        self._react(answer(action))
+        self._happens(answer(action))
 
     def _mend(self) -> None:
         """Nothing is under way: whoever is missing comes, or the run is stuck."""
@@ -155,13 +163,13 @@ class RandomExecutor:
         missing = [role for role in needed if not self.books.lanes(role)]
         if self.books.is_reserved:
             self.books.is_reserved = False
-            self._react(TrainerReleased())
+            self._happens(TrainerReleased())
         elif self.is_paused and self.scheduler.is_quiescent:
             self.is_paused = False
-            self._react(AdmissionOpened())
+            self._happens(AdmissionOpened())
         elif missing:
             self.join(missing[0])
-            self._react(None)
+            self._react()
         else:
             raise AssertionError(f"deadlock: nothing under way, {self.scheduler.queues()}")
 
@@ -175,7 +183,7 @@ class RandomExecutor:
 
     def lose(self, lane: str) -> None:
         self.books.note_lost(lane)
-        self._react(LaneLost(lane))
+        self._happens(LaneLost(lane))
 
     # --- disturbances -----------------------------------------------------------------------------------------------
 
@@ -189,12 +197,12 @@ class RandomExecutor:
             self._join_some()
         elif kind == "pause":
             self.is_paused = not self.is_paused
-            self._react(AdmissionClosed() if self.is_paused else AdmissionOpened())
+            self._happens(AdmissionClosed() if self.is_paused else AdmissionOpened())
         elif kind == "request":
             self._request()
         elif kind == "reserve" and (books.is_reserved or books.gang_is_whole):
             books.is_reserved = not books.is_reserved
-            self._react(TrainerReserved() if books.is_reserved else TrainerReleased())
+            self._happens(TrainerReserved() if books.is_reserved else TrainerReleased())
 
     def _join_some(self) -> None:
         """Trainer lanes join between optimizer steps only, whether or not others of the gang are lent."""
@@ -202,7 +210,7 @@ class RandomExecutor:
         if GANG not in self.books.under_way and not self.books.groups_taken:
             roles.append(Role.TRAINER)
         self.join(self.random.choice(roles))
-        self._react(None)
+        self._react()
 
     def _request(self) -> None:
         purpose = self.random.choice([Purpose.EVALUATE, Purpose.REQUEST])
@@ -212,4 +220,4 @@ class RandomExecutor:
         num_groups, group_size = self.random.randint(1, 3), self.random.randint(1, 5)
         request = EvaluationRequested(*identity, num_groups, group_size, self.books.trainer_version)
         self.books.requested[identity] = request
-        self._react(request)
+        self._happens(request)

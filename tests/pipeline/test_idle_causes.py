@@ -13,12 +13,14 @@ from worker.pipeline.types import (
     Action,
     AdmissionClosed,
     Commit,
+    EvaluationRequested,
     Event,
     Generate,
     LaneJoined,
     LaneLost,
     Publish,
     Pull,
+    Purpose,
     Score,
     Switch,
     TrainerReserved,
@@ -51,7 +53,21 @@ def test_a_group_begun_is_incomplete() -> None:
 
 
 def test_with_all_generated_the_reward_is_pending() -> None:
-    run = HandDriven(algebra_of(groups_per_minibatch=1))
+    run = HandDriven(TWO_GROUPS)
+    run.do_all(Generate)
+    assert causes(run)["t"] is IdleCause.REWARD_PENDING
+
+
+def test_the_cause_is_that_of_the_mini_batch_under_way() -> None:
+    run = HandDriven(algebra_of(num_minibatches=2, groups_per_minibatch=2, fragments=(2, 2)))
+    while not any(isinstance(action, Commit) for action in run.actions):
+        run.do_all(Score, Accumulate)
+        if not any(isinstance(action, Commit) for action in run.actions):
+            run.do(Generate)
+    run.do(Commit)
+    assert causes(run)["t"] is IdleCause.NO_FRAGMENT_READY
+    run.do(Generate)
+    assert causes(run)["t"] is IdleCause.GROUP_INCOMPLETE
     run.do_all(Generate)
     assert causes(run)["t"] is IdleCause.REWARD_PENDING
 
@@ -114,6 +130,16 @@ def test_trainer_lanes_with_work_behind_a_lent_lane_stand_at_the_head_of_the_lin
     assert run.scheduler.idle_cause("t") is None, "it generates"
 
 
+def test_with_all_of_the_batch_scored_it_is_still_the_lent_lane_that_stands_in_line() -> None:
+    lanes = (("t", Role.TRAINER), ("t2", Role.TRAINER), ("g", Role.ROLLOUT), ("s", Role.REWARD))
+    run = HandDriven(algebra_of(groups_per_minibatch=1, fragments=(1, 2)), tag=TrainerAssist.GREEDY, lanes=lanes)
+    run.apply(EvaluationRequested(Purpose.REQUEST, 0, 1, 2, 0))
+    run.do_all(Switch, Pull)
+    run.do(Generate, "g")
+    run.do_all(Score)
+    assert run.scheduler.idle_cause("t2") is IdleCause.HEAD_OF_LINE
+
+
 def test_a_colocated_lane_waits_for_the_groups_of_the_others() -> None:
     run = colocated(TWO_GROUPS, "t", "t2")
     run.do_all(Switch, Pull)
@@ -157,7 +183,7 @@ def test_a_reserved_trainer_is_not_idle() -> None:
 
 
 def test_at_any_moment_a_lane_has_either_work_or_a_cause() -> None:
-    def check(executor: RandomExecutor, _event: Event | None, _actions: list[Action]) -> None:
+    def check(executor: RandomExecutor, _events: list[Event], _actions: list[Action]) -> None:
         books = executor.books
         for lane, role in books.roles.items():
             is_busy = lane in books.under_way

@@ -1,10 +1,16 @@
 """Single moments of a trainer lane that generates: when it goes, what it takes, when it comes back."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from tests.pipeline.hand_driven import HandDriven, colocated
 from tests.pipeline.strategies import algebra_of
 from worker.contracts.names import Role, TrainerAssist
+from worker.pipeline.fragments import cut_fragments
+from worker.pipeline.generation import Generation
+from worker.pipeline.lanes import Lane, LaneTable
+from worker.pipeline.lending import Allowance, Lending
 from worker.pipeline.protocol import ProtocolError
 from worker.pipeline.types import (
     Accumulate,
@@ -12,6 +18,7 @@ from worker.pipeline.types import (
     Commit,
     EvaluationRequested,
     Generate,
+    Generated,
     LaneJoined,
     Lend,
     Publish,
@@ -19,6 +26,7 @@ from worker.pipeline.types import (
     Purpose,
     Score,
     Switch,
+    Switched,
     TrainerReleased,
     TrainerReserved,
 )
@@ -80,6 +88,12 @@ def test_without_fragments_left_a_lent_lane_comes_home() -> None:
     run.do(Switch)
     run.do(Pull)
     assert of_lane(run.do(Generate, "t"), "t") == [Switch("t", Role.TRAINER)]
+
+
+def test_a_lane_that_finds_nothing_left_turns_back_without_a_pull() -> None:
+    run = HandDriven(TWO_GROUPS, tag=GREEDY)
+    run.do(Generate, "g")
+    assert run.do(Switch) == [Switch("t", Role.TRAINER)]
 
 
 def test_no_more_lanes_are_lent_than_fragments_wait() -> None:
@@ -158,6 +172,48 @@ def test_lent_lanes_serve_requests_too() -> None:
     (generate,) = of_lane(run.do(Pull), "t")
     assert isinstance(generate, Generate)
     assert generate.fragment.key.purpose is Purpose.REQUEST
+
+
+class TwoFragmentsOnce:
+    """Grants two fragments each, the first time that it is asked."""
+
+    def __init__(self) -> None:
+        self.num_asked = 0
+
+    def grant(self, idle: Sequence[Lane], at: float) -> Allowance | None:
+        self.num_asked += 1
+        return Allowance(num_fragments=2) if self.num_asked == 1 else None
+
+
+def test_a_lane_begins_no_more_fragments_than_it_was_allowed() -> None:
+    lanes, policy = LaneTable(), TwoFragmentsOnce()
+    generation = Generation(lanes)
+    lending = Lending(lanes, generation, policy, together=False)
+    lanes.join(LaneJoined("t", Role.TRAINER, 0))
+    cut = cut_fragments(purpose=Purpose.TRAIN, batch=0, num_groups=5, group_size=2, fragment_size=2, policy_version=0)
+    generation.enqueue(cut)
+    assert list(lending.lend((0,), 0.0)) == [Lend(1, 0, ("t",), 2, None), Switch("t", Role.ROLLOUT)]
+    lanes.finish("t", Switched("t", Role.ROLLOUT))
+    for group in range(2):
+        (generate,) = generation.next_actions(0, 0.0)
+        assert isinstance(generate, Generate)
+        assert generate.fragment.key.group == group
+        assert list(lending.reclaim(training_waits=False, at=0.0)) == []
+        lanes.finish("t", Generated("t", generate.fragment.key))
+    assert list(generation.next_actions(0, 0.0)) == []
+    assert list(lending.lend((0,), 0.0)) == []
+    assert policy.num_asked == 2, "asked again, once the allowance is used up"
+    assert list(lending.reclaim(training_waits=False, at=0.0)) == [Switch("t", Role.TRAINER)]
+
+
+def test_a_lent_lane_that_is_lost_is_away_no_more() -> None:
+    lanes = LaneTable()
+    lanes.join(LaneJoined("t", Role.TRAINER, None))
+    lanes.allow(lanes["t"], 1)
+    lanes.start(lanes["t"], Switch("t", Role.ROLLOUT), 0.0)
+    assert (lanes.num_away, [lane.name for lane in lanes.allowed]) == (1, ["t"])
+    lanes.lose("t")
+    assert (lanes.num_away, lanes.allowed, lanes.nothing_under_way) == (0, [], True)
 
 
 # --- colocated --------------------------------------------------------------------------------------------------------

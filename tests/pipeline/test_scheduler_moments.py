@@ -1,6 +1,7 @@
 """Single moments of a run: who goes first, what overlaps, what waits."""
 
 from tests.pipeline.hand_driven import HandDriven
+from tests.pipeline.random_executor import answer
 from tests.pipeline.strategies import algebra_of
 from worker.contracts.names import Role
 from worker.pipeline.types import (
@@ -197,6 +198,23 @@ def test_a_reserved_trainer_trains_when_it_is_released() -> None:
     run.do_all(Generate, Score)
     assert run.actions == []
     assert run.apply(TrainerReleased()) == [Accumulate(0, 0, 0, (0,))]
+
+
+def test_a_run_is_not_finished_while_its_trainer_is_reserved() -> None:
+    run = HandDriven(TWO_GROUPS, num_batches=1)
+    run.do_all(Generate, Score, Accumulate, Commit, Publish, Pull)
+    assert run.scheduler.is_finished
+    run.apply(TrainerReserved())
+    assert not run.scheduler.is_finished
+    assert not run.scheduler.is_at_boundary
+    run.apply(TrainerReleased())
+    assert run.scheduler.is_finished
+
+
+def test_a_lane_lost_right_after_it_handed_in_its_work_is_given_no_more() -> None:
+    run = HandDriven(TWO_GROUPS)
+    run.scheduler.apply(answer(run.actions.pop()), run.at)
+    assert [type(action) for action in run.apply(LaneLost("g"))] == [Score]
 
 
 def test_queue_depths_are_told() -> None:

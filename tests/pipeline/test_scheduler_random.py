@@ -134,7 +134,7 @@ def test_a_run_under_constant_disturbance_still_ends(run: Settings, seed: int) -
 def test_the_same_events_give_the_same_actions(run: Settings, seed: int) -> None:
     turns: list[tuple[int, float, list[Action]]] = []
 
-    def note(executor: RandomExecutor, _event: Event | None, actions: list[Action]) -> None:
+    def note(executor: RandomExecutor, _events: list[Event], actions: list[Action]) -> None:
         turns.append((len(executor.events), executor.now, actions))
 
     executor = RandomExecutor(run, seed, observe=note).run()

@@ -20,6 +20,7 @@ from worker.pipeline.types import (
     Commit,
     Event,
     Generate,
+    LaneJoined,
     LaneLost,
     Publish,
     Pull,
@@ -48,17 +49,18 @@ class Timekeeper:
         self.lives: dict[str, list[float]] = {}
         self.busy: dict[str, list[str]] = {}
 
-    def observe(self, executor: RandomExecutor, event: Event | None, actions: list[Action]) -> None:
+    def observe(self, executor: RandomExecutor, events: list[Event], actions: list[Action]) -> None:
         if not self.lives:
             scheduler = executor.scheduler
             self.recorder = SpanRecorder(self.spans.append, scheduler.idle_cause, scheduler.idle_state)
-        if isinstance(event, LaneLost):
-            self.busy.pop(event.lane, None)
-            self.recorder.lane_stopped(event.lane, self.now)
-            self.lives[event.lane].append(self.now)
-        for lane in executor.books.roles.keys() - self.lives.keys():
-            self.recorder.lane_started(lane, self.now)
-            self.lives[lane] = [self.now]
+        for event in events:
+            if isinstance(event, LaneLost):
+                self.busy.pop(event.lane, None)
+                self.recorder.lane_stopped(event.lane, self.now)
+                self.lives[event.lane].append(self.now)
+            elif isinstance(event, LaneJoined):
+                self.recorder.lane_started(event.lane, self.now)
+                self.lives[event.lane] = [self.now]
         for worker in [worker for worker in self.busy if worker not in executor.books.under_way]:
             self._end(worker)
         for action in actions:
