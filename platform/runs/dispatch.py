@@ -20,7 +20,7 @@ from runs.actions import legal_actions
 from runs.enqueue import enqueue_on_commit
 from runs.failure import describe_failure
 from runs.models import Attempt, Run
-from runs.planning import CannotPlan, Chosen, choose
+from runs.planning import CannotPlan, Chosen, PlannerBusy, choose
 from runs.stream import lock_stream
 from runs.transitions import RunStateConflict, move
 from worker.contracts.states import RunState
@@ -54,7 +54,7 @@ def dispatch_waiting() -> list[UUID]:
             break
         try:
             start_attempt(run.pk)
-        except LanesTaken:
+        except (LanesTaken, PlannerBusy):
             break
         except RunStateConflict:
             continue
@@ -68,7 +68,7 @@ def dispatch_waiting() -> list[UUID]:
 def start_attempt(run_id: UUID) -> Attempt:
     """Give the run lanes and its next attempt.
 
-    Raises `LanesTaken`, `RunStateConflict` when the run does not wait any more, `CannotPlan`.
+    Raises `LanesTaken`, `RunStateConflict` when the run does not wait any more, `CannotPlan`, `PlannerBusy`.
     """
     run = Run.objects.get(pk=run_id)
     wanted = run.run_spec.granted_lanes

@@ -4,9 +4,12 @@ Invariant: the run keeps what its user asked for; what an attempt works by is de
 granted. An attempt that goes on from a checkpoint keeps the choice that the checkpoint was made under.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
+
+from django.db import connection, transaction
 
 from fleet.selectors import pool_devices
 from runs.costs import Measured, measured_costs
@@ -19,8 +22,16 @@ from worker.pipeline.planner import Choice, Plan, plan, settled
 MEASURED, PROFILE = "measured", "profile"
 
 
+PLANNER_LOCK = 0x7A9DE3
+"""Key of the database's advisory lock under which plans are made: one at a time, as each keeps a core busy."""
+
+
 class CannotPlan(Exception):
     """The planner finds no placement for the run on these lanes; the message says why."""
+
+
+class PlannerBusy(Exception):
+    """Another plan is being made just now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +47,7 @@ class Chosen:
 def choose(run: Run, devices: Sequence[str]) -> Chosen:
     """What the run's next attempt works by on generating and training lanes of these `devices`.
 
-    Raises `CannotPlan`.
+    Raises `CannotPlan`, `PlannerBusy`.
     """
     asked = run.run_spec
     if asked.pipeline.placement is not Placement.AUTO:
@@ -51,7 +62,7 @@ def choose(run: Run, devices: Sequence[str]) -> Chosen:
 def preview(asked: RunSpec) -> dict[str, Any]:
     """What the planner would choose for such a run on the pool's lanes, free or not, whatever placement it asks for.
 
-    Where the pool has too few, the missing ones are taken to be like its last. Raises `CannotPlan`.
+    Where the pool has too few, the missing ones are taken to be like its last. Raises `CannotPlan`, `PlannerBusy`.
     """
     num_lanes = asked.lanes.num_rollout + asked.lanes.num_trainer
     devices = pool_devices(num_lanes)
@@ -64,16 +75,29 @@ def preview(asked: RunSpec) -> dict[str, Any]:
 def _plan(asked: RunSpec, devices: Sequence[str]) -> tuple[Plan, dict[str, Any]]:
     profiles = [name for device in devices if (name := _profile_name(device)) is not None]
     measured = measured_costs(asked, devices)
-    try:
-        made = plan(
-            asked,
-            # Lanes without a profile are reckoned as the planner's default, all alike: half a list says nothing.
-            devices=profiles if len(profiles) == len(devices) else (),
-            costs=None if measured is None else measured.table,
-        )
-    except ValueError as error:
-        raise CannotPlan(str(error)) from error
+    with _alone():
+        try:
+            made = plan(
+                asked,
+                # Lanes without a profile are reckoned as the planner's default, all alike: half a list says nothing.
+                devices=profiles if len(profiles) == len(devices) else (),
+                costs=None if measured is None else measured.table,
+            )
+        except ValueError as error:
+            raise CannotPlan(str(error)) from error
     return made, _body(asked, made, devices, measured)
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """Hold the planner's lock, which ends with its transaction. Raises `PlannerBusy`, at once, where another has it."""
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [PLANNER_LOCK])
+            (is_ours,) = cursor.fetchone()
+        if not is_ours:
+            raise PlannerBusy("another plan is being made just now: ask again in a few seconds")
+        yield
 
 
 def _body(asked: RunSpec, made: Plan, devices: Sequence[str], measured: Measured | None) -> dict[str, Any]:

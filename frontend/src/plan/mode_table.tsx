@@ -7,7 +7,7 @@ import { modeLabel, modesInOrder } from "./plan_words.ts";
 export function ModeTable({ plan }: { plan: Plan }) {
   return (
     <div class="table-wrap">
-      <table class="class-table">
+      <table class="class-table mode-table">
         <thead><tr><th>Mode</th><th class="right">Rollout + trainer</th><th class="right">Samples/s</th><th>Share of the bound</th></tr></thead>
         <tbody>
           {modesInOrder(plan).map(([mode, choice]) => (

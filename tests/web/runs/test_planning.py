@@ -1,20 +1,22 @@
 """Automatic placement: settled when lanes are given, by costs measured on the same work, and kept with the attempt."""
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.db import connection
 
 from fleet.models import Lane
 from fleet.selectors import grants_of
 from fleet.services import allocate, ensure_local_lanes
-from runs import attempts
+from runs import attempts, planning
 from runs.bootstrap import trade_code
 from runs.costs import MIN_BATCHES, measured_costs, record_costs, workload_of
 from runs.dispatch import dispatch_waiting, start_attempt
 from runs.launch import launch
 from runs.models import Attempt, AttemptOutcome, Run
-from runs.planning import MEASURED, PROFILE, choose
+from runs.planning import MEASURED, PROFILE, PlannerBusy, choose, preview
 from runs.selectors import plan_of, waiting_for
 from worker.contracts.events import CostsEvent, WorkCost
 from worker.contracts.ingest import BOOTSTRAP_CODE_VARIABLE
@@ -157,3 +159,31 @@ def test_members_read_the_plan_of_the_newest_attempt(auto_run: Run, make_run: Ca
     plan = plan_of(owner, auto_run)
     assert plan is not None
     assert plan["attempt"] == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_one_plan_is_made_at_a_time_and_other_dispatchers_do_not_wait_for_it(
+    auto_run: Run, make_spec: MakeSpec, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, seen = planning.plan, []
+
+    def plan_while_another_asks(*args: Any, **kwargs: Any) -> Any:
+        if not seen:
+            seen.append(True)
+            thread = threading.Thread(target=ask)
+            thread.start()
+            thread.join(timeout=10)
+        return real(*args, **kwargs)
+
+    def ask() -> None:
+        try:
+            seen.append(dispatch_waiting())
+            with pytest.raises(PlannerBusy, match="ask again"):
+                preview(make_spec(**AUTO))
+            seen.append("refused")
+        finally:
+            connection.close()
+
+    monkeypatch.setattr("runs.planning.plan", plan_while_another_asks)
+    assert dispatch_waiting() == [auto_run.pk]
+    assert seen == [True, [], "refused"]
