@@ -91,9 +91,12 @@ def test_without_fragments_left_a_lent_lane_comes_home() -> None:
 
 
 def test_a_lane_that_finds_nothing_left_turns_back_without_a_pull() -> None:
-    run = HandDriven(TWO_GROUPS, tag=GREEDY)
+    run = HandDriven(algebra_of(groups_per_minibatch=3, fragments=(1, 2)), tag=GREEDY)
     run.do(Generate, "g")
-    assert run.do(Switch) == [Switch("t", Role.TRAINER)]
+    (last_but_one,) = (action for action in of_lane(run.actions, "g") if isinstance(action, Generate))
+    # Both are free at once, and the other lane comes first.
+    run.scheduler.apply(Generated("g", last_but_one.fragment.key), run.at)
+    assert of_lane(run.do(Switch), "t") == [Switch("t", Role.TRAINER)]
 
 
 def test_no_more_lanes_are_lent_than_fragments_wait() -> None:
