@@ -28,6 +28,7 @@ class Loan:
     """A trainer lane away from the gang."""
 
     lane: str
+    lent_at: float
     home_from: float
     """When it can begin its way back at the earliest."""
     ready: float
@@ -84,6 +85,7 @@ def loans_now(helpers: Sequence[Helper], granted: Sequence[Helper], num_fragment
     return tuple(
         Loan(
             lane=helper.lane,
+            lent_at=0.0,
             home_from=helper.home_from if helper.is_away else helper.lend,
             ready=helper.ready,
             began=helper.began if helper.ready == helper.home_from else helper.ready - helper.pull,
@@ -100,6 +102,7 @@ def loans_at(at: float, helpers: Sequence[Helper], num_fragments: int) -> tuple[
     return tuple(
         Loan(
             lane=helper.lane,
+            lent_at=at,
             home_from=at + helper.lend,
             ready=at + helper.lend + helper.pull,
             began=at + helper.lend,
@@ -137,6 +140,11 @@ class _Play:
             until=np.concatenate([rollout.until, [give_way for _, give_way in loans]]),
             left=np.concatenate([rollout.left, [float(loan.left) for loan, _ in loans]]),
         )
+        self._is_rollout = np.arange(self._lanes.free.size) < self._num_rollout
+        # Rollout lanes are never lent.
+        self._lent_at = np.concatenate([np.full(self._num_rollout, NEVER), [loan.lent_at for loan, _ in loans]])
+        self._called_back = np.full(self._lanes.free.size, NEVER)
+        """When the list was empty, and lent lanes lost what they were allowed."""
         self._versions = outlook.versions
         self._to_score: list[tuple[Indices, Seconds]] = []
         """Of each batch generated so far: the groups of its fragments, and when these are generated."""
@@ -177,8 +185,6 @@ class _Play:
         begins = 0.0 if batch.version is not None else self._begins(number)
         num_others = 0 if number else self._outlook.num_others
         num_fragments = num_others + batch.waiting.size
-        if batch.version is None:
-            self._send_home_before(begins)
         lanes = self._lanes.not_before(begins)
         if num_fragments:
             lanes = self._pulled(lanes, self._version_of(batch, begins))
@@ -195,18 +201,19 @@ class _Play:
         groups, known = batch.begun
         self._to_score.append((np.concatenate([groups, batch.waiting]), np.concatenate([known, generated])))
 
-    def _send_home_before(self, begins: float) -> None:
-        """A lent lane that finds nothing to do goes back; it does not wait for the next batch to begin."""
-        is_rollout = np.arange(self._lanes.free.size) < self._num_rollout
-        left = np.where(is_rollout | (self._lanes.free > begins - SAME_MOMENT), self._lanes.left, 0.0)
-        self._lanes = replace(self._lanes, left=left)
-
     def _begins(self, number: int) -> float:
         """When admission lets a batch begin: few enough are ahead of it, and a generator has nothing else to do."""
         must_be_over = number - 1 - self._outlook.max_staleness
         over = self._ends[must_be_over] if must_be_over >= 0 else 0.0
-        may_take = (self._lanes.left > 0) & (self._lanes.free < self._lanes.until)
-        return max(over, float(self._lanes.free[may_take].min()))
+        is_lent = (self._lent_at <= self._last_start) & (self._lanes.left > 0)
+        is_lent &= self._lanes.free < self._lanes.until
+        first_free = float(self._lanes.free[self._is_rollout | is_lent].min())
+        if max(over, first_free) <= self._last_start + SAME_MOMENT:
+            return self._last_start
+        # With nothing left to take, whoever is lent is called back, and does not count as a generator.
+        self._called_back = np.where(is_lent, self._last_start, self._called_back)
+        self._lanes = replace(self._lanes, left=np.where(is_lent, 0.0, self._lanes.left))
+        return max(over, float(self._lanes.free[self._is_rollout].min()))
 
     def _version_of(self, batch: BatchOutlook, begins: float) -> int:
         if batch.version is not None:
@@ -293,15 +300,16 @@ class _Play:
         """When all lanes away in this bubble are back."""
         stint = self._plan[ordinal]
         first = self._num_rollout + sum(len(earlier.loans) for earlier in self._plan[:ordinal])
-        # A lane that finds nothing left to do does not even pull.
-        nothing_left = min(stint.give_way, self._last_start)
-        leaves = [
-            float(self._lanes.free[column])
-            if self._num_taken[column]
-            else (loan.home_from if nothing_left <= loan.home_from or not loan.left else loan.ready)
-            for column, loan in enumerate(stint.loans, first)
-        ]
+        leaves = [self._leaves(loan, column, stint.give_way) for column, loan in enumerate(stint.loans, first)]
         reclaims = [loan.reclaim for loan in stint.loans]
         if self._outlook.lends_together:
             return max(leaves, default=0.0) + max(reclaims, default=0.0)
         return max((leave + reclaim for leave, reclaim in zip(leaves, reclaims, strict=True)), default=0.0)
+
+    def _leaves(self, loan: Loan, column: int, give_way: float) -> float:
+        """When a lent lane begins its way back."""
+        if self._num_taken[column]:
+            return float(self._lanes.free[column])
+        # One that finds nothing to do does not even pull.
+        nothing_to_do = min(give_way, self._last_start, float(self._called_back[column]))
+        return loan.home_from if nothing_to_do <= loan.home_from or not loan.left else loan.ready

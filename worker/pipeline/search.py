@@ -18,7 +18,7 @@ from worker.pipeline.lanes import Lane
 from worker.pipeline.lending import Allowance, Prediction
 from worker.pipeline.outlook import Helper, Lookout, Outlook
 
-DEPTH = 2
+DEPTH = 1
 """Bubbles that a decision looks ahead, beyond the open one."""
 BREADTH = 3
 """Choices in the open bubble that are followed further."""
