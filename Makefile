@@ -8,7 +8,7 @@
 
 PYTHON := .venv/bin/python
 .DEFAULT_GOAL := help
-.PHONY: help up demo demo-long test test-full lint types bundle demo-model bench-pipeline bench-pipeline-real bench-emulated bench-scheduler lock clean ready ready-dev
+.PHONY: help up demo demo-long test test-full lint types bundle demo-model bench-pipeline bench-pipeline-real bench-emulated bench-scheduler bench-search lock clean ready ready-dev
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /  make \1 \t/' | expand -t 20
@@ -54,6 +54,9 @@ bench-emulated: ready-dev ## the simulator against 8 to 32 emulated lanes on rea
 
 bench-scheduler: ready-dev ## what a decision costs the scheduler with 32 to 4,096 lanes
 	@exec $(PYTHON) -m tests.bench.scheduler_scale
+
+bench-search: ready-dev ## what lending by search gains and loses, over a grid of cost profiles (some 10 minutes)
+	@exec $(PYTHON) -m tests.bench.search_grid
 
 lock: ready-dev ## rewrite the requirement locks
 	@PATH="$(CURDIR)/.venv/bin:$$PATH" exec deploy/requirements/lock.sh

@@ -143,7 +143,7 @@ class Recorded(Scheduler):
 
 
 def noisy(seed: int) -> Callable[[float], float]:
-    """Every expected duration has its own stream of factors: compared runs meet the same luck where they do the same."""
+    """Each expected duration has its own stream of factors: compared runs have the same luck at the same work."""
     streams: dict[float, Random] = {}
 
     def vary(seconds: float) -> float:
