@@ -32,7 +32,7 @@ function Nothing({ run }: RunProps) {
   return placement === "disaggregated" && getPath(run.spec, "pipeline.tag") === "off" ? (
     <Empty title="Lending is off">With pipeline.tag at greedy or search, idle trainer lanes generate too.</Empty>
   ) : (
-    <Empty title="No decision yet">Trainer lanes are asked whenever they idle while fragments wait.</Empty>
+    <Empty title="No decision">Trainer lanes are asked when they idle while fragments wait; colocated ones never are.</Empty>
   );
 }
 

@@ -6,7 +6,7 @@ import { number, percent } from "../../base/format.ts";
 import { getPath } from "../../base/paths.ts";
 import type { MetricStore } from "../../live/metric_store.ts";
 import { ModeTable } from "../../plan/mode_table.tsx";
-import { basisInWords, choiceInWords } from "../../plan/plan_words.ts";
+import { basisInWords, choiceInWords, modesInOrder } from "../../plan/plan_words.ts";
 import { SplitChart } from "../../plan/split_chart.tsx";
 import { useResource } from "../../ui/resource.ts";
 import { Empty, Failed } from "../../ui/states.tsx";
@@ -48,20 +48,29 @@ function Chosen({ plan, metrics }: { plan: Plan; metrics: MetricStore }) {
 
 function Figures({ plan, best, metrics }: { plan: Plan; best: PlanChoice; metrics: MetricStore }) {
   void metrics.version.value;
-  const colocated = plan.by_mode["colocated"];
+  const other = compared(plan);
   const measured = settledMean(metrics.curves.get("speed/images_per_second")?.value ?? []);
   const off = measured === null ? null : measured / best.samples_per_second - 1;
   return (
     <div class="headline">
       <Figure label="Predicted" value={number(best.samples_per_second)} unit="samples/s" note={`${percent(best.bound_share)} of the bound`} />
-      {colocated && (
-        <Figure label="Colocated would be" value={number(colocated.samples_per_second)} unit="samples/s"
-          note={`${number(best.samples_per_second / colocated.samples_per_second)} × is gained`} />
+      {other && (
+        <Figure label={`${other.label} would be`} value={number(other.choice.samples_per_second)} unit="samples/s"
+          note={`the choice is ${number(best.samples_per_second / other.choice.samples_per_second)} × as fast`} />
       )}
       <Figure label="Measured so far" value={measured === null ? "…" : number(measured)} unit={measured === null ? "" : "samples/s"}
         note={off === null ? "from the second batch on" : `${off < 0 ? "−" : "+"}${percent(Math.abs(off))} against the plan`} />
     </div>
   );
+}
+
+/** What the choice is measured against: colocated placement, or the best of the others where that was chosen. */
+function compared(plan: Plan): { label: string; choice: PlanChoice } | null {
+  const colocated = plan.by_mode["colocated"];
+  if (plan.mode !== "colocated" && colocated) return { label: "Colocated", choice: colocated };
+  const others = modesInOrder(plan).filter(([mode]) => mode !== plan.mode).map(([, choice]) => choice);
+  const next = others.reduce<PlanChoice | null>((best, one) => (one.samples_per_second > (best?.samples_per_second ?? 0) ? one : best), null);
+  return next && { label: "The next best", choice: next };
 }
 
 /** The first batch fills the pipeline; the mean of all others grades the plan. */
