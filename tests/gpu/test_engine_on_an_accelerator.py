@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from tests.engine.frozen import draw_groups, perturbed_adapter
+from worker.contracts.names import Role
 from worker.contracts.run_spec import RunSpec
 from worker.engine.observe.gates import check_replay_gate
 from worker.engine.rollout.engine import RolloutEngine
@@ -80,6 +81,34 @@ def test_an_accelerator_draws_the_cpus_noise_and_almost_its_pictures(
     assert torch.equal(first.latents[:, 0], second.latents[:, 0])
     torch.testing.assert_close(first.next_latents, second.next_latents, rtol=1e-3, atol=1e-3)
     assert np.abs(made[0].images.astype(int) - made[1].images.astype(int)).max() <= 2
+
+
+@STAGES
+def test_a_lent_lane_draws_the_rollout_lanes_bits_and_leaves_no_trace(
+    tiny_checkpoint: str, make_spec: SpecMaker, adapter: PublishedAdapter, process_group: None, stage: int
+) -> None:
+    spec = make_spec(deepspeed={"zero_stage": stage}, pipeline={"deterministic": True, "tag": "greedy"})
+    groups = draw_groups(spec, tiny_checkpoint, adapter)
+    found = []
+    for is_lent in (True, False):
+        trainer = TrainerEngine(spec, tiny_checkpoint, 0, 1)
+        trainer.load_adapter(adapter)
+        trainer.accumulate(groups[:1], num_pairs_total=NUM_PAIRS, fresh=False)
+        if is_lent:
+            assert trainer.generator is not None
+            trainer.switch(Role.ROLLOUT)
+            trainer.generator.pull(adapter)
+            fragment = groups[0].trajectories[0].fragment
+            made = trainer.generator.generate(
+                GenerationRequest(fragment=fragment, prompt=spec.prompts.inline[0], run_seed=spec.seed, prompt_index=0)
+            )
+            assert made.trajectories is not None
+            assert torch.equal(made.trajectories.next_latents, groups[0].trajectories[0].next_latents)
+            trainer.switch(Role.TRAINER)
+        trainer.accumulate(groups[1:], num_pairs_total=NUM_PAIRS, fresh=False)
+        trainer.commit()
+        found.append(trainer.adapter(1).sha256)
+    assert found[0] == found[1]
 
 
 def test_a_bf16_base_replays_close_to_what_it_drew(

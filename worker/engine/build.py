@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from worker.contracts.ingest import BootstrapAnswer
 from worker.contracts.names import Placement, Role
+from worker.contracts.run_spec import RunSpec
 from worker.engine.control.advantages import AdvantageTable
 from worker.engine.control.checkpoints import CheckpointKeeper, RunPosition
 from worker.engine.control.clock import DriverClock
@@ -31,11 +32,7 @@ def build_parts(
         ValueError: for prompts that do not suffice, or a placement that the web has not resolved.
     """
     spec, client = answer.spec, telemetry.client
-    if spec.pipeline.placement is Placement.AUTO:
-        raise ValueError(
-            "`pipeline.placement` must be resolved before lanes are granted, got `auto`: "
-            "the planner chooses placement, split and switches, and the driver gets a spec that names them"
-        )
+    _refuse_auto(spec)
     clock = DriverClock()
     fleet = LaneFleet(answer.lanes, clock, actor_classes)
     prompts = PromptBook(spec, answer.prompts)
@@ -89,3 +86,11 @@ def build_scheduler(answer: BootstrapAnswer, position: RunPosition) -> Scheduler
         policy_version=position.policy_version,
         first_batch_version=position.next_batch_version,
     )
+
+
+def _refuse_auto(spec: RunSpec) -> None:
+    if spec.pipeline.placement is Placement.AUTO:
+        raise ValueError(
+            "`pipeline.placement` must be resolved before lanes are granted, got `auto`: "
+            "the planner chooses placement, split and switches, and the driver gets a spec that names them"
+        )

@@ -76,6 +76,12 @@ def test_a_report_of_the_lanes_clock_lands_on_the_drivers(timeline: Timeline, cl
     assert (generate.group, generate.fragment, generate.num_samples) == (3, 7, 2)
 
 
+def test_what_a_lent_lane_generates_is_told_apart(timeline: Timeline, clock: Clock, client: Any) -> None:
+    clock.time = 1008.0
+    timeline.record_generation("a", report(0.0, 8.0), fragment(Purpose.TRAIN), is_lent=True)
+    assert [kind for kind, *_ in told(timeline, client)] == [SpanKind.LENT_GENERATE, SpanKind.DECODE]
+
+
 def test_evaluating_is_one_stretch_whatever_it_is_made_of(timeline: Timeline, clock: Clock, client: Any) -> None:
     clock.time = 1008.0
     timeline.record_generation("a", report(0.0, 8.0), fragment(Purpose.EVALUATE), is_lent=True)

@@ -135,7 +135,8 @@ class TrainerEngine:
         for micro in self._share(sorted(pairs_of)):
             pairs = pairs_of[micro.group]
             conditioning = self._replay.conditioning(pairs.prompt)
-            replayed = self._replay(pairs, micro, conditioning, gate=gate, is_stale=staleness > 0)
+            asked = gate if micro.weight else Gate.OFF
+            replayed = self._replay(pairs, micro, conditioning, gate=asked, is_stale=staleness > 0)
             # DeepSpeed averages gradients over ranks, each of which holds a part of the sum.
             scale = micro.weight * self._world_size / num_pairs_total
             self._engine.backward(replayed.losses.sum() * scale, scale_wrt_gas=False)
