@@ -1,6 +1,6 @@
 """One trainer rank as a process of its own: `python -m tests.engine.trainer.one_rank_of_many RANK WORLD PORT FOLDER`.
 
-Takes the steps written in `FOLDER/task.pt` in each ZeRO stage and leaves what it saw in `FOLDER/rank-<rank>.pt`.
+Takes the steps written in `FOLDER/task.pt` in each case and leaves what it saw in `FOLDER/rank-<rank>.pt`.
 """
 
 import sys
@@ -22,10 +22,19 @@ def one_step(trainer: TrainerEngine, groups: list[GroupBatch], num_pairs: int) -
     return seen, trainer.commit()
 
 
-def run_stage(task: dict[str, Any], stage: int, rank: int, world_size: int, folder: Path) -> dict[str, Any]:
-    spec: RunSpec = task["spec"].model_copy(
-        update={"deepspeed": task["spec"].deepspeed.model_copy(update={"zero_stage": stage})}
-    )
+Case = tuple[int, bool]
+"""ZeRO stage, and whether time-step parallelism is on."""
+CASES: tuple[Case, ...] = ((0, True), (1, True), (2, True), (2, False))
+
+
+def run_case(task: dict[str, Any], case: Case, rank: int, world_size: int, folder: Path) -> dict[str, Any]:
+    stage, tsp = case
+    given: RunSpec = task["spec"]
+    sections = {
+        "deepspeed": given.deepspeed.model_copy(update={"zero_stage": stage}),
+        "pipeline": given.pipeline.model_copy(update={"tsp": tsp}),
+    }
+    spec = given.model_copy(update=sections)
     groups, num_pairs = task["groups"], task["num_pairs"]
 
     def trainer_at_start() -> TrainerEngine:
@@ -36,7 +45,7 @@ def run_stage(task: dict[str, Any], stage: int, rank: int, world_size: int, fold
     trainer = trainer_at_start()
     recorder = GradientRecorder(trainer)
     pairs_seen, metrics = one_step(trainer, groups, num_pairs)
-    uri = f"file://{folder}/stage-{stage}"
+    uri = f"file://{folder}/stage-{stage}-{tsp}"
     num_bytes = trainer.save_checkpoint(uri, {"stage": stage})
     result: dict[str, Any] = {"gradient": recorder.last, "pairs_seen": pairs_seen, "num_bytes": num_bytes, **metrics}
     trainer.accumulate(groups[:1], num_pairs_total=num_pairs, fresh=False)
@@ -54,7 +63,7 @@ def main(rank: int, world_size: int, port: int, folder: Path) -> None:
     torch.set_num_threads(1)
     init_process_group(rank, world_size, "127.0.0.1", port)
     task = torch.load(folder / "task.pt", weights_only=False)
-    results = {stage: run_stage(task, stage, rank, world_size, folder) for stage in (0, 1, 2)}
+    results = {case: run_case(task, case, rank, world_size, folder) for case in CASES}
     torch.save(results, folder / f"rank-{rank}.pt")
     destroy_process_group()
 

@@ -12,13 +12,14 @@ import torch
 from tests.engine.conftest import free_port
 from tests.engine.frozen import draw_groups, perturbed_adapter
 from tests.engine.trainer.gradients_seen import GradientRecorder, relative_distance
+from tests.engine.trainer.one_rank_of_many import CASES, Case
 from worker.contracts.run_spec import RunSpec
 from worker.engine.trainer.engine import TrainerEngine
 from worker.engine.types import GroupBatch, PublishedAdapter
 
 ROOT = Path(__file__).parents[3]
 WORLD_SIZE = 2
-STAGES = pytest.mark.parametrize("stage", [0, 1, 2])
+EACH_CASE = pytest.mark.parametrize("case", CASES)
 
 # 9 pairs a group, a denoising step of all members in each micro-batch: 2 for rank 0, 1 and one of padding for rank 1.
 NUM_PAIRS = 18
@@ -46,8 +47,8 @@ def ranks(
     current: PublishedAdapter,
     uneven: list[GroupBatch],
     tmp_path_factory: pytest.TempPathFactory,
-) -> list[dict[int, dict[str, Any]]]:
-    """What each of two rank processes saw, by stage."""
+) -> list[dict[Case, dict[str, Any]]]:
+    """What each of two rank processes saw, by case."""
     folder = tmp_path_factory.mktemp("ranks")
     task = {
         "spec": make_spec(**SECTIONS),
@@ -91,35 +92,37 @@ def alone(
     return recorder.last, norm
 
 
-@STAGES
+@EACH_CASE
 def test_gradients_equal_those_of_one_rank(
-    ranks: list[dict[int, dict[str, Any]]], alone: tuple[torch.Tensor, float], stage: int
+    ranks: list[dict[Case, dict[str, Any]]], alone: tuple[torch.Tensor, float], case: Case
 ) -> None:
     expected, norm = alone
-    seen = [rank[stage]["gradient"] for rank in ranks]
-    wholes = seen if stage == 0 else [torch.cat(seen)]
+    seen = [rank[case]["gradient"] for rank in ranks]
+    wholes = seen if case[0] == 0 else [torch.cat(seen)]
     for whole in wholes:
         assert relative_distance(whole[: len(expected)], expected) < 1e-4
     for rank in ranks:
-        assert rank[stage]["grad_norm"] == pytest.approx(norm, rel=1e-4)
+        assert rank[case]["grad_norm"] == pytest.approx(norm, rel=1e-4)
 
 
-@STAGES
-def test_each_pair_was_trained_by_one_rank(ranks: list[dict[int, dict[str, Any]]], stage: int) -> None:
-    assert [rank[stage]["pairs_seen"] for rank in ranks] == [[6, 6], [3, 3]]
+@EACH_CASE
+def test_each_pair_was_trained_by_one_rank(ranks: list[dict[Case, dict[str, Any]]], case: Case) -> None:
+    # Without time-step parallelism a group of one chunk stays on one rank, and the other pads.
+    expected = [[6, 6], [3, 3]] if case[1] else [[9, 9], [0, 0]]
+    assert [rank[case]["pairs_seen"] for rank in ranks] == expected
 
 
-@STAGES
+@EACH_CASE
 def test_ranks_hold_the_same_weights_and_an_abort_leaves_no_trace(
-    ranks: list[dict[int, dict[str, Any]]], stage: int
+    ranks: list[dict[Case, dict[str, Any]]], case: Case
 ) -> None:
     """The resumed trainers never saw the aborted mini-batch."""
-    first, second = (rank[stage] for rank in ranks)
+    first, second = (rank[case] for rank in ranks)
     assert first["after_abort"] == second["after_abort"] == first["after_resume"] == second["after_resume"]
 
 
-@STAGES
-def test_each_rank_writes_its_part_of_a_checkpoint(ranks: list[dict[int, dict[str, Any]]], stage: int) -> None:
-    first, second = (rank[stage] for rank in ranks)
-    assert first["client_state"] == second["client_state"] == {"stage": stage}
+@EACH_CASE
+def test_each_rank_writes_its_part_of_a_checkpoint(ranks: list[dict[Case, dict[str, Any]]], case: Case) -> None:
+    first, second = (rank[case] for rank in ranks)
+    assert first["client_state"] == second["client_state"] == {"stage": case[0]}
     assert first["num_bytes"] > second["num_bytes"] > 0
