@@ -11,61 +11,101 @@ from uuid import UUID
 from django.db import connection
 
 from telemetry.lanes import lanes_ever
+from telemetry.models import LaneTime
 from telemetry.selectors import last_stream_seq
+from worker.contracts.events import RunEvent, SpansEvent
 
 UNACCOUNTED = "unaccounted"
 """What no span covers between a lane's first and last of an attempt."""
 
-_CLASSES = """
-WITH span AS (
-    SELECT lane, attempt, CASE WHEN cause IS NULL THEN kind ELSE kind || ':' || cause END AS name,
-           greatest(start, %(from)s) AS start, least("end", %(to)s) AS "end"
-    FROM telemetry_spanrow
-    WHERE run_id = %(run_id)s AND stream_seq <= %(up_to)s AND start < %(to)s AND "end" > %(from)s
-), life AS (
-    SELECT lane, max("end") - min(start) - sum("end" - start) AS uncovered FROM span GROUP BY lane, attempt
-)
-SELECT lane, name, sum("end" - start) FROM span GROUP BY lane, name
-UNION ALL
-SELECT lane, %(unaccounted)s, sum(uncovered) FROM life GROUP BY lane HAVING sum(uncovered) > 1e-6
-ORDER BY 1, 2
+_WINDOW = """
+SELECT attempt, lane, kind, coalesce(cause, ''), sum("end" - start), min(start), max("end")
+FROM (
+    SELECT attempt, lane, kind, cause, greatest(start, %(from)s) AS start, least("end", %(to)s) AS "end"
+    FROM telemetry_spanrow WHERE run_id = %(run_id)s AND start < %(to)s AND "end" > %(from)s
+) AS span
+GROUP BY attempt, lane, kind, cause
 """
+_ADD = """
+INSERT INTO telemetry_lanetime (run_id, attempt, lane, kind, cause, seconds, first_start, last_end)
+VALUES (%s, %s, %s, %s, %s, %s, %s, %s)
+ON CONFLICT (run_id, attempt, lane, kind, cause) DO UPDATE SET
+    seconds = telemetry_lanetime.seconds + excluded.seconds,
+    first_start = least(telemetry_lanetime.first_start, excluded.first_start),
+    last_end = greatest(telemetry_lanetime.last_end, excluded.last_end)
+"""
+_NOTHING_SECONDS = 1e-6
+"""Less than this is a rounding of Unix time, no gap."""
 
 Seconds = dict[str, float]
 """By class: a span kind, `idle:<cause>`, or `unaccounted`."""
 
+Row = tuple[int, str, str, str, float, float, float]
+"""Attempt, lane, kind, cause (empty: none), seconds, first start, last end."""
+
+
+def add_lane_time(run_id: UUID, attempt: int, events: Iterable[RunEvent]) -> None:
+    """Add the spans of new events to the running totals, under the lock of the run's stream."""
+    rows: dict[tuple[str, str, str], tuple[float, float, float]] = {}
+    for event in events:
+        for span in event.spans if isinstance(event, SpansEvent) else ():
+            name = (span.lane, span.kind.value, span.cause.value if span.cause else "")
+            seconds, first, last = rows.get(name, (0.0, math.inf, -math.inf))
+            rows[name] = (seconds + span.seconds, min(first, span.start), max(last, span.end))
+    if rows:
+        with connection.cursor() as cursor:
+            cursor.executemany(_ADD, [(run_id, attempt, *name, *totals) for name, totals in rows.items()])
+
 
 def bubbles(run_id: UUID, *, start: float | None = None, end: float | None = None) -> dict[str, Any]:
-    """Where lane time went in `[start, end)` (Unix seconds; the whole run by default), cut at one number.
+    """Where lane time went in `[start, end)` (Unix seconds; the whole run by default).
 
     Returns `{total_seconds, by_lane: {lane: {class: s}}, by_role: {role: {class: s}}, by_class: {class: s},
-    stream_seq}`.
+    stream_seq}`; everything up to `stream_seq` is in.
     """
     up_to = last_stream_seq(run_id)
-    by_lane: dict[str, Seconds] = {}
-    parameters: dict[str, Any] = {
-        "run_id": run_id,
-        "up_to": up_to,
-        "from": -math.inf if start is None else start,
-        "to": math.inf if end is None else end,
-        "unaccounted": UNACCOUNTED,
-    }
-    with connection.cursor() as cursor:
-        cursor.execute(_CLASSES, parameters)
-        for lane, name, seconds in cursor.fetchall():
-            by_lane.setdefault(lane, {})[name] = seconds
+    rows = _whole(run_id) if start is None and end is None else _window(run_id, start, end)
+    by_lane = _by_lane(rows)
     role_of = {lane["lane"]: lane["role"] for lane in lanes_ever(run_id, up_to=up_to, seen=by_lane)}
     by_class = _sum(by_lane.values())
     return {
         "total_seconds": sum(by_class.values()),
         "by_lane": by_lane,
         "by_role": {
-            role: _sum(classes for lane, classes in by_lane.items() if role_of[lane] == role)
-            for role in sorted({role_of[lane] for lane in by_lane})
+            role: _sum(classes for lane, classes in by_lane.items() if role_of.get(lane, "") == role)
+            for role in sorted({role_of.get(lane, "") for lane in by_lane})
         },
         "by_class": by_class,
         "stream_seq": up_to,
     }
+
+
+def _whole(run_id: UUID) -> list[Row]:
+    columns = ("attempt", "lane", "kind", "cause", "seconds", "first_start", "last_end")
+    return list(LaneTime.objects.filter(run_id=run_id).values_list(*columns))
+
+
+def _window(run_id: UUID, start: float | None, end: float | None) -> list[Row]:
+    window = {"from": -math.inf if start is None else start, "to": math.inf if end is None else end}
+    with connection.cursor() as cursor:
+        cursor.execute(_WINDOW, {"run_id": run_id, **window})
+        return list(cursor.fetchall())
+
+
+def _by_lane(rows: Iterable[Row]) -> dict[str, Seconds]:
+    """Classes of each lane, with what no span covers between its first and last of an attempt."""
+    by_lane: dict[str, Seconds] = {}
+    lives: dict[tuple[str, int], tuple[float, float, float]] = {}
+    for attempt, lane, kind, cause, seconds, first, last in rows:
+        name = f"{kind}:{cause}" if cause else kind
+        classes = by_lane.setdefault(lane, {})
+        classes[name] = classes.get(name, 0.0) + seconds
+        begin, finish, covered = lives.get((lane, attempt), (math.inf, -math.inf, 0.0))
+        lives[lane, attempt] = (min(begin, first), max(finish, last), covered + seconds)
+    for (lane, _), (begin, finish, covered) in lives.items():
+        if finish - begin - covered > _NOTHING_SECONDS:
+            by_lane[lane][UNACCOUNTED] = by_lane[lane].get(UNACCOUNTED, 0.0) + finish - begin - covered
+    return {lane: dict(sorted(by_lane[lane].items())) for lane in sorted(by_lane)}
 
 
 def _sum(parts: Iterable[Seconds]) -> Seconds:

@@ -15,6 +15,7 @@ from live.publish import publish_run
 from runs import report
 from runs.stream import lock_stream, next_stream_seqs
 from runs.tokens import AttemptGone, authorise
+from telemetry.bubbles import add_lane_time
 from telemetry.copying import copy_metric_points, copy_spans, copy_stream_items, event_body
 from telemetry.curves import supersede_points
 from telemetry.handlers import EventContext, handle
@@ -70,6 +71,7 @@ def _store_fresh(run_id: UUID, attempt: int, fresh: Sequence[RunEvent]) -> None:
     copy_stream_items(run_id, attempt, numbered, bodies)
     copy_metric_points(run_id, attempt, numbered)
     copy_spans(run_id, attempt, numbered)
+    add_lane_time(run_id, attempt, fresh)
     publish_run(
         run_id,
         [

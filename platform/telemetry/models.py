@@ -2,7 +2,8 @@
 
 `StreamItem` is the truth: one row an event, in the run's one order (`stream_seq`), never changed. Metric points and
 spans are the same events exploded into rows that SQL can aggregate; they carry the `stream_seq` of their event, so a
-reader can cut every table at the same instant.
+reader can cut every table at the same instant. Lane time is the spans' running total, kept so that the account of a
+whole run costs the same at its end as at its beginning.
 """
 
 from django.db import models
@@ -72,4 +73,22 @@ class SpanRow(models.Model):
         indexes = [
             models.Index(fields=["run", "end", "start"], name="span_by_window"),
             models.Index(fields=["run", "lane", "start"], name="span_by_lane"),
+        ]
+
+
+class LaneTime(models.Model):
+    """What one lane spent on one class of time in one attempt, and the stretch in which it did."""
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="+")
+    attempt = models.PositiveIntegerField()
+    lane = models.CharField(max_length=64)
+    kind = models.CharField(max_length=16)
+    cause = models.CharField(max_length=24, blank=True, default="")
+    seconds = models.FloatField()
+    first_start = models.FloatField()
+    last_end = models.FloatField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["run", "attempt", "lane", "kind", "cause"], name="lane_time_class_once")
         ]

@@ -110,6 +110,18 @@ def test_bubbles_of_a_window_take_only_what_lies_in_it(driver: Any, spans: Make)
     assert bubbles(driver.run_id, start=100.0)["total_seconds"] == 0
 
 
+def test_the_account_of_a_run_grows_batch_by_batch_and_by_attempt(
+    driver: Any, event: Make, spans: Make, next_attempt: Any
+) -> None:
+    driver.send(spans(1, ("rollout-0", "generate", 0, 4), ("rollout-0", "idle", 4, 5, "publish_wait")))
+    driver.send(spans(2, ("rollout-0", "generate", 5, 8)))
+    driver.send(spans(2, ("rollout-0", "generate", 5, 8)))
+    next_attempt(driver.run, 2).send(spans(1, ("rollout-0", "generate", 100, 101)))
+    account = bubbles(driver.run_id)
+    assert account["by_lane"] == {"rollout-0": {"generate": 8.0, "idle:publish_wait": 1.0}}
+    assert bubbles(driver.run_id, start=0.0) == account, "spans and their running total tell the same"
+
+
 @given(lives=st.lists(st.lists(st.floats(0.01, 50), min_size=1, max_size=8), min_size=1, max_size=5), data=st.data())
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25)
 def test_shares_sum_to_one_in_any_window_whatever_lanes_do(
@@ -126,8 +138,9 @@ def test_shares_sum_to_one_in_any_window_whatever_lanes_do(
     start = data.draw(st.floats(0, 60))
     with transaction.atomic():
         driver.send(spans(1, *rows))
-        account = bubbles(driver.run_id, start=start, end=start + 20)
+        account, whole = bubbles(driver.run_id, start=start, end=start + 20), bubbles(driver.run_id)
         transaction.set_rollback(True)
+    assert whole["total_seconds"] == pytest.approx(sum(sum(life) for life in lives))
     lived = sum(max(0.0, min(sum(life), start + 20) - start) for life in lives)
     assert account["total_seconds"] == pytest.approx(lived, abs=1e-5)
     for parts in (*account["by_lane"].values(), *account["by_role"].values()):
