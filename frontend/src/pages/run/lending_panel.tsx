@@ -37,7 +37,7 @@ function Nothing({ run }: RunProps) {
 }
 
 function Totals({ totals }: { totals: LendingAnswer["totals"] }) {
-  const facts = [`${number(totals.num_decisions)} decisions`];
+  const facts = [`${number(totals.num_decisions)} decision${totals.num_decisions === 1 ? "" : "s"}`];
   if (totals.num_lent_fragments > 0) {
     facts.push(`${number(totals.num_lent_samples)} samples in ${duration(totals.lent_seconds)} on loan`);
     facts.push(`${duration(totals.switch_seconds)} of switching`);
