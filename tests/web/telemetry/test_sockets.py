@@ -18,6 +18,7 @@ from accounts.models import Membership, User
 from live.publish import flush, run_group
 from runs.transitions import move
 from telemetry import consumers
+from telemetry.lending import lending
 from telemetry.routing import websocket_urlpatterns
 from worker.contracts.states import RunState
 
@@ -96,6 +97,22 @@ def test_a_fresh_client_gets_hello_then_a_snapshot_then_deltas(driver: Any, even
             frame = await opened.frame()
             assert frame["kind"] == "items"
             assert [(item["stream_seq"], item["body"]["message"]) for item in frame["items"]] == [(3, "live")]
+
+    scenario(act)
+
+
+def test_a_decision_to_lend_is_told_live_as_it_is_in_the_ledger(driver: Any, event: Make, alice: User) -> None:
+    lend = event(1, "lend", decision=1, batch=2, lanes=["trainer-0"], num_fragments=3, predicted_gain_seconds=0.5)
+
+    async def act() -> None:
+        async with socket(f"/ws/v1/runs/{driver.run_id}?after_seq=0", alice) as opened:
+            assert (await opened.frame())["kind"] == "hello"
+            await database_sync_to_async(driver.send)(lend)
+            (item,) = (await opened.frame())["items"]
+            ledger = await database_sync_to_async(lending)(driver.run_id)
+            (decision,) = ledger["decisions"]
+            told = {"attempt": item["attempt"], "at": item["at"], "settled_at": None, **item["body"]}
+            assert (item["type"], told) == ("lend", decision)
 
     scenario(act)
 
