@@ -29,6 +29,7 @@ class BatchSettings:
     whole_batch_first: bool
     """Nothing is trained before the whole batch is scored."""
     deterministic: bool
+    tsp: bool
 
     def training_of(self, batch: int, assembler: GroupAssembler) -> Training:
         return Training(
@@ -37,6 +38,7 @@ class BatchSettings:
             batch=batch,
             whole_batch_first=self.whole_batch_first,
             in_order=self.deterministic,
+            tsp=self.tsp,
         )
 
 

@@ -274,9 +274,11 @@ class _Play:
             # The forecast is made in a bubble, which is the first.
             if ready[num_taken] > now + SAME_MOMENT or not self._num_bubbles:
                 now = self._wait(now, ready[num_taken], (*place, num_taken))
-            num_ready = bisect_right(ready, now + SAME_MOMENT)
-            now += self._outlook.training.bundle[num_ready - num_taken]
-            num_taken = num_ready
+            num_ready = bisect_right(ready, now + SAME_MOMENT) - num_taken
+            if num_taken + num_ready < len(ready):
+                num_ready = self._outlook.training.takes[num_ready]
+            now += self._outlook.training.bundle[num_ready]
+            num_taken += num_ready
         return now
 
     def _wait(self, now: float, ready: float, progress: tuple[int, ...]) -> float:

@@ -18,7 +18,7 @@ from worker.pipeline.admission import Admission, BatchSettings, OpenBatch
 from worker.pipeline.costs import GANG, CostBook, CostKind
 from worker.pipeline.generation import Generation
 from worker.pipeline.lanes import Lane, LaneTable
-from worker.pipeline.packing import num_micro_batches
+from worker.pipeline.packing import bundle_size, num_micro_batches
 from worker.pipeline.queueing import SAME_MOMENT, GeneratingLanes, Indices, ScoringLanes, Seconds
 from worker.pipeline.scoring import Scoring
 from worker.pipeline.types import Action, Generate, Pull, Purpose, Score, Switch
@@ -74,6 +74,8 @@ class TrainingOutlook:
 
     bundle: tuple[float, ...]
     """Seconds to accumulate so many groups at once, by their number."""
+    takes: tuple[int, ...]
+    """How many of so many ready groups go at once while others of the mini-batch are to come, by their number."""
     commit: float
     publish: float
     num_groups: int
@@ -136,6 +138,8 @@ class Lookout:
         self._admission = admission
         self._batches = batches
         self._costs = costs
+        self._bundles: dict[int, tuple[tuple[int, ...], tuple[int, ...]]] = {}
+        """By number of ranks."""
         self._policy_version = policy_version
 
     def progress(self) -> tuple[int, ...]:
@@ -186,10 +190,12 @@ class Lookout:
         if cost is None or not num_ranks:
             return None
         algebra = self._algebra
-        bundles = range(1, algebra.num_groups_per_minibatch + 1)
-        units = [num_micro_batches(algebra, number, world_size=num_ranks, tsp=self._tsp) for number in bundles]
+        if num_ranks not in self._bundles:
+            self._bundles[num_ranks] = self._bundles_on(num_ranks)
+        units, takes = self._bundles[num_ranks]
         return TrainingOutlook(
             bundle=(0.0, *map(cost.seconds, units)),
+            takes=(0, *takes),
             commit=self._price(GANG, CostKind.COMMIT),
             publish=self._price(GANG, CostKind.PUBLISH),
             num_groups=algebra.num_groups,
@@ -197,6 +203,15 @@ class Lookout:
             num_epochs=algebra.num_epochs,
             whole_batch_first=self._settings.whole_batch_first,
             in_order=self._settings.deterministic,
+        )
+
+    def _bundles_on(self, num_ranks: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """By number of groups: micro-batches of each rank, and how many of so many ready groups go at once."""
+        numbers = range(1, self._algebra.num_groups_per_minibatch + 1)
+        algebra, tsp = self._algebra, self._tsp
+        return (
+            tuple(num_micro_batches(algebra, number, world_size=num_ranks, tsp=tsp) for number in numbers),
+            tuple(bundle_size(algebra, number, number + 1, world_size=num_ranks, tsp=tsp) for number in numbers),
         )
 
     # --- lanes ------------------------------------------------------------------------------------------------------

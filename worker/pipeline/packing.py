@@ -64,6 +64,26 @@ def num_micro_batches(algebra: BatchAlgebra, num_groups: int, *, world_size: int
     return math.ceil(num_chunks * each_chunk / world_size) if tsp else math.ceil(num_chunks / world_size) * each_chunk
 
 
+def bundle_size(algebra: BatchAlgebra, num_ready: int, num_left: int, *, world_size: int, tsp: bool) -> int:
+    """How many of the ready groups to accumulate at once, where `num_left` of the mini-batch are still to be taken.
+
+    All of those left together pad least. Of fewer, so many that a group costs least, padding included: the others go
+    with those that follow.
+    """
+    if num_ready == num_left:
+        return num_ready
+    fewest = max(0, num_ready - _MOST_LEFT_OUT)
+
+    def each(number: int) -> float:
+        return num_micro_batches(algebra, number, world_size=world_size, tsp=tsp) / number
+
+    return min(range(num_ready, fewest, -1), key=each)
+
+
+_MOST_LEFT_OUT = 16
+"""Padding is less than one micro-batch a rank, or one chunk of members: among many groups it hardly counts."""
+
+
 def _cut(number: int, size: int) -> list[range]:
     return [range(start, min(start + size, number)) for start in range(0, number, size)]
 

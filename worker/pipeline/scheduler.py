@@ -91,7 +91,7 @@ class Scheduler:
             pipeline: the switches; placement must be resolved.
             advantage_std: with `batch`, rewards of the whole batch are needed before any group trains.
             first_batch_version: what the first batch is generated with, where it had begun on an older version than
-                `policy_version` before the run was resumed.
+                `policy_version` before the run was resumed; older than the staleness bound now allows, it begins afresh.
             lends_together: trainer lanes switch as one, as sharded parameters demand.
             prior: costs to go by until the run has learnt its own.
 
@@ -105,10 +105,17 @@ class Scheduler:
         self._settings = BatchSettings(
             algebra=algebra,
             deterministic=pipeline.deterministic,
+            tsp=pipeline.tsp,
             whole_batch_first=advantage_std == "batch" or is_colocated or not pipeline.gap,
         )
         self._policy_version = policy_version
-        self._first_batch_version = policy_version if first_batch_version is None else first_batch_version
+        begun_with = policy_version if first_batch_version is None else first_batch_version
+        if begun_with > policy_version:
+            raise ValueError(
+                f"`first_batch_version` must be ≤ `policy_version` ({policy_version}), got {begun_with}: "
+                "no batch begins on a version that is not published yet"
+            )
+        self._first_batch_version = max(begun_with, policy_version - pipeline.max_staleness)
         self._first_batch = first_batch
         self.costs = CostBook(prior)
         self._lanes = LaneTable()
@@ -274,7 +281,7 @@ class Scheduler:
         head = self._work.head
         if head is None or not self._lanes.gang_is_free:
             return
-        action: Action | None = head.training.take_next()
+        action: Action | None = head.training.take_next(self._lanes.num(Role.TRAINER))
         if head.training.is_complete:
             action = Publish(head.number, self._policy_version + 1)
         if action is not None:

@@ -10,6 +10,7 @@ from itertools import count, takewhile
 from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.spans import IdleCause
 from worker.pipeline.assembler import GroupAssembler
+from worker.pipeline.packing import bundle_size
 from worker.pipeline.types import Accumulate, Commit
 
 
@@ -17,7 +18,7 @@ class Training:
     """Where the trainer stands in one batch.
 
     `whole_batch_first` holds training back until every group of the batch is scored; `in_order` accumulates groups by
-    index, waiting at the head of the line.
+    index, waiting at the head of the line; `tsp` tells how micro-batches are spread over ranks, hence how they pad.
     """
 
     def __init__(
@@ -28,12 +29,14 @@ class Training:
         batch: int,
         whole_batch_first: bool,
         in_order: bool,
+        tsp: bool,
     ) -> None:
         self._algebra = algebra
         self._assembler = assembler
         self._batch = batch
         self._whole_batch_first = whole_batch_first
         self._in_order = in_order
+        self._tsp = tsp
         self.epoch = 0
         self.minibatch = 0
         self._taken: set[int] = set()
@@ -63,13 +66,14 @@ class Training:
         ready = self._ready_now()
         return self._next_in_order in ready if self._in_order else bool(ready)
 
-    def take_next(self) -> Accumulate | Commit | None:
-        """What the free gang does now, its groups counted as taken; `None` while it must wait or has trained all."""
+    def take_next(self, num_ranks: int) -> Accumulate | Commit | None:
+        """What the free gang of `num_ranks` does now, its groups counted as taken; `None` while it must wait or has
+        trained all."""
         if self.is_complete or not self.has_next:
             return None
         if self._is_minibatch_taken:
             return Commit(self._batch, self.minibatch, self.epoch)
-        groups = self._take_ready()
+        groups = self._take_ready(num_ranks)
         self._taken.update(groups)
         return Accumulate(self._batch, self.minibatch, self.epoch, groups)
 
@@ -116,11 +120,13 @@ class Training:
             self._ready[self._algebra.minibatch_of(group)].add(group)
         return self._ready[self.minibatch]
 
-    def _take_ready(self) -> tuple[int, ...]:
+    def _take_ready(self, num_ranks: int) -> tuple[int, ...]:
         ready = self._ready_now()
         if not self._in_order:
             groups = tuple(sorted(ready))
         else:
             groups = tuple(takewhile(ready.__contains__, count(self._next_in_order)))
+        num_left = self._algebra.num_groups_per_minibatch - len(self._taken)
+        groups = groups[: bundle_size(self._algebra, len(groups), num_left, world_size=num_ranks, tsp=self._tsp)]
         ready.difference_update(groups)
         return groups
