@@ -28,6 +28,15 @@ def rest(stack: Stack) -> Iterator[Rest]:
     client.close()
 
 
+@pytest.fixture(autouse=True)
+def nothing_left_running(rest: Rest) -> Iterator[None]:
+    """A run that a failed test left would keep the pool's lanes from every test after it."""
+    yield
+    for run in rest.results("/runs"):
+        if "cancel" in run["legal_actions"]:
+            rest.act(run["id"], "cancel")
+
+
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     if not Path(CHROMIUM).exists():

@@ -11,6 +11,8 @@ import httpx
 from tests.e2e.stack import Stack
 
 POLL_SECONDS = 0.2
+START_SECONDS = 240.0
+"""For a driver and its lanes to come up: a busy machine takes minutes over what a quiet one does in fifteen seconds."""
 
 
 @dataclass(frozen=True, slots=True)

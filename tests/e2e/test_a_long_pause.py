@@ -2,14 +2,14 @@
 
 import pytest
 
-from tests.e2e.rest import Rest, wait_until
+from tests.e2e.rest import START_SECONDS, Rest, wait_until
 
 pytestmark = [pytest.mark.e2e, pytest.mark.ray]
 
 NUM_PROMPTS = 2
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 def test_a_run_paused_for_long_is_parked_and_goes_on_where_it_was(rest: Rest) -> None:
     spec = rest.preset("shapes-quick")
     spec["num_batches"] = 1000
@@ -17,7 +17,7 @@ def test_a_run_paused_for_long_is_parked_and_goes_on_where_it_was(rest: Rest) ->
     spec["batch"] |= {"num_prompts_per_batch": NUM_PROMPTS, "group_size": 4}
     spec["checkpoint"]["every_num_batches"] = None  # so that the checkpoint there is, is the one of the parking
     run = rest.start_run("paused for long", spec)
-    rest.run_when(run, lambda body: body["num_batches_done"] >= 1, "the first batch", 120)
+    rest.run_when(run, lambda body: body["num_batches_done"] >= 1, "the first batch", START_SECONDS)
 
     rest.act(run, "pause")
     paused = rest.run_when(run, lambda body: body["state"] == "paused", "the pause", 60)
@@ -34,7 +34,9 @@ def test_a_run_paused_for_long_is_parked_and_goes_on_where_it_was(rest: Rest) ->
     (checkpoint,) = rest.results(f"/runs/{run}/checkpoints")
 
     rest.act(run, "resume")
-    on = rest.run_when(run, lambda body: body["num_batches_done"] > paused["num_batches_done"], "the next batch", 120)
+    on = rest.run_when(
+        run, lambda body: body["num_batches_done"] > paused["num_batches_done"], "the next batch", START_SECONDS
+    )
     assert (on["state"], on["attempt"]) == ("running", 2)
     assert rest.results(f"/runs/{run}/attempts")[1]["resumed_from"] == checkpoint["uri"]
     rest.act(run, "stop")

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.rest import Rest, wait_until
+from tests.e2e.rest import START_SECONDS, Rest, wait_until
 
 pytestmark = [pytest.mark.e2e, pytest.mark.ray]
 
@@ -16,11 +16,11 @@ def run_with_lora(rest: Rest) -> str:
     if completed:
         return str(completed[0]["id"])
     run = rest.start_run("one batch", rest.preset("shapes-quick") | {"num_batches": 1})
-    rest.run_when(run, lambda body: body["state"] == "completed", "the end", 120)
+    rest.run_when(run, lambda body: body["state"] == "completed", "the end", START_SECONDS)
     return run
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 def test_own_prompts_are_drawn_on_a_lane_that_is_free_again_afterwards(rest: Rest, run_with_lora: str) -> None:
     wait_until(lambda: rest.num_lanes_held() == 0, "a pool without holders", 60)
     rest.post(f"/runs/{run_with_lora}/try", prompts=["a red circle"], num_samples=1)
@@ -31,7 +31,7 @@ def test_own_prompts_are_drawn_on_a_lane_that_is_free_again_afterwards(rest: Res
         tries[:] = rest.get(f"/runs/{run_with_lora}/tries")
         return tries[0]["state"] in {"done", "failed"}
 
-    wait_until(is_over, "the pictures", 120)
+    wait_until(is_over, "the pictures", START_SECONDS)
     assert (tries[0]["state"], tries[0]["error"]) == ("done", "")
     assert [len(tries[0][name]) for name in ("samples", "base_samples")] == [1, 1]
     wait_until(lambda: rest.num_lanes_held() == 0, "the lane's freedom", 60)
