@@ -4,7 +4,8 @@
                each choice played through by the forecast, the best kept
 
 In the first bubble, the one that is open, all choices are tried; the few best are followed into the bubbles after it,
-to a bounded depth, beyond which nothing is lent. Values of like situations are remembered within a decision.
+to a bounded depth, beyond which nothing is lent, and down one line along which everything is lent: what a single bubble
+hardly gains, all of them together may. Values of like situations are remembered within a decision.
 
 Invariant: with exact costs a decision never makes the predicted end later, since skipping every bubble is always among
 the choices. A gain must exceed a margin, so that noise in the costs does not decide.
