@@ -1,8 +1,12 @@
 """Single moments of a run at staleness 1: when the next batch begins, of which version it is, who holds it back."""
 
+import pytest
+
 from tests.pipeline.hand_driven import HandDriven
 from tests.pipeline.strategies import algebra_of
 from worker.contracts.names import Role
+from worker.contracts.sections import PipelineSpec
+from worker.pipeline.scheduler import Scheduler
 from worker.pipeline.types import (
     Accumulate,
     AdmissionClosed,
@@ -119,3 +123,23 @@ def test_resumed_the_first_batch_is_of_the_version_that_it_had_begun_with() -> N
     run.do(Generate)
     run.do(Pull)
     assert generating(run) == [(4, 3)], "the next one begins on what is published"
+
+
+def test_resumed_in_a_stricter_mode_the_first_batch_begins_afresh() -> None:
+    run = HandDriven(ONE_GROUP, max_staleness=0, first_batch=3, first_batch_is_stale=True, num_batches=6)
+    assert run.scheduler.next_batch_version == 3
+    run.do(Pull)
+    assert generating(run) == [(3, 3)]
+
+
+def test_a_batch_cannot_have_begun_on_a_version_to_come() -> None:
+    with pytest.raises(ValueError, match=r"must be ≤ `policy_version` \(4\), got 5"):
+        Scheduler(
+            ONE_GROUP,
+            PipelineSpec(max_staleness=1),
+            advantage_std="group",
+            first_batch=4,
+            num_batches=6,
+            policy_version=4,
+            first_batch_version=5,
+        )

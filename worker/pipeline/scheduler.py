@@ -91,7 +91,7 @@ class Scheduler:
             pipeline: the switches; placement must be resolved.
             advantage_std: with `batch`, rewards of the whole batch are needed before any group trains.
             first_batch_version: what the first batch is generated with, where it had begun on an older version than
-                `policy_version` before the run was resumed; older than the staleness bound now allows, it begins afresh.
+                `policy_version` before the run was resumed.
             lends_together: trainer lanes switch as one, as sharded parameters demand.
             prior: costs to go by until the run has learnt its own.
 
@@ -110,12 +110,7 @@ class Scheduler:
         )
         self._policy_version = policy_version
         begun_with = policy_version if first_batch_version is None else first_batch_version
-        if begun_with > policy_version:
-            raise ValueError(
-                f"`first_batch_version` must be ≤ `policy_version` ({policy_version}), got {begun_with}: "
-                "no batch begins on a version that is not published yet"
-            )
-        self._first_batch_version = max(begun_with, policy_version - pipeline.max_staleness)
+        self._first_batch_version = _fresh_enough(begun_with, policy_version, pipeline.max_staleness)
         self._first_batch = first_batch
         self.costs = CostBook(prior)
         self._lanes = LaneTable()
@@ -386,3 +381,13 @@ class Scheduler:
             num_ungenerated=self._work.num_ungenerated,
             num_unscored=self._work.num_unscored,
         )
+
+
+def _fresh_enough(begun_with: int, policy_version: int, max_staleness: int) -> int:
+    """What the first batch goes on with; one that began on an older version than the bound now allows begins afresh."""
+    if begun_with > policy_version:
+        raise ValueError(
+            f"`first_batch_version` must be ≤ `policy_version` ({policy_version}), got {begun_with}: "
+            "no batch begins on a version that is not published yet"
+        )
+    return max(begun_with, policy_version - max_staleness)
