@@ -100,14 +100,8 @@ class Scheduler:
         """
         if pipeline.placement is Placement.AUTO:
             raise ValueError("`pipeline.placement` must be resolved, got `auto`: ask the planner first")
-        is_colocated = pipeline.placement is Placement.COLOCATED
         self._algebra = algebra
-        self._settings = BatchSettings(
-            algebra=algebra,
-            deterministic=pipeline.deterministic,
-            tsp=pipeline.tsp,
-            whole_batch_first=advantage_std == "batch" or is_colocated or not pipeline.gap,
-        )
+        self._settings = _settings_of(pipeline, algebra, advantage_std)
         self._policy_version = policy_version
         begun_with = policy_version if first_batch_version is None else first_batch_version
         self._first_batch_version = _fresh_enough(begun_with, policy_version, pipeline.max_staleness)
@@ -118,7 +112,7 @@ class Scheduler:
         self._generation = Generation(self._lanes)
         self._scoring = Scoring(self._lanes)
         self._stopwatch = Stopwatch(self.costs, algebra, self._lanes, tsp=pipeline.tsp)
-        self.generators = Role.TRAINER if is_colocated else Role.ROLLOUT
+        self.generators = Role.TRAINER if pipeline.placement is Placement.COLOCATED else Role.ROLLOUT
         """The role whose lanes generate by right, not by loan."""
         self._work = OpenWork(self._settings, self._generation)
         policy = policy_of(pipeline, lambda: self._lookout(pipeline, lends_together))
@@ -381,6 +375,18 @@ class Scheduler:
             num_ungenerated=self._work.num_ungenerated,
             num_unscored=self._work.num_unscored,
         )
+
+
+def _settings_of(
+    pipeline: PipelineSpec, algebra: BatchAlgebra, advantage_std: Literal["group", "batch"]
+) -> BatchSettings:
+    is_colocated = pipeline.placement is Placement.COLOCATED
+    return BatchSettings(
+        algebra=algebra,
+        deterministic=pipeline.deterministic,
+        tsp=pipeline.tsp,
+        whole_batch_first=advantage_std == "batch" or is_colocated or not pipeline.gap,
+    )
 
 
 def _fresh_enough(begun_with: int, policy_version: int, max_staleness: int) -> int:
