@@ -35,7 +35,7 @@ from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.names import Placement, Role
 from worker.contracts.sections import PipelineSpec
 from worker.contracts.spans import IdleCause
-from worker.pipeline.admission import Admission, BatchSettings
+from worker.pipeline.admission import Admission, BatchSettings, fresh_enough
 from worker.pipeline.costs import CostBook, CostTable
 from worker.pipeline.generation import Generation
 from worker.pipeline.idle import idle_cause
@@ -101,14 +101,17 @@ class Scheduler:
         if pipeline.placement is Placement.AUTO:
             raise ValueError("`pipeline.placement` must be resolved, got `auto`: ask the planner first")
         self._algebra = algebra
-        self._settings = _settings_of(pipeline, algebra, advantage_std)
+        self._settings = BatchSettings.resolve(pipeline, algebra, advantage_std)
         self._policy_version = policy_version
         begun_with = policy_version if first_batch_version is None else first_batch_version
-        self._first_batch_version = _fresh_enough(begun_with, policy_version, pipeline.max_staleness)
-        self._first_batch = first_batch
         self.costs = CostBook(prior)
         self._lanes = LaneTable()
-        self._admission = Admission(first_batch, num_batches, pipeline.max_staleness)
+        self._admission = Admission(
+            first_batch,
+            num_batches,
+            pipeline.max_staleness,
+            first_batch_version=fresh_enough(begun_with, policy_version, pipeline.max_staleness),
+        )
         self._generation = Generation(self._lanes)
         self._scoring = Scoring(self._lanes)
         self._stopwatch = Stopwatch(self.costs, algebra, self._lanes, tsp=pipeline.tsp)
@@ -261,8 +264,7 @@ class Scheduler:
         has_begun = False
         while self._admission.may_begin(lanes_would_idle=self._generators_would_idle):
             number = self._admission.begin()
-            version = self._first_batch_version if number == self._first_batch else self._policy_version
-            self._work.begin_batch(number, version)
+            self._work.begin_batch(number, self._admission.version_of(number, self._policy_version))
             has_begun = True
         return has_begun
 
@@ -295,8 +297,7 @@ class Scheduler:
         head = self._work.head
         if head is not None:
             return head.policy_version
-        is_first = self._admission.batches_completed == self._first_batch
-        return self._first_batch_version if is_first else self._policy_version
+        return self._admission.version_of(self._admission.batches_completed, self._policy_version)
 
     @property
     def needed_versions(self) -> frozenset[int]:
@@ -375,25 +376,3 @@ class Scheduler:
             num_ungenerated=self._work.num_ungenerated,
             num_unscored=self._work.num_unscored,
         )
-
-
-def _settings_of(
-    pipeline: PipelineSpec, algebra: BatchAlgebra, advantage_std: Literal["group", "batch"]
-) -> BatchSettings:
-    is_colocated = pipeline.placement is Placement.COLOCATED
-    return BatchSettings(
-        algebra=algebra,
-        deterministic=pipeline.deterministic,
-        tsp=pipeline.tsp,
-        whole_batch_first=advantage_std == "batch" or is_colocated or not pipeline.gap,
-    )
-
-
-def _fresh_enough(begun_with: int, policy_version: int, max_staleness: int) -> int:
-    """What the first batch goes on with; one that began on an older version than the bound now allows begins afresh."""
-    if begun_with > policy_version:
-        raise ValueError(
-            f"`first_batch_version` must be ≤ `policy_version` ({policy_version}), got {begun_with}: "
-            "no batch begins on a version that is not published yet"
-        )
-    return max(begun_with, policy_version - max_staleness)
