@@ -30,6 +30,11 @@ _NUM_FRAGMENT_SIZES_TRIED = 3
 _MAX_REHEARSED_LANES = 64
 """Beyond, a plan rests on the limits alone: rehearsing takes longer than a person waits for a page."""
 _MAX_ORDERS = 6
+_NUM_BATCHES_AHEAD = 4
+"""Measured where batches overlap and so differ; at staleness 0 they repeat themselves."""
+_NUM_BATCHES_AT_LENGTH = 12
+_NUM_FINALISTS = 6
+"""Rehearsed at length: in a few batches luck decides between splits that are close."""
 _NEAR = 0.03
 """Relative: limits closer than this to the best do not tell splits apart."""
 
@@ -86,6 +91,7 @@ class Explorer:
         ]
         self._limits_of: dict[PlanningMode, dict[_Place, float]] = {}
         self._rehearsed: dict[tuple[_Place, PipelineSpec], Rehearsal] = {}
+        self._at_length: set[tuple[_Place, PipelineSpec]] = set()
 
     @property
     def rehearses(self) -> bool:
@@ -103,22 +109,20 @@ class Explorer:
         settings = sorted(mode.settings(wanted), key=_rehearsing_costs_much)
         if not self.rehearses:
             limits = self._limits(mode)
-            best = min(limits, key=limits.__getitem__)
+            place = min(limits, key=limits.__getitem__)
             # The search decides in the run itself what a rehearsal would have told.
-            return Finding(candidate=self._candidate(best, settings[-1]), batch_seconds=limits[best], rehearsal=None)
-        best, best_settings = starts[0][0], settings[0]
+            return Finding(candidate=self._candidate(place, settings[-1]), batch_seconds=limits[place], rehearsal=None)
         for other in settings:
             if _rehearsing_costs_much(other):
-                reached = [best]
+                self._rehearse(self._fastest(settings)[0][0], other)
             else:
-                reached = [self._climb(of_size, other, mode) for of_size in starts]
-            for place in reached:
-                if self._seconds(place, other) < self._seconds(best, best_settings):
-                    best, best_settings = place, other
-        rehearsal = self._rehearse(best, best_settings)
-        return Finding(
-            candidate=self._candidate(best, best_settings), batch_seconds=rehearsal.batch_seconds, rehearsal=rehearsal
-        )
+                for of_size in starts:
+                    self._climb(of_size, other, mode)
+        for finalist in self._fastest(settings)[:_NUM_FINALISTS]:
+            self._rehearse_at_length(*finalist)
+        best = next(entry for entry in self._fastest(settings) if entry in self._at_length)
+        rehearsal = self._rehearsed[best]
+        return Finding(candidate=self._candidate(*best), batch_seconds=rehearsal.batch_seconds, rehearsal=rehearsal)
 
     def curve(self, mode: PlanningMode, wanted: PipelineSpec) -> tuple[SplitPoint, ...]:
         """The best of every number of trainer lanes that holds: rehearsed where it was, its limit elsewhere."""
@@ -128,14 +132,13 @@ class Explorer:
                 points[place.num_trainer] = SplitPoint(
                     num_trainer=place.num_trainer, batch_seconds=seconds, is_rehearsed=False
                 )
-        allowed = mode.settings(wanted)
-        rehearsed: dict[int, float] = {}
-        for (place, settings), rehearsal in self._rehearsed.items():
-            if settings in allowed:
-                best = rehearsed.get(place.num_trainer, math.inf)
-                rehearsed[place.num_trainer] = min(best, rehearsal.batch_seconds)
-        for number, seconds in rehearsed.items():
-            points[number] = SplitPoint(num_trainer=number, batch_seconds=seconds, is_rehearsed=True)
+        tried = self._fastest(mode.settings(wanted))
+        # The last one counts: the fastest, of those rehearsed at length where there are any.
+        for entry in sorted(tried, key=lambda entry: (entry in self._at_length, -self._seconds(*entry))):
+            place, seconds = entry[0], self._seconds(*entry)
+            points[place.num_trainer] = SplitPoint(
+                num_trainer=place.num_trainer, batch_seconds=seconds, is_rehearsed=True
+            )
         return tuple(points[number] for number in sorted(points))
 
     # --- limits -----------------------------------------------------------------------------------------------------
@@ -196,7 +199,7 @@ class Explorer:
 
     # --- rehearsals -------------------------------------------------------------------------------------------------
 
-    def _climb(self, starts: Sequence[_Place], settings: PipelineSpec, mode: PlanningMode) -> _Place:
+    def _climb(self, starts: Sequence[_Place], settings: PipelineSpec, mode: PlanningMode) -> None:
         """From the fastest of these, step to a neighbouring number of trainers for as long as that shortens the batch,
         in ever smaller steps."""
         limits = self._limits(mode)
@@ -204,6 +207,7 @@ class Explorer:
         for start in starts[1:]:
             if limits[start] < self._seconds(place, settings) > self._seconds(start, settings):
                 place = start
+        self._rehearse(place, settings)
         step = 0 if mode.is_colocated else max(1, len(self._costs.lanes) // 16)
         while step:
             seconds = self._seconds(place, settings)
@@ -213,21 +217,34 @@ class Explorer:
             if best == place:
                 step //= 2
             place = best
-        return place
 
     def _seconds(self, place: _Place, settings: PipelineSpec) -> float:
         return self._rehearse(place, settings).batch_seconds
 
+    def _fastest(self, settings: Sequence[PipelineSpec]) -> list[tuple[_Place, PipelineSpec]]:
+        """What was rehearsed with these settings, the fastest first."""
+        tried = [entry for entry in self._rehearsed if entry[1] in settings]
+        return sorted(tried, key=lambda entry: self._rehearsed[entry].batch_seconds)
+
     def _rehearse(self, place: _Place, settings: PipelineSpec) -> Rehearsal:
         if (place, settings) not in self._rehearsed:
-            self._rehearsed[place, settings] = rehearse(
-                self._works[place.fragment_size],
-                self._costs,
-                self._candidate(place, settings),
-                advantage_std=self._advantage_std,
-                num_batches=1 + 3 * settings.max_staleness,
-            )
+            num_batches = _NUM_BATCHES_AHEAD if settings.max_staleness else 1
+            self._rehearsed[place, settings] = self._played(place, settings, num_batches)
         return self._rehearsed[place, settings]
+
+    def _rehearse_at_length(self, place: _Place, settings: PipelineSpec) -> None:
+        if settings.max_staleness:
+            self._rehearsed[place, settings] = self._played(place, settings, _NUM_BATCHES_AT_LENGTH)
+        self._at_length.add((place, settings))
+
+    def _played(self, place: _Place, settings: PipelineSpec, num_batches: int) -> Rehearsal:
+        return rehearse(
+            self._works[place.fragment_size],
+            self._costs,
+            self._candidate(place, settings),
+            advantage_std=self._advantage_std,
+            num_batches=num_batches,
+        )
 
     def _candidate(self, place: _Place, settings: PipelineSpec) -> Candidate:
         trainers = self._orders[place.order][: place.num_trainer]
