@@ -7,8 +7,11 @@ begins: that is the back-pressure, and what has begun is always finished, pause 
 """
 
 from dataclasses import dataclass
+from typing import Literal, Self
 
 from worker.contracts.algebra import BatchAlgebra
+from worker.contracts.names import Placement
+from worker.contracts.sections import PipelineSpec
 from worker.pipeline.assembler import GroupAssembler
 from worker.pipeline.training import Training
 
@@ -31,6 +34,16 @@ class BatchSettings:
     deterministic: bool
     tsp: bool
 
+    @classmethod
+    def resolve(cls, pipeline: PipelineSpec, algebra: BatchAlgebra, advantage_std: Literal["group", "batch"]) -> Self:
+        is_colocated = pipeline.placement is Placement.COLOCATED
+        return cls(
+            algebra=algebra,
+            whole_batch_first=advantage_std == "batch" or is_colocated or not pipeline.gap,
+            deterministic=pipeline.deterministic,
+            tsp=pipeline.tsp,
+        )
+
     def training_of(self, batch: int, assembler: GroupAssembler) -> Training:
         return Training(
             self.algebra,
@@ -45,12 +58,14 @@ class BatchSettings:
 class Admission:
     """Counts batches, from `first_batch` up to `num_batches` (the run's whole length, earlier attempts included)."""
 
-    def __init__(self, first_batch: int, num_batches: int, max_staleness: int) -> None:
+    def __init__(self, first_batch: int, num_batches: int, max_staleness: int, *, first_batch_version: int) -> None:
+        """`first_batch_version`: what the first batch goes on with."""
         if not 0 <= first_batch <= num_batches:
             raise ValueError(f"`first_batch` must be within 0 to {num_batches} (`num_batches`), got {first_batch}")
         self._num_batches = num_batches
         self._max_staleness = max_staleness
-        self._next_batch = first_batch
+        self._first_batch = self._next_batch = first_batch
+        self._first_batch_version = first_batch_version
         self.batches_completed = first_batch
         self.is_open = True
 
@@ -84,7 +99,22 @@ class Admission:
         """Batches begun and not complete."""
         return self._next_batch - self.batches_completed
 
+    def version_of(self, batch: int, policy_version: int) -> int:
+        """What a batch begins on where `policy_version` is the one published last."""
+        return self._first_batch_version if batch == self._first_batch else policy_version
+
     def begin(self) -> int:
         """The number of the batch that begins now."""
         self._next_batch += 1
         return self._next_batch - 1
+
+
+def fresh_enough(begun_with: int, policy_version: int, max_staleness: int) -> int:
+    """What a resumed run's first batch goes on with; begun on an older version than the bound now allows, it begins
+    afresh. Raises `ValueError` for a version that is not published yet."""
+    if begun_with > policy_version:
+        raise ValueError(
+            f"`first_batch_version` must be ≤ `policy_version` ({policy_version}), got {begun_with}: "
+            "no batch begins on a version that is not published yet"
+        )
+    return max(begun_with, policy_version - max_staleness)
