@@ -109,9 +109,13 @@ class Admission:
         return self._next_batch - 1
 
 
-def fresh_enough(begun_with: int, policy_version: int, max_staleness: int) -> int:
-    """What a resumed run's first batch goes on with; begun on an older version than the bound now allows, it begins
-    afresh. Raises `ValueError` for a version that is not published yet."""
+def fresh_enough(begun_with: int | None, policy_version: int, max_staleness: int) -> int:
+    """What a run's first batch goes on with: what it had begun with, unless that is older than the bound now allows.
+
+    Raises `ValueError` for a version that is not published yet.
+    """
+    if begun_with is None:
+        return policy_version
     if begun_with > policy_version:
         raise ValueError(
             f"`first_batch_version` must be ≤ `policy_version` ({policy_version}), got {begun_with}: "

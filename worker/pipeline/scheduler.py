@@ -103,15 +103,10 @@ class Scheduler:
         self._algebra = algebra
         self._settings = BatchSettings.resolve(pipeline, algebra, advantage_std)
         self._policy_version = policy_version
-        begun_with = policy_version if first_batch_version is None else first_batch_version
+        first_version = fresh_enough(first_batch_version, policy_version, pipeline.max_staleness)
         self.costs = CostBook(prior)
         self._lanes = LaneTable()
-        self._admission = Admission(
-            first_batch,
-            num_batches,
-            pipeline.max_staleness,
-            first_batch_version=fresh_enough(begun_with, policy_version, pipeline.max_staleness),
-        )
+        self._admission = Admission(first_batch, num_batches, pipeline.max_staleness, first_batch_version=first_version)
         self._generation = Generation(self._lanes)
         self._scoring = Scoring(self._lanes)
         self._stopwatch = Stopwatch(self.costs, algebra, self._lanes, tsp=pipeline.tsp)
