@@ -3,8 +3,9 @@
 import pytest
 
 from tests.pipeline.hand_driven import HandDriven
+from tests.pipeline.random_executor import answer
 from tests.pipeline.strategies import algebra_of
-from worker.contracts.names import Role
+from worker.contracts.names import Role, TrainerAssist
 from worker.contracts.sections import PipelineSpec
 from worker.pipeline.scheduler import Scheduler
 from worker.pipeline.types import (
@@ -19,6 +20,7 @@ from worker.pipeline.types import (
     Pull,
     Purpose,
     Score,
+    Switch,
 )
 
 ONE_GROUP = algebra_of(groups_per_minibatch=1, fragments=(1, 2))
@@ -48,6 +50,25 @@ def test_it_does_not_begin_while_fragments_of_this_one_wait() -> None:
     assert generating(run) == [(0, 0), (0, 0)]
     run.do(Generate, "h")
     assert generating(run) == [(0, 0), (1, 0)]
+
+
+@pytest.mark.parametrize("tag", [TrainerAssist.OFF, TrainerAssist.GREEDY])
+def test_the_turn_that_takes_the_last_fragment_begins_the_next_batch_for_lanes_left_over(tag: TrainerAssist) -> None:
+    """Also where the gang waits for a lent lane meanwhile."""
+    lanes = (("t", Role.TRAINER), ("g", Role.ROLLOUT), ("h", Role.ROLLOUT), ("s", Role.REWARD))
+    num_groups = 4 if tag is TrainerAssist.OFF else 5
+    algebra = algebra_of(groups_per_minibatch=num_groups, fragments=(1, 2))
+    run = HandDriven(algebra, max_staleness=1, tag=tag, lanes=lanes)
+    run.do_all(Switch)
+    run.do_all(Pull)
+    run.do(Generate, "g")
+    run.do(Score)
+    (of_h,) = (action for action in run.actions if isinstance(action, Generate) and action.lane == "h")
+    run.actions.remove(of_h)
+    run.scheduler.apply(answer(of_h), run.at)
+    run.do(Generate, "g")
+    started = {action.lane: action.fragment.key for action in run.actions if isinstance(action, Generate)}
+    assert {(started[lane].batch, started[lane].group) for lane in "gh"} == {(0, num_groups - 1), (1, 0)}
 
 
 def test_no_batch_begins_two_ahead() -> None:
