@@ -5,6 +5,7 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -76,23 +77,32 @@ def test_a_cut_off_initdb_is_begun_afresh(tmp_path: Path) -> None:
         shutil.rmtree(runtime_folder(tmp_path))
 
 
-def test_a_holder_that_does_not_answer_is_named(tmp_path: Path) -> None:
-    impostor = subprocess.Popen(["sleep", "60"], executable="/bin/sleep")
+@contextmanager
+def a_process_called(name: str) -> Iterator[int]:
+    process = subprocess.Popen([name, "60"], executable="/bin/sleep")
+    try:
+        # A process has no command line yet in the moment after its exec.
+        while not Path(f"/proc/{process.pid}/cmdline").read_bytes():
+            assert process.poll() is None
+        yield process.pid
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_a_reused_process_id_is_not_a_server(tmp_path: Path) -> None:
     postgres = EmbeddedPostgres(data=tmp_path, sockets=tmp_path)
-    (tmp_path / "postmaster.pid").write_text(f"{impostor.pid}\n")
-    try:
-        assert postgres.running_pid() is None, "a reused process id is not a server"
-    finally:
-        impostor.kill()
-        impostor.wait()
-    impostor = subprocess.Popen(["postgres", "60"], executable="/bin/sleep")
-    (tmp_path / "postmaster.pid").write_text(f"{impostor.pid}\n")
-    try:
-        with pytest.raises(PostgresError, match=f"Process {impostor.pid} holds"):
+    with a_process_called("sleep") as pid:
+        (tmp_path / "postmaster.pid").write_text(f"{pid}\n")
+        assert postgres.running_pid() is None
+
+
+def test_a_holder_that_does_not_answer_is_named(tmp_path: Path) -> None:
+    postgres = EmbeddedPostgres(data=tmp_path, sockets=tmp_path)
+    with a_process_called("postgres") as pid:
+        (tmp_path / "postmaster.pid").write_text(f"{pid}\n")
+        with pytest.raises(PostgresError, match=f"Process {pid} holds"):
             postgres.can_be_reused(timeout_seconds=0.2)
-    finally:
-        impostor.kill()
-        impostor.wait()
 
 
 def test_a_server_that_ends_before_it_is_ready_says_why() -> None:
