@@ -1,0 +1,144 @@
+"""Emulated lanes are as strict as real ones, so a wrong control path cannot pass unnoticed."""
+
+import logging
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.engine.driving import ROOT
+from tests.engine.emulated.cases import Case
+from worker.contracts.names import Role
+from worker.engine.actors.reports import AccumulationPlan, GroupPlan, Rendezvous
+from worker.engine.emulated.actors import emulated_actors
+from worker.engine.emulated.pace import Emulation, Pace
+from worker.engine.emulated.values import EmulatedAdapter, EmulatedTrajectories, make_adapter
+from worker.engine.errors import MinibatchError, SyncError
+from worker.engine.types import GenerationRequest
+from worker.pipeline.costs import GANG, Cost, CostKind, told_costs
+from worker.pipeline.fragments import cut_fragments
+from worker.pipeline.types import Fragment, Purpose
+
+SPEC = Case(8, "gap", is_mixed=False).spec
+ALGEBRA = SPEC.algebra
+
+
+@pytest.fixture
+def actors(monkeypatch: pytest.MonkeyPatch) -> Iterator[Mapping[Role, type]]:
+    """Classes whose work takes no time. An actor sets up its process: here that is undone."""
+    monkeypatch.setattr(os, "environ", dict(os.environ))
+    logger = logging.getLogger("worker")
+    handlers, level = list(logger.handlers), logger.level
+    yield emulated_actors(Emulation(costs=(), adapter_num_bytes=1000))
+    logger.handlers[:] = handlers
+    logger.setLevel(level)
+
+
+@pytest.fixture
+def trainer(actors: Mapping[Role, type]) -> Any:
+    trainer = actors[Role.TRAINER]("trainer-0", "cpu")
+    trainer.load(SPEC, "none", 0, 1, Rendezvous(address="localhost", port=0), None)
+    trainer.adapter(3)
+    return trainer
+
+
+def fragments_of(group: int, version: int = 3) -> list[Fragment]:
+    fragments = cut_fragments(
+        purpose=Purpose.TRAIN,
+        batch=0,
+        num_groups=ALGEBRA.num_groups,
+        group_size=ALGEBRA.group_size,
+        fragment_size=ALGEBRA.fragment_size,
+        policy_version=version,
+    )
+    return [fragment for fragment in fragments if fragment.key.group == group]
+
+
+def accumulate(
+    trainer: Any, group: int, fragments: list[Fragment], *, staleness: int = 0, behaviour: Any = None
+) -> Any:
+    advantages = (0.0,) * ALGEBRA.group_size
+    plan = AccumulationPlan(
+        groups=(GroupPlan(batch=0, group=group, advantages=advantages, num_fragments=len(fragments)),),
+        num_pairs_total=ALGEBRA.num_pairs_per_optimizer_step,
+        fresh=True,
+        staleness=staleness,
+    )
+    arrived = [EmulatedTrajectories(fragment=fragment, latents=np.zeros((1, 1), np.float32)) for fragment in fragments]
+    return trainer.accumulate(plan, behaviour, *arrived).value
+
+
+def test_a_whole_minibatch_is_trained_and_closed(trainer: Any) -> None:
+    num_pairs = sum(accumulate(trainer, group, fragments_of(group)).num_pairs for group in range(ALGEBRA.num_groups))
+    assert num_pairs == ALGEBRA.num_pairs_per_optimizer_step
+    trainer.commit()
+    with pytest.raises(MinibatchError, match="got 0 at its step"):
+        trainer.commit()
+
+
+def test_an_optimizer_step_over_a_part_of_the_minibatch_is_refused(trainer: Any) -> None:
+    accumulate(trainer, 0, fragments_of(0))
+    with pytest.raises(MinibatchError, match="a mini-batch of"):
+        trainer.commit()
+
+
+@pytest.mark.parametrize(
+    "fragments",
+    [fragments_of(0)[:-1], fragments_of(0)[::-1], fragments_of(1), fragments_of(0, version=2)],
+    ids=["short", "out of order", "another group", "another version"],
+)
+def test_a_group_that_is_not_what_the_plan_says_is_refused(trainer: Any, fragments: list[Fragment]) -> None:
+    with pytest.raises(MinibatchError, match="must come whole, of version 3"):
+        accumulate(trainer, 0, fragments)
+
+
+def test_a_group_enters_a_minibatch_once(trainer: Any) -> None:
+    accumulate(trainer, 0, fragments_of(0))
+    with pytest.raises(MinibatchError, match="twice"):
+        accumulate(trainer, 0, fragments_of(0))
+
+
+def test_stale_data_needs_the_adapter_that_drew_it(trainer: Any) -> None:
+    stale = fragments_of(0, version=2)
+    with pytest.raises(MinibatchError, match="adapter of version 2"):
+        accumulate(trainer, 0, stale, staleness=1, behaviour=make_adapter(3, 10))
+    accumulate(trainer, 0, stale, staleness=1, behaviour=make_adapter(2, 10))
+
+
+def test_a_lane_generates_only_with_the_version_that_it_pulled(actors: Mapping[Role, type]) -> None:
+    rollout = actors[Role.ROLLOUT]("rollout-0", "cpu")
+    request = GenerationRequest(fragment=fragments_of(0)[0], prompt="a prompt", run_seed=0, prompt_index=0)
+    rollout.pull(make_adapter(2, 10))
+    with pytest.raises(SyncError, match="wants version 3, got 2"):
+        rollout.generate(request)
+    rollout.pull(make_adapter(3, 10))
+    report, images, trajectories = rollout.generate(request)
+    assert len(report.value.seeds) == len(images) == len(trajectories.latents) == ALGEBRA.fragment_size
+
+
+def test_an_adapter_that_changed_on_its_way_is_refused() -> None:
+    adapter = make_adapter(1, 10)
+    with pytest.raises(SyncError, match="must read back as sha256"):
+        EmulatedAdapter(facts=adapter.facts, content=adapter.content[::-1].copy()).pull()
+
+
+def test_the_ranks_of_a_gang_draw_the_same_durations(monkeypatch: pytest.MonkeyPatch) -> None:
+    waits: list[float] = []
+    monkeypatch.setattr("worker.engine.emulated.pace.time.monotonic", lambda: 0.0)
+    monkeypatch.setattr("worker.engine.emulated.pace.time.sleep", waits.append)
+    costs = told_costs({(GANG, CostKind.COMMIT): Cost(2.0)})
+    for pace in (Pace(Emulation(costs=costs, relative_spread=0.5)), Pace(Emulation(costs=costs, relative_spread=0.5))):
+        for _ in range(3):
+            pace.keep(0.0, GANG, CostKind.COMMIT)
+    assert waits[:3] == waits[3:] and len(set(waits)) == 3
+    assert all(1.0 <= seconds <= 3.0 for seconds in waits)
+
+
+def test_an_emulated_lane_needs_no_torch() -> None:
+    """Dozens of them must fit on a small machine."""
+    program = "import sys, worker.engine.emulated.actors; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=False).returncode == 0
