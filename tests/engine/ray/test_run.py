@@ -272,17 +272,25 @@ def test_a_run_obeys_its_commands_on_two_trainer_ranks(
 def test_a_stop_that_takes_too_long_gives_up_the_batch_and_keeps_the_last_checkpoint(
     drive: Drive, make_spec: MakeSpec, tmp_path: Path
 ) -> None:
+    # Frozen while the run is paused, the rollout lane makes certain that the stop finds the next batch open.
     spec = make_spec(num_batches=10_000, checkpoint={"every_num_batches": 1, "num_kept": 2})
     driven = drive(spec, checkpoints=f"file://{tmp_path}/kept", stop_seconds=1e-6)
     driven.until(lambda: bool(driven.ingest.of_type("checkpoint")))
-    driven.command("c1", "stop")
+    driven.command("c1", "pause")
+    driven.until(lambda: driven.states()[-1] == "paused")
+    pids = {info["lane"]: info["pid"] for info in driven.ingest.of_type("lanes")[-1]["lanes"]}
+    os.kill(pids["rollout-0"], signal.SIGSTOP)
+    driven.command("c2", "resume")
+    driven.until(lambda: driven.states()[-1] == "running")
+    driven.command("c3", "stop")
     assert driven.finish() == 0
 
-    assert driven.states() == ["running", "stopping", "cancelled"]
+    assert driven.states() == ["running", "paused", "running", "stopping", "cancelled"]
     kept = driven.ingest.of_type("checkpoint")[-1]
     assert f"and was given up; the checkpoint {kept['uri']} stays" in driven.ingest.of_type("state")[-1]["reason"]
     assert Path(kept["uri"].removeprefix("file://")).is_dir()
     assert not any(event["final"] for event in driven.ingest.of_type("adapter"))
+    assert not Path(f"/proc/{pids['rollout-0']}").exists()
 
 
 def test_cancel_ends_a_run_at_once_and_frees_its_lanes(drive: Drive, make_spec: MakeSpec) -> None:
