@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from worker.contracts.sections import RewardSpec
 from worker.engine.reward.base import Reward, RewardResult
+from worker.engine.reward.frames import score_samples
 from worker.engine.reward.registry import build_reward
 
 
@@ -54,8 +55,8 @@ class MixedReward:
         return cls([WeightedReward(build_reward(spec.name), spec.weight, spec.watched) for spec in specs])
 
     def score(self, images: NDArray[np.uint8], prompts: Sequence[str]) -> MixedRewardResult:
-        """Score images (N, H, W, 3) for prompts (N). Raises `ValueError` on arrays that do not fit."""
-        parts = {part.reward.name: part.reward.score(images, prompts) for part in self._parts}
+        """Score pictures (N, H, W, 3) or clips (N, F, H, W, 3). Raises `ValueError` on arrays that do not fit."""
+        parts = {part.reward.name: score_samples(part.reward, images, prompts) for part in self._parts}
         total = np.zeros(len(prompts))
         errors: list[str | None] = [None] * len(prompts)
         for part in self._parts:

@@ -17,7 +17,7 @@ class Scorer:
         self._mixed = MixedReward.from_specs(rewards)
 
     def score(self, fragment: Fragment, prompt: str, images: NDArray[np.uint8]) -> ScoredFragment:
-        """Score the pictures (N, H, W, 3) of one fragment.
+        """Score the pictures (N, H, W, 3) or clips (N, F, H, W, 3) of one fragment.
 
         A watched reward that failed on some sample is left out of `parts`. Pictures that a user asked for may show
         prompts that no trained reward understands: the run goes on, with such a picture named in `unrewarded` and the
