@@ -55,14 +55,14 @@ class Trajectories:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GeneratedFragment:
-    """What a rollout lane returns: transitions for the trainer, pictures for the reward lanes, its own timings."""
+    """What a rollout lane returns: transitions for the trainer, samples for the reward lanes, its own timings."""
 
     fragment: Fragment
     prompt: str
     trajectories: Trajectories | None
     """`None` for evaluation and requests: nothing there is trained on."""
     images: np.ndarray
-    """(N, H, W, 3) uint8."""
+    """Pictures (N, H, W, 3) or clips (N, F, H, W, 3), uint8."""
     seeds: tuple[int, ...]
     generate_seconds: float
     decode_seconds: float

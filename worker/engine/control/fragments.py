@@ -22,7 +22,7 @@ class FragmentRecord:
     lane: str
     seeds: tuple[int, ...]
     images: ObjectRef
-    """(N, H, W, 3) uint8."""
+    """Pictures (N, H, W, 3) or clips (N, F, H, W, 3), uint8."""
     trajectories: ObjectRef
     scored: ScoredFragment | None = None
 
