@@ -33,6 +33,14 @@ class ModelFamily(ExplainedName):
     FLUX = "flux", "Flux: a rectified-flow transformer with embedded guidance."
 
 
+class GuidanceKind(ExplainedName):
+    """How a checkpoint is steered towards its prompt."""
+
+    NONE = "none", "Not at all: a distilled model."
+    EMBEDDED = "embedded", "The scale is an input of the model."
+    TRUE_CFG = "true_cfg", "From a second prediction, for the negative prompt."
+
+
 class RewardName(ExplainedName):
     SHAPE_MATCH = "shape_match", "Colour purity × overlap with the ideal shape, 0 to 1."
     SHAPE_JUDGE = "shape_judge", "1 when an independent judge finds colour and shape right."

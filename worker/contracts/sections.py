@@ -97,8 +97,20 @@ class SamplingSpec(Contract):
     """A multiple of 8."""
     width: Annotated[int, Field(ge=16, le=4096, multiple_of=8)] = 32
     """A multiple of 8."""
+    num_frames: Annotated[int, Field(ge=1, le=1024)] = 1
+    """1 draws pictures; more draws clips, where the model family makes video."""
+    fps: Annotated[float, Field(gt=0, le=120)] = 16.0
+    """Frames per second at which clips play."""
     guidance_scale: Annotated[float, Field(ge=0, le=30)] = 1.0
-    """Guidance in rollout and training alike; 1 means none. Embedded where the model has it."""
+    """Guidance of rollout and evaluation; 1 means none. Embedded where the model has it, else from two predictions
+    (true CFG)."""
+    train_guidance_scale: Annotated[float, Field(ge=0, le=30)] | None = None
+    """Guidance of the policy that is trained: trajectories are drawn with `guidance_scale` and scored with this.
+    Empty: the same. 1 trains the model to do without."""
+    negative_prompt: Annotated[str, Field(max_length=2000)] = ""
+    """What true CFG steers away from."""
+    batched_cfg: bool = False
+    """True CFG in one forward pass of twice the batch instead of two: for GPUs with room to spare."""
     sde_type: SdeType = SdeType.FLOW
     """Of the stochastic steps. flow: Flow-GRPO's SDE; cps: coefficient-preserving sampling."""
     noise_level: Annotated[float, Field(gt=0, le=2)] = 0.7
@@ -107,6 +119,11 @@ class SamplingSpec(Contract):
     """First stochastic denoising step, counted from 0."""
     num_sde_steps: Count | None = None
     """Only these are trained on. Empty: all from the first stochastic one but the final."""
+
+    @property
+    def training_guidance(self) -> float:
+        """The guidance scale of the policy that is trained."""
+        return self.guidance_scale if self.train_guidance_scale is None else self.train_guidance_scale
 
     @property
     def sde_indices(self) -> tuple[int, ...]:

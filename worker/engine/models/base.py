@@ -2,23 +2,31 @@
 
 Latents are in the transformer's own (packed) layout and in fp32 everywhere outside the adapter. Only the adapter
 casts to the model's dtype, so the numerics of sampling and replay are the same code.
+
+A family is one file: how its pipeline encodes, schedules, predicts and decodes. What families share lies in small
+modules beside it: parts (loading), embeddings, guidance, flow_schedule, experts, lora.
 """
 
 import copy
-import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
+from diffusers import DiffusionPipeline
 
-from worker.contracts.names import ModelFamily
-from worker.engine.models.lora import twin_with_own_lora
-
-PromptEmbeds = Mapping[str, torch.Tensor]
-"""Named embeddings of one prompt, each with a first dimension of 1 that broadcasts over a batch."""
+from worker.contracts.names import GuidanceKind, ModelFamily
+from worker.contracts.sections import SamplingSpec
+from worker.engine.errors import ModelLoadError
+from worker.engine.models import guidance, parts
+from worker.engine.models.embeddings import EmbeddingShelf, PromptEmbeds
+from worker.engine.models.experts import experts_of
+from worker.engine.models.lora import lora_metadata, twin_with_own_lora
+from worker.engine.models.parts import ALL_PARTS, TEXT_ONLY, Part
+from worker.engine.models.precision import at_least_fp32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,19 +37,46 @@ class Conditioning:
     height: int
     width: int
     guidance_scale: float
+    num_frames: int = 1
+    negative: PromptEmbeds | None = None
+    """Of true CFG with a scale other than 1."""
+    batched_cfg: bool = False
+    """One forward pass of twice the batch instead of two."""
 
 
 class ModelAdapter(ABC):
     """A diffusers pipeline, frozen, behind the few questions the engine asks."""
 
     family: ClassVar[ModelFamily]
+    pipeline_class: ClassVar[type[DiffusionPipeline]]
     default_lora_targets: ClassVar[tuple[str, ...]]
+    vae_dtype: ClassVar[torch.dtype | None] = None
+    """Where half precision is known to harm the autoencoder."""
 
-    def __init__(self, transformer: torch.nn.Module, device: torch.device, dtype: torch.dtype) -> None:
-        self.transformer = transformer
+    def __init__(self, pipeline: Any, path: str, device: torch.device, dtype: torch.dtype) -> None:
+        self.transformer: torch.nn.Module = pipeline.transformer
+        """What is trained: the pipeline's transformer, or `Experts` where it has more than one."""
         self.device = device
         self.dtype = dtype
-        self._embeds: dict[str, PromptEmbeds] = {}
+        self._pipeline = pipeline
+        self._path = path
+        self._embeddings = EmbeddingShelf(device)
+
+    @classmethod
+    def load(
+        cls,
+        path: str,
+        device: torch.device,
+        dtype: torch.dtype,
+        *,
+        wanted: frozenset[Part] = ALL_PARTS,
+        given: Mapping[str, torch.nn.Module] | None = None,
+    ) -> Self:
+        """From a folder or a hub id; see `load_pipeline`. Raises `OSError` (diffusers') where weights are missing."""
+        pipeline = parts.load_pipeline(
+            cls.pipeline_class, path, device=device, dtype=dtype, parts=wanted, vae_dtype=cls.vae_dtype, given=given
+        )
+        return cls(pipeline, path, device, dtype)
 
     def twin(self) -> Self:
         """The same model once more: LoRA weights of its own, frozen; all else, prompt embeddings too, is shared."""
@@ -49,33 +84,154 @@ class ModelAdapter(ABC):
         other.transformer = twin_with_own_lora(self.transformer)
         return other
 
+    # --- text
+
     def encode_prompt(self, prompt: str) -> PromptEmbeds:
-        """Embeddings of `prompt`, computed once in this process and kept by the prompt's hash."""
-        key = hashlib.sha256(prompt.encode()).hexdigest()
-        if key not in self._embeds:
+        """Embeddings of `prompt` on the device, computed once; text encoders that were dropped come back for it."""
+        if prompt not in self._embeddings:
+            self.encode_prompts([prompt])
+        return self._embeddings.get(prompt)
+
+    def encode_prompts(self, prompts: Iterable[str]) -> None:
+        """Encode up front what is not yet known, one prompt at a time: its bits must not depend on the others."""
+        unknown = [prompt for prompt in prompts if prompt not in self._embeddings]
+        if not unknown:
+            return
+        if parts.has_text_encoders(self._pipeline):
             with torch.inference_mode(False), torch.no_grad():
-                self._embeds[key] = self._encode(prompt)
-        return self._embeds[key]
+                for prompt in unknown:
+                    self._embeddings.put(prompt, self._encode(prompt))
+            return
+        text_only = self.load(self._path, self.device, self.dtype, wanted=TEXT_ONLY)
+        text_only.encode_prompts(unknown)
+        self.take_embeddings(text_only.embeddings())
+
+    def embeddings(self) -> dict[str, PromptEmbeds]:
+        """All that were encoded here, on the CPU: another lane may `take_embeddings` of them."""
+        return self._embeddings.give()
+
+    def take_embeddings(self, embeddings: Mapping[str, PromptEmbeds]) -> None:
+        self._embeddings.take(embeddings)
+
+    def drop_text_encoders(self) -> None:
+        """Free their memory; to be called once the run's prompts are encoded."""
+        parts.drop_text_encoders(self._pipeline)
 
     @abstractmethod
     def _encode(self, prompt: str) -> PromptEmbeds: ...
 
+    # --- prediction
+
+    @property
     @abstractmethod
-    def latent_shape(self, height: int, width: int) -> tuple[int, ...]:
-        """Shape of one trajectory's latents, without the batch dimension."""
+    def guidance(self) -> GuidanceKind:
+        """Of this checkpoint."""
+
+    def conditioning(self, prompt: str, sampling: SamplingSpec, *, training: bool = False) -> Conditioning:
+        """What `prompt` is sampled with, or trained with.
+
+        Raises:
+            ModelLoadError: for a guidance scale that the checkpoint cannot follow.
+        """
+        scale = sampling.training_guidance if training else sampling.guidance_scale
+        guidance.check_scale(self.guidance, scale)
+        guided = guidance.needs_negative(self.guidance, scale)
+        return Conditioning(
+            prompt=self.encode_prompt(prompt),
+            height=sampling.height,
+            width=sampling.width,
+            guidance_scale=scale,
+            num_frames=sampling.num_frames,
+            negative=self.encode_prompt(sampling.negative_prompt) if guided else None,
+            batched_cfg=sampling.batched_cfg,
+        )
+
+    def predict_velocity(self, latents: torch.Tensor, sigmas: torch.Tensor, conditioning: Conditioning) -> torch.Tensor:
+        """v = eps - x0 of `latents` (N, ...) at `sigmas` (N,), guided, in fp32."""
+        scale, negative = conditioning.guidance_scale, conditioning.negative
+        guidance.check_scale(self.guidance, scale)
+        if not guidance.needs_negative(self.guidance, scale):
+            return self._predict(latents, sigmas, conditioning.prompt, conditioning)
+        assert negative is not None, "`conditioning` encodes the negative prompt wherever it is needed"
+        if conditioning.batched_cfg:
+            both = self._stacked(negative, conditioning.prompt, len(latents))
+            predicted = self._predict(torch.cat([latents] * 2), torch.cat([sigmas] * 2), both, conditioning)
+            without, towards = predicted.chunk(2)
+        else:
+            towards = self._predict(latents, sigmas, conditioning.prompt, conditioning)
+            without = self._predict(latents, sigmas, negative, conditioning)
+        return self._combine(towards, without, scale)
+
+    def _predict(
+        self, latents: torch.Tensor, sigmas: torch.Tensor, prompt: PromptEmbeds, conditioning: Conditioning
+    ) -> torch.Tensor:
+        with self._autocast():
+            return at_least_fp32(self._velocity(latents.to(self.dtype), sigmas, prompt, conditioning))
 
     @abstractmethod
-    def sigmas(self, num_denoising_steps: int, *, height: int, width: int) -> torch.Tensor:
+    def _velocity(
+        self, latents: torch.Tensor, sigmas: torch.Tensor, prompt: PromptEmbeds, conditioning: Conditioning
+    ) -> torch.Tensor:
+        """One forward pass, unguided but for what is embedded: v of `latents` (N, ...) in the model's dtype, towards
+        `prompt` (rows of 1 or N)."""
+
+    def _combine(self, towards: torch.Tensor, without: torch.Tensor, guidance_scale: float) -> torch.Tensor:
+        """Classifier-free guidance as the family's pipeline does it."""
+        return guidance.combine(towards, without, guidance_scale)
+
+    def _stacked(self, negative: PromptEmbeds, positive: PromptEmbeds, num: int) -> PromptEmbeds:
+        """Embeddings for a batched pass, negative rows first."""
+        return guidance.stacked(negative, positive, num)
+
+    def _autocast(self) -> AbstractContextManager[object]:
+        """LoRA weights stay fp32 (they are their own master copy); autocast runs them in the base's dtype."""
+        if self.dtype is not torch.bfloat16:
+            return nullcontext()
+        return torch.autocast(self.device.type, dtype=self.dtype)
+
+    # --- latents and pictures
+
+    @abstractmethod
+    def latent_shape(self, height: int, width: int, num_frames: int = 1) -> tuple[int, ...]:
+        """Shape of one trajectory's latents, without the batch dimension. Raises `ModelLoadError` for a size that the
+        model cannot draw."""
+
+    @abstractmethod
+    def sigmas(self, num_denoising_steps: int, *, height: int, width: int, num_frames: int = 1) -> torch.Tensor:
         """The pipeline's own schedule, (num_denoising_steps + 1,) fp32 from 1 to 0, on the model's device."""
 
     @abstractmethod
-    def predict_velocity(self, latents: torch.Tensor, sigmas: torch.Tensor, conditioning: Conditioning) -> torch.Tensor:
-        """v = eps - x0 of `latents` (N, ...) at `sigmas` (N,), in fp32."""
+    def pixels(self, latents: torch.Tensor, *, height: int, width: int, num_frames: int = 1) -> torch.Tensor:
+        """Clean latents (N, ...) decoded: fp32 in [0, 1] of (N, 3, H, W), or (N, F, 3, H, W) for clips. Gradients
+        flow through it where they are enabled."""
 
-    @abstractmethod
-    def decode(self, latents: torch.Tensor, *, height: int, width: int) -> np.ndarray:
-        """Clean latents (N, ...) as pictures, uint8 of (N, H, W, 3)."""
+    @torch.inference_mode()
+    def decode(self, latents: torch.Tensor, *, height: int, width: int, num_frames: int = 1) -> np.ndarray:
+        """Clean latents (N, ...) as pictures, uint8 of (N, H, W, 3), or as clips, (N, F, H, W, 3)."""
+        self._require_vae()
+        seen = self.pixels(latents, height=height, width=width, num_frames=num_frames).mul(255).round()
+        return seen.to(torch.uint8).movedim(-3, -1).contiguous().cpu().numpy()
 
-    @abstractmethod
+    def _require_vae(self) -> None:
+        if parts.is_skeleton(self._pipeline.vae):
+            raise ModelLoadError("the autoencoder was not loaded on this lane: load the model with `Part.VAE`")
+
+    # --- the way out
+
     def save_lora(self, folder: str, tensors: Mapping[str, torch.Tensor]) -> None:
-        """Write LoRA tensors by peft name as the file that the family's pipeline loads."""
+        """Write LoRA tensors by peft name as the file that the family's pipeline loads.
+
+        A family with more experts than one overrides it: pipelines differ in how they tell them apart.
+        """
+        self.pipeline_class.save_lora_weights(
+            folder,
+            transformer_lora_layers=dict(tensors),
+            # Without it alpha is lost and loaders assume alpha = rank, i.e. another policy.
+            transformer_lora_adapter_metadata=lora_metadata(next(iter(experts_of(self.transformer).values()))),
+        )
+
+    @classmethod
+    @abstractmethod
+    def pipeline_arguments(cls, pipeline: Any, sampling: SamplingSpec) -> dict[str, Any]:
+        """What the family's pipeline must be called with, beyond prompt, size and number of denoising steps, to draw
+        what `sampling` says: guidance in its own words, prompt length, frames."""

@@ -15,6 +15,7 @@ from peft import LoraConfig
 
 from worker.contracts.sections import LoraSpec
 from worker.engine.errors import ModelLoadError, listing
+from worker.engine.models.experts import experts_of
 from worker.engine.models.precision import at_least_fp32
 
 ADAPTER_NAME = "default"
@@ -27,14 +28,14 @@ def add_lora(transformer: torch.nn.Module, spec: LoraSpec, default_targets: Iter
         ModelLoadError: when a target matches no linear layer; the message lists what could be matched.
     """
     targets = tuple(spec.targets or default_targets)
-    _check_targets(transformer, targets)
+    config = LoraConfig(r=spec.rank, lora_alpha=spec.alpha, target_modules=list(targets), init_lora_weights="gaussian")
+    for expert in experts_of(transformer).values():
+        _check_targets(expert, targets)
     transformer.requires_grad_(False)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        transformer.add_adapter(
-            LoraConfig(r=spec.rank, lora_alpha=spec.alpha, target_modules=list(targets), init_lora_weights="gaussian"),
-            adapter_name=ADAPTER_NAME,
-        )
+        for expert in experts_of(transformer).values():
+            expert.add_adapter(config, adapter_name=ADAPTER_NAME)
     for parameter in lora_parameters(transformer).values():
         parameter.data = at_least_fp32(parameter.data)
         parameter.requires_grad_(True)
@@ -67,7 +68,7 @@ def twin_with_own_lora(transformer: torch.nn.Module) -> torch.nn.Module:
 
 
 def lora_metadata(transformer: torch.nn.Module) -> dict[str, Any]:
-    """The LoRA's config as plain values, which diffusers stores in the file and reads back (rank, alpha, targets)."""
+    """A LoRA config as plain values, which diffusers stores in the file and reads back (rank, alpha, targets)."""
     config: dict[str, Any] = transformer.peft_config[ADAPTER_NAME].to_dict()
     return {
         key: sorted(value) if isinstance(value, set) else value
@@ -79,11 +80,14 @@ def lora_metadata(transformer: torch.nn.Module) -> dict[str, Any]:
 @contextmanager
 def lora_disabled(transformer: torch.nn.Module) -> Iterator[None]:
     """Inside, the transformer is the reference policy: the base without its LoRA."""
-    transformer.disable_adapters()
+    experts = experts_of(transformer).values()
+    for expert in experts:
+        expert.disable_adapters()
     try:
         yield
     finally:
-        transformer.enable_adapters()
+        for expert in experts:
+            expert.enable_adapters()
 
 
 def _check_targets(transformer: torch.nn.Module, targets: Iterable[str]) -> None:

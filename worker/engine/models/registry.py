@@ -1,31 +1,45 @@
 """Model families by contract name, and the one way to load a base model."""
 
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import diffusers.utils.logging
 import torch
-import transformers.utils.logging
+from transformers.utils import logging as transformers_logging
 
 from worker.contracts.names import ModelFamily
 from worker.contracts.sections import BaseModelSpec
 from worker.engine.errors import ModelLoadError, listing
 from worker.engine.models.base import ModelAdapter
 from worker.engine.models.device import resolve_device
+from worker.engine.models.embeddings import PromptEmbeds
 from worker.engine.models.flux import FluxAdapter
+from worker.engine.models.parts import ALL_PARTS, TEXT_ONLY, Part
 
-MODEL_ADAPTERS: dict[ModelFamily, type[FluxAdapter]] = {ModelFamily.FLUX: FluxAdapter}
+MODEL_ADAPTERS: dict[ModelFamily, type[ModelAdapter]] = {adapter.family: adapter for adapter in (FluxAdapter,)}
 
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16}
 PICKLED_SUFFIXES = frozenset({".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle"})
 
 
-def load_model(spec: BaseModelSpec, base_model_path: str, *, device: str | torch.device | None = None) -> ModelAdapter:
+def load_model(
+    spec: BaseModelSpec,
+    base_model_path: str,
+    *,
+    device: str | torch.device | None = None,
+    parts: frozenset[Part] = ALL_PARTS,
+    embeddings: Mapping[str, PromptEmbeds] | None = None,
+    transformers: Mapping[str, torch.nn.Module] | None = None,
+) -> ModelAdapter:
     """The base model, frozen, on `device` (default: the accelerator's current one).
 
     Args:
         spec: family and dtype.
         base_model_path: an existing folder in diffusers layout, or a hub id.
         device: where to put it.
+        parts: what of it is needed here.
+        embeddings: of the run's prompts, from `encode_prompts`; other prompts fetch the text encoders for a moment.
+        transformers: by the pipeline's component name, where they exist already (sharded, say).
 
     Raises:
         ModelLoadError: when the folder holds pickled weights or lacks what the family's pipeline needs.
@@ -33,14 +47,29 @@ def load_model(spec: BaseModelSpec, base_model_path: str, *, device: str | torch
     _refuse_pickles(Path(base_model_path))
     # A lane's output is a log, where a progress bar is a hundred lines.
     diffusers.utils.logging.disable_progress_bar()
-    transformers.utils.logging.disable_progress_bar()
+    transformers_logging.disable_progress_bar()
+    adapter = MODEL_ADAPTERS[spec.family]
     try:
-        return MODEL_ADAPTERS[spec.family](base_model_path, resolve_device(device), DTYPES[spec.dtype])
+        model = adapter.load(
+            base_model_path, resolve_device(device), DTYPES[spec.dtype], wanted=parts, given=transformers
+        )
     except OSError as error:
         raise ModelLoadError(
             f"`base_model.path` must be a {spec.family.value} checkpoint in diffusers layout with safetensors "
             f"weights, got {base_model_path}: {error}"
         ) from error
+    model.take_embeddings(embeddings or {})
+    return model
+
+
+def encode_prompts(
+    spec: BaseModelSpec, base_model_path: str, prompts: Iterable[str], *, device: str | torch.device | None = None
+) -> dict[str, PromptEmbeds]:
+    """Embeddings of prompts, on the CPU. The text encoders are loaded for this alone, and are gone afterwards, so that
+    they never stand beside the policy. Raises `ModelLoadError` as `load_model` does."""
+    model = load_model(spec, base_model_path, device=device, parts=TEXT_ONLY)
+    model.encode_prompts(prompts)
+    return model.embeddings()
 
 
 def _refuse_pickles(folder: Path) -> None:

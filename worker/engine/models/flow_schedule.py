@@ -1,0 +1,58 @@
+"""Sigma schedules, asked of the pipeline's own scheduler in the way the pipeline asks.
+
+Each schedule is (num_denoising_steps + 1,), fp32, falling to 0: what the pipeline's denoising loop would go through.
+"""
+
+from typing import Any
+
+import numpy as np
+import torch
+from diffusers.pipelines.flux.pipeline_flux import calculate_shift
+
+TIME_SCALE = 1000.0
+"""The model's time at sigma 1 (`num_train_timesteps` of every flow-matching checkpoint)."""
+
+
+def sigmas_to_last_step(num_denoising_steps: int) -> np.ndarray:
+    """Evenly from 1 to 1 / num_denoising_steps, before the scheduler shifts them; the final 0 is the scheduler's."""
+    return np.linspace(1.0, 1 / num_denoising_steps, num_denoising_steps)
+
+
+def shift_of_resolution(scheduler: Any, num_tokens: int, *, max_shift: float = 1.15) -> float:
+    """The exponent of dynamic shifting, linear in the number of image tokens (diffusers' `calculate_shift`)."""
+    config = scheduler.config
+    return float(
+        calculate_shift(
+            num_tokens,
+            config.get("base_image_seq_len", 256),
+            config.get("max_image_seq_len", 4096),
+            config.get("base_shift", 0.5),
+            config.get("max_shift", max_shift),
+        )
+    )
+
+
+def scheduled_sigmas(
+    scheduler: Any,
+    num_denoising_steps: int,
+    device: torch.device,
+    *,
+    shift: float | None = None,
+    unshifted: np.ndarray | None = None,
+) -> torch.Tensor:
+    """What `set_timesteps` leaves in the scheduler.
+
+    Args:
+        scheduler: the pipeline's, whose state is overwritten.
+        num_denoising_steps: length of the schedule.
+        device: where the sigmas are wanted.
+        shift: `mu`, where the pipeline gives one.
+        unshifted: the sigmas that the pipeline starts from, where it does not leave them to the scheduler.
+    """
+    arguments: dict[str, Any] = {} if shift is None else {"mu": shift}
+    if unshifted is None or scheduler.config.get("use_flow_sigmas", False):
+        scheduler.set_timesteps(num_denoising_steps, device=device, **arguments)
+    else:
+        scheduler.set_timesteps(sigmas=unshifted, device=device, **arguments)
+    sigmas: torch.Tensor = scheduler.sigmas
+    return sigmas.to(device, torch.float32).clone()

@@ -1,0 +1,21 @@
+"""What decoding has in common: sizes that a model can draw, and an autoencoder's output as pixels."""
+
+import torch
+
+from worker.engine.errors import ModelLoadError
+
+
+def check_size(height: int, width: int, multiple: int) -> None:
+    """Raises `ModelLoadError` for a size that the autoencoder and the patches do not divide."""
+    for name, value in (("height", height), ("width", width)):
+        if value % multiple:
+            below = max(value // multiple * multiple, multiple)
+            raise ModelLoadError(
+                f"`sampling.{name}` must be a multiple of {multiple} for this model, got {value}: "
+                f"take {below} or {below + multiple}"
+            )
+
+
+def in_unit_range(decoded: torch.Tensor) -> torch.Tensor:
+    """What an autoencoder puts out in [-1, 1], as fp32 in [0, 1]."""
+    return (decoded.float() / 2 + 0.5).clamp(0, 1)
