@@ -6,6 +6,7 @@ is the same, and so are the bits. A fragment never mixes versions: `pull` is cal
 """
 
 import time
+from collections.abc import Mapping
 from typing import Self
 
 import torch
@@ -14,7 +15,9 @@ from worker.contracts.run_spec import RunSpec
 from worker.engine.errors import NonFiniteError, SyncError
 from worker.engine.models.base import Conditioning, ModelAdapter
 from worker.engine.models.determinism import apply_determinism
+from worker.engine.models.embeddings import PromptEmbeds
 from worker.engine.models.lora import add_lora
+from worker.engine.models.parts import ALL_PARTS, WITHOUT_TEXT
 from worker.engine.models.registry import load_model
 from worker.engine.rollout.kernel import SdeKernel
 from worker.engine.rollout.noise import initial_noise, trajectory_seed
@@ -43,10 +46,17 @@ class RolloutEngine:
         self._kernel = SdeKernel.of(sampling, self._sigmas(sampling.num_denoising_steps))
 
     @classmethod
-    def load(cls, spec: RunSpec, base_model_path: str, device: str | torch.device | None = None) -> Self:
-        """On a model of its own. Raises `ModelLoadError`."""
+    def load(
+        cls,
+        spec: RunSpec,
+        base_model_path: str,
+        device: str | torch.device | None = None,
+        embeddings: Mapping[str, PromptEmbeds] | None = None,
+    ) -> Self:
+        """On a model of its own, without text encoders where `embeddings` are given. Raises `ModelLoadError`."""
         apply_determinism(spec)
-        model = load_model(spec.base_model, base_model_path, device=device)
+        parts = ALL_PARTS if embeddings is None else WITHOUT_TEXT
+        model = load_model(spec.base_model, base_model_path, device=device, parts=parts, embeddings=embeddings)
         add_lora(model.transformer, spec.lora, model.default_lora_targets, seed=spec.seed)
         return cls(spec, model)
 
@@ -83,7 +93,7 @@ class RolloutEngine:
         _check_finite(clean, request)
         drawn = time.perf_counter()
         sampling = self._spec.sampling
-        images = self._model.decode(clean, height=sampling.height, width=sampling.width)
+        images = self._model.decode(clean, height=sampling.height, width=sampling.width, num_frames=sampling.num_frames)
         return GeneratedFragment(
             fragment=fragment,
             prompt=request.prompt,
@@ -101,13 +111,9 @@ class RolloutEngine:
             trajectory_seed(request.run_seed, key.purpose, key.batch, request.prompt_index, member)
             for member in fragment.members
         )
-        conditioning = Conditioning(
-            prompt=self._model.encode_prompt(request.prompt),
-            height=sampling.height,
-            width=sampling.width,
-            guidance_scale=sampling.guidance_scale,
-        )
-        latents = initial_noise(seeds, self._model.latent_shape(sampling.height, sampling.width))
+        conditioning = self._model.conditioning(request.prompt, sampling)
+        shape = self._model.latent_shape(sampling.height, sampling.width, sampling.num_frames)
+        latents = initial_noise(seeds, shape)
         if key.purpose is not Purpose.TRAIN:
             return sample_ode(self._model, latents, self._eval_sigmas, conditioning), None, seeds
         clean, transitions = sample_sde(
@@ -118,8 +124,16 @@ class RolloutEngine:
             sde_indices=sampling.sde_indices,
             seeds=seeds,
             keep_means=self._is_gated(fragment),
+            scored_as=self._scored_as(request.prompt),
         )
         return clean, self._trajectories(request, transitions), seeds
+
+    def _scored_as(self, prompt: str) -> Conditioning | None:
+        """Where the policy is trained with another guidance than it is sampled with."""
+        sampling = self._spec.sampling
+        if sampling.training_guidance == sampling.guidance_scale:
+            return None
+        return self._model.conditioning(prompt, sampling, training=True)
 
     def _is_gated(self, fragment: Fragment) -> bool:
         """Means are carried for the first mini-batch alone: only its first update sees the behaviour policy."""
@@ -139,7 +153,9 @@ class RolloutEngine:
 
     def _sigmas(self, num_denoising_steps: int) -> torch.Tensor:
         sampling = self._spec.sampling
-        return self._model.sigmas(num_denoising_steps, height=sampling.height, width=sampling.width)
+        return self._model.sigmas(
+            num_denoising_steps, height=sampling.height, width=sampling.width, num_frames=sampling.num_frames
+        )
 
 
 def _check_finite(latents: torch.Tensor, request: GenerationRequest) -> None:

@@ -59,8 +59,13 @@ def sample_sde(
     sde_indices: Sequence[int],
     seeds: Sequence[int],
     keep_means: bool,
+    scored_as: Conditioning | None = None,
 ) -> tuple[torch.Tensor, Transitions]:
-    """Denoise x_T with the kernel inside `sde_indices`; returns clean latents and the window's transitions."""
+    """Denoise x_T with the kernel inside `sde_indices`; returns clean latents and the window's transitions.
+
+    Where the policy is trained with another guidance than it is sampled with, `scored_as` says which: log-probs and
+    means are then those of the policy that is trained, of the very samples drawn, so that replay finds them again.
+    """
     sample, sigmas = latents.to(model.device), kernel.sigmas
     # Allocated outside inference mode: tensors born inside it may not be used by autograd in the same process.
     kept = Transitions.empty(len(sde_indices), latents, keep_means)
@@ -73,11 +78,14 @@ def sample_sde(
                 sample = ode_step(velocity, sample, sigmas[index], sigmas[index + 1]).next_sample
                 continue
             noise = step_noise(seeds, index, latents.shape[1:]).to(model.device)
-            step = kernel.step(velocity, sample, index, noise=noise)
+            step = scored = kernel.step(velocity, sample, index, noise=noise)
+            if scored_as is not None:
+                velocity = model.predict_velocity(sample, sigmas[index].expand(len(sample)), scored_as)
+                scored = kernel.step(velocity, sample, index, next_sample=step.next_sample)
             kept.latents[:, slot] = sample
             kept.next_latents[:, slot] = step.next_sample
-            kept.log_probs[:, slot] = step.log_prob
+            kept.log_probs[:, slot] = scored.log_prob
             if kept.means is not None:
-                kept.means[:, slot] = step.mean
+                kept.means[:, slot] = scored.mean
             sample = step.next_sample
     return sample, kept

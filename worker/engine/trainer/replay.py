@@ -127,12 +127,7 @@ class Replayer:
         self._behaviour = behaviour
 
     def conditioning(self, prompt: str) -> Conditioning:
-        return Conditioning(
-            prompt=self._model.encode_prompt(prompt),
-            height=self._sampling.height,
-            width=self._sampling.width,
-            guidance_scale=self._sampling.guidance_scale,
-        )
+        return self._model.conditioning(prompt, self._sampling, training=True)
 
     def __call__(
         self, pairs: GroupPairs, micro: MicroBatch, conditioning: Conditioning, *, gate: Gate, is_stale: bool
