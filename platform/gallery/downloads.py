@@ -1,40 +1,67 @@
-"""Bytes of the artifact storage as a streamed response, in chunks under ASGI and in tests alike."""
+"""Bytes of the artifact storage as a streamed response, in chunks under ASGI and in tests alike.
 
+A part may be asked for, as players of clips do (RFC 9110 §14): one range of bytes. Several at once, or a range that
+depends on a condition, are answered with the whole, which is always allowed.
+"""
+
+import re
 from collections.abc import AsyncIterator, Iterator
 from typing import IO
 
 from asgiref.sync import sync_to_async
 from django.core.handlers.asgi import ASGIRequest
-from django.http import Http404, HttpRequest, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
 
 from gallery import storage
+
+_RANGE = re.compile(r"bytes=(\d*)-(\d*)")
 
 
 def bytes_response(
     request: HttpRequest, storage_key: str, content_type: str, num_bytes: int, *, download_as: str = ""
-) -> StreamingHttpResponse:
-    """The bytes under `storage_key`; with `download_as` browsers save them under that name.
+) -> HttpResponseBase:
+    """The bytes under `storage_key`, or the part asked for; with `download_as` browsers save them under that name.
 
     Raises:
         Http404: the storage holds them no longer.
     """
+    part = _asked_part(request, num_bytes)
+    if part is not None and not part:
+        return HttpResponse(status=416, headers={"Content-Range": f"bytes */{num_bytes}"})
     try:
         file = storage.open_to_read(storage_key)
     except FileNotFoundError as error:
         raise Http404("the file is gone from the artifact storage") from error
+    sent = range(num_bytes) if part is None else part
     # Django would read a plain iterator whole before it answers over ASGI.
     body: Iterator[bytes] | AsyncIterator[bytes]
-    body = _chunks_async(file) if isinstance(request, ASGIRequest) else storage.chunks(file)
+    body = _chunks_async(file, sent) if isinstance(request, ASGIRequest) else storage.chunks(file, sent)
     response = StreamingHttpResponse(body, content_type=content_type)
-    response["Content-Length"] = str(num_bytes)
+    response["Content-Length"] = str(len(sent))
+    response["Accept-Ranges"] = "bytes"
     response["X-Content-Type-Options"] = "nosniff"
+    if part is not None:
+        response.status_code = 206
+        response["Content-Range"] = f"bytes {part.start}-{part.stop - 1}/{num_bytes}"
     if download_as:
         response["Content-Disposition"] = f'attachment; filename="{download_as}"'
     return response
 
 
-async def _chunks_async(file: IO[bytes]) -> AsyncIterator[bytes]:
-    chunks = storage.chunks(file)
+def _asked_part(request: HttpRequest, num_bytes: int) -> range | None:
+    """The part asked for; empty where it lies beyond the end, `None` where the whole is meant."""
+    asked = _RANGE.fullmatch(request.headers.get("Range", ""))
+    if asked is None or "If-Range" in request.headers or asked[0] == "bytes=-":
+        return None
+    if not asked[1]:
+        return range(max(0, num_bytes - int(asked[2])), num_bytes)
+    stop = min(int(asked[2]) + 1, num_bytes) if asked[2] else num_bytes
+    return range(int(asked[1]), stop)
+
+
+async def _chunks_async(file: IO[bytes], part: range) -> AsyncIterator[bytes]:
+    chunks = storage.chunks(file, part)
     read = sync_to_async(lambda: next(chunks, None), thread_sensitive=False)
     while (chunk := await read()) is not None:
         yield chunk

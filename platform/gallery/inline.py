@@ -13,8 +13,8 @@ CONTENT_TYPE = "image/png"
 
 
 def sample_uris(run_id: UUID, samples: Iterable[Sample]) -> dict[tuple[int, str], str]:
-    """URIs by (attempt, artifact path) of those samples whose pictures are small and still stored."""
-    wanted = {(sample.attempt, sample.artifact_path) for sample in samples}
+    """URIs by (attempt, path) of the samples' pictures, a clip's poster too, that are small and still stored."""
+    wanted = {(sample.attempt, sample.picture_path) for sample in samples}
     rows = Artifact.objects.filter(
         run_id=run_id,
         path__in={path for _, path in wanted},
@@ -29,7 +29,8 @@ def sample_uris(run_id: UUID, samples: Iterable[Sample]) -> dict[tuple[int, str]
 def try_uris(tries: Iterable[Try]) -> dict[str, str]:
     """URIs by storage key of the tries' small pictures."""
     images = [image for trial in tries for image in trial.images.all()]
-    return _uris([image.storage_key for image in images if image.num_bytes <= MAX_INLINE_BYTES])
+    small = [image.storage_key for image in images if image.num_bytes <= MAX_INLINE_BYTES]
+    return _uris([key for key in small if storage.content_type(key) == CONTENT_TYPE])
 
 
 def _uris(keys: Sequence[str]) -> dict[str, str]:

@@ -29,7 +29,7 @@ class Artifact(models.Model):
 
 
 class Sample(models.Model):
-    """One picture shown: of a trained batch, an evaluation, or asked for by a user."""
+    """One picture or clip shown: of a trained batch, an evaluation, or asked for by a user."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="+")
     stream_seq = models.PositiveBigIntegerField()
@@ -47,9 +47,15 @@ class Sample(models.Model):
     staleness = models.PositiveIntegerField(default=0)
     lane = models.CharField(max_length=64, blank=True, default="")
     artifact_path = models.CharField(max_length=300)
+    poster_path = models.CharField(max_length=300, blank=True, default="", help_text="Clips alone have one.")
 
     class Meta:
         indexes = [models.Index(fields=["run", "purpose", "batch"], name="sample_by_batch")]
+
+    @property
+    def picture_path(self) -> str:
+        """What a grid shows: the picture itself, or what stands for the clip until it plays."""
+        return self.poster_path or self.artifact_path
 
 
 class Adapter(models.Model):
@@ -116,7 +122,7 @@ class Try(models.Model):
 
 
 class TryImage(models.Model):
-    """One picture of a try: the `index`-th member of a prompt, drawn with the LoRA or with the base model alone."""
+    """One picture or clip of a try: the `index`-th member of a prompt, drawn with the LoRA or by the base model."""
 
     trial = models.ForeignKey(Try, on_delete=models.CASCADE, related_name="images")
     with_adapter = models.BooleanField()

@@ -21,7 +21,8 @@ def record_samples(context: EventContext, event: SamplesEvent) -> None:
             batch=event.batch,
             policy_version=event.policy_version,
             artifact_path=sample.artifact,
-            **sample.model_dump(exclude={"artifact"}),
+            poster_path=sample.poster,
+            **sample.model_dump(exclude={"artifact", "poster"}),
         )
         for sample in event.samples
     )

@@ -22,6 +22,7 @@ CONTENT_TYPES = {
     ".png": "image/png",
     ".jpg": "image/jpeg",
     ".webp": "image/webp",
+    ".webm": "video/webm",
     ".mp4": "video/mp4",
     ".json": "application/json",
     ".yaml": "application/yaml",
@@ -121,9 +122,13 @@ def read_all(keys: Sequence[str]) -> dict[str, bytes]:
     return {key: found[f"{root}/{key}"] for key in keys if f"{root}/{key}" in found}
 
 
-def chunks(file: IO[bytes]) -> Iterator[bytes]:
+def chunks(file: IO[bytes], part: range) -> Iterator[bytes]:
+    """The bytes of `file` at the places of `part`."""
     with file:
-        while chunk := file.read(CHUNK_BYTES):
+        file.seek(part.start)
+        num_left = len(part)
+        while chunk := file.read(min(CHUNK_BYTES, num_left)):
+            num_left -= len(chunk)
             yield chunk
 
 

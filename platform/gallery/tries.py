@@ -6,6 +6,7 @@ Invariant: the code is good once, the token only while the try runs; a try that 
 answers, is failed once its deadline has passed, whoever looks.
 """
 
+import posixpath
 from collections.abc import Sequence
 from datetime import timedelta
 from uuid import UUID
@@ -108,7 +109,7 @@ def authorise(try_id: UUID, token: str) -> Try:
 
 
 def store_image(trial: Try, name: str, source: storage.Readable, sha256: str) -> TryImage:
-    """A picture of the job's; the same one again replaces itself. Raises as `storage.write` does."""
+    """A picture or clip of the job's; the same one again replaces itself. Raises as `storage.write` does."""
     try:
         which = TryImageName.parse(name)
     except ValueError as error:
@@ -118,15 +119,15 @@ def store_image(trial: Try, name: str, source: storage.Readable, sha256: str) ->
     stored = storage.write(f"{trial.run_id}/tries/{trial.pk}/{name}", source, sha256)
     image, _ = TryImage.objects.update_or_create(
         trial=trial,
-        **which.model_dump(),
+        **which.model_dump(exclude={"ending"}),
         defaults={"seed": trial.seed + which.index, "num_bytes": stored.num_bytes, "storage_key": stored.key},
     )
     return image
 
 
 def image_name(image: TryImage) -> str:
-    which = TryImageName(with_adapter=image.with_adapter, prompt_index=image.prompt_index, index=image.index)
-    return str(which)
+    """As the job sent it: with the ending that it was stored under."""
+    return posixpath.basename(image.storage_key)
 
 
 def find_image(run_id: UUID, try_id: UUID, name: str) -> TryImage | None:
@@ -134,7 +135,8 @@ def find_image(run_id: UUID, try_id: UUID, name: str) -> TryImage | None:
         which = TryImageName.parse(name)
     except ValueError:
         return None
-    return TryImage.objects.filter(trial=try_id, trial__run=run_id, **which.model_dump()).first()
+    found = TryImage.objects.filter(trial=try_id, trial__run=run_id, **which.model_dump(exclude={"ending"})).first()
+    return found if found is not None and image_name(found) == name else None
 
 
 def finish(trial: Try, problem: str) -> None:

@@ -95,14 +95,16 @@ class SpansEvent(Event):
 
 
 class SampleInfo(Contract):
-    """One picture shown: of a batch (`purpose: train`), an evaluation, or asked for by the user."""
+    """One picture or clip shown: of a batch (`purpose: train`), an evaluation, or asked for by the user."""
 
     prompt: str
     prompt_index: Index
     member: Index
     seed: Index
     artifact: str
-    """Artifact path under the run, as it was PUT."""
+    """Artifact path under the run, as it was PUT; its ending says whether it is a picture or a clip."""
+    poster: str = ""
+    """Artifact path of the picture that stands for a clip until it plays; empty for pictures."""
     rewards: dict[str, float]
     reward: float | None
     """The weighted sum; `None` for a picture asked for whose prompt a trained reward does not understand."""

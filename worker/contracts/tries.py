@@ -5,7 +5,7 @@ verb    path                                           body → answer
 ======  =============================================  =======================================
 POST    /api/ingest/v1/tries/bootstrap                 `BootstrapRequest` → `TryJob`
 GET     /api/ingest/v1/tries/{try}/adapter             → LoRA bytes (diffusers safetensors)
-PUT     /api/ingest/v1/tries/{try}/images/{name}       PNG bytes, `X-Content-SHA256` → 201
+PUT     /api/ingest/v1/tries/{try}/images/{name}       PNG or WebM bytes, `X-Content-SHA256` → 201
 POST    /api/ingest/v1/tries/{try}/done                `TryDone` → 204
 ======  =============================================  =======================================
 
@@ -13,7 +13,7 @@ All but the bootstrap carry `Authorization: Bearer <token>`. 401: bad token. 410
 """
 
 import re
-from typing import Self
+from typing import Literal, Self
 
 from worker.contracts.base import Contract, Count, Index
 from worker.contracts.names import ModelFamily
@@ -26,7 +26,7 @@ TRY_DONE_PATH = "/api/ingest/v1/tries/{id}/done"
 MAX_TRY_PROMPTS = 8
 MAX_TRY_SAMPLES = 8
 
-_IMAGE_NAME = re.compile(r"(base|lora)-(\d{1,3})-(\d{1,3})\.png")
+_IMAGE_NAME = re.compile(r"(base|lora)-(\d{1,3})-(\d{1,3})\.(png|webm)")
 
 
 class TryJob(Contract):
@@ -47,14 +47,16 @@ class TryJob(Contract):
 
 
 class TryImageName(Contract):
-    """Which picture a file is: `lora-<prompt index>-<index>.png`, or `base-…` for the model without the LoRA."""
+    """Which sample a file is: `lora-<prompt index>-<index>.png`, or `base-…` for the model without the LoRA. Clips end
+    in `.webm`."""
 
     with_adapter: bool
     prompt_index: Index
     index: Index
+    ending: Literal["png", "webm"] = "png"
 
     def __str__(self) -> str:
-        return f"{'lora' if self.with_adapter else 'base'}-{self.prompt_index}-{self.index}.png"
+        return f"{'lora' if self.with_adapter else 'base'}-{self.prompt_index}-{self.index}.{self.ending}"
 
     @classmethod
     def parse(cls, name: str) -> Self:
@@ -62,7 +64,9 @@ class TryImageName(Contract):
         match = _IMAGE_NAME.fullmatch(name)
         if match is None:
             raise ValueError(f"`name` must be like lora-0-1.png or base-0-1.png, got {name[:80]!r}")
-        return cls(with_adapter=match[1] == "lora", prompt_index=int(match[2]), index=int(match[3]))
+        return cls.model_validate(
+            {"with_adapter": match[1] == "lora", "prompt_index": match[2], "index": match[3], "ending": match[4]}
+        )
 
 
 class TryDone(Contract):

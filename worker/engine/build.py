@@ -40,7 +40,7 @@ def build_parts(
     advantages = AdvantageTable(spec.algorithm, spec.algebra.num_groups, shelf)
     num_fragments_per_group = spec.algebra.num_fragments // spec.algebra.num_groups
     timeline = Timeline(fleet, clock, client, num_fragments_per_group=num_fragments_per_group)
-    samples = SampleReporter(client, telemetry.uploader)
+    samples = SampleReporter(client, telemetry.uploader, fps=spec.sampling.fps)
     commands = CommandDesk(client, stop_seconds=answer.stop_seconds)
     progress = ProgressReporter(
         client=client,

@@ -7,7 +7,8 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from gallery import tries
-from gallery.models import Adapter, CheckpointRecord, Sample, Try, TryState
+from gallery.models import Adapter, CheckpointRecord, Sample, Try, TryImage, TryState
+from gallery.storage import content_type
 from worker.contracts.tries import MAX_TRY_PROMPTS, MAX_TRY_SAMPLES
 
 PURPOSES = ("train", "evaluate", "request")
@@ -15,6 +16,10 @@ PURPOSES = ("train", "evaluate", "request")
 
 def artifact_url(run_id: object, path: str, attempt: int) -> str:
     return f"/api/v1/runs/{run_id}/artifacts/{quote(path)}?attempt={attempt}"
+
+
+def is_video(media_type: str) -> bool:
+    return media_type.startswith("video/")
 
 
 class SamplesQuery(serializers.Serializer[Any]):
@@ -28,7 +33,9 @@ class ArtifactQuery(serializers.Serializer[Any]):
 
 class SampleBody(serializers.ModelSerializer[Any]):
     seed = serializers.CharField(help_text="Up to 64 bits, so it is text.")
-    image_url = serializers.SerializerMethodField()
+    media_type = serializers.SerializerMethodField(help_text="`image/png`, or `video/webm` for clips.")
+    image_url = serializers.SerializerMethodField(help_text="The picture, or a clip's first frame.")
+    clip_url = serializers.SerializerMethodField(help_text="Of clips alone.")
     rewards = serializers.DictField(child=serializers.FloatField())
 
     class Meta:
@@ -47,13 +54,23 @@ class SampleBody(serializers.ModelSerializer[Any]):
             "advantage",
             "staleness",
             "lane",
+            "media_type",
             "image_url",
+            "clip_url",
         ]
+
+    def get_media_type(self, sample: Sample) -> str:
+        return content_type(sample.artifact_path)
 
     def get_image_url(self, sample: Sample) -> str:
         """An address, or the picture itself as a `data:` URI where the view found it small."""
-        small: str | None = self.context.get("inline", {}).get((sample.attempt, sample.artifact_path))
-        return small or artifact_url(sample.run_id, sample.artifact_path, sample.attempt)
+        small: str | None = self.context.get("inline", {}).get((sample.attempt, sample.picture_path))
+        return small or artifact_url(sample.run_id, sample.picture_path, sample.attempt)
+
+    @extend_schema_field(serializers.CharField(allow_null=True))
+    def get_clip_url(self, sample: Sample) -> str | None:
+        is_clip = is_video(content_type(sample.artifact_path))
+        return artifact_url(sample.run_id, sample.artifact_path, sample.attempt) if is_clip else None
 
 
 class SamplesBody(serializers.Serializer[Any]):
@@ -94,7 +111,9 @@ class TryAnswer(serializers.Serializer[Any]):
 class TryImageBody(serializers.Serializer[Any]):
     prompt = serializers.CharField()
     seed = serializers.IntegerField()
-    image_url = serializers.CharField()
+    media_type = serializers.CharField(help_text="`image/png`, or `video/webm` for clips.")
+    image_url = serializers.CharField(allow_null=True, help_text="Of pictures alone.")
+    clip_url = serializers.CharField(allow_null=True, help_text="Of clips alone.")
 
 
 class TryBody(serializers.ModelSerializer[Any]):
@@ -144,12 +163,16 @@ class TryBody(serializers.ModelSerializer[Any]):
     def _images(self, trial: Try, *, with_adapter: bool) -> list[dict[str, Any]]:
         inline: dict[str, str] = self.context.get("inline", {})
         address = f"/api/v1/runs/{trial.run_id}/tries/{trial.pk}/images"
-        return [
-            {
+
+        def body(image: TryImage) -> dict[str, Any]:
+            media_type = content_type(image.storage_key)
+            url = inline.get(image.storage_key) or f"{address}/{tries.image_name(image)}"
+            return {
                 "prompt": trial.prompts[image.prompt_index],
                 "seed": image.seed,
-                "image_url": inline.get(image.storage_key) or f"{address}/{tries.image_name(image)}",
+                "media_type": media_type,
+                "image_url": None if is_video(media_type) else url,
+                "clip_url": url if is_video(media_type) else None,
             }
-            for image in trial.images.all()
-            if image.with_adapter == with_adapter
-        ]
+
+        return [body(image) for image in trial.images.all() if image.with_adapter == with_adapter]

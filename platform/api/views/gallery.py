@@ -19,6 +19,7 @@ from gallery import selectors, tries
 from gallery.artifacts import find_artifact
 from gallery.downloads import bytes_response
 from gallery.inline import sample_uris, try_uris
+from gallery.storage import content_type
 
 ONE_YEAR_SECONDS = 31_536_000
 
@@ -26,7 +27,7 @@ ONE_YEAR_SECONDS = 31_536_000
 class SamplesView(RunDataView):
     @extend_schema(parameters=[bodies.SamplesQuery], responses=bodies.SamplesBody)
     def get(self, request: Request, run_id: UUID) -> Response:
-        """Pictures of one batch, by prompt and member."""
+        """Pictures or clips of one batch, by prompt and member."""
         asked = checked(bodies.SamplesQuery(data=request.query_params))
         run = self.run(run_id)
         batches = selectors.sample_batches(run.pk, asked["purpose"])
@@ -55,7 +56,7 @@ class CheckpointsView(RunDataView):
 class ArtifactView(RunDataView):
     @extend_schema(parameters=[bodies.ArtifactQuery], responses={(200, "*/*"): OpenApiTypes.BINARY})
     def get(self, request: Request, run_id: UUID, path: str) -> HttpResponseBase:
-        """The bytes of a picture (shown) or an adapter (saved)."""
+        """The bytes of a picture or clip (shown) or an adapter (saved)."""
         asked = checked(bodies.ArtifactQuery(data=request.query_params))
         run = self.run(run_id)
         artifact = find_artifact(run.pk, path, asked.get("attempt"))
@@ -92,12 +93,13 @@ class TriesView(RunDataView):
 
 
 class TryImageView(RunDataView):
-    @extend_schema(responses={(200, "image/png"): OpenApiTypes.BINARY})
+    @extend_schema(responses={(200, "*/*"): OpenApiTypes.BINARY})
     def get(self, request: Request, run_id: UUID, try_id: UUID, name: str) -> HttpResponseBase:
         image = tries.find_image(self.run(run_id).pk, try_id, name)
         if image is None:
             raise NotFound("no such picture")
-        response = bytes_response(request._request, image.storage_key, "image/png", image.num_bytes)
+        media_type = content_type(image.storage_key)
+        response = bytes_response(request._request, image.storage_key, media_type, image.num_bytes)
         return _cached(response, f"{try_id}-{name}", for_ever=True)
 
 

@@ -23,7 +23,7 @@ def clip() -> np.ndarray:
 
 
 def test_a_clip_keeps_its_frames_its_pace_and_its_colours(clip: np.ndarray) -> None:
-    with av.open(io.BytesIO(encode_clip(clip, 12))) as container:
+    with av.open(io.BytesIO(encode_clip(clip, 12)), "r") as container:
         assert container.streams.video[0].codec.name.startswith("vp9")
         assert container.duration == pytest.approx(NUM_FRAMES / 12 * av.time_base, rel=0.01)
         frames = [frame.to_ndarray(format="rgb24") for frame in container.decode(video=0)]
@@ -35,7 +35,7 @@ def test_a_clip_keeps_its_frames_its_pace_and_its_colours(clip: np.ndarray) -> N
 
 @pytest.mark.parametrize("fps", [1, 7.5, 23.976, 120])
 def test_any_pace_is_kept(clip: np.ndarray, fps: float) -> None:
-    with av.open(io.BytesIO(encode_clip(clip, fps))) as container:
+    with av.open(io.BytesIO(encode_clip(clip, fps)), "r") as container:
         assert container.duration == pytest.approx(NUM_FRAMES / fps * av.time_base, rel=0.02)
 
 

@@ -6,7 +6,7 @@ from io import BytesIO
 
 import pytest
 from asgiref.sync import async_to_sync
-from django.http import Http404
+from django.http import Http404, StreamingHttpResponse
 from django.test import AsyncRequestFactory, RequestFactory
 
 from gallery import storage
@@ -25,6 +25,7 @@ def test_over_asgi_the_chunks_are_read_one_by_one(key: str) -> None:
         request = AsyncRequestFactory().get("/")
         response = bytes_response(request, key, "application/octet-stream", len(CONTENT), download_as="w.safetensors")
         assert response.headers["Content-Length"] == str(len(CONTENT))
+        assert isinstance(response, StreamingHttpResponse)
         assert isinstance(response.streaming_content, AsyncIterable)
         return [chunk async for chunk in response.streaming_content]
 
@@ -35,8 +36,45 @@ def test_over_asgi_the_chunks_are_read_one_by_one(key: str) -> None:
 
 def test_over_wsgi_too(key: str) -> None:
     response = bytes_response(RequestFactory().get("/"), key, "application/octet-stream", len(CONTENT))
+    assert isinstance(response, StreamingHttpResponse)
     assert isinstance(response.streaming_content, Iterable)
     assert b"".join(response.streaming_content) == CONTENT
+
+
+@pytest.mark.parametrize(
+    ("asked", "first", "last"),
+    [
+        ("bytes=0-", 0, 2_559_999),
+        ("bytes=100-199", 100, 199),
+        ("bytes=2559000-9999999", 2_559_000, 2_559_999),
+        ("bytes=-10", 2_559_990, 2_559_999),
+        ("bytes=1000000-2200000", 1_000_000, 2_200_000),
+    ],
+)
+def test_a_part_is_sent_as_players_ask_for_it(key: str, asked: str, first: int, last: int) -> None:
+    response = bytes_response(RequestFactory().get("/", headers={"Range": asked}), key, "video/webm", len(CONTENT))
+    assert response.status_code == 206
+    assert response.headers["Content-Range"] == f"bytes {first}-{last}/2560000"
+    assert response.headers["Content-Length"] == str(last - first + 1)
+    assert isinstance(response, StreamingHttpResponse)
+    assert response.getvalue() == CONTENT[first : last + 1]
+
+
+@pytest.mark.parametrize("asked", ["bytes=2560000-", "bytes=5-4", "bytes=-0"])
+def test_a_part_that_is_not_there_is_refused(key: str, asked: str) -> None:
+    response = bytes_response(RequestFactory().get("/", headers={"Range": asked}), key, "video/webm", len(CONTENT))
+    assert response.status_code == 416
+    assert response.headers["Content-Range"] == "bytes */2560000"
+
+
+@pytest.mark.parametrize(
+    "headers", [{"Range": "bytes=0-1,5-6"}, {"Range": "lines=0-1"}, {"Range": "bytes=0-1", "If-Range": '"tag"'}]
+)
+def test_what_need_not_be_answered_in_part_is_answered_whole(key: str, headers: dict[str, str]) -> None:
+    response = bytes_response(RequestFactory().get("/", headers=headers), key, "video/webm", len(CONTENT))
+    assert response.status_code == 200
+    assert isinstance(response, StreamingHttpResponse)
+    assert response.getvalue() == CONTENT
 
 
 def test_bytes_that_are_gone_are_not_found() -> None:

@@ -48,6 +48,15 @@ def test_a_picture_of_another_attempt_is_not_mistaken_for_it(
     assert shown("samples/a.png") == {}
 
 
+def test_a_clip_is_shown_by_its_poster(run: Run, put: Callable[..., Artifact], report: Callable[..., None]) -> None:
+    put("samples/a.webm", b"clip")
+    put("samples/a.png", b"poster")
+    info = {"prompt": "p", "prompt_index": 0, "member": 0, "seed": 1, "rewards": {}, "reward": None}
+    event: dict[str, Any] = {"type": "samples", "purpose": "train", "batch": 1, "policy_version": 1}
+    report({**event, "samples": [{**info, "artifact": "samples/a.webm", "poster": "samples/a.png"}]})
+    assert set(sample_uris(run.pk, samples(run.pk))) == {(1, "samples/a.png")}
+
+
 def test_a_picture_whose_bytes_are_gone_is_left_out(
     put: Callable[..., Artifact], shown: Callable[..., dict[tuple[int, str], str]]
 ) -> None:

@@ -1,10 +1,9 @@
-"""The pictures a run shows: encoded and uploaded in the background, then told as one `samples` event.
+"""The pictures and clips a run shows: encoded and uploaded in the background, then told as one `samples` event.
 
-Small runs show all their pictures; of a large batch each prompt shows its first members, so that the grid of prompt ×
+Small runs show all their samples; of a large batch each prompt shows its first members, so that the grid of prompt ×
 member stays whole.
 """
 
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -12,12 +11,19 @@ from typing import Literal
 
 import numpy as np
 import ray
-from PIL import Image
 
 from worker.contracts.events import SampleInfo, SamplesEvent
 from worker.engine.control.fragments import FragmentRecord
 from worker.engine.telemetry.artifacts import ArtifactFile, ArtifactUploader, Receipt
 from worker.engine.telemetry.client import TelemetryClient
+from worker.engine.telemetry.media import (
+    CLIP_ENDING,
+    PICTURE_ENDING,
+    encode_clip,
+    encode_png,
+    encode_poster,
+    is_clip,
+)
 
 MAX_TRAINING_SAMPLES = 24
 """Each picture is a request to the web, which shares the machine in small set-ups."""
@@ -37,9 +43,11 @@ class SampleSet:
 
 
 class SampleReporter:
-    def __init__(self, client: TelemetryClient, uploader: ArtifactUploader) -> None:
+    def __init__(self, client: TelemetryClient, uploader: ArtifactUploader, *, fps: float) -> None:
+        """`fps`: frames per second at which clips play."""
         self._client = client
         self._uploader = uploader
+        self._fps = fps
         self.life = 0
         """Times this attempt went back to a checkpoint: pictures made again get addresses of their own."""
 
@@ -53,6 +61,7 @@ class SampleReporter:
         bound = MAX_TRAINING_SAMPLES if shown.purpose == "train" else MAX_HELD_OUT_SAMPLES
         num_groups = len({record.fragment.key.group for record in records})
         num_members = max(1, bound // num_groups)
+        folder = f"{artifact_folder('samples', self.life)}/{shown.folder}"
         files: list[ArtifactFile] = []
         infos: list[SampleInfo] = []
         for record in records:
@@ -61,12 +70,20 @@ class SampleReporter:
             images = ray.get(record.images)
             for place, member in enumerate(record.fragment.members):
                 if member < num_members:
-                    info = _describe(
-                        shown, record, place, advantages or {}, folder=artifact_folder("samples", self.life)
-                    )
-                    files.append(ArtifactFile(info.artifact, partial(encode_png, images[place])))
-                    infos.append(info)
+                    path = f"{folder}/{record.fragment.key.group:03d}-{member:03d}"
+                    artifacts = self._artifacts(path, images[place])
+                    files += artifacts
+                    infos.append(_describe(shown, record, place, advantages or {}, [each.path for each in artifacts]))
         self._uploader.submit(files, partial(self._tell, shown, infos))
+
+    def _artifacts(self, path: str, sample: np.ndarray) -> list[ArtifactFile]:
+        """The files of one sample, itself first; `path` lacks the ending."""
+        if not is_clip(sample):
+            return [ArtifactFile(f"{path}.{PICTURE_ENDING}", partial(encode_png, sample))]
+        return [
+            ArtifactFile(f"{path}.{CLIP_ENDING}", partial(encode_clip, sample, self._fps)),
+            ArtifactFile(f"{path}.{PICTURE_ENDING}", partial(encode_poster, sample)),
+        ]
 
     def _tell(self, shown: SampleSet, infos: Sequence[SampleInfo], receipts: list[Receipt]) -> None:
         stored = {receipt.path for receipt in receipts}
@@ -75,7 +92,7 @@ class SampleReporter:
             purpose=shown.purpose,
             batch=shown.batch,
             policy_version=shown.policy_version,
-            samples=tuple(info for info in infos if info.artifact in stored),
+            samples=tuple(info for info in infos if stored.issuperset(filter(None, (info.artifact, info.poster)))),
         )
 
 
@@ -84,10 +101,9 @@ def _describe(
     record: FragmentRecord,
     place: int,
     advantages: Mapping[tuple[int, int], float],
-    *,
-    folder: str,
+    artifacts: Sequence[str],
 ) -> SampleInfo:
-    """The facts of the picture at `place` within its fragment."""
+    """The facts of the sample at `place` within its fragment; `artifacts` are its path and that of its poster."""
     assert record.scored is not None, "only scored fragments are shown"
     group, member = record.fragment.key.group, record.fragment.members[place]
     return SampleInfo(
@@ -95,8 +111,9 @@ def _describe(
         prompt_index=record.prompt_index,
         member=member,
         seed=record.seeds[place],
-        artifact=f"{folder}/{shown.folder}/{group:03d}-{member:03d}.png",
-        rewards={name: values[place] for name, values in record.scored.parts.items()},
+        artifact=artifacts[0],
+        poster=artifacts[1] if len(artifacts) > 1 else "",
+        rewards={name: part[place] for name, part in record.scored.parts.items() if part[place] is not None},
         reward=None if place in record.scored.unrewarded else record.scored.rewards[place],
         advantage=advantages.get((group, member)),
         staleness=shown.trainer_version - record.fragment.policy_version,
@@ -107,10 +124,3 @@ def _describe(
 def artifact_folder(kind: str, life: int) -> str:
     """Where artifacts of a kind go. The web never lets an address change its bytes, and a rewind may change them."""
     return kind if life == 0 else f"{kind}/rewind-{life}"
-
-
-def encode_png(image: np.ndarray) -> bytes:
-    """A picture (H, W, 3) uint8 as PNG bytes."""
-    buffer = io.BytesIO()
-    Image.fromarray(image).save(buffer, format="PNG")
-    return buffer.getvalue()

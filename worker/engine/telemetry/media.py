@@ -53,6 +53,7 @@ def encode_clip(clip: np.ndarray, fps: float) -> bytes:
     # Without `bitexact` the file carries a random id and the library's version.
     with av.open(buffer, "w", format=CLIP_ENDING, container_options={"fflags": "+bitexact"}) as container:
         stream = container.add_stream(CLIP_CODEC, rate=Fraction(fps).limit_denominator(1001), options=CLIP_OPTIONS)
+        assert isinstance(stream, av.VideoStream), "the codec is one of video"
         stream.width, stream.height, stream.pix_fmt = width, height, PIXEL_FORMAT
         # Browsers guess the matrix of an unlabelled file from its size.
         stream.codec_context.colorspace, stream.codec_context.color_range = Colorspace.ITU709, ColorRange.MPEG
