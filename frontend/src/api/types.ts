@@ -225,7 +225,11 @@ export interface Sample {
   readonly advantage: number | null;
   readonly staleness: number;
   readonly lane: string;
+  readonly media_type: string;
+  /** The picture, or a clip's first frame. */
   readonly image_url: string;
+  /** null: it is a picture. */
+  readonly clip_url: string | null;
 }
 
 export interface SamplesAnswer {
@@ -264,7 +268,11 @@ export interface Checkpoint {
 export interface TryImage {
   readonly prompt: string;
   readonly seed: number;
-  readonly image_url: string;
+  readonly media_type: string;
+  /** null: it is a clip. */
+  readonly image_url: string | null;
+  /** null: it is a picture. */
+  readonly clip_url: string | null;
 }
 
 export interface Try {

@@ -1,4 +1,4 @@
-/** Which pipeline settings mean nothing beside others: they are greyed out with a word why, and put at the value that the
+/** Which settings mean nothing beside others: they are greyed out with a word why, and put at the value that the
  * server accepts there, so that no error can stand at a field that nobody can edit. */
 
 import { getPath, sameJson, setPath, type Json, type JsonObject } from "../../base/paths.ts";
@@ -19,6 +19,7 @@ function whyNoSwitch(colocated: string): (spec: JsonObject) => string {
 }
 
 const RULES: readonly Rule[] = [
+  { path: "sampling.fps", why: (spec) => (Number(getPath(spec, "sampling.num_frames") ?? 1) === 1 ? "One frame is a picture." : "") },
   { path: "pipeline.gap", why: whyNoSwitch("Colocated lanes all generate first, then all train.") },
   { path: "pipeline.tsp", why: whyNoSwitch("") },
   { path: "pipeline.tag", why: whyNoSwitch("Colocated lanes all generate anyway."), neutral: "off" },

@@ -46,12 +46,14 @@ export const GROUPS: readonly GroupSpec[] = [
     ],
   },
   {
-    id: "sampling", title: "Sampling", intro: "How pictures are drawn while learning and while judging.",
+    id: "sampling", title: "Sampling", intro: "How pictures or clips are drawn while learning and while judging.",
     fields: [
       field("sampling.num_denoising_steps", "Denoising steps"),
       field("sampling.num_eval_denoising_steps", "Evaluation steps"),
       field("sampling.height", "Height", "px"),
       field("sampling.width", "Width", "px"),
+      field("sampling.num_frames", "Frames"),
+      field("sampling.fps", "Frames a second"),
       field("sampling.guidance_scale", "Guidance"),
       field("sampling.sde_type", "Kernel"),
       field("sampling.noise_level", "Noise level"),

@@ -1,8 +1,9 @@
-/** One picture with its reward: a tile in a grid, and enlarged with everything known of it. */
+/** One picture or clip with its reward: a tile in a grid, and enlarged with everything known of it. */
 
 import { number, words } from "../../base/format.ts";
 import type { Sample } from "../../api/types.ts";
 import { Dialog } from "../../ui/dialog.tsx";
+import { Media, Player, playsWhilePointedAt } from "./media.tsx";
 
 export interface Scale {
   readonly low: number;
@@ -44,9 +45,9 @@ export function Tile(props: {
   const verdict = props.judge === undefined ? undefined : sample.rewards[props.judge];
   return (
     <button type="button" class="tile" style={{ "--level": `${Math.round(level * 100)}%` }}
-      title={`reward ${number(sample.reward)}`} onClick={() => props.onOpen(sample)}
+      title={`reward ${number(sample.reward)}`} onClick={() => props.onOpen(sample)} {...playsWhilePointedAt}
       aria-label={`${sample.prompt}, member ${sample.member}, reward ${number(sample.reward)}. Enlarge`}>
-      <img src={sample.image_url} alt="" />
+      <Media sample={sample} alt="" />
       {verdict !== undefined && (
         <span class={`verdict ${verdict >= 0.5 ? "right" : "wrong"}`}>{verdict >= 0.5 ? "✓" : "✗"}</span>
       )}
@@ -81,12 +82,18 @@ export function Enlarged({ sample, onClose }: { sample: Sample; onClose: () => v
   return (
     <Dialog title={sample.prompt} wide onClose={onClose}>
       <div class="enlarged">
-        <img src={sample.image_url} alt={`Sample for the prompt “${sample.prompt}”`} />
+        <Player sample={sample} alt={`Sample for the prompt “${sample.prompt}”`} />
         <div class="stack">
           <dl class="kv">{facts.map(([name, value]) => [<dt key={name}>{name}</dt>, <dd key={`${name}=`} class="num">{value}</dd>])}</dl>
-          <a class="button" href={sample.image_url} download={`${sample.prompt}, seed ${sample.seed}.png`}>Download the picture</a>
+          <Download sample={sample} />
         </div>
       </div>
     </Dialog>
   );
+}
+
+function Download({ sample }: { sample: Sample }) {
+  const name = `${sample.prompt}, seed ${sample.seed}`;
+  if (sample.clip_url !== null) return <a class="button" href={sample.clip_url} download={`${name}.webm`}>Download the clip</a>;
+  return <a class="button" href={sample.image_url} download={`${name}.png`}>Download the picture</a>;
 }

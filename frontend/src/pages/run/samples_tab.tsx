@@ -1,4 +1,4 @@
-/** Pictures of one batch as a grid of prompt × member, with reward, advantage and version; ← and → change the batch. */
+/** Pictures or clips of one batch as a grid of prompt × member, with reward, advantage and version; ← and → change the batch. */
 
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { api } from "../../api/endpoints.ts";

@@ -7,6 +7,7 @@ import type { Try, TryImage } from "../../api/types.ts";
 import { useResource } from "../../ui/resource.ts";
 import { Empty, Failed } from "../../ui/states.tsx";
 import { mayEdit, type RunProps } from "./context.ts";
+import { Media, playsWhilePointedAt } from "./media.tsx";
 
 const POLL_MILLISECONDS = 1500;
 const MAX_PROMPTS = 8;
@@ -86,8 +87,8 @@ function Side({ label, images }: { label: string; images: readonly TryImage[] })
       <figcaption class="tiny faint">{label}</figcaption>
       <div class="tiles">
         {images.map((image) => (
-          <span key={image.seed} class="tile plain">
-            <img src={image.image_url} alt={`${label}: ${image.prompt}, seed ${image.seed}`} loading="lazy" />
+          <span key={image.seed} class="tile plain" tabIndex={image.clip_url === null ? undefined : 0} {...playsWhilePointedAt}>
+            <Media sample={image} alt={`${label}: ${image.prompt}, seed ${image.seed}`} />
           </span>
         ))}
       </div>
