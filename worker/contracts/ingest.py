@@ -61,6 +61,8 @@ class BootstrapAnswer(Contract):
     """fsspec URL under which this attempt writes its checkpoints."""
     resume_from: str | None = None
     """fsspec URL of the checkpoint to resume from."""
+    secrets: Annotated[dict[str, str], Field(repr=False)] = {}
+    """Tokens of remote scorers by name, those that the spec asks for. Held in memory only."""
     first_seq: Count = 1
     initial_adapter: str | None = None
     stop_seconds: Annotated[float, Field(gt=0)] = 300.0

@@ -46,6 +46,26 @@ class RewardName(ExplainedName):
     SHAPE_JUDGE = "shape_judge", "1 when an independent judge finds colour and shape right."
     JPEG_COMPRESSIBILITY = "jpeg_compressibility", "Higher for pictures that compress well."
     COLORFULNESS = "colorfulness", "Higher for vivid pictures."
+    OCR = "ocr", "How much of the text between the prompt's double quotes can be read in the picture, 0 to 1."
+    CLIP_SCORE = "clip_score", "Likeness of picture and prompt to CLIP, about 0 to 1."
+    PICK_SCORE = "pick_score", "What people preferred on Pick-a-Pic: CLIP-H trained on their choices."
+    HPS_V2 = "hps_v2", "Human Preference Score v2: CLIP-H trained on ranked pictures."
+    IMAGE_REWARD = "image_reward", "ImageReward: BLIP trained on ranked pictures, about −2 to 2."
+    AESTHETIC = "aesthetic", "LAION's aesthetic rating, about 1 to 10. Prompts are ignored."
+    MOTION_SMOOTHNESS = "motion_smoothness", "How well a clip's frames follow from their neighbours, 0 to 1."
+    REMOTE = "remote", "A scorer of your own behind HTTP."
+
+
+class RewardMixing(ExplainedName):
+    """How several trained rewards become one advantage."""
+
+    SUM = "sum", "Weighted sum of the raw scores: a reward of a larger scale outweighs the others."
+    NORMALISED = "normalised", "Each reward's advantages on their own scale, then their weighted mean."
+
+
+class RemoteFormat(ExplainedName):
+    MSGPACK = "msgpack", "Pictures as bytes."
+    JSON = "json", "Pictures as base64 text: a third larger, readable anywhere."
 
 
 class SdeType(ExplainedName):

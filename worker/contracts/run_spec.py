@@ -32,7 +32,10 @@ class RunSpec(Contract):
     base_model: BaseModelSpec = BaseModelSpec()
     prompts: PromptSpec
     rewards: Annotated[tuple[RewardSpec, ...], Field(min_length=1)]
-    algorithm: FlowGrpoSpec = FlowGrpoSpec()
+    reward_mixing: RewardMixing = RewardMixing.SUM
+    """How several trained rewards become one. sum: weighted raw scores; normalised: each one's advantages on their own
+    scale, then weighted."""
+    algorithm: AlgorithmSpec = FlowGrpoSpec()
     lora: LoraSpec = LoraSpec()
     optimizer: OptimizerSpec = OptimizerSpec()
     sampling: SamplingSpec = SamplingSpec()
@@ -69,9 +72,11 @@ class RunSpec(Contract):
 
     @model_validator(mode="after")
     def _cross_field_rules(self) -> Self:
-        names = [reward.name for reward in self.rewards]
-        if len(set(names)) != len(names):
-            raise ValueError(f"`rewards` must name each reward once, got {', '.join(names)}")
+        keys = [reward.key for reward in self.rewards]
+        if len(set(keys)) != len(keys):
+            raise ValueError(
+                f"`rewards` must name each reward once, got {', '.join(keys)}: give one of the same name a `label`"
+            )
         if not self.trained_rewards:
             raise ValueError("`rewards` must hold at least one that is not `watched`: there is nothing to train on")
         if self.prompts.inline and self.batch.num_prompts_per_batch > len(self.prompts.inline):

@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from worker.contracts.base import Contract, Count, Index
-from worker.contracts.names import ModelFamily, Placement, RewardName, SdeType, TrainerAssist
+from worker.contracts.names import ModelFamily, Placement, SdeType, TrainerAssist
 
 
 class BaseModelSpec(Contract):
@@ -36,17 +36,6 @@ class PromptSpec(Contract):
         if len(set(self.inline)) != len(self.inline):
             raise ValueError("`prompts.inline` must not repeat a prompt: each group needs a prompt of its own")
         return self
-
-
-class RewardSpec(Contract):
-    """One scorer. `watched` rewards are measured and shown, never trained on, to make reward hacking visible."""
-
-    name: RewardName
-    """The scorer."""
-    weight: Annotated[float, Field(gt=0)] = 1.0
-    """Its share in the weighted sum that is trained on."""
-    watched: bool = False
-    """Measured and shown, never trained on."""
 
 
 class FlowGrpoSpec(Contract):

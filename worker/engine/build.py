@@ -37,7 +37,7 @@ def build_parts(
     fleet = LaneFleet(answer.lanes, clock, actor_classes)
     prompts = PromptBook(spec, answer.prompts)
     shelf = FragmentShelf()
-    advantages = AdvantageTable(spec.algorithm, spec.algebra.num_groups, shelf)
+    advantages = AdvantageTable(spec, shelf)
     num_fragments_per_group = spec.algebra.num_fragments // spec.algebra.num_groups
     timeline = Timeline(fleet, clock, client, num_fragments_per_group=num_fragments_per_group)
     samples = SampleReporter(client, telemetry.uploader, fps=spec.sampling.fps)
@@ -51,6 +51,7 @@ def build_parts(
         algebra=spec.algebra,
         gate=spec.replay_gate,
         clock=clock,
+        watched=[reward.key for reward in spec.rewards if reward.watched],
     )
     evaluations = EvaluationDesk(
         spec=spec, prompts=prompts, shelf=shelf, samples=samples, client=client, commands=commands

@@ -70,15 +70,17 @@ class GeneratedFragment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoredFragment:
-    """Rewards of one fragment, member by member; every value finite (a failed required reward is an error)."""
+    """Rewards of one fragment, member by member; every number finite (a failed required reward is an error)."""
 
     fragment: Fragment
     rewards: tuple[float, ...]
     """Weighted sum of the trained rewards."""
-    parts: dict[str, tuple[float, ...]]
-    """Each reward by name, watched ones included."""
+    parts: dict[str, tuple[float | None, ...]]
+    """Each reward by its key, watched ones included; None where one that may be missing is."""
     unrewarded: frozenset[int] = frozenset()
-    """Places of pictures asked for that a trained reward could not judge; their `rewards` mean nothing."""
+    """Places of samples that lack a trained reward; their `rewards` mean nothing."""
+    num_retries: dict[str, int] = field(default_factory=dict)
+    """Further tries it took, by reward."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

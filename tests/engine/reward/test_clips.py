@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from worker.contracts.names import RewardName
-from worker.contracts.sections import RewardSpec
+from worker.contracts.rewards import RewardSpec
 from worker.engine.reward.base import RewardResult
 from worker.engine.reward.colorfulness import Colorfulness
 from worker.engine.reward.frames import NUM_JUDGED_FRAMES, judged_frames, score_samples

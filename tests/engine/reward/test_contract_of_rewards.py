@@ -6,11 +6,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from worker.contracts.names import RewardName
+from worker.contracts.rewards import SETTINGS_OF, OcrSettings, RewardSpec
 from worker.engine.reward.base import Reward, RewardError, RewardResult
 from worker.engine.reward.registry import REWARDS, build_reward
 
-BUILT: dict[RewardName, Reward] = {name: build_reward(name) for name in REWARDS}
-every_reward = pytest.mark.parametrize("name", list(RewardName))
+OF_PICTURES_AND_WITHOUT_WEIGHTS = sorted(
+    set(RewardName) - (set(SETTINGS_OF) - {RewardName.OCR}) - {RewardName.MOTION_SMOOTHNESS}
+)
+BUILT: dict[RewardName, Reward] = {
+    name: build_reward(
+        RewardSpec(name=name, settings=OcrSettings(shortest_side=64) if name is RewardName.OCR else None), {}
+    )
+    for name in OF_PICTURES_AND_WITHOUT_WEIGHTS
+}
+every_reward = pytest.mark.parametrize("name", OF_PICTURES_AND_WITHOUT_WEIGHTS)
+PROMPT = 'a red circle, with the words "red circle"'
+"""Understood by every reward."""
+
+
+def prompt_for(name: RewardName) -> str:
+    return PROMPT if name is RewardName.OCR else "a red circle"
 
 
 def test_the_registry_holds_exactly_the_names_of_the_contracts() -> None:
@@ -28,7 +43,7 @@ def test_scores_of_arbitrary_pictures_are_finite_and_between_0_and_1(name: Rewar
     noise = rng.integers(0, 256, size=(6, 32, 32, 3), dtype=np.uint8)
     flat = np.stack([np.full((32, 32, 3), level, dtype=np.uint8) for level in (0, 128, 240, 255)])
     pictures = np.concatenate([noise, flat])
-    scores = BUILT[name].score(pictures, ["a red circle"] * len(pictures)).require_complete(name)
+    scores = BUILT[name].score(pictures, [prompt_for(name)] * len(pictures)).require_complete(name)
     assert len(scores) == len(pictures)
     assert all(0.0 <= score <= 1.0 for score in scores)
 
@@ -64,6 +79,8 @@ def test_a_result_with_neither_score_nor_error_cannot_be_made() -> None:
         RewardResult((1.0,), ("late",))
     with pytest.raises(ValueError, match="must be finite"):
         RewardResult((float("nan"),), (None,))
+    with pytest.raises(ValueError, match="failed samples only"):
+        RewardResult((1.0,), (None,), frozenset({0}))
 
 
 def test_a_failed_sample_that_training_needs_raises_with_the_first_reason() -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from worker.contracts.names import RewardName
-from worker.contracts.sections import RewardSpec
+from worker.contracts.rewards import RewardSpec
 from worker.engine.reward.base import RewardError
 from worker.engine.reward.scorer import Scorer
 from worker.pipeline.types import Fragment, FragmentKey, Purpose
@@ -37,13 +37,26 @@ def test_a_trained_reward_that_fails_is_an_error(purpose: Purpose) -> None:
 def test_a_picture_a_user_asked_for_may_be_beyond_the_reward() -> None:
     scored = Scorer(REWARDS).score(fragment(Purpose.REQUEST), "a view of the sea", IMAGES)
     assert scored.unrewarded == {0, 1}
-    assert set(scored.parts) == {"colorfulness"}
+    assert scored.parts["shape_match"] == (None, None)
+    assert None not in scored.parts["colorfulness"]
 
 
-def test_a_watched_reward_that_fails_is_left_out() -> None:
+def test_a_watched_reward_that_fails_is_missing_and_nothing_else_is() -> None:
     watched = (
         RewardSpec(name=RewardName.COLORFULNESS),
         RewardSpec(name=RewardName.SHAPE_MATCH, watched=True),
     )
     scored = Scorer(watched).score(fragment(Purpose.TRAIN), "a view of the sea", IMAGES)
-    assert set(scored.parts) == {"colorfulness"}
+    assert scored.parts["shape_match"] == (None, None)
+    assert scored.rewards == scored.parts["colorfulness"]
+    assert not scored.unrewarded
+
+
+def test_an_optional_reward_that_fails_leaves_the_sample_without_a_sum_and_the_run_goes_on() -> None:
+    optional = (
+        RewardSpec(name=RewardName.COLORFULNESS),
+        RewardSpec(name=RewardName.SHAPE_MATCH, required=False),
+    )
+    scored = Scorer(optional).score(fragment(Purpose.TRAIN), "a view of the sea", IMAGES)
+    assert scored.parts["shape_match"] == (None, None)
+    assert scored.unrewarded == {0, 1}

@@ -1,6 +1,7 @@
 """A reward lane: scores pictures as fragments arrive. Needs no torch unless one of its rewards does."""
 
 import time
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,11 +19,12 @@ if TYPE_CHECKING:
 class RewardActor(LaneActor):
     _scorer: "Scorer"
 
-    def load(self, spec: RunSpec) -> CallReport[None]:
+    def load(self, spec: RunSpec, secrets: Mapping[str, str]) -> CallReport[None]:
+        """`secrets` are the tokens of remote scorers by name: held in memory here, never in an environment."""
         start = time.monotonic()
         from worker.engine.reward.scorer import Scorer
 
-        self._scorer = Scorer(spec.rewards)
+        self._scorer = Scorer(spec.rewards, secrets)
         self._check_device()
         return self._report(start, None)
 

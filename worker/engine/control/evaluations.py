@@ -104,19 +104,20 @@ class EvaluationDesk:
 
     def _tell_means(self, batch: int, version: int, position: RunPosition) -> None:
         records = self._shelf.of_batch(Purpose.EVALUATE, batch)
-        mean = reward_metrics(records)[Metric.REWARD_MEAN]
+        mean = reward_metrics(records).get(Metric.REWARD_MEAN)
+        rewarded = {} if mean is None else {"reward": mean}
         self._client.emit(
             EvaluationEvent,
             batch=batch,
             policy_version=version,
             num_samples=sum(len(record.fragment.members) for record in records),
-            values={"reward": mean} | part_means(records, "{name}"),
+            values=rewarded | part_means(records, "{name}"),
         )
         self._client.emit(
             MetricsEvent,
             batch=batch,
             optimizer_step=position.optimizer_step,
-            values={Metric.EVAL_REWARD: mean} | part_means(records, Metric.EVAL_PART),
+            values=({} if mean is None else {Metric.EVAL_REWARD: mean}) | part_means(records, Metric.EVAL_PART),
         )
         self.is_evaluating = False
         self._last_evaluated = batch

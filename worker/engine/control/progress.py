@@ -4,6 +4,7 @@ Per optimizer step: loss, KL, ratio, clip fraction, gradient norm. Per batch: re
 staleness when it is published. `generate_seconds` and `train_seconds` are lane-seconds spent at it, over all lanes.
 """
 
+import logging
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -23,10 +24,13 @@ from worker.engine.control.samples import SampleReporter, SampleSet
 from worker.engine.control.timeline import Timeline
 from worker.engine.errors import ReplayGateError
 from worker.engine.observe.gates import check_replay_gate, gate_figures
+from worker.engine.observe.hacking import HackingWatch
 from worker.engine.observe.metrics import merge_stats, update_metrics
 from worker.engine.telemetry.client import TelemetryClient
 from worker.engine.types import UpdateStats
 from worker.pipeline.types import Purpose
+
+logger = logging.getLogger(__name__)
 
 GENERATING = (SpanKind.GENERATE, SpanKind.LENT_GENERATE, SpanKind.DECODE)
 
@@ -43,7 +47,9 @@ class ProgressReporter:
         algebra: BatchAlgebra,
         gate: ReplayGateSpec,
         clock: DriverClock,
+        watched: Sequence[str] = (),
     ) -> None:
+        """`watched` are the keys of the rewards that are only watched."""
         self._client = client
         self._samples = samples
         self._shelf = shelf
@@ -52,6 +58,7 @@ class ProgressReporter:
         self._algebra = algebra
         self._gate = gate
         self._clock = clock
+        self._hacking = HackingWatch(watched)
         self._open_stats: list[UpdateStats] = []
         self._num_scored: Counter[int] = Counter()
         self._batch_began = clock.now()
@@ -66,13 +73,15 @@ class ProgressReporter:
         self._batch_began = self._clock.now()
 
     def scored(self, batch: int) -> None:
+        self._hacking.clear()
         """A fragment of `batch` was scored; tells rewards and pictures when it was the last one."""
         self._num_scored[batch] += 1
         if self._num_scored[batch] < self._algebra.num_fragments:
             return
         del self._num_scored[batch]
         records = self._shelf.of_batch(Purpose.TRAIN, batch)
-        self._tell(batch, reward_metrics(records) | self._zero_std_share(batch))
+        means = reward_metrics(records)
+        self._tell(batch, means | trouble_metrics(records) | self._zero_std_share(batch) | self._suspicion(means))
         advantages = {
             (record.fragment.key.group, member): self._advantages.of_group(batch, record.fragment.key.group).advantages[
                 member
@@ -92,6 +101,14 @@ class ProgressReporter:
     def accumulated(self, stats: Sequence[UpdateStats]) -> None:
         """What the ranks saw in one accumulation of the open mini-batch."""
         self._open_stats.extend(stats)
+    def _suspicion(self, means: dict[str, float]) -> dict[str, float]:
+        """Whether the trained reward rises while a watched one falls; told in words when it begins."""
+        if not self._hacking.watches:
+            return {}
+        for sentence in self._hacking.add(means):
+            logger.warning("%s", sentence)
+        return {Metric.REWARD_HACKING: float(self._hacking.is_suspected)}
+
 
     def check_gate(self, batch: int) -> None:
         """Judge the replay gate on the open mini-batch, the batch's first. Raises `ReplayGateError`."""
@@ -147,24 +164,40 @@ class ProgressReporter:
 
 
 def reward_metrics(records: Sequence[FragmentRecord]) -> dict[str, float]:
-    """Mean and spread over all trajectories of scored records, and the mean of each part."""
-    scored = [record.scored for record in records if record.scored is not None]
-    rewards = np.concatenate([fragment.rewards for fragment in scored])
-    values = {Metric.REWARD_MEAN.value: float(rewards.mean()), Metric.REWARD_STD.value: float(rewards.std())}
+    """Mean and spread over all rewarded trajectories of scored records, and the mean of each part."""
+    rewards = [
+        reward
+        for record in records
+        if record.scored is not None
+        for place, reward in enumerate(record.scored.rewards)
+        if place not in record.scored.unrewarded
+    ]
+    values = {}
+    if rewards:
+        values = {Metric.REWARD_MEAN.value: float(np.mean(rewards)), Metric.REWARD_STD.value: float(np.std(rewards))}
     return values | part_means(records, Metric.REWARD_PART)
 
 
-def part_means(records: Sequence[FragmentRecord], template: str) -> dict[str, float]:
-    """Mean of each reward over the scored records that have it, keyed by `template.format(name=...)`.
+def trouble_metrics(records: Sequence[FragmentRecord]) -> dict[str, float]:
+    """Scores that are missing and tries that were repeated, by reward; only those of which there are any."""
+    counts: Counter[str] = Counter()
+    for record in records:
+        if record.scored is not None:
+            for name, part in record.scored.parts.items():
+                counts[Metric.REWARD_MISSING.format(name=name)] += part.count(None)
+            for name, num_retries in record.scored.num_retries.items():
+                counts[Metric.REWARD_RETRIES.format(name=name)] += num_retries
+    return {key: float(count) for key, count in counts.items() if count}
 
-    A watched reward that failed on a fragment is missing there; that is no reason to hide the others.
-    """
+
+def part_means(records: Sequence[FragmentRecord], template: str) -> dict[str, float]:
+    """Mean of each reward over the samples that have it, keyed by `template.format(name=...)`."""
     values: dict[str, list[float]] = {}
     for record in records:
         if record.scored is not None:
             for name, scores in record.scored.parts.items():
-                values.setdefault(name, []).extend(scores)
-    return {template.format(name=name): float(np.mean(scores)) for name, scores in values.items()}
+                values.setdefault(name, []).extend(score for score in scores if score is not None)
+    return {template.format(name=name): float(np.mean(scores)) for name, scores in values.items() if scores}
 
 
 def staleness_metrics(counts: dict[int, int]) -> dict[str, float]:

@@ -117,7 +117,7 @@ class LaneRoster:
         if handle.grant.role is Role.ROLLOUT:
             ref = handle.actor.load.remote(self._answer.spec, self._answer.base_model_path)
         else:
-            ref = handle.actor.load.remote(self._answer.spec)
+            ref = handle.actor.load.remote(self._answer.spec, self._answer.secrets)
         self._calls.start({lane: ref}, self._loaded)
 
     def _loaded(self, reports: Reports) -> None:

@@ -1,6 +1,7 @@
 """Emulated rollout and reward lanes: the messages and answers of the real ones; waiting instead of computing."""
 
 import time
+from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
@@ -70,13 +71,13 @@ class EmulatedRollout(EmulatedGenerator):
 
 
 class EmulatedReward(EmulatedLane):
-    def load(self, spec: RunSpec) -> CallReport[None]:
-        self._names = tuple(reward.name for reward in spec.rewards)
+    def load(self, spec: RunSpec, secrets: Mapping[str, str]) -> CallReport[None]:
+        self._names = tuple(reward.key for reward in spec.rewards)
         return self._report(time.monotonic(), None)
 
     def score(self, fragment: Fragment, prompt: str, images: np.ndarray) -> CallReport[ScoredFragment]:
         start = time.monotonic()
         rewards = tuple(float(value) for value in images.mean(axis=(1, 2, 3)))
         self._pace.keep(start, self.lane, CostKind.SCORE, len(fragment.members))
-        parts = {str(name): rewards for name in self._names}
+        parts: dict[str, tuple[float | None, ...]] = dict.fromkeys(self._names, rewards)
         return self._report(start, ScoredFragment(fragment=fragment, rewards=rewards, parts=parts))

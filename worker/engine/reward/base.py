@@ -12,9 +12,24 @@ from typing import Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from worker.engine.errors import EngineError
 
-class RewardError(RuntimeError):
+
+class RewardError(EngineError):
     """Samples that training needs could not be scored."""
+
+
+class ScorerUnavailableError(EngineError):
+    """A scorer could judge none of the samples it was given.
+
+    Attributes:
+        may_pass: whether another try is worth it.
+        wait_seconds: how long the scorer asked to be left alone; None when it did not say.
+    """
+
+    def __init__(self, message: str, *, may_pass: bool, wait_seconds: float | None = None) -> None:
+        super().__init__(message)
+        self.may_pass, self.wait_seconds = may_pass, wait_seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +37,13 @@ class RewardResult:
     """Scores of N samples; where `errors[i]` is set, `scores[i]` is None, and the other way round.
 
     Raises:
-        ValueError: when a sample has neither or both, or a score is not finite.
+        ValueError: when a sample has neither or both, a score is not finite, or one that did not fail is to be retried.
     """
 
     scores: tuple[float | None, ...]
     errors: tuple[str | None, ...]
+    retryable: frozenset[int] = frozenset()
+    """Failed samples for which another try may do better."""
 
     def __post_init__(self) -> None:
         if len(self.scores) != len(self.errors):
@@ -39,6 +56,15 @@ class RewardResult:
                 raise ValueError(f"sample {index} must have either a score or an error, got {score!r} and {error!r}")
             if score is not None and not math.isfinite(score):
                 raise ValueError(f"`scores[{index}]` must be finite, got {score}: report a failure as an error")
+
+        if not all(self.errors[index] is not None for index in self.retryable):
+            raise ValueError(f"`retryable` must name failed samples only, got {sorted(self.retryable)}")
+
+    @classmethod
+    def failed(cls, num_samples: int, error: str, *, may_pass: bool) -> Self:
+        """All samples failed for one reason."""
+        retryable = frozenset(range(num_samples)) if may_pass else frozenset[int]()
+        return cls((None,) * num_samples, (error,) * num_samples, retryable)
 
     @classmethod
     def from_array(cls, scores: NDArray[np.floating], errors: Sequence[str | None] | None = None) -> Self:
@@ -82,6 +108,7 @@ class Reward(Protocol):
         """Score images (N, H, W, 3) for their prompts (N).
 
         Raises:
+            ScorerUnavailableError: when nothing could be scored at all.
             ValueError: when the arrays do not fit each other; failures of single samples are in the result.
         """
         ...

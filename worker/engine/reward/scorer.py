@@ -1,42 +1,42 @@
-"""The reward lane as a plain class: pictures of one fragment in, its rewards out."""
+"""The reward lane as a plain class: pictures or clips of one fragment in, its rewards out."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from worker.contracts.sections import RewardSpec
-from worker.engine.reward.mixing import MixedReward, MixedRewardResult
+from worker.contracts.rewards import RewardSpec
+from worker.engine.reward.mixing import MixedReward
 from worker.engine.types import ScoredFragment
 from worker.pipeline.types import Fragment, Purpose
 
 
 class Scorer:
-    def __init__(self, rewards: Sequence[RewardSpec]) -> None:
-        """Build every scorer of the run, so that a missing one fails before the run begins."""
-        self._mixed = MixedReward.from_specs(rewards)
+    def __init__(self, rewards: Sequence[RewardSpec], secrets: Mapping[str, str] | None = None) -> None:
+        """Build every scorer of the run, so that a missing one fails before the run begins.
+
+        `secrets` are the tokens of remote scorers by name.
+        """
+        self._required = [spec.key for spec in rewards if not spec.may_be_missing]
+        self._mixed = MixedReward.from_specs(rewards, secrets)
 
     def score(self, fragment: Fragment, prompt: str, images: NDArray[np.uint8]) -> ScoredFragment:
         """Score the pictures (N, H, W, 3) or clips (N, F, H, W, 3) of one fragment.
 
-        A watched reward that failed on some sample is left out of `parts`. Pictures that a user asked for may show
-        prompts that no trained reward understands: the run goes on, with such a picture named in `unrewarded` and the
-        failed reward left out of `parts`. Nothing is ever trained on those.
+        Samples that a user asked for may show prompts that no trained reward understands: the run goes on, and nothing
+        is ever trained on those.
 
         Raises:
-            RewardError: when a trained reward failed on a sample of training or evaluation.
+            RewardError: when a required reward failed on a sample of training or evaluation.
         """
         result = self._mixed.score(images, [prompt] * len(images))
-        total = result.total
         if fragment.key.purpose is not Purpose.REQUEST:
-            return ScoredFragment(fragment=fragment, rewards=total.require_complete("total"), parts=_parts(result))
+            for key in self._required:
+                result.parts[key].require_complete(key)
         return ScoredFragment(
             fragment=fragment,
-            rewards=tuple(0.0 if score is None else score for score in total.scores),
-            parts=_parts(result),
-            unrewarded=frozenset(place for place, score in enumerate(total.scores) if score is None),
+            rewards=tuple(0.0 if score is None else score for score in result.total.scores),
+            parts={key: part.scores for key, part in result.parts.items()},
+            unrewarded=frozenset(place for place, score in enumerate(result.total.scores) if score is None),
+            num_retries=result.num_retries,
         )
-
-
-def _parts(result: MixedRewardResult) -> dict[str, tuple[float, ...]]:
-    return {name: part.require_complete(name) for name, part in result.parts.items() if not part.num_errors}

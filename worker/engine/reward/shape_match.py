@@ -5,7 +5,7 @@ ground colour to the prompt's colour; what lies off that line counts as foreign 
 compared with a bank of ideal masks (position × size × shape) at once, one matrix product per batch.
 
 Three properties keep the score from being gamed: sizes outside the bank overlap badly, so neither specks nor large
-blobs pay; overlap counts only from `_OVERLAP_FLOOR` on and only as far as the asked shape fits better than the
+blobs pay; overlap counts only from `OVERLAP_FLOOR` on and only as far as the asked shape fits better than the
 other shapes do, so a ragged blob that is a bit of everything earns nothing; ink anywhere else lowers both factors.
 """
 
@@ -31,11 +31,11 @@ from worker.shapes.drawing import (
     shape_mask,
 )
 
-_OVERLAP_FLOOR, _OVERLAP_CEILING = 0.78, 0.96
-_MARGIN_FLOOR, _MARGIN_CEILING = 0.0, 0.06
-_HUE_TOLERANCE = 45.0
+OVERLAP_FLOOR, OVERLAP_CEILING = 0.78, 0.96
+MARGIN_FLOOR, MARGIN_CEILING = 0.0, 0.06
+HUE_TOLERANCE = 45.0
 """RGB distance from the colour line at which a pixel counts as the prompt's colour by 1/e only."""
-_COVERAGE_FLOOR, _COVERAGE_CEILING = 0.12, 0.88
+COVERAGE_FLOOR, COVERAGE_CEILING = 0.12, 0.88
 """Coverage below is haze and above is full ink: an autoencoder leaves a few levels of both."""
 _RADIUS_RATIO = 1.06
 _CENTRE_SPACING = 0.6
@@ -82,7 +82,7 @@ def _score_parsed(images: NDArray[np.uint8], captions: Sequence[Caption]) -> Flo
     overlap = overlaps[samples, asked]
     overlaps[samples, asked] = -np.inf
     margin = overlap - overlaps.max(axis=1)
-    fit = _ramp(overlap, _OVERLAP_FLOOR, _OVERLAP_CEILING) * _ramp(margin, _MARGIN_FLOOR, _MARGIN_CEILING)
+    fit = _ramp(overlap, OVERLAP_FLOOR, OVERLAP_CEILING) * _ramp(margin, MARGIN_FLOOR, MARGIN_CEILING)
     return purity * fit
 
 
@@ -102,8 +102,8 @@ def _ink(images: NDArray[np.uint8], captions: Sequence[Caption]) -> tuple[FloatA
     # Ink beyond the asked colour is off the segment too, hence the clip before the distance.
     nearest = np.clip(along, 0.0, length)
     off_line = np.maximum(squared - 2 * nearest * along + nearest**2, 0.0)
-    coverage = _ramp(along / length, _COVERAGE_FLOOR, _COVERAGE_CEILING) * np.exp(-off_line / _HUE_TOLERANCE**2)
-    any_ink = _ramp(np.sqrt(squared) / length, _COVERAGE_FLOOR, _COVERAGE_CEILING)
+    coverage = _ramp(along / length, COVERAGE_FLOOR, COVERAGE_CEILING) * np.exp(-off_line / HUE_TOLERANCE**2)
+    any_ink = _ramp(np.sqrt(squared) / length, COVERAGE_FLOOR, COVERAGE_CEILING)
     purity = coverage.sum(axis=(1, 2)) / np.maximum(np.maximum(any_ink, coverage).sum(axis=(1, 2)), 1.0)
     return coverage.astype(np.float32), purity.astype(np.float32)
 
@@ -114,7 +114,7 @@ def _best_overlaps(coverage: FloatArray) -> FloatArray:
     Overlap is the Tanimoto coefficient a·b / (a·a + b·b − a·b), the intersection over union of soft masks: 1 for
     equal masks, lower for a pale or blurred one.
     """
-    bank, energies = _mask_bank()
+    bank, energies = mask_bank()
     own = np.einsum("np,np->n", coverage, coverage)[:, None]
     best = []
     for masks, energy in zip(bank, energies, strict=True):
@@ -124,7 +124,7 @@ def _best_overlaps(coverage: FloatArray) -> FloatArray:
 
 
 @cache
-def _mask_bank() -> tuple[list[FloatArray], list[FloatArray]]:
+def mask_bank() -> tuple[list[FloatArray], list[FloatArray]]:
     """Per shape: ideal masks as columns, (pixels, num_placements), and their a·a, (num_placements,)."""
     num_radii = int(np.ceil(np.log(MAX_RADIUS / MIN_RADIUS) / np.log(_RADIUS_RATIO))) + 1
     radii = np.geomspace(MIN_RADIUS, MAX_RADIUS, num_radii)

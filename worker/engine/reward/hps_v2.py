@@ -1,0 +1,28 @@
+"""`hps_v2`: Human Preference Score v2 (Wu et al., arXiv 2306.09341): cos(picture, prompt).
+
+The network is CLIP-H trained on HPD v2. The reference code (github.com/tgxs002/HPSv2) reports the cosine without the
+temperature, near 0.2 to 0.3, and reads the weights through open_clip; here they come as a transformers CLIP with the
+processor saved beside them.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from worker.contracts.names import RewardName
+from worker.contracts.rewards import HpsV2Settings
+from worker.engine.reward.base import RewardResult, check_batch
+from worker.engine.reward.clip_pair import ClipPair
+
+
+class HpsV2:
+    name = RewardName.HPS_V2.value
+
+    def __init__(self, settings: HpsV2Settings) -> None:
+        self._clip = ClipPair(settings.weights, settings.weights, settings.pictures_per_call, self.name)
+
+    def score(self, images: NDArray[np.uint8], prompts: Sequence[str]) -> RewardResult:
+        """Score uint8 images (N, H, W, 3) of any size. Raises `ValueError` on arrays that are no pictures."""
+        check_batch(images, prompts)
+        return RewardResult.from_array(self._clip.cosines(images, prompts))

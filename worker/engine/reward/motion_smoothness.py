@@ -1,0 +1,78 @@
+"""`motion_smoothness`: does each frame lie where its neighbours say that it should?
+
+score = 1 − mean |frame − guess| / 255 over every other frame, where the guess is interpolated from the frame before and
+the one after: VBench's measure (Huang et al., arXiv 2311.17982, "motion smoothness"), with motion-compensated
+interpolation by dense optical flow (Farnebäck, SCIA 2003) in the place of VBench's network, so no weights are needed.
+
+A still clip scores 1: watch it beside a reward that wants motion, do not train on it alone.
+"""
+
+from collections.abc import Sequence
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from worker.contracts.names import RewardName
+from worker.engine.reward.base import RewardResult
+
+MIN_FRAMES = 3
+
+
+class MotionSmoothness:
+    name = RewardName.MOTION_SMOOTHNESS.value
+    judges_clips = True
+
+    def score(self, images: NDArray[np.uint8], prompts: Sequence[str]) -> RewardResult:
+        """Score uint8 clips (N, F, H, W, 3); prompts are ignored.
+
+        Raises:
+            ValueError: on arrays that are no clips of at least `MIN_FRAMES` frames, or another number of prompts.
+        """
+        if images.ndim != 5 or images.shape[4] != 3 or images.dtype != np.uint8 or images.shape[1] < MIN_FRAMES:
+            raise ValueError(
+                f"`images` must be uint8 clips of (N, F ≥ {MIN_FRAMES}, H, W, 3) for motion_smoothness, got "
+                f"{images.dtype} of {images.shape}: set `sampling.num_frames`, or choose a reward for pictures"
+            )
+        if len(images) != len(prompts):
+            raise ValueError(f"`prompts` must be one per clip ({len(images)}), got {len(prompts)}")
+        return RewardResult.from_array(np.array([_smoothness(clip) for clip in images], dtype=np.float64))
+
+
+def _smoothness(clip: NDArray[np.uint8]) -> float:
+    """Of one clip (F, H, W, 3)."""
+    errors = [
+        np.abs(clip[place].astype(np.float32) - _between(clip[place - 1], clip[place + 1])).mean()
+        for place in range(1, len(clip) - 1, 2)
+    ]
+    return 1.0 - float(np.mean(errors)) / 255.0
+
+
+def _between(before: NDArray[np.uint8], after: NDArray[np.uint8]) -> NDArray[np.float32]:
+    """The frame halfway between two (H, W, 3), each moved by half of the flow towards the other, then averaged."""
+    halves = [_moved(before, 0.5 * _flow(after, before)), _moved(after, 0.5 * _flow(before, after))]
+    return np.mean(halves, axis=0, dtype=np.float32)
+
+
+def _flow(origin: NDArray[np.uint8], target: NDArray[np.uint8]) -> NDArray[np.float32]:
+    """Where each pixel of `origin` is found in `target`, as offsets (H, W, 2) in pixels."""
+    grey = [cv2.cvtColor(frame, cv2.COLOR_RGB2GRAY) for frame in (origin, target)]
+    flow = np.zeros((*grey[0].shape, 2), dtype=np.float32)
+    cv2.calcOpticalFlowFarneback(
+        grey[0], grey[1], flow, pyr_scale=0.5, levels=3, winsize=15, iterations=3, poly_n=5, poly_sigma=1.2, flags=0
+    )
+    return flow
+
+
+def _moved(frame: NDArray[np.uint8], offsets: NDArray[np.float32]) -> NDArray[np.float32]:
+    """`frame` read at each pixel's place plus its offset; bilinear, edges repeated."""
+    height, width = frame.shape[:2]
+    rows, columns = np.mgrid[0:height, 0:width].astype(np.float32)
+    read = cv2.remap(
+        frame.astype(np.float32),
+        columns + offsets[..., 0],
+        rows + offsets[..., 1],
+        interpolation=cv2.INTER_LINEAR,
+        borderMode=cv2.BORDER_REPLICATE,
+    )
+    return np.asarray(read, dtype=np.float32)

@@ -1,0 +1,70 @@
+"""Loading what scorers with a network need: weights, tokenizer and picture processor, from a folder or the hub.
+
+Invariant: safetensors only, no code of the checkpoint's, and no parameter left as it was drawn at random: a scorer
+that judges by random weights looks like one that works.
+"""
+
+from pathlib import Path
+from typing import Any, TypeVar
+
+import torch
+from transformers import PreTrainedModel
+from transformers.models.clip.image_processing_pil_clip import CLIPImageProcessorPil
+from transformers.utils import logging as transformers_logging
+
+from worker.engine.errors import ModelLoadError, listing
+from worker.engine.models.device import resolve_device
+
+Network = TypeVar("Network", bound=PreTrainedModel)
+
+
+def load_network(kind: type[Network], weights: str, reward: str) -> Network:
+    """The network in fp32, frozen, on the lane's device.
+
+    Args:
+        kind: its transformers class.
+        weights: an existing folder, or a hub id.
+        reward: whose it is, for the error.
+
+    Raises:
+        ModelLoadError: no safetensors, another architecture, or parameters that the checkpoint lacks.
+    """
+    transformers_logging.disable_progress_bar()
+    try:
+        loaded: tuple[Network, dict[str, Any]] = kind.from_pretrained(
+            weights, use_safetensors=True, trust_remote_code=False, dtype=torch.float32, output_loading_info=True
+        )
+    except (OSError, RuntimeError) as error:
+        raise _refused(reward, weights, str(error)) from error
+    network, info = loaded
+    absent = [*info["missing_keys"], *(str(entry[0]) for entry in info["mismatched_keys"])]
+    if absent:
+        raise _refused(reward, weights, f"it is no whole {kind.__name__}: it lacks {listing(absent, limit=8)}")
+    return network.eval().requires_grad_(False).to(resolve_device(None))
+
+
+def load_picture_processor(source: str, reward: str) -> CLIPImageProcessorPil:
+    """How pictures are resized, cropped and normalised. Raises `ModelLoadError` when `source` does not say."""
+    # By name: the automatic choice depends on whether torchvision happens to be installed, and resizes differently.
+    try:
+        return CLIPImageProcessorPil.from_pretrained(source)
+    except (OSError, ValueError) as error:
+        raise _refused(reward, source, str(error)) from error
+
+
+def load_tokenizer(source: str, reward: str) -> Any:
+    """Raises `ModelLoadError` when `source` has none."""
+    from transformers import AutoTokenizer
+
+    try:
+        return AutoTokenizer.from_pretrained(source, trust_remote_code=False)
+    except (OSError, ValueError) as error:
+        raise _refused(reward, source, str(error)) from error
+
+
+def _refused(reward: str, source: str, why: str) -> ModelLoadError:
+    shown = Path(source).name if Path(source).is_absolute() else source
+    return ModelLoadError(
+        f"`weights` of reward `{reward}` must be a hub id or a folder in transformers layout with safetensors, "
+        f"got `{shown}`: {why}"
+    )

@@ -1,0 +1,27 @@
+"""`pick_score`: PickScore (Kirstain et al., arXiv 2305.01569): exp(logit_scale) · cos(picture, prompt).
+
+The network is CLIP-H trained on choices between two pictures of one prompt; tokenizer and processor are those of the
+CLIP-H it was trained from (model card of yuvalkirstain/PickScore_v1). Scores lie near 20.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from worker.contracts.names import RewardName
+from worker.contracts.rewards import PickScoreSettings
+from worker.engine.reward.base import RewardResult, check_batch
+from worker.engine.reward.clip_pair import ClipPair
+
+
+class PickScore:
+    name = RewardName.PICK_SCORE.value
+
+    def __init__(self, settings: PickScoreSettings) -> None:
+        self._clip = ClipPair(settings.weights, settings.processor, settings.pictures_per_call, self.name)
+
+    def score(self, images: NDArray[np.uint8], prompts: Sequence[str]) -> RewardResult:
+        """Score uint8 images (N, H, W, 3) of any size. Raises `ValueError` on arrays that are no pictures."""
+        check_batch(images, prompts)
+        return RewardResult.from_array(self._clip.scale * self._clip.cosines(images, prompts))
