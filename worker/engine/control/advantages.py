@@ -1,7 +1,10 @@
 """Advantages of the batch under way: computed once a group (or, for `advantage_std: batch`, the batch) is scored."""
 
-from worker.contracts.sections import FlowGrpoSpec
-from worker.engine.advantage.group import GroupAdvantages, batch_advantages, group_advantages
+from collections.abc import Sequence
+
+from worker.contracts.run_spec import RunSpec
+from worker.engine.advantage.group import GroupAdvantages
+from worker.engine.advantage.mixed import GroupScores, mixed_advantages
 from worker.engine.control.fragments import FragmentShelf
 from worker.pipeline.types import Purpose
 
@@ -9,20 +12,18 @@ from worker.pipeline.types import Purpose
 class AdvantageTable:
     """Remembers what it computed until `drop`: every epoch trains on the same advantages."""
 
-    def __init__(self, algorithm: FlowGrpoSpec, num_groups: int, shelf: FragmentShelf) -> None:
-        self._algorithm = algorithm
-        self._num_groups = num_groups
+    def __init__(self, spec: RunSpec, shelf: FragmentShelf) -> None:
+        self._spec = spec
+        self._num_groups = spec.algebra.num_groups
+        self._weights = {reward.key: reward.weight for reward in spec.trained_rewards}
         self._shelf = shelf
         self._known: dict[tuple[int, int], GroupAdvantages] = {}
 
     def of_group(self, batch: int, group: int) -> GroupAdvantages:
         """Of a complete group, in member order. Raises `NonFiniteError` for a reward that is not finite."""
         if (batch, group) not in self._known:
-            if self._algorithm.advantage_std == "batch":
-                self._compute_batch(batch)
-            else:
-                clip = self._algorithm.advantage_clip
-                self._known[batch, group] = group_advantages(self._rewards(batch, group), clip=clip)
+            over_batch = self._spec.algorithm.advantage_std == "batch"
+            self._compute(batch, range(self._num_groups) if over_batch else [group], over_batch=over_batch)
         return self._known[batch, group]
 
     def of_batch(self, batch: int) -> list[GroupAdvantages]:
@@ -35,14 +36,20 @@ class AdvantageTable:
     def clear(self) -> None:
         self._known.clear()
 
-    def _compute_batch(self, batch: int) -> None:
-        rewards = [self._rewards(batch, group) for group in range(self._num_groups)]
-        computed = batch_advantages(rewards, clip=self._algorithm.advantage_clip)
-        self._known.update({(batch, group): advantages for group, advantages in enumerate(computed)})
+    def _compute(self, batch: int, groups: Sequence[int], *, over_batch: bool) -> None:
+        computed = mixed_advantages(
+            [self._scores(batch, group) for group in groups],
+            self._weights,
+            mixing=self._spec.reward_mixing,
+            clip=self._spec.algorithm.advantage_clip,
+            over_batch=over_batch,
+        )
+        self._known.update({(batch, group): found for group, found in zip(groups, computed, strict=True)})
 
-    def _rewards(self, batch: int, group: int) -> list[float]:
-        rewards: list[float] = []
+    def _scores(self, batch: int, group: int) -> GroupScores:
+        scores: dict[str, list[float | None]] = {name: [] for name in self._weights}
         for record in self._shelf.of_group(Purpose.TRAIN, batch, group):
             assert record.scored is not None, "the scheduler trains complete groups only"
-            rewards.extend(record.scored.rewards)
-        return rewards
+            for name, values in scores.items():
+                values.extend(record.scored.parts[name])
+        return scores
