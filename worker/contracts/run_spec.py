@@ -7,7 +7,8 @@ from pydantic import Field, model_validator
 
 from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.base import Contract, Count, Index
-from worker.contracts.names import Placement
+from worker.contracts.names import Placement, RewardMixing
+from worker.contracts.rewards import RewardSpec
 from worker.contracts.sections import (
     BaseModelSpec,
     BatchSpec,
@@ -21,7 +22,6 @@ from worker.contracts.sections import (
     PipelineSpec,
     PromptSpec,
     ReplayGateSpec,
-    RewardSpec,
     SamplingSpec,
 )
 
@@ -35,7 +35,7 @@ class RunSpec(Contract):
     reward_mixing: RewardMixing = RewardMixing.SUM
     """How several trained rewards become one. sum: weighted raw scores; normalised: each one's advantages on their own
     scale, then weighted."""
-    algorithm: AlgorithmSpec = FlowGrpoSpec()
+    algorithm: FlowGrpoSpec = FlowGrpoSpec()
     lora: LoraSpec = LoraSpec()
     optimizer: OptimizerSpec = OptimizerSpec()
     sampling: SamplingSpec = SamplingSpec()
