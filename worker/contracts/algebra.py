@@ -38,6 +38,9 @@ class BatchAlgebra(Contract):
     num_epochs: Count
     num_groups_per_minibatch: Count
     num_trained_denoising_steps: Count
+    """Or noise levels, for an algorithm that noises finished samples anew."""
+    num_trained_members: Count | None = None
+    """Units that a group makes at each of those; empty: one for each trajectory."""
     num_pairs_per_optimizer_step: Count
     micro_batch_size: Count
     num_denoising_steps_per_micro_batch: Count
@@ -46,8 +49,18 @@ class BatchAlgebra(Contract):
     num_optimizer_steps_per_batch: Count
 
     @classmethod
-    def resolve(cls, batch: BatchSpec, sampling: SamplingSpec) -> Self:
-        """Derive every count. Raises `ValueError`, proposing the nearest numbers that divide."""
+    def resolve(
+        cls,
+        batch: BatchSpec,
+        sampling: SamplingSpec,
+        *,
+        num_trained_steps: int | None = None,
+        num_trained_members: int | None = None,
+    ) -> Self:
+        """Derive every count. Raises `ValueError`, proposing the nearest numbers that divide.
+
+        Without the last two, every trajectory is trained at every stochastic denoising step.
+        """
         _require_divides(
             "batch.num_minibatches",
             batch.num_minibatches,
@@ -58,11 +71,12 @@ class BatchAlgebra(Contract):
         _require_divides("batch.fragment_size", fragment_size, "batch.group_size", batch.group_size)
         num_trajectories = batch.num_prompts_per_batch * batch.group_size
         per_minibatch = batch.num_prompts_per_batch // batch.num_minibatches
-        num_sde = len(sampling.sde_indices)
-        pairs_per_group = batch.group_size * num_sde
+        num_sde = len(sampling.sde_indices) if num_trained_steps is None else num_trained_steps
+        num_members = batch.group_size if num_trained_members is None else num_trained_members
+        pairs_per_group = num_members * num_sde
         # Micro-batches never span groups, so that packing does not depend on which groups arrive together.
-        num_chunks = math.ceil(batch.group_size / batch.micro_batch_size)
-        steps_per_micro_batch = min(num_sde, max(1, batch.micro_batch_size // batch.group_size))
+        num_chunks = math.ceil(num_members / batch.micro_batch_size)
+        steps_per_micro_batch = min(num_sde, max(1, batch.micro_batch_size // num_members))
         micro_batches_per_group = num_chunks * math.ceil(num_sde / steps_per_micro_batch)
         return cls(
             num_groups=batch.num_prompts_per_batch,
@@ -74,12 +88,18 @@ class BatchAlgebra(Contract):
             num_epochs=batch.num_epochs_per_batch,
             num_groups_per_minibatch=per_minibatch,
             num_trained_denoising_steps=num_sde,
+            num_trained_members=None if num_members == batch.group_size else num_members,
             num_pairs_per_optimizer_step=per_minibatch * pairs_per_group,
             micro_batch_size=batch.micro_batch_size,
             num_denoising_steps_per_micro_batch=steps_per_micro_batch,
             num_micro_batches_per_optimizer_step=per_minibatch * micro_batches_per_group,
             num_optimizer_steps_per_batch=batch.num_minibatches * batch.num_epochs_per_batch,
         )
+
+    @property
+    def num_units_per_group(self) -> int:
+        """What micro-batches are cut from: a group's trajectories, or what an algorithm makes of them."""
+        return self.group_size if self.num_trained_members is None else self.num_trained_members
 
     def minibatch_of(self, group: int) -> int:
         """The mini-batch a group belongs to: by prompt index, never by arrival."""

@@ -30,7 +30,12 @@ class ExplainedName(StrEnum):
 
 
 class ModelFamily(ExplainedName):
-    FLUX = "flux", "Flux: a rectified-flow transformer with embedded guidance."
+    FLUX = "flux", "FLUX.1: a rectified-flow transformer with embedded guidance."
+    SD3 = "sd3", "Stable Diffusion 3 and 3.5: true CFG."
+    FLUX2 = "flux2", "FLUX.2 dev: embedded guidance, prompts read by Mistral."
+    FLUX2_KLEIN = "flux2_klein", "FLUX.2 klein: small, prompts read by Qwen3; true CFG, or none where distilled."
+    QWEN_IMAGE = "qwen_image", "Qwen-Image: true CFG, strong at text."
+    Z_IMAGE = "z_image", "Z-Image (true CFG) and Z-Image-Turbo (guidance 1)."
 
 
 class GuidanceKind(ExplainedName):
@@ -73,6 +78,7 @@ class SdeType(ExplainedName):
 
     FLOW = "flow", "Flow-GRPO's SDE."
     CPS = "cps", "Coefficient-preserving sampling."
+    DANCE = "dance", "DanceGRPO's SDE: Flow-GRPO's with a constant diffusion coefficient, the noise level."
 
 
 class Placement(ExplainedName):

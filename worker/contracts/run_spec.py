@@ -6,16 +6,17 @@ import yaml
 from pydantic import Field, model_validator
 
 from worker.contracts.algebra import BatchAlgebra
+from worker.contracts.algorithms import DIFFERENTIABLE_REWARDS, AlgorithmSpec, FlowGrpoSpec
 from worker.contracts.base import Contract, Count, Index
+from worker.contracts.deepspeed import DeepSpeedSpec
 from worker.contracts.names import Placement, RewardMixing
 from worker.contracts.rewards import RewardSpec
 from worker.contracts.sections import (
     BaseModelSpec,
     BatchSpec,
     CheckpointSpec,
-    DeepSpeedSpec,
+    EmaSpec,
     EvaluationSpec,
-    FlowGrpoSpec,
     LaneSpec,
     LoraSpec,
     OptimizerSpec,
@@ -35,9 +36,10 @@ class RunSpec(Contract):
     reward_mixing: RewardMixing = RewardMixing.SUM
     """How several trained rewards become one. sum: weighted raw scores; normalised: each one's advantages on their own
     scale, then weighted."""
-    algorithm: FlowGrpoSpec = FlowGrpoSpec()
+    algorithm: AlgorithmSpec = FlowGrpoSpec()
     lora: LoraSpec = LoraSpec()
     optimizer: OptimizerSpec = OptimizerSpec()
+    ema: EmaSpec = EmaSpec()
     sampling: SamplingSpec = SamplingSpec()
     batch: BatchSpec = BatchSpec()
     pipeline: PipelineSpec = PipelineSpec()
@@ -56,7 +58,12 @@ class RunSpec(Contract):
     @property
     def algebra(self) -> BatchAlgebra:
         """The resolved batch algebra; its constructor refuses numbers that do not divide."""
-        return BatchAlgebra.resolve(self.batch, self.sampling)
+        return BatchAlgebra.resolve(
+            self.batch,
+            self.sampling,
+            num_trained_steps=self.algorithm.num_trained_steps(self.sampling),
+            num_trained_members=self.algorithm.num_trained_members(self.batch.group_size),
+        )
 
     @property
     def granted_lanes(self) -> LaneSpec:
@@ -88,8 +95,26 @@ class RunSpec(Contract):
             raise ValueError(
                 "`lanes.num_rollout` must be ≥ 1 for disaggregated placement, got 0: nobody would generate"
             )
+        self._check_algorithm()
         _ = self.algebra
         return self
+
+    def _check_algorithm(self) -> None:
+        for problem in self.algorithm.problems(self.sampling, self.batch.group_size):
+            raise ValueError(problem)
+        if self.pipeline.importance_cap is not None and not self.algorithm.is_policy_gradient:
+            raise ValueError(
+                f"`pipeline.importance_cap` must be empty for {self.algorithm.name}, got "
+                f"{self.pipeline.importance_cap}: it weighs no sample by an importance ratio that could be cut"
+            )
+        if self.algorithm.needs.differentiable_reward:
+            for reward in self.trained_rewards:
+                if reward.name not in DIFFERENTIABLE_REWARDS:
+                    allowed = ", ".join(sorted(DIFFERENTIABLE_REWARDS))
+                    raise ValueError(
+                        f"`rewards` that {self.algorithm.name} trains on must be differentiable ({allowed}), got "
+                        f"{reward.name}: mark it as `watched`, or choose another algorithm"
+                    )
 
     @classmethod
     def from_yaml(cls, text: str) -> Self:

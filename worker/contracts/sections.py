@@ -38,20 +38,6 @@ class PromptSpec(Contract):
         return self
 
 
-class FlowGrpoSpec(Contract):
-    """Flow-GRPO (arXiv 2505.05470): clipped policy gradient on the denoising steps of `sampling.sde_*`."""
-
-    name: Literal["flow_grpo"] = "flow_grpo"
-    clip_range: Annotated[float, Field(gt=0, lt=1)] = 1e-4
-    """The ratio is clipped to 1 ± this. Small, because log-probs are means over all latent dimensions."""
-    advantage_std: Literal["group", "batch"] = "group"
-    """Divide by the spread of the group (it can train at once) or of the whole batch (all rewards must be in)."""
-    advantage_clip: Annotated[float, Field(gt=0)] = 5.0
-    """Advantages are clipped to ± this."""
-    kl_coefficient: Annotated[float, Field(ge=0)] = 0.0
-    """Weight of the KL divergence to the base model; 0 skips the second forward pass."""
-
-
 class LoraSpec(Contract):
     rank: Annotated[int, Field(ge=1, le=512)] = 16
     """Rank of the low-rank update."""
@@ -72,6 +58,16 @@ class OptimizerSpec(Contract):
     """Decoupled weight decay."""
     max_grad_norm: Annotated[float, Field(gt=0)] = 1.0
     """The gradient is scaled down to this norm."""
+
+
+class EmaSpec(Contract):
+    """A moving average of the trained weights: what evaluation, requested samples and the exported LoRA use. Training
+    data are drawn by the policy itself."""
+
+    decay: Annotated[float, Field(ge=0, lt=1)] = 0.0
+    """Share of itself that the average keeps at each update. 0: no average."""
+    every_num_optimizer_steps: Count = 8
+    """Optimizer steps between updates."""
 
 
 class SamplingSpec(Contract):
@@ -213,11 +209,6 @@ class LaneSpec(Contract):
     """Lanes that train, together as one group."""
     num_reward: Annotated[int, Field(ge=1, le=4096)] = 1
     """Lanes that score."""
-
-
-class DeepSpeedSpec(Contract):
-    zero_stage: Literal[0, 1, 2] = 0
-    """0: replicated, 1: optimizer state partitioned, 2: gradients too."""
 
 
 class EvaluationSpec(Contract):

@@ -29,7 +29,7 @@ class GenerationRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trajectories:
-    """The trainable transitions of one fragment: N members, K stochastic denoising steps.
+    """What is trained on of one fragment: N members, K stored denoising steps; as much of it as the algorithm needs.
 
     Latents are fp32 and in the transformer's own (packed) layout; `sigmas` are the exact ones used in sampling.
     """
@@ -37,16 +37,21 @@ class Trajectories:
     fragment: Fragment
     prompt: str
     sde_indices: tuple[int, ...]
+    """The stored denoising steps: stochastic ones, but for an algorithm that only starts from their latents."""
     sigmas: torch.Tensor
     """(num_denoising_steps + 1,) fp32, from 1 to 0."""
     latents: torch.Tensor
     """(N, K, ...) fp32: x before each stochastic denoising step."""
     next_latents: torch.Tensor
-    """(N, K, ...) fp32: x after it."""
+    """(N, K, ...) fp32: x after it. (N, 0, ...) where transitions are not replayed."""
     log_probs: torch.Tensor
-    """(N, K) fp32: under the behaviour policy."""
+    """(N, K) fp32: under the behaviour policy. (N, 0) likewise."""
     means: torch.Tensor | None
     """(N, K, ...) fp32: μ of the behaviour policy, carried only where a gate or an algorithm needs it."""
+    clean: torch.Tensor | None = None
+    """(N, ...) fp32: the finished sample, carried only where an algorithm noises it anew."""
+    seeds: tuple[int, ...] = ()
+    """Of each member."""
 
     @property
     def num_members(self) -> int:
@@ -90,10 +95,13 @@ class PublishedAdapter:
     policy_version: int
     tensors: dict[str, torch.Tensor]
     sha256: str
+    evaluated: PublishedAdapter | None = None
+    """What evaluation and requested samples are drawn with, where that is not the policy that draws training data."""
 
     @property
     def num_bytes(self) -> int:
-        return sum(tensor.numel() * tensor.element_size() for tensor in self.tensors.values())
+        own = sum(tensor.numel() * tensor.element_size() for tensor in self.tensors.values())
+        return own + (0 if self.evaluated is None else self.evaluated.num_bytes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -37,7 +37,7 @@ def cut_group(algebra: BatchAlgebra, group: int) -> list[tuple[MicroBatch, ...]]
             )
             for steps in _cut(algebra.num_trained_denoising_steps, algebra.num_denoising_steps_per_micro_batch)
         )
-        for members in _cut(algebra.group_size, algebra.micro_batch_size)
+        for members in _cut(algebra.num_units_per_group, algebra.micro_batch_size)
     ]
 
 
@@ -59,7 +59,7 @@ def spread(algebra: BatchAlgebra, groups: Sequence[int], *, rank: int, world_siz
 
 def num_micro_batches(algebra: BatchAlgebra, num_groups: int, *, world_size: int, tsp: bool) -> int:
     """How many micro-batches each rank goes through for a bundle of `num_groups` groups, padding included."""
-    num_chunks = num_groups * math.ceil(algebra.group_size / algebra.micro_batch_size)
+    num_chunks = num_groups * math.ceil(algebra.num_units_per_group / algebra.micro_batch_size)
     each_chunk = math.ceil(algebra.num_trained_denoising_steps / algebra.num_denoising_steps_per_micro_batch)
     return math.ceil(num_chunks * each_chunk / world_size) if tsp else math.ceil(num_chunks / world_size) * each_chunk
 

@@ -8,7 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from worker.contracts.sections import FlowGrpoSpec
+from worker.contracts.algorithms import FlowGrpoSpec
 from worker.engine.algorithms.base import ReplayedPairs
 from worker.engine.algorithms.flow_grpo import FlowGrpo
 from worker.engine.algorithms.registry import ALGORITHMS

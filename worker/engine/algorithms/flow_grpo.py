@@ -10,20 +10,17 @@ clip would silence a pair as soon as the policy has moved on from the version th
 
 import torch
 
-from worker.contracts.sections import FlowGrpoSpec
-from worker.engine.algorithms.base import PairTerms, ReplayedPairs
+from worker.contracts.algorithms import ClippedSpec
+from worker.contracts.sections import SamplingSpec
+from worker.engine.algorithms.base import GroupSteps, PairTerms, Place, ReplayedPairs, with_kl
 
 
 class FlowGrpo:
-    def __init__(self, spec: FlowGrpoSpec, importance_cap: float | None = None) -> None:
+    def __init__(self, spec: ClippedSpec, importance_cap: float | None = None) -> None:
         """`importance_cap`: `None` clips stale pairs like fresh ones."""
         self._clip_range = spec.clip_range
         self._kl_coefficient = spec.kl_coefficient
         self._importance_cap = importance_cap
-
-    @property
-    def needs_reference(self) -> bool:
-        return self._kl_coefficient > 0
 
     def terms(self, pairs: ReplayedPairs) -> PairTerms:
         """Loss, ratio and whether the ratio was cut, per pair.
@@ -37,11 +34,17 @@ class FlowGrpo:
             loss = -detached.clamp(max=self._importance_cap) * pairs.advantages * pairs.log_probs
             cut = detached > self._importance_cap
         else:
-            bounded = ratio.clamp(1 - self._clip_range, 1 + self._clip_range)
-            loss = torch.maximum(-pairs.advantages * ratio, -pairs.advantages * bounded)
-            cut = (detached - 1).abs() > self._clip_range
-        if self.needs_reference:
-            if pairs.kl is None:
-                raise ValueError("`kl` must be given when `algorithm.kl_coefficient` is above 0")
-            loss = loss + self._kl_coefficient * pairs.kl
-        return PairTerms(loss=loss, ratio=detached, clipped=cut)
+            loss, cut = clipped_loss(ratio, pairs.advantages, self._clip_range)
+        return PairTerms(loss=with_kl(loss, pairs, self._kl_coefficient), ratio=detached, clipped=cut)
+
+
+def clipped_loss(ratio: torch.Tensor, advantages: torch.Tensor, clip_range: float) -> tuple[torch.Tensor, torch.Tensor]:
+    """PPO's pessimistic loss of each pair, and whether its ratio lies outside 1 ± `clip_range`; both (B,)."""
+    bounded = ratio.clamp(1 - clip_range, 1 + clip_range)
+    loss = torch.maximum(-advantages * ratio, -advantages * bounded)
+    return loss, (ratio.detach() - 1).abs() > clip_range
+
+
+def every_step(spec: object, sampling: SamplingSpec, place: Place) -> GroupSteps:
+    """All of `sampling.sde_*`, stochastic and trained."""
+    return GroupSteps(stochastic=sampling.sde_indices, trained=sampling.sde_indices)

@@ -12,6 +12,8 @@ from typing import Self
 import torch
 
 from worker.contracts.run_spec import RunSpec
+from worker.engine.algorithms.base import GroupSteps
+from worker.engine.algorithms.registry import steps_of_group
 from worker.engine.errors import NonFiniteError, SyncError
 from worker.engine.models.base import Conditioning, ModelAdapter
 from worker.engine.models.determinism import apply_determinism
@@ -41,6 +43,8 @@ class RolloutEngine:
         self._spec = spec
         self._model = model
         self._version: int | None = None
+        self._pulled: PublishedAdapter | None = None
+        self._holds_evaluated = False
         sampling = spec.sampling
         self._eval_sigmas = self._sigmas(sampling.num_eval_denoising_steps)
         self._kernel = SdeKernel.of(sampling, self._sigmas(sampling.num_denoising_steps))
@@ -70,13 +74,14 @@ class RolloutEngine:
 
         After a failed pull no version counts as bound: the weights may be half of each.
         """
-        self._version = None
+        self._version, self._holds_evaluated = None, False
         receipt = bind(self._model.transformer, adapter)
-        self._version = adapter.policy_version
+        self._version, self._pulled = adapter.policy_version, adapter
         return receipt
 
     def generate(self, request: GenerationRequest) -> GeneratedFragment:
-        """Draw one fragment: SDE in the window for training, ODE with the evaluation schedule otherwise.
+        """Draw one fragment: for training as the algorithm wants its group, otherwise by ODE on the evaluation's
+        schedule.
 
         Raises:
             SyncError: when the fragment asks for another version than the one bound.
@@ -89,6 +94,7 @@ class RolloutEngine:
                 f"but {self._version} is bound: pull it first"
             )
         started = time.perf_counter()
+        self._hold_for(fragment.key.purpose)
         clean, trajectories, seeds = self._draw(request)
         _check_finite(clean, request)
         drawn = time.perf_counter()
@@ -104,6 +110,15 @@ class RolloutEngine:
             decode_seconds=time.perf_counter() - drawn,
         )
 
+    def _hold_for(self, purpose: Purpose) -> None:
+        """Bind the adapter of the pulled version that `purpose` is drawn with, where there are two."""
+        assert self._pulled is not None, "a version is bound"
+        evaluated = self._pulled.evaluated
+        if evaluated is None or (purpose is not Purpose.TRAIN) is self._holds_evaluated:
+            return
+        bind(self._model.transformer, self._pulled if self._holds_evaluated else evaluated)
+        self._holds_evaluated = not self._holds_evaluated
+
     def _draw(self, request: GenerationRequest) -> tuple[torch.Tensor, Trajectories | None, tuple[int, ...]]:
         fragment, sampling = request.fragment, self._spec.sampling
         key = fragment.key
@@ -113,20 +128,25 @@ class RolloutEngine:
         )
         conditioning = self._model.conditioning(request.prompt, sampling)
         shape = self._model.latent_shape(sampling.height, sampling.width, sampling.num_frames)
-        latents = initial_noise(seeds, shape)
+        if key.purpose is Purpose.TRAIN and self._spec.algorithm.shares_initial_noise:
+            first = trajectory_seed(request.run_seed, key.purpose, key.batch, request.prompt_index, 0)
+            latents = initial_noise([first], shape).repeat(len(seeds), *[1] * len(shape))
+        else:
+            latents = initial_noise(seeds, shape)
         if key.purpose is not Purpose.TRAIN:
             return sample_ode(self._model, latents, self._eval_sigmas, conditioning), None, seeds
+        steps = steps_of_group(self._spec, key.batch, request.prompt_index)
         clean, transitions = sample_sde(
             self._model,
             latents,
             self._kernel,
             conditioning,
-            sde_indices=sampling.sde_indices,
+            steps=steps,
             seeds=seeds,
-            keep_means=self._is_gated(fragment),
+            keep_means=self._keeps_means(fragment),
             scored_as=self._scored_as(request.prompt),
         )
-        return clean, self._trajectories(request, transitions), seeds
+        return clean, self._trajectories(request, steps, transitions, clean, seeds), seeds
 
     def _scored_as(self, prompt: str) -> Conditioning | None:
         """Where the policy is trained with another guidance than it is sampled with."""
@@ -135,20 +155,33 @@ class RolloutEngine:
             return None
         return self._model.conditioning(prompt, sampling, training=True)
 
-    def _is_gated(self, fragment: Fragment) -> bool:
-        """Means are carried for the first mini-batch alone: only its first update sees the behaviour policy."""
-        return self._spec.algebra.minibatch_of(fragment.key.group) == 0
+    def _keeps_means(self, fragment: Fragment) -> bool:
+        """Of all transitions where the algorithm needs them; for the gate of the first mini-batch alone, since only its
+        first update sees the behaviour policy."""
+        needs = self._spec.algorithm.needs
+        is_gated = needs.log_probs and self._spec.algebra.minibatch_of(fragment.key.group) == 0
+        return needs.old_means or is_gated
 
-    def _trajectories(self, request: GenerationRequest, transitions: Transitions) -> Trajectories:
+    def _trajectories(
+        self,
+        request: GenerationRequest,
+        steps: GroupSteps,
+        transitions: Transitions,
+        clean: torch.Tensor,
+        seeds: tuple[int, ...],
+    ) -> Trajectories:
         return Trajectories(
             fragment=request.fragment,
             prompt=request.prompt,
-            sde_indices=self._spec.sampling.sde_indices,
+            sde_indices=steps.trained,
             sigmas=self._kernel.sigmas.cpu(),
             latents=transitions.latents,
             next_latents=transitions.next_latents,
             log_probs=transitions.log_probs,
             means=transitions.means,
+            # A copy made outside inference mode, whose tensors autograd may not use in the same process.
+            clean=clean.to("cpu", copy=True) if self._spec.algorithm.needs.clean_latents else None,
+            seeds=seeds,
         )
 
     def _sigmas(self, num_denoising_steps: int) -> torch.Tensor:

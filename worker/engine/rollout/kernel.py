@@ -10,7 +10,7 @@ import torch
 
 from worker.contracts.names import SdeType
 from worker.contracts.sections import SamplingSpec
-from worker.engine.rollout.sde import SdeStep, cps_step, flow_sde_step
+from worker.engine.rollout.sde import SdeStep, cps_step, dance_sde_step, flow_sde_step
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +46,16 @@ class SdeKernel:
                 noise=noise,
                 next_sample=next_sample,
             )
+        if self.sde_type is SdeType.DANCE:
+            return dance_sde_step(
+                velocity,
+                sample,
+                sigma,
+                sigma_next,
+                noise_level=self.noise_level,
+                noise=noise,
+                next_sample=next_sample,
+            )
         return flow_sde_step(
             velocity,
             sample,
@@ -67,6 +77,6 @@ class SdeKernel:
         """
         squared = (mean - reference_mean).square().flatten(1).mean(1)
         variance = std.flatten().square()
-        if self.sde_type is SdeType.FLOW:
+        if self.sde_type is not SdeType.CPS:
             variance = variance / (self.sigmas[indices] - self.sigmas[indices + 1])
         return squared / (2 * variance)

@@ -37,10 +37,31 @@ def step_noise(seeds: Sequence[int], denoising_step: int, shape: Sequence[int]) 
     return _draw(seeds, denoising_step + 1, shape)
 
 
+def forward_noise(
+    seeds: Sequence[int], optimizer_step: int, levels: Sequence[int], shape: Sequence[int]
+) -> torch.Tensor:
+    """What finished samples are noised with in training, one level for each seed: fp32 of (len(seeds), *shape)."""
+    return _draw_streams(seeds, [f"forward/{optimizer_step}/{level}" for level in levels], shape)
+
+
+def forward_position(seeds: Sequence[int], optimizer_step: int, levels: Sequence[int], num_levels: int) -> torch.Tensor:
+    """Where on the schedule that noise belongs, in [0, 1): one draw from each of `num_levels` equal parts, (N,)."""
+    drawn = torch.empty(len(seeds))
+    generator = torch.Generator(device="cpu")
+    for row, seed, level in zip(drawn, seeds, levels, strict=True):
+        generator.manual_seed(_mix(f"{seed}:position/{optimizer_step}/{level}"))
+        row.uniform_(generator=generator)
+    return (torch.tensor(levels) + drawn) / num_levels
+
+
 def _draw(seeds: Sequence[int], stream: int, shape: Sequence[int]) -> torch.Tensor:
+    return _draw_streams(seeds, [str(stream)] * len(seeds), shape)
+
+
+def _draw_streams(seeds: Sequence[int], streams: Sequence[str], shape: Sequence[int]) -> torch.Tensor:
     drawn = torch.empty(len(seeds), *shape)
     generator = torch.Generator(device="cpu")
-    for row, seed in zip(drawn, seeds, strict=True):
+    for row, seed, stream in zip(drawn, seeds, streams, strict=True):
         generator.manual_seed(_mix(f"{seed}:{stream}"))
         row.normal_(generator=generator)
     return drawn

@@ -1,6 +1,7 @@
 """Draw trajectories: stochastic denoising steps inside the window, deterministic ones outside.
 
-Only the transitions of the window are kept, in buffers filled in place; the rest of a trajectory is never stored.
+Only the denoising steps that are trained on are kept, in buffers filled in place; the rest of a trajectory is never
+stored. The finished sample is returned anyway.
 """
 
 from collections.abc import Sequence
@@ -8,6 +9,7 @@ from dataclasses import dataclass
 
 import torch
 
+from worker.engine.algorithms.base import GroupSteps
 from worker.engine.models.base import Conditioning, ModelAdapter
 from worker.engine.rollout.kernel import SdeKernel
 from worker.engine.rollout.noise import step_noise
@@ -16,25 +18,27 @@ from worker.engine.rollout.sde import ode_step
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transitions:
-    """What the window saw, N trajectories and K stochastic denoising steps; all fp32 on the CPU."""
+    """What the trained denoising steps saw, N trajectories and K of them; all fp32 on the CPU."""
 
     latents: torch.Tensor
     """(N, K, ...)"""
     next_latents: torch.Tensor
-    """(N, K, ...)"""
+    """(N, K, ...), or (N, 0, ...) where transitions are not replayed."""
     log_probs: torch.Tensor
-    """(N, K)"""
+    """(N, K), or (N, 0) likewise."""
     means: torch.Tensor | None
     """(N, K, ...), where asked for."""
 
     @classmethod
-    def empty(cls, num_steps: int, like: torch.Tensor, keep_means: bool) -> "Transitions":
-        shape = (like.shape[0], num_steps, *like.shape[1:])
+    def empty(cls, steps: GroupSteps, like: torch.Tensor, keep_means: bool) -> "Transitions":
+        """Room for `steps.trained`; what comes of them is kept where they are stochastic."""
+        num_steps, num_drawn = len(steps.trained), len(set(steps.trained) & set(steps.stochastic))
+        first, rest = like.shape[0], like.shape[1:]
         return cls(
-            latents=torch.empty(shape),
-            next_latents=torch.empty(shape),
-            log_probs=torch.empty(shape[:2]),
-            means=torch.empty(shape) if keep_means else None,
+            latents=torch.empty(first, num_steps, *rest),
+            next_latents=torch.empty(first, num_drawn, *rest),
+            log_probs=torch.empty(first, num_drawn),
+            means=torch.empty(first, num_drawn, *rest) if keep_means else None,
         )
 
 
@@ -56,36 +60,38 @@ def sample_sde(
     kernel: SdeKernel,
     conditioning: Conditioning,
     *,
-    sde_indices: Sequence[int],
+    steps: GroupSteps,
     seeds: Sequence[int],
     keep_means: bool,
     scored_as: Conditioning | None = None,
 ) -> tuple[torch.Tensor, Transitions]:
-    """Denoise x_T with the kernel inside `sde_indices`; returns clean latents and the window's transitions.
+    """Denoise x_T with the kernel at `steps.stochastic`; returns clean latents and what is kept of `steps.trained`.
 
     Where the policy is trained with another guidance than it is sampled with, `scored_as` says which: log-probs and
     means are then those of the policy that is trained, of the very samples drawn, so that replay finds them again.
     """
     sample, sigmas = latents.to(model.device), kernel.sigmas
     # Allocated outside inference mode: tensors born inside it may not be used by autograd in the same process.
-    kept = Transitions.empty(len(sde_indices), latents, keep_means)
-    slots = {index: slot for slot, index in enumerate(sde_indices)}
+    kept = Transitions.empty(steps, latents, keep_means)
+    slots = {index: slot for slot, index in enumerate(steps.trained)}
     with torch.inference_mode():
         for index in range(len(sigmas) - 1):
             velocity = model.predict_velocity(sample, sigmas[index].expand(len(sample)), conditioning)
             slot = slots.get(index)
-            if slot is None:
+            if slot is not None:
+                kept.latents[:, slot] = sample
+            if index not in steps.stochastic:
                 sample = ode_step(velocity, sample, sigmas[index], sigmas[index + 1]).next_sample
                 continue
             noise = step_noise(seeds, index, latents.shape[1:]).to(model.device)
             step = scored = kernel.step(velocity, sample, index, noise=noise)
-            if scored_as is not None:
-                velocity = model.predict_velocity(sample, sigmas[index].expand(len(sample)), scored_as)
-                scored = kernel.step(velocity, sample, index, next_sample=step.next_sample)
-            kept.latents[:, slot] = sample
-            kept.next_latents[:, slot] = step.next_sample
-            kept.log_probs[:, slot] = scored.log_prob
-            if kept.means is not None:
-                kept.means[:, slot] = scored.mean
+            if slot is not None:
+                if scored_as is not None:
+                    velocity = model.predict_velocity(sample, sigmas[index].expand(len(sample)), scored_as)
+                    scored = kernel.step(velocity, sample, index, next_sample=step.next_sample)
+                kept.next_latents[:, slot] = step.next_sample
+                kept.log_probs[:, slot] = scored.log_prob
+                if kept.means is not None:
+                    kept.means[:, slot] = scored.mean
             sample = step.next_sample
     return sample, kept

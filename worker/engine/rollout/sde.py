@@ -57,11 +57,44 @@ def flow_sde_step(
     Raises:
         ValueError: when not exactly one of `noise` and `next_sample` is given.
     """
+    sigma = _per_sample(sigma, sample)
+    denominator = 1 - torch.where(sigma >= 1, _per_sample(second_sigma, sample), sigma)
+    scale = noise_level * torch.sqrt(sigma / denominator)
+    return _gaussian_step(velocity, sample, sigma, sigma_next, scale, noise, next_sample)
+
+
+def dance_sde_step(
+    velocity: torch.Tensor,
+    sample: torch.Tensor,
+    sigma: torch.Tensor | float,
+    sigma_next: torch.Tensor | float,
+    *,
+    noise_level: float,
+    noise: torch.Tensor | None = None,
+    next_sample: torch.Tensor | None = None,
+) -> SdeStep:
+    """DanceGRPO's SDE, arXiv 2505.07818: its diffusion coefficient eta is the same at every sigma.
+
+    score = -(x - (1 - sigma) x0) / sigma²; mean = x + v dt - eta² score dt / 2; std = eta sqrt(-dt); Gaussian log-prob.
+    With x0 = x - sigma v that is `flow_sde_step` for s = eta. Arguments and errors as there; `noise_level` is eta.
+    """
+    scale = torch.full_like(_per_sample(sigma, sample), noise_level)
+    return _gaussian_step(velocity, sample, sigma, sigma_next, scale, noise, next_sample)
+
+
+def _gaussian_step(
+    velocity: torch.Tensor,
+    sample: torch.Tensor,
+    sigma: torch.Tensor | float,
+    sigma_next: torch.Tensor | float,
+    scale: torch.Tensor,
+    noise: torch.Tensor | None,
+    next_sample: torch.Tensor | None,
+) -> SdeStep:
+    """The step for the diffusion coefficient `scale`, which broadcasts over the sample."""
     x, v = at_least_fp32(sample), at_least_fp32(velocity)
     sigma, sigma_next = _per_sample(sigma, x), _per_sample(sigma_next, x)
     dt = sigma_next - sigma
-    denominator = 1 - torch.where(sigma >= 1, _per_sample(second_sigma, x), sigma)
-    scale = noise_level * torch.sqrt(sigma / denominator)
     drift = scale.square() / (2 * sigma)
     mean = x * (1 + drift * dt) + v * ((1 + drift * (1 - sigma)) * dt)
     std = scale * torch.sqrt(-dt)

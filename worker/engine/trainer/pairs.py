@@ -47,7 +47,7 @@ class GroupPairs:
             NonFiniteError: for an advantage that is not finite.
         """
         fragments = group.trajectories
-        _check(group)
+        check_group(group)
         num_steps = len(fragments[0].sde_indices)
         means = [fragment.means for fragment in fragments if fragment.means is not None]
         return cls(
@@ -72,7 +72,8 @@ class GroupPairs:
         return f"group {self.group}, member {pair // self.num_steps}, denoising step {int(self.indices[pair])}"
 
 
-def _check(group: GroupBatch) -> None:
+def check_group(group: GroupBatch) -> None:
+    """Raises `ValueError` and `NonFiniteError` as `GroupPairs.of`."""
     num_members = sum(fragment.num_members for fragment in group.trajectories)
     if num_members != len(group.advantages):
         raise ValueError(

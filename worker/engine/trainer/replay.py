@@ -12,14 +12,16 @@ from typing import Self
 
 import torch
 
+from worker.contracts.algorithms import AlgorithmNeeds
 from worker.contracts.sections import SamplingSpec
-from worker.engine.algorithms.base import Algorithm, ReplayedPairs
+from worker.engine.algorithms.base import OldMeans, PolicyGradient, ReplayedPairs
 from worker.engine.models.base import Conditioning, ModelAdapter
 from worker.engine.models.lora import lora_disabled
 from worker.engine.rollout.kernel import SdeKernel
 from worker.engine.rollout.sde import SdeStep
 from worker.engine.trainer.behaviour import BehaviourPolicy
 from worker.engine.trainer.pairs import GroupPairs
+from worker.engine.types import GroupBatch
 from worker.pipeline.packing import MicroBatch
 
 WATCHED_STRIDE = 10
@@ -54,13 +56,13 @@ class Replayed:
 
     losses: torch.Tensor
     """(B,)"""
-    ratios: torch.Tensor
-    """(B,)"""
-    clipped: torch.Tensor
-    """(B,) bool"""
-    kl: torch.Tensor | None
+    ratios: torch.Tensor | None = None
+    """(B,), where the algorithm has them."""
+    clipped: torch.Tensor | None = None
+    """(B,) bool, likewise."""
+    kl: torch.Tensor | None = None
     """(B,), or fewer where it is only watched; `None` where it was not measured."""
-    gate: GateFigures | None
+    gate: GateFigures | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,6 +102,15 @@ class _Stored:
         predicted = velocity(self.latents, self.kernel.sigmas[self.indices], conditioning)
         return self.kernel.step(predicted, self.latents, self.indices, next_sample=self.next_latents)
 
+    def compare(self, step: SdeStep) -> OldMeans:
+        """Where the means of `step`, a replay of these pairs, have moved to."""
+        assert self.means is not None, "sampling keeps them for algorithms that need them"
+        return OldMeans(
+            divergences=(step.mean - self.means).square().flatten(1).mean(1) / (2 * step.std.flatten().square()),
+            stds=step.std.flatten(),
+            step_sizes=self.kernel.sigmas[self.indices] - self.kernel.sigmas[self.indices + 1],
+        )
+
     @torch.no_grad()
     def judge(self, step: SdeStep) -> GateFigures:
         """How far `step`, a replay of these pairs, is from what sampling stored."""
@@ -115,7 +126,8 @@ class Replayer:
         self,
         model: ModelAdapter,
         velocity: Velocity,
-        algorithm: Algorithm,
+        algorithm: PolicyGradient,
+        needs: AlgorithmNeeds,
         sampling: SamplingSpec,
         behaviour: BehaviourPolicy | None,
     ) -> None:
@@ -123,11 +135,16 @@ class Replayer:
         self._model = model
         self._velocity = velocity
         self._algorithm = algorithm
+        self._needs = needs
         self._sampling = sampling
         self._behaviour = behaviour
 
     def conditioning(self, prompt: str) -> Conditioning:
         return self._model.conditioning(prompt, self._sampling, training=True)
+
+    def take(self, group: GroupBatch) -> GroupPairs:
+        """Raises as `GroupPairs.of`."""
+        return GroupPairs.of(group)
 
     def __call__(
         self, pairs: GroupPairs, micro: MicroBatch, conditioning: Conditioning, *, gate: Gate, is_stale: bool
@@ -141,8 +158,9 @@ class Replayer:
                 log_probs=step.log_prob,
                 old_log_probs=stored.old_log_probs,
                 advantages=pairs.advantages[rows].to(step.log_prob.device),
-                kl=kl if self._algorithm.needs_reference else None,
+                kl=kl if self._needs.reference else None,
                 is_stale=is_stale,
+                old_means=stored.compare(step) if self._needs.old_means else None,
             )
         )
         return Replayed(
@@ -157,10 +175,10 @@ class Replayer:
         self, stored: _Stored, step: SdeStep, conditioning: Conditioning, *, is_watched: bool
     ) -> torch.Tensor | None:
         """Of every pair where the algorithm trains on it, of a sample where it is only watched."""
-        if not (self._algorithm.needs_reference or is_watched):
+        if not (self._needs.reference or is_watched):
             return None
         compared, means = stored, step.mean
-        if not self._algorithm.needs_reference:
+        if not self._needs.reference:
             compared, means = stored.watched(), step.mean[::WATCHED_STRIDE]
         with torch.no_grad(), lora_disabled(self._model.transformer):
             reference = compared.replay(self._model.predict_velocity, conditioning)

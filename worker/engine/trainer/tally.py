@@ -7,7 +7,7 @@ import torch
 from worker.engine.errors import NonFiniteError
 from worker.engine.observe.gates import MEAN_ERROR, REPLAY_RATIO_DEVIATION
 from worker.engine.observe.metrics import RATIO_DEVIATION
-from worker.engine.trainer.pairs import GroupPairs
+from worker.engine.trainer.learner import HeldGroup
 from worker.engine.trainer.replay import Replayed
 from worker.engine.types import UpdateStats
 from worker.pipeline.packing import MicroBatch
@@ -18,22 +18,24 @@ class Tally:
 
     def __init__(self) -> None:
         self._num_pairs = 0
-        self._seen: list[tuple[GroupPairs, MicroBatch, torch.Tensor]] = []
+        self._seen: list[tuple[HeldGroup, MicroBatch, torch.Tensor]] = []
         self._sums: dict[str, torch.Tensor] = {}
         self._maxima: dict[str, torch.Tensor] = {}
 
     @torch.no_grad()
-    def add(self, pairs: GroupPairs, micro: MicroBatch, replayed: Replayed) -> None:
+    def add(self, held: HeldGroup, micro: MicroBatch, replayed: Replayed) -> None:
         losses = replayed.losses.detach()
         self._num_pairs += len(micro.pairs)
-        self._seen.append((pairs, micro, losses))
+        self._seen.append((held, micro, losses))
         self._add("loss", losses.sum())
-        self._add("ratio", replayed.ratios.sum())
-        self._add("clipped", replayed.clipped.sum().float())
+        if replayed.ratios is not None:
+            self._add("ratio", replayed.ratios.sum())
+            self._raise_to(RATIO_DEVIATION, (replayed.ratios - 1).abs().max())
+        if replayed.clipped is not None:
+            self._add("clipped", replayed.clipped.sum().float())
         if replayed.kl is not None:
             self._add("kl", replayed.kl.sum())
             self._add("kl_pairs", replayed.kl.new_tensor(len(replayed.kl)))
-        self._raise_to(RATIO_DEVIATION, (replayed.ratios - 1).abs().max())
         if replayed.gate is not None:
             self._raise_to(REPLAY_RATIO_DEVIATION, replayed.gate.ratio_deviation)
             if replayed.gate.mean_error is not None:
@@ -51,9 +53,9 @@ class Tally:
         return UpdateStats(num_pairs=self._num_pairs, sums=sums, maxima=maxima)
 
     def _raise_for_loss(self) -> None:
-        for pairs, micro, losses in self._seen:
+        for held, micro, losses in self._seen:
             for offset in (~torch.isfinite(losses)).nonzero().flatten().tolist():
-                raise NonFiniteError("loss", pairs.place(micro.pairs[offset]), float(losses[offset]))
+                raise NonFiniteError("loss", held.place(micro.pairs[offset]), float(losses[offset]))
 
     def _add(self, name: str, value: torch.Tensor) -> None:
         self._sums[name] = self._sums[name] + value if name in self._sums else value

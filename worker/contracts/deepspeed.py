@@ -1,0 +1,178 @@
+"""The `deepspeed` section of a `RunSpec`: a named configuration, what is changed in it, and what spares memory.
+
+The configurations themselves are the JSON files of these names under `deploy/deepspeed`. What Tandem decides itself
+(batch sizes, accumulation, clipping, precision, the stage) is in none of them and cannot be overridden.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any, Literal, Self
+
+from pydantic import field_validator, model_validator
+
+from worker.contracts.base import Contract, Index
+from worker.contracts.names import ExplainedName
+
+
+class ZeroConfig(ExplainedName):
+    """Files of `deploy/deepspeed`."""
+
+    ZERO0 = "zero0", "Everything on every trainer lane."
+    ZERO1 = "zero1", "Optimizer state cut over the trainer lanes."
+    ZERO1_CPUOFFLOAD = "zero1_cpuoffload", "The same, with the optimizer in host memory."
+    ZERO2 = "zero2", "Optimizer state and gradients cut over the trainer lanes."
+    ZERO2_CPUOFFLOAD = "zero2_cpuoffload", "The same, with the optimizer in host memory."
+    ZERO3 = "zero3", "Optimizer state, gradients and the model's weights cut over the trainer lanes."
+    ZERO3_OPTIMIZER_CPUOFFLOAD = "zero3_optimizer_cpuoffload", "The same, with the optimizer in host memory."
+    ZERO3_CPUOFFLOAD = "zero3_cpuoffload", "The same, with optimizer and weights in host memory."
+
+    @property
+    def stage(self) -> Literal[0, 1, 2, 3]:
+        """How much is cut over the ranks: nothing, optimizer state, gradients too, weights too."""
+        stages: dict[str, Literal[0, 1, 2, 3]] = {"zero0": 0, "zero1": 1, "zero2": 2, "zero3": 3}
+        return stages[self.value.partition("_")[0]]
+
+    @property
+    def offloads_optimizer(self) -> bool:
+        return self.value.endswith("cpuoffload")
+
+    @property
+    def offloads_weights(self) -> bool:
+        return self is ZeroConfig.ZERO3_CPUOFFLOAD
+
+
+Override = bool | int
+
+_ZERO = "zero_optimization."
+OVERRIDABLE: Mapping[str, type[Override]] = {
+    f"{_ZERO}overlap_comm": bool,
+    f"{_ZERO}contiguous_gradients": bool,
+    f"{_ZERO}reduce_scatter": bool,
+    f"{_ZERO}round_robin_gradients": bool,
+    f"{_ZERO}reduce_bucket_size": int,
+    f"{_ZERO}allgather_bucket_size": int,
+    f"{_ZERO}sub_group_size": int,
+    f"{_ZERO}stage3_prefetch_bucket_size": int,
+    f"{_ZERO}stage3_param_persistence_threshold": int,
+    f"{_ZERO}stage3_max_live_parameters": int,
+    f"{_ZERO}stage3_max_reuse_distance": int,
+    f"{_ZERO}memory_efficient_linear": bool,
+    f"{_ZERO}offload_optimizer.pin_memory": bool,
+    f"{_ZERO}offload_param.pin_memory": bool,
+    "wall_clock_breakdown": bool,
+}
+"""What may be changed in a named configuration, by dotted path. Integers are counts, ≥ 0."""
+
+_SET_BY_TANDEM: Mapping[str, str] = {
+    "train_batch_size": "`batch`",
+    "train_micro_batch_size_per_gpu": "`batch.micro_batch_size`",
+    "gradient_accumulation_steps": "`batch`",
+    "managed_gradient_accumulation": "`batch`",
+    "gradient_clipping": "`optimizer.max_grad_norm`",
+    "optimizer": "`optimizer`",
+    "scheduler": "`optimizer.learning_rate`",
+    "bf16": "`base_model.dtype`",
+    "fp16": "`base_model.dtype`",
+    "zero_optimization.stage": "`deepspeed.config`",
+    "zero_optimization.offload_optimizer.device": "`deepspeed.config`",
+    "zero_optimization.offload_param.device": "`deepspeed.config`",
+    "activation_checkpointing": "`deepspeed.gradient_checkpointing`",
+}
+
+
+class DeepSpeedSpec(Contract):
+    """`zero_stage: n`, as older specs have it, means the configuration `zero<n>`."""
+
+    config: ZeroConfig = ZeroConfig.ZERO0
+    """What is cut over the trainer lanes, and what lies in host memory."""
+    overrides: tuple[str, ...] = ()
+    """Changes to the configuration, one `path=value` a line, e.g. `zero_optimization.reduce_bucket_size=50000000`."""
+    gradient_checkpointing: Index = 0
+    """Blocks recomputed in the backward pass instead of kept. 0: none; 1: all; n: every n-th."""
+    offload_idle_states: bool = False
+    """Move optimizer state and open gradients to host memory while a trainer lane generates."""
+    initialize_model_on_cpu: bool = False
+    """Weights that are cut over the lanes (ZeRO 3) are cut in host memory, before they go to the device."""
+
+    @property
+    def zero_stage(self) -> Literal[0, 1, 2, 3]:
+        """The stage of `config`."""
+        return self.config.stage
+
+    @property
+    def overriding(self) -> dict[str, Override]:
+        """`overrides` by dotted path."""
+        return {path: json.loads(value) for path, _, value in (line.partition("=") for line in self.overrides)}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _stage_names_a_config(cls, given: Any) -> Any:
+        if not isinstance(given, Mapping) or "zero_stage" not in given:
+            return given
+        stage = given["zero_stage"]
+        if isinstance(stage, bool) or stage not in (0, 1, 2, 3):
+            raise ValueError(f"`deepspeed.zero_stage` must be 0, 1, 2 or 3, got {stage}: choose `deepspeed.config`")
+        settings = {name: value for name, value in given.items() if name != "zero_stage"}
+        config = settings.setdefault("config", f"zero{stage}")
+        if not str(config).startswith(f"zero{stage}"):
+            raise ValueError(
+                f"`deepspeed.zero_stage` must be that of `deepspeed.config` ({config}), got {stage}: leave it out"
+            )
+        return settings
+
+    @field_validator("overrides", mode="before")
+    @classmethod
+    def _mappings_are_lines(cls, given: Any) -> Any:
+        """A mapping, nested or by dotted path, is as good as lines."""
+        return tuple(f"{path}={json.dumps(value)}" for path, value in _flat(given)) if _is_mapping(given) else given
+
+    @model_validator(mode="after")
+    def _overrides_are_allowed(self) -> Self:
+        paths = [line.partition("=")[0] for line in self.overrides]
+        for path in paths:
+            if paths.count(path) > 1:
+                raise ValueError(f"`deepspeed.overrides` must name each path once, got `{path}` again")
+        for line in self.overrides:
+            _check_override(line, self.config)
+        return self
+
+
+def _check_override(line: str, config: ZeroConfig) -> None:
+    path, is_given, value = line.partition("=")
+    for owned, instead in _SET_BY_TANDEM.items():
+        if path == owned or path.startswith(f"{owned}."):
+            raise ValueError(f"`deepspeed.overrides` must not set `{path}`, got {line!r}: it follows from {instead}")
+    if path not in OVERRIDABLE:
+        raise ValueError(f"`deepspeed.overrides` must name one of {', '.join(OVERRIDABLE)}, got {path!r}")
+    wanted = OVERRIDABLE[path]
+    try:
+        found = json.loads(value)
+    except ValueError:
+        found = None
+    if not is_given or type(found) is not wanted or (wanted is int and found < 0):
+        kind = "true or false" if wanted is bool else "a whole number ≥ 0"
+        raise ValueError(f"`deepspeed.overrides` must give `{path}` as {path}={kind}, got {line!r}")
+    for part, is_there in (
+        ("offload_optimizer", config.offloads_optimizer),
+        ("offload_param", config.offloads_weights),
+        ("stage3_", config.stage == 3),
+        ("memory_efficient_linear", config.stage == 3),
+        ("sub_group_size", config.stage == 3),
+    ):
+        if path.startswith(f"{_ZERO}{part}") and not is_there:
+            raise ValueError(
+                f"`deepspeed.overrides` must fit `deepspeed.config` ({config.value}), got `{path}`: "
+                "that configuration has no such part"
+            )
+
+
+def _is_mapping(given: Any) -> bool:
+    return isinstance(given, Mapping)
+
+
+def _flat(given: Mapping[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
+    found: list[tuple[str, Any]] = []
+    for name, value in given.items():
+        path = f"{prefix}{name}"
+        found += _flat(value, f"{path}.") if isinstance(value, Mapping) else [(path, value)]
+    return found

@@ -1,0 +1,75 @@
+"""How a trainer rank goes from a complete group to the loss of a micro-batch, whatever the algorithm trains on."""
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from worker.contracts.run_spec import RunSpec
+from worker.engine.algorithms.base import Feedback, ForwardProcess, PolicyGradient, Preference
+from worker.engine.algorithms.registry import build_algorithm
+from worker.engine.models.base import Conditioning, ModelAdapter
+from worker.engine.trainer.behaviour import BehaviourPolicy
+from worker.engine.trainer.feedback import FeedbackLearner
+from worker.engine.trainer.noised import PreferenceLearner, SampleLearner
+from worker.engine.trainer.replay import Gate, Replayed, Replayer, Velocity
+from worker.engine.types import GroupBatch
+from worker.pipeline.packing import MicroBatch
+
+
+class HeldGroup(Protocol):
+    """A group made ready to be cut into micro-batches; its length is its number of units."""
+
+    @property
+    def prompt(self) -> str: ...
+
+    def __len__(self) -> int: ...
+
+    def place(self, unit: int) -> str:
+        """Where a unit lies, for an error message."""
+        ...
+
+
+class Learner(Protocol):
+    def conditioning(self, prompt: str) -> Conditioning: ...
+
+    def take(self, group: GroupBatch) -> Any:
+        """The group as a `HeldGroup`. Raises `ValueError` for parts that do not agree, `NonFiniteError` for an
+        advantage that is not finite."""
+        ...
+
+    def __call__(
+        self, held: Any, micro: MicroBatch, conditioning: Conditioning, *, gate: Gate, is_stale: bool
+    ) -> Replayed:
+        """`held` is what `take` made."""
+        ...
+
+
+def build_learner(
+    spec: RunSpec,
+    model: ModelAdapter,
+    velocity: Velocity,
+    second: BehaviourPolicy | None,
+    num_optimizer_steps: Callable[[], int],
+) -> Learner:
+    """What the spec's algorithm needs, and nothing else.
+
+    Args:
+        spec: the run's.
+        model: the one that is trained.
+        velocity: its policy, as DeepSpeed wraps it.
+        second: the older policy, where staleness or the algorithm asks for one.
+        num_optimizer_steps: taken so far; they seed the noise of the forward process.
+    """
+    algorithm: Any = build_algorithm(spec)
+    needs = spec.algorithm.needs
+    if needs.log_probs:
+        gradient: PolicyGradient = algorithm
+        return Replayer(model, velocity, gradient, needs, spec.sampling, second)
+    if needs.differentiable_reward:
+        feedback: Feedback = algorithm
+        return FeedbackLearner(model, velocity, feedback, needs, spec)
+    num_preferences = spec.algebra.num_trained_members
+    if num_preferences is None:
+        forward: ForwardProcess = algorithm
+        return SampleLearner(model, velocity, forward, second, spec, num_optimizer_steps)
+    preference: Preference = algorithm
+    return PreferenceLearner(model, velocity, preference, spec, num_optimizer_steps)
