@@ -8,7 +8,7 @@
 
 PYTHON := .venv/bin/python
 .DEFAULT_GOAL := help
-.PHONY: help up demo demo-long test test-full lint types bundle demo-model bench-pipeline bench-pipeline-real bench-emulated bench-scheduler bench-search lock clean ready ready-dev
+.PHONY: help up demo demo-long test test-full lint types bundle demo-model tiny-models bench-pipeline bench-pipeline-real bench-emulated bench-scheduler bench-search lock clean ready ready-dev
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /  make \1 \t/' | expand -t 20
@@ -42,6 +42,9 @@ bundle: ready-dev ## build the frontend and compare it with the committed bundle
 
 demo-model: ready ## build the shapes base model afresh (15 to 30 minutes)
 	@exec $(PYTHON) -m worker.shapes.build
+
+tiny-models: ready ## tiny random checkpoints of every model family, to try one without a download
+	@exec $(PYTHON) -m worker.tiny_models
 
 bench-pipeline: ready-dev ## every mode on the published testbeds, simulated, against the bound
 	@exec $(PYTHON) -m tests.bench.pipeline

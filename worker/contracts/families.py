@@ -24,4 +24,9 @@ class FamilyTraits:
 
 FAMILY_TRAITS: Mapping[ModelFamily, FamilyTraits] = {
     ModelFamily.FLUX: FamilyTraits(guidance=GuidanceKind.EMBEDDED),
+    ModelFamily.SD3: FamilyTraits(guidance=GuidanceKind.TRUE_CFG, takes_negative_prompt=True),
+    ModelFamily.FLUX2: FamilyTraits(guidance=GuidanceKind.EMBEDDED),
+    ModelFamily.FLUX2_KLEIN: FamilyTraits(guidance=GuidanceKind.TRUE_CFG),
+    ModelFamily.QWEN_IMAGE: FamilyTraits(guidance=GuidanceKind.TRUE_CFG, takes_negative_prompt=True),
+    ModelFamily.Z_IMAGE: FamilyTraits(guidance=GuidanceKind.TRUE_CFG, takes_negative_prompt=True),
 }

@@ -63,13 +63,13 @@ def build_clip_encoder(tokenizer: CLIPTokenizer) -> CLIPTextModel:
     return encoder
 
 
-def build_t5_encoder(tokenizer: T5Tokenizer) -> T5EncoderModel:
+def build_t5_encoder(tokenizer: T5Tokenizer, *, dim: int = EMBEDDING_DIM) -> T5EncoderModel:
     """A random two-layer T5 encoder."""
     config = T5Config(
         vocab_size=len(tokenizer),
-        d_model=EMBEDDING_DIM,
-        d_kv=EMBEDDING_DIM // 2,
-        d_ff=2 * EMBEDDING_DIM,
+        d_model=dim,
+        d_kv=dim // 2,
+        d_ff=2 * dim,
         num_layers=2,
         num_heads=2,
         pad_token_id=tokenizer.pad_token_id,

@@ -14,9 +14,23 @@ from worker.engine.models.base import ModelAdapter
 from worker.engine.models.device import resolve_device
 from worker.engine.models.embeddings import PromptEmbeds
 from worker.engine.models.flux import FluxAdapter
+from worker.engine.models.flux2 import Flux2Adapter, Flux2KleinAdapter
 from worker.engine.models.parts import ALL_PARTS, TEXT_ONLY, Part
+from worker.engine.models.qwen_image import QwenImageAdapter
+from worker.engine.models.sd3 import StableDiffusion3Adapter
+from worker.engine.models.z_image import ZImageAdapter
 
-MODEL_ADAPTERS: dict[ModelFamily, type[ModelAdapter]] = {adapter.family: adapter for adapter in (FluxAdapter,)}
+MODEL_ADAPTERS: dict[ModelFamily, type[ModelAdapter]] = {
+    adapter.family: adapter
+    for adapter in (
+        FluxAdapter,
+        StableDiffusion3Adapter,
+        Flux2Adapter,
+        Flux2KleinAdapter,
+        QwenImageAdapter,
+        ZImageAdapter,
+    )
+}
 
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16}
 PICKLED_SUFFIXES = frozenset({".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle"})

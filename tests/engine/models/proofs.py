@@ -1,0 +1,84 @@
+"""What every model family must prove on its tiny checkpoint, as functions: pictures and clips prove the same."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from worker.contracts.names import ModelFamily
+from worker.contracts.sections import BaseModelSpec, LoraSpec, SamplingSpec
+from worker.engine.models.base import ModelAdapter
+from worker.engine.models.lora import add_lora, lora_parameters
+from worker.engine.models.registry import MODEL_ADAPTERS, load_model
+from worker.engine.rollout.sampler import sample_ode
+
+PROMPT = "a red square"
+NUM_SAMPLES = 2
+LORA = LoraSpec(rank=4, alpha=16.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """Clean latents in the transformer's layout, and pictures or clips as uint8."""
+
+    latents: torch.Tensor
+    pictures: np.ndarray
+
+
+def sampling_of(family: ModelFamily, **changes: Any) -> SamplingSpec:
+    return SamplingSpec.model_validate({"num_denoising_steps": 4, "num_eval_denoising_steps": 4, **changes})
+
+
+def noise_for(model: ModelAdapter, sampling: SamplingSpec) -> torch.Tensor:
+    shape = model.latent_shape(sampling.height, sampling.width, sampling.num_frames)
+    return torch.randn(NUM_SAMPLES, *shape, generator=torch.Generator().manual_seed(5))
+
+
+def drawn_here(model: ModelAdapter, sampling: SamplingSpec) -> Drawn:
+    """By our sampler, as evaluation draws."""
+    size = {"height": sampling.height, "width": sampling.width, "num_frames": sampling.num_frames}
+    sigmas = model.sigmas(sampling.num_eval_denoising_steps, **size)
+    clean = sample_ode(model, noise_for(model, sampling), sigmas, model.conditioning(PROMPT, sampling))
+    return Drawn(clean, model.decode(clean, **size))
+
+
+def drawn_by_diffusers(pipeline: Any, model: ModelAdapter, sampling: SamplingSpec, noise: torch.Tensor) -> Drawn:
+    """By a call of the pipeline as a user would make it, from the same x_T (in the pipeline's layout)."""
+    seen: list[torch.Tensor] = []
+
+    def look(_: Any, __: int, ___: Any, tensors: dict[str, Any]) -> dict[str, Any]:
+        seen.append(tensors["latents"].clone())
+        return tensors
+
+    pipeline.set_progress_bar_config(disable=True)
+    many = "num_videos_per_prompt" if sampling.num_frames > 1 else "num_images_per_prompt"
+    output = pipeline(
+        prompt=PROMPT,
+        height=sampling.height,
+        width=sampling.width,
+        num_inference_steps=sampling.num_eval_denoising_steps,
+        latents=noise,
+        output_type="np",
+        callback_on_step_end=look,
+        **{many: NUM_SAMPLES},
+        **MODEL_ADAPTERS[model.family].pipeline_arguments(pipeline, sampling),
+    )
+    pictures = np.asarray(output[0])
+    return Drawn(seen[-1], (pictures * 255).round().astype(np.uint8))
+
+
+def loaded(family: ModelFamily, path: str, *, with_lora: bool = False, dtype: str = "fp32") -> ModelAdapter:
+    model = load_model(BaseModelSpec.model_validate({"family": family, "dtype": dtype}), path)
+    if with_lora:
+        add_lora(model.transformer, LORA, model.default_lora_targets, seed=1)
+        randomise_lora(model.transformer)
+    return model
+
+
+def randomise_lora(transformer: torch.nn.Module) -> None:
+    """B is 0 in a fresh LoRA, which would prove nothing."""
+    generator = torch.Generator().manual_seed(2)
+    with torch.no_grad():
+        for parameter in lora_parameters(transformer).values():
+            parameter.copy_(0.2 * torch.randn(parameter.shape, generator=generator))

@@ -1,0 +1,99 @@
+"""Z-Image and its distilled Turbo: prompts of any length, unpacked latents, lists in and out, velocity with its sign
+turned.
+
+The pipeline counts guidance from 0 (v + g (v - v_neg)); here it counts from 1 as everywhere, so g is one less. Turbo
+is sampled and trained without, at 1.
+"""
+
+from typing import Any
+
+import torch
+from diffusers import ZImagePipeline
+from diffusers.pipelines.z_image.pipeline_z_image import get_default_z_image_sigmas
+
+from worker.contracts.names import GuidanceKind, ModelFamily
+from worker.contracts.sections import SamplingSpec
+from worker.engine.models.base import Conditioning, ModelAdapter
+from worker.engine.models.embeddings import PromptEmbeds
+from worker.engine.models.flow_schedule import TIME_SCALE, scheduled_sigmas, shift_of_resolution
+from worker.engine.models.pictures import check_size, in_unit_range
+
+MAX_TOKENS = 512
+"""The pipeline's own default, the chat template's tokens included."""
+
+
+class ZImageAdapter(ModelAdapter):
+    family = ModelFamily.Z_IMAGE
+    pipeline_class = ZImagePipeline
+    default_lora_targets = (
+        "attention.to_q",
+        "attention.to_k",
+        "attention.to_v",
+        "attention.to_out.0",
+        "feed_forward.w1",
+        "feed_forward.w2",
+        "feed_forward.w3",
+    )
+
+    @property
+    def guidance(self) -> GuidanceKind:
+        return GuidanceKind.TRUE_CFG
+
+    def _encode(self, prompt: str) -> PromptEmbeds:
+        embeds, _ = self._pipeline.encode_prompt(
+            prompt=[prompt], device=self.device, do_classifier_free_guidance=False, max_sequence_length=MAX_TOKENS
+        )
+        return {"embeds": embeds[0][None]}
+
+    def latent_shape(self, height: int, width: int, num_frames: int = 1) -> tuple[int, ...]:
+        """(channels, rows, columns) of the autoencoder's latents."""
+        factor = self._pipeline.vae_scale_factor
+        check_size(height, width, factor * 2)
+        return int(self.transformer.config.in_channels), height // factor, width // factor
+
+    def sigmas(self, num_denoising_steps: int, *, height: int, width: int, num_frames: int = 1) -> torch.Tensor:
+        scheduler = self._pipeline.scheduler
+        _, num_rows, num_columns = self.latent_shape(height, width)
+        return scheduled_sigmas(
+            scheduler,
+            num_denoising_steps,
+            self.device,
+            shift=shift_of_resolution(scheduler, (num_rows // 2) * (num_columns // 2)),
+            unshifted=get_default_z_image_sigmas(num_denoising_steps),
+        )
+
+    def _velocity(
+        self, latents: torch.Tensor, sigmas: torch.Tensor, prompt: PromptEmbeds, conditioning: Conditioning
+    ) -> torch.Tensor:
+        num = latents.shape[0]
+        captions = [prompt["embeds"][0]] * num
+        if "negative" in prompt:
+            captions = [prompt["negative"][0]] * (num // 2) + [prompt["embeds"][0]] * (num // 2)
+        predicted: list[torch.Tensor] = self.transformer(
+            list(latents.unsqueeze(2).unbind(0)),
+            (TIME_SCALE - sigmas * TIME_SCALE) / TIME_SCALE,
+            captions,
+            return_dict=False,
+        )[0]
+        return -torch.stack(predicted).squeeze(2)
+
+    def _combine(self, towards: torch.Tensor, without: torch.Tensor, guidance_scale: float) -> torch.Tensor:
+        """The same line as everyone's, in the pipeline's order of rounding."""
+        return towards + (guidance_scale - 1.0) * (towards - without)
+
+    def _stacked(self, negative: PromptEmbeds, positive: PromptEmbeds, num: int) -> PromptEmbeds:
+        """The transformer pads and masks captions of different length itself."""
+        return {"negative": negative["embeds"], "embeds": positive["embeds"]}
+
+    def pixels(self, latents: torch.Tensor, *, height: int, width: int, num_frames: int = 1) -> torch.Tensor:
+        vae = self._pipeline.vae
+        scaled = latents.to(vae.dtype) / vae.config.scaling_factor + vae.config.shift_factor
+        return in_unit_range(vae.decode(scaled, return_dict=False)[0])
+
+    @classmethod
+    def pipeline_arguments(cls, pipeline: Any, sampling: SamplingSpec) -> dict[str, Any]:
+        return {
+            "guidance_scale": sampling.guidance_scale - 1.0,
+            "negative_prompt": sampling.negative_prompt,
+            "max_sequence_length": MAX_TOKENS,
+        }
