@@ -20,6 +20,7 @@ from worker.engine.control.prompts import PromptBook
 from worker.engine.control.samples import SampleReporter
 from worker.engine.control.timeline import Timeline
 from worker.engine.telemetry.run_telemetry import RunTelemetry
+from worker.pipeline.costs import heard_costs
 from worker.pipeline.scheduler import Scheduler
 
 
@@ -49,7 +50,7 @@ def build_parts(
         advantages=advantages,
         timeline=timeline,
         algebra=spec.algebra,
-        gate=spec.replay_gate,
+        gate=spec.replay_gate if spec.algorithm.needs.log_probs else None,
         clock=clock,
         watched=[reward.key for reward in spec.rewards if reward.watched],
     )
@@ -86,6 +87,9 @@ def build_scheduler(answer: BootstrapAnswer, position: RunPosition) -> Scheduler
         num_batches=spec.num_batches,
         policy_version=position.policy_version,
         first_batch_version=position.next_batch_version,
+        prior=heard_costs(answer.prior_costs),
+        # Sharded weights are gathered by all ranks or none.
+        lends_together=spec.deepspeed.zero_stage == 3,
     )
 
 

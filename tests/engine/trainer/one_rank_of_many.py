@@ -10,6 +10,7 @@ from typing import Any
 import torch
 
 from tests.engine.trainer.gradients_seen import GradientRecorder
+from worker.contracts.deepspeed import DeepSpeedSpec
 from worker.contracts.run_spec import RunSpec
 from worker.engine.trainer.engine import TrainerEngine
 from worker.engine.trainer.process_group import destroy_process_group, init_process_group
@@ -24,14 +25,14 @@ def one_step(trainer: TrainerEngine, groups: list[GroupBatch], num_pairs: int) -
 
 Case = tuple[int, bool]
 """ZeRO stage, and whether time-step parallelism is on."""
-CASES: tuple[Case, ...] = ((0, True), (1, True), (2, True), (2, False))
+CASES: tuple[Case, ...] = ((0, True), (1, True), (2, True), (2, False), (3, True), (3, False))
 
 
 def run_case(task: dict[str, Any], case: Case, rank: int, world_size: int, folder: Path) -> dict[str, Any]:
     stage, tsp = case
     given: RunSpec = task["spec"]
     sections = {
-        "deepspeed": given.deepspeed.model_copy(update={"zero_stage": stage}),
+        "deepspeed": DeepSpeedSpec.model_validate({"zero_stage": stage}),
         "pipeline": given.pipeline.model_copy(update={"tsp": tsp}),
     }
     spec = given.model_copy(update=sections)

@@ -13,7 +13,7 @@ from worker.engine.trainer.engine import TrainerEngine
 from worker.engine.types import GroupBatch
 
 NUM_PAIRS = 24
-STAGES = pytest.mark.parametrize("stage", [0, 1, 2])
+STAGES = pytest.mark.parametrize("stage", [0, 1, 2, 3])
 TrainerMaker = Callable[..., TrainerEngine]
 
 

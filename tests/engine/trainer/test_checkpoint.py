@@ -28,7 +28,7 @@ def losses_of_steps(trainer: TrainerEngine, groups: list[GroupBatch], num_steps:
     return seen
 
 
-@pytest.mark.parametrize("stage", [0, 1, 2])
+@pytest.mark.parametrize("stage", [0, 1, 2, 3])
 def test_resuming_is_bitwise_equal_on_one_rank(
     make_trainer: TrainerMaker, groups: list[GroupBatch], tmp_path: Path, stage: int
 ) -> None:

@@ -70,10 +70,13 @@ def test_training_from_a_loaded_adapter_starts_there_in_every_stage(
     make_trainer: TrainerMaker, behaviour: PublishedAdapter, groups: list[GroupBatch]
 ) -> None:
     results = set()
-    for stage in (0, 1, 2):
+    for stage in (0, 1, 2, 3):
         trainer = make_trainer(deepspeed={"zero_stage": stage}, optimizer={"max_grad_norm": 1e9})
         assert trainer.initial_adapter().sha256 == behaviour.sha256
-        trainer.accumulate(groups, num_pairs_total=24, fresh=True)
+        stats = trainer.accumulate(groups, num_pairs_total=24, fresh=True)
+        assert stats.maxima["ratio_deviation"] < 1e-5
         trainer.commit()
-        results.add(trainer.adapter(1).sha256)
+        if stage < 3:
+            # The hooks of ZeRO 3 add up the gradients of a tensor that is used twice in another order.
+            results.add(trainer.adapter(1).sha256)
     assert len(results) == 1

@@ -20,7 +20,7 @@ from worker.pipeline.types import Fragment, FragmentKey, Purpose
 
 NUM_PAIRS = 24
 TAG = {"tag": "greedy"}
-STAGES = pytest.mark.parametrize("stage", [0, 1, 2])
+STAGES = pytest.mark.parametrize("stage", [0, 1, 2, 3])
 TrainerMaker = Callable[..., TrainerEngine]
 SpecMaker = Callable[..., RunSpec]
 

@@ -58,7 +58,7 @@ def test_the_gate_needs_the_version_that_drew_the_batch(
         trainer.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=True, staleness=1)
 
 
-@pytest.mark.parametrize("stage", [0, 1, 2])
+@pytest.mark.parametrize("stage", [0, 1, 2, 3])
 def test_the_gate_on_stale_data_trains_nothing(
     make_trainer: TrainerMaker,
     groups: list[GroupBatch],

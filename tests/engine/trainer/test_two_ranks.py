@@ -11,7 +11,7 @@ import torch
 
 from tests.engine.conftest import free_port
 from tests.engine.frozen import draw_groups, perturbed_adapter
-from tests.engine.trainer.gradients_seen import GradientRecorder, relative_distance
+from tests.engine.trainer.gradients_seen import GradientRecorder, relative_distance, whole_gradient
 from tests.engine.trainer.one_rank_of_many import CASES, Case
 from worker.contracts.run_spec import RunSpec
 from worker.engine.trainer.engine import TrainerEngine
@@ -94,13 +94,16 @@ def alone(
 
 @EACH_CASE
 def test_gradients_equal_those_of_one_rank(
-    ranks: list[dict[Case, dict[str, Any]]], alone: tuple[torch.Tensor, float], case: Case
+    ranks: list[dict[Case, dict[str, Any]]],
+    alone: tuple[torch.Tensor, float],
+    current: PublishedAdapter,
+    case: Case,
 ) -> None:
     expected, norm = alone
-    seen = [rank[case]["gradient"] for rank in ranks]
-    wholes = seen if case[0] == 0 else [torch.cat(seen)]
-    for whole in wholes:
-        assert relative_distance(whole[: len(expected)], expected) < 1e-4
+    numels = [tensor.numel() for tensor in current.tensors.values()]
+    for whole in whole_gradient([rank[case]["gradient"] for rank in ranks], case[0], numels):
+        assert len(whole) == len(expected)
+        assert relative_distance(whole, expected) < 1e-4
     for rank in ranks:
         assert rank[case]["grad_norm"] == pytest.approx(norm, rel=1e-4)
 
@@ -125,4 +128,6 @@ def test_ranks_hold_the_same_weights_and_an_abort_leaves_no_trace(
 def test_each_rank_writes_its_part_of_a_checkpoint(ranks: list[dict[Case, dict[str, Any]]], case: Case) -> None:
     first, second = (rank[case] for rank in ranks)
     assert first["client_state"] == second["client_state"] == {"stage": case[0]}
-    assert first["num_bytes"] > second["num_bytes"] > 0
+    # What rank 0 holds besides its part is not cut in ZeRO 0 to 2.
+    assert second["num_bytes"] > 0
+    assert first["num_bytes"] > second["num_bytes"] or case[0] == 3

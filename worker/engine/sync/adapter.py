@@ -1,17 +1,26 @@
 """Publish a policy version and bind it: copied into the live modules, then read back from them.
 
+    live weights ─ snapshot ─► tensors of their own ─ publish ─► PublishedAdapter ─ bind ─► another process's live weights
+
+A snapshot is short and holds training up; publishing works on the snapshot alone, beside whatever goes on.
+
 The invariant: a pull either reproduces the publisher's checksum from the modules that the next forward will use, or
 raises. A sync that binds nothing is an error, never a silent success.
 """
 
 import hashlib
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 
 import torch
+from deepspeed.accelerator import get_accelerator
 
 from worker.engine.errors import SyncError, listing
 from worker.engine.models.lora import lora_parameters
 from worker.engine.types import PublishedAdapter, PullReceipt
+
+EVALUATED = "evaluated:"
+"""Before the names of what evaluation draws with, in a snapshot that holds both."""
 
 
 def adapter_checksum(tensors: Mapping[str, torch.Tensor]) -> str:
@@ -24,12 +33,38 @@ def adapter_checksum(tensors: Mapping[str, torch.Tensor]) -> str:
     return digest.hexdigest()
 
 
-def publish(tensors: Mapping[str, torch.Tensor], policy_version: int) -> PublishedAdapter:
-    """An immutable copy of `tensors` on the CPU. Raises `SyncError` when there are none."""
+def snapshot(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """Copies on the same device, complete when this returns. Raises `SyncError` when there are none."""
     if not tensors:
         raise SyncError("an adapter must hold at least one tensor, got 0: the model has no LoRA layers")
-    copies = {name: tensors[name].detach().to("cpu", copy=True).contiguous() for name in sorted(tensors)}
-    return PublishedAdapter(policy_version=policy_version, tensors=copies, sha256=adapter_checksum(copies))
+    copies = {name: tensors[name].detach().clone().contiguous() for name in sorted(tensors)}
+    get_accelerator().synchronize()
+    return copies
+
+
+def publish(copies: Mapping[str, torch.Tensor], policy_version: int) -> PublishedAdapter:
+    """A snapshot as an immutable version on the CPU. May run in a thread of its own beside training.
+
+    Names that begin with `EVALUATED` are those of a second adapter, published with the first.
+    """
+    with _beside_training(next(iter(copies.values())).device):
+        on_cpu = {name: tensor.to("cpu") for name, tensor in copies.items()}
+    evaluated = {name.removeprefix(EVALUATED): on_cpu.pop(name) for name in copies if name.startswith(EVALUATED)}
+    return PublishedAdapter(
+        policy_version=policy_version,
+        tensors=on_cpu,
+        sha256=adapter_checksum(on_cpu),
+        evaluated=publish(evaluated, policy_version) if evaluated else None,
+    )
+
+
+def _beside_training(device: torch.device) -> AbstractContextManager[object]:
+    """A stream of its own, or the copy would queue up behind the kernels of the next batch."""
+    if device.type == "cpu":
+        return nullcontext()
+    accelerator = get_accelerator()
+    stream: AbstractContextManager[object] = accelerator.stream(accelerator.Stream())
+    return stream
 
 
 @torch.no_grad()

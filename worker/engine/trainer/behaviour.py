@@ -9,7 +9,9 @@ import torch
 
 from worker.engine.errors import SyncError
 from worker.engine.models.base import Conditioning, ModelAdapter
+from worker.engine.models.lora import lora_parameters
 from worker.engine.sync.adapter import bind
+from worker.engine.trainer.sharding import gathered
 from worker.engine.types import GroupBatch, PublishedAdapter
 
 
@@ -19,6 +21,10 @@ class BehaviourPolicy:
     def __init__(self, model: ModelAdapter) -> None:
         self._model = model.twin()
         self._held: str | None = None
+
+    @property
+    def transformer(self) -> torch.nn.Module:
+        return self._model.transformer
 
     def hold(self, adapter: PublishedAdapter, groups: Iterable[GroupBatch]) -> None:
         """Bind the version that drew `groups`, unless it is held already.
@@ -33,9 +39,14 @@ class BehaviourPolicy:
                 f"trajectories of {', '.join(str(version) for version in sorted(versions))}"
             )
         if self._held != adapter.sha256:
-            self._held = None
-            bind(self._model.transformer, adapter)
+            self.take(adapter)
             self._held = adapter.sha256
+
+    def take(self, adapter: PublishedAdapter) -> None:
+        """Bind any adapter, of whatever version."""
+        self._held = None
+        with gathered(lora_parameters(self.transformer).values(), written=True):
+            bind(self.transformer, adapter)
 
     def velocity(self, latents: torch.Tensor, sigmas: torch.Tensor, conditioning: Conditioning) -> torch.Tensor:
         """(N, ...) fp32."""

@@ -1,7 +1,7 @@
 """The trainer rank as a plain class: accumulate groups as they arrive, commit at the mini-batch's end.
 
 ```text
-accumulate(groups) ─► pairs ─► this rank's micro-batches ─► replay ─► loss ─► backward     (any number of times)
+accumulate(groups) ─► units ─► this rank's micro-batches ─► learner ─► loss ─► backward    (any number of times)
 commit()           ─► reduce over ranks ─► clip ─► AdamW on the LoRA weights               (one optimizer step)
 abort()            ─► open gradients dropped; weights and optimizer as before
 switch(to)         ─► a lent rank's `generator` draws on a twin of the model; none of the above notices
@@ -11,7 +11,7 @@ Every pair's loss is divided by the known number of pairs of the whole mini-batc
 mean however it was cut and in whatever order it came. All methods are entered by every rank with the same arguments.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import deepspeed
@@ -20,27 +20,22 @@ from deepspeed.runtime.base_optimizer import ZeROOptimizer
 
 from worker.contracts.names import Role
 from worker.contracts.run_spec import RunSpec
-from worker.engine.algorithms.registry import build_algorithm
 from worker.engine.errors import LendingError, MinibatchError, NonFiniteError, SyncError
 from worker.engine.models.determinism import apply_determinism
-from worker.engine.models.lora import add_lora, lora_parameters
-from worker.engine.models.registry import load_model
-from worker.engine.rollout.engine import RolloutEngine
-from worker.engine.sync.adapter import bind, publish
+from worker.engine.sync.adapter import publish
 from worker.engine.trainer import checkpoint
-from worker.engine.trainer.behaviour import BehaviourPolicy
 from worker.engine.trainer.deepspeed_config import build_optimizer, deepspeed_config
 from worker.engine.trainer.gradients import drop_gradients, step_optimizer
-from worker.engine.trainer.pairs import GroupPairs
-from worker.engine.trainer.policy_module import PolicyModule
-from worker.engine.trainer.replay import Gate, Replayer
+from worker.engine.trainer.learner import HeldGroup, build_learner
+from worker.engine.trainer.policy import TrainedPolicy
+from worker.engine.trainer.replay import Gate
 from worker.engine.trainer.tally import Tally
 from worker.engine.types import GroupBatch, PublishedAdapter, UpdateStats
 from worker.pipeline.packing import MicroBatch, spread
 
 
 class TrainerEngine:
-    """LoRA on a frozen base under DeepSpeed ZeRO 0, 1 or 2. `init_process_group` must have been called."""
+    """LoRA on a frozen base under DeepSpeed ZeRO 0 to 3. `init_process_group` must have been called."""
 
     def __init__(
         self,
@@ -53,16 +48,15 @@ class TrainerEngine:
         """Load the base, add the LoRA (the same on every rank, from `spec.seed`), wrap it in DeepSpeed."""
         self._spec, self._rank, self._world_size = spec, rank, world_size
         apply_determinism(spec)
-        self._model = load_model(spec.base_model, base_model_path, device=device)
-        add_lora(self._model.transformer, spec.lora, self._model.default_lora_targets, seed=spec.seed)
-        self._parameters = lora_parameters(self._model.transformer)
-        self.generator = RolloutEngine(spec, self._model.twin()) if spec.pipeline.trainers_generate else None
+        self._policy = TrainedPolicy(spec, base_model_path, device)
+        self._model, self._parameters = self._policy.model, self._policy.parameters
+        self.generator = self._policy.generator
         """Generates while this rank is lent, beside whatever gradients are open; `None` where the run never lends."""
-        self._behaviour = BehaviourPolicy(self._model) if spec.pipeline.max_staleness else None
+        self._behaviour = self._policy.behaviour
         self._serves = Role.TRAINER
         trained = list(self._parameters.values())
         self._engine, *_ = deepspeed.initialize(
-            model=PolicyModule(self._model),
+            model=self._policy.module,
             model_parameters=trained,
             optimizer=build_optimizer(spec, trained),
             config=deepspeed_config(spec, sum(parameter.numel() for parameter in trained)),
@@ -70,7 +64,9 @@ class TrainerEngine:
         )
         # Stage 0 is reduced in `commit`, where the norm is checked before the step.
         self._engine.enable_backward_allreduce = bool(spec.deepspeed.zero_stage)
-        self._replay = Replayer(self._model, self._engine, build_algorithm(spec), spec.sampling, self._behaviour)
+        self._learner = build_learner(
+            spec, self._model, self._engine, self._behaviour, lambda: int(self._engine.global_steps)
+        )
         self._open_groups: set[tuple[int, int]] = set()
         self._num_open_pairs = 0
         self._num_pairs_total = 0
@@ -81,7 +77,7 @@ class TrainerEngine:
 
     def load_adapter(self, adapter: PublishedAdapter) -> None:
         """Start from published weights instead of fresh ones. Raises `SyncError` as a pull does."""
-        bind(self._model.transformer, adapter)
+        self._policy.bind(adapter)
         if isinstance(self._engine.optimizer, ZeROOptimizer):
             self._engine.optimizer.refresh_fp32_params()
 
@@ -96,6 +92,8 @@ class TrainerEngine:
                 "a trainer lane was told to generate, but `pipeline.placement` is not `colocated` and `pipeline.tag` "
                 "is `off`: it holds no twin to generate with"
             )
+        if to is not self._serves:
+            self._policy.lend(to_generation=to is Role.ROLLOUT)
         self._serves = to
 
     def accumulate(
@@ -128,20 +126,20 @@ class TrainerEngine:
         """
         if self._serves is not Role.TRAINER:
             raise LendingError("a lent trainer lane must be switched back before it trains: the gang must be whole")
-        self._admit(groups, num_pairs_total)
+        held_of: dict[int, HeldGroup] = {group.group: self._learner.take(group) for group in groups}
+        self._admit(groups, held_of, num_pairs_total)
         gate = self._gate(groups, behaviour, staleness) if fresh else Gate.OFF
-        pairs_of = {group.group: GroupPairs.of(group) for group in groups}
         tally = Tally()
-        for micro in self._share(sorted(pairs_of)):
-            pairs = pairs_of[micro.group]
-            conditioning = self._replay.conditioning(pairs.prompt)
-            asked = gate if micro.weight else Gate.OFF
-            replayed = self._replay(pairs, micro, conditioning, gate=asked, is_stale=staleness > 0)
+        for micro in self._share(sorted(held_of)):
+            held = held_of[micro.group]
+            conditioning = self._learner.conditioning(held.prompt)
+            # Padding is gated too: in ZeRO 3 every rank must go through as many forward passes.
+            replayed = self._learner(held, micro, conditioning, gate=gate, is_stale=staleness > 0)
             # DeepSpeed averages gradients over ranks, each of which holds a part of the sum.
             scale = micro.weight * self._world_size / num_pairs_total
             self._engine.backward(replayed.losses.sum() * scale, scale_wrt_gas=False)
             if micro.weight:
-                tally.add(pairs, micro, replayed)
+                tally.add(held, micro, replayed)
         return tally.stats()
 
     def commit(self) -> dict[str, float]:
@@ -162,6 +160,7 @@ class TrainerEngine:
             self.abort()
             raise
         self._close()
+        self._policy.stepped(int(self._engine.global_steps))
         return {"grad_norm": norm, "learning_rate": float(self._engine.get_lr()[0])}
 
     def abort(self) -> None:
@@ -169,9 +168,13 @@ class TrainerEngine:
         drop_gradients(self._engine, self._parameters)
         self._close()
 
+    def snapshot(self) -> dict[str, torch.Tensor]:
+        """A copy of the current weights, to be published while training goes on."""
+        return self._policy.snapshot()
+
     def adapter(self, policy_version: int) -> PublishedAdapter:
-        """An immutable copy of the current weights under a version number."""
-        return publish(self._parameters, policy_version)
+        """The current weights under a version number, for whoever has the time to wait for it."""
+        return publish(self.snapshot(), policy_version)
 
     def save_checkpoint(self, uri: str, client_state: dict[str, Any], behaviour: PublishedAdapter | None = None) -> int:
         """LoRA weights, optimizer, random states and `client_state` (plain JSON values) under an fsspec URL.
@@ -194,12 +197,15 @@ class TrainerEngine:
     def load_checkpoint(self, uri: str) -> dict[str, Any]:
         """Restore everything `save_checkpoint` wrote; returns its `client_state`. Raises `CheckpointError`."""
         self.abort()
-        return checkpoint.load(self._engine, uri, self._rank, self._world_size)
+        client_state = checkpoint.load(self._engine, uri, self._rank, self._world_size)
+        self._policy.restored()
+        return client_state
 
     def export_lora(self, path: str) -> None:
         """Rank 0 writes `pytorch_lora_weights.safetensors` into folder `path`, for `load_lora_weights`."""
+        exported = self._policy.exported()
         if self._rank == 0:
-            self._model.save_lora(path, self.adapter(0).tensors)
+            self._model.save_lora(path, publish(exported, 0).tensors)
 
     def _share(self, groups: Sequence[int]) -> list[MicroBatch]:
         """What this rank goes through for these groups."""
@@ -208,6 +214,8 @@ class TrainerEngine:
         )
 
     def _gate(self, groups: Sequence[GroupBatch], behaviour: PublishedAdapter | None, staleness: int) -> Gate:
+        if not self._spec.algorithm.needs.log_probs:
+            return Gate.OFF
         if not staleness:
             return Gate.LIVE
         if self._behaviour is None or behaviour is None:
@@ -215,7 +223,7 @@ class TrainerEngine:
         self._behaviour.hold(behaviour, groups)
         return Gate.BEHAVIOUR
 
-    def _admit(self, groups: Sequence[GroupBatch], num_pairs_total: int) -> None:
+    def _admit(self, groups: Sequence[GroupBatch], held_of: Mapping[int, HeldGroup], num_pairs_total: int) -> None:
         if self._num_open_pairs and num_pairs_total != self._num_pairs_total:
             raise MinibatchError(
                 f"`num_pairs_total` must stay {self._num_pairs_total} within a mini-batch, got {num_pairs_total}"
@@ -225,11 +233,14 @@ class TrainerEngine:
         if doubled or len(set(keys)) < len(keys):
             raise MinibatchError(f"each group must enter a mini-batch once, got again: {sorted(doubled) or keys}")
         algebra = self._spec.algebra
-        pairs_per_group = algebra.group_size * algebra.num_trained_denoising_steps
+        pairs_per_group = algebra.num_units_per_group * algebra.num_trained_denoising_steps
         for group in groups:
-            found = sum(fragment.num_members * len(fragment.sde_indices) for fragment in group.trajectories)
-            if found != pairs_per_group:
-                raise MinibatchError(f"group {group.group} must hold {pairs_per_group} pairs, got {found}")
+            found = len(held_of[group.group])
+            if found != pairs_per_group or len(group.advantages) != algebra.group_size:
+                raise MinibatchError(
+                    f"group {group.group} must hold {pairs_per_group} pairs of {algebra.group_size} trajectories, "
+                    f"got {found} of {len(group.advantages)}"
+                )
         num_pairs = len(groups) * pairs_per_group
         if self._num_open_pairs + num_pairs > num_pairs_total:
             raise MinibatchError(

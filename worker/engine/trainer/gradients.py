@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 from deepspeed.runtime.base_optimizer import ZeROOptimizer
+from deepspeed.runtime.zero.stage3 import DeepSpeedZeroOptimizer_Stage3
 from deepspeed.runtime.zero.stage_1_and_2 import INITIAL_MICRO_STEP_ID
 
 from worker.engine.errors import NonFiniteError
@@ -40,7 +41,9 @@ def step_optimizer(engine: Any, parameters: Mapping[str, torch.nn.Parameter], ma
 def drop_gradients(engine: Any, parameters: Mapping[str, torch.nn.Parameter]) -> None:
     """Forget everything accumulated since the last step; weights and optimizer state stay as they are."""
     optimizer = engine.optimizer
-    if isinstance(optimizer, ZeROOptimizer):
+    if isinstance(optimizer, DeepSpeedZeroOptimizer_Stage3):
+        _drop_cut_gradients(optimizer)
+    elif isinstance(optimizer, ZeROOptimizer):
         optimizer.zero_grad(set_to_none=True)
         for kept in (optimizer.averaged_gradients, optimizer.all_grad_tensors):
             for group in list(kept):
@@ -51,6 +54,14 @@ def drop_gradients(engine: Any, parameters: Mapping[str, torch.nn.Parameter]) ->
     for parameter in parameters.values():
         parameter.grad = None
     engine._unmanaged_backward_count = 0
+
+
+def _drop_cut_gradients(optimizer: Any) -> None:
+    """ZeRO 3 overwrites what it holds at the first backward after `zero_grad`, but only if nothing waits in a bucket."""
+    optimizer.zero_grad(set_to_none=True)
+    optimizer.averaged_gradients = {}
+    for bucket in optimizer.ipg_buckets.values():
+        bucket.clear_params()
 
 
 def _first_non_finite(parameters: Mapping[str, torch.nn.Parameter]) -> str:

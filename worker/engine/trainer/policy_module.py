@@ -1,7 +1,8 @@
-"""The module DeepSpeed wraps: the LoRA parameters alone, with the whole model behind its forward.
+"""The module DeepSpeed wraps: the trained parameters alone, with the whole model behind its forward.
 
-DeepSpeed demands one dtype for all parameters it sees, broadcasts and checkpoints them all. Shown only the trainable
-ones, it keeps fp32 LoRA weights over a frozen base of any dtype, and its checkpoints are trainable-only by nature.
+DeepSpeed broadcasts and checkpoints all parameters it sees. Shown only the trainable ones, it keeps fp32 LoRA weights
+over a frozen base of any dtype, and its checkpoints are trainable-only by nature. In ZeRO 3 it must see every layer
+that holds a part of the weights, to gather them when the layer is reached.
 """
 
 import torch
@@ -11,12 +12,29 @@ from worker.engine.models.lora import lora_parameters
 
 
 class PolicyModule(torch.nn.Module):
+    """For ZeRO 0, 1 and 2."""
+
     def __init__(self, model: ModelAdapter) -> None:
         super().__init__()
         # In a tuple the adapter's modules stay invisible to `parameters()` and `state_dict()`.
         self._model = (model,)
         for name, parameter in lora_parameters(model.transformer).items():
             self.register_parameter(name.replace(".", "/"), parameter)
+
+    def forward(self, latents: torch.Tensor, sigmas: torch.Tensor, conditioning: Conditioning) -> torch.Tensor:
+        """The current policy's velocity, (N, ...) fp32."""
+        return self._model[0].predict_velocity(latents, sigmas, conditioning)
+
+
+class CutPolicyModule(torch.nn.Module):
+    """For ZeRO 3."""
+
+    def __init__(self, model: ModelAdapter, behaviour: torch.nn.Module | None) -> None:
+        """`behaviour` is a twin on the same base, whose layers gather it too."""
+        super().__init__()
+        self._model = (model,)
+        self.transformer = model.transformer
+        self.behaviour = behaviour
 
     def forward(self, latents: torch.Tensor, sigmas: torch.Tensor, conditioning: Conditioning) -> torch.Tensor:
         """The current policy's velocity, (N, ...) fp32."""

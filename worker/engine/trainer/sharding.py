@@ -1,0 +1,217 @@
+"""Parameters under ZeRO 3, of which each rank holds a part: cut while they are read, gathered by every rank at once.
+
+A rank never holds more of the base than its part and a layer, but for the twin that it generates with while it is
+lent. Whatever gathers is a collective: a rank that stays away makes the others wait for ever.
+"""
+
+import copy
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import Any
+
+import deepspeed
+import diffusers
+import torch
+from accelerate import init_empty_weights
+from deepspeed.accelerator import get_accelerator
+from deepspeed.runtime.zero.partition_parameters import is_zero_param
+from huggingface_hub import snapshot_download
+from safetensors import safe_open
+
+from worker.engine.errors import ModelLoadError, listing
+from worker.engine.models.base import ModelAdapter
+
+INDEX_SUFFIX = ".safetensors.index.json"
+GATHERED_NUMEL = 50_000_000
+"""Elements gathered at once while a twin is filled."""
+
+
+@contextmanager
+def gathered(parameters: Iterable[torch.nn.Parameter], *, written: bool = False) -> Iterator[None]:
+    """Inside, cut parameters are whole on every rank; others are as they are anyway.
+
+    `written`: what rank 0 has written into them by the end is what all ranks hold afterwards.
+    """
+    cut = [parameter for parameter in parameters if is_zero_param(parameter)]
+    context = deepspeed.zero.GatheredParameters(cut, modifier_rank=0 if written else None) if cut else nullcontext()
+    with context:
+        yield
+
+
+class WholeTwin:
+    """A model to generate with beside one that is cut: LoRA weights of its own, and the whole base while it is lent.
+
+    To be made before DeepSpeed takes the first one's LoRA parameters. Between `empty` and `fill` it holds no base.
+    """
+
+    def __init__(self, model: ModelAdapter) -> None:
+        cut = [parameter for parameter in model.transformer.parameters() if is_zero_param(parameter)]
+        self._pairs = [(parameter, _hollow(parameter)) for parameter in cut]
+        # What is in the memo already, `deepcopy` takes as it is.
+        memo: dict[int, Any] = {id(parameter): hollow for parameter, hollow in self._pairs}
+        memo |= {id(buffer): buffer for buffer in model.transformer.buffers()}
+        self.model = copy.copy(model)
+        self.model.transformer = copy.deepcopy(model.transformer, memo).requires_grad_(False)
+
+    @torch.no_grad()
+    def fill(self) -> None:
+        """Gather the base, some layers at a time; entered by every rank."""
+        for chunk in _chunks(self._pairs):
+            with gathered(parameter for parameter, _ in chunk):
+                for parameter, whole in chunk:
+                    whole.data = parameter.data.clone()
+
+    def empty(self) -> None:
+        """Free the base again."""
+        for _, whole in self._pairs:
+            whole.data = whole.data.new_empty(0)
+
+
+def _hollow(parameter: torch.nn.Parameter) -> torch.nn.Parameter:
+    return torch.nn.Parameter(parameter.data.new_empty(0), requires_grad=False)
+
+
+def load_cut(
+    path: str, dtype: torch.dtype, config: dict[str, Any], *, on_cpu: bool = False
+) -> dict[str, torch.nn.Module]:
+    """The transformers of a diffusers checkpoint, whose weights go from safetensors into partitions layer by layer.
+
+    Each module tree is made without weights, and a layer's parameters are handed to `deepspeed.zero.Init` as soon as
+    they are read. Building the tree inside that context instead would round tables that models compute in float64.
+
+    Args:
+        path: folder in diffusers layout, or a hub id.
+        dtype: of the weights, but for those that the model keeps in fp32.
+        config: DeepSpeed's.
+        on_cpu: the partitions are cut in host memory and moved afterwards.
+
+    Returns:
+        By component name, frozen.
+
+    Raises:
+        ModelLoadError: when files and model do not hold the same names and shapes, or where there are two transformers
+            and several ranks, which would gather the weights of one each and wait for each other.
+    """
+    folder = Path(path)
+    if not folder.is_dir():
+        folder = Path(snapshot_download(path, allow_patterns=["transformer*/*", "model_index.json"]))
+    index = json.loads((folder / "model_index.json").read_text())
+    names = [name for name in index if name.startswith("transformer")]
+    if len(names) > 1 and torch.distributed.get_world_size() > 1:
+        raise ModelLoadError(
+            f"`deepspeed.config` must be of ZeRO 0, 1 or 2 for a model of {len(names)} transformers, got ZeRO 3: "
+            "ranks at different denoising steps would wait for each other's weights"
+        )
+    cutter = _Cutter(config, on_cpu=on_cpu)
+    return {name: _load_one(folder / name, getattr(diffusers, index[name][1]), dtype, cutter) for name in names}
+
+
+class _Cutter:
+    """Hands parameters to `deepspeed.zero.Init`, which reads its configuration once."""
+
+    def __init__(self, config: dict[str, Any], *, on_cpu: bool) -> None:
+        self._config = config
+        self._on_cpu = on_cpu
+        self._first: Any = None
+
+    def __call__(self, parameters: list[torch.nn.Parameter]) -> None:
+        if not parameters:
+            return
+        if self._first is None:
+            deepspeed.zero.Init(
+                module=torch.nn.ParameterList(parameters),
+                config_dict_or_path=self._config,
+                remote_device="cpu" if self._on_cpu else None,
+            )
+            self._first = parameters[0]
+        else:
+            self._first.convert_to_zero_parameters(param_list=parameters)
+        if self._on_cpu and "offload_param" not in self._config["zero_optimization"]:
+            for parameter in parameters:
+                parameter.ds_tensor.data = parameter.ds_tensor.data.to(get_accelerator().current_device_name())
+
+
+def _load_one(folder: Path, model_class: Any, dtype: torch.dtype, cutter: _Cutter) -> torch.nn.Module:
+    with init_empty_weights(include_buffers=False):
+        model: torch.nn.Module = model_class.from_config(model_class.load_config(folder))
+    files = _files(folder)
+    _check_names(model, set(files), folder)
+    kept_in_fp32 = set(model_class._keep_in_fp32_modules or ())
+    for prefix, leaf in model.named_modules():
+        for name, _ in list(leaf.named_parameters(recurse=False)):
+            full_name = _joined(prefix, name)
+            is_kept = kept_in_fp32.intersection(full_name.split("."))
+            _fill(leaf, name, files[full_name], full_name, torch.float32 if is_kept else dtype)
+        cutter(list(leaf.parameters(recurse=False)))
+        _fill_buffers(leaf, prefix, files)
+    return model.requires_grad_(False).eval()
+
+
+def _joined(prefix: str, name: str) -> str:
+    return f"{prefix}.{name}" if prefix else name
+
+
+def _fill(leaf: torch.nn.Module, name: str, file: Path, full_name: str, dtype: torch.dtype) -> None:
+    """Rank 0 reads; the others make room, since `zero.Init` hands out rank 0's values before it cuts."""
+    wanted = leaf._parameters[name]
+    assert wanted is not None, "named by the module itself"
+    with safe_open(file, framework="pt") as content:
+        shape = tuple(content.get_slice(full_name).get_shape())
+        if shape != tuple(wanted.shape):
+            raise ModelLoadError(f"`{full_name}` must have shape {tuple(wanted.shape)}, got {shape} in {file}")
+        if torch.distributed.get_rank() == 0:
+            value = content.get_tensor(full_name).to(dtype)
+        else:
+            value = torch.empty(shape, dtype=dtype)
+    leaf._parameters[name] = torch.nn.Parameter(value, requires_grad=False)
+
+
+def _fill_buffers(leaf: torch.nn.Module, prefix: str, files: Mapping[str, Path]) -> None:
+    device = torch.device(get_accelerator().current_device_name())
+    for name, buffer in leaf.named_buffers(recurse=False):
+        full_name = _joined(prefix, name)
+        if full_name in files:
+            with safe_open(files[full_name], framework="pt") as content:
+                buffer = content.get_tensor(full_name)
+        leaf._buffers[name] = buffer.to(device)
+
+
+def _files(folder: Path) -> dict[str, Path]:
+    """The file of each stored tensor."""
+    found: dict[str, Path] = {}
+    for index in folder.glob(f"*{INDEX_SUFFIX}"):
+        found |= {name: folder / file for name, file in json.loads(index.read_text())["weight_map"].items()}
+    if found:
+        return found
+    for file in folder.glob("*.safetensors"):
+        with safe_open(file, framework="pt") as content:
+            found |= dict.fromkeys(content.keys(), file)
+    if not found:
+        raise ModelLoadError(f"{folder} must hold safetensors weights, got none")
+    return found
+
+
+def _check_names(model: torch.nn.Module, stored: set[str], folder: Path) -> None:
+    parameters = {name for name, _ in model.named_parameters()}
+    known = set(model.state_dict())
+    if missing := parameters - stored:
+        raise ModelLoadError(f"{folder} must hold every weight of its model, missing are {listing(missing, 5)}")
+    if extra := stored - known:
+        raise ModelLoadError(f"{folder} holds weights that its model does not have: {listing(extra, 5)}")
+
+
+def _chunks(
+    pairs: Iterable[tuple[torch.nn.Parameter, torch.nn.Parameter]],
+) -> Iterator[list[tuple[torch.nn.Parameter, torch.nn.Parameter]]]:
+    chunk: list[tuple[torch.nn.Parameter, torch.nn.Parameter]] = []
+    numel = 0
+    for source, target in pairs:
+        chunk.append((source, target))
+        numel += getattr(source, "ds_numel", source.numel())
+        if numel >= GATHERED_NUMEL:
+            yield chunk
+            chunk, numel = [], 0
+    if chunk:
+        yield chunk
