@@ -29,4 +29,7 @@ FAMILY_TRAITS: Mapping[ModelFamily, FamilyTraits] = {
     ModelFamily.FLUX2_KLEIN: FamilyTraits(guidance=GuidanceKind.TRUE_CFG),
     ModelFamily.QWEN_IMAGE: FamilyTraits(guidance=GuidanceKind.TRUE_CFG, takes_negative_prompt=True),
     ModelFamily.Z_IMAGE: FamilyTraits(guidance=GuidanceKind.TRUE_CFG, takes_negative_prompt=True),
+    ModelFamily.WAN: FamilyTraits(guidance=GuidanceKind.TRUE_CFG, takes_negative_prompt=True, frames_per_latent=4),
+    ModelFamily.WAN22: FamilyTraits(guidance=GuidanceKind.TRUE_CFG, takes_negative_prompt=True, frames_per_latent=4),
+    ModelFamily.HUNYUAN_VIDEO: FamilyTraits(guidance=GuidanceKind.EMBEDDED, frames_per_latent=4),
 }

@@ -36,6 +36,9 @@ class ModelFamily(ExplainedName):
     FLUX2_KLEIN = "flux2_klein", "FLUX.2 klein: small, prompts read by Qwen3; true CFG, or none where distilled."
     QWEN_IMAGE = "qwen_image", "Qwen-Image: true CFG, strong at text."
     Z_IMAGE = "z_image", "Z-Image (true CFG) and Z-Image-Turbo (guidance 1)."
+    WAN = "wan", "Wan2.1, video: true CFG."
+    WAN22 = "wan22", "Wan2.2, video: A14B with an expert each for high and low noise, or TI2V-5B; true CFG."
+    HUNYUAN_VIDEO = "hunyuan_video", "HunyuanVideo, video: embedded guidance."
 
 
 class GuidanceKind(ExplainedName):

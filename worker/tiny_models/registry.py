@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from worker.contracts.names import ModelFamily
+from worker.tiny_models.clips import build_hunyuan_video, build_wan, build_wan22
 from worker.tiny_models.pictures import (
     build_flux,
     build_flux2,
@@ -23,6 +24,9 @@ TINY_PIPELINES: Mapping[ModelFamily, Callable[[], Any]] = {
     ModelFamily.FLUX2_KLEIN: build_flux2_klein,
     ModelFamily.QWEN_IMAGE: build_qwen_image,
     ModelFamily.Z_IMAGE: build_z_image,
+    ModelFamily.WAN: build_wan,
+    ModelFamily.WAN22: build_wan22,
+    ModelFamily.HUNYUAN_VIDEO: build_hunyuan_video,
 }
 
 

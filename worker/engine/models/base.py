@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -229,6 +230,11 @@ class ModelAdapter(ABC):
             # Without it alpha is lost and loaders assume alpha = rank, i.e. another policy.
             transformer_lora_adapter_metadata=lora_metadata(next(iter(experts_of(self.transformer).values()))),
         )
+
+    @classmethod
+    def load_lora(cls, pipeline: Any, file: Path) -> None:
+        """Load what `save_lora` wrote into a plain pipeline of the family, as its user would."""
+        pipeline.load_lora_weights(str(file.parent), weight_name=file.name)
 
     @classmethod
     @abstractmethod

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 
 import torch
 
-Expert = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
-"""(latents, sigmas) → velocity."""
+Expert = Callable[[torch.Tensor], torch.Tensor]
+"""Which rows of the batch → their velocity."""
 
 
 class Experts(torch.nn.Module):
@@ -29,21 +29,37 @@ def experts_of(transformer: torch.nn.Module) -> dict[str, torch.nn.Module]:
 
 
 def by_expert(
-    latents: torch.Tensor, sigmas: torch.Tensor, is_high_noise: torch.Tensor, high_noise: Expert, low_noise: Expert
+    is_high_noise: torch.Tensor, high_noise: Expert, low_noise: Expert, *, always_both: bool = False
 ) -> torch.Tensor:
-    """Each row through the expert of its sigma: a replayed micro-batch may hold rows of both.
+    """Each row through the expert of its time: a replayed micro-batch may hold rows of both.
 
     Args:
-        latents: (N, ...).
-        sigmas: (N,).
         is_high_noise: (N,) bool.
         high_noise: the expert where it is true.
         low_noise: the expert where it is false.
+        always_both: run an expert that no row asks for on the first row, for nothing: where weights are sharded all
+            ranks must enter it or none, and they cannot know what rows the others have.
     """
-    if bool(is_high_noise.all()):
-        return high_noise(latents, sigmas)
-    if not bool(is_high_noise.any()):
-        return low_noise(latents, sigmas)
     high, low = is_high_noise.nonzero().flatten(), (~is_high_noise).nonzero().flatten()
-    joined = torch.cat([high_noise(latents[high], sigmas[high]), low_noise(latents[low], sigmas[low])])
-    return joined[torch.cat([high, low]).argsort()]
+    asked = [(expert, own) for expert, own in ((high_noise, high), (low_noise, low)) if len(own)]
+    if len(asked) == 2:
+        joined = torch.cat([expert(own) for expert, own in asked])
+        return joined[torch.cat([high, low]).argsort()]
+    (expert, own) = asked[0]
+    velocity = expert(own)
+    if not always_both:
+        return velocity
+    idle = low_noise if expert is high_noise else high_noise
+    return velocity + 0.0 * idle(own[:1])
+
+
+def nothing_of(transformer: torch.nn.Module) -> torch.Tensor:
+    """0, as a function of every trainable weight: added to a loss it gives each of them a gradient, as ranks that
+    reduce gradients together must all have, though a micro-batch may ask one expert alone."""
+    trained = [parameter.sum() for parameter in transformer.parameters() if parameter.requires_grad]
+    return 0.0 * torch.stack(trained).sum() if trained else torch.zeros(())
+
+
+def are_partitioned(transformer: torch.nn.Module) -> bool:
+    """Whether the weights are sharded over ranks, as ZeRO-3 does it."""
+    return any(hasattr(parameter, "ds_id") for parameter in transformer.parameters())

@@ -15,9 +15,12 @@ from worker.engine.models.device import resolve_device
 from worker.engine.models.embeddings import PromptEmbeds
 from worker.engine.models.flux import FluxAdapter
 from worker.engine.models.flux2 import Flux2Adapter, Flux2KleinAdapter
+from worker.engine.models.hunyuan_video import HunyuanVideoAdapter
 from worker.engine.models.parts import ALL_PARTS, TEXT_ONLY, Part
 from worker.engine.models.qwen_image import QwenImageAdapter
 from worker.engine.models.sd3 import StableDiffusion3Adapter
+from worker.engine.models.wan import WanAdapter
+from worker.engine.models.wan22 import Wan22Adapter
 from worker.engine.models.z_image import ZImageAdapter
 
 MODEL_ADAPTERS: dict[ModelFamily, type[ModelAdapter]] = {
@@ -29,6 +32,9 @@ MODEL_ADAPTERS: dict[ModelFamily, type[ModelAdapter]] = {
         Flux2KleinAdapter,
         QwenImageAdapter,
         ZImageAdapter,
+        WanAdapter,
+        Wan22Adapter,
+        HunyuanVideoAdapter,
     )
 }
 

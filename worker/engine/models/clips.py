@@ -1,0 +1,52 @@
+"""What the families that draw clips have in common: lengths that the autoencoder can make, and its output as frames."""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from worker.engine.errors import ModelLoadError
+from worker.engine.models.pictures import check_size, in_unit_range
+
+
+def num_latent_frames(num_frames: int, frames_per_latent: int) -> int:
+    """Latent frames of a clip: the first frame has one of its own, each further one stands for `frames_per_latent`.
+
+    Raises:
+        ModelLoadError: for a length between two that can be made; diffusers would round it, and say so in a log only.
+    """
+    if num_frames % frames_per_latent != 1 % frames_per_latent:
+        below = (num_frames - 1) // frames_per_latent * frames_per_latent + 1
+        raise ModelLoadError(
+            f"`sampling.num_frames` must be a multiple of {frames_per_latent} plus 1 for this model, got {num_frames}: "
+            f"take {below} or {below + frames_per_latent}"
+        )
+    return (num_frames - 1) // frames_per_latent + 1
+
+
+def clip_latent_shape(
+    pipeline: Any, *, patch: int, height: int, width: int, num_frames: int
+) -> tuple[int, int, int, int]:
+    """(channels, latent frames, rows, columns) of the autoencoder's latents.
+
+    Raises:
+        ModelLoadError: for a size that the autoencoder and the transformer's patches do not divide.
+    """
+    scale = pipeline.vae_scale_factor_spatial
+    check_size(height, width, scale * patch)
+    frames = num_latent_frames(num_frames, pipeline.vae_scale_factor_temporal)
+    return int(pipeline.transformer.config.in_channels), frames, height // scale, width // scale
+
+
+def decoded_frames(latents: torch.Tensor, decode: Callable[[torch.Tensor], torch.Tensor]) -> torch.Tensor:
+    """What `decode` makes of latents (N, C, f, h, w), one clip at a time: a whole fragment would not fit.
+
+    Args:
+        latents: as the autoencoder takes them.
+        decode: latents of one clip to (1, 3, F, H, W) in [-1, 1].
+
+    Returns:
+        fp32 in [0, 1] of (N, F, 3, H, W), or (N, 3, H, W) where F is 1: that is a picture.
+    """
+    clips = torch.cat([in_unit_range(decode(one)) for one in latents.split(1)]).transpose(1, 2)
+    return clips[:, 0] if clips.shape[1] == 1 else clips

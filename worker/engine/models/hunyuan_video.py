@@ -1,0 +1,85 @@
+"""HunyuanVideo: guidance embedded in the model, LLaVA-Llama and CLIP embeddings, a prompt template that asks for a
+description and is cut off the embeddings again.
+"""
+
+from typing import Any
+
+import numpy as np
+import torch
+from diffusers import HunyuanVideoPipeline
+
+from worker.contracts.names import GuidanceKind, ModelFamily
+from worker.contracts.sections import SamplingSpec
+from worker.engine.models.base import Conditioning, ModelAdapter
+from worker.engine.models.clips import clip_latent_shape, decoded_frames
+from worker.engine.models.embeddings import PromptEmbeds
+from worker.engine.models.flow_schedule import TIME_SCALE, scheduled_sigmas
+from worker.engine.models.guidance import rows
+
+GUIDANCE_UNIT = 1000.0
+"""The guidance embedding is fed thousandths, as the time embedding is."""
+
+
+class HunyuanVideoAdapter(ModelAdapter):
+    family = ModelFamily.HUNYUAN_VIDEO
+    pipeline_class = HunyuanVideoPipeline
+    default_lora_targets = (
+        "attn.to_q",
+        "attn.to_k",
+        "attn.to_v",
+        "attn.to_out.0",
+        "attn.add_q_proj",
+        "attn.add_k_proj",
+        "attn.add_v_proj",
+        "attn.to_add_out",
+    )
+
+    def __init__(self, pipeline: Any, path: str, device: torch.device, dtype: torch.dtype) -> None:
+        super().__init__(pipeline, path, device, dtype)
+        # A clip of training size decoded whole takes more memory than the policy; small ones are never cut.
+        pipeline.vae.enable_tiling()
+
+    @property
+    def guidance(self) -> GuidanceKind:
+        return GuidanceKind.EMBEDDED if self._pipeline.transformer.config.guidance_embeds else GuidanceKind.NONE
+
+    def _encode(self, prompt: str) -> PromptEmbeds:
+        embeds, pooled, mask = self._pipeline.encode_prompt(prompt=[prompt], device=self.device)
+        return {"embeds": embeds, "pooled": pooled, "mask": mask}
+
+    def latent_shape(self, height: int, width: int, num_frames: int = 1) -> tuple[int, ...]:
+        patch = self._pipeline.transformer.config.patch_size
+        return clip_latent_shape(self._pipeline, patch=patch, height=height, width=width, num_frames=num_frames)
+
+    def sigmas(self, num_denoising_steps: int, *, height: int, width: int, num_frames: int = 1) -> torch.Tensor:
+        unshifted = np.linspace(1.0, 0.0, num_denoising_steps + 1)[:-1]
+        return scheduled_sigmas(self._pipeline.scheduler, num_denoising_steps, self.device, unshifted=unshifted)
+
+    def _velocity(
+        self, latents: torch.Tensor, sigmas: torch.Tensor, prompt: PromptEmbeds, conditioning: Conditioning
+    ) -> torch.Tensor:
+        num = len(latents)
+        velocity: torch.Tensor = self.transformer(
+            hidden_states=latents,
+            timestep=sigmas * TIME_SCALE,
+            encoder_hidden_states=rows(prompt["embeds"], num).to(self.dtype),
+            encoder_attention_mask=rows(prompt["mask"], num).to(self.dtype),
+            pooled_projections=rows(prompt["pooled"], num).to(self.dtype),
+            guidance=self._guidance(conditioning.guidance_scale, num),
+            return_dict=False,
+        )[0]
+        return velocity
+
+    def _guidance(self, guidance_scale: float, num: int) -> torch.Tensor | None:
+        if self.guidance is not GuidanceKind.EMBEDDED:
+            return None
+        return torch.full((num,), guidance_scale, device=self.device, dtype=self.dtype) * GUIDANCE_UNIT
+
+    def pixels(self, latents: torch.Tensor, *, height: int, width: int, num_frames: int = 1) -> torch.Tensor:
+        vae = self._pipeline.vae
+        scaled = latents.to(vae.dtype) / vae.config.scaling_factor
+        return decoded_frames(scaled, lambda one: vae.decode(one, return_dict=False)[0])
+
+    @classmethod
+    def pipeline_arguments(cls, pipeline: Any, sampling: SamplingSpec) -> dict[str, Any]:
+        return {"guidance_scale": sampling.guidance_scale, "num_frames": sampling.num_frames}

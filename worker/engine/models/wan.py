@@ -1,0 +1,116 @@
+"""Wan2.1 text-to-video: one transformer, UMT5 embeddings, true CFG.
+
+Published checkpoints step with UniPC, a multistep solver, which no SDE has. Its schedule and its whole-numbered times
+are kept; steps between them are of first order, here and in training. So sampling equals `WanPipeline.__call__` with
+`FlowMatchEulerDiscreteScheduler`, or with UniPC of order 1 without corrector, which is the same step.
+"""
+
+from typing import Any
+
+import torch
+from diffusers import FlowMatchEulerDiscreteScheduler, WanPipeline
+
+from worker.contracts.names import GuidanceKind, ModelFamily
+from worker.contracts.sections import SamplingSpec
+from worker.engine.errors import ModelLoadError
+from worker.engine.models.base import Conditioning, ModelAdapter
+from worker.engine.models.clips import clip_latent_shape, decoded_frames
+from worker.engine.models.embeddings import PromptEmbeds
+from worker.engine.models.flow_schedule import TIME_SCALE, scheduled_sigmas
+from worker.engine.models.guidance import rows
+
+MAX_TOKENS = 512
+"""The pipeline's own prompt length; shorter prompts are followed by zeros, which the model was trained with."""
+
+
+class WanAdapter(ModelAdapter):
+    family = ModelFamily.WAN
+    pipeline_class = WanPipeline
+    default_lora_targets = tuple(
+        f"{attention}.{linear}" for attention in ("attn1", "attn2") for linear in ("to_q", "to_k", "to_v", "to_out.0")
+    )
+    vae_dtype = torch.float32
+
+    def __init__(self, pipeline: Any, path: str, device: torch.device, dtype: torch.dtype) -> None:
+        super().__init__(pipeline, path, device, dtype)
+        self._check_experts()
+        scheduler = pipeline.scheduler
+        self._has_whole_times = not isinstance(scheduler, FlowMatchEulerDiscreteScheduler)
+        if self._has_whole_times and not scheduler.config.get("use_flow_sigmas", False):
+            raise ModelLoadError(
+                f"the scheduler of `base_model.path` must be one of flow matching, got {type(scheduler).__name__} "
+                "without `use_flow_sigmas`: its sigmas would mean something else"
+            )
+
+    def _check_experts(self) -> None:
+        if getattr(self._pipeline, "transformer_2", None) is not None:
+            raise ModelLoadError(
+                f"`base_model.family` must be {ModelFamily.WAN22.value} for a checkpoint with two transformers, "
+                f"got {self.family.value}: the second would never be used"
+            )
+
+    @property
+    def guidance(self) -> GuidanceKind:
+        return GuidanceKind.TRUE_CFG
+
+    def _encode(self, prompt: str) -> PromptEmbeds:
+        embeds, _ = self._pipeline.encode_prompt(
+            prompt=[prompt], do_classifier_free_guidance=False, device=self.device, max_sequence_length=MAX_TOKENS
+        )
+        return {"embeds": embeds}
+
+    def latent_shape(self, height: int, width: int, num_frames: int = 1) -> tuple[int, ...]:
+        patch = self._pipeline.transformer.config.patch_size[1]
+        return clip_latent_shape(self._pipeline, patch=patch, height=height, width=width, num_frames=num_frames)
+
+    def sigmas(self, num_denoising_steps: int, *, height: int, width: int, num_frames: int = 1) -> torch.Tensor:
+        schedule = scheduled_sigmas(self._pipeline.scheduler, num_denoising_steps, self.device)
+        # UniPC begins 1e-6 below 1 for the sake of a logarithm; x_T is pure noise all the same.
+        schedule[0] = 1.0
+        return schedule
+
+    def _times(self, sigmas: torch.Tensor) -> torch.Tensor:
+        """The model's times (N,) at `sigmas` (N,), as the pipeline's scheduler gives them."""
+        times = sigmas * TIME_SCALE
+        if not self._has_whole_times:
+            return times
+        # Sigmas are fp32 here and float64 there: 888.99994 is its 889.
+        return (times + 1e-3).floor().clamp(max=TIME_SCALE - 1)
+
+    def _velocity(
+        self, latents: torch.Tensor, sigmas: torch.Tensor, prompt: PromptEmbeds, conditioning: Conditioning
+    ) -> torch.Tensor:
+        return self._forward(self.transformer, latents, self._times(sigmas), prompt["embeds"])
+
+    def _forward(
+        self, transformer: torch.nn.Module, latents: torch.Tensor, times: torch.Tensor, embeds: torch.Tensor
+    ) -> torch.Tensor:
+        if self._pipeline.config.expand_timesteps:
+            # One time for each token, as in image to video, where those of the first frame would be 0.
+            times = times[:, None].expand(-1, latents[0, 0, :, ::2, ::2].numel())
+        velocity: torch.Tensor = transformer(
+            hidden_states=latents,
+            timestep=times,
+            encoder_hidden_states=rows(embeds, len(latents)).to(self.dtype),
+            return_dict=False,
+        )[0]
+        return velocity
+
+    def pixels(self, latents: torch.Tensor, *, height: int, width: int, num_frames: int = 1) -> torch.Tensor:
+        vae = self._pipeline.vae
+        mean, std = (
+            torch.tensor(values, device=latents.device, dtype=vae.dtype).view(1, -1, 1, 1, 1)
+            for values in (vae.config.latents_mean, vae.config.latents_std)
+        )
+        # Divided by the inverse, as the pipeline does it: a product rounds otherwise.
+        scaled = latents.to(vae.dtype) / (1.0 / std) + mean
+        return decoded_frames(scaled, lambda one: vae.decode(one, return_dict=False)[0])
+
+    @classmethod
+    def pipeline_arguments(cls, pipeline: Any, sampling: SamplingSpec) -> dict[str, Any]:
+        return {
+            "guidance_scale": sampling.guidance_scale,
+            "negative_prompt": sampling.negative_prompt,
+            "num_frames": sampling.num_frames,
+            "max_sequence_length": MAX_TOKENS,
+        }

@@ -1,0 +1,76 @@
+"""Wan2.2 text-to-video. A14B: two transformers, each trained on its own side of a boundary in noise; TI2V-5B: one.
+
+Both experts of A14B are trained, published and exported together, told apart by the pipeline's component names. A
+prediction asks the expert that `WanPipeline.__call__` asks at that time.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from worker.contracts.names import ModelFamily
+from worker.engine.models.base import Conditioning
+from worker.engine.models.embeddings import PromptEmbeds
+from worker.engine.models.experts import Expert, Experts, are_partitioned, by_expert, experts_of
+from worker.engine.models.flow_schedule import TIME_SCALE
+from worker.engine.models.lora import lora_metadata
+from worker.engine.models.wan import WanAdapter
+
+HIGH_NOISE, LOW_NOISE = "transformer", "transformer_2"
+
+
+class Wan22Adapter(WanAdapter):
+    family = ModelFamily.WAN22
+
+    def __init__(self, pipeline: Any, path: str, device: torch.device, dtype: torch.dtype) -> None:
+        super().__init__(pipeline, path, device, dtype)
+        low_noise = getattr(pipeline, LOW_NOISE, None)
+        if low_noise is not None:
+            self.transformer = Experts({HIGH_NOISE: pipeline.transformer, LOW_NOISE: low_noise})
+
+    def _check_experts(self) -> None:
+        """One or two, both are of this family."""
+
+    def _velocity(
+        self, latents: torch.Tensor, sigmas: torch.Tensor, prompt: PromptEmbeds, conditioning: Conditioning
+    ) -> torch.Tensor:
+        if not isinstance(self.transformer, Experts):
+            return super()._velocity(latents, sigmas, prompt, conditioning)
+        times, embeds = self._times(sigmas), prompt["embeds"].expand(len(latents), -1, -1)
+
+        def expert(name: str) -> Expert:
+            transformer = self.transformer.get_submodule(name)
+            return lambda rows: self._forward(transformer, latents[rows], times[rows], embeds[rows])
+
+        is_high_noise = times >= self._pipeline.config.boundary_ratio * TIME_SCALE
+        return by_expert(
+            is_high_noise, expert(HIGH_NOISE), expert(LOW_NOISE), always_both=are_partitioned(self.transformer)
+        )
+
+    def save_lora(self, folder: str, tensors: Mapping[str, torch.Tensor]) -> None:
+        """One file: the high-noise expert's tensors under `transformer.`, the other's under `transformer_2.`."""
+        if not isinstance(self.transformer, Experts):
+            super().save_lora(folder, tensors)
+            return
+        experts = {prefix.removesuffix("."): expert for prefix, expert in experts_of(self.transformer).items()}
+        self.pipeline_class._save_lora_weights(
+            folder,
+            lora_layers={
+                name: {
+                    key.removeprefix(f"{name}."): tensor
+                    for key, tensor in tensors.items()
+                    if key.startswith(f"{name}.")
+                }
+                for name in experts
+            },
+            lora_metadata={name: lora_metadata(expert) for name, expert in experts.items()},
+        )
+
+    @classmethod
+    def load_lora(cls, pipeline: Any, file: Path) -> None:
+        super().load_lora(pipeline, file)
+        if getattr(pipeline, LOW_NOISE, None) is not None:
+            # `load_lora_weights` binds one transformer, and looks for its tensors under the first one's name.
+            pipeline.transformer_2.load_lora_adapter(str(file.parent), weight_name=file.name, prefix=LOW_NOISE)
