@@ -2,6 +2,7 @@
 
 import logging
 import threading
+from typing import Any
 
 import numpy as np
 import pytest
@@ -79,7 +80,7 @@ def test_a_scorer_that_hangs_is_given_up_and_never_called_twice_at_once() -> Non
 
 @pytest.mark.parametrize(("fields", "is_told"), [({"watched": True}, True), ({"required": False}, True), ({}, False)])
 def test_scores_that_may_be_missing_are_told_when_they_are(
-    fields: dict[str, bool], is_told: bool, caplog: pytest.LogCaptureFixture
+    fields: dict[str, Any], is_told: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.WARNING, logger="worker"):
         caller(Scripted([0.1, None, 0.3]), **fields).score(PICTURES, PROMPTS)

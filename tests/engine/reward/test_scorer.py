@@ -23,7 +23,7 @@ def fragment(purpose: Purpose) -> Fragment:
 def test_rewards_are_weighted_and_parts_are_all_there() -> None:
     scored = Scorer(REWARDS).score(fragment(Purpose.TRAIN), "a red square", IMAGES)
     assert set(scored.parts) == {"shape_match", "colorfulness"}
-    assert scored.rewards == tuple(2 * part for part in scored.parts["shape_match"])
+    assert scored.rewards == tuple(2 * part for part in scored.parts["shape_match"] if part is not None)
     assert len(scored.rewards) == 2
     assert not scored.unrewarded
 

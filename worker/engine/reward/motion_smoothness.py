@@ -2,7 +2,7 @@
 
 score = 1 − mean |frame − guess| / 255 over every other frame, where the guess is interpolated from the frame before and
 the one after: VBench's measure (Huang et al., arXiv 2311.17982, "motion smoothness"), with motion-compensated
-interpolation by dense optical flow (Farnebäck, SCIA 2003) in the place of VBench's network, so no weights are needed.
+interpolation by dense optical flow (DIS: Kroeger et al., ECCV 2016) in the place of VBench's network.
 
 A still clip scores 1: watch it beside a reward that wants motion, do not train on it alone.
 """
@@ -57,11 +57,8 @@ def _between(before: NDArray[np.uint8], after: NDArray[np.uint8]) -> NDArray[np.
 def _flow(origin: NDArray[np.uint8], target: NDArray[np.uint8]) -> NDArray[np.float32]:
     """Where each pixel of `origin` is found in `target`, as offsets (H, W, 2) in pixels."""
     grey = [cv2.cvtColor(frame, cv2.COLOR_RGB2GRAY) for frame in (origin, target)]
-    flow = np.zeros((*grey[0].shape, 2), dtype=np.float32)
-    cv2.calcOpticalFlowFarneback(
-        grey[0], grey[1], flow, pyr_scale=0.5, levels=3, winsize=15, iterations=3, poly_n=5, poly_sigma=1.2, flags=0
-    )
-    return flow
+    flow = cv2.DISOpticalFlow.create(cv2.DISOPTICAL_FLOW_PRESET_MEDIUM).calc(grey[0], grey[1], np.zeros(0))
+    return np.asarray(flow, dtype=np.float32)
 
 
 def _moved(frame: NDArray[np.uint8], offsets: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 from rapidocr import RapidOCR
+from rapidocr.utils.output import RapidOCROutput
 
 from worker.contracts.names import RewardName
 from worker.contracts.rewards import OcrSettings
@@ -55,6 +56,7 @@ class Ocr:
     def _read(self, image: NDArray[np.uint8]) -> str:
         # The reader takes pictures as OpenCV has them: blue first.
         found = self._reader(np.ascontiguousarray(image[..., ::-1]))
+        assert isinstance(found, RapidOCROutput), "neither stage was switched off"
         return _plain("".join(found.txts or ()))
 
 

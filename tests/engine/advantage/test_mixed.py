@@ -1,0 +1,109 @@
+"""Several rewards, one advantage: against the formulas written out in plain numpy."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from worker.contracts.names import RewardMixing
+from worker.engine.advantage.group import STD_EPSILON, batch_advantages, group_advantages
+from worker.engine.advantage.mixed import GroupScores, mixed_advantages
+
+CLIP = 5.0
+WEIGHTS = {"small": 3.0, "large": 1.0}
+SMALL = [[0.1, 0.2, 0.3, 0.9], [0.5, 0.2, 0.2, 0.1]]
+LARGE = [[40.0, 10.0, 10.0, 20.0], [5.0, 15.0, 25.0, 95.0]]
+GROUPS: list[GroupScores] = [
+    {"small": SMALL[0], "large": LARGE[0], "watched": [1.0, 2.0, None, 4.0]},
+    {"small": SMALL[1], "large": LARGE[1], "watched": [None] * 4},
+]
+either_mixing = pytest.mark.parametrize("mixing", list(RewardMixing))
+either_spread = pytest.mark.parametrize("over_batch", [False, True])
+
+
+def plain_advantages(groups: list[list[float]], over_batch: bool) -> np.ndarray:
+    values = np.array(groups)
+    spread = values.std() if over_batch else values.std(axis=1, keepdims=True)
+    return np.clip((values - values.mean(axis=1, keepdims=True)) / (spread + STD_EPSILON), -CLIP, CLIP)
+
+
+def mixed(
+    groups: Sequence[GroupScores], mixing: RewardMixing, over_batch: bool, weights: dict[str, float] = WEIGHTS
+) -> np.ndarray:
+    found = mixed_advantages(groups, weights, mixing=mixing, clip=CLIP, over_batch=over_batch)
+    return np.array([group.advantages for group in found])
+
+
+@either_spread
+def test_a_sum_is_normalised_as_one_reward(over_batch: bool) -> None:
+    sums = (3 * np.array(SMALL) + np.array(LARGE)).tolist()
+    np.testing.assert_allclose(
+        mixed(GROUPS, RewardMixing.SUM, over_batch), plain_advantages(sums, over_batch), atol=1e-12
+    )
+
+
+@either_spread
+def test_normalised_mixing_is_the_weighted_mean_of_each_rewards_own_advantages(over_batch: bool) -> None:
+    small = plain_advantages(SMALL, over_batch)
+    large = plain_advantages(LARGE, over_batch)
+    found = mixed(GROUPS, RewardMixing.NORMALISED, over_batch)
+    np.testing.assert_allclose(found, 0.75 * small + 0.25 * large, atol=1e-12)
+
+
+def test_normalised_mixing_does_not_care_for_a_rewards_scale() -> None:
+    rescaled: list[GroupScores] = [
+        {"small": small, "large": [1000 * value + 7 for value in large]}
+        for small, large in zip(SMALL, LARGE, strict=True)
+    ]
+    np.testing.assert_allclose(
+        mixed(rescaled, RewardMixing.NORMALISED, False), mixed(GROUPS, RewardMixing.NORMALISED, False), atol=1e-3
+    )
+    assert not np.allclose(mixed(rescaled, RewardMixing.SUM, False), mixed(GROUPS, RewardMixing.SUM, False), atol=1e-3)
+
+
+@either_mixing
+@given(rewards=st.lists(st.floats(-10, 10), min_size=2, max_size=8), weight=st.floats(0.25, 4))
+def test_one_reward_alone_is_the_groups_own_advantages(
+    mixing: RewardMixing, rewards: list[float], weight: float
+) -> None:
+    factor = weight if mixing is RewardMixing.SUM else 1.0
+    expected = group_advantages([factor * reward for reward in rewards], clip=CLIP)
+    found = mixed_advantages([{"a": rewards}], {"a": weight}, mixing=mixing, clip=CLIP, over_batch=False)[0]
+    np.testing.assert_allclose(found.advantages, expected.advantages, rtol=1e-9, atol=1e-9)
+    assert found.zero_std == expected.zero_std
+
+
+def test_one_reward_of_weight_1_gives_bitwise_the_same_as_without_mixing() -> None:
+    rewards = [[0.1, 0.7, 0.3], [0.2, 0.2, 0.9]]
+    found = mixed_advantages(
+        [{"a": group} for group in rewards], {"a": 1.0}, mixing=RewardMixing.SUM, clip=CLIP, over_batch=True
+    )
+    assert found == batch_advantages(rewards, clip=CLIP)
+
+
+@either_spread
+def test_a_missing_score_is_neutral(over_batch: bool) -> None:
+    groups: list[GroupScores] = [{"a": [1.0, None, 3.0]}, {"a": [None, None, None]}]
+    for mixing in RewardMixing:
+        found = mixed(groups, mixing, over_batch, {"a": 1.0})
+        assert found[0][1] == 0.0
+        assert found[0][0] < 0 < found[0][2]
+        assert not found[1].any()
+
+
+def test_a_reward_that_nobody_of_a_group_has_leaves_the_other_rewards_their_say() -> None:
+    group: GroupScores = {"a": [None] * 3, "b": [1.0, 2.0, 3.0]}
+    alone = mixed([{"b": group["b"]}], RewardMixing.SUM, False, {"b": 1.0})
+    np.testing.assert_allclose(mixed([group], RewardMixing.SUM, False, {"a": 9.0, "b": 1.0}), alone)
+
+
+def test_a_group_teaches_nothing_only_when_none_of_its_rewards_differ() -> None:
+    def zero_std(group: dict[str, list[float]]) -> bool:
+        return mixed_advantages(
+            [group], {"a": 1.0, "b": 1.0}, mixing=RewardMixing.NORMALISED, clip=CLIP, over_batch=False
+        )[0].zero_std
+
+    assert zero_std({"a": [1.0, 1.0], "b": [2.0, 2.0]})
+    assert not zero_std({"a": [1.0, 1.0], "b": [2.0, 3.0]})

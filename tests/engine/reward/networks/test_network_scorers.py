@@ -1,0 +1,122 @@
+"""Scorers with networks against the published formulas, on tiny checkpoints of the same classes."""
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from transformers import CLIPModel, CLIPTokenizer
+
+from tests.engine.reward.networks.plain import cosine, linear_layers, pixels
+from worker.contracts.rewards import (
+    AestheticSettings,
+    ClipScoreSettings,
+    HpsV2Settings,
+    ImageRewardSettings,
+    PickScoreSettings,
+)
+from worker.engine.errors import ModelLoadError
+from worker.engine.reward.aesthetic import Aesthetic, AestheticNetwork
+from worker.engine.reward.base import Reward
+from worker.engine.reward.clip_score import ClipScore
+from worker.engine.reward.hps_v2 import HpsV2
+from worker.engine.reward.image_reward import ImageReward, ImageRewardNetwork
+from worker.engine.reward.pick_score import PickScore
+
+PICTURES = np.random.default_rng(4).integers(0, 256, size=(5, 48, 40, 3), dtype=np.uint8)
+PROMPTS = ["a red circle", "blue", "a view of a square", "a red circle", "circle " * 100]
+TOLERANCE = 1e-5
+
+
+def plain_cosines(folder: Path, texts: list[str]) -> list[float]:
+    network, tokenizer = CLIPModel.from_pretrained(folder).eval(), CLIPTokenizer.from_pretrained(folder)
+    found = []
+    for image, text in zip(PICTURES, texts, strict=True):
+        # Without padding: what a padded batch says must not depend on it.
+        ids = torch.tensor([tokenizer(text, truncation=True, max_length=77)["input_ids"]])
+        words = network.text_projection(network.text_model(input_ids=ids).pooler_output)
+        picture = network.visual_projection(network.vision_model(pixel_values=pixels(image)).pooler_output)
+        found.append(cosine(picture, words))
+    return found
+
+
+def scores(reward: Reward) -> tuple[float, ...]:
+    return reward.score(PICTURES, PROMPTS).require_complete(reward.name)
+
+
+def test_clip_score_is_two_and_a_half_times_the_cosine_above_zero(clip_folder: Path) -> None:
+    expected = [2.5 * max(c, 0) for c in plain_cosines(clip_folder, [f"A photo depicts {text}" for text in PROMPTS])]
+    found = scores(ClipScore(ClipScoreSettings(weights=str(clip_folder), pictures_per_call=2)))
+    np.testing.assert_allclose(found, expected, atol=TOLERANCE)
+
+
+def test_pick_score_is_the_scaled_cosine(clip_folder: Path) -> None:
+    scale = float(CLIPModel.from_pretrained(clip_folder).logit_scale.detach().exp())
+    expected = [scale * cosine for cosine in plain_cosines(clip_folder, PROMPTS)]
+    settings = PickScoreSettings(weights=str(clip_folder), processor=str(clip_folder), pictures_per_call=2)
+    np.testing.assert_allclose(scores(PickScore(settings)), expected, atol=scale * TOLERANCE)
+    assert min(expected) < 0 or max(expected) > 0.01  # the comparison says something
+
+
+def test_hps_v2_is_the_cosine(clip_folder: Path) -> None:
+    found = scores(HpsV2(HpsV2Settings(weights=str(clip_folder), pictures_per_call=3)))
+    np.testing.assert_allclose(found, plain_cosines(clip_folder, PROMPTS), atol=TOLERANCE)
+
+
+def test_aesthetic_is_the_head_on_the_unit_embedding(aesthetic_folder: Path) -> None:
+    network = AestheticNetwork.from_pretrained(aesthetic_folder).eval()
+    expected = []
+    for image in PICTURES:
+        embedding = network.visual_projection(network.vision_model(pixel_values=pixels(image)).pooler_output)
+        expected.append(linear_layers(network.layers, embedding / torch.linalg.vector_norm(embedding)))
+    found = scores(Aesthetic(AestheticSettings(weights=str(aesthetic_folder), pictures_per_call=2)))
+    np.testing.assert_allclose(found, expected, atol=TOLERANCE)
+
+
+def test_image_reward_reads_the_prompt_while_it_sees_the_picture(image_reward_folder: Path) -> None:
+    network = ImageRewardNetwork.from_pretrained(image_reward_folder).eval()
+    ids_of = {"a red circle": [2, 5, 6, 8, 3], "blue": [2, 7, 3], "a view of a square": [2, 5, 10, 11, 5, 9, 3]}
+    expected = []
+    for image, prompt in zip(PICTURES, PROMPTS, strict=True):
+        ids = ids_of.get(prompt, [2, *[8] * 33, 3])
+        seen = network.vision_model(pixel_values=pixels(image)).last_hidden_state
+        read = network.text_encoder(input_ids=torch.tensor([ids]), encoder_hidden_states=seen).last_hidden_state
+        rating = linear_layers(network.mlp.layers, read[0, 0])
+        expected.append((rating - 0.16717362830052426) / 1.0333394966054072)
+    found = scores(ImageReward(ImageRewardSettings(weights=str(image_reward_folder), pictures_per_call=2)))
+    np.testing.assert_allclose(found, expected, atol=TOLERANCE)
+
+
+def test_pictures_do_not_depend_on_their_company(clip_folder: Path) -> None:
+    one_by_one = scores(HpsV2(HpsV2Settings(weights=str(clip_folder), pictures_per_call=1)))
+    together = scores(HpsV2(HpsV2Settings(weights=str(clip_folder), pictures_per_call=16)))
+    np.testing.assert_allclose(one_by_one, together, atol=TOLERANCE)
+
+
+def test_an_empty_batch_has_no_scores(clip_folder: Path, aesthetic_folder: Path) -> None:
+    empty = np.zeros((0, 32, 32, 3), dtype=np.uint8)
+    assert HpsV2(HpsV2Settings(weights=str(clip_folder))).score(empty, []).scores == ()
+    assert Aesthetic(AestheticSettings(weights=str(aesthetic_folder))).score(empty, []).scores == ()
+
+
+def test_a_checkpoint_without_its_head_is_refused_instead_of_judging_at_random(
+    aesthetic_folder: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "headless"
+    shutil.copytree(aesthetic_folder, folder)
+    tensors = load_file(folder / "model.safetensors")
+    kept = {name: tensor for name, tensor in tensors.items() if not name.startswith("layers.4")}
+    save_file(kept, folder / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(ModelLoadError, match=r"reward `aesthetic`.*lacks layers.4"):
+        Aesthetic(AestheticSettings(weights=str(folder)))
+
+
+def test_pickled_weights_are_refused(aesthetic_folder: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "pickled"
+    shutil.copytree(aesthetic_folder, folder)
+    torch.save(load_file(folder / "model.safetensors"), folder / "pytorch_model.bin")
+    (folder / "model.safetensors").unlink()
+    with pytest.raises(ModelLoadError, match="safetensors"):
+        Aesthetic(AestheticSettings(weights=str(folder)))

@@ -1,0 +1,182 @@
+"""The remote scorer against the repository's own example server, in a real process."""
+
+import http.server
+import logging
+import threading
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.engine.reward.remote.conftest import TOKEN, start_server
+from worker.contracts.names import RemoteFormat, RewardName
+from worker.contracts.rewards import RemoteSettings, RewardSpec
+from worker.engine.reward.base import RewardError, RewardResult
+from worker.engine.reward.calling import RewardCaller
+from worker.engine.reward.remote import RemoteReward, SecretMissingError, retry_after_seconds
+from worker.engine.reward.scorer import Scorer
+from worker.pipeline.types import Fragment, FragmentKey, Purpose
+
+PICTURES = np.array([10, 20, 30], dtype=np.uint8)[:, None, None, None] * np.ones((3, 8, 6, 3), dtype=np.uint8)
+MEANS = (10.0, 20.0, 30.0)
+either_format = pytest.mark.parametrize("form", list(RemoteFormat))
+
+
+def spec(url: str, **fields: Any) -> RewardSpec:
+    settings = {"url": url, "secret": "scorer", **fields.pop("settings", {})}
+    return RewardSpec.model_validate({"name": "remote", "settings": settings, "timeout_seconds": 20, **fields})
+
+
+def caller(url: str, **fields: Any) -> RewardCaller:
+    asked = spec(url, **fields)
+    assert isinstance(asked.settings, RemoteSettings)
+    reward = RemoteReward(asked.settings, {"scorer": TOKEN}, timeout_seconds=asked.timeout_seconds)
+    return RewardCaller(asked, reward, sleep=lambda seconds: None)
+
+
+def score(url: str, prompts: list[str], **fields: Any) -> RewardResult:
+    return caller(url, **fields).score(PICTURES[: len(prompts)], prompts).result
+
+
+@either_format
+def test_pictures_arrive_as_they_are(server_url: str, form: RemoteFormat) -> None:
+    assert score(server_url, ["a", "b", "c"], settings={"format": form}).scores == MEANS
+
+
+@either_format
+def test_clips_arrive_whole(server_url: str, form: RemoteFormat) -> None:
+    clips = np.repeat(PICTURES[:, None], 4, axis=1)
+    result = caller(server_url, settings={"format": form}).score(clips, ["a", "b", "c"]).result
+    assert result.scores == tuple(1000 + mean for mean in MEANS)
+
+
+@either_format
+def test_a_half_failing_answer_keeps_the_other_half(server_url: str, form: RemoteFormat) -> None:
+    result = score(server_url, ["a", "broken no face found", "c"], settings={"format": form})
+    assert result.scores == (10.0, None, 30.0)
+    assert result.errors[1] == "ValueError: no face found"
+
+
+@either_format
+def test_nan_is_a_failure_and_never_a_score(server_url: str, form: RemoteFormat) -> None:
+    result = score(server_url, ["a", "nan", "c"], settings={"format": form})
+    assert result.scores == (10.0, None, 30.0)
+    assert "not finite" in str(result.errors[1])
+
+
+def test_a_sample_that_may_do_better_is_tried_again_alone(server_url: str) -> None:
+    outcome = caller(server_url).score(PICTURES, ["a", "flaky sample", "broken always"])
+    assert outcome.result.scores == (10.0, 20.0, None)
+    assert outcome.num_retries == 1
+
+
+def test_a_server_that_is_full_is_asked_again(server_url: str) -> None:
+    outcome = caller(server_url).score(PICTURES[:1], ["full once"])
+    assert outcome.result.scores == (10.0,)
+    assert outcome.num_retries == 1
+
+
+def test_a_busy_server_is_asked_again_after_as_long_as_it_says(server_url: str, tmp_path: Path) -> None:
+    flag, waits = tmp_path / "go", list[float]()
+    asked = spec(server_url, num_retries=3)
+    assert isinstance(asked.settings, RemoteSettings)
+    reward = RemoteReward(asked.settings, {"scorer": TOKEN}, timeout_seconds=20)
+
+    def wait(seconds: float) -> None:
+        waits.append(seconds)
+        flag.touch()
+        for thread in busy:
+            thread.join(20)
+
+    busy = [threading.Thread(target=score, args=(server_url, [f"until {flag}"])) for _ in range(2)]
+    for thread in busy:
+        thread.start()
+    # Both places are taken once a third request is turned away.
+    probe = caller(server_url, num_retries=0)
+    while probe.score(PICTURES[:1], ["a"]).result.scores[0] is not None:
+        pass
+    outcome = RewardCaller(asked, reward, sleep=wait).score(PICTURES[:1], ["a"])
+    assert outcome.result.scores == (10.0,)
+    assert waits == [1.0]
+
+
+def test_a_slow_answer_is_a_time_out_and_no_score(server_url: str) -> None:
+    result = score(server_url, ["slow 1.5"], timeout_seconds=0.3, num_retries=0)
+    assert result.scores == (None,)
+    assert "no answer" in str(result.errors[0]) or "timeout_seconds" in str(result.errors[0])
+
+
+def test_a_server_that_is_not_there_fails_every_sample_after_its_retries() -> None:
+    outcome = caller("http://127.0.0.1:9/score", num_retries=2).score(PICTURES, ["a", "b", "c"])
+    assert outcome.num_retries == 2
+    assert all("no answer from 127.0.0.1:9" in str(error) for error in outcome.result.errors)
+
+
+def test_a_wrong_token_is_refused_and_not_tried_again(server_url: str, caplog: pytest.LogCaptureFixture) -> None:
+    settings = RemoteSettings(url=server_url, secret="scorer")
+    reward = RemoteReward(settings, {"scorer": "another-token"}, timeout_seconds=20)
+    with caplog.at_level(logging.DEBUG):
+        outcome = RewardCaller(spec(server_url), reward).score(PICTURES[:1], ["a"])
+    assert outcome.num_retries == 0
+    assert "status 401" in str(outcome.result.errors[0])
+    assert "another-token" not in caplog.text + str(outcome)
+
+
+def test_a_secret_that_the_run_was_not_given_fails_before_the_run_begins() -> None:
+    with pytest.raises(SecretMissingError, match="'scorer'"):
+        Scorer([spec("http://127.0.0.1:9/score")], {})
+
+
+def test_a_required_remote_reward_that_fails_ends_the_run_with_the_reason(server_url: str) -> None:
+    fragment = Fragment(FragmentKey(Purpose.TRAIN, 0, 0, 0), (0, 1), 0)
+    with pytest.raises(RewardError, match="'remote' failed on 2 of 2 samples; sample 0: ValueError: no face found"):
+        Scorer([spec(server_url)], {"scorer": TOKEN}).score(fragment, "broken no face found", PICTURES[:2])
+
+
+def test_an_optional_remote_reward_that_fails_does_not(server_url: str) -> None:
+    fragment = Fragment(FragmentKey(Purpose.TRAIN, 0, 0, 0), (0, 1), 0)
+    rewards = [RewardSpec(name=RewardName.COLORFULNESS), spec(server_url, required=False)]
+    scored = Scorer(rewards, {"scorer": TOKEN}).score(fragment, "broken no face found", PICTURES[:2])
+    assert scored.parts["remote"] == (None, None)
+    assert scored.unrewarded == {0, 1}
+
+
+def test_redirects_are_not_followed_so_the_token_stays_where_it_belongs(server_url: str) -> None:
+    class Elsewhere(http.server.BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.send_response(307)
+            self.send_header("Location", server_url)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, format: str, *arguments: Any) -> None:
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Elsewhere) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        result = score(f"http://127.0.0.1:{server.server_address[1]}/", ["a"])
+        server.shutdown()
+    assert "status 307" in str(result.errors[0])
+
+
+def test_the_servers_own_example_scorer_runs_by_one_command() -> None:
+    process, url = start_server()
+    try:
+        result = score(url, ["a", " "])
+    finally:
+        process.terminate()
+        process.wait(10)
+    assert result.scores == (10 / 255, None)
+    assert "the prompt is empty" in str(result.errors[1])
+
+
+def test_retry_after_is_read_as_seconds_or_as_a_date() -> None:
+    now = datetime(2026, 1, 1, 12, 0, 0, tzinfo=UTC)
+    assert retry_after_seconds("7") == 7.0
+    assert retry_after_seconds("Thu, 01 Jan 2026 12:00:30 GMT", now) == 30.0
+    assert retry_after_seconds("Thu, 01 Jan 2026 11:00:00 GMT", now) == 0.0
+    assert retry_after_seconds("soon") is None
+    assert retry_after_seconds(None) is None

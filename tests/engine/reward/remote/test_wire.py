@@ -1,0 +1,69 @@
+"""Answers that break the protocol are refused as a whole, with what is wrong."""
+
+import json
+from typing import Any
+
+import msgpack
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from worker.contracts.names import RemoteFormat
+from worker.engine.reward.base import ScorerUnavailableError
+from worker.engine.reward.wire import decode_answer, encode_request
+
+either_format = pytest.mark.parametrize("form", list(RemoteFormat))
+
+
+def packed(document: Any, form: RemoteFormat) -> bytes:
+    return json.dumps(document).encode() if form is RemoteFormat.JSON else msgpack.packb(document)
+
+
+@either_format
+@pytest.mark.parametrize(
+    ("document", "why"),
+    [
+        ([], "must be an object"),
+        ({"results": [{"score": 1}]}, "`version` must be 1, got None"),
+        ({"version": 2, "results": [{"score": 1}]}, "`version` must be 1, got 2"),
+        ({"version": 1}, "must be a list of 1"),
+        ({"version": 1, "results": [{"score": 1}, {"score": 2}]}, "got 2 results"),
+        ({"version": 1, "results": [{}]}, "either `score` or `error`"),
+        ({"version": 1, "results": [{"score": 1, "error": "x"}]}, "either `score` or `error`"),
+        ({"version": 1, "results": [{"score": "0.7"}]}, "`results[0].score` must be a number"),
+        ({"version": 1, "results": [{"score": None}]}, "`results[0].score` must be a number"),
+        ({"version": 1, "results": [{"score": True}]}, "`results[0].score` must be a number"),
+    ],
+)
+def test_a_wrong_answer_is_refused_and_not_asked_for_again(form: RemoteFormat, document: Any, why: str) -> None:
+    with pytest.raises(ScorerUnavailableError) as caught:
+        decode_answer(packed(document, form), form, 1)
+    assert why in str(caught.value)
+    assert not caught.value.may_pass
+
+
+@either_format
+@given(st.binary(max_size=60))
+def test_arbitrary_bytes_are_refused_and_nothing_else(form: RemoteFormat, body: bytes) -> None:
+    with pytest.raises(ScorerUnavailableError):
+        decode_answer(body, form, 1)
+
+
+@either_format
+def test_errors_say_whether_they_may_pass(form: RemoteFormat) -> None:
+    results = [{"score": 0.5}, {"error": "busy", "retry": True}, {"error": "no face"}, {"error": ""}]
+    result = decode_answer(packed({"version": 1, "results": results}, form), form, 4)
+    assert result.scores == (0.5, None, None, None)
+    assert result.errors == (None, "busy", "no face", "the scorer gave no reason")
+    assert result.retryable == {1}
+
+
+def test_requests_name_version_scorer_and_samples() -> None:
+    pictures = np.zeros((2, 8, 8, 3), dtype=np.uint8)
+    body = encode_request(pictures, ["a", "b"], scorer="faces", request_id="1", form=RemoteFormat.JSON)
+    document = json.loads(body)
+    assert document["version"] == 1
+    assert document["scorer"] == "faces"
+    assert [sample["prompt"] for sample in document["samples"]] == ["a", "b"]
+    assert all(set(sample) == {"prompt", "image"} for sample in document["samples"])
