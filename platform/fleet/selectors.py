@@ -61,6 +61,12 @@ def devices_of(run_id: UUID, attempt: int) -> tuple[str, ...]:
     return tuple(_device(lane) for lane in lanes.order_by("node__name", "index"))
 
 
+def devices_by_lane(run_id: UUID, attempt: int) -> dict[str, str]:
+    """What the lanes are that the attempt holds, by the names that `grants_of` gives them."""
+    lanes = Lane.objects.filter(run_id=run_id, attempt=attempt)
+    return {grant_of(lane).lane: _device(lane) for lane in lanes.select_related("node")}
+
+
 def holders() -> list[Holder]:
     """Attempts that hold lanes, longest first."""
     rows = (

@@ -8,9 +8,10 @@ from django.db import transaction
 from django.utils import timezone
 
 from catalog.selectors import resolve_base_model
-from fleet.selectors import grants_of
+from fleet.selectors import devices_by_lane, grants_of
 from runs.files import checkpoints_url
 from runs.models import Attempt, Run
+from runs.prior import prior_costs
 from runs.secrets import hash_secret, matches, new_secret
 from runs.stream import lock_stream
 from worker.contracts.ingest import BootstrapAnswer
@@ -49,6 +50,7 @@ def trade_code(code: str) -> BootstrapAnswer:
 def _answer(attempt: Attempt, token: str) -> BootstrapAnswer:
     run = attempt.run
     spec = attempt.concrete_spec
+    lanes = grants_of(run.pk, attempt.number)
     return BootstrapAnswer(
         run=str(run.pk),
         attempt=attempt.number,
@@ -56,8 +58,9 @@ def _answer(attempt: Attempt, token: str) -> BootstrapAnswer:
         spec=spec,
         prompts=tuple(run.prompts),
         base_model_path=resolve_base_model(spec.base_model.path),
-        lanes=grants_of(run.pk, attempt.number),
+        lanes=lanes,
         checkpoints=checkpoints_url(run.pk, attempt.number),
         resume_from=attempt.resumed_from or None,
         stop_seconds=settings.TANDEM_MAX_STOP_SECONDS,
+        prior_costs=prior_costs(attempt, lanes, devices_by_lane(run.pk, attempt.number)),
     )

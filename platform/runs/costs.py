@@ -7,24 +7,31 @@ micro-batch is a different workload.
 import hashlib
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from uuid import UUID
 
 from fleet.selectors import devices_of
 from runs.models import LearnedCosts, Run
-from worker.contracts.events import CostsEvent
+from worker.contracts.events import CostsEvent, WorkCost
 from worker.contracts.run_spec import RunSpec
-from worker.pipeline.costs import Cost, CostKind, CostTable
+from worker.pipeline.costs import CostKind, MeasuredTable, heard_measured
+from worker.pipeline.learnt import observed_sizes
 
 MIN_BATCHES = 3
 """The first batches warm up; costs learnt from fewer are not handed on."""
+MAX_RUNS = 20
+"""No more of the newest runs are looked through for the sizes they worked with."""
 _SECTIONS = ("base_model", "sampling", "lora", "deepspeed")
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
-    table: CostTable
-    num_batches: int
+class History:
+    """What runs of one workload on one kind of device have measured."""
+
+    tables: tuple[MeasuredTable, ...] = ()
+    """Newest first; each of another fragment size."""
+    num_batches: int = 0
+    """That the newest was learnt from."""
 
 
 def record_costs(run_id: UUID, attempt: int, event: CostsEvent) -> None:
@@ -40,20 +47,35 @@ def record_costs(run_id: UUID, attempt: int, event: CostsEvent) -> None:
     )
 
 
-def measured_costs(spec: RunSpec, devices: Iterable[str]) -> Measured | None:
-    """The newest costs measured on this workload and these kinds of device, if there are any."""
+def measured_costs(spec: RunSpec, devices: Iterable[str]) -> History:
+    """What was measured on this workload and these kinds of device, which may be nothing.
+
+    A run works with one fragment size, which says nothing of others: the newest word on each size is told.
+    """
     rows = LearnedCosts.objects.filter(
         workload=workload_of(spec), devices=kinds_of(devices), num_batches__gte=MIN_BATCHES
     )
-    newest = rows.order_by("-updated_at").first()
-    if newest is None:
-        return None
-    table = {
-        (cost["lane"], CostKind(cost["kind"])): Cost(cost["per_call"], cost["per_unit"])
-        for cost in newest.costs
-        if cost["kind"] in set(CostKind)
-    }
-    return Measured(table, newest.num_batches)
+    newest = list(rows.select_related("run").order_by("-updated_at")[:MAX_RUNS])
+    of_size: dict[tuple[int, ...], MeasuredTable] = {}
+    for row in newest:
+        table = _table(row)
+        of_size.setdefault(observed_sizes([table]), table)
+    return History(tuple(of_size.values()), newest[0].num_batches) if newest else History()
+
+
+def _table(row: LearnedCosts) -> MeasuredTable:
+    costs = [WorkCost.model_validate(cost) for cost in row.costs]
+    return heard_measured(cost if cost.observed_units else _sized(cost, row.run) for cost in costs)
+
+
+def _sized(cost: WorkCost, run: Run) -> WorkCost:
+    """As learnt before sizes were told: fragments had the run's size; what training was told to cost is believed."""
+    if cost.kind in (CostKind.GENERATE, CostKind.SCORE):
+        size = run.batch_algebra.fragment_size
+        units = (size, size)
+    else:
+        units = (1, 2) if cost.kind == CostKind.ACCUMULATE else (1, 1)
+    return cost.model_copy(update={"observed_units": units})
 
 
 def workload_of(spec: RunSpec) -> str:
@@ -63,7 +85,7 @@ def workload_of(spec: RunSpec) -> str:
     parts = [document[section] for section in _SECTIONS]
     # Together they say how many pairs are in a micro-batch, the unit of training.
     parts += [spec.batch.group_size, spec.batch.micro_batch_size]
-    parts += [sorted(reward["name"] for reward in document["rewards"]), spec.algorithm.kl_coefficient > 0]
+    parts += [sorted(reward["name"] for reward in document["rewards"]), astuple(spec.algorithm.needs)]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 

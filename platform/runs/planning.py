@@ -12,11 +12,13 @@ from typing import Any
 from django.db import connection, transaction
 
 from fleet.selectors import pool_devices
-from runs.costs import Measured, measured_costs
+from runs.costs import History, measured_costs
 from runs.models import Run
+from runs.prior import expected_costs
 from worker.contracts.names import Placement
 from worker.contracts.run_spec import RunSpec
 from worker.pipeline.hardware import ACCELERATORS
+from worker.pipeline.learnt import observed_sizes
 from worker.pipeline.planner import Choice, Plan, plan, settled
 
 MEASURED, PROFILE = "measured", "profile"
@@ -81,7 +83,7 @@ def _plan(asked: RunSpec, devices: Sequence[str]) -> tuple[Plan, dict[str, Any]]
                 asked,
                 # Lanes without a profile are reckoned as the planner's default, all alike: half a list says nothing.
                 devices=profiles if len(profiles) == len(devices) else (),
-                costs=None if measured is None else measured.table,
+                history=measured.tables,
             )
         except ValueError as error:
             raise CannotPlan(str(error)) from error
@@ -100,7 +102,7 @@ def _alone() -> Iterator[None]:
         yield
 
 
-def _body(asked: RunSpec, made: Plan, devices: Sequence[str], measured: Measured | None) -> dict[str, Any]:
+def _body(asked: RunSpec, made: Plan, devices: Sequence[str], measured: History) -> dict[str, Any]:
     """The plan as plain JSON: what was chosen, what else there was, and what it was reckoned from."""
     num_trajectories = asked.algebra.num_trajectories
     return {
@@ -120,8 +122,10 @@ def _body(asked: RunSpec, made: Plan, devices: Sequence[str], measured: Measured
         },
         "bound_samples_per_second": num_trajectories / made.bound_seconds,
         "devices": sorted(set(devices)),
-        "costs": PROFILE if measured is None else MEASURED,
-        "num_batches_measured": 0 if measured is None else measured.num_batches,
+        "costs": MEASURED if measured.tables else PROFILE,
+        "num_batches_measured": measured.num_batches,
+        "fragment_sizes_measured": list(observed_sizes(measured.tables)),
+        "expected": expected_costs(made, devices),
     }
 
 

@@ -11,7 +11,7 @@ from tests.pipeline.strategies import algebra_of
 from worker.contracts.names import Placement, RewardName, TrainerAssist
 from worker.contracts.run_spec import RunSpec
 from worker.contracts.sections import PipelineSpec
-from worker.pipeline.costs import GANG, Cost, CostKind
+from worker.pipeline.costs import GANG, Cost, CostKind, CostTable, Measured, MeasuredTable
 from worker.pipeline.estimates import PoolCosts, Workload, pool_costs
 from worker.pipeline.hardware import CPU_CORE, H20, H100, L40S
 from worker.pipeline.memory import Duty
@@ -47,6 +47,11 @@ def qwen(devices: tuple[Any, ...], *, micro_batch_size: int = 2) -> Question:
     )
     work = Workload(profile=QWEN_IMAGE, algebra=algebra, height=512, width=512, num_denoising_steps=20, lora_rank=64)
     return Question(work=work, devices=devices, costs=pool_costs(work, devices, num_reward=2), fragment_sizes=(1, 2))
+
+
+def observed(costs: CostTable) -> MeasuredTable:
+    """Costs as sure as if several sizes had been seen."""
+    return {key: Measured(cost, 1, 2) for key, cost in costs.items()}
 
 
 def seconds_of(answered: Plan) -> dict[str, float]:
@@ -122,8 +127,8 @@ def test_measured_costs_decide_over_expected_ones() -> None:
         ("rollout-0", CostKind.GENERATE): Cost(0.0, 10.0),
         (GANG, CostKind.ACCUMULATE): Cost(0.0, 0.01),
     }
-    assert resolve(spec(lanes=lanes), costs=slow_to_train).lanes.num_trainer == 3
-    assert resolve(spec(lanes=lanes), costs=slow_to_generate).lanes.num_trainer == 1
+    assert resolve(spec(lanes=lanes), history=[observed(slow_to_train)]).lanes.num_trainer == 3
+    assert resolve(spec(lanes=lanes), history=[observed(slow_to_generate)]).lanes.num_trainer == 1
 
 
 def test_lanes_of_the_kind_that_is_better_at_it_train_and_kinds_are_not_mixed_without_need() -> None:

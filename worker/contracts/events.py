@@ -214,6 +214,9 @@ class WorkCost(Contract):
     """As `worker.pipeline.costs` names kinds and their units."""
     per_call: Annotated[float, Field(ge=0)]
     per_unit: Annotated[float, Field(ge=0)]
+    observed_units: tuple[Count, Count] | None = None
+    """The fewest and the most units of one call that this was observed with: where both are the same, only the seconds
+    of so many units are known, not how they are made up. Empty: assumed, or told before sizes were."""
 
 
 class CostsEvent(Event):

@@ -19,6 +19,7 @@ from pydantic import Field
 
 from worker.contracts.base import Contract, Count, Index
 from worker.contracts.commands import RunCommand
+from worker.contracts.events import WorkCost
 from worker.contracts.names import Role
 from worker.contracts.run_spec import RunSpec
 
@@ -67,6 +68,8 @@ class BootstrapAnswer(Contract):
     initial_adapter: str | None = None
     stop_seconds: Annotated[float, Field(gt=0)] = 300.0
     """A stopped run gives up the batch under way, or its last evaluation, this long after it was told to stop."""
+    prior_costs: tuple[WorkCost, ...] = ()
+    """What work costs these lanes by the plan, where one was made: gone by until the run has learnt its own."""
 
 
 class IngestBatch(Contract):

@@ -198,7 +198,7 @@ class Controller:
         self._wait_for_calls()
         self._progress.begin(position)
         self._scheduler = build_scheduler(self._answer, position)
-        self._timeline.follow(self._scheduler.idle_cause)
+        self._timeline.follow(self._scheduler.idle_cause, self._scheduler.idle_state)
         self._is_admitting = True
         for lane in sorted(self._roster.ready):
             self._join(lane)
@@ -318,7 +318,7 @@ class Controller:
             self._batch_complete(scheduler)
 
     def _tell_costs(self, scheduler: Scheduler) -> None:
-        self._client.emit(CostsEvent, batch=self._progress.position.batch, costs=told_costs(scheduler.costs.table()))
+        self._client.emit(CostsEvent, batch=self._progress.position.batch, costs=told_costs(scheduler.costs.learnt()))
 
     def _batch_complete(self, scheduler: Scheduler) -> None:
         """A batch boundary: evaluate and save where that is due."""

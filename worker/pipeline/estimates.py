@@ -14,8 +14,8 @@ from dataclasses import dataclass, field, replace
 
 from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.run_spec import RunSpec
-from worker.pipeline.costs import GANG, Cost, CostKind, CostTable
-from worker.pipeline.hardware import CPU_CORE, HOST_SOCKET, Accelerator, Estimate
+from worker.pipeline.costs import GANG, Cost, CostKind
+from worker.pipeline.hardware import CPU_CORE, HOST_SOCKET, Accelerator, Edge, Estimate
 from worker.pipeline.profiles import SHAPES, TRAINING_FORWARDS, ModelProfile, profile_of
 
 OPTIMIZER_BYTES = 16
@@ -99,6 +99,8 @@ class LaneCosts:
     accumulate: Cost
     """As a rank that the others do not hold up. Unit: a micro-batch."""
     commit: float
+    snapshot: float = 0.0
+    """The gang's own part of a publish: a copy of the adapter beside it."""
     publish: float
     pull: float
     lend: float
@@ -125,18 +127,21 @@ def lane_costs(work: Workload, device: Accelerator) -> LaneCosts:
     reduction = 2 * work.lora_parameters * _GRADIENT_BYTES / device.network_bandwidth
     optimizer = work.state_bytes / device.memory_bandwidth
     binding = work.adapter_bytes / handling.adapter_bandwidth.value
+    call = device.call_seconds.value
     moving = 0.0
     if not handling.shares_base:
         moving = (profile.weights_bytes + work.state_bytes) / device.host_bandwidth
     return LaneCosts(
         generate=Cost(
-            work.num_denoising_steps * launching,
+            call + work.num_denoising_steps * launching,
             (work.num_denoising_steps * forward + decoding) / generating,
         ),
-        accumulate=Cost(0.0, micro_batch + (reduction if work.zero_stage == 2 else 0.0)),
-        commit=optimizer + (0.0 if work.zero_stage == 2 else reduction),
-        publish=binding,
-        pull=work.adapter_bytes / device.network_bandwidth + binding,
+        accumulate=Cost(call, micro_batch + (reduction if work.zero_stage == 2 else 0.0)),
+        commit=call + optimizer + (0.0 if work.zero_stage == 2 else reduction),
+        # Read once, written once.
+        snapshot=call + 2 * work.adapter_bytes / device.memory_bandwidth,
+        publish=call + binding,
+        pull=call + work.adapter_bytes / device.network_bandwidth + binding,
         lend=device.turn_seconds.value + moving,
         reclaim=device.turn_seconds.value + moving,
     )
@@ -163,6 +168,7 @@ class PoolCosts:
         table = {
             (GANG, CostKind.ACCUMULATE): accumulate,
             (GANG, CostKind.COMMIT): Cost(max(lane.commit for lane in gang)),
+            (GANG, CostKind.SNAPSHOT): Cost(max(lane.snapshot for lane in gang)),
             (GANG, CostKind.PUBLISH): Cost(max(lane.publish for lane in gang)),
         }
         for place, lane in enumerate(self.lanes):
@@ -182,57 +188,23 @@ def lane_name(place: int) -> str:
     return f"lane-{place}"
 
 
-def pool_costs(work: Workload, devices: Sequence[Accelerator], *, num_reward: int) -> PoolCosts:
-    """Expected costs; reward lanes score on host CPUs, shapes' on a core like its other lanes."""
-    by_device = {device: lane_costs(work, device) for device in set(devices)}
+def pool_costs(
+    work: Workload, devices: Sequence[Accelerator], *, num_reward: int, fixed_share: Edge | None = None
+) -> PoolCosts:
+    """Expected costs; reward lanes score on host CPUs, shapes' on a core like its other lanes.
+
+    Args:
+        fixed_share: reckon with as small or as large a part of each call's seconds, whatever its size, as the devices'
+            ranges allow.
+    """
     scorer = CPU_CORE if work.profile is SHAPES else HOST_SOCKET
+    if fixed_share is not None:
+        at_edge = {device: device.with_fixed_share(fixed_share) for device in {*devices, scorer}}
+        devices, scorer = [at_edge[device] for device in devices], at_edge[scorer]
+    by_device = {device: lane_costs(work, device) for device in set(devices)}
     scoring = work.num_rewards * work.profile.reward_flops / (scorer.peak_flops * scorer.generation_efficiency.value)
     return PoolCosts(
-        lanes=tuple(by_device[device] for device in devices), score=Cost(0.0, scoring), num_reward=num_reward
+        lanes=tuple(by_device[device] for device in devices),
+        score=Cost(scorer.call_seconds.value, scoring),
+        num_reward=num_reward,
     )
-
-
-def learnt_costs(measured: CostTable, expected: PoolCosts) -> PoolCosts:
-    """What a run has measured, in place of what was expected; kinds that never occurred (a lend, say) stay as expected.
-
-    The measured lanes may have stood in another split, so each kind's mean over them counts, and lanes keep the
-    proportions expected of them.
-    """
-    means = {kind: _mean([cost for (_, other), cost in measured.items() if other is kind]) for kind in CostKind}
-
-    def fitted(kind: CostKind, lane: Cost, mean_expected: float) -> Cost:
-        mean = means[kind]
-        if mean is None:
-            return lane
-        proportion = lane.seconds() / mean_expected if mean_expected > 0 else 1.0
-        return Cost(mean.per_call * proportion, mean.per_unit * proportion)
-
-    def fixed(kind: CostKind, expectation: float) -> float:
-        mean = means[kind]
-        return expectation if mean is None else mean.seconds()
-
-    generate_expected = _mean_seconds([lane.generate for lane in expected.lanes])
-    accumulate_expected = _mean_seconds([lane.accumulate for lane in expected.lanes])
-    lanes = tuple(
-        LaneCosts(
-            generate=fitted(CostKind.GENERATE, lane.generate, generate_expected),
-            accumulate=fitted(CostKind.ACCUMULATE, lane.accumulate, accumulate_expected),
-            commit=fixed(CostKind.COMMIT, lane.commit),
-            publish=fixed(CostKind.PUBLISH, lane.publish),
-            pull=fixed(CostKind.PULL, lane.pull),
-            lend=fixed(CostKind.LEND, lane.lend),
-            reclaim=fixed(CostKind.RECLAIM, lane.reclaim),
-        )
-        for lane in expected.lanes
-    )
-    return replace(expected, lanes=lanes, score=means[CostKind.SCORE] or expected.score)
-
-
-def _mean(costs: Sequence[Cost]) -> Cost | None:
-    if not costs:
-        return None
-    return Cost(sum(cost.per_call for cost in costs) / len(costs), sum(cost.per_unit for cost in costs) / len(costs))
-
-
-def _mean_seconds(costs: Sequence[Cost]) -> float:
-    return sum(cost.seconds() for cost in costs) / len(costs)

@@ -19,12 +19,13 @@ from worker.contracts.names import Placement
 from worker.contracts.run_spec import RunSpec
 from worker.contracts.sections import PipelineSpec
 from worker.pipeline.bound import bound_seconds, strict_bound_seconds
-from worker.pipeline.costs import CostTable
-from worker.pipeline.estimates import PoolCosts, Workload, learnt_costs, pool_costs
+from worker.pipeline.costs import MeasuredTable
+from worker.pipeline.estimates import PoolCosts, Workload, pool_costs
 from worker.pipeline.hardware import Accelerator, accelerator
+from worker.pipeline.learnt import learnt_costs
 from worker.pipeline.memory import Duty, LaneMemory, lane_memory
 from worker.pipeline.modes import allowed_modes
-from worker.pipeline.profiles import SHAPES
+from worker.pipeline.profiles import SHAPES, is_described
 from worker.pipeline.splits import Explorer, Finding, SplitPoint
 
 
@@ -58,6 +59,8 @@ class Choice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
+    costs: PoolCosts
+    """What it was reckoned from."""
     by_mode: Mapping[str, Choice]
     """Modes that fit the pool."""
     curves: Mapping[str, tuple[SplitPoint, ...]]
@@ -111,7 +114,7 @@ def answer(question: Question, *, only_best: bool = False) -> Plan:
             "or a smaller `batch.micro_batch_size` or `lora.rank`"
         )
     curves = {mode.name: explorer.curve(mode, question.wanted) for mode in modes if mode.name in by_mode}
-    return Plan(by_mode=by_mode, curves=curves, bound_seconds=bound, strict_bound_seconds=strict)
+    return Plan(costs=question.costs, by_mode=by_mode, curves=curves, bound_seconds=bound, strict_bound_seconds=strict)
 
 
 def _choice(question: Question, finding: Finding, bound: float, strict: float) -> Choice:
@@ -138,28 +141,28 @@ def _memory(question: Question, finding: Finding) -> dict[Duty, LaneMemory]:
     return fullest
 
 
-def plan(spec: RunSpec, *, devices: Sequence[str] = (), costs: CostTable | None = None) -> Plan:
+def plan(spec: RunSpec, *, devices: Sequence[str] = (), history: Sequence[MeasuredTable] = ()) -> Plan:
     """What a run of `spec` could do with its lanes, rollout and trainer lanes counted together.
 
     Args:
         devices: names in `hardware.ACCELERATORS`, one for each of these lanes, or one for all; empty: CPU cores for the
             shapes model, H100s otherwise.
-        costs: what an earlier run of the same base model, sampling and batch has measured.
+        history: what earlier runs of the same base model, sampling and batch have measured, newest first.
 
     Raises:
         ValueError: for unknown devices, a wrong number of them, or too few lanes or too little memory.
     """
-    return answer(_question(spec, devices, costs))
+    return answer(_question(spec, devices, history))
 
 
-def resolve(spec: RunSpec, *, devices: Sequence[str] = (), costs: CostTable | None = None) -> RunSpec:
+def resolve(spec: RunSpec, *, devices: Sequence[str] = (), history: Sequence[MeasuredTable] = ()) -> RunSpec:
     """`placement: auto` settled: placement, split, switches and, where it was empty, the fragment size.
 
     Any other spec is returned as it is. Arguments and errors are those of `plan`.
     """
     if spec.pipeline.placement is not Placement.AUTO:
         return spec
-    return settled(spec, answer(_question(spec, devices, costs), only_best=True).best)
+    return settled(spec, answer(_question(spec, devices, history), only_best=True).best)
 
 
 def settled(spec: RunSpec, choice: Choice) -> RunSpec:
@@ -173,16 +176,21 @@ def settled(spec: RunSpec, choice: Choice) -> RunSpec:
     return RunSpec.model_validate(concrete.model_dump())
 
 
-def _question(spec: RunSpec, devices: Sequence[str], costs: CostTable | None) -> Question:
+def _question(spec: RunSpec, devices: Sequence[str], history: Sequence[MeasuredTable]) -> Question:
     work = Workload.of(spec)
     pool = _pool(spec, work, devices)
-    expected = pool_costs(work, pool, num_reward=spec.lanes.num_reward)
+    num_reward = spec.lanes.num_reward
+    costs = pool_costs(work, pool, num_reward=num_reward)
+    if history:
+        # Lanes that nobody has described are reckoned as the default's; their fixed share is not known with it.
+        described = is_described(spec.base_model.path) and bool(devices)
+        costs = learnt_costs(history, work, pool, num_reward=num_reward, is_described=described)
     group_size = work.algebra.group_size
     sizes = [size for size in range(1, group_size + 1) if group_size % size == 0]
     return Question(
         work=work,
         devices=pool,
-        costs=expected if costs is None else learnt_costs(costs, expected),
+        costs=costs,
         wanted=spec.pipeline,
         fragment_sizes=tuple(sizes) if spec.batch.fragment_size is None else (spec.batch.fragment_size,),
         advantage_std=spec.algorithm.advantage_std,

@@ -27,6 +27,15 @@ class SplitBody(serializers.Serializer[Any]):
     is_rehearsed = serializers.BooleanField(help_text="Simulated; otherwise the split's upper limit.")
 
 
+class ExpectedCostBody(serializers.Serializer[Any]):
+    """Seconds of one kind of work = `per_call` + units × `per_unit`."""
+
+    lane = serializers.CharField(help_text="A device, `gang` for all trainer lanes together, or `reward`.")
+    kind = serializers.CharField()
+    per_call = serializers.FloatField()
+    per_unit = serializers.FloatField()
+
+
 class PlanBody(serializers.Serializer[Any]):
     """What the planner chooses, and what else there is."""
 
@@ -38,6 +47,10 @@ class PlanBody(serializers.Serializer[Any]):
     devices = serializers.ListField(child=serializers.CharField())
     costs = serializers.ChoiceField([MEASURED, PROFILE], help_text="What was reckoned with.")
     num_batches_measured = serializers.IntegerField()
+    fragment_sizes_measured = serializers.ListField(
+        child=serializers.IntegerField(), help_text="Of the runs it was measured on; what other sizes cost is inferred."
+    )
+    expected = ExpectedCostBody(many=True, help_text="What the choice was reckoned from.")
 
 
 class AttemptPlanBody(PlanBody):

@@ -22,6 +22,7 @@ FLUSH_SECONDS = 0.5
 MAX_SPANS_PER_EVENT = 500
 
 CauseOf = Callable[[str], IdleCause | None]
+StateOf = Callable[[], object]
 
 
 class Timeline:
@@ -32,12 +33,14 @@ class Timeline:
         self._clock = clock
         self._client = client
         self._num_fragments_per_group = num_fragments_per_group
-        self._recorder = SpanRecorder(self._closed, self._cause)
+        self._recorder = SpanRecorder(self._closed, self._cause, self._idle_state)
         self._ledger = BubbleLedger()
         self._told_seconds: dict[SpanKind, float] = {}
         self._waiting: list[Span] = []
         self._next_flush = 0.0
         self._scheduler_cause: CauseOf | None = None
+        self._scheduler_state: StateOf = object
+        self._num_followed = 0
         self._lost: set[str] = set()
         self._pausing: set[str] = set()
 
@@ -49,9 +52,10 @@ class Timeline:
         for lane in self._fleet.names():
             self._recorder.lane_started(lane, at)
 
-    def follow(self, cause_of: CauseOf) -> None:
-        """Ask this scheduler for the causes of idling from now on."""
-        self._scheduler_cause = cause_of
+    def follow(self, cause_of: CauseOf, state_of: StateOf = object) -> None:
+        """Ask this scheduler for the causes of idling from now on; `state_of` is as in `SpanRecorder`."""
+        self._scheduler_cause, self._scheduler_state = cause_of, state_of
+        self._num_followed += 1
 
     def lost(self, lane: str) -> None:
         self._lost.add(lane)
@@ -140,6 +144,9 @@ class Timeline:
         if lane in self._lost:
             return IdleCause.FAILURE
         return IdleCause.START_UP if self._scheduler_cause is None else self._scheduler_cause(lane)
+
+    def _idle_state(self) -> object:
+        return self._num_followed, frozenset(self._lost), self._scheduler_state()
 
     def _closed(self, span: Span) -> None:
         self._ledger.add(span)

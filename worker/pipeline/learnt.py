@@ -1,0 +1,151 @@
+"""What runs have measured, in place of what was expected: the planner's costs once there was a run alike.
+
+    newest run's seconds at the sizes it worked with ──► the level
+    several sizes in it, or in earlier runs          ──► the line through them
+    one size only                                    ──► split by the profile's fixed share, as dear as its range allows
+
+A run generates fragments of one size, and that tells nothing of other sizes: charging all of it to the units would make
+small fragments look free. Invariants: at a size that was observed, a cost is what was measured; at any other it is no
+less than the truth, as long as the true fixed share lies within the profile's range. So a plan that goes to another
+size is never predicted faster than it is, and one that stays is predicted as it was seen.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from worker.pipeline.costs import CautiousCost, Cost, CostKind, MeasuredTable
+from worker.pipeline.estimates import LaneCosts, PoolCosts, Workload, pool_costs
+from worker.pipeline.hardware import Accelerator, Edge
+
+_ANY_SHARE = (0.0, 1.0)
+"""Of work that nobody has described: smaller calls may cost as much as the one seen, larger ones all that much more."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """One kind of work, over the lanes of a run."""
+
+    size: int
+    seconds: float
+    """Of one call of that size."""
+    line: Cost | None
+    """Where the sizes seen tell it."""
+
+
+def learnt_costs(
+    history: Sequence[MeasuredTable],
+    work: Workload,
+    devices: Sequence[Accelerator],
+    *,
+    num_reward: int,
+    is_described: bool = True,
+) -> PoolCosts:
+    """Costs for a pool from what runs of this workload have measured, newest first; kinds that never occurred (a lend,
+    say) stay as expected.
+
+    The measured lanes may have stood in another split, so each kind's mean over them counts, and lanes keep the
+    proportions expected of them.
+
+    Args:
+        is_described: whether model and devices have a profile of their own, whose fixed shares can be gone by.
+    """
+    edges: tuple[Edge | None, ...] = (None, "low", "high")
+    pools = [pool_costs(work, devices, num_reward=num_reward, fixed_share=edge) for edge in edges]
+    expected = pools[0]
+    known = {kind: _known([table for table in history if _has(table, kind)], kind) for kind in CostKind}
+
+    def sized(kind: CostKind, places: Sequence[Cost], low: Sequence[Cost], high: Sequence[Cost]) -> list[Cost]:
+        seen = known[kind]
+        if seen is None:
+            return list(places)
+        mean = sum(cost.seconds(seen.size) for cost in places) / len(places)
+        return [
+            _sized(seen, cost.seconds(seen.size) / mean if mean > 0 else 1.0, shares if is_described else _ANY_SHARE)
+            for cost, shares in zip(places, _shares(low, high, seen.size), strict=True)
+        ]
+
+    def fixed(kind: CostKind, expectation: float) -> float:
+        seen = known[kind]
+        return expectation if seen is None else seen.seconds
+
+    generate = sized(CostKind.GENERATE, *([lane.generate for lane in pool.lanes] for pool in pools))
+    accumulate = _training(known[CostKind.ACCUMULATE], [lane.accumulate for lane in expected.lanes])
+    (score,) = sized(CostKind.SCORE, *([pool.score] for pool in pools))
+    lanes = tuple(
+        LaneCosts(
+            generate=generate[place],
+            accumulate=accumulate[place],
+            commit=fixed(CostKind.COMMIT, lane.commit),
+            snapshot=fixed(CostKind.SNAPSHOT, lane.snapshot),
+            publish=fixed(CostKind.PUBLISH, lane.publish),
+            pull=fixed(CostKind.PULL, lane.pull),
+            lend=fixed(CostKind.LEND, lane.lend),
+            reclaim=fixed(CostKind.RECLAIM, lane.reclaim),
+        )
+        for place, lane in enumerate(expected.lanes)
+    )
+    return replace(expected, lanes=lanes, score=score)
+
+
+def observed_sizes(history: Sequence[MeasuredTable]) -> tuple[int, ...]:
+    """Fragment sizes that runs have generated with, ascending."""
+    tables = [[known for (_, kind), known in table.items() if kind is CostKind.GENERATE] for table in history]
+    return tuple(sorted({size for known in tables for one in known for size in (one.fewest_units, one.most_units)}))
+
+
+def _has(table: MeasuredTable, kind: CostKind) -> bool:
+    return any(other is kind for _, other in table)
+
+
+def _known(tables: Sequence[MeasuredTable], kind: CostKind) -> _Known | None:
+    """The newest table's level, and the shape that it and the older ones tell."""
+    if not tables:
+        return None
+    newest, *older = (_mean_line(table, kind) for table in tables)
+    size, seconds = newest.size, newest.seconds
+    if newest.line is not None:
+        return newest
+    told = next((other.line for other in older if other.line is not None), None)
+    if told is not None:
+        return _Known(size, seconds, Cost.split(seconds, size, told.fixed_share(size)))
+    # The newest word on each other size; the line goes through the newest point of all.
+    points = {other.size: other.seconds for other in reversed(older) if other.size != size}
+    if not points:
+        return newest
+    slope = sum((other - size) * (taken - seconds) for other, taken in points.items())
+    slope /= sum((other - size) ** 2 for other in points)
+    is_possible = 0 <= slope * size <= seconds
+    # Otherwise the machine has changed between the runs, more than the sizes differ: they tell no shape.
+    return _Known(size, seconds, Cost(seconds - slope * size, slope) if is_possible else None)
+
+
+def _mean_line(table: MeasuredTable, kind: CostKind) -> _Known:
+    """Over the table's lanes."""
+    found = [measured for (_, other), measured in table.items() if other is kind]
+    size = round(sum(measured.most_units for measured in found) / len(found))
+    costs = [measured.cost for measured in found]
+    line = Cost(sum(cost.per_call for cost in costs) / len(costs), sum(cost.per_unit for cost in costs) / len(costs))
+    return _Known(size, line.seconds(size), line if any(measured.tells_line for measured in found) else None)
+
+
+def _sized(seen: _Known, proportion: float, shares: tuple[float, float]) -> Cost:
+    if seen.line is not None:
+        return seen.line.scaled(proportion)
+    return CautiousCost.within(seen.seconds * proportion, seen.size, shares)
+
+
+def _shares(low: Sequence[Cost], high: Sequence[Cost], size: int) -> list[tuple[float, float]]:
+    return [(least.fixed_share(size), most.fixed_share(size)) for least, most in zip(low, high, strict=True)]
+
+
+def _training(seen: _Known | None, expected: Sequence[Cost]) -> list[Cost]:
+    """No plan chooses how many micro-batches are ready at once, so there is nothing to be cautious about: where one
+    number was seen, it is split as expected."""
+    if seen is None:
+        return list(expected)
+    mean = sum(cost.seconds(seen.size) for cost in expected) / len(expected)
+    lines = (seen.line or Cost.split(seen.seconds, seen.size, cost.fixed_share(seen.size)) for cost in expected)
+    return [
+        line.scaled(cost.seconds(seen.size) / mean if mean > 0 else 1.0)
+        for line, cost in zip(lines, expected, strict=True)
+    ]
