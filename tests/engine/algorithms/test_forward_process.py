@@ -1,0 +1,106 @@
+"""DiffusionNFT and online Diffusion-DPO against plain numpy."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+import torch
+
+from worker.contracts.algorithms import DiffusionDpoSpec, DiffusionNftSpec
+from worker.engine.algorithms.base import NoisedSamples
+from worker.engine.algorithms.diffusion_dpo import DiffusionDpo, preferences
+from worker.engine.algorithms.diffusion_nft import DiffusionNft, kept_share
+
+NUM, DIMENSIONS = 5, 12
+
+
+@dataclass
+class Drawn:
+    """Random values in float64; `samples` hands them to torch."""
+
+    seed: int
+
+    def __post_init__(self) -> None:
+        dice = np.random.default_rng(self.seed)
+        self.clean, self.noise, self.new, self.old, self.reference = dice.normal(size=(5, NUM, DIMENSIONS))
+        self.sigmas = dice.uniform(0.05, 1, NUM)
+        self.advantages = np.array([2.0, -2.0, 0.0, 9.0, -9.0])
+
+    def samples(self) -> NoisedSamples:
+        return NoisedSamples(
+            clean=torch.tensor(self.clean),
+            noise=torch.tensor(self.noise),
+            sigmas=torch.tensor(self.sigmas),
+            velocities=torch.tensor(self.new, requires_grad=True),
+            old_velocities=torch.tensor(self.old),
+            reference_velocities=torch.tensor(self.reference),
+            advantages=torch.tensor(self.advantages),
+        )
+
+
+def implied_error(drawn: Drawn, row: int, velocity: np.ndarray) -> tuple[float, np.ndarray]:
+    """The normalised error of the sample that `velocity` guesses, and its gradient by that velocity."""
+    sigma = drawn.sigmas[row]
+    noisy = (1 - sigma) * drawn.clean[row] + sigma * drawn.noise[row]
+    deviation = noisy - sigma * velocity - drawn.clean[row]
+    divisor = max(np.abs(deviation).mean(), 1e-5)
+    return float((deviation**2).mean() / divisor), -2 * sigma * deviation / DIMENSIONS / divisor
+
+
+def test_nfts_loss_and_gradient_are_the_formulas() -> None:
+    drawn, beta, clip, kl = Drawn(1), 0.4, 5.0, 0.3
+    spec = DiffusionNftSpec(beta=beta, advantage_clip=clip, kl_coefficient=kl)
+    samples = drawn.samples()
+    terms = DiffusionNft(spec).terms(samples)
+    terms.loss.sum().backward()
+    assert samples.velocities.grad is not None
+    for row in range(NUM):
+        optimality = 0.5 + 0.5 * np.clip(drawn.advantages[row] / clip, -1, 1)
+        good, good_slope = implied_error(drawn, row, beta * drawn.new[row] + (1 - beta) * drawn.old[row])
+        bad, bad_slope = implied_error(drawn, row, (1 + beta) * drawn.old[row] - beta * drawn.new[row])
+        distance = ((drawn.new[row] - drawn.reference[row]) ** 2).mean()
+        expected = (optimality * good + (1 - optimality) * bad) / beta * clip + kl * distance
+        assert terms.loss[row].item() == pytest.approx(expected, rel=1e-10)
+        # beta goes into v+ with its sign and into v- against it, and out again by the division.
+        slope = clip * (optimality * good_slope - (1 - optimality) * bad_slope)
+        slope = slope + kl * 2 * (drawn.new[row] - drawn.reference[row]) / DIMENSIONS
+        np.testing.assert_allclose(samples.velocities.grad[row], slope, rtol=1e-9)
+
+
+def test_the_old_adapters_share_rises_after_its_hold_up_to_its_cap() -> None:
+    spec = DiffusionNftSpec(old_decay_rate=0.0075, old_decay_cap=0.999, old_decay_hold=75)
+    assert [kept_share(spec, step) for step in (0, 75, 76, 175, 1000)] == pytest.approx([0, 0, 0.0075, 0.75, 0.999])
+    assert kept_share(DiffusionNftSpec(), 800) == 0.5
+
+
+def test_nft_says_what_it_misses() -> None:
+    samples = Drawn(1).samples()
+    bare = NoisedSamples(**{name: getattr(samples, name) for name in samples.__slots__} | {"old_velocities": None})
+    with pytest.raises(ValueError, match="`old_velocities` must be given"):
+        DiffusionNft(DiffusionNftSpec()).terms(bare)
+
+
+def test_dpos_loss_is_the_formula() -> None:
+    winners, losers, beta = Drawn(1), Drawn(2), 3.0
+    winners.advantages = losers.advantages + 1
+
+    def excess(drawn: Drawn) -> np.ndarray:
+        target = drawn.noise - drawn.clean
+        return ((drawn.new - target) ** 2).mean(1) - ((drawn.reference - target) ** 2).mean(1)
+
+    margin = -beta / 2 * (excess(winners) - excess(losers))
+    terms = DiffusionDpo(DiffusionDpoSpec(beta=beta)).terms(winners.samples(), losers.samples())
+    np.testing.assert_allclose(terms.loss.detach(), np.log1p(np.exp(-margin)), rtol=1e-10)
+
+
+def test_equally_good_samples_teach_no_preference() -> None:
+    winners, losers = Drawn(1).samples(), Drawn(2).samples()
+    terms = DiffusionDpo(DiffusionDpoSpec()).terms(winners, losers)
+    terms.loss.sum().backward()
+    assert terms.loss.tolist() == [0.0] * NUM
+    assert winners.velocities.grad is not None and not winners.velocities.grad.any()
+
+
+def test_a_preference_pairs_the_best_with_the_worst() -> None:
+    assert preferences([0.1, 0.9, -1.0, 0.5], 2) == [(1, 2), (3, 0)]
+    assert preferences([0.0, 0.0], 1) == [(0, 1)]

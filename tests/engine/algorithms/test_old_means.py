@@ -1,0 +1,113 @@
+"""GRPO-Guard and Flow-DPPO against plain numpy, from the Gaussians themselves."""
+
+import numpy as np
+import pytest
+import torch
+
+from worker.contracts.algorithms import FlowDppoSpec, GrpoGuardSpec
+from worker.engine.algorithms.base import OldMeans, ReplayedPairs
+from worker.engine.algorithms.flow_dppo import FlowDppo
+from worker.engine.algorithms.grpo_guard import GrpoGuard
+
+NUM, DIMENSIONS = 24, 40
+STEP_SIZES = np.linspace(0.1, 0.3, NUM)
+
+
+class Gaussians:
+    """Pairs drawn from N(old mean, std²), with new means near the old ones; all in float64."""
+
+    def __init__(self, shift: float = 0.02) -> None:
+        dice = np.random.default_rng(3)
+        self.stds = dice.uniform(0.2, 0.6, NUM)
+        self.old = dice.normal(size=(NUM, DIMENSIONS))
+        self.new = self.old + shift * dice.normal(size=(NUM, DIMENSIONS))
+        self.drawn = self.old + self.stds[:, None] * dice.normal(size=(NUM, DIMENSIONS))
+        self.advantages = dice.normal(size=NUM)
+        self.advantages[0] = 0
+        self.divergences = ((self.new - self.old) ** 2).mean(1) / (2 * self.stds**2)
+
+    def log_probs(self, means: np.ndarray) -> np.ndarray:
+        squares = -((self.drawn - means) ** 2) / (2 * self.stds[:, None] ** 2)
+        return (squares - np.log(self.stds)[:, None] - 0.5 * np.log(2 * np.pi)).mean(1)
+
+    def pairs(self, kl: torch.Tensor | None = None) -> ReplayedPairs:
+        return ReplayedPairs(
+            log_probs=torch.tensor(self.log_probs(self.new), requires_grad=True),
+            old_log_probs=torch.tensor(self.log_probs(self.old)),
+            advantages=torch.tensor(self.advantages),
+            kl=kl,
+            is_stale=False,
+            old_means=OldMeans(
+                divergences=torch.tensor(self.divergences),
+                stds=torch.tensor(self.stds),
+                step_sizes=torch.tensor(STEP_SIZES),
+            ),
+        )
+
+
+def test_guards_ratio_is_the_shift_of_the_mean_along_the_noise() -> None:
+    """log-prob - old log-prob + b = mean((mean - old mean) z) / std, so the exponent no longer holds std at all."""
+    drawn = Gaussians()
+    noise = (drawn.drawn - drawn.old) / drawn.stds[:, None]
+    expected = np.exp(((drawn.new - drawn.old) * noise).mean(1))
+    terms = GrpoGuard(GrpoGuardSpec(clip_range=0.5)).terms(drawn.pairs())
+    assert terms.ratio is not None
+    np.testing.assert_allclose(terms.ratio, expected, rtol=1e-10)
+
+
+def test_guards_loss_is_clipped_and_divided_by_the_step_size() -> None:
+    drawn, clip = Gaussians(), 3e-3
+    exponent = drawn.log_probs(drawn.new) - drawn.log_probs(drawn.old) + drawn.divergences
+    ratio = np.exp(exponent * drawn.stds)
+    pessimistic = np.maximum(-drawn.advantages * ratio, -drawn.advantages * np.clip(ratio, 1 - clip, 1 + clip))
+    terms = GrpoGuard(GrpoGuardSpec(clip_range=clip)).terms(drawn.pairs())
+    np.testing.assert_allclose(terms.loss.detach(), pessimistic / STEP_SIZES, rtol=1e-10)
+    assert terms.clipped is not None
+    assert terms.clipped.tolist() == (np.abs(ratio - 1) > clip).tolist()
+    assert 0 < terms.clipped.sum() < NUM
+
+
+def test_dppo_silences_what_diverged_and_would_go_on() -> None:
+    drawn = Gaussians()
+    bound = float(np.median(drawn.divergences))
+    ratio = np.exp(drawn.log_probs(drawn.new) - drawn.log_probs(drawn.old))
+    leads_away = ((drawn.advantages > 0) & (ratio > 1)) | ((drawn.advantages < 0) & (ratio < 1))
+    silenced = leads_away & (drawn.divergences >= bound)
+    terms = FlowDppo(FlowDppoSpec(divergence_bound=bound)).terms(drawn.pairs())
+    np.testing.assert_allclose(terms.loss.detach(), np.where(silenced, 0, -drawn.advantages * ratio), rtol=1e-10)
+    assert terms.clipped is not None
+    assert terms.clipped.tolist() == silenced.tolist()
+    assert 0 < silenced.sum() < leads_away.sum()
+
+
+def test_a_silenced_pair_sends_no_gradient_and_a_corrective_one_does() -> None:
+    drawn = Gaussians(shift=0.5)
+    pairs = drawn.pairs()
+    terms = FlowDppo(FlowDppoSpec(divergence_bound=1e-9)).terms(pairs)
+    terms.loss.sum().backward()
+    assert pairs.log_probs.grad is not None and terms.clipped is not None
+    moved = pairs.log_probs.grad != 0
+    assert moved.tolist() == [
+        not silenced and advantage != 0
+        for silenced, advantage in zip(terms.clipped.tolist(), drawn.advantages, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("build", [lambda: GrpoGuard(GrpoGuardSpec()), lambda: FlowDppo(FlowDppoSpec())])
+def test_without_old_means_there_is_no_loss(build) -> None:  # type: ignore[no-untyped-def]
+    drawn = Gaussians()
+    bare = ReplayedPairs(
+        log_probs=torch.zeros(1), old_log_probs=torch.zeros(1), advantages=torch.ones(1), kl=None, is_stale=False
+    )
+    with pytest.raises(ValueError, match="`old_means` must be given"):
+        build().terms(bare)
+    assert drawn.pairs().old_means is not None
+
+
+def test_both_add_the_penalty_with_its_coefficient() -> None:
+    drawn, kl = Gaussians(), torch.full((NUM,), 3.0, dtype=torch.float64)
+    for without, with_kl in (
+        (GrpoGuard(GrpoGuardSpec()), GrpoGuard(GrpoGuardSpec(kl_coefficient=0.5))),
+        (FlowDppo(FlowDppoSpec()), FlowDppo(FlowDppoSpec(kl_coefficient=0.5))),
+    ):
+        torch.testing.assert_close(with_kl.terms(drawn.pairs(kl)).loss, without.terms(drawn.pairs()).loss + 1.5)

@@ -1,0 +1,83 @@
+"""Which denoising steps a group is trained on: shared by the group, seeded by its place, as each algorithm says."""
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from worker.contracts.run_spec import RunSpec
+from worker.engine.algorithms.registry import steps_of_group
+
+
+def spec_with(algorithm: dict[str, Any], **sampling: Any) -> RunSpec:
+    return RunSpec.model_validate(
+        {
+            "prompts": {"inline": [f"prompt {number}" for number in range(8)]},
+            "rewards": [{"name": "shape_match"}],
+            "algorithm": algorithm,
+            "sampling": {"num_denoising_steps": 10, **sampling},
+        }
+    )
+
+
+def starts(spec: RunSpec, batches: range, prompt_index: int = 0) -> list[int]:
+    return [steps_of_group(spec, batch, prompt_index).trained[0] for batch in batches]
+
+
+@given(start=st.integers(0, 4), size=st.integers(1, 4), batch=st.integers(0, 99), prompt_index=st.integers(0, 99))
+def test_fast_windows_are_whole_and_lie_where_the_spec_allows(
+    start: int, size: int, batch: int, prompt_index: int
+) -> None:
+    spec = spec_with({"name": "flow_grpo_fast", "window_size": size}, sde_start=start, num_sde_steps=4)
+    steps = steps_of_group(spec, batch, prompt_index)
+    assert steps.stochastic == steps.trained == tuple(range(steps.trained[0], steps.trained[0] + size))
+    assert set(steps.trained) <= set(spec.sampling.sde_indices)
+    assert len(steps.trained) == spec.algebra.num_trained_denoising_steps
+
+
+def test_fast_windows_differ_by_batch_and_prompt_and_come_again_for_the_same_place() -> None:
+    spec = spec_with({"name": "flow_grpo_fast"})
+    by_batch = starts(spec, range(200))
+    assert by_batch == starts(spec, range(200))
+    assert set(by_batch) == set(range(8))
+    assert by_batch != starts(spec, range(200), prompt_index=1)
+    first = spec_with({"name": "flow_grpo_fast", "position": "first"}, sde_start=2)
+    assert set(starts(first, range(40))) == {2}
+
+
+def test_the_progressive_window_moves_by_its_stride_and_begins_again() -> None:
+    spec = spec_with({"name": "mix_grpo", "window_size": 4, "stride": 3, "shift_every_num_batches": 2})
+    assert starts(spec, range(8)) == [0, 0, 3, 3, 5, 5, 0, 0]
+    assert starts(spec, range(8)) == starts(spec, range(8), prompt_index=5)
+
+
+def test_the_random_window_of_mix_grpo_is_the_batchs_and_stays_between_moves() -> None:
+    spec = spec_with({"name": "mix_grpo", "strategy": "random", "shift_every_num_batches": 5})
+    drawn = starts(spec, range(50))
+    assert drawn == starts(spec, range(50), prompt_index=3)
+    assert all(len(set(drawn[move : move + 5])) == 1 for move in range(0, 50, 5))
+    assert len(set(drawn)) > 2
+
+
+def test_dance_trains_a_share_of_the_stochastic_steps() -> None:
+    spec = spec_with({"name": "dance_grpo", "timestep_fraction": 0.6}, sde_type="dance")
+    trained = [steps_of_group(spec, batch, 0) for batch in range(30)]
+    for steps in trained:
+        assert steps.stochastic == tuple(range(9))
+        assert steps.trained == tuple(sorted(set(steps.trained)))
+        assert len(steps.trained) == 5
+    assert {index for steps in trained for index in steps.trained} == set(range(9))
+
+
+def test_reward_feedback_starts_late_and_draws_no_noise() -> None:
+    refl = spec_with({"name": "refl", "num_late_steps": 3})
+    assert {steps_of_group(refl, batch, 0).trained for batch in range(30)} == {(7,), (8,), (9,)}
+    flow = spec_with({"name": "reward_flow", "num_gradient_steps": 4})
+    assert steps_of_group(flow, 3, 1).trained == (6,)
+    assert steps_of_group(flow, 3, 1).stochastic == steps_of_group(refl, 0, 0).stochastic == ()
+
+
+def test_the_forward_process_keeps_no_step_at_all() -> None:
+    for name in ("diffusion_nft", "diffusion_dpo"):
+        steps = steps_of_group(spec_with({"name": name}), 0, 0)
+        assert steps.stochastic == steps.trained == ()
