@@ -6,12 +6,20 @@ from typing import Any
 import numpy as np
 import torch
 
+from tests.engine.conftest import merged
+from tests.engine.frozen import draw_groups
+from worker.contracts.families import FAMILY_TRAITS
 from worker.contracts.names import ModelFamily
+from worker.contracts.run_spec import RunSpec
 from worker.contracts.sections import BaseModelSpec, LoraSpec, SamplingSpec
 from worker.engine.models.base import ModelAdapter
 from worker.engine.models.lora import add_lora, lora_parameters
 from worker.engine.models.registry import MODEL_ADAPTERS, load_model
+from worker.engine.observe.gates import check_replay_gate
+from worker.engine.rollout.engine import RolloutEngine
 from worker.engine.rollout.sampler import sample_ode
+from worker.engine.trainer.engine import TrainerEngine
+from worker.engine.types import PublishedAdapter, PullReceipt, UpdateStats
 
 PROMPT = "a red square"
 NUM_SAMPLES = 2
@@ -52,7 +60,7 @@ def drawn_by_diffusers(pipeline: Any, model: ModelAdapter, sampling: SamplingSpe
         return tensors
 
     pipeline.set_progress_bar_config(disable=True)
-    many = "num_videos_per_prompt" if sampling.num_frames > 1 else "num_images_per_prompt"
+    many = "num_videos_per_prompt" if FAMILY_TRAITS[model.family].makes_clips else "num_images_per_prompt"
     output = pipeline(
         prompt=PROMPT,
         height=sampling.height,
@@ -68,17 +76,41 @@ def drawn_by_diffusers(pipeline: Any, model: ModelAdapter, sampling: SamplingSpe
     return Drawn(seen[-1], (pictures * 255).round().astype(np.uint8))
 
 
-def loaded(family: ModelFamily, path: str, *, with_lora: bool = False, dtype: str = "fp32") -> ModelAdapter:
-    model = load_model(BaseModelSpec.model_validate({"family": family, "dtype": dtype}), path)
-    if with_lora:
-        add_lora(model.transformer, LORA, model.default_lora_targets, seed=1)
-        randomise_lora(model.transformer)
+def loaded(family: ModelFamily, path: str, **how: Any) -> ModelAdapter:
+    return load_model(BaseModelSpec(family=family), path, **how)
+
+
+def with_trained_lora(model: ModelAdapter) -> ModelAdapter:
+    """B is 0 in a fresh LoRA, which would prove nothing."""
+    add_lora(model.transformer, LORA, model.default_lora_targets, seed=1)
+    generator = torch.Generator().manual_seed(2)
+    with torch.no_grad():
+        for parameter in lora_parameters(model.transformer).values():
+            parameter.copy_(0.2 * torch.randn(parameter.shape, generator=generator))
     return model
 
 
-def randomise_lora(transformer: torch.nn.Module) -> None:
-    """B is 0 in a fresh LoRA, which would prove nothing."""
-    generator = torch.Generator().manual_seed(2)
-    with torch.no_grad():
-        for parameter in lora_parameters(transformer).values():
-            parameter.copy_(0.2 * torch.randn(parameter.shape, generator=generator))
+def run_spec_of(family: ModelFamily, **sections: Any) -> RunSpec:
+    """One batch of 2 prompts x 2 members, every stochastic denoising step trained on."""
+    base: dict[str, Any] = {
+        "base_model": {"family": family.value},
+        "prompts": {"inline": ("a red square", "a blue circle")},
+        "rewards": [{"name": "colorfulness"}],
+        "lora": {"rank": 4, "alpha": 8.0},
+        "sampling": {"num_denoising_steps": 4, "num_eval_denoising_steps": 2},
+        "batch": {"num_prompts_per_batch": 2, "group_size": 2, "micro_batch_size": 3},
+        "algorithm": {"clip_range": 0.2},
+    }
+    return RunSpec.model_validate(merged(base, sections))
+
+
+def one_batch(spec: RunSpec, path: str) -> tuple[UpdateStats, PullReceipt, PublishedAdapter]:
+    """A whole batch in this process: draw, train, publish, pull. The replay gate is judged on the fresh data."""
+    trainer = TrainerEngine(spec, path, 0, 1)
+    groups = draw_groups(spec, path, trainer.initial_adapter())
+    stats = trainer.accumulate(groups, num_pairs_total=spec.algebra.num_pairs_per_optimizer_step, fresh=True)
+    check_replay_gate(stats, spec.replay_gate)
+    assert trainer.commit()["grad_norm"] > 0
+    rollout = RolloutEngine.load(spec, path)
+    published = trainer.adapter(1)
+    return stats, rollout.pull(published), published

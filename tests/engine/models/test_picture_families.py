@@ -1,5 +1,6 @@
 """Every family that makes pictures, on its tiny checkpoint: it draws what diffusers draws, to the bit."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,20 +10,28 @@ from diffusers import DiffusionPipeline
 
 from tests.engine.models.conftest import CheckpointOf
 from tests.engine.models.proofs import (
+    PROMPT,
     Drawn,
     drawn_by_diffusers,
     drawn_here,
     loaded,
     noise_for,
+    one_batch,
+    run_spec_of,
     sampling_of,
+    with_trained_lora,
 )
 from worker.contracts.families import FAMILY_TRAITS
 from worker.contracts.names import ModelFamily
-from worker.contracts.sections import SamplingSpec
+from worker.contracts.sections import BaseModelSpec, LoraSpec, SamplingSpec
+from worker.engine.errors import ModelLoadError
 from worker.engine.models.base import ModelAdapter
+from worker.engine.models.lora import add_lora, lora_parameters
+from worker.engine.models.parts import Part
+from worker.engine.models.registry import encode_prompts
+from worker.engine.trainer.export import LORA_FILE
 
 FAMILIES = [family for family, traits in FAMILY_TRAITS.items() if not traits.makes_clips]
-GUIDED = {"guidance_scale": 3.0}
 IN_ONE_PASS = {ModelFamily.SD3, ModelFamily.Z_IMAGE}
 """Pipelines that make both predictions of true CFG in one forward pass."""
 
@@ -55,17 +64,111 @@ def diffusers_draws(pipeline: Any, model: ModelAdapter, sampling: SamplingSpec) 
     return drawn_by_diffusers(pipeline, model, sampling, pipelines_noise(model, sampling))
 
 
-def test_unguided_sampling_equals_the_pipeline(family: ModelFamily, model: ModelAdapter, pipeline: Any) -> None:
-    sampling = sampling_of(family)
+@pytest.fixture(params=[False, True], ids=["unguided", "guided"])
+def sampling(request: pytest.FixtureRequest, family: ModelFamily) -> SamplingSpec:
+    guided = {"guidance_scale": 3.0, "batched_cfg": family in IN_ONE_PASS}
+    return sampling_of(family, **(guided if request.param else {}))
+
+
+def test_sampling_equals_the_pipeline(model: ModelAdapter, pipeline: Any, sampling: SamplingSpec) -> None:
     ours, theirs = drawn_here(model, sampling), diffusers_draws(pipeline, model, sampling)
     assert torch.equal(ours.latents, theirs.latents)
     np.testing.assert_array_equal(ours.pictures, theirs.pictures)
     assert ours.pictures.shape == (2, 32, 32, 3) and ours.pictures.std() > 1
 
 
-def test_guided_sampling_equals_the_pipeline(family: ModelFamily, model: ModelAdapter, pipeline: Any) -> None:
-    sampling = sampling_of(family, **GUIDED, batched_cfg=family in IN_ONE_PASS)
+def test_an_exported_lora_draws_the_same_in_the_plain_pipeline(
+    family: ModelFamily, checkpoint_of: CheckpointOf, tmp_path: Path
+) -> None:
+    sampling = sampling_of(family, guidance_scale=3.0, batched_cfg=family in IN_ONE_PASS)
+    model = with_trained_lora(loaded(family, checkpoint_of(family)))
+    pipeline = DiffusionPipeline.from_pretrained(checkpoint_of(family))
+    before = diffusers_draws(pipeline, model, sampling)
+    model.save_lora(str(tmp_path), lora_parameters(model.transformer))
+    model.load_lora(pipeline, tmp_path / LORA_FILE)
     ours, theirs = drawn_here(model, sampling), diffusers_draws(pipeline, model, sampling)
     assert torch.equal(ours.latents, theirs.latents)
-    np.testing.assert_array_equal(ours.pictures, theirs.pictures)
-    assert not torch.allclose(ours.latents, drawn_here(model, sampling_of(family)).latents, atol=1e-2)
+    assert not torch.allclose(ours.latents, before.latents, atol=1e-2)
+
+
+def test_guidance_steers_and_one_pass_means_the_same_as_two(family: ModelFamily, model: ModelAdapter) -> None:
+    plain, guided, batched = (
+        drawn_here(model, sampling_of(family, **changes)).latents
+        for changes in ({}, {"guidance_scale": 3.0}, {"guidance_scale": 3.0, "batched_cfg": True})
+    )
+    assert not torch.allclose(plain, guided, atol=1e-2)
+    torch.testing.assert_close(guided, batched, rtol=1e-4, atol=1e-4)
+
+
+def test_a_negative_prompt_is_steered_away_from(family: ModelFamily, model: ModelAdapter, pipeline: Any) -> None:
+    if not FAMILY_TRAITS[family].takes_negative_prompt:
+        pytest.skip("the family's pipeline takes none")
+    sampling = sampling_of(
+        family, guidance_scale=3.0, negative_prompt="a blue circle", batched_cfg=family in IN_ONE_PASS
+    )
+    ours = drawn_here(model, sampling).latents
+    assert torch.equal(ours, diffusers_draws(pipeline, model, sampling).latents)
+    assert not torch.allclose(ours, drawn_here(model, sampling_of(family, guidance_scale=3.0)).latents, atol=1e-3)
+
+
+def test_the_traits_in_the_contracts_are_the_checkpoints_own(family: ModelFamily, model: ModelAdapter) -> None:
+    assert model.guidance is FAMILY_TRAITS[family].guidance
+
+
+@pytest.mark.parametrize(
+    "guidance",
+    [
+        {"guidance_scale": 3.0},
+        pytest.param({}, marks=pytest.mark.slow),
+        pytest.param({"guidance_scale": 3.0, "train_guidance_scale": 1.0}, marks=pytest.mark.slow),
+    ],
+    ids=["guided", "unguided", "guided in sampling alone"],
+)
+def test_a_batch_is_drawn_trained_published_and_pulled_at_replay_ratio_one(
+    process_group: None, family: ModelFamily, checkpoint_of: CheckpointOf, guidance: dict[str, float]
+) -> None:
+    spec = run_spec_of(family, sampling=guidance)
+    stats, receipt, published = one_batch(spec, checkpoint_of(family))
+    assert stats.maxima["replay_ratio_deviation"] < 1e-5 and stats.maxima["mean_error"] < 1e-4
+    assert receipt.sha256 == published.sha256 and receipt.num_bound_tensors == len(published.tensors)
+
+
+def test_a_target_that_fits_nothing_is_refused_with_what_exists(
+    family: ModelFamily, checkpoint_of: CheckpointOf
+) -> None:
+    transformer = loaded(family, checkpoint_of(family), parts=frozenset({Part.TRANSFORMER})).transformer
+    with pytest.raises(ModelLoadError, match=r"got 'attn.nowhere', which matches none: choose among .*to_q"):
+        add_lora(transformer, LoraSpec(targets=("attn.nowhere",)), (), seed=0)
+
+
+def test_a_lane_with_embeddings_needs_neither_text_encoders_nor_autoencoder(
+    family: ModelFamily, model: ModelAdapter, checkpoint_of: CheckpointOf
+) -> None:
+    path, spec = checkpoint_of(family), BaseModelSpec(family=family)
+    embeddings = encode_prompts(spec, path, [PROMPT, ""])
+    lean = loaded(family, path, parts=frozenset({Part.TRANSFORMER}), embeddings=embeddings)
+    sampling = sampling_of(family, guidance_scale=3.0)
+    noise, sigma = noise_for(model, sampling), torch.full((2,), 0.7)
+    predicted, expected = (
+        each.predict_velocity(noise, sigma, each.conditioning(PROMPT, sampling)) for each in (lean, model)
+    )
+    assert torch.equal(predicted, expected)
+    assert torch.equal(lean.sigmas(5, height=32, width=32), model.sigmas(5, height=32, width=32))
+    with pytest.raises(ModelLoadError, match="autoencoder was not loaded"):
+        lean.decode(noise, height=32, width=32)
+
+
+def test_a_prompt_that_was_not_encoded_up_front_fetches_the_text_encoders(
+    family: ModelFamily, model: ModelAdapter, checkpoint_of: CheckpointOf
+) -> None:
+    lean = loaded(family, checkpoint_of(family))
+    lean.drop_text_encoders()
+    embeds, expected = lean.encode_prompt("a green triangle"), model.encode_prompt("a green triangle")
+    assert all(torch.equal(embeds[name], expected[name]) for name in expected)
+
+
+def test_a_size_that_the_model_cannot_draw_is_refused(model: ModelAdapter) -> None:
+    with pytest.raises(
+        ModelLoadError, match=r"`sampling.width` must be a multiple of 8 for this model, got 36: take 32 or 40"
+    ):
+        model.latent_shape(32, 36)

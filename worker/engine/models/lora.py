@@ -28,13 +28,15 @@ def add_lora(transformer: torch.nn.Module, spec: LoraSpec, default_targets: Iter
         ModelLoadError: when a target matches no linear layer; the message lists what could be matched.
     """
     targets = tuple(spec.targets or default_targets)
-    config = LoraConfig(r=spec.rank, lora_alpha=spec.alpha, target_modules=list(targets), init_lora_weights="gaussian")
-    for expert in experts_of(transformer).values():
-        _check_targets(expert, targets)
+    experts = list(experts_of(transformer).values())
+    matched = [_matched_targets(expert, targets) for expert in experts]
     transformer.requires_grad_(False)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        for expert in experts_of(transformer).values():
+        for expert, modules in zip(experts, matched, strict=True):
+            config = LoraConfig(
+                r=spec.rank, lora_alpha=spec.alpha, target_modules=modules, init_lora_weights="gaussian"
+            )
             expert.add_adapter(config, adapter_name=ADAPTER_NAME)
     for parameter in lora_parameters(transformer).values():
         parameter.data = at_least_fp32(parameter.data)
@@ -90,15 +92,29 @@ def lora_disabled(transformer: torch.nn.Module) -> Iterator[None]:
             expert.enable_adapters()
 
 
-def _check_targets(transformer: torch.nn.Module, targets: Iterable[str]) -> None:
-    linear = [name for name, module in transformer.named_modules() if isinstance(module, torch.nn.Linear)]
+def _matched_targets(transformer: torch.nn.Module, targets: Iterable[str]) -> list[str]:
+    """The targets as peft is to have them.
+
+    An ending that also fits a module which is not linear (FLUX.2's `attn.to_out` is a layer here and a list of layers
+    there) is written out as the linear layers meant: peft would refuse the other.
+
+    Raises:
+        ModelLoadError: for a target that matches no linear layer, listing what could be matched.
+    """
+    modules = dict(transformer.named_modules())
+    linear = [name for name, module in modules.items() if isinstance(module, torch.nn.Linear)]
+    matched: list[str] = []
     for target in targets:
-        if not any(name == target or name.endswith(f".{target}") for name in linear):
+        fitting = [name for name in modules if name == target or name.endswith(f".{target}")]
+        layers = [name for name in fitting if isinstance(modules[name], torch.nn.Linear)]
+        if not layers:
             existing = {_without_indices(name) for name in linear}
             raise ModelLoadError(
                 f"`lora.targets` must name linear layers of the model, got {target!r}, which matches none: "
                 f"choose among {listing(existing)}"
             )
+        matched += [target] if len(layers) == len(fitting) else layers
+    return matched
 
 
 def _without_indices(name: str) -> str:
