@@ -1,22 +1,48 @@
 """Every family that makes clips, on its tiny checkpoint: it draws what diffusers draws, trains and exports."""
 
+import io
+from pathlib import Path
 from typing import Any
 
+import av
 import numpy as np
 import pytest
 import torch
 from diffusers import DiffusionPipeline, FlowMatchEulerDiscreteScheduler, UniPCMultistepScheduler, WanPipeline
 
 from tests.engine.models.conftest import CheckpointOf
-from tests.engine.models.proofs import PROMPT, drawn_by_diffusers, drawn_here, loaded, noise_for, sampling_of
+from tests.engine.models.proofs import (
+    LORA,
+    PROMPT,
+    drawn_by_diffusers,
+    drawn_here,
+    loaded,
+    noise_for,
+    one_batch,
+    run_spec_of,
+    sampling_of,
+    with_trained_lora,
+)
 from worker.contracts.families import FAMILY_TRAITS
 from worker.contracts.names import GuidanceKind, ModelFamily
-from worker.contracts.sections import SamplingSpec
+from worker.contracts.sections import BaseModelSpec, LoraSpec, SamplingSpec
 from worker.engine.errors import ModelLoadError
 from worker.engine.models.base import ModelAdapter
+from worker.engine.models.experts import Experts
+from worker.engine.models.lora import add_lora, lora_parameters
+from worker.engine.models.parts import Part
+from worker.engine.models.registry import encode_prompts
+from worker.engine.reward.scorer import Scorer
+from worker.engine.rollout.engine import RolloutEngine
+from worker.engine.sync.adapter import publish
+from worker.engine.telemetry.media import encode_clip
+from worker.engine.trainer.export import LORA_FILE, read_lora
+from worker.engine.types import GenerationRequest
+from worker.pipeline.types import Fragment, FragmentKey, Purpose
 from worker.tiny_models.clips import build_wan22_ti2v
 
 CLIP = {"num_frames": 9}
+EXACT = {"rtol": 0.0, "atol": 0.0}
 WITH_UNIPC = (ModelFamily.WAN, ModelFamily.WAN22)
 TI2V = "wan22 ti2v"
 
@@ -33,6 +59,11 @@ def checkpoint(
     torch.manual_seed(0)
     build_wan22_ti2v().save_pretrained(folder)
     return ModelFamily.WAN22, str(folder)
+
+
+@pytest.fixture(scope="module")
+def model(checkpoint: tuple[ModelFamily, str]) -> ModelAdapter:
+    return loaded(*checkpoint)
 
 
 @pytest.fixture(scope="module")
@@ -108,8 +139,8 @@ def test_the_published_scheduler_at_first_order_is_ours(checkpoint: tuple[ModelF
     assert torch.allclose(ours.latents, theirs.latents, atol=1e-4)
 
 
-def test_sigmas_fall_from_1_to_0(checkpoint: tuple[ModelFamily, str]) -> None:
-    sigmas = loaded(*checkpoint).sigmas(7, height=32, width=32, num_frames=9)
+def test_sigmas_fall_from_1_to_0(model: ModelAdapter) -> None:
+    sigmas = model.sigmas(7, height=32, width=32, num_frames=9)
     assert (len(sigmas), sigmas.dtype) == (8, torch.float32)
     assert (float(sigmas[0]), float(sigmas[-1])) == (1.0, 0.0)
     assert bool((sigmas.diff() < 0).all())
@@ -117,14 +148,134 @@ def test_sigmas_fall_from_1_to_0(checkpoint: tuple[ModelFamily, str]) -> None:
 
 @pytest.mark.parametrize(("num_frames", "nearest"), [(8, "5 or 9"), (10, "9 or 13"), (2, "1 or 5")])
 def test_a_length_that_cannot_be_made_is_refused_with_the_nearest(
-    checkpoint: tuple[ModelFamily, str], num_frames: int, nearest: str
+    model: ModelAdapter, num_frames: int, nearest: str
 ) -> None:
     with pytest.raises(
         ModelLoadError, match=rf"num_frames` must be a multiple of 4 plus 1 .* got {num_frames}: take {nearest}"
     ):
-        loaded(*checkpoint).latent_shape(32, 32, num_frames)
+        model.latent_shape(32, 32, num_frames)
 
 
 def test_a_checkpoint_with_two_experts_is_no_wan_2_1(checkpoint_of: CheckpointOf) -> None:
     with pytest.raises(ModelLoadError, match="must be wan22 for a checkpoint with two transformers, got wan"):
         loaded(ModelFamily.WAN, checkpoint_of(ModelFamily.WAN22))
+
+
+@pytest.mark.parametrize("guidance", [{}, {"guidance_scale": 3.0, "batched_cfg": True}])
+def test_an_exported_lora_draws_the_same_in_the_plain_pipeline(
+    with_euler: tuple[ModelAdapter, Any], tmp_path: Path, guidance: dict[str, Any]
+) -> None:
+    family, path = with_euler[0].family, with_euler[0]._path
+    if guidance and with_euler[0].guidance is GuidanceKind.EMBEDDED:
+        pytest.skip("its guidance takes one prediction")
+    sampling = sampling_of(family, **CLIP, **guidance)
+    model, pipeline = with_trained_lora(loaded(family, path)), DiffusionPipeline.from_pretrained(path)
+    noise = noise_for(model, sampling)
+    before = drawn_by_diffusers(pipeline, model, sampling, noise)
+    model.save_lora(str(tmp_path), lora_parameters(model.transformer))
+    model.load_lora(pipeline, tmp_path / LORA_FILE)
+    ours, theirs = drawn_here(model, sampling), drawn_by_diffusers(pipeline, model, sampling, noise)
+    torch.testing.assert_close(ours.latents, theirs.latents, **({"rtol": 1e-4, "atol": 1e-4} if guidance else EXACT))
+    assert not torch.allclose(ours.latents, before.latents, atol=1e-2)
+
+
+def test_a_run_may_start_from_an_exported_lora(with_euler: tuple[ModelAdapter, Any], tmp_path: Path) -> None:
+    model = with_trained_lora(loaded(with_euler[0].family, with_euler[0]._path))
+    own = lora_parameters(model.transformer)
+    model.save_lora(str(tmp_path), own)
+    stored = read_lora(str(tmp_path), LORA)
+    assert set(stored.tensors) == set(own)
+    assert all(torch.equal(stored.tensors[name], own[name]) for name in own)
+
+
+def test_both_experts_have_adapters_of_their_own_and_both_draw(checkpoint_of: CheckpointOf) -> None:
+    model = with_trained_lora(loaded(ModelFamily.WAN22, checkpoint_of(ModelFamily.WAN22)))
+    assert isinstance(model.transformer, Experts)
+    own = lora_parameters(model.transformer)
+    assert {name.partition(".")[0] for name in own} == {"transformer", "transformer_2"}
+    sampling = sampling_of(ModelFamily.WAN22, **CLIP)
+    whole = drawn_here(model, sampling).latents
+    for expert in ("transformer", "transformer_2"):
+        changed = with_trained_lora(loaded(ModelFamily.WAN22, checkpoint_of(ModelFamily.WAN22)))
+        with torch.no_grad():
+            for name, parameter in lora_parameters(changed.transformer).items():
+                parameter.mul_(0.0 if name.startswith(f"{expert}.") else 1.0)
+        assert not torch.allclose(drawn_here(changed, sampling).latents, whole, atol=1e-3), expert
+
+
+def test_rows_on_both_sides_of_the_boundary_are_predicted_as_if_alone(checkpoint_of: CheckpointOf) -> None:
+    """Replay packs denoising steps of both experts into one micro-batch."""
+    model = with_trained_lora(loaded(ModelFamily.WAN22, checkpoint_of(ModelFamily.WAN22)))
+    sampling = sampling_of(ModelFamily.WAN22, **CLIP, guidance_scale=2.0, batched_cfg=True)
+    latents, sigmas = torch.randn(4, *model.latent_shape(32, 32, 9)), torch.tensor([0.5, 0.95, 0.3, 0.99])
+    conditioning = model.conditioning(PROMPT, sampling)
+    together = model.predict_velocity(latents, sigmas, conditioning)
+    alone = [model.predict_velocity(latents[i : i + 1], sigmas[i : i + 1], conditioning) for i in range(4)]
+    torch.testing.assert_close(together, torch.cat(alone), rtol=1e-4, atol=1e-5)
+
+
+def test_every_expert_gets_a_gradient_though_rows_ask_one_alone(checkpoint_of: CheckpointOf) -> None:
+    """Ranks reduce gradients together, and each may hold rows of another expert."""
+    model = loaded(ModelFamily.WAN22, checkpoint_of(ModelFamily.WAN22))
+    add_lora(model.transformer, LORA, model.default_lora_targets, seed=1)
+    latents, sigmas = torch.randn(1, *model.latent_shape(32, 32, 9)), torch.tensor([0.5])
+    conditioning = model.conditioning(PROMPT, sampling_of(ModelFamily.WAN22, **CLIP))
+    model.predict_velocity(latents, sigmas, conditioning).square().sum().backward()
+    for name, parameter in lora_parameters(model.transformer).items():
+        assert parameter.grad is not None, name
+        assert name.startswith("transformer_2.") or not parameter.grad.any(), name
+
+
+def test_a_batch_is_drawn_trained_published_and_pulled_at_replay_ratio_one(
+    process_group: None, checkpoint: tuple[ModelFamily, str]
+) -> None:
+    family, path = checkpoint
+    spec = run_spec_of(family, sampling={**CLIP, "guidance_scale": 2.0})
+    stats, receipt, published = one_batch(spec, path)
+    assert stats.maxima["replay_ratio_deviation"] < 1e-5 and stats.maxima["mean_error"] < 1e-4
+    assert receipt.sha256 == published.sha256 and receipt.num_bound_tensors == len(published.tensors)
+
+
+def test_a_fragment_becomes_scored_clips_that_play(checkpoint: tuple[ModelFamily, str]) -> None:
+    family, path = checkpoint
+    spec = run_spec_of(family, sampling=CLIP)
+    rollout = RolloutEngine.load(spec, path)
+    rollout.pull(publish(lora_parameters(rollout._model.transformer), 0))
+    fragment = Fragment(FragmentKey(Purpose.TRAIN, 0, 0, 0), (0, 1), 0)
+    made = rollout.generate(GenerationRequest(fragment=fragment, prompt=PROMPT, run_seed=1, prompt_index=0))
+    assert made.images.shape == (2, 9, 32, 32, 3) and made.trajectories is not None
+    scored = Scorer(spec.rewards).score(fragment, PROMPT, made.images)
+    assert len(set(scored.rewards)) == 2
+    with av.open(io.BytesIO(encode_clip(made.images[0], spec.sampling.fps)), "r") as container:
+        frames = [frame.to_ndarray(format="rgb24") for frame in container.decode(video=0)]
+    assert len(frames) == 9
+    # Random weights draw noise, of which the codec keeps only the coarse.
+    assert np.corrcoef(np.stack(frames).ravel(), made.images[0].ravel())[0, 1] > 0.8
+
+
+def test_a_target_that_fits_nothing_is_refused_with_what_exists(checkpoint: tuple[ModelFamily, str]) -> None:
+    transformer = loaded(*checkpoint, parts=frozenset({Part.TRANSFORMER})).transformer
+    with pytest.raises(ModelLoadError, match=r"got 'attn.nowhere', which matches none: choose among .*to_q"):
+        add_lora(transformer, LoraSpec(targets=("attn.nowhere",)), (), seed=0)
+
+
+def test_a_lane_with_embeddings_needs_neither_text_encoders_nor_autoencoder(
+    checkpoint: tuple[ModelFamily, str], model: ModelAdapter
+) -> None:
+    family, path = checkpoint
+    embeddings = encode_prompts(BaseModelSpec(family=family), path, [PROMPT, ""])
+    lean = loaded(family, path, parts=frozenset({Part.TRANSFORMER}), embeddings=embeddings)
+    sampling = sampling_of(family, **CLIP, guidance_scale=3.0)
+    noise, sigma = noise_for(model, sampling), torch.full((2,), 0.7)
+    predicted, expected = (
+        each.predict_velocity(noise, sigma, each.conditioning(PROMPT, sampling)) for each in (lean, model)
+    )
+    assert torch.equal(predicted, expected)
+    with pytest.raises(ModelLoadError, match="autoencoder was not loaded"):
+        lean.decode(noise, height=32, width=32, num_frames=9)
+
+
+def test_the_traits_in_the_contracts_are_the_checkpoints_own(model: ModelAdapter) -> None:
+    traits = FAMILY_TRAITS[model.family]
+    assert model.guidance is traits.guidance
+    assert model._pipeline.vae_scale_factor_temporal == traits.frames_per_latent

@@ -29,4 +29,7 @@ def read_lora(path: str, spec: LoraSpec) -> PublishedAdapter:
     for name, wanted in (("r", spec.rank), ("lora_alpha", spec.alpha)):
         if settings.get(name) != wanted:
             raise ModelLoadError(f"`{name}` of {file.name} must be {wanted} as in `lora`, got {settings.get(name)}")
+    if not all(name.startswith(f"{COMPONENT}.") for name in stored):
+        # Several experts: in memory too, each one's tensors bear its component's name.
+        return publish(stored, 0)
     return publish({name.removeprefix(f"{COMPONENT}."): tensor for name, tensor in stored.items()}, 0)
