@@ -11,7 +11,7 @@ Every pair's loss is divided by the known number of pairs of the whole mini-batc
 mean however it was cut and in whatever order it came. All methods are entered by every rank with the same arguments.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import deepspeed
@@ -20,13 +20,15 @@ from deepspeed.runtime.base_optimizer import ZeROOptimizer
 
 from worker.contracts.names import Role
 from worker.contracts.run_spec import RunSpec
-from worker.engine.errors import LendingError, MinibatchError, NonFiniteError, SyncError
+from worker.engine.errors import NonFiniteError, SyncError
 from worker.engine.models.determinism import apply_determinism
 from worker.engine.sync.adapter import publish
 from worker.engine.trainer import checkpoint
 from worker.engine.trainer.deepspeed_config import build_optimizer, deepspeed_config
 from worker.engine.trainer.gradients import drop_gradients, step_optimizer
 from worker.engine.trainer.learner import HeldGroup, build_learner
+from worker.engine.trainer.loan import Loan
+from worker.engine.trainer.minibatch import OpenMinibatch
 from worker.engine.trainer.policy import TrainedPolicy
 from worker.engine.trainer.replay import Gate
 from worker.engine.trainer.tally import Tally
@@ -53,7 +55,6 @@ class TrainerEngine:
         self.generator = self._policy.generator
         """Generates while this rank is lent, beside whatever gradients are open; `None` where the run never lends."""
         self._behaviour = self._policy.behaviour
-        self._serves = Role.TRAINER
         trained = list(self._parameters.values())
         self._engine, *_ = deepspeed.initialize(
             model=self._policy.module,
@@ -67,9 +68,8 @@ class TrainerEngine:
         self._learner = build_learner(
             spec, self._model, self._engine, self._behaviour, lambda: int(self._engine.global_steps)
         )
-        self._open_groups: set[tuple[int, int]] = set()
-        self._num_open_pairs = 0
-        self._num_pairs_total = 0
+        self._loan = Loan(spec, self._policy, self._engine)
+        self._open = OpenMinibatch(spec.algebra)
 
     def initial_adapter(self) -> PublishedAdapter:
         """Policy version 0: what a fresh LoRA (or the one loaded by `load_adapter`) holds."""
@@ -87,14 +87,7 @@ class TrainerEngine:
         Raises:
             LendingError: when the run was set up without lending.
         """
-        if to is Role.ROLLOUT and self.generator is None:
-            raise LendingError(
-                "a trainer lane was told to generate, but `pipeline.placement` is not `colocated` and `pipeline.tag` "
-                "is `off`: it holds no twin to generate with"
-            )
-        if to is not self._serves:
-            self._policy.lend(to_generation=to is Role.ROLLOUT)
-        self._serves = to
+        self._loan.switch(to)
 
     def accumulate(
         self,
@@ -124,10 +117,9 @@ class TrainerEngine:
             SyncError: when `behaviour` is not what drew the groups.
             LendingError: while this rank serves generation.
         """
-        if self._serves is not Role.TRAINER:
-            raise LendingError("a lent trainer lane must be switched back before it trains: the gang must be whole")
+        self._loan.require_training("trains")
         held_of: dict[int, HeldGroup] = {group.group: self._learner.take(group) for group in groups}
-        self._admit(groups, held_of, num_pairs_total)
+        self._open.admit(groups, held_of, num_pairs_total)
         gate = self._gate(groups, behaviour, staleness) if fresh else Gate.OFF
         tally = Tally()
         for micro in self._share(sorted(held_of)):
@@ -147,26 +139,25 @@ class TrainerEngine:
 
         Raises:
             MinibatchError: when pairs of the mini-batch are still missing.
+            LendingError: while this rank serves generation.
             NonFiniteError: for a gradient that is not finite; nothing was changed and the gradients are dropped.
         """
-        if self._num_open_pairs != self._num_pairs_total or not self._num_open_pairs:
-            raise MinibatchError(
-                f"a mini-batch of {self._num_pairs_total} pairs must be complete at its optimizer step, "
-                f"got {self._num_open_pairs}: accumulate the missing groups or abort"
-            )
+        self._loan.require_training("takes an optimizer step")
+        self._open.require_complete()
         try:
             norm = step_optimizer(self._engine, self._parameters, self._spec.optimizer.max_grad_norm)
         except NonFiniteError:
             self.abort()
             raise
-        self._close()
+        self._open.close()
         self._policy.stepped(int(self._engine.global_steps))
         return {"grad_norm": norm, "learning_rate": float(self._engine.get_lr()[0])}
 
     def abort(self) -> None:
-        """Drop the open mini-batch: the next step is as if it had never been begun."""
+        """Drop the open mini-batch: the next step is as if it had never been begun. A lent rank is switched back."""
+        self._loan.switch(Role.TRAINER)
         drop_gradients(self._engine, self._parameters)
-        self._close()
+        self._open.close()
 
     def snapshot(self) -> dict[str, torch.Tensor]:
         """A copy of the current weights, to be published while training goes on."""
@@ -186,12 +177,10 @@ class TrainerEngine:
 
         Raises:
             MinibatchError: when gradients are open: they are no part of a checkpoint.
+            LendingError: while this rank serves generation.
         """
-        if self._num_open_pairs:
-            raise MinibatchError(
-                f"a checkpoint must be taken between mini-batches, got {self._num_open_pairs} open pairs: "
-                "commit or abort first"
-            )
+        self._loan.require_training("is saved")
+        self._open.require_empty()
         return checkpoint.save(self._engine, uri, client_state, self._rank, self._world_size, behaviour=behaviour)
 
     def load_checkpoint(self, uri: str) -> dict[str, Any]:
@@ -222,34 +211,3 @@ class TrainerEngine:
             raise SyncError(f"`behaviour` must be given to judge the replay gate on data of staleness {staleness}")
         self._behaviour.hold(behaviour, groups)
         return Gate.BEHAVIOUR
-
-    def _admit(self, groups: Sequence[GroupBatch], held_of: Mapping[int, HeldGroup], num_pairs_total: int) -> None:
-        if self._num_open_pairs and num_pairs_total != self._num_pairs_total:
-            raise MinibatchError(
-                f"`num_pairs_total` must stay {self._num_pairs_total} within a mini-batch, got {num_pairs_total}"
-            )
-        keys = [(group.batch, group.group) for group in groups]
-        doubled = self._open_groups.intersection(keys)
-        if doubled or len(set(keys)) < len(keys):
-            raise MinibatchError(f"each group must enter a mini-batch once, got again: {sorted(doubled) or keys}")
-        algebra = self._spec.algebra
-        pairs_per_group = algebra.num_units_per_group * algebra.num_trained_denoising_steps
-        for group in groups:
-            found = len(held_of[group.group])
-            if found != pairs_per_group or len(group.advantages) != algebra.group_size:
-                raise MinibatchError(
-                    f"group {group.group} must hold {pairs_per_group} pairs of {algebra.group_size} trajectories, "
-                    f"got {found} of {len(group.advantages)}"
-                )
-        num_pairs = len(groups) * pairs_per_group
-        if self._num_open_pairs + num_pairs > num_pairs_total:
-            raise MinibatchError(
-                f"the mini-batch must hold {num_pairs_total} pairs, got {self._num_open_pairs + num_pairs}"
-            )
-        self._open_groups.update(keys)
-        self._num_open_pairs += num_pairs
-        self._num_pairs_total = num_pairs_total
-
-    def _close(self) -> None:
-        self._open_groups.clear()
-        self._num_open_pairs = self._num_pairs_total = 0

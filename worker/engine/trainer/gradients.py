@@ -57,7 +57,7 @@ def drop_gradients(engine: Any, parameters: Mapping[str, torch.nn.Parameter]) ->
 
 
 def _drop_cut_gradients(optimizer: Any) -> None:
-    """ZeRO 3 overwrites what it holds at the first backward after `zero_grad`, but only if nothing waits in a bucket."""
+    """ZeRO 3 overwrites what it holds at the first backward after `zero_grad`, if nothing waits in a bucket."""
     optimizer.zero_grad(set_to_none=True)
     optimizer.averaged_gradients = {}
     for bucket in optimizer.ipg_buckets.values():

@@ -40,22 +40,18 @@ class IdleStates:
         return bool(self._away)
 
     def offload(self, *, with_base: bool = False) -> Moved:
-        """To the host. Trained weights stay; the frozen base goes `with_base`. Once more before `reload` does nothing.
-
-        Raises:
-            RuntimeError: on a device whose memory is exhausted even so; nothing was moved then.
-        """
+        """To the host, what is not there yet. Trained weights stay; the frozen base goes `with_base`."""
         start = time.perf_counter()
-        if not self._away:
-            found = [storage for storage in self._storages(with_base) if _is_movable(storage)]
-            self._away = [(storage, self._host_buffer(storage.nbytes())) for storage in found]
-            for storage, host in self._away:
-                host.copy_(_bytes_of(storage), non_blocking=True)
-            get_accelerator().synchronize()
-            for storage, _ in self._away:
-                storage.resize_(0)
-            get_accelerator().empty_cache()
-        return Moved(sum(host.numel() for _, host in self._away), time.perf_counter() - start)
+        found = [storage for storage in self._storages(with_base) if _is_movable(storage)]
+        moved = [(storage, self._host_buffer(storage.nbytes())) for storage in found]
+        for storage, host in moved:
+            host.copy_(_bytes_of(storage), non_blocking=True)
+        get_accelerator().synchronize()
+        for storage, _ in moved:
+            storage.resize_(0)
+        get_accelerator().empty_cache()
+        self._away += moved
+        return Moved(sum(host.numel() for _, host in moved), time.perf_counter() - start)
 
     def reload(self) -> Moved:
         """Back to the device, in place."""
@@ -137,7 +133,7 @@ def _is_movable(storage: torch.UntypedStorage) -> bool:
 
 
 def _bytes_of(storage: torch.UntypedStorage) -> torch.Tensor:
-    return torch.empty(0, dtype=torch.uint8, device=storage.device).set_(storage)  # type: ignore[call-overload]
+    return torch.empty(0, dtype=torch.uint8, device=storage.device).set_(storage)
 
 
 def _is_cpu() -> bool:

@@ -16,6 +16,7 @@ from worker.engine.trainer.behaviour import BehaviourPolicy
 from worker.engine.trainer.deepspeed_config import deepspeed_config
 from worker.engine.trainer.followers import Followers
 from worker.engine.trainer.policy_module import CutPolicyModule, PolicyModule
+from worker.engine.trainer.recomputation import recompute_blocks
 from worker.engine.trainer.sharding import WholeTwin, gathered, load_cut
 from worker.engine.types import PublishedAdapter
 
@@ -38,6 +39,7 @@ class TrainedPolicy:
         needs_second = bool(spec.pipeline.max_staleness) or spec.algorithm.needs.second_adapter
         self.behaviour = BehaviourPolicy(self.model) if needs_second else None
         """The older policy that stale data or the algorithm ask for."""
+        recompute_blocks(self.model.transformer, spec.deepspeed.gradient_checkpointing, is_cut=is_cut)
         behaviour = None if self.behaviour is None else self.behaviour.transformer
         self.module = CutPolicyModule(self.model, behaviour) if is_cut else PolicyModule(self.model)
         """For DeepSpeed to wrap."""

@@ -1,0 +1,76 @@
+"""Each named configuration builds an engine that takes the plain step, aborts without a trace and resumes bit for bit."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+
+from tests.engine.trainer.gradients_seen import relative_distance
+from worker.contracts.deepspeed import ZeroConfig
+from worker.contracts.run_spec import RunSpec
+from worker.engine.trainer.deepspeed_config import FOLDER, deepspeed_config
+from worker.engine.trainer.engine import TrainerEngine
+from worker.engine.types import GroupBatch
+
+NUM_PAIRS = 24
+CONFIGS = pytest.mark.parametrize("config", list(ZeroConfig))
+TrainerMaker = Callable[..., TrainerEngine]
+
+
+def step(trainer: TrainerEngine, groups: list[GroupBatch]) -> float:
+    trainer.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=False)
+    return trainer.commit()["grad_norm"]
+
+
+def weights(trainer: TrainerEngine) -> torch.Tensor:
+    return torch.cat([tensor.flatten() for tensor in trainer.snapshot().values()])
+
+
+def test_names_and_files_are_the_same() -> None:
+    assert {file.stem for file in FOLDER.glob("*.json")} == {config.value for config in ZeroConfig}
+
+
+@CONFIGS
+def test_a_name_says_what_its_file_does(config: ZeroConfig) -> None:
+    zero = json.loads((FOLDER / f"{config.value}.json").read_text())["zero_optimization"]
+    assert zero["stage"] == config.stage
+    assert ("offload_optimizer" in zero) is config.offloads_optimizer
+    assert ("offload_param" in zero) is config.offloads_weights
+
+
+@CONFIGS
+def test_every_configuration_takes_the_plain_steps_and_an_abort_leaves_no_trace(
+    make_trainer: TrainerMaker, groups: list[GroupBatch], tmp_path: Path, config: ZeroConfig
+) -> None:
+    plain, trainer = make_trainer(), make_trainer(deepspeed={"config": config})
+    assert trainer._engine.zero_optimization_stage() == config.stage
+    assert step(trainer, groups) == pytest.approx(step(plain, groups), rel=1e-4)
+    assert relative_distance(weights(trainer), weights(plain)) < 1e-4
+    trainer.save_checkpoint(str(tmp_path / "one"), {})
+    trainer.accumulate(groups[:1], num_pairs_total=NUM_PAIRS, fresh=False)
+    trainer.abort()
+    expected = step(trainer, groups), trainer.adapter(1).sha256
+    resumed = make_trainer(deepspeed={"config": config})
+    resumed.load_checkpoint(str(tmp_path / "one"))
+    assert (step(resumed, groups), resumed.adapter(1).sha256) == expected
+
+
+def test_overrides_reach_deepspeed_and_leave_the_rest(make_spec: Callable[..., RunSpec]) -> None:
+    overrides = {"zero_optimization": {"sub_group_size": 5000, "overlap_comm": True}}
+    spec = make_spec(deepspeed={"config": "zero3", "overrides": overrides})
+    changed = deepspeed_config(spec, 10_000)["zero_optimization"]
+    plain = deepspeed_config(make_spec(deepspeed={"config": "zero3"}), 10_000)["zero_optimization"]
+    assert {name for name in changed if changed[name] != plain[name]} == {"sub_group_size", "overlap_comm"}
+
+
+def test_steps_do_not_depend_on_the_size_of_sub_groups(make_trainer: TrainerMaker, groups: list[GroupBatch]) -> None:
+    whole = make_trainer(deepspeed={"config": "zero3"}, optimizer={"max_grad_norm": 1e9})
+    parts = make_trainer(
+        deepspeed={"config": "zero3", "overrides": ["zero_optimization.sub_group_size=1000"]},
+        optimizer={"max_grad_norm": 1e9},
+    )
+    for trainer in (whole, parts):
+        step(trainer, groups)
+    assert relative_distance(weights(parts), weights(whole)) < 1e-6

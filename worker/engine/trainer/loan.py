@@ -1,0 +1,71 @@
+"""A trainer rank's turn from training to generation and back.
+
+```text
+to generation ─► idle state to the host ─► ZeRO 3: twin filled ─► ZeRO 3: the rank's part of the base to the host
+to training   ─► twin emptied ─► everything back in place, bit for bit
+```
+
+To the host only where the spec asks for it. In ZeRO 3 filling the twin is a collective: the ranks are lent together.
+"""
+
+import logging
+from typing import Any
+
+from worker.contracts.names import Role
+from worker.contracts.run_spec import RunSpec
+from worker.engine.errors import LendingError
+from worker.engine.trainer.idle_states import IdleStates
+from worker.engine.trainer.policy import TrainedPolicy
+
+logger = logging.getLogger(__name__)
+
+MIB = 2**20
+
+
+class Loan:
+    def __init__(self, spec: RunSpec, policy: TrainedPolicy, engine: Any) -> None:
+        """`engine` is DeepSpeed's, around the policy's module."""
+        self._policy = policy
+        self._is_cut = spec.deepspeed.zero_stage == 3
+        self._idle = IdleStates(engine, policy.module) if spec.deepspeed.offload_idle_states else None
+        self._serves = Role.TRAINER
+
+    def switch(self, to: Role) -> None:
+        """Turn to generation (`to` is rollout) or back; open gradients stay as they are.
+
+        Raises:
+            LendingError: when the run was set up without lending.
+        """
+        if to is Role.ROLLOUT and self._policy.generator is None:
+            raise LendingError(
+                "a trainer lane was told to generate, but `pipeline.placement` is not `colocated` and `pipeline.tag` "
+                "is `off`: it holds no twin to generate with"
+            )
+        if to is self._serves:
+            return
+        if to is Role.ROLLOUT:
+            self._offload(with_base=False)
+            self._policy.lend(to_generation=True)
+            self._offload(with_base=self._is_cut)
+        else:
+            self._policy.lend(to_generation=False)
+            self._reload()
+        self._serves = to
+
+    def require_training(self, what: str) -> None:
+        """Raises `LendingError` while the rank generates."""
+        if self._serves is not Role.TRAINER:
+            raise LendingError(f"a lent trainer lane must be switched back before it {what}: the gang must be whole")
+
+    def _offload(self, *, with_base: bool) -> None:
+        if self._idle is None:
+            return
+        moved = self._idle.offload(with_base=with_base)
+        if moved.num_bytes:
+            logger.info("moved %.1f MiB to the host in %.3f s", moved.num_bytes / MIB, moved.seconds)
+
+    def _reload(self) -> None:
+        if self._idle is None:
+            return
+        moved = self._idle.reload()
+        logger.info("moved %.1f MiB back to the device in %.3f s", moved.num_bytes / MIB, moved.seconds)
