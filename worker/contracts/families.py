@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from worker.contracts.names import GuidanceKind, ModelFamily
+from worker.contracts.sections import SamplingSpec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,3 +34,31 @@ FAMILY_TRAITS: Mapping[ModelFamily, FamilyTraits] = {
     ModelFamily.WAN22: FamilyTraits(guidance=GuidanceKind.TRUE_CFG, takes_negative_prompt=True, frames_per_latent=4),
     ModelFamily.HUNYUAN_VIDEO: FamilyTraits(guidance=GuidanceKind.EMBEDDED, frames_per_latent=4),
 }
+
+
+def sampling_problems(family: ModelFamily, sampling: SamplingSpec) -> list[str]:
+    """What a family cannot draw of what `sampling` asks for, each as a sentence for the user."""
+    traits, found = FAMILY_TRAITS[family], []
+    per_latent, num_frames = traits.frames_per_latent, sampling.num_frames
+    if per_latent is None and num_frames > 1:
+        found.append(f"`sampling.num_frames` must be 1 for {family}, got {num_frames}: it makes pictures, not clips")
+    if per_latent is not None and (num_frames - 1) % per_latent:
+        below = num_frames - (num_frames - 1) % per_latent
+        found.append(
+            f"`sampling.num_frames` must be a multiple of {per_latent} plus 1 for {family}, got {num_frames}: "
+            f"take {below} or {below + per_latent}"
+        )
+    if traits.guidance is GuidanceKind.TRUE_CFG:
+        scales = {"guidance_scale": sampling.guidance_scale, "train_guidance_scale": sampling.train_guidance_scale}
+        found += [
+            f"`sampling.{name}` must be ≥ 1 for {family}, got {scale}: 1 is no guidance, less would steer away from "
+            "the prompt"
+            for name, scale in scales.items()
+            if scale is not None and scale < 1
+        ]
+    if sampling.negative_prompt and not traits.takes_negative_prompt:
+        found.append(
+            f"`sampling.negative_prompt` must be empty for {family}, got {sampling.negative_prompt!r}: "
+            "its pipeline takes none"
+        )
+    return found

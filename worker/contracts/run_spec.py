@@ -9,6 +9,7 @@ from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.algorithms import DIFFERENTIABLE_REWARDS, AlgorithmSpec, FlowGrpoSpec
 from worker.contracts.base import Contract, Count, Index
 from worker.contracts.deepspeed import DeepSpeedSpec
+from worker.contracts.families import sampling_problems
 from worker.contracts.names import Placement, RewardMixing
 from worker.contracts.rewards import RewardSpec
 from worker.contracts.sections import (
@@ -95,6 +96,8 @@ class RunSpec(Contract):
             raise ValueError(
                 "`lanes.num_rollout` must be ≥ 1 for disaggregated placement, got 0: nobody would generate"
             )
+        for problem in sampling_problems(self.base_model.family, self.sampling):
+            raise ValueError(problem)
         self._check_algorithm()
         _ = self.algebra
         return self

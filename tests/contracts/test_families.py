@@ -1,0 +1,44 @@
+"""What a model family cannot draw is refused before any weights are read."""
+
+from typing import Any
+
+import pytest
+
+from worker.contracts.families import FAMILY_TRAITS
+from worker.contracts.names import ModelFamily
+from worker.contracts.run_spec import RunSpec
+
+
+def spec(family: str, **sampling: Any) -> RunSpec:
+    return RunSpec.model_validate(
+        {
+            "base_model": {"family": family},
+            "prompts": {"inline": [f"prompt {number}" for number in range(8)]},
+            "rewards": [{"name": "colorfulness"}],
+            "sampling": sampling,
+        }
+    )
+
+
+def test_every_family_has_traits() -> None:
+    assert set(FAMILY_TRAITS) == set(ModelFamily)
+
+
+@pytest.mark.parametrize(
+    ("family", "sampling", "message"),
+    [
+        ("qwen_image", {"num_frames": 5}, "`sampling.num_frames` must be 1 for qwen_image, got 5"),
+        ("wan", {"num_frames": 8}, "a multiple of 4 plus 1 for wan, got 8: take 5 or 9"),
+        ("sd3", {"guidance_scale": 0.5}, "`sampling.guidance_scale` must be ≥ 1 for sd3, got 0.5"),
+        ("z_image", {"train_guidance_scale": 0.0}, "`sampling.train_guidance_scale` must be ≥ 1 for z_image, got 0.0"),
+        ("flux", {"negative_prompt": "blurred"}, "`sampling.negative_prompt` must be empty for flux, got 'blurred'"),
+    ],
+)
+def test_what_a_family_cannot_draw_is_refused(family: str, sampling: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        spec(family, **sampling)
+
+
+def test_training_follows_the_guidance_of_sampling_unless_told_otherwise() -> None:
+    assert spec("sd3", guidance_scale=4.5).sampling.training_guidance == 4.5
+    assert spec("sd3", guidance_scale=4.5, train_guidance_scale=1.0).sampling.training_guidance == 1.0
