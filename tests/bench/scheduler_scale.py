@@ -37,6 +37,8 @@ from worker.pipeline.types import (
     Pulled,
     Score,
     Scored,
+    Snapshot,
+    Snapshotted,
     Switch,
     Switched,
 )
@@ -91,6 +93,8 @@ def answer(action: Action, num_groups: int, random: Random) -> tuple[float, Even
             return seconds, Accumulated(batch, minibatch, epoch, groups)
         case Commit(batch, minibatch, epoch):
             return 0.1, Committed(batch, minibatch, epoch)
+        case Snapshot(_, version):
+            return 0.01, Snapshotted(version)
         case Publish(_, version):
             return 0.2, Published(version)
         case _:

@@ -30,9 +30,9 @@ from worker.pipeline.types import (
     Fragment,
     FragmentKey,
     Generated,
-    Published,
     Pulled,
     Purpose,
+    Snapshotted,
     Switched,
 )
 
@@ -107,7 +107,7 @@ class PlayedRun:
                     check_replay_gate(merge_stats(self._stats), self.spec.replay_gate)
                 self._stats.clear()
                 self._trainer.commit()
-            case Published(version):
+            case Snapshotted(version):
                 self._publish(version)
 
     def _publish(self, version: int) -> None:
@@ -159,5 +159,6 @@ def _costs(lanes: list[str]) -> CostTable:
     return costs | {
         (GANG, CostKind.ACCUMULATE): Cost(0.0, 1.0),
         (GANG, CostKind.COMMIT): Cost(0.1),
-        (GANG, CostKind.PUBLISH): Cost(0.1),
+        (GANG, CostKind.SNAPSHOT): Cost(0.1),
+        (GANG, CostKind.PUBLISH): Cost(0.5),
     }

@@ -23,10 +23,13 @@ from worker.pipeline.types import (
     Pull,
     Purpose,
     Score,
+    Snapshot,
     Switch,
 )
 
 GANG = "trainer gang"
+PUBLISHER = "publisher"
+"""Publishes beside the gang."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +100,8 @@ def reward_of(key: FragmentKey, member: int) -> float:
 
 def worker_of(action: Action) -> str:
     """Who is at work on it: a lane, or all trainer lanes together."""
+    if isinstance(action, Publish):
+        return PUBLISHER
     return action.lane if isinstance(action, Pull | Switch | Generate | Score) else GANG
 
 
@@ -115,6 +120,8 @@ class Books:
     """(batch, epoch, mini-batch, group), in order."""
     committed: list[tuple[int, int, int]] = field(default_factory=list)
     """(batch, epoch, mini-batch), in order."""
+    snapshots: list[int] = field(default_factory=list)
+    """Versions trained and copied, each published afterwards."""
     published: list[int] = field(default_factory=list)
     staleness: dict[int, int] = field(default_factory=dict)
     """By batch, as trained."""
@@ -134,13 +141,22 @@ class Books:
     @property
     def head(self) -> int:
         """The batch to be trained now."""
+        return self.settings.first_batch + len(self.snapshots)
+
+    @property
+    def num_complete(self) -> int:
+        """Batches published, those of earlier attempts included."""
         return self.settings.first_batch + len(self.published)
+
+    @property
+    def published_version(self) -> int:
+        return self.published[-1] if self.published else self.settings.first_version
 
     @property
     def place(self) -> tuple[int, int]:
         """Epoch and mini-batch to be trained now."""
         algebra = self.settings.algebra
-        done = len(self.committed) - len(self.published) * algebra.num_minibatches * algebra.num_epochs
+        done = len(self.committed) - len(self.snapshots) * algebra.num_minibatches * algebra.num_epochs
         return divmod(done, algebra.num_minibatches)
 
     @property
@@ -159,7 +175,9 @@ class Books:
         epoch, minibatch = self.place
         due = [group for group in range(algebra.num_groups) if algebra.minibatch_of(group) == minibatch]
         left = [group for group in due if group not in self.groups_taken]
-        if epoch == algebra.num_epochs or not left:
+        if epoch == algebra.num_epochs:
+            return PUBLISHER not in self.under_way
+        if not left:
             return True
         if self.settings.waits_for_all:
             return all(self.is_scored(self.head, group) for group in range(algebra.num_groups))
@@ -220,14 +238,14 @@ class Books:
         if key.purpose is not Purpose.TRAIN:
             assert fragment.policy_version == self.requested[key.purpose, key.batch].policy_version
             return
-        assert self.head <= key.batch <= self.head + self.settings.max_staleness, "back-pressure"
+        assert self.head <= key.batch <= self.num_complete + self.settings.max_staleness, "back-pressure"
         assert key.batch <= self.last_batch_allowed, "a batch begins only while admission is open"
         is_first = key.batch == self.settings.first_batch
         if self.settings.max_staleness == 0:
-            of_batch = self.settings.first_batch_version if is_first else self.trainer_version
+            of_batch = self.settings.first_batch_version if is_first else self.published_version
             assert fragment.policy_version == of_batch, "staleness 0"
         else:
-            assert fragment.policy_version <= self.trainer_version, "a version not published yet"
+            assert fragment.policy_version <= self.published_version, "a version not published yet"
         assert self.batch_versions.setdefault(key.batch, fragment.policy_version) == fragment.policy_version, "mixed"
 
     def _is_under_way(self, kind: type[Generate] | type[Score], key: FragmentKey) -> bool:
@@ -237,6 +255,10 @@ class Books:
         algebra = self.settings.algebra
         epoch, minibatch = self.place
         due = [group for group in range(algebra.num_groups) if algebra.minibatch_of(group) == minibatch]
+        if isinstance(action, Publish):
+            assert (action.batch, action.policy_version) == (self.head - 1, self.snapshots[-1])
+            assert action.policy_version == self.published_version + 1
+            return
         assert not self.is_reserved
         assert self.gang_is_whole, "the gang trains only when every lane of it is at home"
         match action:
@@ -251,7 +273,8 @@ class Books:
             case Commit():
                 assert (action.batch, action.epoch, action.minibatch) == (self.head, epoch, minibatch)
                 assert sorted(self.groups_taken) == due
-            case Publish():
+            case Snapshot():
+                assert self.published_version == self.trainer_version, "one publish at a time"
                 assert epoch == algebra.num_epochs
                 assert (action.batch, action.policy_version) == (self.head, self.trainer_version + 1)
             case _:
@@ -297,9 +320,11 @@ class Books:
                 self.staleness[batch] = self.trainer_version - self.batch_versions[batch]
             case Commit(batch, minibatch, epoch):
                 self.committed.append((batch, epoch, minibatch))
+            case Snapshot(_, version):
+                self.snapshots.append(version)
+                self.trainer_version = version
             case Publish(_, version):
                 self.published.append(version)
-                self.trainer_version = version
 
     def note_lost(self, lane: str) -> None:
         del self.roles[lane], self.serves[lane], self.held_version[lane]

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import Random
 
-from tests.pipeline.books import GANG, Books, Settings, reward_of
+from tests.pipeline.books import GANG, PUBLISHER, Books, Settings, reward_of
 from worker.contracts.names import Role
 from worker.pipeline.types import (
     Accumulate,
@@ -34,6 +34,8 @@ from worker.pipeline.types import (
     Purpose,
     Score,
     Scored,
+    Snapshot,
+    Snapshotted,
     Switch,
     Switched,
     TrainerReleased,
@@ -61,6 +63,8 @@ def answer(action: Action) -> Event:
             return Accumulated(batch, minibatch, epoch, groups)
         case Commit(batch, minibatch, epoch):
             return Committed(batch, minibatch, epoch)
+        case Snapshot(_, version):
+            return Snapshotted(version)
         case Publish(_, version):
             return Published(version)
         case _:
@@ -83,7 +87,7 @@ class RandomExecutor:
         self.scheduler = self.settings.scheduler()
         self.books = Books(self.settings)
         self.num_joined = 0
-        self.speeds: dict[str, int] = {GANG: self.random.choice(SPEEDS)}
+        self.speeds: dict[str, int] = {worker: self.random.choice(SPEEDS) for worker in (GANG, PUBLISHER)}
 
     def run(self) -> "RandomExecutor":
         """Until the run is finished. A turn without progress is a deadlock, unless something outside is missing."""
@@ -138,7 +142,7 @@ class RandomExecutor:
     def _react(self) -> None:
         books = self.books
         if not self.is_paused:
-            books.last_batch_allowed = books.head + self.settings.max_staleness
+            books.last_batch_allowed = books.num_complete + self.settings.max_staleness
         actions = self.scheduler.next_actions(self.now)
         for action in actions:
             if isinstance(action, EvaluationComplete):
@@ -218,6 +222,6 @@ class RandomExecutor:
         if identity in self.books.requested:
             return
         num_groups, group_size = self.random.randint(1, 3), self.random.randint(1, 5)
-        request = EvaluationRequested(*identity, num_groups, group_size, self.books.trainer_version)
+        request = EvaluationRequested(*identity, num_groups, group_size, self.books.published_version)
         self.books.requested[identity] = request
         self._happens(request)

@@ -17,6 +17,7 @@ from worker.pipeline.types import (
     Pull,
     Purpose,
     Score,
+    Snapshot,
     Switch,
 )
 
@@ -87,7 +88,7 @@ def test_the_scheduler_learns_every_cost_from_its_own_events() -> None:
     assert costs.seconds("t", CostKind.PULL) == 1.0
     run.do(Generate, "t")
     assert costs.cost("t", CostKind.GENERATE) == Cost(0.0, 0.5)
-    run.do_all(Generate, Score, Switch, Pull, Accumulate, Commit, Publish)
+    run.do_all(Generate, Score, Switch, Pull, Accumulate, Commit, Snapshot, Publish)
     assert run.scheduler.is_finished
     known = set(costs.table())
     assert {(GANG, kind) for kind in (CostKind.ACCUMULATE, CostKind.COMMIT, CostKind.PUBLISH)} <= known

@@ -22,6 +22,7 @@ from worker.pipeline.types import (
     Pull,
     Purpose,
     Score,
+    Snapshot,
     Switch,
     TrainerReserved,
 )
@@ -158,7 +159,7 @@ def test_in_the_last_batch_and_before_a_pause_lanes_drain() -> None:
     for run in (last, paused):
         run.do_all(Generate, Score)
         assert causes(run) == {"t": None, "g": IdleCause.DRAIN, "s": IdleCause.DRAIN}
-        run.do_all(Accumulate, Commit, Publish)
+        run.do_all(Accumulate, Commit, Snapshot, Publish)
         assert causes(run)["t"] is IdleCause.DRAIN
 
 

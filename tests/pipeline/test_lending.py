@@ -25,6 +25,7 @@ from worker.pipeline.types import (
     Pull,
     Purpose,
     Score,
+    Snapshot,
     Switch,
     Switched,
     TrainerReleased,
@@ -234,6 +235,7 @@ def test_colocated_lanes_all_generate_then_all_train() -> None:
     run.do_all(Score)
     assert run.actions == [Accumulate(0, 0, 0, (0, 1, 2, 3, 4))]
     run.do_all(Accumulate, Commit)
+    run.do(Snapshot)
     assert set(run.do(Publish)) == {Switch("t", Role.ROLLOUT), Switch("t2", Role.ROLLOUT)}
 
 

@@ -111,7 +111,7 @@ def test_an_accumulation_is_answered_with_its_own_groups() -> None:
 
 
 def test_nothing_is_published_that_was_not_asked_for() -> None:
-    with pytest.raises(ProtocolError, match="nothing under way"):
+    with pytest.raises(ProtocolError, match="answer the publish under way, which is None"):
         begun().apply(Published(1))
 
 

@@ -21,6 +21,7 @@ from worker.pipeline.types import (
     Pull,
     Purpose,
     Score,
+    Snapshot,
     TrainerReleased,
     TrainerReserved,
 )
@@ -82,6 +83,7 @@ def test_in_order_a_later_group_waits_at_the_head_of_the_line() -> None:
 def test_the_trained_version_is_pulled_before_the_next_batch() -> None:
     run = HandDriven(TWO_GROUPS)
     run.do_all(Generate, Score, Accumulate, Commit)
+    run.do(Snapshot)
     assert run.do(Publish) == [Pull("g", 1)]
     assert run.do(Pull) == [Generate("g", Fragment(FragmentKey(Purpose.TRAIN, 1, 0, 0), (0, 1), 1))]
 
@@ -90,6 +92,7 @@ def test_every_rollout_lane_pulls_a_new_version_even_with_nothing_to_generate() 
     lanes = (("t", Role.TRAINER), ("s", Role.REWARD), *((f"g{i}", Role.ROLLOUT) for i in range(5)))
     run = HandDriven(TWO_GROUPS, num_batches=1, lanes=lanes)
     run.do_all(Generate, Score, Accumulate, Commit)
+    run.do(Snapshot)
     assert set(run.do(Publish)) == {Pull(f"g{i}", 1) for i in range(5)}
 
 
@@ -113,7 +116,7 @@ def test_training_goes_on_while_an_evaluation_is_unscored() -> None:
         run.do_all(Generate)
         run.do(Score)
     run.apply(LaneJoined("s2", Role.REWARD, None))
-    run.do_all(Accumulate, Commit, Publish, Pull, Generate)
+    run.do_all(Accumulate, Commit, Snapshot, Publish, Pull, Generate)
     assert run.scheduler.batches_completed == 1
 
 
@@ -122,7 +125,7 @@ def test_an_evaluation_fragment_lost_with_its_lane_is_generated_again_under_its_
     run.apply(EvaluationRequested(Purpose.EVALUATE, 0, 1, 2, 0))
     run.do(Generate)
     run.apply(LaneJoined("h", Role.ROLLOUT, 0))
-    run.do_all(Score, Accumulate, Commit, Publish)
+    run.do_all(Score, Accumulate, Commit, Snapshot, Publish)
     assert run.actions == [Generate("g", Fragment(FragmentKey(Purpose.EVALUATE, 0, 0, 0), (0, 1), 0)), Pull("h", 1)]
     run.do(Pull)
     assert run.scheduler.needed_versions == {0, 1}
@@ -140,7 +143,7 @@ def test_an_evaluation_fragment_lost_with_its_lane_is_generated_again_under_its_
 def test_paused_in_mid_batch_the_batch_is_finished_and_no_other_begins() -> None:
     run = HandDriven(TWO_GROUPS)
     run.apply(AdmissionClosed())
-    run.do_all(Generate, Score, Accumulate, Commit, Publish, Pull)
+    run.do_all(Generate, Score, Accumulate, Commit, Snapshot, Publish, Pull)
     assert run.actions == []
     assert run.scheduler.is_quiescent
     assert not run.scheduler.is_finished
@@ -150,7 +153,7 @@ def test_paused_in_mid_batch_the_batch_is_finished_and_no_other_begins() -> None
 def test_samples_are_drawn_while_paused() -> None:
     run = HandDriven(TWO_GROUPS)
     run.apply(AdmissionClosed())
-    run.do_all(Generate, Score, Accumulate, Commit, Publish, Pull)
+    run.do_all(Generate, Score, Accumulate, Commit, Snapshot, Publish, Pull)
     run.apply(EvaluationRequested(Purpose.REQUEST, 1, 1, 2, 1))
     assert not run.scheduler.is_quiescent
     run.do_all(Generate, Score)
@@ -162,6 +165,7 @@ def test_a_finished_run_ends_with_its_last_evaluation() -> None:
     run = HandDriven(TWO_GROUPS, num_batches=1)
     run.do_all(Generate, Score, Accumulate, Commit)
     run.scheduler.apply(EvaluationRequested(Purpose.REQUEST, 0, 1, 2, 0), run.at)
+    run.do(Snapshot)
     run.do(Publish)
     assert not run.scheduler.is_finished
     run.do_all(Pull, Generate, Score)
@@ -202,7 +206,7 @@ def test_a_reserved_trainer_trains_when_it_is_released() -> None:
 
 def test_a_run_is_not_finished_while_its_trainer_is_reserved() -> None:
     run = HandDriven(TWO_GROUPS, num_batches=1)
-    run.do_all(Generate, Score, Accumulate, Commit, Publish, Pull)
+    run.do_all(Generate, Score, Accumulate, Commit, Snapshot, Publish, Pull)
     assert run.scheduler.is_finished
     run.apply(TrainerReserved())
     assert not run.scheduler.is_finished

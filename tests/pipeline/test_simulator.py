@@ -24,6 +24,7 @@ COSTS = per_unit(
         ("s", CostKind.SCORE): 0.5,
         (GANG, CostKind.ACCUMULATE): 4.0,
         (GANG, CostKind.COMMIT): 0.25,
+        (GANG, CostKind.SNAPSHOT): 0.0625,
         (GANG, CostKind.PUBLISH): 0.5,
         ("g", CostKind.PULL): 0.125,
     }
@@ -32,14 +33,14 @@ TWO_GROUPS_OF_TWO = algebra_of(groups_per_minibatch=2, fragments=(1, 2))
 ONE_OF_EACH = pool_of(COSTS, *LANES)
 
 
-def test_the_time_of_a_batch_without_gap_is_generate_score_train_commit_publish_pull_in_a_row() -> None:
+def test_the_time_of_a_batch_without_gap_is_generate_score_train_commit_snapshot_publish_pull_in_a_row() -> None:
     seconds, _ = simulate(Settings(algebra=TWO_GROUPS_OF_TWO, gap=False, num_batches=1), ONE_OF_EACH)
-    assert seconds == 0.125 + 4 * 1.0 + 2 * 0.5 + 2 * 4.0 + 0.25 + 0.5 + 0.125
+    assert seconds == 0.125 + 4 * 1.0 + 2 * 0.5 + 2 * 4.0 + 0.25 + 0.0625 + 0.5 + 0.125
 
 
 def test_with_gap_the_first_group_trains_while_the_second_is_generated() -> None:
     seconds, spans = simulate(Settings(algebra=TWO_GROUPS_OF_TWO, gap=True, num_batches=1), ONE_OF_EACH)
-    assert seconds == 0.125 + 2 * 1.0 + 2 * 0.5 + 2 * 4.0 + 0.25 + 0.5 + 0.125
+    assert seconds == 0.125 + 2 * 1.0 + 2 * 0.5 + 2 * 4.0 + 0.25 + 0.0625 + 0.5 + 0.125
     of_trainer = [(span.cause or span.kind, span.seconds) for span in spans if span.lane == "t"]
     assert of_trainer == [
         (IdleCause.NO_FRAGMENT_READY, 2.125),
@@ -47,8 +48,24 @@ def test_with_gap_the_first_group_trains_while_the_second_is_generated() -> None
         (SpanKind.TRAIN, 4.0),
         (SpanKind.TRAIN, 4.0),
         (SpanKind.TRAIN, 0.25),
-        (SpanKind.PUBLISH, 0.5),
+        (SpanKind.PUBLISH, 0.0625),
+        (IdleCause.PUBLISH_WAIT, 0.5),
         (IdleCause.DRAIN, 0.125),
+    ]
+
+
+def test_one_batch_ahead_the_gang_trains_on_while_its_last_version_is_published() -> None:
+    run = Settings(algebra=algebra_of(groups_per_minibatch=1, fragments=(1, 2)), max_staleness=1, num_batches=2)
+    _, spans = simulate(run, ONE_OF_EACH)
+    assert told(spans, "t")[2:] == [
+        (SpanKind.TRAIN, 3.125, 7.125),
+        (SpanKind.TRAIN, 7.125, 7.375),
+        (SpanKind.PUBLISH, 7.375, 7.4375),
+        (SpanKind.TRAIN, 7.4375, 11.4375),
+        (SpanKind.TRAIN, 11.4375, 11.6875),
+        (SpanKind.PUBLISH, 11.6875, 11.75),
+        (IdleCause.PUBLISH_WAIT, 11.75, 12.25),
+        (IdleCause.DRAIN, 12.25, 12.375),
     ]
 
 
@@ -86,9 +103,10 @@ def test_colocated_lanes_generate_the_whole_batch_then_train_it_with_a_switch_ea
         (SpanKind.SWITCH, 5, 6),
         (SpanKind.TRAIN, 6, 14),
         (SpanKind.TRAIN, 14, 14.25),
-        (SpanKind.PUBLISH, 14.25, 14.75),
+        (SpanKind.PUBLISH, 14.25, 14.3125),
+        (IdleCause.PUBLISH_WAIT, 14.3125, 14.8125),
     ]
-    assert seconds == 14.75
+    assert seconds == 14.8125
 
 
 def test_an_idle_trainer_lane_lends_its_hand_where_that_is_wanted() -> None:
@@ -98,7 +116,7 @@ def test_an_idle_trainer_lane_lends_its_hand_where_that_is_wanted() -> None:
         seconds, spans = simulate(Settings(algebra=TWO_GROUPS_OF_TWO, tag=tag, num_batches=1, gap=False), pool)
         assert (SpanKind.LENT_GENERATE in {span.kind for span in spans}) == (tag is TrainerAssist.GREEDY)
         scored_at = 5.125 if tag is TrainerAssist.OFF else 4.125
-        assert seconds == scored_at + 8.0 + 0.25 + 0.5 + 0.125
+        assert seconds == scored_at + 8.0 + 0.25 + 0.0625 + 0.5 + 0.125
 
 
 def test_what_a_lost_lane_had_under_way_is_done_again_and_its_life_ends_there() -> None:
@@ -113,7 +131,7 @@ def test_what_a_lost_lane_had_under_way_is_done_again_and_its_life_ends_there() 
         (SpanKind.PULL, 2.0, 2.125),
         (SpanKind.GENERATE, 2.125, 4.125),
     ]
-    assert seconds == 2.0 + 0.125 + 4 * 1.0 + 2 * 0.5 + 2 * 4.0 + 0.25 + 0.5 + 0.125
+    assert seconds == 2.0 + 0.125 + 4 * 1.0 + 2 * 0.5 + 2 * 4.0 + 0.25 + 0.0625 + 0.5 + 0.125
     assert (LaneLost("g"), 1.125) in events
     # The trainer lane waits upon the failure meanwhile.
     assert (IdleCause.FAILURE, 1.125, 2.0) in told(spans, "t")

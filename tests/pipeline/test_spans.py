@@ -22,9 +22,9 @@ from worker.pipeline.types import (
     Generate,
     LaneJoined,
     LaneLost,
-    Publish,
     Pull,
     Score,
+    Snapshot,
     Switch,
 )
 
@@ -34,7 +34,7 @@ KINDS: dict[type[Action], SpanKind] = {
     Pull: SpanKind.PULL,
     Accumulate: SpanKind.TRAIN,
     Commit: SpanKind.TRAIN,
-    Publish: SpanKind.PUBLISH,
+    Snapshot: SpanKind.PUBLISH,
     Switch: SpanKind.SWITCH,
 }
 

@@ -7,6 +7,7 @@ from tests.pipeline.random_executor import answer
 from tests.pipeline.strategies import algebra_of
 from worker.contracts.names import Role, TrainerAssist
 from worker.contracts.sections import PipelineSpec
+from worker.contracts.spans import IdleCause
 from worker.pipeline.scheduler import Scheduler
 from worker.pipeline.types import (
     Accumulate,
@@ -20,6 +21,7 @@ from worker.pipeline.types import (
     Pull,
     Purpose,
     Score,
+    Snapshot,
     Switch,
 )
 
@@ -77,6 +79,7 @@ def test_no_batch_begins_two_ahead() -> None:
     run.do(Generate)
     assert generating(run) == []
     run.do_all(Score, Accumulate, Commit)
+    run.do(Snapshot)
     run.do(Publish)
     run.do(Pull)
     assert generating(run) == [(2, 1)]
@@ -87,6 +90,7 @@ def test_a_batch_begun_keeps_its_version_after_the_next_is_published() -> None:
     run.do(Generate)
     run.do(Generate)
     run.do_all(Score, Accumulate, Commit)
+    run.do(Snapshot)
     run.do(Publish)
     assert generating(run) == [(1, 0)]
     assert run.scheduler.needed_versions == {0, 1}
@@ -95,11 +99,35 @@ def test_a_batch_begun_keeps_its_version_after_the_next_is_published() -> None:
     assert run.scheduler.next_batch_version == 0
 
 
+def test_the_next_batch_is_trained_while_the_version_before_is_published() -> None:
+    run = HandDriven(ONE_GROUP, max_staleness=1, num_batches=4)
+    run.do_all(Generate, Score)
+    run.do_all(Accumulate, Commit)
+    assert run.do(Snapshot) == [Publish(0, 1), Accumulate(1, 0, 0, (0,))]
+    assert run.scheduler.policy_version == 0
+    assert run.scheduler.idle_cause("g") is IdleCause.PUBLISH_WAIT
+    run.do_all(Accumulate, Commit)
+    assert run.actions == [Publish(0, 1)], "versions are published one at a time"
+    assert run.scheduler.idle_cause("t") is IdleCause.PUBLISH_WAIT
+    assert set(run.do(Publish)) == {Snapshot(1, 2), Pull("g", 1)}
+
+
+def test_what_is_being_published_is_no_boundary_yet() -> None:
+    run = HandDriven(ONE_GROUP, num_batches=1)
+    run.do_all(Generate, Score, Accumulate, Commit, Snapshot)
+    assert not run.scheduler.has_open_batch
+    assert not run.scheduler.is_at_boundary
+    assert run.scheduler.next_batch_version == 1
+    run.do_all(Publish, Pull)
+    assert run.scheduler.is_finished
+
+
 def test_a_lane_that_moved_on_goes_back_for_the_older_version() -> None:
     run = HandDriven(TWO_FRAGMENTS, max_staleness=1, num_batches=3)
     run.do(Generate)
     run.do(Generate)
     run.do_all(Score, Accumulate, Commit)
+    run.do(Snapshot)
     run.do(Publish)
     assert run.apply(LaneJoined("h", Role.ROLLOUT, 1)) == [Pull("h", 0)]
     run.do(Pull)
@@ -111,6 +139,7 @@ def test_an_evaluation_of_the_new_version_goes_between_fragments_of_the_older() 
     run.do(Generate)
     run.do(Generate)
     run.do_all(Score, Accumulate, Commit)
+    run.do(Snapshot)
     run.do(Publish)
     run.apply(EvaluationRequested(Purpose.EVALUATE, 1, 1, 2, 1))
     assert Pull("g", 1) in run.do(Generate)
@@ -123,14 +152,14 @@ def test_an_evaluation_of_the_new_version_goes_between_fragments_of_the_older() 
 def test_a_pause_finishes_what_has_begun_and_begins_nothing_ahead() -> None:
     run = HandDriven(ONE_GROUP, max_staleness=1, num_batches=3)
     run.apply(AdmissionClosed())
-    run.do_all(Generate, Score, Accumulate, Commit, Publish, Pull)
+    run.do_all(Generate, Score, Accumulate, Commit, Snapshot, Publish, Pull)
     assert run.scheduler.is_quiescent
     assert run.scheduler.batches_completed == 1
     run.apply(AdmissionOpened())
     run.do(Generate)
     assert generating(run) == [(2, 1)]
     run.apply(AdmissionClosed())
-    run.do_all(Generate, Score, Accumulate, Commit, Publish, Pull)
+    run.do_all(Generate, Score, Accumulate, Commit, Snapshot, Publish, Pull)
     assert run.scheduler.batches_completed == 3
 
 

@@ -9,16 +9,14 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Mapping
 
 import ray
 
 from worker.contracts.ingest import BOOTSTRAP_CODE_VARIABLE, PUBLIC_URL_VARIABLE
-from worker.contracts.names import Role
 from worker.contracts.states import RunState
 from worker.engine.build import build_parts
 from worker.engine.control.commands import RunCancelledError, StopOverdueError
-from worker.engine.control.lanes import ACTOR_CLASSES
+from worker.engine.control.lanes import ACTOR_CLASSES, LaneActors
 from worker.engine.controller import Controller
 from worker.engine.errors import EngineError
 from worker.engine.telemetry.http import FencedError, WebRefusedError, trade_bootstrap_code
@@ -30,7 +28,7 @@ SIGTERM_FLUSH_SECONDS = 2.0
 """Ray's Jobs API kills 3 s after asking."""
 
 
-def main(actor_classes: Mapping[Role, type] = ACTOR_CLASSES) -> int:
+def main(actor_classes: LaneActors = ACTOR_CLASSES) -> int:
     """Run one attempt on lanes of these classes. Returns the exit status."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     base_url = _required(PUBLIC_URL_VARIABLE)

@@ -1,9 +1,7 @@
 """From a bootstrap answer to a run's parts, and to the scheduler that drives them. No lane is touched here."""
 
-from collections.abc import Mapping
-
 from worker.contracts.ingest import BootstrapAnswer
-from worker.contracts.names import Placement, Role
+from worker.contracts.names import Placement
 from worker.contracts.run_spec import RunSpec
 from worker.engine.control.advantages import AdvantageTable
 from worker.engine.control.checkpoints import CheckpointKeeper, RunPosition
@@ -11,7 +9,7 @@ from worker.engine.control.clock import DriverClock
 from worker.engine.control.commands import CommandDesk
 from worker.engine.control.evaluations import EvaluationDesk
 from worker.engine.control.fragments import FragmentShelf
-from worker.engine.control.lanes import ACTOR_CLASSES, LaneFleet
+from worker.engine.control.lanes import ACTOR_CLASSES, LaneActors, LaneFleet
 from worker.engine.control.lends import LendTeller
 from worker.engine.control.offers import OfferTable
 from worker.engine.control.parts import RunParts
@@ -25,7 +23,7 @@ from worker.pipeline.scheduler import Scheduler
 
 
 def build_parts(
-    answer: BootstrapAnswer, telemetry: RunTelemetry, actor_classes: Mapping[Role, type] = ACTOR_CLASSES
+    answer: BootstrapAnswer, telemetry: RunTelemetry, actor_classes: LaneActors = ACTOR_CLASSES
 ) -> RunParts:
     """Everything that needs no callback of the controller's.
 

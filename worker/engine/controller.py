@@ -15,7 +15,7 @@
     who waits                      for what                          who unblocks it
     a turn                         the first answer of any lane      lanes (bounded: POLL_SECONDS)
     pause, stop                    the batch under way               the scheduler; a stop is bounded
-    a checkpoint                   the trainer gang, reserved        `Published`, or a quiescent scheduler
+    a checkpoint                   the trainer gang, reserved        `Snapshotted`, or a quiescent scheduler
     the end                        evaluation, checkpoint, LoRA      lanes
 ```
 
@@ -32,11 +32,10 @@ from typing import Any
 
 from ray import ObjectRef
 
-from worker.contracts.events import CostsEvent, Phase, PhaseEvent, QueueEvent, ResumedEvent, StateEvent
-from worker.contracts.states import RunState
-from worker.engine.actors.reports import AdapterFacts, CallReport, Restored
+from worker.contracts.events import Phase, ResumedEvent
+from worker.engine.actors.reports import CallReport, Restored
 from worker.engine.build import build_scheduler
-from worker.engine.control.calls import CallTable, Reports, RewindNeededError
+from worker.engine.control.calls import CallTable, RewindNeededError
 from worker.engine.control.checkpoints import RunPosition
 from worker.engine.control.commands import StopOverdueError
 from worker.engine.control.executor import RayExecutor
@@ -44,7 +43,7 @@ from worker.engine.control.gang import TrainerGang
 from worker.engine.control.parts import RunParts
 from worker.engine.control.roster import LaneRoster
 from worker.engine.control.saver import Saver
-from worker.pipeline.costs import told_costs
+from worker.engine.control.standing import StandingTeller
 from worker.pipeline.scheduler import Scheduler
 from worker.pipeline.types import (
     Action,
@@ -58,6 +57,7 @@ from worker.pipeline.types import (
     LendSettled,
     Published,
     Purpose,
+    Snapshotted,
     TrainerReleased,
     TrainerReserved,
 )
@@ -66,7 +66,6 @@ logger = logging.getLogger(__name__)
 
 POLL_SECONDS = 0.2
 """A turn waits no longer than this, so that commands and the web's word are heeded."""
-TELL_SECONDS = 1.0
 CLOCK_SECONDS = 60.0
 MAX_REWINDS = 2
 
@@ -97,23 +96,21 @@ class Controller:
             client=self._client,
             uploader=parts.telemetry.uploader,
         )
+        self._standing = StandingTeller(self._client)
         self._scheduler: Scheduler | None = None
-        self._phase: Phase | None = None
-        self._state: RunState | None = None
         self._is_admitting = True
         self._is_paused = False
         self._has_saved_final = self._is_final_saved = False
-        self._last_queues: dict[str, int] = {}
-        self._next_tell = self._next_clock = 0.0
+        self._next_clock = 0.0
 
     # --- the run, top-down ------------------------------------------------------------------------------------------
 
     def run(self) -> None:
         """From lanes to LoRA. Raises `RunCancelledError`, `StopOverdueError`, `FencedError` or what made it fail."""
-        self._enter(Phase.PLACE_LANES)
+        self._standing.enter(Phase.PLACE_LANES)
         self._timeline.begin()
         self._roster.place_all()
-        self._enter(Phase.LOAD_MODEL)
+        self._standing.enter(Phase.LOAD_MODEL)
         self._roster.load_all()
         self._wait_for_calls()
         for num_rewinds in range(MAX_REWINDS + 1):
@@ -125,7 +122,7 @@ class Controller:
                     raise
                 logger.error("back to the last checkpoint (%d of %d): %s", num_rewinds + 1, MAX_REWINDS, error)
                 self._start_over()
-        self._enter(Phase.FINISH)
+        self._standing.enter(Phase.FINISH)
         self._parts.offers.keep_only(())
         self._commands.refuse_all("the run has ended")
 
@@ -167,9 +164,9 @@ class Controller:
         uri = self._parts.keeper.latest or self._answer.resume_from
         position = RunPosition()
         if uri is not None:
-            self._enter(Phase.RESTORE, uri)
+            self._standing.enter(Phase.RESTORE, uri)
             position = self._load_checkpoint(uri)
-        elif self._state is None:
+        elif not self._standing.has_run:
             return position
         self._client.emit(
             ResumedEvent,
@@ -194,7 +191,9 @@ class Controller:
     def _begin(self, position: RunPosition) -> None:
         """Offer the first version, let the lanes join a new scheduler, ask for the first evaluation."""
         began_at = self._parts.clock.now()
-        self._gang.publish(position.policy_version, partial(self._offer_first, began_at))
+        self._gang.snapshot(position.policy_version, lambda _: None)
+        self._wait_for_calls()
+        self._gang.publish(position.policy_version, partial(self._parts.offers.offer, began_at=began_at))
         self._wait_for_calls()
         self._progress.begin(position)
         self._scheduler = build_scheduler(self._answer, position)
@@ -207,7 +206,7 @@ class Controller:
         if is_edge and self._parts.evaluations.is_due(position.batch) and not self._commands.stop_wanted:
             self._evaluate(self._current)
         else:
-            self._enter(Phase.TRAIN)
+            self._standing.enter(Phase.TRAIN)
 
     def _start_over(self) -> None:
         """After a trainer rank was lost: a new gang, and nothing remembered of what was under way."""
@@ -220,7 +219,7 @@ class Controller:
         self._parts.offers.clear()
         self._parts.evaluations.restart()
         self._parts.lends.restart()
-        self._enter(Phase.LOAD_MODEL, "new trainer ranks")
+        self._standing.enter(Phase.LOAD_MODEL, "new trainer ranks")
         self._roster.restart_gang()
         self._wait_for_calls()
 
@@ -272,33 +271,22 @@ class Controller:
             scheduler.apply(AdmissionOpened() if wants_admission else AdmissionClosed(), self._now())
         if commands.checkpoint_orders and not commands.stop_wanted and scheduler.is_quiescent:
             self._save(scheduler, final=False)
-        request = self._parts.evaluations.next_request(self._progress.position)
+        request = self._parts.evaluations.next_request(
+            batch=scheduler.batches_completed, policy_version=scheduler.policy_version
+        )
         if request is not None:
             scheduler.apply(request, self._now())
         self._is_paused = commands.pause_wanted and (self._is_paused or scheduler.is_quiescent)
         self._tell_state()
 
     def _tell_state(self) -> None:
-        batch = self._progress.position.batch
-        state, reason = RunState.RUNNING, "goes on after the pause"
-        if self._commands.stop_wanted:
-            state, reason = RunState.STOPPING, "the batch under way is finished first"
-        elif self._is_paused:
-            state, reason = RunState.PAUSED, f"nothing is under way after batch {batch}"
-        elif self._state is not RunState.PAUSED:
-            reason = f"lanes are up, training goes on from batch {batch}" if batch else "lanes are up, training begins"
-        if state is not self._state:
-            self._state = state
-            self._client.emit(StateEvent, state=state, reason=reason)
+        self._standing.state(
+            batch=self._progress.position.batch, is_paused=self._is_paused, is_stopping=self._commands.stop_wanted
+        )
 
     def _tell_regularly(self, scheduler: Scheduler) -> None:
+        self._standing.queues(scheduler.queues, batch=self._progress.position.batch)
         now = time.monotonic()
-        if now >= self._next_tell:
-            self._next_tell = now + TELL_SECONDS
-            depths = scheduler.queues()
-            if depths != self._last_queues:
-                self._last_queues = depths
-                self._client.emit(QueueEvent, batch=self._progress.position.batch, depths=depths)
         if now >= self._next_clock:
             self._next_clock = now + CLOCK_SECONDS
             self._parts.fleet.measure_clocks(self._roster.ready - self._calls.busy_lanes)
@@ -312,22 +300,30 @@ class Controller:
     def _happened(self, event: Event) -> None:
         scheduler = self._current
         scheduler.apply(event, self._now())
-        if isinstance(event, Published):
-            self._parts.offers.keep_only(scheduler.needed_versions)
-            self._tell_costs(scheduler)
-            self._batch_complete(scheduler)
+        match event:
+            case Snapshotted():
+                self._batch_trained(scheduler)
+            case Published():
+                self._parts.offers.keep_only(scheduler.needed_versions)
+                self._standing.costs(scheduler.costs, batch=scheduler.batches_completed)
+                self._batch_complete(scheduler)
 
-    def _tell_costs(self, scheduler: Scheduler) -> None:
-        self._client.emit(CostsEvent, batch=self._progress.position.batch, costs=told_costs(scheduler.costs.learnt()))
+    def _batch_trained(self, scheduler: Scheduler) -> None:
+        """No gradients are open, and the next batch's must not be before a checkpoint that is due is written."""
+        batch = self._progress.position.batch
+        if batch < self._answer.spec.num_batches and (
+            self._commands.checkpoint_orders or self._parts.keeper.is_due(batch)
+        ):
+            self._save(scheduler, final=False)
 
     def _batch_complete(self, scheduler: Scheduler) -> None:
-        """A batch boundary: evaluate and save where that is due."""
-        batch = self._progress.position.batch
+        """The batch's version is on offer: evaluate it where that is due, and save the last one."""
+        batch = scheduler.batches_completed
         is_last = batch == self._answer.spec.num_batches
         if self._parts.evaluations.is_due(batch) and (is_last or not self._commands.stop_wanted):
             self._evaluate(scheduler)
-        if is_last or self._commands.checkpoint_orders or self._parts.keeper.is_due(batch):
-            self._save(scheduler, final=is_last)
+        if is_last:
+            self._save(scheduler, final=True)
 
     def _lane_lost(self, lane: str, reason: str) -> None:
         """Raises `RewindNeededError` for a trainer rank."""
@@ -343,25 +339,25 @@ class Controller:
             role = self._parts.fleet[lane].grant.role
             self._scheduler.apply(LaneJoined(lane, role, None), self._now())
 
-    def _offer_first(self, began_at: float, reports: Reports, facts: AdapterFacts, adapter: ObjectRef) -> None:
-        self._parts.offers.offer(facts, adapter, began_at=began_at)
-
     # --- evaluations and checkpoints --------------------------------------------------------------------------------
 
     def _evaluate(self, scheduler: Scheduler) -> None:
-        scheduler.apply(self._parts.evaluations.evaluation(self._progress.position), self._now())
-        self._enter(Phase.EVALUATE)
+        request = self._parts.evaluations.evaluation(
+            batch=scheduler.batches_completed, policy_version=scheduler.policy_version
+        )
+        scheduler.apply(request, self._now())
+        self._standing.enter(Phase.EVALUATE)
 
     def _evaluation_complete(self, action: EvaluationComplete) -> None:
         self._parts.evaluations.complete(action, self._progress.position)
         goes_on = self._progress.position.batch < self._answer.spec.num_batches and not self._has_saved_final
         if action.purpose is Purpose.EVALUATE and goes_on:
-            self._enter(Phase.TRAIN)
+            self._standing.enter(Phase.TRAIN)
 
     def _save(self, scheduler: Scheduler, *, final: bool) -> None:
         """Reserve the gang, write checkpoint and LoRA, release it. Rollout and reward lanes go on meanwhile."""
         if final:
-            self._enter(Phase.EXPORT)
+            self._standing.enter(Phase.EXPORT)
             self._has_saved_final = True
         scheduler.apply(TrainerReserved(), self._now())
         orders = tuple(self._commands.checkpoint_orders)
@@ -385,8 +381,3 @@ class Controller:
     def _current(self) -> Scheduler:
         assert self._scheduler is not None, "asked for after `_begin`"
         return self._scheduler
-
-    def _enter(self, phase: Phase, detail: str = "") -> None:
-        if phase is not self._phase:
-            self._phase = phase
-            self._client.emit(PhaseEvent, phase=phase, detail=detail)

@@ -154,7 +154,9 @@ class _Play:
         """Of each batch generated so far: when it began, and when its fragments do, in order."""
         self._complete = np.zeros((0, outlook.training.num_groups))
         """[batches generated so far, groups]: when each group is complete."""
-        self._ends: list[float] = []
+        self._published = [] if outlook.published_in is None else [outlook.published_in]
+        """When versions are on offer: the one under way at the beginning, then those of the batches in order."""
+        self._num_under_way = len(self._published)
         self._num_bubbles = 0
         self._next_bubble: Bubble | None = None
         self._give_way = NEVER
@@ -163,9 +165,9 @@ class _Play:
         now = 0.0
         for number, batch in enumerate(self._outlook.batches):
             self._generate_up_to(number + self._outlook.max_staleness)
-            now = self._train(number, batch, now) + self._outlook.training.publish
-            self._ends.append(now)
-        return Forecast(tuple(self._ends), self._next_bubble, int(self._num_taken[self._num_rollout :].sum()))
+            now = self._snapshot(self._train(number, batch, max(now, self._begun[number][0])))
+        ends = tuple(self._published[self._num_under_way :])
+        return Forecast(ends, self._next_bubble, int(self._num_taken[self._num_rollout :].sum()))
 
     def run_to_give_way(self) -> float:
         """When the lanes of the last stint give way: training work is ready."""
@@ -203,8 +205,8 @@ class _Play:
 
     def _begins(self, number: int) -> float:
         """When admission lets a batch begin: few enough are ahead of it, and a generator has nothing else to do."""
-        must_be_over = number - 1 - self._outlook.max_staleness
-        over = self._ends[must_be_over] if must_be_over >= 0 else 0.0
+        must_be_over = number - 1 - self._outlook.max_staleness + self._num_under_way
+        over = self._published[must_be_over] if must_be_over >= 0 else 0.0
         is_lent = (self._lent_at <= self._last_start) & (self._lanes.left > 0)
         is_lent &= self._lanes.free < self._lanes.until
         first_free = float(self._lanes.free[self._is_rollout | is_lent].min())
@@ -218,7 +220,7 @@ class _Play:
     def _version_of(self, batch: BatchOutlook, begins: float) -> int:
         if batch.version is not None:
             return batch.version
-        return self._outlook.policy_version + bisect_right(self._ends, begins + SAME_MOMENT)
+        return self._outlook.policy_version + bisect_right(self._published, begins + SAME_MOMENT)
 
     def _pulled(self, lanes: GeneratingLanes, version: int) -> GeneratingLanes:
         """Rollout lanes that hold another version pull before they begin; lent ones have pulled on their way."""
@@ -258,6 +260,14 @@ class _Play:
                 taken = frozenset()
             first = 0
         return now
+
+    def _snapshot(self, now: float) -> float:
+        """Of what was trained by `now`, once the version before is on offer; returns when the gang goes on."""
+        training = self._outlook.training
+        before = self._published[-1] if self._published else 0.0
+        free = max(now, before) + training.snapshot
+        self._published.append(free + training.publish)
+        return free
 
     def _ready(self, complete: Seconds, minibatch: int, taken: frozenset[int]) -> list[float]:
         """When each group still to be taken can be, in the order in which they will be."""

@@ -5,13 +5,14 @@ trainer  waits for complete groups     ◄ reward lanes score them ◄ rollout l
 reward   waits for generated fragments ◄ rollout lanes
 rollout  waits for the next batch      ◄ the trainer's last commit ◄ its publish
          held back by the staleness bound alone, that is back-pressure
+while a version is published, whoever has nothing left but to wait for it waits for that
 """
 
 from worker.contracts.names import Role
 from worker.contracts.spans import IdleCause
 from worker.pipeline.admission import Admission, OpenBatch
 from worker.pipeline.lanes import LaneTable
-from worker.pipeline.types import Publish
+from worker.pipeline.types import Snapshot
 
 
 def idle_cause(
@@ -20,21 +21,26 @@ def idle_cause(
     lanes: LaneTable,
     admission: Admission,
     head: OpenBatch | None,
+    is_publishing: bool,
     generators: Role,
     num_ungenerated: int,
     num_unscored: int,
 ) -> IdleCause:
     """The cause for a free lane of `role`. `head` is the batch being trained; the counts span all open work."""
-    if isinstance(lanes.gang_action, Publish):
+    if isinstance(lanes.gang_action, Snapshot):
         return IdleCause.PUBLISH_WAIT
     missing = _missing_role(lanes, generators, num_ungenerated, num_unscored)
     if missing is not None and missing is not role:
         return IdleCause.FAILURE if lanes.num_lost(missing) else IdleCause.START_UP
+    if is_publishing and (head is None or head.training.is_complete):
+        return IdleCause.PUBLISH_WAIT
     if role is Role.TRAINER and head is not None:
         # Work is there, but it stands in line behind what the lent lanes finish first.
         return IdleCause.HEAD_OF_LINE if head.training.has_next else head.training.waiting_cause()
     if role is Role.REWARD and num_ungenerated:
         return IdleCause.NO_FRAGMENT_READY
+    if is_publishing and admission.more_to_come:
+        return IdleCause.PUBLISH_WAIT
     if admission.is_throttled:
         return IdleCause.BACK_PRESSURE
     return IdleCause.BATCH_BARRIER if admission.more_to_come else IdleCause.DRAIN

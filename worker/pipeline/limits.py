@@ -132,7 +132,7 @@ class _Splits:
 
     @classmethod
     def of(cls, algebra: BatchAlgebra, costs: PoolCosts, kinds: LaneKinds, trainers: Counts, mode: Mode) -> Self:
-        gang = _Gang.of(algebra, kinds, trainers, tsp=mode.tsp)
+        gang = _Gang.of(algebra, kinds, trainers, tsp=mode.tsp, waits_for_publish=not mode.runs_ahead)
         score = costs.score.seconds(algebra.fragment_size)
         scoring = score * algebra.num_fragments / costs.num_reward
         if mode.runs_ahead:
@@ -179,7 +179,7 @@ _NUM_HALVINGS = 50
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Gang:
-    """Of each split; seconds of a batch's training, commits and publish included."""
+    """Of each split; seconds of a batch's training, commits included, and the publish where all wait for it."""
 
     training: Seconds
     after_last_group: Seconds
@@ -187,11 +187,16 @@ class _Gang:
     after the first, the commits and the publish."""
 
     @classmethod
-    def of(cls, algebra: BatchAlgebra, kinds: LaneKinds, trainers: Counts, *, tsp: bool) -> Self:
+    def of(
+        cls, algebra: BatchAlgebra, kinds: LaneKinds, trainers: Counts, *, tsp: bool, waits_for_publish: bool
+    ) -> Self:
         # Ranks go through equally many micro-batches in step, so the slowest kind sets the pace.
         pace, commit, publish = (
             _slowest(trainers, seconds) for seconds in (kinds.micro_batch, kinds.commit, kinds.publish)
         )
+        if not waits_for_publish:
+            # The gang trains the next batch meanwhile.
+            publish = np.zeros_like(publish)
         sizes, which = np.unique(trainers.sum(axis=1), return_inverse=True)
 
         def units(num_groups: int) -> Seconds:

@@ -77,7 +77,9 @@ class TrainingOutlook:
     takes: tuple[int, ...]
     """How many of so many ready groups go at once while others of the mini-batch are to come, by their number."""
     commit: float
+    snapshot: float
     publish: float
+    """From the snapshot to the version being on offer."""
     num_groups: int
     num_minibatches: int
     num_epochs: int
@@ -105,6 +107,8 @@ class Outlook:
     max_staleness: int
     policy_version: int
     """The version published last."""
+    published_in: float | None
+    """When the version under way is on offer; `None` where none is."""
     lends_together: bool
 
 
@@ -126,6 +130,7 @@ class Lookout:
         batches: Mapping[int, OpenBatch],
         costs: CostBook,
         policy_version: Callable[[], int],
+        publishing_since: Callable[[], float | None],
     ) -> None:
         self._algebra = algebra
         self._settings = settings
@@ -141,6 +146,7 @@ class Lookout:
         self._bundles: dict[int, tuple[tuple[int, ...], tuple[int, ...]]] = {}
         """By number of ranks."""
         self._policy_version = policy_version
+        self._publishing_since = publishing_since
 
     def progress(self) -> tuple[int, ...]:
         """What has begun and how far training has come: while that stays the same, so does the bubble."""
@@ -181,8 +187,13 @@ class Lookout:
             num_others=sum(n for (purpose, _, _), n in counts.items() if purpose is not Purpose.TRAIN),
             max_staleness=self._max_staleness,
             policy_version=self._policy_version(),
+            published_in=self._published_in(at),
             lends_together=self._lends_together,
         )
+
+    def _published_in(self, at: float) -> float | None:
+        since = self._publishing_since()
+        return None if since is None else max(0.0, since + self._price(GANG, CostKind.PUBLISH) - at)
 
     def _training(self) -> TrainingOutlook | None:
         cost = self._costs.cost(GANG, CostKind.ACCUMULATE)
@@ -197,6 +208,7 @@ class Lookout:
             bundle=(0.0, *map(cost.seconds, units)),
             takes=(0, *takes),
             commit=self._price(GANG, CostKind.COMMIT),
+            snapshot=self._price(GANG, CostKind.SNAPSHOT),
             publish=self._price(GANG, CostKind.PUBLISH),
             num_groups=algebra.num_groups,
             num_minibatches=algebra.num_minibatches,

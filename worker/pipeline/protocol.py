@@ -18,6 +18,8 @@ from worker.pipeline.types import (
     Pulled,
     Score,
     Scored,
+    Snapshot,
+    Snapshotted,
     Switch,
     Switched,
 )
@@ -42,6 +44,8 @@ def is_answer(event: Event, action: Action) -> bool:
             return event == Accumulated(batch, minibatch, epoch, groups)
         case Commit(batch, minibatch, epoch):
             return event == Committed(batch, minibatch, epoch)
+        case Snapshot(_, version):
+            return event == Snapshotted(version)
         case Publish(_, version):
             return event == Published(version)
         case _:

@@ -8,16 +8,17 @@ An executor (Ray, simulator, emulator) loops: `apply(event, at)` for whatever ha
     admission ──► fragments to generate ──► rollout lane ──Generated──► fragments to score ──► reward lane
         ▲         (a free lane pulls the        ▲                                                 │ Scored
         │          most urgent one)             │ Pull when the lane holds another version        ▼
-        │                                       │                                          group assembler
-    Published                                   │                                                 │ complete groups
-        │                                       │                                                 ▼
-        └──── Publish ◄── batch trained ◄── Commit ◄── mini-batch accumulated ◄── Accumulate ── trainer gang
+    Published                                   │                                          group assembler
+        │                                       │                                                 │ complete groups
+     Publish ◄── Snapshotted                    │                                                 ▼
+                     └── batch trained ◄── Commit ◄── mini-batch accumulated ◄── Accumulate ── trainer gang
 
     who waits            for what                                        who unblocks it
     rollout lane         a fragment; the version that it is of           admission, `Published`; `Pulled`
     reward lane          a generated fragment                            rollout lanes
     trainer gang         a complete group of the open mini-batch         reward lanes
     the gang's lent lanes  the end of the fragment under way             themselves: `Generated`, then `Switched`
+    the next snapshot    the version before it to be published            `Published`
     the next batch       the batch before it (at staleness 1: that one's generation)   the trainer gang (rollout lanes)
     an evaluation        its fragments, generated ahead of training      rollout, then reward lanes
 
@@ -44,7 +45,7 @@ from worker.pipeline.lending import Lending
 from worker.pipeline.open_work import OpenWork
 from worker.pipeline.outlook import Lookout
 from worker.pipeline.policies import policy_of
-from worker.pipeline.protocol import ProtocolError
+from worker.pipeline.protocol import ProtocolError, is_answer
 from worker.pipeline.scoring import Scoring
 from worker.pipeline.stopwatch import Stopwatch
 from worker.pipeline.types import (
@@ -64,6 +65,8 @@ from worker.pipeline.types import (
     Pulled,
     Score,
     Scored,
+    Snapshot,
+    Snapshotted,
     Switched,
     TrainerReleased,
     TrainerReserved,
@@ -115,6 +118,7 @@ class Scheduler:
         self._work = OpenWork(self._settings, self._generation)
         policy = policy_of(pipeline, lambda: self._lookout(pipeline, lends_together))
         self._lending = Lending(self._lanes, self._generation, policy, together=lends_together)
+        self._publishing: Publish | None = None
         self._settled: list[Action] = []
         self._needs_restart = False
         # A role's lanes idle for one reason at a time: asked lane by lane, it is worked out once a turn.
@@ -134,6 +138,7 @@ class Scheduler:
             batches=self._work.batches,
             costs=self.costs,
             policy_version=lambda: self._policy_version,
+            publishing_since=lambda: None if self._publishing is None else self._stopwatch.snapshot_at,
         )
 
     # --- what happened ----------------------------------------------------------------------------------------------
@@ -161,6 +166,8 @@ class Scheduler:
             case Committed():
                 self._lanes.finish_gang(event)
                 self._work.batches[event.batch].training.committed()
+            case Snapshotted():
+                self._snapshotted(event)
             case Published():
                 self._published(event, at)
             case EvaluationRequested():
@@ -204,11 +211,19 @@ class Scheduler:
         assert isinstance(action, Score)
         self._work.assembler_of(event.key).scored(event.key, event.rewards)
 
-    def _published(self, event: Published, at: float) -> None:
+    def _snapshotted(self, event: Snapshotted) -> None:
         action = self._lanes.finish_gang(event)
-        assert isinstance(action, Publish)
-        self._policy_version = event.policy_version
+        assert isinstance(action, Snapshot)
         del self._work.batches[action.batch]
+        self._publishing = Publish(action.batch, action.policy_version)
+        self._settled.append(self._publishing)
+
+    def _published(self, event: Published, at: float) -> None:
+        action = self._publishing
+        if action is None or not is_answer(event, action):
+            raise ProtocolError(f"{event} must answer the publish under way, which is {action}: apply answers once")
+        self._publishing = None
+        self._policy_version = event.policy_version
         self._admission.batches_completed += 1
         self._settled += self._lending.settle(action.batch, at)
 
@@ -252,7 +267,15 @@ class Scheduler:
     def _training_waits(self) -> bool:
         """There is training work that only the absence of lent lanes holds up."""
         head = self._work.head
-        return head is not None and self._lanes.gang_action is None and head.training.has_next
+        if head is None or self._lanes.gang_action is not None:
+            return False
+        return head.training.has_next and not self._waits_for_publish
+
+    @property
+    def _waits_for_publish(self) -> bool:
+        """The gang has trained all it may before the version under way is published: snapshots go one at a time."""
+        head = self._work.head
+        return self._publishing is not None and (head is None or head.training.is_complete)
 
     def _begin_batches(self) -> bool:
         """Begin what may begin; whether anything did."""
@@ -265,11 +288,11 @@ class Scheduler:
 
     def _train(self, at: float) -> Iterator[Action]:
         head = self._work.head
-        if head is None or not self._lanes.gang_is_free:
+        if head is None or not self._lanes.gang_is_free or self._waits_for_publish:
             return
         action: Action | None = head.training.take_next(self._lanes.num(Role.TRAINER))
         if head.training.is_complete:
-            action = Publish(head.number, self._policy_version + 1)
+            action = Snapshot(head.number, self._policy_version + 1)
         if action is not None:
             self._lanes.start_gang(action, at)
             yield action
@@ -292,6 +315,8 @@ class Scheduler:
         head = self._work.head
         if head is not None:
             return head.policy_version
+        if self._publishing is not None:
+            return self._publishing.policy_version
         return self._admission.version_of(self._admission.batches_completed, self._policy_version)
 
     @property
@@ -310,18 +335,18 @@ class Scheduler:
 
         By then every rollout lane has pulled the version published last, so each version is read back from all.
         """
-        has_work = bool(self._work) or self._admission.may_begin(lanes_would_idle=False)
+        has_work = bool(self._work) or self._publishing is not None or self._admission.may_begin(lanes_would_idle=False)
         is_still = self._lanes.nothing_under_way and not has_work
         return is_still and not self._generation.is_any_lane_behind(self._policy_version)
 
     @property
     def is_at_boundary(self) -> bool:
         """No batch is open and the trainer gang is free: what it holds is the version published last."""
-        return not self.has_open_batch and self._lanes.gang_is_free
+        return not self.has_open_batch and self._publishing is None and self._lanes.gang_is_free
 
     @property
     def has_open_batch(self) -> bool:
-        """A batch has begun and is not published."""
+        """A batch has begun and is not trained."""
         return bool(self._work.batches)
 
     @property
@@ -367,6 +392,7 @@ class Scheduler:
             lanes=self._lanes,
             admission=self._admission,
             head=self._work.head,
+            is_publishing=self._publishing is not None,
             generators=self.generators,
             num_ungenerated=self._work.num_ungenerated,
             num_unscored=self._work.num_unscored,

@@ -40,11 +40,15 @@ from worker.pipeline.types import (
     Pulled,
     Score,
     Scored,
+    Snapshot,
+    Snapshotted,
     Switch,
     Switched,
 )
 
-_FREE_OF_CHARGE = frozenset({CostKind.PULL, CostKind.LEND, CostKind.RECLAIM, CostKind.COMMIT, CostKind.PUBLISH})
+_FREE_OF_CHARGE = frozenset(
+    {CostKind.PULL, CostKind.LEND, CostKind.RECLAIM, CostKind.COMMIT, CostKind.SNAPSHOT, CostKind.PUBLISH}
+)
 """Kinds of work that take no time where the table does not name them."""
 
 
@@ -100,7 +104,7 @@ class Simulator:
     ) -> None:
         """
         Args:
-            costs: in the units of `CostKind`; pulling, switching, committing and publishing are free where unnamed.
+            costs: in the units of `CostKind`; what `_FREE_OF_CHARGE` names may be missing.
             vary: turns an expected duration into the one that happens.
             observe: called with each event and its virtual time.
             incidents: lanes that come and go while the run lasts.
@@ -224,12 +228,15 @@ class Simulator:
                 # Rewards do not matter to time: a constant stands for all.
                 event = Scored(lane, fragment.key, (0.0,) * len(fragment.members))
                 self._work_on(lane, CostKind.SCORE, SpanKind.SCORE, fragment, now, event)
-            case Accumulate() | Commit() | Publish():
+            case Accumulate() | Commit() | Snapshot():
                 self._begin_gang(action, now)
+            case Publish(_, version):
+                seconds = self._seconds(GANG, CostKind.PUBLISH)
+                self._appoint(now + seconds, _Appointment(Published(version), ()))
             case EvaluationComplete() | Lend() | LendSettled():
                 pass
 
-    def _begin_gang(self, action: Accumulate | Commit | Publish, now: float) -> None:
+    def _begin_gang(self, action: Accumulate | Commit | Snapshot, now: float) -> None:
         match action:
             case Accumulate(batch, minibatch, epoch, groups):
                 num_ranks = len(self._trainers)
@@ -241,10 +248,10 @@ class Simulator:
             case Commit(batch, minibatch, epoch):
                 seconds, event = self._seconds(GANG, CostKind.COMMIT), Committed(batch, minibatch, epoch)
                 self._occupy(self._trainers, SpanKind.TRAIN, Work(batch=batch), now, seconds, event)
-            case Publish(batch, version):
+            case Snapshot(batch, version):
                 work = Work(batch=batch, policy_version=version)
-                seconds = self._seconds(GANG, CostKind.PUBLISH)
-                self._occupy(self._trainers, SpanKind.PUBLISH, work, now, seconds, Published(version))
+                seconds = self._seconds(GANG, CostKind.SNAPSHOT)
+                self._occupy(self._trainers, SpanKind.PUBLISH, work, now, seconds, Snapshotted(version))
 
     def _work_on(self, lane: str, cost: CostKind, span: SpanKind, fragment: Fragment, now: float, event: Event) -> None:
         key, num_samples = fragment.key, len(fragment.members)

@@ -21,6 +21,7 @@ from worker.pipeline.types import (
     Purpose,
     Score,
     Scored,
+    Snapshotted,
     Switched,
 )
 
@@ -31,6 +32,8 @@ class Stopwatch:
         self._algebra = algebra
         self._lanes = lanes
         self._tsp = tsp
+        self.snapshot_at = 0.0
+        """When the gang took its last one."""
 
     def stop(self, event: Event, at: float) -> None:
         """Before the event is applied: the lane still has under way what it answers."""
@@ -45,8 +48,11 @@ class Stopwatch:
                 self._accumulated(at)
             case Committed():
                 self._gang_done(CostKind.COMMIT, at)
+            case Snapshotted():
+                self._gang_done(CostKind.SNAPSHOT, at)
+                self.snapshot_at = at
             case Published():
-                self._gang_done(CostKind.PUBLISH, at)
+                self._costs.observe(GANG, CostKind.PUBLISH, at - self.snapshot_at)
             case _:
                 pass
 

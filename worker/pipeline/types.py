@@ -98,6 +98,11 @@ class Committed:
 
 
 @dataclass(frozen=True, slots=True)
+class Snapshotted:
+    policy_version: int
+
+
+@dataclass(frozen=True, slots=True)
 class Published:
     policy_version: int
 
@@ -142,6 +147,7 @@ Event = (
     | Scored
     | Accumulated
     | Committed
+    | Snapshotted
     | Published
     | EvaluationRequested
     | AdmissionClosed
@@ -213,8 +219,19 @@ class Commit:
 
 
 @dataclass(frozen=True, slots=True)
+class Snapshot:
+    """All trainer lanes: the batch is trained; copy what came of it, so that the gang is free to go on.
+
+    Answered by `Snapshotted`.
+    """
+
+    batch: int
+    policy_version: int
+
+
+@dataclass(frozen=True, slots=True)
 class Publish:
-    """The batch is complete; offer its version. Answered by `Published`."""
+    """Offer the version copied last; holds up no lane. Answered by `Published`, and with it the batch is complete."""
 
     batch: int
     policy_version: int
@@ -254,4 +271,16 @@ class LendSettled:
     realised_gain_seconds: float
 
 
-Action = Pull | Switch | Generate | Score | Accumulate | Commit | Publish | EvaluationComplete | Lend | LendSettled
+Action = (
+    Pull
+    | Switch
+    | Generate
+    | Score
+    | Accumulate
+    | Commit
+    | Snapshot
+    | Publish
+    | EvaluationComplete
+    | Lend
+    | LendSettled
+)

@@ -28,7 +28,7 @@ ALGEBRA = SPEC.algebra
 
 
 @pytest.fixture
-def actors(monkeypatch: pytest.MonkeyPatch) -> Iterator[Mapping[Role, type]]:
+def actors(monkeypatch: pytest.MonkeyPatch) -> Iterator[Mapping[Role, Any]]:
     """Classes whose work takes no time. An actor sets up its process: here that is undone."""
     monkeypatch.setattr(os, "environ", dict(os.environ))
     logger = logging.getLogger("worker")
@@ -39,10 +39,11 @@ def actors(monkeypatch: pytest.MonkeyPatch) -> Iterator[Mapping[Role, type]]:
 
 
 @pytest.fixture
-def trainer(actors: Mapping[Role, type]) -> Any:
+def trainer(actors: Mapping[Role, Any]) -> Any:
     trainer = actors[Role.TRAINER]("trainer-0", "cpu")
     trainer.load(SPEC, "none", 0, 1, Rendezvous(address="localhost", port=0), None)
-    trainer.adapter(3)
+    trainer.snapshot(3)
+    trainer.publish(3)
     return trainer
 
 
@@ -109,7 +110,7 @@ def test_stale_data_needs_the_adapter_that_drew_it(trainer: Any) -> None:
     accumulate(trainer, 0, stale, staleness=1, behaviour=make_adapter(2, 10))
 
 
-def test_a_lane_generates_only_with_the_version_that_it_pulled(actors: Mapping[Role, type]) -> None:
+def test_a_lane_generates_only_with_the_version_that_it_pulled(actors: Mapping[Role, Any]) -> None:
     rollout = actors[Role.ROLLOUT]("rollout-0", "cpu")
     request = GenerationRequest(fragment=fragments_of(0)[0], prompt="a prompt", run_seed=0, prompt_index=0)
     rollout.pull(make_adapter(2, 10))

@@ -9,7 +9,7 @@ import os
 import socket
 import sys
 import time
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 from worker.engine.actors.reports import CallReport, LanePlace
 from worker.engine.telemetry.logs import BufferingHandler
@@ -41,6 +41,9 @@ def check_device(name: str, device: str) -> None:
 
 class LaneActor:
     """`device` is the grant's, as in `see_only`."""
+
+    concurrency_groups: ClassVar[dict[str, int]] = {}
+    """Ray's: threads beside the one that calls go through in order, by name."""
 
     def __init__(self, lane: str, device: str) -> None:
         self.lane = lane

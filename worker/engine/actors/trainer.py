@@ -1,7 +1,12 @@
 """A trainer rank: one member of the run's torch.distributed group, which may be lent to generation.
 
-`rendezvous`, `switch`, `pull` and `generate` concern one rank alone; every other method is entered by all ranks alike,
-or the collectives inside would wait for ever.
+`rendezvous`, `switch`, `pull`, `generate` and `publish` concern one rank alone; every other method is entered by all
+ranks alike, or the collectives inside would wait for ever.
+
+```text
+thread of the actor   … commit ─► snapshot ─► accumulate (the next batch) …
+thread for publishing                 └─► publish ─► the version's bytes
+```
 """
 
 import socket
@@ -9,13 +14,14 @@ import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import ray
 
 from worker.contracts.names import Role
 from worker.contracts.run_spec import RunSpec
 from worker.engine.actors.generating import GeneratingActor
+from worker.engine.actors.publishing import PUBLISHING, PUBLISHING_GROUP, take_snapshot
 from worker.engine.actors.reports import (
     AccumulationPlan,
     AdapterFacts,
@@ -27,6 +33,8 @@ from worker.engine.actors.reports import (
 from worker.engine.types import GroupBatch, PublishedAdapter, Trajectories, UpdateStats
 
 if TYPE_CHECKING:
+    import torch
+
     from worker.engine.trainer.engine import TrainerEngine
 
 
@@ -61,7 +69,11 @@ def _facts(adapter: PublishedAdapter) -> AdapterFacts:
 
 
 class TrainerActor(GeneratingActor):
+    concurrency_groups: ClassVar = PUBLISHING_GROUP
+
     _engine: "TrainerEngine"
+    _snapshot: "tuple[int, dict[str, torch.Tensor]] | None" = None
+    """The version copied last, and its tensors, until it is published."""
 
     def rendezvous(self) -> Rendezvous:
         """This node's address and a port that is free on it now; asked of rank 0."""
@@ -116,11 +128,27 @@ class TrainerActor(GeneratingActor):
         start = time.monotonic()
         return self._report(start, self._engine.commit())
 
-    def adapter(self, policy_version: int) -> tuple[CallReport[AdapterFacts], PublishedAdapter | None]:
-        """Called with two returns: facts for the driver, tensors (of rank 0 alone) for the rollout lanes."""
+    def snapshot(self, policy_version: int) -> CallReport[None]:
+        """Copy what was trained; rank 0 keeps it for `publish`."""
         start = time.monotonic()
-        adapter = self._engine.adapter(policy_version)
-        return self._report(start, _facts(adapter)), adapter if self._rank == 0 else None
+        copies = self._engine.snapshot()
+        if self._rank == 0:
+            self._snapshot = policy_version, copies
+        return self._report(start, None)
+
+    @ray.method(concurrency_group=PUBLISHING)
+    def publish(self, policy_version: int) -> tuple[CallReport[AdapterFacts], PublishedAdapter]:
+        """Asked of rank 0, while the gang goes on. Two returns: facts for the driver, tensors for the rollout lanes.
+
+        Raises:
+            SyncError: when the last snapshot is of another version.
+        """
+        start = time.monotonic()
+        from worker.engine.sync.adapter import publish
+
+        adapter = publish(take_snapshot(self._snapshot, policy_version), policy_version)
+        self._snapshot = None
+        return self._report(start, _facts(adapter)), adapter
 
     def save_checkpoint(
         self, uri: str, client_state: dict[str, Any], behaviour: PublishedAdapter | None

@@ -50,29 +50,29 @@ class EvaluationDesk:
         every = self._spec.evaluation.every_num_batches
         return is_end or batch in (0, self._spec.num_batches) or (every is not None and batch % every == 0)
 
-    def evaluation(self, position: RunPosition) -> EvaluationRequested:
-        """Begin an evaluation of the version published last."""
+    def evaluation(self, *, batch: int, policy_version: int) -> EvaluationRequested:
+        """Begin an evaluation of the version published last, after `batch` complete batches."""
         self.is_evaluating = True
         return EvaluationRequested(
             purpose=Purpose.EVALUATE,
-            batch=position.batch,
+            batch=batch,
             num_groups=len(self._prompts.held_out),
             group_size=self._spec.evaluation.num_samples_per_prompt,
-            policy_version=position.policy_version,
+            policy_version=policy_version,
         )
 
-    def next_request(self, position: RunPosition) -> EvaluationRequested | None:
-        """Begin the oldest waiting `sample_now` unless one is under way."""
+    def next_request(self, *, batch: int, policy_version: int) -> EvaluationRequested | None:
+        """Begin the oldest waiting `sample_now` on the version published last, unless one is under way."""
         if self._order is not None or not self._commands.sample_orders:
             return None
         self._order = self._commands.sample_orders.popleft()
         self._prompts.requested = self._order.prompts or self._prompts.held_out
         return EvaluationRequested(
             purpose=Purpose.REQUEST,
-            batch=position.batch,
+            batch=batch,
             num_groups=len(self._prompts.requested),
             group_size=self._spec.evaluation.num_samples_per_prompt,
-            policy_version=position.policy_version,
+            policy_version=policy_version,
         )
 
     def restart(self) -> None:

@@ -37,11 +37,13 @@ from worker.pipeline.types import (
     Purpose,
     Score,
     Scored,
+    Snapshot,
+    Snapshotted,
     Switch,
     Switched,
 )
 
-LaneAction = Pull | Switch | Generate | Score | Accumulate | Commit | Publish
+LaneAction = Pull | Switch | Generate | Score | Accumulate | Commit | Snapshot | Publish
 """What lanes do; the other actions are the controller's own."""
 
 
@@ -79,6 +81,8 @@ class RayExecutor:
                 self._accumulate(action)
             case Commit():
                 self._commit(action)
+            case Snapshot():
+                self._snapshot(action)
             case Publish():
                 self._publish(action)
             case _:
@@ -193,21 +197,24 @@ class RayExecutor:
         self._progress.committed(action.batch, reports[self._gang.lanes[0]].value)
         self._on_event(Committed(action.batch, action.minibatch, action.epoch))
 
-    def _publish(self, action: Publish) -> None:
-        began_at = self._clock.now()
-        self._gang.publish(action.policy_version, partial(self._published, action, began_at))
+    def _snapshot(self, action: Snapshot) -> None:
+        self._gang.snapshot(action.policy_version, partial(self._snapshotted, action))
 
-    def _published(
-        self, action: Publish, began_at: float, reports: Reports, facts: AdapterFacts, adapter: ObjectRef
-    ) -> None:
+    def _snapshotted(self, action: Snapshot, reports: Reports) -> None:
         for lane, report in reports.items():
             self._timeline.record(
                 lane, SpanKind.PUBLISH, report, batch=action.batch, policy_version=action.policy_version
             )
-        self._offers.offer(facts, adapter, began_at=began_at)
-        self._progress.published(action.batch, action.policy_version)
+        self._progress.trained(action.batch, action.policy_version)
         self._shelf.drop(Purpose.TRAIN, action.batch)
         self._advantages.drop(action.batch)
+        self._on_event(Snapshotted(action.policy_version))
+
+    def _publish(self, action: Publish) -> None:
+        self._gang.publish(action.policy_version, partial(self._published, action, self._clock.now()))
+
+    def _published(self, action: Publish, began_at: float, facts: AdapterFacts, adapter: ObjectRef) -> None:
+        self._offers.offer(facts, adapter, began_at=began_at)
         self._on_event(Published(action.policy_version))
 
 

@@ -1,7 +1,7 @@
 """The trainer gang: every call is made on all ranks alike, and is done when all have answered.
 
 A rank left out of a collective would make the others wait for ever, so nothing here addresses one rank alone but the
-question where they shall meet.
+question where they shall meet, and the publishing of what all have copied.
 """
 
 from collections.abc import Callable, Sequence
@@ -57,18 +57,19 @@ class TrainerGang:
     def commit(self, then: Callable[[Reports], None]) -> None:
         self._calls.start({lane: self._fleet[lane].actor.commit.remote() for lane in self.lanes}, then)
 
-    def publish(self, policy_version: int, then: Callable[[Reports, AdapterFacts, ObjectRef], None]) -> None:
-        """Make a policy version; `then` also gets its facts and the reference that rollout lanes pull."""
-        pairs = {
-            lane: self._fleet[lane].actor.adapter.options(num_returns=2).remote(policy_version) for lane in self.lanes
-        }
+    def snapshot(self, policy_version: int, then: Callable[[Reports], None]) -> None:
+        """Copy the weights as they are now, for `publish`."""
+        refs = {lane: self._fleet[lane].actor.snapshot.remote(policy_version) for lane in self.lanes}
+        self._calls.start(refs, then)
+
+    def publish(self, policy_version: int, then: Callable[[AdapterFacts, ObjectRef], None]) -> None:
+        """Make a version of the last snapshot; `then` gets its facts and the reference that rollout lanes pull.
+
+        Rank 0 does it beside whatever the gang does next: it holds all there is to copy, and no collective is left.
+        """
         first = self.lanes[0]
-        adapter = pairs[first][1]
-
-        def finish(reports: Reports) -> None:
-            then(reports, reports[first].value, adapter)
-
-        self._calls.start({lane: refs[0] for lane, refs in pairs.items()}, finish)
+        report, adapter = self._fleet[first].actor.publish.options(num_returns=2).remote(policy_version)
+        self._calls.start({first: report}, lambda reports: then(reports[first].value, adapter))
 
     def save_checkpoint(
         self, uri: str, client_state: dict[str, Any], behaviour: ObjectRef | None, then: Callable[[Reports], None]

@@ -17,6 +17,7 @@ from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
 from worker.contracts.events import LaneInfo
 from worker.contracts.ingest import LaneGrant
 from worker.contracts.names import Role
+from worker.engine.actors.lane import LaneActor
 from worker.engine.actors.reports import LanePlace
 from worker.engine.actors.reward import RewardActor
 from worker.engine.actors.rollout import RolloutActor
@@ -26,7 +27,8 @@ from worker.engine.errors import EngineError
 
 logger = logging.getLogger(__name__)
 
-ACTOR_CLASSES: Mapping[Role, type] = {
+LaneActors = Mapping[Role, type[LaneActor]]
+ACTOR_CLASSES: LaneActors = {
     Role.ROLLOUT: RolloutActor,
     Role.TRAINER: TrainerActor,
     Role.REWARD: RewardActor,
@@ -71,7 +73,7 @@ class LaneFleet:
     """Starts, finds, restarts and ends the lanes. Holds nothing on the cluster before `open` and after `close`."""
 
     def __init__(
-        self, grants: Sequence[LaneGrant], clock: DriverClock, actor_classes: Mapping[Role, type] = ACTOR_CLASSES
+        self, grants: Sequence[LaneGrant], clock: DriverClock, actor_classes: LaneActors = ACTOR_CLASSES
     ) -> None:
         self._grants = tuple(grants)
         self._actor_classes = actor_classes
@@ -158,7 +160,8 @@ class LaneFleet:
     def _start_actor(self, grant: LaneGrant, group: PlacementGroup) -> Any:
         """The actor of a lane, being started; calls to it wait until it is up."""
         strategy = PlacementGroupSchedulingStrategy(placement_group=group, placement_group_bundle_index=0)
-        remote_class = ray.remote(self._actor_classes[grant.role])
+        actor_class = self._actor_classes[grant.role]
+        remote_class = ray.remote(concurrency_groups=actor_class.concurrency_groups)(actor_class)
         return remote_class.options(
             num_cpus=grant.num_cpus,
             resources={} if grant.resource is None else {grant.resource: 1.0},

@@ -1,7 +1,7 @@
 """The curves and pictures of training, told as batches go by.
 
 Per optimizer step: loss, KL, ratio, clip fraction, gradient norm. Per batch: rewards when all are in; speeds and
-staleness when it is published. `generate_seconds` and `train_seconds` are lane-seconds spent at it, over all lanes.
+staleness when it is trained. `generate_seconds` and `train_seconds` are lane-seconds spent at it, over all lanes.
 """
 
 import logging
@@ -63,7 +63,10 @@ class ProgressReporter:
         self._num_scored: Counter[int] = Counter()
         self._batch_began = clock.now()
         self.position = RunPosition()
-        """Complete batches, the version published last, optimizer steps so far."""
+        """Batches trained, the version that came of the last, optimizer steps so far.
+
+        While that version is being published, the one on offer is the one before.
+        """
 
     def begin(self, position: RunPosition) -> None:
         """Start, or start again, from `position`."""
@@ -101,6 +104,7 @@ class ProgressReporter:
     def accumulated(self, stats: Sequence[UpdateStats]) -> None:
         """What the ranks saw in one accumulation of the open mini-batch."""
         self._open_stats.extend(stats)
+
     def _suspicion(self, means: dict[str, float]) -> dict[str, float]:
         """Whether the trained reward rises while a watched one falls; told in words when it begins."""
         if not self._hacking.watches:
@@ -108,7 +112,6 @@ class ProgressReporter:
         for sentence in self._hacking.add(means):
             logger.warning("%s", sentence)
         return {Metric.REWARD_HACKING: float(self._hacking.is_suspected)}
-
 
     def check_gate(self, batch: int) -> None:
         """Judge the replay gate on the open mini-batch, the batch's first. Raises `ReplayGateError`."""
@@ -129,8 +132,8 @@ class ProgressReporter:
         self._open_stats.clear()
         self._tell(batch, values)
 
-    def published(self, batch: int, policy_version: int) -> None:
-        """The batch is complete: its speeds and its staleness."""
+    def trained(self, batch: int, policy_version: int) -> None:
+        """The batch's last optimizer step is taken, and `policy_version` came of it: its speeds and its staleness."""
         records = self._shelf.of_batch(Purpose.TRAIN, batch)
         counts: dict[int, int] = {}
         for record in records:

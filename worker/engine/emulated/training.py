@@ -3,12 +3,14 @@
 import json
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import fsspec
+import ray
 
 from worker.contracts.names import Role
 from worker.contracts.run_spec import RunSpec
+from worker.engine.actors.publishing import PUBLISHING, PUBLISHING_GROUP, take_snapshot
 from worker.engine.actors.reports import AccumulationPlan, AdapterFacts, CallReport, Rendezvous, Restored
 from worker.engine.emulated.generating import EmulatedGenerator
 from worker.engine.emulated.values import EmulatedAdapter, EmulatedTrajectories, make_adapter
@@ -21,6 +23,10 @@ CHECKPOINT_FILE = "client_state.json"
 
 
 class EmulatedTrainer(EmulatedGenerator):
+    concurrency_groups: ClassVar = PUBLISHING_GROUP
+
+    _snapshot: tuple[int, int] | None = None
+
     def rendezvous(self) -> Rendezvous:
         """There is no process group to meet in."""
         return Rendezvous(address="localhost", port=0)
@@ -76,12 +82,20 @@ class EmulatedTrainer(EmulatedGenerator):
         self._pace.keep(start, GANG, CostKind.COMMIT)
         return self._report(start, {"grad_norm": 1.0, "learning_rate": self._spec.optimizer.learning_rate})
 
-    def adapter(self, policy_version: int) -> tuple[CallReport[AdapterFacts], EmulatedAdapter | None]:
+    def snapshot(self, policy_version: int) -> CallReport[None]:
         start = time.monotonic()
         self._trained_version = policy_version
-        adapter = make_adapter(policy_version, self.emulation.adapter_num_bytes)
+        self._snapshot = policy_version, self.emulation.adapter_num_bytes
+        self._pace.keep(start, GANG, CostKind.SNAPSHOT)
+        return self._report(start, None)
+
+    @ray.method(concurrency_group=PUBLISHING)
+    def publish(self, policy_version: int) -> tuple[CallReport[AdapterFacts], EmulatedAdapter]:
+        start = time.monotonic()
+        adapter = make_adapter(policy_version, take_snapshot(self._snapshot, policy_version))
+        self._snapshot = None
         self._pace.keep(start, GANG, CostKind.PUBLISH)
-        return self._report(start, adapter.facts), adapter if self._rank == 0 else None
+        return self._report(start, adapter.facts), adapter
 
     def save_checkpoint(
         self, uri: str, client_state: dict[str, Any], behaviour: EmulatedAdapter | None

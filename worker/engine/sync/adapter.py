@@ -1,6 +1,6 @@
 """Publish a policy version and bind it: copied into the live modules, then read back from them.
 
-    live weights ─ snapshot ─► tensors of their own ─ publish ─► PublishedAdapter ─ bind ─► another process's live weights
+    live weights ─ snapshot ─► copies ─ publish ─► PublishedAdapter ─ bind ─► another process's live weights
 
 A snapshot is short and holds training up; publishing works on the snapshot alone, beside whatever goes on.
 
