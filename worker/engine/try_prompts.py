@@ -7,8 +7,6 @@ Invariant: the job sees the device of its lane and no other, so torch is importe
 """
 
 import hashlib
-import inspect
-import io
 import logging
 import os
 import sys
@@ -16,9 +14,9 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from PIL.Image import Image
+import numpy as np
 
 from worker.contracts.ingest import BOOTSTRAP_CODE_VARIABLE, PUBLIC_URL_VARIABLE, SHA256_HEADER, BootstrapRequest
 from worker.contracts.tries import (
@@ -39,6 +37,10 @@ from worker.engine.telemetry.http import (
     WebRefusedError,
     back_off_seconds,
 )
+from worker.engine.telemetry.media import CLIP_ENDING, PICTURE_ENDING, encode_clip, encode_png, is_clip
+
+if TYPE_CHECKING:
+    from worker.engine.models.base import ModelAdapter
 
 logger = logging.getLogger("worker.engine.try_prompts")
 
@@ -63,10 +65,9 @@ class Web:
             raise WebRefusedError(f"the adapter has sha256 {found}, recorded was {self._job.adapter_sha256}")
         return content
 
-    def put(self, name: TryImageName, picture: Image) -> None:
-        buffer = io.BytesIO()
-        picture.save(buffer, "PNG")
-        content = buffer.getvalue()
+    def put(self, name: TryImageName, sample: np.ndarray) -> None:
+        """Send a picture (H, W, 3) or a clip (F, H, W, 3)."""
+        content = encode_clip(sample, self._job.sampling.fps) if is_clip(sample) else encode_png(sample)
         headers = {SHA256_HEADER: hashlib.sha256(content).hexdigest()}
         _asked(self._connection, "PUT", TRY_IMAGE_PATH.format(id=self._job.id, name=name), content, headers)
 
@@ -85,8 +86,8 @@ def main() -> int:
         job = TryJob.model_validate_json(_asked(WebConnection(base_url), "POST", TRY_BOOTSTRAP_PATH, body).body)
         web = Web(base_url, job)
         try:
-            for name, picture in draw(job, web.adapter()):
-                web.put(name, picture)
+            for name, sample in draw(job, web.adapter()):
+                web.put(name, sample)
         except (FencedError, WebAwayError):
             raise
         except Exception as error:
@@ -98,51 +99,56 @@ def main() -> int:
     return 0
 
 
-def draw(job: TryJob, lora: bytes) -> Iterator[tuple[TryImageName, Image]]:
-    """Every picture of the try, the base model's first: `2 × prompts × num_samples` of them."""
+def draw(job: TryJob, lora: bytes) -> Iterator[tuple[TryImageName, np.ndarray]]:
+    """Every sample of the try, the base model's first: `2 × prompts × num_samples` of them."""
     see_only(job.device)
     import torch
-    from diffusers import DiffusionPipeline
 
     from worker.engine.models.device import resolve_device
+    from worker.engine.models.registry import MODEL_ADAPTERS
 
     check_device("the try", job.device)
-    dtype = getattr(torch, DTYPES[job.dtype])
-    pipeline = DiffusionPipeline.from_pretrained(job.base_model_path, dtype=dtype, use_safetensors=True)
+    adapter, dtype = MODEL_ADAPTERS[job.family], getattr(torch, DTYPES[job.dtype])
+    pipeline = adapter.pipeline_class.from_pretrained(
+        job.base_model_path, dtype={"default": dtype, "vae": adapter.vae_dtype or dtype}, use_safetensors=True
+    )
     pipeline.to(resolve_device(None))
     pipeline.set_progress_bar_config(disable=True)
-    yield from _draw_all(job, pipeline, with_adapter=False)
+    yield from _draw_all(job, adapter, pipeline, with_adapter=False)
     with tempfile.TemporaryDirectory() as folder:
-        Path(folder, WEIGHT_NAME).write_bytes(lora)
-        pipeline.load_lora_weights(folder, weight_name=WEIGHT_NAME)
-    yield from _draw_all(job, pipeline, with_adapter=True)
+        file = Path(folder, WEIGHT_NAME)
+        file.write_bytes(lora)
+        adapter.load_lora(pipeline, file)
+    yield from _draw_all(job, adapter, pipeline, with_adapter=True)
 
 
-def _draw_all(job: TryJob, pipeline: Any, *, with_adapter: bool) -> Iterator[tuple[TryImageName, Image]]:
+def _draw_all(
+    job: TryJob, adapter: "type[ModelAdapter]", pipeline: Any, *, with_adapter: bool
+) -> Iterator[tuple[TryImageName, np.ndarray]]:
     from torch import Generator
 
     sampling = job.sampling
     for prompt_index, prompt in enumerate(job.prompts):
         for index in range(job.num_samples):
-            picture = pipeline(
+            drawn = pipeline(
                 prompt=prompt,
                 height=sampling.height,
                 width=sampling.width,
                 num_inference_steps=sampling.num_eval_denoising_steps,
-                guidance_scale=sampling.guidance_scale,
                 generator=Generator("cpu").manual_seed(job.seed + index),
-                **_prompt_length(pipeline),
-            ).images[0]
-            yield TryImageName(with_adapter=with_adapter, prompt_index=prompt_index, index=index), picture
-
-
-def _prompt_length(pipeline: Any) -> dict[str, int]:
-    """Pipelines that pad prompts to a length must not pad beyond what their tokenizer was made for."""
-    parameter = inspect.signature(pipeline.__call__).parameters.get("max_sequence_length")
-    tokenizer = getattr(pipeline, "tokenizer_2", None)
-    if parameter is None or tokenizer is None:
-        return {}
-    return {"max_sequence_length": min(parameter.default, tokenizer.model_max_length)}
+                output_type="np",
+                **adapter.pipeline_arguments(pipeline, sampling),
+            )[0][0]
+            sample = (np.asarray(drawn) * 255).round().astype(np.uint8)
+            if is_clip(sample) and len(sample) == 1:
+                sample = sample[0]
+            name = TryImageName(
+                with_adapter=with_adapter,
+                prompt_index=prompt_index,
+                index=index,
+                ending=CLIP_ENDING if is_clip(sample) else PICTURE_ENDING,
+            )
+            yield name, sample
 
 
 def _asked(

@@ -5,14 +5,15 @@ Invariant: the same sample gives the same bytes, so that a repeated upload is re
 
 import io
 from fractions import Fraction
+from typing import Final
 
 import av
 import numpy as np
 from av.video.reformatter import ColorRange, Colorspace
 from PIL import Image
 
-CLIP_ENDING = "webm"
-PICTURE_ENDING = "png"
+CLIP_ENDING: Final = "webm"
+PICTURE_ENDING: Final = "png"
 
 CLIP_CODEC = "libvpx-vp9"
 """Free, and played by Chromium, Firefox and Safari alike."""
