@@ -12,6 +12,7 @@ router = SimpleRouter(trailing_slash=False, use_regex_path=False)
 router.register("tokens", accounts.TokenViewSet, basename="token")
 router.register("projects", accounts.ProjectViewSet, basename="project")
 router.register("prompt-sets", catalog.PromptSetViewSet, basename="prompt-set")
+router.register("secrets", catalog.SecretViewSet, basename="secret")
 router.register("runs", runs.RunViewSet, basename="run")
 
 MEMBERS: dict[str, Any] = {"get": "list", "post": "create"}

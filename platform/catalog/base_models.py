@@ -68,6 +68,28 @@ def resolve_base_model(path: str) -> str:
     )
 
 
+def resolve_weights(path: str) -> str:
+    """What a scorer loads: the absolute folder of a name below a root, or the hub id as it is.
+
+    Raises `ModelNotUsable`: outside the roots, absent, not in transformers layout, or pickled.
+    """
+    for root in _roots():
+        folder = (root / path).resolve()
+        if folder.is_relative_to(root) and folder != root and folder.is_dir():
+            pickles, num_tensors = _weight_files(folder.rglob("*"))
+            if pickles:
+                raise ModelNotUsable(
+                    f"holds pickled weights ({pickles[0]}), which can run code when loaded: save it as safetensors"
+                )
+            # A tokenizer or processor alone may be named too.
+            if not num_tensors and not any(folder.glob("*.json")):
+                raise ModelNotUsable("holds neither safetensors nor a configuration: save it with `save_pretrained`")
+            return str(folder)
+    if HUB_ID.fullmatch(path) and ".." not in path:
+        return path
+    raise ModelNotUsable("is no folder below TANDEM_MODEL_ROOTS and no hub id (`org/name`)")
+
+
 def _roots() -> Iterator[Path]:
     for root in settings.TANDEM_MODEL_ROOTS:
         resolved = Path(root).resolve()

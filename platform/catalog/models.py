@@ -1,12 +1,16 @@
-"""Prompt sets: the prompts a user uploaded to a project. Base models and presets are files, not rows."""
+"""Prompt sets and secrets: what users brought to a project. Base models and presets are files, not rows."""
 
 import uuid
 
 from django.conf import settings
+from django.core.validators import RegexValidator
 from django.db import models
 from django.utils import timezone
 
 from accounts.models import Project
+from worker.contracts.rewards import SECRET_NAME
+
+HOST = r"^[A-Za-z0-9.\-\[\]:]+$"
 
 
 class PromptSet(models.Model):
@@ -31,3 +35,25 @@ class PromptSet(models.Model):
     @property
     def num_prompts(self) -> int:
         return len(self.prompts)
+
+
+class Secret(models.Model):
+    """A token for a remote scorer. Its text is kept encrypted, and sent to `host` alone."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="secrets")
+    name = models.CharField(max_length=64, validators=[RegexValidator(SECRET_NAME, "use a-z, 0-9, _ and -")])
+    host = models.CharField(max_length=255, validators=[RegexValidator(HOST, "use a host, or host:port")])
+    """As in an address: `scorer.example`, or `10.0.0.7:8900`."""
+    sealed = models.TextField()
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [
+            models.UniqueConstraint(fields=["project", "name"], name="secret_name_once_per_project"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name

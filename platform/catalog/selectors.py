@@ -1,4 +1,4 @@
-"""Reads of prompt sets, for those who may see them; base models and presets are for everybody."""
+"""Reads of prompt sets and secrets, for those who may see them; base models and presets are for everybody."""
 
 from uuid import UUID
 
@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 from accounts.access import Actor, NotVisible, visible_projects
 from accounts.models import Project
 from catalog.base_models import BaseModelEntry, ModelNotUsable, list_base_models, resolve_base_model
-from catalog.models import PromptSet
+from catalog.models import PromptSet, Secret
 from catalog.presets import Preset, get_preset, list_presets
 
 __all__ = [
@@ -16,11 +16,13 @@ __all__ = [
     "Preset",
     "get_preset",
     "get_prompt_set",
+    "get_secret",
     "list_base_models",
     "list_presets",
     "prompts_of_set",
     "resolve_base_model",
     "visible_prompt_sets",
+    "visible_secrets",
 ]
 
 
@@ -46,3 +48,16 @@ def prompts_of_set(project: Project, prompt_set_id: str) -> tuple[str, ...]:
         raise LookupError(
             f"`prompts.prompt_set` `{prompt_set_id}` is no prompt set of {project.name}: choose one of {names}"
         ) from error
+
+
+def visible_secrets(user: Actor) -> QuerySet[Secret]:
+    """Their names and hosts; what they hold is opened for bootstrap answers alone (`catalog.scorers`)."""
+    return Secret.objects.filter(project__in=visible_projects(user)).select_related("project").defer("sealed")
+
+
+def get_secret(user: Actor, secret_id: UUID | str) -> Secret:
+    """Raises `NotVisible` for outsiders and for ids that name nothing."""
+    try:
+        return visible_secrets(user).get(pk=UUID(str(secret_id)))
+    except (Secret.DoesNotExist, ValueError) as error:
+        raise NotVisible("no such secret") from error

@@ -1,14 +1,15 @@
-"""Writes to prompt sets."""
+"""Writes to prompt sets and secrets."""
 
 from collections.abc import Sequence
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
-from accounts.access import TO_UPLOAD_PROMPTS, require_role
+from accounts.access import TO_MANAGE_SECRETS, TO_UPLOAD_PROMPTS, require_role
 from accounts.models import Project, User
-from catalog.models import PromptSet
+from catalog.models import PromptSet, Secret
 from catalog.prompt_files import PromptsRefused, check_prompts, read_prompts
+from catalog.sealing import seal
 
 
 def upload_prompt_set(*, user: User, project: Project, name: str, content: bytes, file_name: str) -> PromptSet:
@@ -43,3 +44,19 @@ def _create(user: User, project: Project, name: str, prompts: list[str]) -> Prom
     prompt_set.full_clean()
     prompt_set.save()
     return prompt_set
+
+
+@transaction.atomic
+def create_secret(*, user: User, project: Project, name: str, host: str, value: str) -> Secret:
+    """Store a token, sealed. It is never shown again. Raises `ValidationError` with the field at fault."""
+    require_role(user, project, TO_MANAGE_SECRETS)
+    secret = Secret(project=project, name=name.strip(), host=host.strip(), sealed=seal(value), created_by=user)
+    secret.full_clean()
+    secret.save()
+    return secret
+
+
+def delete_secret(*, user: User, secret: Secret) -> None:
+    """Runs that use it fail at their next start, and say so."""
+    require_role(user, secret.project, TO_MANAGE_SECRETS)
+    secret.delete()

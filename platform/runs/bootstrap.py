@@ -7,6 +7,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
+from catalog.scorers import tokens_for, with_resolved_weights
 from catalog.selectors import resolve_base_model
 from fleet.selectors import devices_by_lane, grants_of
 from runs.files import checkpoints_url
@@ -31,7 +32,7 @@ def trade_code(code: str) -> BootstrapAnswer:
     if found is None or not matches(secret, found.bootstrap_code_hash):
         raise BootstrapRefused("the bootstrap code is not known")
     lock_stream(found.run_id)
-    attempt = Attempt.objects.select_related("run").get(pk=found.pk)
+    attempt = Attempt.objects.select_related("run__project").get(pk=found.pk)
     now = timezone.now()
     if attempt.bootstrap_used_at is not None:
         raise BootstrapRefused("the bootstrap code was used before: it is good once")
@@ -55,9 +56,10 @@ def _answer(attempt: Attempt, token: str) -> BootstrapAnswer:
         run=str(run.pk),
         attempt=attempt.number,
         token=token,
-        spec=spec,
+        spec=with_resolved_weights(spec),
         prompts=tuple(run.prompts),
         base_model_path=resolve_base_model(spec.base_model.path),
+        secrets=tokens_for(spec, run.project),
         lanes=lanes,
         checkpoints=checkpoints_url(run.pk, attempt.number),
         resume_from=attempt.resumed_from or None,

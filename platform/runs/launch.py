@@ -11,6 +11,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
+from catalog.scorers import scorer_problems
 from catalog.selectors import ModelNotUsable, resolve_base_model
 from runs import attempts
 from runs.cluster import ClusterGateway, ClusterUnavailable
@@ -37,6 +38,10 @@ def launch(*, run_id: UUID, number: int, gateway: ClusterGateway) -> bool:
         resolve_base_model(attempt.run.run_spec.base_model.path)
     except ModelNotUsable as error:
         _fail(run_id, number, str(error))
+        return False
+    problems = scorer_problems(attempt.run.run_spec, attempt.run.project)
+    if problems:
+        _fail(run_id, number, next(iter(problems.values())))
         return False
     env = {
         BOOTSTRAP_CODE_VARIABLE: f"{attempt.pk}.{code}",

@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from accounts.models import Project
+from catalog.scorers import scorer_problems
 from catalog.selectors import ModelNotUsable, prompts_of_set, resolve_base_model
 from worker.contracts.run_spec import RunSpec
 
@@ -47,6 +48,7 @@ def check_spec(document: Mapping[str, Any] | str | RunSpec, project: Project | N
         resolve_base_model(spec.base_model.path)
     except ModelNotUsable as error:
         errors["base_model.path"] = [str(error)]
+    errors.update({path: [problem] for path, problem in scorer_problems(spec, project).items()})
     if spec.prompts.prompt_set is not None and project is not None:
         try:
             prompts = prompts_of_set(project, spec.prompts.prompt_set)
@@ -61,20 +63,37 @@ def errors_by_path(error: ValidationError) -> Errors:
     """Pydantic's errors under the dotted path of the field at fault, with the value that was given."""
     errors: Errors = {}
     for item in error.errors(include_url=False):
-        path = ".".join(str(part) for part in item["loc"])
+        path = _path(item["loc"])
         message = item["msg"].removeprefix("Value error, ")
         named = _NAMED_FIELD.match(message)
         if item["type"] == "value_error":
             # Cross-field rules are found at the section; the message says which of its fields to change.
-            path = named.group(1) if named else path
+            path = _joined(path, named.group(1)) if named else path
+        elif item["type"] == "union_tag_invalid":
+            path = f"{path}.{item['ctx']['discriminator'].strip(chr(39))}"
+            message = f"`{path}` must be one of {item['ctx']['expected_tags']}, got {item['ctx']['tag']!r}"
         elif isinstance(item["input"], str | int | float | bool) and item["type"] != "missing":
             message = f"`{path}`: {message[0].lower()}{message[1:]}, got {item['input']!r}"
         elif item["type"] == "missing":
             message = f"`{path}` is missing: give it a value"
         errors.setdefault(path or WHOLE_SPEC, []).append(message)
     # Pydantic also calls a list too short whose only items are wrong: the items' own errors say it all.
-    short = {".".join(map(str, e["loc"])) for e in error.errors(include_url=False) if e["type"] == "too_short"}
+    short = {_path(e["loc"]) for e in error.errors(include_url=False) if e["type"] == "too_short"}
     return {k: v for k, v in errors.items() if k not in short or not any(o.startswith(f"{k}.") for o in errors)}
+
+
+def _path(location: tuple[int | str, ...]) -> str:
+    """Dotted. Pydantic puts the algorithm's name before its settings, where the spec has nothing."""
+    if location[:1] == ("algorithm",):
+        location = ("algorithm", *location[2:])
+    return ".".join(map(str, location))
+
+
+def _joined(path: str, named: str) -> str:
+    """The path of a field that a rule found at `path` names: whole, from its section, or as the field calls itself."""
+    if not path or named.partition(".")[0] == path.partition(".")[0]:
+        return named
+    return path if path.endswith(f".{named}") else f"{path}.{named}"
 
 
 def _parse(document: Mapping[str, Any] | str | RunSpec) -> RunSpec:

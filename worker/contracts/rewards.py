@@ -13,7 +13,8 @@ from worker.contracts.base import Contract, Count, Name
 from worker.contracts.names import RemoteFormat, RewardName
 
 Weights = Annotated[str, Field(min_length=1, max_length=400)]
-SecretName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]*$", max_length=64)]
+SECRET_NAME = r"^[a-z0-9][a-z0-9_-]*$"
+SecretName = Annotated[str, Field(pattern=SECRET_NAME, max_length=64)]
 
 
 class WeightsSettings(Contract):

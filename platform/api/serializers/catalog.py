@@ -1,4 +1,4 @@
-"""Presets, base models and prompt sets."""
+"""Presets, base models, prompt sets and secrets."""
 
 from typing import Any
 
@@ -36,3 +36,20 @@ class NewPromptSet(serializers.Serializer[Any]):
     prompts = serializers.ListField(
         child=serializers.CharField(max_length=MAX_PROMPT_CHARS), min_length=1, max_length=MAX_PROMPTS
     )
+
+
+class SecretBody(serializers.Serializer[Any]):
+    """Without its value, which is never shown."""
+
+    id = serializers.UUIDField()
+    name = serializers.CharField()
+    project = serializers.UUIDField(source="project_id")
+    host = serializers.CharField()
+    created_at = serializers.DateTimeField()
+
+
+class NewSecret(serializers.Serializer[Any]):
+    project = serializers.UUIDField()
+    name = serializers.CharField(max_length=64, help_text="What specs call it.")
+    host = serializers.CharField(max_length=255, help_text="The one host, or host:port, that it may be sent to.")
+    value = serializers.CharField(max_length=4000, write_only=True, trim_whitespace=False)

@@ -1,4 +1,4 @@
-"""What a run can be made of: presets, base models, prompt sets."""
+"""What a run can be made of: presets, base models, prompt sets, secrets."""
 
 from typing import Any
 from uuid import UUID
@@ -17,7 +17,7 @@ from api.parsing import checked, user_of
 from api.serializers import catalog as bodies
 from api.serializers.pages import page_of
 from catalog import selectors, services
-from catalog.models import PromptSet
+from catalog.models import PromptSet, Secret
 from worker.contracts.run_spec import RunSpec
 
 
@@ -81,4 +81,35 @@ class PromptSetViewSet(GenericViewSet[Any]):
     @extend_schema(responses={204: None})
     def destroy(self, request: Request, pk: UUID) -> Response:
         services.delete_prompt_set(user=user_of(request), prompt_set=selectors.get_prompt_set(request.user, pk))
+        return Response(status=204)
+
+
+class SecretViewSet(GenericViewSet[Any]):
+    """Tokens of remote scorers. A value is taken, kept encrypted and never shown."""
+
+    serializer_class = bodies.SecretBody
+    pagination_class = ByName
+    filter_backends = ()
+    lookup_value_converter = "uuid"
+
+    def get_queryset(self) -> QuerySet[Secret]:
+        return selectors.visible_secrets(self.request.user)
+
+    @extend_schema(parameters=[OpenApiParameter("project", UUID, description="Of this project only.")])
+    def list(self, request: Request) -> Response:
+        rows = self.get_queryset()
+        if "project" in request.query_params:
+            rows = rows.filter(project=get_project(request.user, request.query_params["project"]))
+        return self.get_paginated_response(bodies.SecretBody(self.paginate_queryset(rows), many=True).data)
+
+    @extend_schema(request=bodies.NewSecret, responses={201: bodies.SecretBody})
+    def create(self, request: Request) -> Response:
+        asked = checked(bodies.NewSecret(data=request.data))
+        project = get_project(request.user, asked.pop("project"))
+        secret = services.create_secret(user=user_of(request), project=project, **asked)
+        return Response(bodies.SecretBody(secret).data, status=201)
+
+    @extend_schema(responses={204: None})
+    def destroy(self, request: Request, pk: UUID) -> Response:
+        services.delete_secret(user=user_of(request), secret=selectors.get_secret(request.user, pk))
         return Response(status=204)

@@ -1,0 +1,80 @@
+"""What the rewards of a spec need of this installation: weights below the model roots, and secrets of the project.
+
+Invariant: a secret leaves the platform only in a bootstrap answer, for a reward that names it and whose address is on
+the secret's host. So who may start runs can use a secret, but cannot have it sent elsewhere.
+"""
+
+from urllib.parse import urlsplit
+
+from accounts.models import Project
+from catalog.base_models import ModelNotUsable, resolve_weights
+from catalog.models import Secret
+from catalog.sealing import CannotOpen, open_sealed
+from worker.contracts.rewards import RemoteSettings, RewardSpec
+from worker.contracts.run_spec import RunSpec
+
+_WEIGHTS = ("weights", "processor")
+"""Settings that name a folder or a hub id."""
+
+
+def scorer_problems(spec: RunSpec, project: Project | None) -> dict[str, str]:
+    """What this installation cannot give the spec's rewards, by field. Without `project`, secrets are not looked up."""
+    problems: dict[str, str] = {}
+    for place, reward in enumerate(spec.rewards):
+        for field, value in _named_weights(reward).items():
+            path = f"rewards.{place}.settings.{field}"
+            try:
+                resolve_weights(value)
+            except ModelNotUsable as error:
+                problems[path] = f"`{path}` `{value}` {error}"
+        if project is not None and isinstance(reward.settings, RemoteSettings):
+            try:
+                _token(project, reward.settings)
+            except LookupError as error:
+                path = f"rewards.{place}.settings.secret"
+                problems[path] = f"`{path}` {error}"
+    return problems
+
+
+def with_resolved_weights(spec: RunSpec) -> RunSpec:
+    """The spec as the engine gets it: names below the model roots are absolute folders. Raises `ModelNotUsable`."""
+    rewards = []
+    for reward in spec.rewards:
+        found = {field: resolve_weights(value) for field, value in _named_weights(reward).items()}
+        settings = reward.settings.model_copy(update=found) if reward.settings is not None else None
+        rewards.append(reward.model_copy(update={"settings": settings}))
+    return spec.model_copy(update={"rewards": tuple(rewards)})
+
+
+def tokens_for(spec: RunSpec, project: Project) -> dict[str, str]:
+    """The tokens that the spec's rewards may have, by name; one that cannot be given is left out."""
+    tokens: dict[str, str] = {}
+    for reward in spec.rewards:
+        if isinstance(reward.settings, RemoteSettings) and reward.settings.secret is not None:
+            try:
+                tokens[reward.settings.secret] = _token(project, reward.settings)
+            except LookupError:
+                continue  # the reward lane says what is missing, as the run's reason
+    return tokens
+
+
+def _token(project: Project, remote: RemoteSettings) -> str:
+    """Raises `LookupError` with the end of a sentence; an unnamed secret is an empty token."""
+    if remote.secret is None:
+        return ""
+    own = Secret.objects.filter(project=project)
+    secret = own.filter(name=remote.secret).first()
+    if secret is None:
+        names = ", ".join(f"`{item.name}`" for item in own) or "none yet"
+        raise LookupError(f"must name a secret of {project.name}, got `{remote.secret}`: there is {names}")
+    host = urlsplit(remote.url).netloc
+    if host.lower() != secret.host.lower():
+        raise LookupError(f"`{secret.name}` may be sent to `{secret.host}` alone, got `{host}` in `url`")
+    try:
+        return open_sealed(secret.sealed)
+    except CannotOpen as error:
+        raise LookupError(f"`{secret.name}` cannot be read: {error}") from error
+
+
+def _named_weights(reward: RewardSpec) -> dict[str, str]:
+    return {field: getattr(reward.settings, field) for field in _WEIGHTS if hasattr(reward.settings, field)}
