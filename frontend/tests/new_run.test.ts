@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { JsonObject } from "../src/base/paths.ts";
 import { settled, whyNot } from "../src/pages/new_run/applies.ts";
 import { equivalentCurl } from "../src/pages/new_run/curl.ts";
-import { GROUPS, inFormOrder } from "../src/pages/new_run/fields.ts";
+import { GROUPS, inFormOrder, settingField } from "../src/pages/new_run/fields.ts";
 import { SpecSchema } from "../src/pages/new_run/spec_schema.ts";
 
 test("the command quotes what a shell would otherwise read", () => {
@@ -44,6 +44,51 @@ test("choices come from the schema with their help, through lists and references
   const { type, choices } = SCHEMA.at("rewards.*.name");
   assert.deepEqual([type, choices], ["choice", [{ value: "a", help: "The first." }, { value: "b", help: "The second." }]]);
   assert.throws(() => SCHEMA.at("batch.nothing"), /no field/);
+});
+
+const VARIANTS = new SpecSchema({
+  $defs: {
+    Plain: {
+      description: "The `plain` one.",
+      properties: { name: { const: "plain", type: "string" }, clip: { type: "number", default: 5, description: "Cut." }, range: { type: "number", default: 0.1 } },
+    },
+    Other: {
+      description: "The other.",
+      properties: { range: { type: "number", default: 2 }, clip: { type: "number", default: 5 }, name: { const: "other", type: "string" }, num_steps: { type: "integer", minimum: 1 } },
+    },
+  },
+  properties: {
+    algorithm: { discriminator: { propertyName: "name", mapping: {} }, oneOf: [{ $ref: "#/$defs/Plain" }, { $ref: "#/$defs/Other" }] },
+  },
+});
+
+test("a section with variants shows the settings of the one the spec has", () => {
+  const spec = { algorithm: { name: "other", range: 3, clip: 4, num_steps: 2 } };
+  assert.deepEqual(VARIANTS.at("algorithm.name", spec).choices, [{ value: "plain", help: "The plain one." }, { value: "other", help: "The other." }]);
+  assert.deepEqual(VARIANTS.settings("algorithm", spec), ["range", "clip", "num_steps"]);
+  assert.equal(VARIANTS.at("algorithm.num_steps", spec).min, 1);
+  assert.deepEqual(VARIANTS.settings("algorithm", {}), ["clip", "range"]);
+  assert.throws(() => VARIANTS.at("algorithm.num_steps", {}), /no field/);
+});
+
+test("another variant keeps the settings that mean the same in both", () => {
+  const spec = { seed: 1, algorithm: { name: "plain", clip: 4, range: 0.3 } };
+  assert.deepEqual(VARIANTS.switched("algorithm", "other", spec), { seed: 1, algorithm: { clip: 4, name: "other" } });
+});
+
+test("settings without a label of their own are named by their key", () => {
+  assert.deepEqual(settingField("algorithm", "num_noise_levels"), { path: "algorithm.num_noise_levels", label: "Noise levels" });
+  assert.equal(settingField("algorithm", "kl_coefficient").label, "KL coefficient");
+});
+
+test("DanceGRPO brings its SDE, and what draws without noise has no use for one", () => {
+  const dance = settled({ algorithm: { name: "dance_grpo" }, sampling: { sde_type: "flow" } });
+  assert.equal(dance["sampling"] && (dance["sampling"] as JsonObject)["sde_type"], "dance");
+  assert.match(whyNot("sampling.sde_type", dance), /SDE of its own/);
+  const feedback = { algorithm: { name: "refl" }, sampling: { sde_type: "flow" }, pipeline: { max_staleness: 1, importance_cap: null } };
+  assert.equal(settled(feedback), feedback);
+  assert.match(whyNot("sampling.noise_level", feedback), /without noise/);
+  assert.match(whyNot("pipeline.importance_cap", feedback), /no sample by a ratio/);
 });
 
 test("a section's keys come in the form's order, unknown ones last", () => {

@@ -18,7 +18,31 @@ function whyNoSwitch(colocated: string): (spec: JsonObject) => string {
   return (spec) => whenColocated(colocated)(spec) || (isPlaced(spec, "auto") ? "The planner chooses it." : "");
 }
 
+const algorithmOf = (spec: JsonObject) => String(getPath(spec, "algorithm.name") ?? "flow_grpo");
+
+/** Their ratio may be cut at a cap; the others weigh no sample by one, or centre it. */
+const WEIGHED_BY_RATIO = new Set(["flow_grpo", "flow_grpo_fast", "mix_grpo", "dance_grpo"]);
+const WITHOUT_NOISE = new Set(["diffusion_nft", "diffusion_dpo", "refl", "reward_flow"]);
+
+const whenWithoutNoise = (spec: JsonObject) =>
+  WITHOUT_NOISE.has(algorithmOf(spec)) ? "This algorithm draws its samples without noise on the way." : "";
+
+function whyNoCap(spec: JsonObject): string {
+  if (!WEIGHED_BY_RATIO.has(algorithmOf(spec))) return "This algorithm weighs no sample by a ratio that could be cut.";
+  return Number(getPath(spec, "pipeline.max_staleness") ?? 0) === 0 ? "No sample is stale at staleness 0." : "";
+}
+
 const RULES: readonly Rule[] = [
+  {
+    path: "sampling.sde_type", neutral: "dance",
+    why: (spec) => (algorithmOf(spec) === "dance_grpo" ? "DanceGRPO has an SDE of its own." : ""),
+  },
+  { path: "sampling.sde_type", why: whenWithoutNoise },
+  { path: "sampling.noise_level", why: whenWithoutNoise },
+  { path: "sampling.sde_start", why: whenWithoutNoise },
+  { path: "sampling.num_sde_steps", why: whenWithoutNoise },
+  { path: "replay_gate.max_mean_error", why: whenWithoutNoise },
+  { path: "replay_gate.max_ratio_error", why: whenWithoutNoise },
   { path: "sampling.fps", why: (spec) => (Number(getPath(spec, "sampling.num_frames") ?? 1) === 1 ? "One frame is a picture." : "") },
   { path: "pipeline.gap", why: whyNoSwitch("Colocated lanes all generate first, then all train.") },
   { path: "pipeline.tsp", why: whyNoSwitch("") },
@@ -27,15 +51,12 @@ const RULES: readonly Rule[] = [
     path: "pipeline.max_staleness", neutral: 0,
     why: whenColocated("Lanes that train cannot generate the next batch meanwhile."),
   },
-  {
-    path: "pipeline.importance_cap", neutral: null,
-    why: (spec) => (Number(getPath(spec, "pipeline.max_staleness") ?? 0) === 0 ? "No sample is stale at staleness 0." : ""),
-  },
+  { path: "pipeline.importance_cap", neutral: null, why: whyNoCap },
 ];
 
 /** Why the field at `path` does not apply to `spec`, in a sentence; empty where it does. */
 export function whyNot(path: string, spec: JsonObject): string {
-  return RULES.find((rule) => rule.path === path)?.why(spec) ?? "";
+  return RULES.filter((rule) => rule.path === path).map((rule) => rule.why(spec)).find((why) => why !== "") ?? "";
 }
 
 /** `spec` with every field that does not apply at a value the server accepts; later rules see what earlier ones set. */

@@ -27,7 +27,7 @@ export function Field(props: Props) {
     <div class={`field ${changed ? "changed" : ""} ${field.list ? "wide" : ""} ${props.whyNot ? "off" : ""}`}>
       <label for={id}>{field.label}{field.unit && <span class="unit"> {field.unit}</span>}</label>
       <Input {...props} id={id} />
-      <FieldNote id={`${id}-note`} help={props.whyNot || props.schema.help} errors={errors}>
+      <FieldNote id={`${id}-note`} help={props.whyNot || props.schema.help || helpOfChoice(props.schema, value)} errors={errors}>
         {changed && (
           <button type="button" class="link-button tiny" onClick={() => props.onChange(parent ?? null)}>
             was {shown(parent)}, put back
@@ -36,6 +36,11 @@ export function Field(props: Props) {
       </FieldNote>
     </div>
   );
+}
+
+/** Where the field itself has nothing to say, its choice has. */
+function helpOfChoice(schema: FieldSchema, value: Json | undefined): string {
+  return schema.choices.find((choice) => choice.value === value)?.help ?? "";
 }
 
 export function FieldNote(props: { id: string; help: string; errors: readonly string[]; children?: ComponentChildren }) {

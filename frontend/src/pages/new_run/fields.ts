@@ -16,6 +16,8 @@ export interface GroupSpec {
   readonly title: string;
   readonly intro: string;
   readonly fields: readonly FieldSpec[];
+  /** A section with variants, whose settings are drawn after these fields. */
+  readonly variants?: string;
   /** Folded away until asked for: settings that presets already choose well. */
   readonly advanced?: boolean;
 }
@@ -24,13 +26,10 @@ const field = (path: string, label: string, unit = ""): FieldSpec => (unit ? { p
 
 export const GROUPS: readonly GroupSpec[] = [
   {
-    id: "algorithm", title: "Algorithm", intro: "Flow-GRPO: clipped policy gradient on stochastic denoising steps.",
+    id: "algorithm", title: "Algorithm", intro: "What is learnt from the rewards, and for how long.", variants: "algorithm",
     fields: [
+      field("algorithm.name", "Algorithm"),
       field("num_batches", "Length", "batches"),
-      field("algorithm.clip_range", "Clip range"),
-      field("algorithm.advantage_std", "Advantage spread"),
-      field("algorithm.advantage_clip", "Advantage clip"),
-      field("algorithm.kl_coefficient", "KL coefficient"),
       field("seed", "Seed"),
     ],
   },
@@ -72,6 +71,8 @@ export const GROUPS: readonly GroupSpec[] = [
       field("optimizer.weight_decay", "Weight decay"),
       field("optimizer.beta1", "Beta 1"),
       field("optimizer.beta2", "Beta 2"),
+      field("ema.decay", "Moving average"),
+      field("ema.every_num_optimizer_steps", "Averaged every", "optimizer steps"),
     ],
   },
   {
@@ -80,7 +81,16 @@ export const GROUPS: readonly GroupSpec[] = [
       field("lanes.num_rollout", "Rollout lanes"),
       field("lanes.num_trainer", "Trainer lanes"),
       field("lanes.num_reward", "Reward lanes"),
-      field("deepspeed.zero_stage", "ZeRO stage"),
+    ],
+  },
+  {
+    id: "memory", title: "Trainer memory", intro: "What DeepSpeed cuts over the trainer lanes and what lies in host memory. It changes speed and memory, not what is learnt.",
+    fields: [
+      field("deepspeed.config", "DeepSpeed"),
+      field("deepspeed.gradient_checkpointing", "Recomputed blocks", "every n-th"),
+      field("deepspeed.offload_idle_states", "Idle state to host memory"),
+      field("deepspeed.initialize_model_on_cpu", "Cut weights in host memory"),
+      { ...field("deepspeed.overrides", "Overrides", "one a line"), list: "lines" },
     ],
   },
   {
@@ -116,13 +126,21 @@ export const GROUPS: readonly GroupSpec[] = [
 ];
 
 const SECTION_ORDER = [
-  "base_model", "prompts", "rewards", "algorithm", "batch", "sampling", "lora", "optimizer", "pipeline", "lanes",
+  "base_model", "prompts", "rewards", "algorithm", "batch", "sampling", "lora", "optimizer", "ema", "pipeline", "lanes",
   "deepspeed", "evaluation", "checkpoint", "replay_gate",
 ];
 
 const FIELD_ORDER = [
   ...SECTION_ORDER, "base_model.path", "base_model.family", ...GROUPS.flatMap((group) => group.fields.map(({ path }) => path)),
 ];
+
+const LABELS: Readonly<Record<string, string>> = { advantage_std: "Advantage spread", kl_coefficient: "KL coefficient" };
+
+/** The field of a setting that no group lists. */
+export function settingField(section: string, key: string): FieldSpec {
+  const words = key.replace(/(^|_)num_/g, "$1").replaceAll("_", " ");
+  return field(`${section}.${key}`, LABELS[key] ?? words.charAt(0).toUpperCase() + words.slice(1));
+}
 
 /** Keys of a spec's section (or of the spec itself) in the form's order: the database keeps none. */
 export function inFormOrder(section: string, keys: readonly string[]): string[] {

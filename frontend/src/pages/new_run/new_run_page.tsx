@@ -9,9 +9,9 @@ import { getPath } from "../../base/paths.ts";
 import { Segmented } from "../../ui/controls.tsx";
 import { useResource } from "../../ui/resource.ts";
 import { Failed, Loading } from "../../ui/states.tsx";
-import { whyNot } from "./applies.ts";
+import { settled, whyNot } from "./applies.ts";
 import { Field } from "./field.tsx";
-import { GROUPS, type GroupSpec } from "./fields.ts";
+import { GROUPS, settingField, type GroupSpec } from "./fields.ts";
 import { FormModel } from "./form_model.ts";
 import { PlanPreview } from "./plan_preview.tsx";
 import { SpecSchema } from "./spec_schema.ts";
@@ -145,7 +145,10 @@ function FormGroups({ model, schema, models, promptSets }: FormGroupsProps) {
     schema,
     parent: model.parentSpec.value,
     errorsAt: (path) => model.validator.errorsAt(path),
-    set: (path, value) => model.set(path, value),
+    set: (path, value) => {
+      if (path === "algorithm.name") model.take(settled(schema.switched("algorithm", String(value), model.spec.value)));
+      else model.set(path, value);
+    },
   };
   return (
     <>
@@ -162,10 +165,12 @@ function FormGroups({ model, schema, models, promptSets }: FormGroupsProps) {
 }
 
 function FieldGroup({ group, children, ...shared }: { group: GroupSpec; children?: ComponentChildren } & GroupProps) {
+  const settings = group.variants === undefined ? [] : shared.schema.settings(group.variants, shared.spec);
+  const listed = [...group.fields, ...settings.map((key) => settingField(group.variants ?? "", key))];
   const fields = (
     <div class="fields">
-      {group.fields.map((field) => (
-        <Field key={field.path} field={field} schema={shared.schema.at(field.path)} value={getPath(shared.spec, field.path)} errors={shared.errorsAt(field.path)}
+      {listed.map((field) => (
+        <Field key={field.path} field={field} schema={shared.schema.at(field.path, shared.spec)} value={getPath(shared.spec, field.path)} errors={shared.errorsAt(field.path)}
           whyNot={whyNot(field.path, shared.spec)} isRerun={shared.parent !== null} parent={shared.parent ? getPath(shared.parent, field.path) : undefined}
           onChange={(value) => shared.set(field.path, value)} />
       ))}
