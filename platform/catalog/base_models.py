@@ -17,7 +17,17 @@ from worker.contracts.names import ModelFamily
 MAX_DEPTH = 3
 """Folders below a root that are searched for models."""
 PICKLE_SUFFIXES = frozenset({".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle"})
-FAMILY_OF_PIPELINE = {"FluxPipeline": ModelFamily.FLUX}
+FAMILY_OF_PIPELINE = {
+    "FluxPipeline": ModelFamily.FLUX,
+    "StableDiffusion3Pipeline": ModelFamily.SD3,
+    "Flux2Pipeline": ModelFamily.FLUX2,
+    "Flux2KleinPipeline": ModelFamily.FLUX2_KLEIN,
+    "QwenImagePipeline": ModelFamily.QWEN_IMAGE,
+    "ZImagePipeline": ModelFamily.Z_IMAGE,
+    "WanPipeline": ModelFamily.WAN,
+    "HunyuanVideoPipeline": ModelFamily.HUNYUAN_VIDEO,
+}
+"""By the class that a checkpoint names; Wan2.1 and Wan2.2 share theirs."""
 HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}")
 
 
@@ -136,7 +146,13 @@ def _family(folder: Path) -> ModelFamily | None:
         index = json.loads((folder / "model_index.json").read_text())
     except ValueError:
         return None
-    return FAMILY_OF_PIPELINE.get(str(index.get("_class_name"))) if isinstance(index, dict) else None
+    if not isinstance(index, dict):
+        return None
+    family = FAMILY_OF_PIPELINE.get(str(index.get("_class_name")))
+    # Wan2.2 has a second transformer, or tells its only one the time of each token.
+    has_second = any(index.get("transformer_2") or ())
+    is_wan22 = family is ModelFamily.WAN and (has_second or bool(index.get("expand_timesteps")))
+    return ModelFamily.WAN22 if is_wan22 else family
 
 
 def _description(folder: Path) -> str:

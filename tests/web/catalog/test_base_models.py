@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from pytest_django.fixtures import Settings
 
-from catalog.base_models import ModelNotUsable, list_base_models, resolve_base_model
+from catalog.base_models import FAMILY_OF_PIPELINE, ModelNotUsable, list_base_models, resolve_base_model
 from worker.contracts.names import ModelFamily
 
 
@@ -34,6 +34,25 @@ def test_models_below_the_roots_are_found_by_name(root: Path) -> None:
     assert [entry.name for entry in found] == ["shapes", "team/flux-small"]
     assert found[0].family is ModelFamily.FLUX
     assert found[0].description == "Draws shapes."
+
+
+@pytest.mark.parametrize(
+    ("index", "family"),
+    [
+        ({"_class_name": "WanPipeline", "transformer_2": [None, None]}, ModelFamily.WAN),
+        ({"_class_name": "WanPipeline", "transformer_2": ["diffusers", "WanTransformer3DModel"]}, ModelFamily.WAN22),
+        ({"_class_name": "WanPipeline", "expand_timesteps": True, "transformer_2": [None, None]}, ModelFamily.WAN22),
+        ({"_class_name": "HunyuanVideoPipeline"}, ModelFamily.HUNYUAN_VIDEO),
+        ({"_class_name": "Flux2KleinPipeline"}, ModelFamily.FLUX2_KLEIN),
+    ],
+)
+def test_the_family_is_read_from_the_checkpoint(root: Path, index: dict[str, object], family: ModelFamily) -> None:
+    (save_model(root / "model") / "model_index.json").write_text(json.dumps(index))
+    assert [entry.family for entry in list_base_models()] == [family]
+
+
+def test_every_family_may_be_brought_as_a_folder() -> None:
+    assert {*FAMILY_OF_PIPELINE.values(), ModelFamily.WAN22} == set(ModelFamily)
 
 
 def test_a_name_resolves_to_its_folder(root: Path) -> None:
