@@ -27,6 +27,7 @@ MODES: dict[str, dict[str, Any]] = {
     "gap, tag greedy": {"tag": "greedy"},
     "gap, tag search": {"tag": "search"},
     "gap, staleness 1": {"max_staleness": 1},
+    "gap, staleness 1, tag greedy": {"max_staleness": 1, "tag": "greedy"},
     "gap, staleness 1, tag search": {"max_staleness": 1, "tag": "search"},
 }
 """Time-step parallelism is on everywhere. It makes no difference to a single trainer rank."""
