@@ -4,6 +4,7 @@ import type { JsonObject } from "../src/base/paths.ts";
 import { settled, whyNot } from "../src/pages/new_run/applies.ts";
 import { equivalentCurl } from "../src/pages/new_run/curl.ts";
 import { GROUPS, inFormOrder, settingField } from "../src/pages/new_run/fields.ts";
+import { rewardKey } from "../src/pages/new_run/reward_names.ts";
 import { SpecSchema } from "../src/pages/new_run/spec_schema.ts";
 
 test("the command quotes what a shell would otherwise read", () => {
@@ -112,4 +113,23 @@ test("the cap applies with staleness alone, and goes with it", () => {
 
 test("fields without a rule always apply", () => {
   assert.equal(whyNot("seed", {}), "");
+});
+
+const REWARDS = new SpecSchema({
+  $defs: {
+    RemoteSettings: { properties: { url: { type: "string", description: "Where." }, secret: { anyOf: [{ type: "string" }, { type: "null" }], default: null } } },
+    Reward: { properties: { settings: { settings_of: { remote: "RemoteSettings" }, default: null, anyOf: [{ $ref: "#/$defs/RemoteSettings" }, { type: "null" }] } } },
+  },
+  properties: { rewards: { type: "array", items: { $ref: "#/$defs/Reward" } } },
+});
+
+test("a reward's settings are those of its name, and others have none", () => {
+  const settings = REWARDS.settingsByName("rewards.*.settings", "remote");
+  assert.deepEqual(settings.map(([key, field]) => [key, field.help, field.optional]), [["url", "Where.", false], ["secret", "", true]]);
+  assert.deepEqual(REWARDS.settingsByName("rewards.*.settings", "colorfulness"), []);
+});
+
+test("a reward's curves go by its label, or by its scorer's name", () => {
+  assert.equal(rewardKey({ name: "remote", label: "faces" }), "faces");
+  assert.equal(rewardKey({ name: "remote", label: null }), "remote");
 });

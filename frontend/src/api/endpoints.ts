@@ -4,7 +4,7 @@ import type { JsonObject } from "../base/paths.ts";
 import { call, query } from "./client.ts";
 import type {
   Adapter, BaseModel, BubblesAnswer, Checkpoint, CreatedToken, LendingAnswer, Member, MetricsAnswer, Page, Plan, PlanPreview,
-  Preset, Project, ProjectRole, PromptSet, Run, SamplesAnswer, StalenessOfBatch, StreamItem, TimelineAnswer, Token, Transition,
+  Preset, Project, ProjectRole, PromptSet, Run, SamplesAnswer, Secret, StalenessOfBatch, StreamItem, TimelineAnswer, Token, Transition,
   Try, Validation,
 } from "./types.ts";
 
@@ -82,6 +82,10 @@ export const api = {
   createPromptSet: (body: { project: string; name: string; prompts: readonly string[] }) =>
     call<PromptSet>("POST", "/prompt-sets", body),
   deletePromptSet: (id: string) => call<null>("DELETE", `/prompt-sets/${id}`),
+
+  secrets: (project: string) => list<Secret>(`/secrets?project=${project}`),
+  createSecret: (body: { project: string; name: string; host: string; value: string }) => call<Secret>("POST", "/secrets", body),
+  deleteSecret: (id: string) => call<null>("DELETE", `/secrets/${id}`),
 
   projects: () => list<Project>("/projects"),
   createProject: (name: string) => call<Project>("POST", "/projects", { name }),

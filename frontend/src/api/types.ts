@@ -318,6 +318,15 @@ export interface PromptSet {
   readonly created_at: string;
 }
 
+/** A token of a remote scorer, without its value. */
+export interface Secret {
+  readonly id: string;
+  readonly name: string;
+  readonly project: string;
+  readonly host: string;
+  readonly created_at: string;
+}
+
 export interface Token {
   readonly id: string;
   readonly name: string;

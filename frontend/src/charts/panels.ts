@@ -75,7 +75,7 @@ export function curveLabel(key: string): string {
   return last.replace(/_seconds$/, "").replaceAll("_", " ");
 }
 
-const ROOMS: Record<string, string> = { "reward/part": "Reward part", "eval/part": "Held-out" };
+const ROOMS: Record<string, string> = { "reward/part": "Reward part", "eval/part": "Held-out", "reward/missing": "Scores missing", "reward/retries": "Tries repeated" };
 
 /** A title for a curve that stands alone: `eval/part/shape_judge` → "Held-out: shape judge". */
 export function curveTitle(key: string): string {

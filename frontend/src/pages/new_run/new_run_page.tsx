@@ -15,7 +15,8 @@ import { GROUPS, settingField, type GroupSpec } from "./fields.ts";
 import { FormModel } from "./form_model.ts";
 import { PlanPreview } from "./plan_preview.tsx";
 import { SpecSchema } from "./spec_schema.ts";
-import { ModelGroup, PromptsGroup, RewardsGroup, type GroupProps } from "./source_groups.tsx";
+import { RewardsGroup } from "./rewards_group.tsx";
+import { ModelGroup, PromptsGroup, type GroupProps } from "./source_groups.tsx";
 import { Summary } from "./summary.tsx";
 
 interface Catalog {

@@ -1,6 +1,6 @@
-/** The groups of the form that are more than a list of inputs: base model, prompts, rewards. */
+/** The groups of the form that are more than a list of inputs: base model and prompts. */
 
-import { getPath, isObject, sameJson, type Json, type JsonObject } from "../../base/paths.ts";
+import { getPath, sameJson, type Json, type JsonObject } from "../../base/paths.ts";
 import type { BaseModel, PromptSet } from "../../api/types.ts";
 import { Segmented } from "../../ui/controls.tsx";
 import { EntriesInput } from "./entries.tsx";
@@ -87,57 +87,6 @@ export function PromptsGroup(props: GroupProps & { promptSets: readonly PromptSe
           <FieldNote id="prompts-note" errors={errors} help="Each batch takes some of them in turn." />
         </div>
       )}
-    </fieldset>
-  );
-}
-
-interface Reward {
-  readonly name: string;
-  readonly weight: Json;
-  readonly watched: boolean;
-}
-
-function rewardsOf(spec: JsonObject): Reward[] {
-  const raw = getPath(spec, "rewards");
-  return (Array.isArray(raw) ? raw : []).filter(isObject).map((reward) => ({
-    name: String(reward["name"]), weight: reward["weight"] ?? 1, watched: reward["watched"] === true,
-  }));
-}
-
-export function RewardsGroup(props: GroupProps) {
-  const rewards = rewardsOf(props.spec);
-  const put = (next: readonly Reward[]) => props.set("rewards", next.map((reward) => ({ ...reward })));
-  const change = (index: number, changes: Partial<Reward>) =>
-    put(rewards.map((reward, at) => (at === index ? { ...reward, ...changes } : reward)));
-  const known = props.schema.at("rewards.*.name").choices;
-  const unused = known.filter((choice) => !rewards.some((reward) => reward.name === choice.value));
-  return (
-    <fieldset class={`card form-group ${changedClass(props, "rewards")}`} id="group-rewards">
-      <legend>Rewards</legend>
-      <p class="small muted">Watched rewards are measured and shown but never trained on: they make reward hacking visible.</p>
-      <ul class="stack-s">
-        {rewards.map((reward, index) => (
-          <li key={reward.name} class="reward-line">
-            <span><b class="small">{reward.name}</b><span class="tiny faint"> {known.find((choice) => choice.value === reward.name)?.help}</span></span>
-            <label class="check">weight
-              <input type="number" step="any" min="0" value={String(reward.weight)} disabled={reward.watched} aria-label={`Weight of ${reward.name}`}
-                onInput={(event) => change(index, { weight: Number(event.currentTarget.value) })} />
-            </label>
-            <label class="check"><input type="checkbox" checked={reward.watched} onChange={(event) => change(index, { watched: event.currentTarget.checked })} />watched</label>
-            <button type="button" class="button quiet small" aria-label={`Remove ${reward.name}`} onClick={() => put(rewards.filter((_, at) => at !== index))}>✕</button>
-            <FieldNote id={`reward-note-${index}`} help="" errors={["", ".name", ".weight", ".watched"].flatMap((end) => props.errorsAt(`rewards.${index}${end}`))} />
-          </li>
-        ))}
-      </ul>
-      <div class="row">
-        {unused.map(({ value, help }) => (
-          <button key={value} type="button" class="tag" title={help}
-            onClick={() => put([...rewards, { name: String(value), weight: 1, watched: String(value).includes("judge") }])}>
-            + {value}
-          </button>
-        ))}
-      </div>
-      <FieldNote id="rewards-note" help="" errors={props.errorsAt("rewards")} />
     </fieldset>
   );
 }

@@ -16,6 +16,8 @@ export interface FieldSchema {
   readonly step: number | "any";
   /** May be left empty. */
   readonly optional: boolean;
+  /** What the server takes where nothing is given. */
+  readonly fallback?: Json | undefined;
 }
 
 export class SpecSchema {
@@ -62,6 +64,21 @@ export class SpecSchema {
     return setPath(spec, section, { ...Object.fromEntries(kept), ...chosen });
   }
 
+  /** The settings of a field whose kind goes by a name beside it (`settings_of` in the schema); none for other names. */
+  settingsByName(path: string, name: string): readonly (readonly [string, FieldSchema])[] {
+    let schema: JsonObject = this.root;
+    for (const key of path.split(".")) {
+      const inner = this.resolved(schema);
+      const next = key === "*" ? inner["items"] : isObject(inner["properties"]) ? inner["properties"][key] : undefined;
+      schema = isObject(next) ? next : {};
+    }
+    const kinds = schema["settings_of"];
+    const kind = isObject(kinds) ? kinds[name] : undefined;
+    const properties = kind === undefined ? undefined : this.resolved({ $ref: `#/$defs/${String(kind)}` })["properties"];
+    if (!isObject(properties)) return [];
+    return Object.entries(properties).flatMap(([key, one]) => (isObject(one) ? [[key, this.field(one)] as const] : []));
+  }
+
   private section(name: string): JsonObject {
     const properties = this.root["properties"];
     const schema = isObject(properties) ? properties[name] : undefined;
@@ -103,6 +120,7 @@ export class SpecSchema {
     const wholeStep = type === "integer" ? 1 : "any";
     return {
       type, choices, optional,
+      fallback: schema["default"],
       help: String(schema["description"] ?? inner["description"] ?? "").replaceAll("`", ""),
       min: numberOf(inner["minimum"]),
       step: numberOf(inner["multipleOf"]) ?? wholeStep,

@@ -5,12 +5,13 @@ import { isObject } from "../../base/paths.ts";
 import { number, percent, words } from "../../base/format.ts";
 import type { RunStore } from "../../live/run_store.ts";
 import type { Run } from "../../api/types.ts";
+import { rewardKey } from "../new_run/reward_names.ts";
 import type { RunProps } from "./context.ts";
 
 /** Rewards measured but never trained on: they judge whether the reward's rise is honest. */
 export function watchedRewards(spec: JsonObject): string[] {
   const rewards = Array.isArray(spec["rewards"]) ? spec["rewards"] : [];
-  return rewards.filter((reward) => isObject(reward) && reward["watched"] === true).map((reward) => String(reward["name"]));
+  return rewards.filter(isObject).filter((reward) => reward["watched"] === true).map(rewardKey);
 }
 
 /** The watched rewards that are verdicts, right or wrong: their mean is a share. */
@@ -49,6 +50,11 @@ export function Headline({ store, run }: RunProps) {
   const idle = store.metrics.last("lanes/idle_share");
   return (
     <section class="card headline" aria-label="Before and after">
+      {store.metrics.last("reward/hacking_suspected") === 1 && (
+        <span class="tag hacking" title="Over the last ten batches the trained reward rose while a watched reward fell, both beyond their noise. Look at the samples.">
+          reward hacking?
+        </span>
+      )}
       {figures(store, run).map((figure) => <BeforeAfterFigure key={figure.label} {...figure} numEvaluations={numEvaluations} />)}
       {speed !== undefined && (
         <div class="figure small-figure">

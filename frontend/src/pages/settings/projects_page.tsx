@@ -6,6 +6,7 @@ import type { Member, Project, ProjectRole } from "../../api/types.ts";
 import { useResource } from "../../ui/resource.ts";
 import { Empty, Failed, Loading } from "../../ui/states.tsx";
 import { attempt } from "../../ui/toasts.tsx";
+import { Secrets } from "./secrets.tsx";
 
 const ROLES: readonly ProjectRole[] = ["viewer", "editor", "owner"];
 
@@ -80,6 +81,7 @@ function ProjectCard({ project }: { project: Project }) {
           <button class="button">Add</button>
         </form>
       )}
+      <Secrets project={project} owner={owner} />
     </section>
   );
 }
