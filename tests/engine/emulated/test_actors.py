@@ -41,7 +41,7 @@ def actors(monkeypatch: pytest.MonkeyPatch) -> Iterator[Mapping[Role, Any]]:
 @pytest.fixture
 def trainer(actors: Mapping[Role, Any]) -> Any:
     trainer = actors[Role.TRAINER]("trainer-0", "cpu")
-    trainer.load(SPEC, "none", 0, 1, Rendezvous(address="localhost", port=0), None)
+    trainer.load(SPEC, "none", 0, 1, Rendezvous(address="localhost", port=0), None, ())
     trainer.snapshot(3)
     trainer.publish(3)
     return trainer

@@ -1,6 +1,7 @@
 """A rollout lane: generates fragments and pulls adapters between them, never inside one."""
 
 import time
+from collections.abc import Sequence
 
 from worker.contracts.run_spec import RunSpec
 from worker.engine.actors.generating import GeneratingActor
@@ -8,10 +9,13 @@ from worker.engine.actors.reports import CallReport
 
 
 class RolloutActor(GeneratingActor):
-    def load(self, spec: RunSpec, base_model_path: str) -> CallReport[None]:
+    def load(self, spec: RunSpec, base_model_path: str, prompts: Sequence[str]) -> CallReport[None]:
+        """`prompts` are what the run is known to draw: encoded first, so that text encoders are gone by then."""
         start = time.monotonic()
+        from worker.engine.models.run_text import run_embeddings
         from worker.engine.rollout.engine import RolloutEngine
 
-        self._rollout = RolloutEngine.load(spec, base_model_path)
+        embeddings = run_embeddings(spec, base_model_path, prompts)
+        self._rollout = RolloutEngine.load(spec, base_model_path, embeddings=embeddings)
         self._check_device()
         return self._report(start, None)

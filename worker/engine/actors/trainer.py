@@ -89,16 +89,20 @@ class TrainerActor(GeneratingActor):
         world_size: int,
         meeting: Rendezvous,
         initial_adapter: str | None,
+        prompts: Sequence[str],
     ) -> CallReport[None]:
-        """Join the group and load the model; `initial_adapter` is a LoRA file to start from."""
+        """Join the group and load the model; `initial_adapter` is a LoRA file to start from, `prompts` are what the run
+        is known to draw."""
         start = time.monotonic()
+        from worker.engine.models.run_text import run_embeddings
         from worker.engine.trainer.engine import TrainerEngine
         from worker.engine.trainer.export import read_lora
         from worker.engine.trainer.process_group import init_process_group
 
         init_process_group(rank, world_size, meeting.address, meeting.port)
         self._rank = rank
-        self._engine = TrainerEngine(spec, base_model_path, rank, world_size)
+        embeddings = run_embeddings(spec, base_model_path, prompts)
+        self._engine = TrainerEngine(spec, base_model_path, rank, world_size, embeddings=embeddings)
         if self._engine.generator is not None:
             self._rollout = self._engine.generator
         if initial_adapter is not None:

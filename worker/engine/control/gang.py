@@ -37,7 +37,7 @@ class TrainerGang:
         meeting = ray.get(first.rendezvous.remote(), timeout=RENDEZVOUS_TIMEOUT_SECONDS)
         refs = {
             lane: self._fleet[lane].actor.load.remote(
-                answer.spec, answer.base_model_path, rank, len(lanes), meeting, answer.initial_adapter
+                answer.spec, answer.base_model_path, rank, len(lanes), meeting, answer.initial_adapter, answer.prompts
             )
             for rank, lane in enumerate(lanes)
         }

@@ -115,7 +115,7 @@ class LaneRoster:
     def _load(self, lane: str) -> None:
         handle = self._fleet[lane]
         if handle.grant.role is Role.ROLLOUT:
-            ref = handle.actor.load.remote(self._answer.spec, self._answer.base_model_path)
+            ref = handle.actor.load.remote(self._answer.spec, self._answer.base_model_path, self._answer.prompts)
         else:
             ref = handle.actor.load.remote(self._answer.spec, self._answer.secrets)
         self._calls.start({lane: ref}, self._loaded)

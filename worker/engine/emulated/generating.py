@@ -1,7 +1,7 @@
 """Emulated rollout and reward lanes: the messages and answers of the real ones; waiting instead of computing."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -66,7 +66,7 @@ class EmulatedGenerator(EmulatedLane):
 
 
 class EmulatedRollout(EmulatedGenerator):
-    def load(self, spec: RunSpec, base_model_path: str) -> CallReport[None]:
+    def load(self, spec: RunSpec, base_model_path: str, prompts: Sequence[str]) -> CallReport[None]:
         return self._report(time.monotonic(), None)
 
 

@@ -39,6 +39,7 @@ class EmulatedTrainer(EmulatedGenerator):
         world_size: int,
         meeting: Rendezvous,
         initial_adapter: str | None,
+        prompts: Sequence[str],
     ) -> CallReport[None]:
         self._spec, self._rank, self._world_size = spec, rank, world_size
         self._open_groups: set[tuple[int, int]] = set()

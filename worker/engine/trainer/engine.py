@@ -11,7 +11,7 @@ Every pair's loss is divided by the known number of pairs of the whole mini-batc
 mean however it was cut and in whatever order it came. All methods are entered by every rank with the same arguments.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import deepspeed
@@ -22,6 +22,7 @@ from worker.contracts.names import Role
 from worker.contracts.run_spec import RunSpec
 from worker.engine.errors import NonFiniteError, SyncError
 from worker.engine.models.determinism import apply_determinism
+from worker.engine.models.embeddings import PromptEmbeds
 from worker.engine.sync.adapter import publish
 from worker.engine.trainer import checkpoint
 from worker.engine.trainer.deepspeed_config import build_optimizer, deepspeed_config
@@ -46,11 +47,15 @@ class TrainerEngine:
         rank: int,
         world_size: int,
         device: str | torch.device | None = None,
+        embeddings: Mapping[str, PromptEmbeds] | None = None,
     ) -> None:
-        """Load the base, add the LoRA (the same on every rank, from `spec.seed`), wrap it in DeepSpeed."""
+        """Load the base, add the LoRA (the same on every rank, from `spec.seed`), wrap it in DeepSpeed.
+
+        Text encoders are loaded only where no `embeddings` of the run's prompts are given.
+        """
         self._spec, self._rank, self._world_size = spec, rank, world_size
         apply_determinism(spec)
-        self._policy = TrainedPolicy(spec, base_model_path, device)
+        self._policy = TrainedPolicy(spec, base_model_path, device, embeddings)
         self._model, self._parameters = self._policy.model, self._policy.parameters
         self.generator = self._policy.generator
         """Generates while this rank is lent, beside whatever gradients are open; `None` where the run never lends."""

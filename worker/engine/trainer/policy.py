@@ -4,11 +4,16 @@ All of them stand on one base. In ZeRO 0, 1 and 2 they share its storage; in ZeR
 twin that generates is filled with all of it while it is lent, and the others gather it layer by layer.
 """
 
+from collections.abc import Mapping
+from functools import partial
+
 import torch
 
 from worker.contracts.run_spec import RunSpec
 from worker.engine.models.base import ModelAdapter
+from worker.engine.models.embeddings import PromptEmbeds
 from worker.engine.models.lora import add_lora, lora_parameters
+from worker.engine.models.parts import Part
 from worker.engine.models.registry import DTYPES, load_model
 from worker.engine.rollout.engine import RolloutEngine
 from worker.engine.sync.adapter import bind, snapshot
@@ -24,10 +29,16 @@ from worker.engine.types import PublishedAdapter
 class TrainedPolicy:
     """Whatever gathers is entered by every rank: `bind`, `snapshot` and `lend` in ZeRO 3."""
 
-    def __init__(self, spec: RunSpec, base_model_path: str, device: str | torch.device | None) -> None:
+    def __init__(
+        self,
+        spec: RunSpec,
+        base_model_path: str,
+        device: str | torch.device | None,
+        embeddings: Mapping[str, PromptEmbeds] | None = None,
+    ) -> None:
         """Load the base and add the LoRA (the same on every rank, from `spec.seed`)."""
         is_cut, generates = spec.deepspeed.zero_stage == 3, spec.pipeline.trainers_generate
-        self.model = _load(spec, base_model_path, device)
+        self.model = _load(spec, base_model_path, device, embeddings)
         add_lora(self.model.transformer, spec.lora, self.model.default_lora_targets, seed=spec.seed)
         self.parameters = lora_parameters(self.model.transformer)
         """What is trained, by peft name."""
@@ -84,9 +95,17 @@ class TrainedPolicy:
             self._whole.empty()
 
 
-def _load(spec: RunSpec, path: str, device: str | torch.device | None) -> ModelAdapter:
+def _load(
+    spec: RunSpec, path: str, device: str | torch.device | None, embeddings: Mapping[str, PromptEmbeds] | None
+) -> ModelAdapter:
+    parts = {Part.TRANSFORMER}
+    if spec.pipeline.trainers_generate or spec.algorithm.needs.differentiable_reward:
+        parts.add(Part.VAE)
+    if embeddings is None:
+        parts.add(Part.TEXT_ENCODERS)
+    load = partial(load_model, spec.base_model, path, device=device, parts=frozenset(parts), embeddings=embeddings)
     if spec.deepspeed.zero_stage < 3:
-        return load_model(spec.base_model, path, device=device)
+        return load()
     config = deepspeed_config(spec, num_trainable=0)
     transformers = load_cut(path, DTYPES[spec.base_model.dtype], config, on_cpu=spec.deepspeed.initialize_model_on_cpu)
-    return load_model(spec.base_model, path, device=device, transformers=transformers)
+    return load(transformers=transformers)
