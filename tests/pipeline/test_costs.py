@@ -1,11 +1,15 @@
 """What work costs, learnt from the run's own events."""
 
+import math
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.pipeline.hand_driven import HandDriven
 from tests.pipeline.strategies import algebra_of
 from worker.contracts.names import Role, TrainerAssist
-from worker.pipeline.costs import GANG, Cost, CostBook, CostKind
+from worker.pipeline.costs import GANG, Cost, CostBook, CostKind, Measured
 from worker.pipeline.types import (
     Accumulate,
     Commit,
@@ -67,6 +71,52 @@ def test_a_lane_without_observations_goes_by_its_prior_then_by_the_others() -> N
     }
     book.forget("h")
     assert book.cost("h", CostKind.PULL) == Cost(0.0, 3.0)
+
+
+def test_one_size_seen_is_split_as_the_prior_says() -> None:
+    book = CostBook({("g", CostKind.GENERATE): Cost(3.0, 1.0)})
+    book.observe("g", CostKind.GENERATE, 12.0, num_units=3)
+    assert book.cost("g", CostKind.GENERATE) == Cost(6.0, 2.0)
+    book.observe("g", CostKind.GENERATE, 4.0, num_units=1)
+    assert book.seconds("g", CostKind.GENERATE, 2) == pytest.approx(8.0)
+
+
+def test_a_prior_is_as_far_off_as_those_of_its_kind_turned_out_to_be() -> None:
+    priors = {(lane, CostKind.GENERATE): Cost(0.0, each) for lane, each in (("g", 1.0), ("h", 2.0), ("i", 4.0))}
+    book = CostBook(priors | {("g", CostKind.PULL): Cost(5.0)})
+    assert book.cost("i", CostKind.GENERATE) == Cost(0.0, 4.0)
+    book.observe("g", CostKind.GENERATE, 3.0)
+    book.observe("h", CostKind.GENERATE, 6.0)
+    assert book.seconds("i", CostKind.GENERATE, 2) == pytest.approx(24.0)
+    book.forget("h")
+    assert book.seconds("h", CostKind.GENERATE) == pytest.approx(6.0)
+    assert book.cost("g", CostKind.PULL) == Cost(5.0)
+
+
+@given(
+    observed=st.lists(
+        st.tuples(st.sampled_from("ghi"), st.integers(1, 3), st.sampled_from([0.0, 1e-9, 0.3, 7.0])), max_size=12
+    ),
+    forgotten=st.sampled_from(["", "g", "h"]),
+)
+def test_estimates_that_go_by_a_prior_are_finite_and_never_negative(
+    observed: list[tuple[str, int, float]], forgotten: str
+) -> None:
+    book = CostBook({(lane, CostKind.SCORE): Cost(fixed, 0.1) for lane, fixed in (("g", 0.0), ("h", 1.0), ("j", 2.0))})
+    for lane, num_units, seconds in observed:
+        book.observe(lane, CostKind.SCORE, seconds, num_units)
+    book.forget(forgotten)
+    for lane in "ghijk":
+        cost = book.cost(lane, CostKind.SCORE)
+        if cost is not None:
+            assert 0 <= cost.per_call < math.inf
+            assert 0 <= cost.per_unit < math.inf
+
+
+def test_what_was_only_assumed_is_not_told_as_learnt() -> None:
+    book = CostBook({("g", CostKind.PULL): Cost(5.0), ("h", CostKind.PULL): Cost(6.0)})
+    book.observe("g", CostKind.PULL, 1.0)
+    assert book.learnt() == {("g", CostKind.PULL): Measured(Cost(1.0, 0.0), 1, 1)}
 
 
 @pytest.mark.parametrize(("seconds", "num_units"), [(-0.1, 1), (1.0, 0)])

@@ -62,6 +62,26 @@ def fragment(purpose: Purpose) -> Fragment:
     return Fragment(FragmentKey(purpose, 0, 3, 1), (4, 5), 0)
 
 
+def test_a_lane_lost_while_the_scheduler_stands_still_takes_its_cause(
+    timeline: Timeline, clock: Clock, client: Any
+) -> None:
+    timeline.follow(lambda lane: IdleCause.BATCH_BARRIER, lambda: "as before")
+    timeline.settle(is_paused=False)
+    clock.time += 3.0
+    timeline.settle(is_paused=False)
+    timeline.lost("a")
+    timeline.settle(is_paused=False)
+    clock.time += 2.0
+    timeline.returned("a")
+    timeline.settle(is_paused=False)
+    clock.time += 1.0
+    assert told(timeline, client)[-3:] == [
+        (SpanKind.IDLE, IdleCause.BATCH_BARRIER, 3.0),
+        (SpanKind.IDLE, IdleCause.FAILURE, 2.0),
+        (SpanKind.IDLE, IdleCause.BATCH_BARRIER, 1.0),
+    ]
+
+
 def test_a_report_of_the_lanes_clock_lands_on_the_drivers(timeline: Timeline, clock: Clock, client: Any) -> None:
     clock.time = 1010.0
     timeline.record_generation("a", report(2.0, 8.0), fragment(Purpose.TRAIN), is_lent=False)
