@@ -14,7 +14,8 @@ from deepspeed.accelerator import get_accelerator
 
 from worker.contracts.run_spec import RunSpec
 
-FOLDER = Path(__file__).parents[3] / "deploy" / "deepspeed"
+FOLDER = Path(__file__).parent / "configurations"
+"""A link to `deploy/deepspeed`: a job brings the package `worker` along and nothing else."""
 MIN_BUCKET_NUMEL = 1024
 
 logging.getLogger("DeepSpeed").setLevel(logging.WARNING)
