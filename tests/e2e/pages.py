@@ -171,6 +171,31 @@ class RunPage:
         is_painted = "images => images.some(image => image.complete && image.naturalWidth > 0)"
         wait_until(self.page, lambda: self.pictures.evaluate_all(is_painted), "a picture", timeout_seconds)
 
+    @property
+    def tiles(self) -> Locator:
+        return self.page.locator("button.tile")
+
+    @property
+    def clips(self) -> Locator:
+        return self.page.locator(".tile video")
+
+    def wait_for_posters(self, timeout_seconds: float) -> None:
+        """Until the clips are there, each with the picture that stands for it."""
+        have_posters = "clips => clips.length > 0 && clips.every(clip => clip.poster !== '')"
+        wait_until(self.page, lambda: self.clips.evaluate_all(have_posters), "a clip", timeout_seconds)
+
+    def wait_for_playback(self, clip: Locator, timeout_seconds: float) -> None:
+        """Until the clip has moved on since first looked at."""
+        since = clip.evaluate("clip => clip.currentTime")
+        moved = "(clip, since) => !clip.paused && clip.readyState >= 2 && clip.currentTime !== since"
+        wait_until(self.page, lambda: clip.evaluate(moved, since), "a clip that plays", timeout_seconds)
+
+    def wait_for_a_second_round(self, clip: Locator, timeout_seconds: float) -> None:
+        """Until the clip has begun again."""
+        clip.evaluate("clip => clip.addEventListener('seeked', () => { clip.dataset.rounds = '1'; })")
+        has_begun_again = "clip => clip.dataset.rounds === '1' && !clip.paused"
+        wait_until(self.page, lambda: clip.evaluate(has_begun_again), "the clip's second round", timeout_seconds)
+
     def cancel(self) -> None:
         self.page.get_by_role("button", name="Cancel", exact=True).click()
         self.page.get_by_role("button", name="Cancel the run").click()
