@@ -1,10 +1,14 @@
 """Presets: specs shipped as YAML, each validated as the `RunSpec` it becomes.
 
-A preset file that does not validate is a defect of the installation and raises; a test reads every shipped one.
+A file holds one preset, or a model family's: what they share, and `variants` whose sections are laid over it. Prompts
+may be named as a text file of the folder `prompts` instead of being written out. A preset that does not validate is a
+defect of the installation and raises; a test reads every shipped one.
 """
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import yaml
 from django.conf import settings
@@ -22,8 +26,10 @@ class Preset:
 
 def list_presets() -> list[Preset]:
     """All presets, ordered by the file's `order`, then name."""
-    documents = [_read(path) for path in sorted(Path(settings.TANDEM_PRESETS).glob("*.yaml"))]
-    return [preset for _, preset in sorted(documents, key=lambda pair: (pair[0], pair[1].name))]
+    files = sorted(Path(settings.TANDEM_PRESETS).glob("*.yaml"))
+    documents = [found for path in files for found in _read(path)]
+    # Stable: the variants of a file stay in its order.
+    return [preset for _, preset in sorted(documents, key=lambda pair: (pair[0], pair[1].name.partition("-")[0]))]
 
 
 def get_preset(name: str) -> Preset:
@@ -34,13 +40,32 @@ def get_preset(name: str) -> Preset:
     return presets[name]
 
 
-def _read(path: Path) -> tuple[int, Preset]:
+def _read(path: Path) -> Iterator[tuple[int, Preset]]:
     document = yaml.safe_load(path.read_text())
+    base = document["spec"]
+    if "prompts" in document:
+        lines = (path.parent / "prompts" / document["prompts"]).read_text().splitlines()
+        base = base | {"prompts": {"inline": lines}}
+    for variant in document.get("variants", [None]):
+        yield int(document["order"]), _preset(path, document, base, variant)
+
+
+def _preset(path: Path, document: Mapping[str, Any], base: dict[str, Any], variant: Mapping[str, Any] | None) -> Preset:
+    named = {field: str(document[field]).strip() for field in ("name", "title", "description")}
+    if variant is not None:
+        base = _laid_over(base, variant["spec"])
+        named["name"] += f"-{variant['name']}"
+        named["title"] += f": {variant['title']}"
+        named["description"] += f" {str(variant['description']).strip()}"
     try:
-        spec = RunSpec.model_validate(document["spec"])
+        return Preset(**named, spec=RunSpec.model_validate(base))
     except ValueError as error:
-        raise ValueError(f"the preset {path.name} is not valid: {error}") from error
-    preset = Preset(
-        name=document["name"], title=document["title"], description=document["description"].strip(), spec=spec
-    )
-    return int(document["order"]), preset
+        raise ValueError(f"the preset {named['name']} of {path.name} is not valid: {error}") from error
+
+
+def _laid_over(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """`base` with the fields of each section of `changes` in place of its own."""
+    laid = dict(base)
+    for name, section in changes.items():
+        laid[name] = laid[name] | section if isinstance(section, Mapping) and name in laid else section
+    return laid

@@ -5,17 +5,40 @@ from pytest_django.fixtures import Settings
 
 from catalog.presets import get_preset, list_presets
 from catalog.selectors import resolve_base_model
+from worker.contracts.names import ModelFamily, Placement
 from worker.contracts.run_spec import RunSpec
 
+SIZES = ("lora-1gpu", "lora-8gpu", "lora-32gpu")
 
-def test_every_shipped_preset_is_a_valid_spec_of_a_shipped_model() -> None:
+
+def test_every_shipped_preset_is_a_valid_spec_that_explains_itself() -> None:
     presets = list_presets()
-    assert [preset.name for preset in presets] == ["shapes-demo", "shapes-long", "shapes-quick"]
+    assert len({preset.name for preset in presets}) == len({preset.title for preset in presets}) == len(presets)
     for preset in presets:
-        assert preset.title
         assert preset.description
         assert RunSpec.from_yaml(preset.spec.to_yaml()) == preset.spec
-        assert Path(resolve_base_model(preset.spec.base_model.path)).is_dir()
+
+
+def test_the_shapes_come_first_and_are_of_the_shipped_model() -> None:
+    shapes = list_presets()[:3]
+    assert [preset.name for preset in shapes] == ["shapes-demo", "shapes-long", "shapes-quick"]
+    assert all(Path(resolve_base_model(preset.spec.base_model.path)).is_dir() for preset in shapes)
+
+
+@pytest.mark.parametrize("family", ModelFamily, ids=str)
+def test_every_family_has_presets_from_a_single_gpu_to_32(family: ModelFamily) -> None:
+    presets = [get_preset(f"{family}-{size}") for size in SIZES]
+    assert all(preset.spec.base_model.family is family for preset in presets)
+    granted = [preset.spec.granted_lanes for preset in presets]
+    assert [lanes.num_rollout + lanes.num_trainer for lanes in granted] == [1, 8, 32]
+    assert all(resolve_base_model(preset.spec.base_model.path) == preset.spec.base_model.path for preset in presets)
+
+
+def test_the_variants_of_a_file_share_what_they_do_not_change() -> None:
+    one, many = get_preset("sd3-lora-1gpu").spec, get_preset("sd3-lora-32gpu").spec
+    assert one.sampling == many.sampling and one.prompts == many.prompts
+    assert one.batch != many.batch
+    assert one.pipeline.placement is Placement.COLOCATED and many.pipeline.placement is Placement.AUTO
 
 
 def test_the_demo_trains_one_minibatch_for_several_epochs_with_group_advantages() -> None:
@@ -33,5 +56,5 @@ def test_an_unknown_preset_is_refused_naming_those_there_are() -> None:
 def test_a_broken_preset_is_an_error_not_a_gap(tmp_path: Path, settings: Settings) -> None:
     settings.TANDEM_PRESETS = tmp_path
     (tmp_path / "bad.yaml").write_text("name: bad\norder: 1\ntitle: Bad\ndescription: x\nspec: {}\n")
-    with pytest.raises(ValueError, match=r"the preset bad\.yaml is not valid"):
+    with pytest.raises(ValueError, match=r"the preset bad of bad\.yaml is not valid"):
         list_presets()
