@@ -17,7 +17,14 @@ MAX_PAUSE_SECONDS = 1.0
 
 @pytest.fixture(scope="session")
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    with running_stack(tmp_path_factory.mktemp("stack"), TANDEM_MAX_PAUSE_SECONDS=str(MAX_PAUSE_SECONDS)) as running:
+    """Beside the shipped model it offers `wan`, a tiny model that draws clips."""
+    from worker.contracts.names import ModelFamily
+    from worker.tiny_models.registry import build_tiny_checkpoint
+
+    models = tmp_path_factory.mktemp("models")
+    build_tiny_checkpoint(ModelFamily.WAN, models)
+    settings = {"TANDEM_MAX_PAUSE_SECONDS": str(MAX_PAUSE_SECONDS), "TANDEM_MODEL_ROOTS": str(models)}
+    with running_stack(tmp_path_factory.mktemp("stack"), **settings) as running:
         yield running
 
 
