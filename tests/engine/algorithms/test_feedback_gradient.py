@@ -1,0 +1,96 @@
+"""Reward feedback on the shipped shapes model, whose pictures the reward can judge."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from tests.engine.frozen import draw_groups
+from worker.contracts.run_spec import RunSpec
+from worker.engine.models.base import ModelAdapter
+from worker.engine.models.lora import lora_disabled
+from worker.engine.reward.shape_match_torch import TorchShapeMatch
+from worker.engine.trainer.engine import TrainerEngine
+from worker.engine.types import GroupBatch
+
+SHAPES = str(Path(__file__).parents[3] / "deploy" / "models" / "shapes")
+FLOW = {"name": "reward_flow", "num_gradient_steps": 2, "reward_scale": 0.5, "reward_mean": 0.1, "reward_std": 0.2}
+REFL = {"name": "refl", "num_late_steps": 1, "reward_scale": 2.0}
+
+
+def spec_of(algorithm: dict[str, Any]) -> RunSpec:
+    return RunSpec.model_validate(
+        {
+            "prompts": {"inline": ["a red square"]},
+            "rewards": [{"name": "shape_match"}],
+            "algorithm": algorithm,
+            "lora": {"rank": 4, "alpha": 8.0},
+            "optimizer": {"max_grad_norm": 1e6},
+            "sampling": {"num_denoising_steps": 4, "num_eval_denoising_steps": 4},
+            "batch": {"num_prompts_per_batch": 1, "group_size": 4, "micro_batch_size": 4},
+        }
+    )
+
+
+def moved(trainer: TrainerEngine) -> None:
+    """LoRA weights that are not the base."""
+    generator = torch.Generator().manual_seed(4)
+    with torch.no_grad():
+        for parameter in trainer._parameters.values():
+            parameter.add_(0.02 * torch.randn(parameter.shape, generator=generator))
+
+
+@pytest.mark.parametrize("algorithm", [FLOW | {"kl_coefficient": 0.3}, REFL], ids=lambda algorithm: algorithm["name"])
+def test_the_gradient_is_that_of_the_written_out_chain(process_group: None, algorithm: dict[str, Any]) -> None:
+    spec = spec_of(algorithm)
+    trainer = TrainerEngine(spec, SHAPES, 0, 1)
+    moved(trainer)
+    groups = draw_groups(spec, SHAPES, trainer.adapter(0))
+    stats = trainer.accumulate(groups, num_pairs_total=4, fresh=True)
+    found = [parameter.grad.clone() for parameter in trainer._parameters.values() if parameter.grad is not None]
+    trainer.abort()
+    loss = written_out(trainer._model, groups[0], spec)
+    loss.backward()
+    expected = [parameter.grad for parameter in trainer._parameters.values() if parameter.grad is not None]
+    # Four samples at once and one by one round differently in fp32.
+    assert stats.sums["loss"] / 4 == pytest.approx(loss.item(), rel=1e-4)
+    one, other = (torch.cat([gradient.flatten() for gradient in gradients]) for gradients in (found, expected))
+    assert other.norm() > 0
+    assert float((one - other).norm()) < 1e-3 * float(other.norm())
+
+
+def written_out(model: ModelAdapter, group: GroupBatch, spec: RunSpec) -> torch.Tensor:
+    """Sample by sample, mean over them."""
+    trajectories, settings = group.trajectories[0], spec.algorithm
+    conditioning = model.conditioning(trajectories.prompt, spec.sampling)
+    schedule, first = trajectories.sigmas, trajectories.sde_indices[0]
+    losses = []
+    for member in range(4):
+        sample, penalties = trajectories.latents[member, 0], []
+        for index in range(first, 4):
+            sigma = schedule[index][None]
+            velocity = model.predict_velocity(sample[None], sigma, conditioning)[0]
+            with torch.no_grad(), lora_disabled(model.transformer):
+                reference = model.predict_velocity(sample.detach()[None], sigma, conditioning)[0]
+            penalties.append(((velocity - reference) ** 2).mean() / (2 * sigma[0] ** 2))
+            sample = sample + (schedule[index + 1] - schedule[index]) * velocity
+        reward = TorchShapeMatch(model.device)(model.pixels(sample[None], height=32, width=32), trajectories.prompt)[0]
+        if settings.name == "reward_flow":
+            loss = -settings.reward_scale * (reward - settings.reward_mean) / settings.reward_std
+        else:
+            assert settings.name == "refl"
+            loss = -settings.reward_scale * reward
+        losses.append(loss + settings.kl_coefficient * torch.stack(penalties).mean())
+    return torch.stack(losses).mean()
+
+
+def test_steps_along_the_gradient_raise_the_rewards_of_the_same_samples(process_group: None) -> None:
+    spec = spec_of(FLOW | {"reward_scale": 1.0, "reward_std": 1.0})
+    trainer = TrainerEngine(spec, SHAPES, 0, 1)
+    groups = draw_groups(spec, SHAPES, trainer.adapter(0))
+    losses = []
+    for _ in range(5):
+        losses.append(trainer.accumulate(groups, num_pairs_total=4, fresh=False).sums["loss"])
+        trainer.commit()
+    assert losses[-1] < losses[0] - 0.02

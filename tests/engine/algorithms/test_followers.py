@@ -1,0 +1,105 @@
+"""The moving average and the older policy: what they hold, who draws with them, what is exported."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from tests.engine.algorithms.conftest import Learning, LearningMaker
+from worker.engine.rollout.engine import RolloutEngine
+from worker.engine.trainer.engine import TrainerEngine
+from worker.engine.trainer.export import read_lora
+from worker.engine.types import GeneratedFragment, GenerationRequest, PublishedAdapter
+from worker.pipeline.types import Fragment, FragmentKey, Purpose
+
+NFT = {"name": "diffusion_nft", "old_decay_rate": 0.2, "old_decay_cap": 0.5}
+
+
+def as_numpy(adapter: PublishedAdapter) -> dict[str, np.ndarray]:
+    return {name: tensor.double().numpy() for name, tensor in adapter.tensors.items()}
+
+
+def live(trainer: TrainerEngine) -> dict[str, np.ndarray]:
+    return {name: parameter.detach().double().numpy().copy() for name, parameter in trainer._parameters.items()}
+
+
+def test_the_average_moves_every_so_many_steps_and_is_exported(make_learning: LearningMaker, tmp_path: Path) -> None:
+    learning = make_learning(ema={"decay": 0.8, "every_num_optimizer_steps": 2})
+    trainer = learning.trainer()
+    expected = live(trainer)
+    for step in range(1, 6):
+        learning.step(trainer)
+        if step % 2 == 0:
+            expected = {name: 0.8 * expected[name] + 0.2 * value for name, value in live(trainer).items()}
+    average = trainer.adapter(5).evaluated
+    assert average is not None
+    for name, value in as_numpy(average).items():
+        np.testing.assert_allclose(value, expected[name], atol=1e-6)
+    trainer.export_lora(str(tmp_path))
+    assert read_lora(str(tmp_path), learning.spec.lora).sha256 == average.sha256
+    assert average.sha256 != trainer.adapter(5).sha256
+
+
+def test_without_an_average_nothing_more_is_published(make_learning: LearningMaker) -> None:
+    assert make_learning().trainer().adapter(0).evaluated is None
+
+
+def test_nfts_old_policy_is_published_and_follows_at_the_end_of_each_batch(make_learning: LearningMaker) -> None:
+    learning = make_learning(algorithm=NFT, batch={"num_epochs_per_batch": 2})
+    trainer = learning.trainer()
+    expected = live(trainer)
+    for step in range(1, 7):
+        learning.accumulate(trainer)
+        trainer.commit()
+        if step % 2 == 0:
+            keep = min(0.2 * step, 0.5)
+            expected = {name: keep * expected[name] + (1 - keep) * value for name, value in live(trainer).items()}
+        published = trainer.adapter(step)
+        for name, value in as_numpy(published).items():
+            np.testing.assert_allclose(value, expected[name], atol=1e-6)
+    assert published.evaluated is not None
+    for name, value in as_numpy(published.evaluated).items():
+        np.testing.assert_allclose(value, live(trainer)[name], atol=0)
+
+
+def test_the_old_policy_predicts_with_what_is_published(make_learning: LearningMaker) -> None:
+    learning = make_learning(algorithm=NFT)
+    trainer = learning.trainer()
+    for _ in range(3):
+        learning.step(trainer)
+    fresh = TrainerEngine(learning.spec, learning.path, 0, 1)
+    fresh.load_adapter(trainer.adapter(3))
+    conditioning = fresh._model.conditioning("a red square", learning.spec.sampling, training=True)
+    latents, sigmas = torch.randn(2, 16, 16, generator=torch.Generator().manual_seed(0)), torch.tensor([0.3, 0.8])
+    assert trainer._behaviour is not None
+    with torch.no_grad():
+        predicted = trainer._behaviour.velocity(latents, sigmas, conditioning)
+        assert torch.equal(predicted, fresh._model.predict_velocity(latents, sigmas, conditioning))
+
+
+@pytest.mark.parametrize("purpose", [Purpose.EVALUATE, Purpose.REQUEST])
+def test_evaluation_is_drawn_with_its_own_adapter_and_training_with_the_policy(
+    make_learning: LearningMaker, purpose: Purpose
+) -> None:
+    learning = make_learning(ema={"decay": 0.9, "every_num_optimizer_steps": 1})
+    trainer = learning.trainer()
+    learning.step(trainer)
+    version = trainer.adapter(1)
+    assert version.evaluated is not None
+    rollout, policy, average = (RolloutEngine.load(learning.spec, learning.path) for _ in range(3))
+    rollout.pull(version)
+    policy.pull(PublishedAdapter(policy_version=1, tensors=version.tensors, sha256=version.sha256))
+    average.pull(version.evaluated)
+    for asked, other in ((Purpose.TRAIN, policy), (purpose, average), (Purpose.TRAIN, policy), (purpose, average)):
+        drawn, expected = generate(rollout, learning, asked), generate(other, learning, asked)
+        assert (drawn.images == expected.images).all()
+        if asked is Purpose.TRAIN:
+            assert drawn.trajectories is not None and expected.trajectories is not None
+            assert torch.equal(drawn.trajectories.latents, expected.trajectories.latents)
+
+
+def generate(rollout: RolloutEngine, learning: Learning, purpose: Purpose) -> GeneratedFragment:
+    fragment = Fragment(FragmentKey(purpose, 0, 0, 0), (0, 1), 1)
+    prompt = learning.spec.prompts.inline[0]
+    return rollout.generate(GenerationRequest(fragment=fragment, prompt=prompt, run_seed=0, prompt_index=0))

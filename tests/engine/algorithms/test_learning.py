@@ -1,0 +1,160 @@
+"""From trajectories to an optimizer step, for what is trained on other things than every stored transition."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from tests.engine.algorithms.conftest import LearningMaker
+from worker.engine.errors import MinibatchError
+from worker.engine.models.lora import lora_disabled
+from worker.engine.observe.gates import check_replay_gate
+from worker.engine.rollout.noise import forward_noise, forward_position
+from worker.engine.types import GroupBatch
+
+NFT = {"name": "diffusion_nft", "num_noise_levels": 3, "kl_coefficient": 0.2, "beta": 0.5}
+DPO = {"name": "diffusion_dpo", "num_noise_levels": 3, "num_preferences": 2, "beta": 5.0}
+FAST = {"name": "flow_grpo_fast", "window_size": 2, "clip_range": 0.2}
+DANCE = {"name": "dance_grpo", "clip_range": 0.2, "timestep_fraction": 0.7}
+
+
+@pytest.mark.parametrize("algorithm", [NFT, DPO, FAST], ids=lambda algorithm: algorithm["name"])
+def test_groups_that_arrive_one_at_a_time_give_bitwise_the_same_step(
+    make_learning: LearningMaker, algorithm: dict[str, Any]
+) -> None:
+    learning = make_learning(algorithm=algorithm)
+    together, apart = learning.trainer(), learning.trainer()
+    learning.accumulate(together)
+    for group in learning.groups:
+        learning.accumulate(apart, [group])
+    assert together.commit() == apart.commit()
+    assert together.adapter(1).sha256 == apart.adapter(1).sha256 != learning.adapter.sha256
+
+
+@pytest.mark.parametrize("algorithm", [NFT, DPO], ids=lambda algorithm: algorithm["name"])
+def test_how_micro_batches_are_cut_does_not_matter(make_learning: LearningMaker, algorithm: dict[str, Any]) -> None:
+    drawn = make_learning(algorithm=algorithm)
+    losses = []
+    for size in (1, 5, 12):
+        batch = drawn.spec.batch.model_copy(update={"micro_batch_size": size})
+        learning = replace(drawn, spec=drawn.spec.model_copy(update={"batch": batch}))
+        losses.append(learning.accumulate(learning.trainer()).sums["loss"])
+    assert losses == pytest.approx([losses[0]] * 3, rel=1e-5)
+
+
+def test_nfts_loss_is_the_formula_on_the_noise_of_each_place(make_learning: LearningMaker) -> None:
+    """Every sample and noise level by itself, in numpy; the first update has v = v_old."""
+    learning = make_learning(algorithm=NFT)
+    trainer = learning.trainer()
+    total = 0.0
+    for group in learning.groups:
+        total += sum(
+            nft_loss(trainer._model, group, member, level, learning.spec.sampling)
+            for member in range(4)
+            for level in range(3)
+        )
+    assert learning.accumulate(trainer).sums["loss"] == pytest.approx(total, rel=1e-4)
+
+
+def nft_loss(model: Any, group: GroupBatch, member: int, level: int, sampling: Any) -> float:
+    trajectories = group.trajectories[0]
+    assert trajectories.clean is not None
+    seed, clean = [trajectories.seeds[member]], trajectories.clean[member].numpy().astype(np.float64)
+    schedule = trajectories.sigmas.numpy().astype(np.float64)
+    place = float(forward_position(seed, 0, [level], 3)[0]) * (len(schedule) - 1)
+    sigma = float(np.interp(place, np.arange(len(schedule)), schedule))
+    noise = forward_noise(seed, 0, [level], clean.shape)[0].numpy().astype(np.float64)
+    noisy = (1 - sigma) * clean + sigma * noise
+    given = torch.from_numpy(noisy).float()[None]
+    conditioning = model.conditioning(group.trajectories[0].prompt, sampling, training=True)
+    with torch.no_grad():
+        velocity = model.predict_velocity(given, torch.tensor([sigma]).float(), conditioning)[0].numpy()
+        with lora_disabled(model.transformer):
+            reference = model.predict_velocity(given, torch.tensor([sigma]).float(), conditioning)[0].numpy()
+    deviation = noisy - sigma * velocity - clean
+    error = (deviation**2).mean() / max(np.abs(deviation).mean(), 1e-5)
+    # r L + (1 - r) L, times the clip of the advantages over beta.
+    return float(error * 5.0 / 0.5 + 0.2 * ((velocity - reference) ** 2).mean())
+
+
+def test_the_forward_process_draws_new_noise_for_each_step(make_learning: LearningMaker) -> None:
+    learning = make_learning(algorithm=NFT, optimizer={"learning_rate": 1e-12})
+    trainer = learning.trainer()
+    first = learning.accumulate(trainer).sums["loss"]
+    trainer.commit()
+    assert learning.accumulate(trainer).sums["loss"] != pytest.approx(first, rel=1e-4)
+
+
+def test_only_what_is_needed_is_carried(make_learning: LearningMaker) -> None:
+    rewards = [{"name": "shape_match"}]
+    nft, fast, feedback = (
+        make_learning(algorithm=algorithm, rewards=rewards).groups[0].trajectories[0]
+        for algorithm in (NFT, FAST, {"name": "reward_flow", "num_gradient_steps": 2})
+    )
+    assert nft.latents.numel() == nft.next_latents.numel() == nft.log_probs.numel() == 0
+    assert nft.clean is not None and nft.clean.shape == (4, 16, 16) and nft.means is None
+    assert fast.latents.shape == fast.next_latents.shape == (4, 2, 16, 16)
+    assert fast.clean is None and fast.log_probs.shape == (4, 2)
+    assert feedback.latents.shape == (4, 1, 16, 16) and feedback.sde_indices == (2,)
+    assert feedback.next_latents.numel() == feedback.log_probs.numel() == 0
+
+
+def test_old_means_are_carried_beyond_the_gate_where_they_are_trained_on(make_learning: LearningMaker) -> None:
+    batch = {"num_minibatches": 2}
+    guard = make_learning(algorithm={"name": "grpo_guard"}, batch=batch)
+    plain = make_learning(algorithm={"name": "flow_grpo"}, batch=batch)
+    assert [group.trajectories[0].means is not None for group in guard.groups] == [True, True]
+    assert [group.trajectories[0].means is not None for group in plain.groups] == [True, False]
+
+
+@pytest.mark.parametrize("name", ["grpo_guard", "flow_dppo"])
+def test_the_first_update_of_old_mean_algorithms_passes_the_gate(make_learning: LearningMaker, name: str) -> None:
+    learning = make_learning(algorithm={"name": name})
+    trainer = learning.trainer()
+    stats = learning.accumulate(trainer)
+    check_replay_gate(stats, learning.spec.replay_gate)
+    assert stats.sums["ratio"] == pytest.approx(stats.num_pairs)
+    assert trainer.commit()["grad_norm"] > 0
+
+
+def test_dance_starts_a_group_from_one_noise_and_evaluation_from_many(make_learning: LearningMaker) -> None:
+    every = {**DANCE, "timestep_fraction": 1.0}
+    shared = make_learning(algorithm=every, sampling={"sde_type": "dance"}).groups[0].trajectories[0].latents[:, 0]
+    assert all(torch.equal(row, shared[0]) for row in shared)
+    apart = make_learning(algorithm={**every, "shared_initial_noise": False}, sampling={"sde_type": "dance"})
+    latents = apart.groups[0].trajectories[0].latents[:, 0]
+    assert torch.equal(latents[0], shared[0]) and not torch.equal(latents[1], shared[1])
+
+
+def test_stale_samples_of_the_forward_process_need_no_gate(make_learning: LearningMaker) -> None:
+    learning = make_learning(algorithm=NFT, pipeline={"max_staleness": 1})
+    trainer = learning.trainer()
+    stats = learning.accumulate(trainer, staleness=1, behaviour=learning.adapter)
+    assert set(stats.maxima) == set() and trainer.commit()["grad_norm"] > 0
+
+
+def test_groups_of_another_size_are_refused(make_learning: LearningMaker) -> None:
+    learning, other = make_learning(algorithm=DPO), make_learning(algorithm=DPO, batch={"group_size": 6})
+    with pytest.raises(MinibatchError, match="must hold 6 pairs of 4 trajectories"):
+        learning.accumulate(learning.trainer(), other.groups[:1])
+
+
+@pytest.mark.parametrize("algorithm", [NFT, DPO], ids=lambda algorithm: algorithm["name"])
+def test_resuming_the_forward_process_is_bitwise_equal(
+    make_learning: LearningMaker, algorithm: dict[str, Any], tmp_path: Path
+) -> None:
+    learning = make_learning(algorithm=algorithm, ema={"decay": 0.5, "every_num_optimizer_steps": 2})
+    trainer = learning.trainer()
+    for _ in range(3):
+        learning.step(trainer)
+    trainer.save_checkpoint(str(tmp_path / "three"), {})
+    expected = [learning.step(trainer) for _ in range(3)]
+    resumed = learning.trainer()
+    resumed.load_checkpoint(str(tmp_path / "three"))
+    assert [learning.step(resumed) for _ in range(3)] == expected
+    first, second = trainer.adapter(0).evaluated, resumed.adapter(0).evaluated
+    assert first is not None and second is not None
+    assert first.sha256 == second.sha256
