@@ -7,8 +7,11 @@ from typing import Any
 
 from tests.engine.driving import grants
 from worker.contracts.events import WorkCost
+from worker.contracts.names import Role
 from worker.contracts.run_spec import RunSpec
 from worker.pipeline.costs import Cost, CostKind, CostTable, heard_costs
+from worker.pipeline.estimates import Workload, lane_name, pool_costs
+from worker.pipeline.hardware import CPU_CORE
 from worker.pipeline.scheduler import Scheduler
 from worker.pipeline.simulator import SimulatedLane, Simulator
 from worker.pipeline.types import Event, Published
@@ -59,6 +62,15 @@ def simulated(spec: RunSpec, costs: CostTable) -> Told:
     Simulator(scheduler, spec.algebra, lanes, costs, lambda span: None, tsp=spec.pipeline.tsp, observe=observe).run()
     seconds = {batch: published_at[batch] - published_at[batch - 1] for batch in range(1, len(published_at))}
     return Told(seconds, {})
+
+
+def first_estimate(spec: RunSpec) -> Costs:
+    """What CPU lanes are expected to cost before anything was measured, by the names that the spec is granted."""
+    lanes = [grant.lane for grant in grants(spec) if grant.role is not Role.REWARD]
+    trainers = [place for place, lane in enumerate(lanes) if lane.startswith(Role.TRAINER)]
+    pool = pool_costs(Workload.of(spec), [CPU_CORE] * len(lanes), num_reward=spec.lanes.num_reward)
+    names = {lane_name(place): lane for place, lane in enumerate(lanes)}
+    return {(names.get(lane, lane), kind): cost for (lane, kind), cost in pool.table(trainers).items()}
 
 
 def prediction_error(told: Told, spec: RunSpec, *, learnt_by: int, batches: Iterable[int]) -> float:

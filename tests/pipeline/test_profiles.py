@@ -4,8 +4,9 @@ import pytest
 
 from tests.pipeline.strategies import algebra_of
 from worker.contracts.algebra import BatchAlgebra
+from worker.contracts.run_spec import RunSpec
 from worker.contracts.sections import BatchSpec, SamplingSpec
-from worker.pipeline.costs import GANG, Cost, CostKind
+from worker.pipeline.costs import GANG, CostKind
 from worker.pipeline.estimates import Handling, Workload, lane_costs, lane_name, pool_costs
 from worker.pipeline.hardware import ACCELERATORS, CPU_CORE, H20, H100, L40S, Estimate, accelerator
 from worker.pipeline.profiles import FLUX, HUNYUAN_VIDEO, PROFILES, QWEN_IMAGE, SHAPES, WAN, profile_of
@@ -131,3 +132,15 @@ def test_a_shapes_run_scores_on_a_core_like_its_other_lanes() -> None:
     costs = pool_costs(work, [CPU_CORE], num_reward=1)
     assert costs.score.per_unit == pytest.approx(3 * SHAPES.reward_flops / (100e9 * 0.41))
     assert costs.score.per_call == 7e-3
+
+
+def test_a_clips_frames_are_reckoned_with() -> None:
+    document = {
+        "prompts": {"inline": ["a"]},
+        "rewards": [{"name": "jpeg_compressibility"}],
+        "base_model": {"path": "Wan-AI/Wan2.1-T2V-14B-Diffusers", "family": "wan"},
+        "batch": {"num_prompts_per_batch": 1, "group_size": 2},
+    }
+    sampling = {"num_frames": 33, "height": 480, "width": 832}
+    work = Workload.of(RunSpec.model_validate(document | {"sampling": sampling}))
+    assert (work.profile, work.num_tokens) == (WAN, 9 * 30 * 52)

@@ -57,6 +57,7 @@ class Workload:
             algebra=spec.algebra,
             height=spec.sampling.height,
             width=spec.sampling.width,
+            num_frames=spec.sampling.num_frames,
             num_denoising_steps=spec.sampling.num_denoising_steps,
             lora_rank=spec.lora.rank,
             zero_stage=spec.deepspeed.zero_stage,

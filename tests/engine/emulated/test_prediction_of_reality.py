@@ -1,4 +1,4 @@
-"""Costs learnt on a real run's first batches foretell its later ones."""
+"""What a real run takes is foretold: roughly before anything was measured, closely by its own first batches."""
 
 import os
 import statistics
@@ -6,7 +6,7 @@ import statistics
 import pytest
 
 from tests.bench.real_runs import real_run, shapes_spec
-from tests.engine.prediction import prediction_error
+from tests.engine.prediction import first_estimate, prediction_error, simulated
 
 pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.timeout(1200)]
 
@@ -25,3 +25,18 @@ def test_costs_learnt_on_five_real_batches_foretell_the_next_ten(
         for _ in range(NUM_RUNS)
     ]
     assert statistics.median(map(abs, errors)) <= MAX_ERROR, errors
+
+
+@pytest.mark.parametrize("mode", ["colocated", "gap"])
+def test_the_first_estimate_of_cpu_lanes_comes_within_a_factor_of_two(
+    mode: str, ray_address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(os.environ, "OMP_NUM_THREADS", "1")
+    spec = shapes_spec(mode, num_batches=8)
+    batches = range(3, 8)
+    expected = simulated(spec, first_estimate(spec)).mean_seconds(batches)
+    run = real_run(spec, ray_address)
+    measured = run.told.mean_seconds(batches)
+    assert 0.5 <= expected / measured <= 2, (
+        f"{expected:.2f} s expected, {measured:.2f} s measured at {run.load_average}"
+    )
