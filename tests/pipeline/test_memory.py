@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.sections import BatchSpec, SamplingSpec
-from worker.pipeline.estimates import Workload
+from worker.pipeline.estimates import Saving, Workload
 from worker.pipeline.hardware import CPU_CORE, H100, L40S
-from worker.pipeline.memory import Duty, lane_memory
+from worker.pipeline.memory import Duty, LaneMemory, lane_memory
 from worker.pipeline.profiles import PROFILES, QWEN_IMAGE, SHAPES
 
 LORA = 64 * 60 * 8 * 6144
@@ -58,10 +58,36 @@ def test_a_lane_of_both_duties_holds_the_frozen_weights_once() -> None:
 
 def test_zero_partitions_moments_then_gradients_then_weights() -> None:
     by_stage = [lane_memory(workload(zero_stage=stage), H100, Duty.TRAINER, num_ranks=8) for stage in range(4)]
-    assert [memory.optimizer for memory in by_stage] == [8 * LORA, LORA, LORA, LORA]
-    assert [memory.gradients for memory in by_stage] == [4 * LORA, 4 * LORA, LORA / 2, LORA / 2]
+    # Moments, and from stage 1 on a master copy.
+    assert [memory.optimizer for memory in by_stage] == [8 * LORA, *[12 * LORA / 8] * 3]
+    # Stage 1 averages beside what it accumulates; from there on they go through a bucket of their size.
+    assert [memory.gradients for memory in by_stage] == [4 * LORA, 12 * LORA, 4.5 * LORA, 4.5 * LORA]
     assert by_stage[3].weights == pytest.approx(40.8e9 / 8 + 2 * 40.8e9 / 60)
-    assert lane_memory(workload(zero_stage=3), H100, Duty.BOTH, num_ranks=8).weights == 40.8e9
+    assert lane_memory(workload(zero_stage=3), H100, Duty.BOTH, num_ranks=8).weights == 40.8e9 * (1 + 1 / 8)
+
+
+def test_what_is_in_host_memory_is_not_on_the_device() -> None:
+    def at(duty: Duty, **saving: bool) -> LaneMemory:
+        return lane_memory(replace(workload(zero_stage=3), saving=Saving(**saving)), H100, duty, num_ranks=8)
+
+    assert at(Duty.TRAINER, optimizer_on_host=True).optimizer == 0
+    assert at(Duty.TRAINER, weights_on_host=True).weights == pytest.approx(2 * 40.8e9 / 60)
+    idle = at(Duty.BOTH, idle_on_host=True)
+    assert (idle.weights, idle.optimizer, idle.gradients) == (40.8e9, 0, 0)
+    assert idle.total < at(Duty.BOTH).total
+
+
+@pytest.mark.parametrize(("every", "num_kept"), [(0, 60), (1, 0), (2, 30), (7, 51)])
+def test_layers_that_are_not_recomputed_keep_all_their_activations(every: int, num_kept: int) -> None:
+    memory = lane_memory(replace(workload(), saving=Saving(recomputed_blocks=every)), H100, Duty.TRAINER)
+    under_way = 34 if every else 0
+    assert memory.activations == 2 * (1024 + 64) * 3072 * (2 * (60 - num_kept) + 34 * num_kept + under_way)
+
+
+def test_in_zero_3_a_layer_that_is_not_recomputed_stays_gathered() -> None:
+    work = workload(zero_stage=3)
+    whole = replace(work, saving=Saving(recomputed_blocks=0))
+    assert lane_memory(whole, H100, Duty.TRAINER, num_ranks=8).weights == pytest.approx(40.8e9 * (1 + 1 / 8))
 
 
 def test_what_does_not_fit_is_told() -> None:

@@ -43,6 +43,8 @@ class ZeroConfig(ExplainedName):
 
 Override = bool | int
 
+_LARGE = 1e9
+"""Parameters of a model whose activations outweigh the time that recomputing them takes."""
 _ZERO = "zero_optimization."
 OVERRIDABLE: Mapping[str, type[Override]] = {
     f"{_ZERO}overlap_comm": bool,
@@ -81,14 +83,15 @@ _SET_BY_TANDEM: Mapping[str, str] = {
 
 
 class DeepSpeedSpec(Contract):
-    """`zero_stage: n`, as older specs have it, means the configuration `zero<n>`."""
+    """`zero_stage: n`, as older specs have it, means the configuration `zero<n>` where no `config` is given."""
 
     config: ZeroConfig = ZeroConfig.ZERO0
     """What is cut over the trainer lanes, and what lies in host memory."""
     overrides: tuple[str, ...] = ()
     """Changes to the configuration, one `path=value` a line, e.g. `zero_optimization.reduce_bucket_size=50000000`."""
-    gradient_checkpointing: Index = 0
-    """Blocks recomputed in the backward pass instead of kept. 0: none; 1: all; n: every n-th."""
+    gradient_checkpointing: Index | None = None
+    """Blocks recomputed in the backward pass instead of kept. 0: none; 1: all; n: every n-th. Empty: all of a model of a
+    billion parameters or more, else none."""
     offload_idle_states: bool = False
     """Move optimizer state and open gradients to host memory while a trainer lane generates."""
     initialize_model_on_cpu: bool = False
@@ -98,6 +101,12 @@ class DeepSpeedSpec(Contract):
     def zero_stage(self) -> Literal[0, 1, 2, 3]:
         """The stage of `config`."""
         return self.config.stage
+
+    def recomputed_blocks(self, num_parameters: float) -> int:
+        """`gradient_checkpointing`, for a transformer of so many parameters."""
+        if self.gradient_checkpointing is not None:
+            return self.gradient_checkpointing
+        return int(num_parameters >= _LARGE)
 
     @property
     def overriding(self) -> dict[str, Override]:
@@ -113,12 +122,7 @@ class DeepSpeedSpec(Contract):
         if isinstance(stage, bool) or stage not in (0, 1, 2, 3):
             raise ValueError(f"`deepspeed.zero_stage` must be 0, 1, 2 or 3, got {stage}: choose `deepspeed.config`")
         settings = {name: value for name, value in given.items() if name != "zero_stage"}
-        config = settings.setdefault("config", f"zero{stage}")
-        if not str(config).startswith(f"zero{stage}"):
-            raise ValueError(
-                f"`deepspeed.zero_stage` must be that of `deepspeed.config` ({config}), got {stage}: leave it out"
-            )
-        return settings
+        return {"config": f"zero{stage}", **settings}
 
     @field_validator("overrides", mode="before")
     @classmethod

@@ -36,6 +36,28 @@ class Handling:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Saving:
+    """What spares a trainer lane's memory, beside its ZeRO stage."""
+
+    recomputed_blocks: int = 1
+    """0: none; n: every n-th."""
+    optimizer_on_host: bool = False
+    weights_on_host: bool = False
+    idle_on_host: bool = False
+    """Optimizer state and gradients, while the lane generates."""
+
+    @classmethod
+    def of(cls, spec: RunSpec, profile: ModelProfile) -> "Saving":
+        deepspeed = spec.deepspeed
+        return cls(
+            recomputed_blocks=deepspeed.recomputed_blocks(profile.parameters),
+            optimizer_on_host=deepspeed.config.offloads_optimizer,
+            weights_on_host=deepspeed.config.offloads_weights,
+            idle_on_host=deepspeed.offload_idle_states,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Workload:
     """What a run asks of its lanes, whatever their number."""
 
@@ -47,6 +69,7 @@ class Workload:
     num_denoising_steps: int
     lora_rank: int
     zero_stage: int = 0
+    saving: Saving = Saving()
     num_rewards: int = 1
     handling: Handling = Handling()
 
@@ -61,6 +84,7 @@ class Workload:
             num_denoising_steps=spec.sampling.num_denoising_steps,
             lora_rank=spec.lora.rank,
             zero_stage=spec.deepspeed.zero_stage,
+            saving=Saving.of(spec, profile_of(spec.base_model.path)),
             num_rewards=len(spec.rewards),
         )
 

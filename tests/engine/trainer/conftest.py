@@ -1,5 +1,6 @@
 """Trajectories of one batch under an adapter that is not the base, and trainers that start from it."""
 
+import gc
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +12,12 @@ from worker.engine.trainer.engine import TrainerEngine
 from worker.engine.types import GroupBatch, PublishedAdapter
 
 TrainerMaker = Callable[..., TrainerEngine]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_garbage_among_modules() -> None:
+    """DeepSpeed collects garbage at every start in ZeRO 3, which takes a second for the modules imported alone."""
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

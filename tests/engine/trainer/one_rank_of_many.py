@@ -3,6 +3,7 @@
 Takes the steps written in `FOLDER/task.pt` in each case and leaves what it saw in `FOLDER/rank-<rank>.pt`.
 """
 
+import gc
 import sys
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,10 @@ from typing import Any
 import torch
 
 from tests.engine.trainer.gradients_seen import GradientRecorder
+from tests.engine.trainer.state_seen import state_bytes
+from tests.engine.trainer.test_lending import lend
 from worker.contracts.deepspeed import DeepSpeedSpec
+from worker.contracts.names import TrainerAssist
 from worker.contracts.run_spec import RunSpec
 from worker.engine.trainer.engine import TrainerEngine
 from worker.engine.trainer.process_group import destroy_process_group, init_process_group
@@ -28,12 +32,20 @@ Case = tuple[int, bool]
 CASES: tuple[Case, ...] = ((0, True), (1, True), (2, True), (2, False), (3, True), (3, False))
 
 
+ZERO_3 = {
+    "config": "zero3",
+    "offload_idle_states": True,
+    # Or every weight of so small a model would stay gathered.
+    "overrides": ["zero_optimization.stage3_param_persistence_threshold=0"],
+}
+
+
 def run_case(task: dict[str, Any], case: Case, rank: int, world_size: int, folder: Path) -> dict[str, Any]:
     stage, tsp = case
     given: RunSpec = task["spec"]
     sections = {
-        "deepspeed": DeepSpeedSpec.model_validate({"zero_stage": stage}),
-        "pipeline": given.pipeline.model_copy(update={"tsp": tsp}),
+        "deepspeed": DeepSpeedSpec.model_validate(ZERO_3 if stage == 3 else {"zero_stage": stage}),
+        "pipeline": given.pipeline.model_copy(update={"tsp": tsp, "tag": TrainerAssist.GREEDY}),
     }
     spec = given.model_copy(update=sections)
     groups, num_pairs = task["groups"], task["num_pairs"]
@@ -50,6 +62,10 @@ def run_case(task: dict[str, Any], case: Case, rank: int, world_size: int, folde
     num_bytes = trainer.save_checkpoint(uri, {"stage": stage})
     result: dict[str, Any] = {"gradient": recorder.last, "pairs_seen": pairs_seen, "num_bytes": num_bytes, **metrics}
     trainer.accumulate(groups[:1], num_pairs_total=num_pairs, fresh=False)
+    result["state"] = state_bytes(trainer)
+    made = lend(trainer, task["adapter"])
+    assert made.trajectories is not None
+    result["lent"] = made.trajectories.next_latents
     trainer.abort()
     one_step(trainer, groups, num_pairs)
     result["after_abort"] = trainer.adapter(2).sha256
@@ -62,6 +78,8 @@ def run_case(task: dict[str, Any], case: Case, rank: int, world_size: int, folde
 
 def main(rank: int, world_size: int, port: int, folder: Path) -> None:
     torch.set_num_threads(1)
+    # DeepSpeed collects garbage at every start in ZeRO 3, and the modules just imported are none.
+    gc.freeze()
     init_process_group(rank, world_size, "127.0.0.1", port)
     task = torch.load(folder / "task.pt", weights_only=False)
     results = {case: run_case(task, case, rank, world_size, folder) for case in CASES}

@@ -4,6 +4,7 @@ import math
 
 import torch
 
+from worker.contracts.algorithms import FlowGrpoSpec
 from worker.contracts.run_spec import RunSpec
 from worker.engine.models.base import Conditioning, ModelAdapter
 from worker.engine.models.lora import add_lora, lora_disabled, lora_parameters
@@ -43,6 +44,7 @@ def _one_pair(
     advantage: float,
     num_pairs: int,
 ) -> dict[str, float]:
+    assert isinstance(spec.algorithm, FlowGrpoSpec)
     clip, beta = spec.algorithm.clip_range, spec.algorithm.kl_coefficient
     mean, s, dt = _mean(spec, model, trajectories, member, slot)
     with torch.no_grad(), lora_disabled(model.transformer):

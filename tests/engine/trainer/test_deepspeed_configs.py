@@ -1,4 +1,4 @@
-"""Each named configuration builds an engine that takes the plain step, aborts without a trace and resumes bit for bit."""
+"""Each named configuration builds an engine that takes the plain step, aborts without a trace and resumes bitwise."""
 
 import json
 from collections.abc import Callable

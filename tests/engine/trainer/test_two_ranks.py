@@ -8,14 +8,18 @@ from typing import Any
 
 import pytest
 import torch
+from diffusers import FluxTransformer2DModel
 
 from tests.engine.conftest import free_port
 from tests.engine.frozen import draw_groups, perturbed_adapter
 from tests.engine.trainer.gradients_seen import GradientRecorder, relative_distance, whole_gradient
 from tests.engine.trainer.one_rank_of_many import CASES, Case
+from tests.engine.trainer.test_lending import fragment_of
 from worker.contracts.run_spec import RunSpec
+from worker.engine.rollout.engine import RolloutEngine
 from worker.engine.trainer.engine import TrainerEngine
 from worker.engine.types import GroupBatch, PublishedAdapter
+from worker.pipeline.memory import trainer_state
 
 ROOT = Path(__file__).parents[3]
 WORLD_SIZE = 2
@@ -131,3 +135,38 @@ def test_each_rank_writes_its_part_of_a_checkpoint(ranks: list[dict[Case, dict[s
     # What rank 0 holds besides its part is not cut in ZeRO 0 to 2.
     assert second["num_bytes"] > 0
     assert first["num_bytes"] > second["num_bytes"] or case[0] == 3
+
+
+@EACH_CASE
+def test_state_is_what_the_memory_plan_says(
+    ranks: list[dict[Case, dict[str, Any]]], tiny_checkpoint: str, current: PublishedAdapter, case: Case
+) -> None:
+    num_trained = sum(tensor.numel() for tensor in current.tensors.values())
+    transformer = FluxTransformer2DModel.from_pretrained(tiny_checkpoint, subfolder="transformer")
+    frozen_bytes = 4 * sum(parameter.numel() for parameter in transformer.parameters())
+    planned = trainer_state(
+        zero_stage=case[0], frozen_bytes=frozen_bytes, num_trained=num_trained, num_ranks=WORLD_SIZE
+    )
+    for rank in ranks:
+        seen = rank[case]["state"]
+        assert seen["weights"] == pytest.approx(planned.weights, rel=0.1)
+        assert seen["optimizer"] == pytest.approx(planned.optimizer, rel=0.1)
+        # Buckets may be filled and gone.
+        assert seen["gradients"] <= planned.gradients * 1.1
+
+
+@EACH_CASE
+def test_ranks_that_are_lent_together_draw_the_rollout_lanes_bits(
+    ranks: list[dict[Case, dict[str, Any]]],
+    make_spec: Callable[..., RunSpec],
+    tiny_checkpoint: str,
+    current: PublishedAdapter,
+    case: Case,
+) -> None:
+    """In ZeRO 3 each holds half of the base, and all of it only meanwhile."""
+    rollout = RolloutEngine.load(make_spec(**SECTIONS), tiny_checkpoint)
+    rollout.pull(current)
+    trajectories = fragment_of(rollout).trajectories
+    assert trajectories is not None
+    for rank in ranks:
+        assert torch.equal(rank[case]["lent"], trajectories.next_latents)

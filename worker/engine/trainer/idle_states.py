@@ -76,7 +76,7 @@ class IdleStates:
             for tensor in _weights_of(parameter)
         }
         base = (parameter for parameter in self._parameters if with_base and not parameter.requires_grad)
-        found = [*_reachable(self._engine.optimizer), *(tensor for one in base for tensor in _weights_of(one))]
+        found = [*reachable_tensors(self._engine.optimizer), *(tensor for one in base for tensor in _weights_of(one))]
         found += [parameter.grad for parameter in self._parameters if parameter.grad is not None]
         for tensor in found:
             storage = tensor.untyped_storage()
@@ -95,7 +95,7 @@ def _weights_of(parameter: torch.nn.Parameter) -> list[torch.Tensor]:
     return [parameter.data, parameter.ds_tensor] if is_zero_param(parameter) else [parameter.data]
 
 
-def _reachable(root: Any) -> Iterator[torch.Tensor]:
+def reachable_tensors(root: Any) -> Iterator[torch.Tensor]:
     """Every tensor that DeepSpeed's optimizer, or torch's inside it, holds; modules are not looked into."""
     seen: set[int] = set()
     waiting = [root]

@@ -37,7 +37,7 @@ class Learner(Protocol):
         ...
 
     def __call__(
-        self, held: Any, micro: MicroBatch, conditioning: Conditioning, *, gate: Gate, is_stale: bool
+        self, held: Any, micro: MicroBatch, conditioning: Conditioning, /, *, gate: Gate, is_stale: bool
     ) -> Replayed:
         """`held` is what `take` made."""
         ...

@@ -22,7 +22,7 @@ from worker.engine.trainer.deepspeed_config import deepspeed_config
 from worker.engine.trainer.followers import Followers
 from worker.engine.trainer.policy_module import CutPolicyModule, PolicyModule
 from worker.engine.trainer.recomputation import recompute_blocks
-from worker.engine.trainer.sharding import WholeTwin, gathered, load_cut
+from worker.engine.trainer.sharding import WholeTwin, gathered, load_cut, whole_numel
 from worker.engine.types import PublishedAdapter
 
 
@@ -50,7 +50,9 @@ class TrainedPolicy:
         needs_second = bool(spec.pipeline.max_staleness) or spec.algorithm.needs.second_adapter
         self.behaviour = BehaviourPolicy(self.model) if needs_second else None
         """The older policy that stale data or the algorithm ask for."""
-        recompute_blocks(self.model.transformer, spec.deepspeed.gradient_checkpointing, is_cut=is_cut)
+        num_parameters = sum(whole_numel(parameter) for parameter in self.model.transformer.parameters())
+        every = spec.deepspeed.recomputed_blocks(num_parameters)
+        recompute_blocks(self.model.transformer, every, is_cut=is_cut)
         behaviour = None if self.behaviour is None else self.behaviour.transformer
         self.module = CutPolicyModule(self.model, behaviour) if is_cut else PolicyModule(self.model)
         """For DeepSpeed to wrap."""

@@ -40,6 +40,11 @@ def gathered(parameters: Iterable[torch.nn.Parameter], *, written: bool = False)
         yield
 
 
+def whole_numel(parameter: torch.nn.Parameter) -> int:
+    """Elements of a parameter, cut or not."""
+    return int(parameter.ds_numel) if is_zero_param(parameter) else parameter.numel()
+
+
 class WholeTwin:
     """A model to generate with beside one that is cut: LoRA weights of its own, and the whole base while it is lent.
 
@@ -209,7 +214,7 @@ def _chunks(
     numel = 0
     for source, target in pairs:
         chunk.append((source, target))
-        numel += getattr(source, "ds_numel", source.numel())
+        numel += whole_numel(source)
         if numel >= GATHERED_NUMEL:
             yield chunk
             chunk, numel = [], 0
