@@ -1,0 +1,60 @@
+"""Text is encoded up front: no lane keeps text encoders beside its policy, nor an autoencoder it never asks."""
+
+from typing import Any
+
+import pytest
+import torch
+
+from tests.engine.models.conftest import CheckpointOf
+from tests.engine.models.proofs import run_spec_of
+from worker.contracts.names import ModelFamily
+from worker.engine.models import run_text
+from worker.engine.models.base import ModelAdapter
+from worker.engine.models.embeddings import prompt_key
+from worker.engine.models.parts import has_text_encoders, is_skeleton
+from worker.engine.models.run_text import run_embeddings
+from worker.engine.rollout.engine import RolloutEngine
+from worker.engine.trainer.engine import TrainerEngine
+
+FAMILY = ModelFamily.SD3
+
+
+def spec(**sections: Any) -> Any:
+    return run_spec_of(FAMILY, evaluation={"prompts": ("a green triangle",)}, **sections)
+
+
+@pytest.fixture(scope="module")
+def embeddings(checkpoint_of: CheckpointOf) -> dict[str, Any]:
+    found = run_embeddings(spec(), checkpoint_of(FAMILY), ("a red square",))
+    assert found is not None
+    return found
+
+
+def kept(model: ModelAdapter) -> tuple[bool, bool]:
+    """Whether it holds text encoders, and an autoencoder."""
+    return has_text_encoders(model._pipeline), not is_skeleton(model._pipeline.vae)
+
+
+def test_prompts_of_training_and_evaluation_and_the_negative_one_are_encoded(embeddings: dict[str, Any]) -> None:
+    assert set(embeddings) == {prompt_key(text) for text in ("a red square", "a green triangle", "")}
+    assert all(tensor.device == torch.device("cpu") for embeds in embeddings.values() for tensor in embeds.values())
+
+
+def test_a_large_set_is_left_to_the_lanes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_text, "MAX_UP_FRONT", 3)
+    assert run_embeddings(spec(), "never opened", ("one", "two")) is None
+
+
+def test_a_rollout_lane_drops_the_encoders_and_a_trainer_that_only_trains_the_autoencoder_too(
+    process_group: None, checkpoint_of: CheckpointOf, embeddings: dict[str, Any]
+) -> None:
+    path = checkpoint_of(FAMILY)
+    assert kept(RolloutEngine.load(spec(), path, embeddings=embeddings)._model) == (False, True)
+    assert kept(TrainerEngine(spec(), path, 0, 1, embeddings=embeddings)._model) == (False, False)
+
+
+def test_a_trainer_that_is_lent_keeps_the_autoencoder(
+    process_group: None, checkpoint_of: CheckpointOf, embeddings: dict[str, Any]
+) -> None:
+    lent = TrainerEngine(spec(pipeline={"tag": "greedy"}), checkpoint_of(FAMILY), 0, 1, embeddings=embeddings)
+    assert kept(lent._model) == (False, True)
