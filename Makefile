@@ -8,7 +8,7 @@
 
 PYTHON := .venv/bin/python
 .DEFAULT_GOAL := help
-.PHONY: help up demo demo-long test test-full lint types bundle demo-model tiny-models bench-pipeline bench-pipeline-real bench-emulated bench-scheduler bench-search lock clean ready ready-dev
+.PHONY: help up demo demo-long test test-full lint types bundle demo-model tiny-models bench-pipeline bench-pipeline-real bench-emulated bench-scheduler bench-search bench-algorithms lock clean ready ready-dev
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /  make \1 \t/' | expand -t 20
@@ -60,6 +60,9 @@ bench-scheduler: ready-dev ## what a decision costs the scheduler with 32 to 4,0
 
 bench-search: ready-dev ## what lending by search gains and loses, over a grid of cost profiles (some 10 minutes)
 	@exec $(PYTHON) -m tests.bench.search_grid
+
+bench-algorithms: ready-dev ## a short seeded run of every algorithm on the shapes reward, one thread (some 10 minutes)
+	@exec $(PYTHON) -m tests.bench.algorithms
 
 lock: ready-dev ## rewrite the requirement locks
 	@PATH="$(CURDIR)/.venv/bin:$$PATH" exec deploy/requirements/lock.sh

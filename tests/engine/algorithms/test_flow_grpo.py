@@ -44,6 +44,7 @@ def test_the_loss_is_the_pessimistic_one_of_two(values: list[tuple[float, float,
     bounded = np.clip(ratio, 1 - clip_range, 1 + clip_range)
     expected = np.maximum(-np.asarray(advantages) * ratio, -np.asarray(advantages) * bounded)
     np.testing.assert_allclose(terms.loss.detach(), expected, rtol=1e-4, atol=1e-5)
+    assert terms.ratio is not None
     np.testing.assert_allclose(terms.ratio, ratio, rtol=1e-5)
 
 
@@ -61,6 +62,7 @@ def test_beyond_the_clip_range_a_good_sample_pulls_no_further() -> None:
     assert given_pairs.log_probs.grad is not None
     assert given_pairs.log_probs.grad[0] == 0
     assert given_pairs.log_probs.grad[1] > 0
+    assert terms.clipped is not None
     assert terms.clipped.tolist() == [True, True]
 
 
@@ -84,7 +86,9 @@ def test_stale_pairs_are_weighed_by_their_truncated_ratio() -> None:
     terms.loss.sum().backward()
     assert given_pairs.log_probs.grad is not None
     np.testing.assert_allclose(given_pairs.log_probs.grad.numpy(), -weights * np.array(advantages), rtol=1e-6)
+    assert terms.clipped is not None
     assert terms.clipped.tolist() == [True, False, True]
+    assert terms.ratio is not None
     np.testing.assert_allclose(terms.ratio.numpy(), np.exp(np.array(new) - np.array(old)), rtol=1e-6)
 
 
