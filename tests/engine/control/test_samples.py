@@ -27,7 +27,8 @@ class Desk:
         self.told: tuple[SampleInfo, ...] = ()
         self._lost = lost
 
-    def submit(self, files: list[ArtifactFile], then: Callable[[list[Receipt]], None]) -> None:
+    def submit(self, files: list[ArtifactFile], then: Callable[[list[Receipt]], None], *, num_bytes_held: int) -> None:
+        self.num_bytes_held = num_bytes_held
         self.files = {file.path: file.read() for file in files if not file.path.endswith(self._lost)}
         then([Receipt(path, "", len(content)) for path, content in self.files.items()])
 
@@ -65,6 +66,7 @@ def test_a_clip_is_a_playable_file_with_a_poster(monkeypatch: pytest.MonkeyPatch
     )
     assert desk.files[told[0].artifact].startswith(WEBM_MAGIC)
     assert desk.files[told[0].poster].startswith(PNG_MAGIC)
+    assert desk.num_bytes_held == 2 * 5 * 16 * 16 * 3
 
 
 @pytest.mark.parametrize("lost", ["000.webm", "000.png"])

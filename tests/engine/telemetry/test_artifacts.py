@@ -56,6 +56,19 @@ def test_when_room_runs_out_old_samples_go_and_adapters_stay(
     assert uploader.num_dropped == 1
 
 
+def test_samples_that_hold_much_memory_make_room_earlier(
+    uploader: ArtifactUploader, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(artifacts, "MAX_WAITING_BYTES", 100)
+    uploader.submit([ArtifactFile("adapter", lambda: b"x")], lambda receipts: None, may_drop=False)
+    for path, num_bytes in (("clip-1", 60), ("clip-2", 40), ("clip-3", 50), ("clip-4", 500)):
+        uploader.submit([ArtifactFile(path, lambda: b"x")], lambda receipts: None, num_bytes_held=num_bytes)
+    uploader.start()
+    assert uploader.drain(10)
+    assert sorted(ingest.artifacts) == ["adapter", "clip-4"], "the newest is never refused"
+    assert uploader.num_dropped == 3
+
+
 def test_a_fenced_attempt_stops_uploading(uploader: ArtifactUploader, ingest: Ingest) -> None:
     ingest.is_fenced = True
     uploader.start()

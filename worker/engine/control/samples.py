@@ -63,18 +63,20 @@ class SampleReporter:
         num_members = max(1, bound // num_groups)
         folder = f"{artifact_folder('samples', self.life)}/{shown.folder}"
         files: list[ArtifactFile] = []
+        num_bytes = 0
         infos: list[SampleInfo] = []
         for record in records:
             if len(infos) >= bound:
                 break
             images = ray.get(record.images)
+            num_bytes += images.nbytes
             for place, member in enumerate(record.fragment.members):
                 if member < num_members:
                     path = f"{folder}/{record.fragment.key.group:03d}-{member:03d}"
                     artifacts = self._artifacts(path, images[place])
                     files += artifacts
                     infos.append(_describe(shown, record, place, advantages or {}, [each.path for each in artifacts]))
-        self._uploader.submit(files, partial(self._tell, shown, infos))
+        self._uploader.submit(files, partial(self._tell, shown, infos), num_bytes_held=num_bytes)
 
     def _artifacts(self, path: str, sample: np.ndarray) -> list[ArtifactFile]:
         """The files of one sample, itself first; `path` lacks the ending."""

@@ -16,6 +16,8 @@ from worker.contracts.ingest import ARTIFACT_PATH, SHA256_HEADER
 from worker.engine.telemetry.http import FencedError, WebAwayError, WebConnection, back_off_seconds
 
 MAX_WAITING_PARCELS = 64
+MAX_WAITING_BYTES = 2**30
+"""Of what waits to be encoded: clips hold memory that the run's trajectories need too."""
 MAX_TRIES = 12
 """With the back-off of `http.back_off_seconds` a file outlives about 80 s without the web."""
 
@@ -42,6 +44,7 @@ class _Parcel:
     files: Sequence[ArtifactFile]
     then: Callable[[list[Receipt]], None]
     may_drop: bool
+    num_bytes_held: int
 
 
 class ArtifactUploader:
@@ -63,24 +66,36 @@ class ArtifactUploader:
         self._thread.start()
 
     def submit(
-        self, files: Sequence[ArtifactFile], then: Callable[[list[Receipt]], None], *, may_drop: bool = True
+        self,
+        files: Sequence[ArtifactFile],
+        then: Callable[[list[Receipt]], None],
+        *,
+        may_drop: bool = True,
+        num_bytes_held: int = 0,
     ) -> None:
         """Queue a parcel; `then` gets the receipts of the files stored, on the upload thread.
 
-        While the web is away for long the oldest parcels that `may_drop` (samples, never adapters) make room.
+        While the web is away for long the oldest parcels that `may_drop` (samples, never adapters) make room, by number
+        and by the memory that their files hold until they are read.
         """
         with self._changed:
-            if len(self._parcels) >= MAX_WAITING_PARCELS:
-                self._make_room()
-            self._parcels.append(_Parcel(files, then, may_drop))
+            while self._is_crowded(num_bytes_held) and self._make_room():
+                pass
+            self._parcels.append(_Parcel(files, then, may_drop, num_bytes_held))
             self._changed.notify_all()
 
-    def _make_room(self) -> None:
+    def _is_crowded(self, num_bytes_more: int) -> bool:
+        held = sum(parcel.num_bytes_held for parcel in self._parcels)
+        return len(self._parcels) >= MAX_WAITING_PARCELS or held + num_bytes_more > MAX_WAITING_BYTES
+
+    def _make_room(self) -> bool:
+        """Drop the oldest parcel that may be; False when there is none."""
         for parcel in self._parcels:
             if parcel.may_drop:
                 self._parcels.remove(parcel)
                 self.num_dropped += 1
-                return
+                return True
+        return False
 
     def check(self) -> None:
         """Raise what ended the upload thread, if anything did."""
