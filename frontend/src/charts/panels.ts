@@ -22,7 +22,7 @@ const KL: PanelSpec = {
 
 const SPEED: PanelSpec = {
   id: "speed", title: "Images per second", help: "Trajectories trained on, over the batch's wall time.",
-  keys: ["speed/images_per_second"], unit: "img/s",
+  keys: ["speed/images_per_second"], unit: "samples/s",
 };
 
 /** Held-out reward, with the judges that are shares of one too: rewards of other scales would flatten them. */

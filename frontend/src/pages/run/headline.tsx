@@ -59,7 +59,7 @@ export function Headline({ store, run }: RunProps) {
       {speed !== undefined && (
         <div class="figure small-figure">
           <span class="tiny faint">Throughput</span>
-          <b class="num">{number(speed)} <span class="unit">images/s</span></b>
+          <b class="num">{number(speed)} <span class="unit">samples/s</span></b>
           <span class="tiny faint num">{idle === undefined ? "" : `lanes idle ${percent(idle)}`}</span>
         </div>
       )}
