@@ -45,7 +45,7 @@ class ProgressReporter:
         advantages: AdvantageTable,
         timeline: Timeline,
         algebra: BatchAlgebra,
-        gate: ReplayGateSpec,
+        gate: ReplayGateSpec | None,
         clock: DriverClock,
         watched: Sequence[str] = (),
     ) -> None:
@@ -73,10 +73,10 @@ class ProgressReporter:
         self.position = position
         self._open_stats.clear()
         self._num_scored.clear()
+        self._hacking.clear()
         self._batch_began = self._clock.now()
 
     def scored(self, batch: int) -> None:
-        self._hacking.clear()
         """A fragment of `batch` was scored; tells rewards and pictures when it was the last one."""
         self._num_scored[batch] += 1
         if self._num_scored[batch] < self._algebra.num_fragments:
@@ -101,10 +101,6 @@ class ProgressReporter:
         )
         self._samples.report(shown, records, advantages)
 
-    def accumulated(self, stats: Sequence[UpdateStats]) -> None:
-        """What the ranks saw in one accumulation of the open mini-batch."""
-        self._open_stats.extend(stats)
-
     def _suspicion(self, means: dict[str, float]) -> dict[str, float]:
         """Whether the trained reward rises while a watched one falls; told in words when it begins."""
         if not self._hacking.watches:
@@ -113,8 +109,15 @@ class ProgressReporter:
             logger.warning("%s", sentence)
         return {Metric.REWARD_HACKING: float(self._hacking.is_suspected)}
 
+    def accumulated(self, stats: Sequence[UpdateStats]) -> None:
+        """What the ranks saw in one accumulation of the open mini-batch."""
+        self._open_stats.extend(stats)
+
     def check_gate(self, batch: int) -> None:
-        """Judge the replay gate on the open mini-batch, the batch's first. Raises `ReplayGateError`."""
+        """Judge the replay gate on the open mini-batch, the batch's first; without a gate nothing is replayed. Raises
+        `ReplayGateError`."""
+        if self._gate is None:
+            return
         stats = merge_stats(self._open_stats)
         try:
             values = check_replay_gate(stats, self._gate)
