@@ -206,7 +206,9 @@ def test_no_plan_is_slower_than_the_best_at_the_sizes_known_whatever_the_truth(
 def test_no_plan_is_slower_than_the_best_at_the_sizes_known_where_the_profiles_range_holds(
     observed: int, within: tuple[float, float], total: float, score: float, max_staleness: int
 ) -> None:
-    low, high = (pool_costs(shapes_work(), DEVICES, num_reward=1, fixed_share=edge) for edge in ("low", "high"))
+    expected, low, high = (
+        pool_costs(shapes_work(), DEVICES, num_reward=1, fixed_share=edge) for edge in (None, "low", "high")
+    )
 
     def drawn(least: Cost, most: Cost, total: float, within: float) -> Cost:
         share = least.fixed_share(observed)
@@ -214,8 +216,8 @@ def test_no_plan_is_slower_than_the_best_at_the_sizes_known_where_the_profiles_r
 
     generate = drawn(low.lanes[0].generate, high.lanes[0].generate, total, within[0])
     truth = replace(
-        low,
-        lanes=(replace(low.lanes[0], generate=generate),) * len(DEVICES),
+        expected,
+        lanes=(replace(expected.lanes[0], generate=generate),) * len(DEVICES),
         score=drawn(low.score, high.score, 0.1 * score, within[1]),
     )
     check_no_plan_is_slower_than_the_best_known([observed], truth, is_described=True, max_staleness=max_staleness)

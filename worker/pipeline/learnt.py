@@ -54,23 +54,14 @@ def learnt_costs(
     expected = pools[0]
     known = {kind: _known([table for table in history if _has(table, kind)], kind) for kind in CostKind}
 
-    def sized(kind: CostKind, places: Sequence[Cost], low: Sequence[Cost], high: Sequence[Cost]) -> list[Cost]:
-        seen = known[kind]
-        if seen is None:
-            return list(places)
-        mean = sum(cost.seconds(seen.size) for cost in places) / len(places)
-        return [
-            _sized(seen, cost.seconds(seen.size) / mean if mean > 0 else 1.0, shares if is_described else _ANY_SHARE)
-            for cost, shares in zip(places, _shares(low, high, seen.size), strict=True)
-        ]
-
     def fixed(kind: CostKind, expectation: float) -> float:
         seen = known[kind]
         return expectation if seen is None else seen.seconds
 
-    generate = sized(CostKind.GENERATE, *([lane.generate for lane in pool.lanes] for pool in pools))
+    generating = [[lane.generate for lane in pool.lanes] for pool in pools]
+    generate = _sized(known[CostKind.GENERATE], *generating, is_described=is_described)
     accumulate = _training(known[CostKind.ACCUMULATE], [lane.accumulate for lane in expected.lanes])
-    (score,) = sized(CostKind.SCORE, *([pool.score] for pool in pools))
+    (score,) = _sized(known[CostKind.SCORE], *([pool.score] for pool in pools), is_described=is_described)
     lanes = tuple(
         LaneCosts(
             generate=generate[place],
@@ -128,14 +119,18 @@ def _mean_line(table: MeasuredTable, kind: CostKind) -> _Known:
     return _Known(size, line.seconds(size), line if any(measured.tells_line for measured in found) else None)
 
 
-def _sized(seen: _Known, proportion: float, shares: tuple[float, float]) -> Cost:
-    if seen.line is not None:
-        return seen.line.scaled(proportion)
-    return CautiousCost.within(seen.seconds * proportion, seen.size, shares)
-
-
-def _shares(low: Sequence[Cost], high: Sequence[Cost], size: int) -> list[tuple[float, float]]:
-    return [(least.fixed_share(size), most.fixed_share(size)) for least, most in zip(low, high, strict=True)]
+def _sized(
+    seen: _Known | None, expected: Sequence[Cost], low: Sequence[Cost], high: Sequence[Cost], *, is_described: bool
+) -> list[Cost]:
+    """Of each lane, from what is expected of it with the fixed share as it is thought to be, and at both ends."""
+    if seen is None:
+        return list(expected)
+    costs = []
+    for proportion, least, most in zip(_proportions(seen, expected), low, high, strict=True):
+        shares = (least.fixed_share(seen.size), most.fixed_share(seen.size)) if is_described else _ANY_SHARE
+        line = seen.line or CautiousCost.within(seen.seconds, seen.size, shares)
+        costs.append(line.scaled(proportion))
+    return costs
 
 
 def _training(seen: _Known | None, expected: Sequence[Cost]) -> list[Cost]:
@@ -143,9 +138,14 @@ def _training(seen: _Known | None, expected: Sequence[Cost]) -> list[Cost]:
     number was seen, it is split as expected."""
     if seen is None:
         return list(expected)
+    costs = []
+    for proportion, cost in zip(_proportions(seen, expected), expected, strict=True):
+        line = seen.line or Cost.split(seen.seconds, seen.size, cost.fixed_share(seen.size))
+        costs.append(line.scaled(proportion))
+    return costs
+
+
+def _proportions(seen: _Known, expected: Sequence[Cost]) -> list[float]:
+    """Of each lane to the mean of all, as expected at the size seen."""
     mean = sum(cost.seconds(seen.size) for cost in expected) / len(expected)
-    lines = (seen.line or Cost.split(seen.seconds, seen.size, cost.fixed_share(seen.size)) for cost in expected)
-    return [
-        line.scaled(cost.seconds(seen.size) / mean if mean > 0 else 1.0)
-        for line, cost in zip(lines, expected, strict=True)
-    ]
+    return [cost.seconds(seen.size) / mean if mean > 0 else 1.0 for cost in expected]
