@@ -10,6 +10,7 @@ from diffusers import DiffusionPipeline
 
 from tests.engine.models.conftest import CheckpointOf
 from tests.engine.models.proofs import (
+    LORA,
     PROMPT,
     Drawn,
     drawn_by_diffusers,
@@ -28,7 +29,7 @@ from worker.engine.errors import ModelLoadError
 from worker.engine.models.base import ModelAdapter
 from worker.engine.models.lora import add_lora, lora_parameters
 from worker.engine.models.parts import Part
-from worker.engine.models.registry import encode_prompts
+from worker.engine.models.registry import encode_prompts, load_model
 from worker.engine.trainer.export import LORA_FILE
 
 FAMILIES = [family for family, traits in FAMILY_TRAITS.items() if not traits.makes_clips]
@@ -172,3 +173,21 @@ def test_a_size_that_the_model_cannot_draw_is_refused(model: ModelAdapter) -> No
         ModelLoadError, match=r"`sampling.width` must be a multiple of 8 for this model, got 36: take 32 or 40"
     ):
         model.latent_shape(32, 36)
+
+
+def test_a_bf16_base_predicts_close_to_fp32_trains_its_fp32_lora_and_decodes(
+    family: ModelFamily, model: ModelAdapter, checkpoint_of: CheckpointOf
+) -> None:
+    half = load_model(BaseModelSpec(family=family, dtype="bf16"), checkpoint_of(family))
+    add_lora(half.transformer, LORA, half.default_lora_targets, seed=1)
+    # Some transformers round 1000 sigma and 1000 guidance to bf16, as their pipelines do: these two are exact in it.
+    sampling = sampling_of(family, guidance_scale=4.0)
+    noise, sigma = noise_for(model, sampling), torch.full((2,), 0.5)
+    predicted = half.predict_velocity(noise, sigma, half.conditioning(PROMPT, sampling))
+    expected = model.predict_velocity(noise, sigma, model.conditioning(PROMPT, sampling)).detach()
+    assert predicted.dtype is torch.float32
+    assert (predicted - expected).norm() < 0.1 * expected.norm()
+    predicted.square().mean().backward()
+    gradients = [parameter.grad for parameter in lora_parameters(half.transformer).values()]
+    assert {gradient.dtype for gradient in gradients if gradient is not None} == {torch.float32}
+    assert half.decode(noise, height=32, width=32).shape == (2, 32, 32, 3)
