@@ -226,7 +226,8 @@ class LearnedCosts(models.Model):
     num_batches = models.PositiveIntegerField()
     """Complete batches that it was learnt from."""
     costs = models.JSONField()
-    """`[{lane, kind, per_call, per_unit}]`, as in `worker.contracts.events.WorkCost`."""
+    """`[{lane, kind, per_call, per_unit, observed_units}]`, as in `worker.contracts.events.WorkCost`; rows from before
+    sizes were told lack the last."""
     updated_at = models.DateTimeField(auto_now=True)
 
     class Meta:

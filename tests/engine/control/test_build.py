@@ -1,33 +1,24 @@
-from types import SimpleNamespace
+"""A scheduler for a bootstrap answer: what it goes by before the run has learnt anything."""
+
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from worker.contracts.ingest import BootstrapAnswer, LaneGrant
-from worker.contracts.names import Role
-from worker.contracts.run_spec import RunSpec
-from worker.engine.build import build_parts
+from tests.engine.conftest import SpecMaker
+from tests.engine.driving import bootstrap_answer
+from worker.engine.build import build_scheduler
+from worker.engine.control.checkpoints import RunPosition
+from worker.pipeline.costs import GANG, Cost, CostKind, told_costs
+
+PLANNED = {("rollout-0", CostKind.GENERATE): Cost(0.5, 0.25), (GANG, CostKind.COMMIT): Cost(0.125)}
 
 
-def test_a_placement_that_nobody_resolved_is_refused_before_any_lane_is_touched(client: Any) -> None:
-    spec = RunSpec.model_validate(
-        {
-            "prompts": {"inline": ["a", "b"]},
-            "rewards": [{"name": "colorfulness"}],
-            "batch": {"num_prompts_per_batch": 2},
-            "pipeline": {"placement": "auto"},
-        }
-    )
-    answer = BootstrapAnswer(
-        run="run",
-        attempt=1,
-        token="token",
-        spec=spec,
-        prompts=spec.prompts.inline,
-        base_model_path="nowhere",
-        lanes=(LaneGrant(lane="trainer-0", role=Role.TRAINER, node="local", device="cpu"),),
-        checkpoints="memory://checkpoints",
-    )
-    telemetry: Any = SimpleNamespace(client=client, uploader=None)
-    with pytest.raises(ValueError, match="must be resolved before lanes are granted, got `auto`"):
-        build_parts(answer, telemetry)
+@pytest.mark.parametrize("costs", [PLANNED, {}], ids=["planned", "not planned"])
+def test_a_planned_run_goes_by_its_plans_costs_and_tells_none_of_them_as_learnt(
+    costs: dict[Any, Cost], make_spec: SpecMaker, tmp_path: Path
+) -> None:
+    answer = bootstrap_answer(make_spec(), "model", tmp_path, prior_costs=told_costs(costs))
+    scheduler = build_scheduler(answer, RunPosition())
+    assert scheduler.costs.table() == costs
+    assert scheduler.costs.learnt() == {}
