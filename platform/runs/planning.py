@@ -75,7 +75,7 @@ def preview(asked: RunSpec) -> dict[str, Any]:
 
 
 def _plan(asked: RunSpec, devices: Sequence[str]) -> tuple[Plan, dict[str, Any]]:
-    profiles = [name for device in devices if (name := _profile_name(device)) is not None]
+    profiles = [name for device in devices if (name := profile_name(device)) is not None]
     measured = measured_costs(asked, devices)
     with _alone():
         try:
@@ -145,7 +145,7 @@ def _choice(asked: RunSpec, choice: Choice) -> dict[str, Any]:
     }
 
 
-def _profile_name(device: str) -> str | None:
+def profile_name(device: str) -> str | None:
     """`NVIDIA H100 80GB HBM3` → `h100`; None for a device that nobody has described."""
     words = device.lower().replace("-", " ").split()
     return next((name for name in ACCELERATORS if name in words), None)

@@ -90,8 +90,8 @@ class DeepSpeedSpec(Contract):
     overrides: tuple[str, ...] = ()
     """Changes to the configuration, one `path=value` a line, e.g. `zero_optimization.reduce_bucket_size=50000000`."""
     gradient_checkpointing: Index | None = None
-    """Blocks recomputed in the backward pass instead of kept. 0: none; 1: all; n: every n-th. Empty: all of a model of a
-    billion parameters or more, else none."""
+    """Blocks recomputed in the backward pass instead of kept. 0: none; 1: all; n: every n-th. Empty: all of a model of
+    a billion parameters or more, else none."""
     offload_idle_states: bool = False
     """Move optimizer state and open gradients to host memory while a trainer lane generates."""
     initialize_model_on_cpu: bool = False

@@ -50,8 +50,13 @@ class LaneMemory:
     reserve: float
 
     @property
+    def parts(self) -> dict[str, float]:
+        """Bytes by what they hold."""
+        return {field.name: float(getattr(self, field.name)) for field in fields(self)}
+
+    @property
     def total(self) -> float:
-        return float(sum(getattr(self, field.name) for field in fields(self)))
+        return sum(self.parts.values())
 
     def fits(self, device: Accelerator) -> bool:
         return self.total <= device.memory_bytes

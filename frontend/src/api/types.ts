@@ -291,6 +291,8 @@ export interface Validation {
   readonly errors: FieldErrors;
   readonly algebra: JsonObject | null;
   readonly algebra_text: string | null;
+  /** What is legal and yet unlikely to work. */
+  readonly warnings: readonly string[];
   readonly spec: JsonObject | null;
   readonly yaml: string | null;
 }

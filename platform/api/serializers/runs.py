@@ -103,6 +103,9 @@ class Validation(serializers.Serializer[Any]):
     )
     algebra = serializers.JSONField(allow_null=True)
     algebra_text = serializers.CharField(allow_null=True)
+    warnings = serializers.ListField(
+        child=serializers.CharField(), help_text="What is legal and yet unlikely to work, e.g. for want of memory."
+    )
     spec = serializers.JSONField(allow_null=True, help_text="Normalised: every field written out.")
     yaml = serializers.CharField(allow_null=True)
 

@@ -22,6 +22,7 @@ from api.run_bodies import run_bodies
 from api.serializers import plans
 from api.serializers import runs as bodies
 from runs import commands, selectors, services
+from runs.memory import warnings_of
 from runs.models import Run
 from runs.planning import preview
 from runs.spec_check import WHOLE_SPEC, check_spec
@@ -46,6 +47,7 @@ class ValidateView(APIView):
                 "errors": {WHOLE if path == WHOLE_SPEC else path: texts for path, texts in report.errors.items()},
                 "algebra": spec and spec.algebra.model_dump(mode="json"),
                 "algebra_text": spec and spec.algebra.describe(),
+                "warnings": warnings_of(spec) if spec else [],
                 "spec": spec and spec.model_dump(mode="json"),
                 "yaml": spec and spec.to_yaml(),
             }

@@ -30,7 +30,7 @@ NUM_PAIRS = 18
 SECTIONS: dict[str, Any] = {
     "batch": {"group_size": 3, "micro_batch_size": 4},
     "optimizer": {"max_grad_norm": 1e9},
-    "algorithm": {"clip_range": 0.02},
+    "algorithm": {"clip_range": 0.02, "kl_coefficient": 0.5},
 }
 
 

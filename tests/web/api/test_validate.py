@@ -6,6 +6,8 @@ import pytest
 import yaml
 from rest_framework.test import APIClient
 
+from fleet.services import ensure_local_lanes
+
 pytestmark = pytest.mark.django_db
 SPEC: dict[str, Any] = {
     "prompts": {"inline": ["a red square", "a blue circle"]},
@@ -59,3 +61,14 @@ def test_either_spec_or_yaml(api: APIClient) -> None:
         refused = api.post("/api/v1/runs:validate", body)
         assert refused.status_code == 400
         assert list(refused.json()["errors"]) == ["__all__"]
+
+
+def test_a_spec_that_will_not_fit_the_pools_lanes_is_legal_and_warned_about(api: APIClient) -> None:
+    ensure_local_lanes(num_cpu_lanes=2)
+    assert validate(api, spec=SPEC)["warnings"] == []
+    large = {"path": "black-forest-labs/FLUX.1-dev", "dtype": "bf16"}
+    answer = validate(api, spec={**SPEC, "base_model": large})
+    assert answer["ok"]
+    rollout, trainer = answer["warnings"]
+    assert rollout.startswith("A rollout lane is predicted to need ") and "cpu has 8.0" in rollout
+    assert trainer.startswith("A trainer lane is predicted to need ")

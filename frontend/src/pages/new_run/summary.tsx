@@ -62,6 +62,7 @@ function Verdict({ model }: { model: FormModel }) {
         {checking.value ? "checking…" : verdict.ok ? "ready to start" : `${errors.length} ${errors.length === 1 ? "thing" : "things"} to put right`}
       </span>
       {verdict.ok && verdict.algebra_text && <p class="algebra">{verdict.algebra_text}.</p>}
+      {verdict.warnings.map((warning) => <p key={warning} class="notice warn small">{warning}</p>)}
       {errors.length > 0 && (
         <ul class="bullets small summary-errors">
           {errors.map((error) => <li key={error.path + error.message}><SummaryError {...error} /></li>)}

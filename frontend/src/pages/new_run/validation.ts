@@ -65,5 +65,5 @@ export class Validator {
 }
 
 function refused(errors: FieldErrors): Validation {
-  return { ok: false, errors, algebra: null, algebra_text: null, spec: null, yaml: null };
+  return { ok: false, errors, algebra: null, algebra_text: null, warnings: [], spec: null, yaml: null };
 }

@@ -1,0 +1,53 @@
+"""Who starts a run that cannot fit is told so, with numbers and with a way out that does fit."""
+
+from typing import Any
+
+import pytest
+
+from worker.contracts.run_spec import RunSpec
+from worker.pipeline.hardware import H100, L40S
+from worker.pipeline.memory_advice import memory_warnings
+
+
+def spec(path: str = "Qwen/Qwen-Image", **sections: Any) -> RunSpec:
+    base: dict[str, Any] = {
+        "base_model": {"path": path, "dtype": "bf16"},
+        "prompts": {"inline": ["a cat", "a dog"]},
+        "rewards": [{"name": "colorfulness"}],
+        "lora": {"rank": 64},
+        "sampling": {"height": 512, "width": 512},
+        "batch": {"num_prompts_per_batch": 2, "micro_batch_size": 2, "fragment_size": 1},
+        "lanes": {"num_rollout": 4, "num_trainer": 4},
+    }
+    for name, section in sections.items():
+        base[name] = {**base.get(name, {}), **section}
+    return RunSpec.model_validate(base)
+
+
+def test_a_run_that_fits_is_not_warned_about() -> None:
+    assert memory_warnings(spec(), [H100, H100]) == []
+
+
+@pytest.mark.parametrize(
+    ("sections", "way_out"),
+    [
+        ({"deepspeed": {"gradient_checkpointing": 0}}, "It would fit with `deepspeed.gradient_checkpointing: 1`."),
+        ({"batch": {"micro_batch_size": 16}}, "`deepspeed.gradient_checkpointing: 1`, `batch.micro_batch_size: 1`."),
+    ],
+)
+def test_a_trainer_lane_that_does_not_fit_is_told_with_a_way_out(sections: dict[str, Any], way_out: str) -> None:
+    (warning,) = memory_warnings(spec(**sections), [H100, L40S])
+    assert warning.startswith("A trainer lane is predicted to need ")
+    assert "and l40s has 48.3 (weights 40.8, " in warning
+    assert warning.endswith(way_out)
+
+
+def test_a_rollout_lane_that_does_not_fit_is_told_too() -> None:
+    rollout, _ = memory_warnings(spec(batch={"fragment_size": 8}, sampling={"height": 2048, "width": 2048}), [L40S])
+    assert rollout.startswith("A rollout lane is predicted to need ") and "batch.fragment_size" in rollout
+
+
+def test_nothing_is_said_of_models_or_pools_that_nobody_described() -> None:
+    crowded = {"batch": {"micro_batch_size": 16}}
+    assert memory_warnings(spec("somebody/unheard-of", **crowded), [L40S]) == []
+    assert memory_warnings(spec(**crowded), []) == []
