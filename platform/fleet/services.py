@@ -75,7 +75,7 @@ def allocate(
     now = timezone.now()
     taken = []
     for role, index in roles_in_order(wanted):
-        lane = chosen[kind_for(role, pool)].pop(0)
+        lane = chosen[kind_for(role, pool, rewards_on_gpus=wanted.rewards_on_gpus)].pop(0)
         lane.run_id, lane.attempt, lane.role, lane.role_index, lane.held_since = run_id, attempt, role, index, now
         taken.append(lane)
     Lane.objects.bulk_update(taken, ["run_id", "attempt", "role", "role_index", "held_since"])

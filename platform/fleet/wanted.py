@@ -14,16 +14,17 @@ def roles_in_order(wanted: LaneSpec) -> list[tuple[Role, int]]:
     return [(role, index) for role, count in counts.items() for index in range(count)]
 
 
-def kind_for(role: Role, pool: Mapping[LaneKind, int]) -> LaneKind:
-    """Rollout and trainer lanes take GPUs where the pool has any; reward lanes score on CPU slots."""
-    if role is not Role.REWARD and pool.get(LaneKind.GPU, 0):
+def kind_for(role: Role, pool: Mapping[LaneKind, int], *, rewards_on_gpus: bool = False) -> LaneKind:
+    """Rollout and trainer lanes take GPUs where the pool has any; reward lanes score on CPU slots unless asked else."""
+    if (role is not Role.REWARD or rewards_on_gpus) and pool.get(LaneKind.GPU, 0):
         return LaneKind.GPU
     return LaneKind.CPU
 
 
 def kinds_wanted(wanted: LaneSpec, pool: Mapping[LaneKind, int]) -> dict[LaneKind, int]:
     """How many lanes of each kind `wanted` takes from `pool` (lanes by kind, free or not)."""
-    return dict(Counter(kind_for(role, pool) for role, _ in roles_in_order(wanted)))
+    kinds = (kind_for(role, pool, rewards_on_gpus=wanted.rewards_on_gpus) for role, _ in roles_in_order(wanted))
+    return dict(Counter(kinds))
 
 
 def fits(wanted: LaneSpec, available: Mapping[LaneKind, int], pool: Mapping[LaneKind, int]) -> bool:

@@ -209,6 +209,8 @@ class LaneSpec(Contract):
     """Lanes that train, together as one group."""
     num_reward: Annotated[int, Field(ge=1, le=4096)] = 1
     """Lanes that score."""
+    rewards_on_gpus: bool = False
+    """Reward lanes take GPUs where the pool has any: scorers with networks (CLIP, BLIP) are slow on CPU slots."""
 
 
 class EvaluationSpec(Contract):

@@ -8,7 +8,7 @@ from django.db import connection, transaction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fleet.models import Lane, Node, NodeState
+from fleet.models import Lane, LaneKind, Node, NodeState
 from fleet.selectors import devices_for, devices_of, free_lanes, grants_of, holders, pool_lanes
 from fleet.services import allocate, ensure_local_lanes, gpu_resource, release
 from fleet.wanted import fits, kinds_wanted
@@ -59,6 +59,16 @@ def test_each_role_gets_its_lanes_with_numbers_of_its_own() -> None:
     assert grants_of(run_id, 2) == granted
     assert grants_of(run_id, 1) == ()
     assert [(h.run_id, h.attempt, h.num_lanes) for h in holders()] == [(run_id, 2, 4)]
+
+
+@pytest.mark.django_db
+def test_reward_lanes_take_gpus_when_the_spec_asks_for_it_and_the_pool_has_any() -> None:
+    asking = LaneSpec(num_rollout=1, num_trainer=1, num_reward=1, rewards_on_gpus=True)
+    ensure_local_lanes(num_cpu_lanes=2, num_gpus=3)
+    granted = allocate(run_id=uuid.uuid4(), attempt=1, wanted=asking)
+    assert granted is not None
+    assert {lane.role: lane.device for lane in granted} == {"rollout": "0", "trainer": "1", "reward": "2"}
+    assert kinds_wanted(asking, {LaneKind.CPU: 3}) == {LaneKind.CPU: 3}
 
 
 @pytest.mark.django_db

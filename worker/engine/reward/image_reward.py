@@ -34,6 +34,8 @@ class RatingHead(nn.Module):
 class ImageRewardNetwork(BlipForImageTextRetrieval):
     def __init__(self, config: BlipConfig) -> None:
         super().__init__(config)
+        # Retrieval's own heads are not part of ImageReward, and would be missing from its checkpoint.
+        del self.vision_proj, self.text_proj, self.itm_head
         self.mlp = RatingHead(config.text_config.hidden_size)
         self.post_init()
 

@@ -1,0 +1,101 @@
+"""From ImageReward's published file to a folder that `image_reward` loads:
+
+    python -m worker.engine.reward.convert_image_reward ImageReward.pt models/image-reward
+
+The file (huggingface.co/THUDM/ImageReward) is a pickle, so it is read as tensors alone, once, here. Names are those of
+the original BLIP code on the left and of transformers on the right; sizes are read off the tensors. Tokenizer:
+bert-base-uncased, as BLIP's.
+"""
+
+import argparse
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+import torch
+from transformers import AutoTokenizer, BlipConfig
+from transformers.models.clip.image_processing_pil_clip import CLIPImageProcessorPil
+
+from worker.engine.reward.image_reward import ImageRewardNetwork
+
+HEAD_WIDTH = 64
+"""Of BLIP's attention, in both towers and all published sizes."""
+_RENAMED = (
+    (r"^visual_encoder\.cls_token$", "vision_model.embeddings.class_embedding"),
+    (r"^visual_encoder\.pos_embed$", "vision_model.embeddings.position_embedding"),
+    (r"^visual_encoder\.patch_embed\.proj\.", "vision_model.embeddings.patch_embedding."),
+    (r"^visual_encoder\.norm\.", "vision_model.post_layernorm."),
+    (r"^visual_encoder\.blocks\.(\d+)\.attn\.proj\.", r"vision_model.encoder.layers.\1.self_attn.projection."),
+    (r"^visual_encoder\.blocks\.(\d+)\.attn\.", r"vision_model.encoder.layers.\1.self_attn."),
+    (r"^visual_encoder\.blocks\.(\d+)\.norm", r"vision_model.encoder.layers.\1.layer_norm"),
+    (r"^visual_encoder\.blocks\.(\d+)\.", r"vision_model.encoder.layers.\1."),
+)
+
+
+def convert(tensors: Mapping[str, torch.Tensor]) -> ImageRewardNetwork:
+    """The network of a published state dict. Raises `RuntimeError` naming tensors that are missing or left over."""
+    renamed = {_renamed(name.removeprefix("blip.")): tensor.float() for name, tensor in tensors.items()}
+    kept = {name: tensor for name, tensor in renamed.items() if not name.endswith("position_ids")}
+    network = ImageRewardNetwork(_config(kept))
+    network.load_state_dict(kept | {k: v for k, v in network.state_dict().items() if k.endswith("position_ids")})
+    return network.eval()
+
+
+def _renamed(name: str) -> str:
+    for pattern, replacement in _RENAMED:
+        name, num_found = re.subn(pattern, replacement, name)
+        if num_found:
+            return name
+    return name
+
+
+def _config(tensors: Mapping[str, torch.Tensor]) -> BlipConfig:
+    patches = tensors["vision_model.embeddings.patch_embedding.weight"]
+    num_patches = tensors["vision_model.embeddings.position_embedding"].shape[1] - 1
+    vision_width, patch_size = patches.shape[0], patches.shape[-1]
+    words = tensors["text_encoder.embeddings.word_embeddings.weight"]
+    vision = {
+        "hidden_size": vision_width,
+        "intermediate_size": tensors["vision_model.encoder.layers.0.mlp.fc1.weight"].shape[0],
+        "num_hidden_layers": _num_layers(tensors, "vision_model.encoder.layers."),
+        "num_attention_heads": max(1, vision_width // HEAD_WIDTH),
+        "patch_size": patch_size,
+        "image_size": round(num_patches**0.5) * patch_size,
+        "layer_norm_eps": 1e-6,
+    }
+    text = {
+        "hidden_size": words.shape[1],
+        "intermediate_size": tensors["text_encoder.encoder.layer.0.intermediate.dense.weight"].shape[0],
+        "num_hidden_layers": _num_layers(tensors, "text_encoder.encoder.layer."),
+        "num_attention_heads": max(1, words.shape[1] // HEAD_WIDTH),
+        "vocab_size": words.shape[0],
+        "max_position_embeddings": tensors["text_encoder.embeddings.position_embeddings.weight"].shape[0],
+        "encoder_hidden_size": vision_width,
+        "is_decoder": True,
+        "pad_token_id": 0,
+    }
+    return BlipConfig(vision_config=vision, text_config=text)
+
+
+def _num_layers(tensors: Mapping[str, torch.Tensor], prefix: str) -> int:
+    return 1 + max(int(name[len(prefix) :].split(".")[0]) for name in tensors if name.startswith(prefix))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Convert ImageReward's published file for the reward image_reward.")
+    parser.add_argument("file", type=Path, help="ImageReward.pt")
+    parser.add_argument("folder", type=Path, help="below a folder of TANDEM_MODEL_ROOTS")
+    parser.add_argument("--tokenizer", default="google-bert/bert-base-uncased", help="hub id or folder")
+    asked = parser.parse_args()
+    network = convert(torch.load(asked.file, map_location="cpu", weights_only=True))
+    side = network.config.vision_config.image_size
+    network.save_pretrained(asked.folder)
+    AutoTokenizer.from_pretrained(asked.tokenizer).save_pretrained(asked.folder)
+    CLIPImageProcessorPil(size={"shortest_edge": side}, crop_size={"height": side, "width": side}).save_pretrained(
+        asked.folder
+    )
+    print(f"written to {asked.folder}")
+
+
+if __name__ == "__main__":
+    main()
