@@ -28,7 +28,7 @@ from worker.contracts.names import GuidanceKind, ModelFamily
 from worker.contracts.sections import BaseModelSpec, LoraSpec, SamplingSpec
 from worker.engine.errors import ModelLoadError
 from worker.engine.models.base import ModelAdapter
-from worker.engine.models.experts import Experts
+from worker.engine.models.experts import Expert, Experts, by_expert
 from worker.engine.models.lora import add_lora, lora_parameters
 from worker.engine.models.parts import Part
 from worker.engine.models.registry import encode_prompts
@@ -279,3 +279,27 @@ def test_the_traits_in_the_contracts_are_the_checkpoints_own(model: ModelAdapter
     traits = FAMILY_TRAITS[model.family]
     assert model.guidance is traits.guidance
     assert model._pipeline.vae_scale_factor_temporal == traits.frames_per_latent
+
+
+@pytest.mark.parametrize("asked", [True, False])
+def test_sharded_experts_are_both_entered_in_one_order_for_nothing(asked: bool) -> None:
+    entered: list[str] = []
+
+    def expert(name: str, value: float) -> Expert:
+        return lambda rows: (entered.append(name), torch.full((len(rows), 2), value))[1]
+
+    velocity = by_expert(torch.tensor([asked] * 3), expert("high", 1.0), expert("low", 2.0), always_both=True)
+    assert entered == ["high", "low"]
+    assert torch.equal(velocity, torch.full((3, 2), 1.0 if asked else 2.0))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("config", ["zero2", "zero3"])
+def test_clip_families_train_with_weights_cut_and_blocks_recomputed(
+    process_group: None, checkpoint: tuple[ModelFamily, str], config: str
+) -> None:
+    family, path = checkpoint
+    spec = run_spec_of(family, sampling=CLIP, deepspeed={"config": config, "gradient_checkpointing": 1})
+    stats, receipt, published = one_batch(spec, path)
+    assert stats.maxima["replay_ratio_deviation"] < 1e-5
+    assert receipt.num_bound_tensors == len(published.tensors)

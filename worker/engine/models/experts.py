@@ -41,16 +41,15 @@ def by_expert(
             ranks must enter it or none, and they cannot know what rows the others have.
     """
     high, low = is_high_noise.nonzero().flatten(), (~is_high_noise).nonzero().flatten()
-    asked = [(expert, own) for expert, own in ((high_noise, high), (low_noise, low)) if len(own)]
-    if len(asked) == 2:
-        joined = torch.cat([expert(own) for expert, own in asked])
+    if len(high) and len(low):
+        joined = torch.cat([high_noise(high), low_noise(low)])
         return joined[torch.cat([high, low]).argsort()]
-    (expert, own) = asked[0]
-    velocity = expert(own)
     if not always_both:
-        return velocity
-    idle = low_noise if expert is high_noise else high_noise
-    return velocity + 0.0 * idle(own[:1])
+        return high_noise(high) if len(high) else low_noise(low)
+    # The same order on every rank, whichever is the idle one.
+    first_row = torch.zeros(1, dtype=torch.long, device=is_high_noise.device)
+    of_high, of_low = (expert(own if len(own) else first_row) for expert, own in ((high_noise, high), (low_noise, low)))
+    return of_high + 0.0 * of_low if len(high) else of_low + 0.0 * of_high
 
 
 def nothing_of(transformer: torch.nn.Module) -> torch.Tensor:

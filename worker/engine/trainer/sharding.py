@@ -103,7 +103,8 @@ def load_cut(
     if not folder.is_dir():
         folder = Path(snapshot_download(path, allow_patterns=["transformer*/*", "model_index.json"]))
     index = json.loads((folder / "model_index.json").read_text())
-    names = [name for name in index if name.startswith("transformer")]
+    # A pipeline that may have a second transformer names it all the same: Wan2.1 has `[null, null]` there.
+    names = [name for name in index if name.startswith("transformer") and index[name][1]]
     if len(names) > 1 and torch.distributed.get_world_size() > 1:
         raise ModelLoadError(
             f"`deepspeed.config` must be of ZeRO 0, 1 or 2 for a model of {len(names)} transformers, got ZeRO 3: "
