@@ -14,6 +14,7 @@ from worker.engine.reward.shape_match_torch import TorchShapeMatch
 from worker.engine.trainer.engine import TrainerEngine
 from worker.engine.types import GroupBatch
 
+SLOW = pytest.mark.slow
 SHAPES = str(Path(__file__).parents[3] / "deploy" / "models" / "shapes")
 FLOW = {"name": "reward_flow", "num_gradient_steps": 2, "reward_scale": 0.5, "reward_mean": 0.1, "reward_std": 0.2}
 REFL = {"name": "refl", "num_late_steps": 1, "reward_scale": 2.0}
@@ -94,3 +95,27 @@ def test_steps_along_the_gradient_raise_the_rewards_of_the_same_samples(process_
         losses.append(trainer.accumulate(groups, num_pairs_total=4, fresh=False).sums["loss"])
         trainer.commit()
     assert losses[-1] < losses[0] - 0.02
+
+
+@pytest.mark.parametrize("stage", [pytest.param(1, marks=SLOW), pytest.param(2, marks=SLOW), 3])
+def test_a_step_is_the_same_in_every_zero_stage_and_after_a_resume(
+    process_group: None, stage: int, tmp_path: Path
+) -> None:
+    """With several forward passes to one backward."""
+    trainers = {}
+    for zero in (0, stage):
+        spec = RunSpec.model_validate(spec_of(FLOW).model_dump() | {"deepspeed": {"zero_stage": zero}})
+        trainers[zero] = TrainerEngine(spec, SHAPES, 0, 1)
+    groups = draw_groups(spec_of(FLOW), SHAPES, trainers[0].adapter(0))
+    for trainer in trainers.values():
+        trainer.accumulate(groups, num_pairs_total=4, fresh=True)
+        trainer.commit()
+    trainers[stage].save_checkpoint(str(tmp_path / "one"), {})
+    resumed = TrainerEngine(spec, SHAPES, 0, 1)
+    resumed.load_checkpoint(str(tmp_path / "one"))
+    for trainer in (trainers[0], resumed):
+        trainer.accumulate(groups, num_pairs_total=4, fresh=False)
+        trainer.commit()
+    found = resumed.adapter(2).tensors
+    for name, tensor in trainers[0].adapter(2).tensors.items():
+        torch.testing.assert_close(found[name], tensor, rtol=1e-4, atol=1e-6)

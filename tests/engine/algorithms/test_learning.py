@@ -15,6 +15,7 @@ from worker.engine.observe.gates import check_replay_gate
 from worker.engine.rollout.noise import forward_noise, forward_position
 from worker.engine.types import GroupBatch
 
+SLOW = pytest.mark.slow
 NFT = {"name": "diffusion_nft", "num_noise_levels": 3, "kl_coefficient": 0.2, "beta": 0.5}
 DPO = {"name": "diffusion_dpo", "num_noise_levels": 3, "num_preferences": 2, "beta": 5.0}
 FAST = {"name": "flow_grpo_fast", "window_size": 2, "clip_range": 0.2}
@@ -158,3 +159,24 @@ def test_resuming_the_forward_process_is_bitwise_equal(
     first, second = trainer.adapter(0).evaluated, resumed.adapter(0).evaluated
     assert first is not None and second is not None
     assert first.sha256 == second.sha256
+
+
+@pytest.mark.parametrize("stage", [pytest.param(1, marks=SLOW), pytest.param(2, marks=SLOW), 3])
+def test_older_policy_and_average_are_the_same_in_every_zero_stage(
+    make_learning: LearningMaker, stage: int, tmp_path: Path
+) -> None:
+    """Through a checkpoint as well: the followers are kept in it."""
+    sections: dict[str, Any] = {"algorithm": NFT, "ema": {"decay": 0.5, "every_num_optimizer_steps": 1}}
+    plain, cut = make_learning(**sections), make_learning(**sections, deepspeed={"zero_stage": stage})
+    expected, trainer, resumed = plain.trainer(), cut.trainer(), cut.trainer()
+    for one in (expected, trainer):
+        plain.step(one)
+    trainer.save_checkpoint(str(tmp_path / "one"), {})
+    resumed.load_checkpoint(str(tmp_path / "one"))
+    for one in (expected, resumed):
+        plain.step(one)
+    wanted, found = expected.adapter(2), resumed.adapter(2)
+    assert wanted.evaluated is not None and found.evaluated is not None
+    for one, other in ((wanted, found), (wanted.evaluated, found.evaluated)):
+        for name, tensor in one.tensors.items():
+            torch.testing.assert_close(other.tensors[name], tensor, rtol=1e-4, atol=1e-6)

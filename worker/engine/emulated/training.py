@@ -146,5 +146,6 @@ class EmulatedTrainer(EmulatedGenerator):
             if (group.batch, group.group) in self._open_groups:
                 raise MinibatchError(f"group {group.group} of batch {group.batch} entered its mini-batch twice")
             self._open_groups.add((group.batch, group.group))
-            self._num_open_pairs += len(members) * self._spec.algebra.num_trained_denoising_steps
+            algebra = self._spec.algebra
+            self._num_open_pairs += algebra.num_units_per_group * algebra.num_trained_denoising_steps
         self._num_pairs_total = plan.num_pairs_total
