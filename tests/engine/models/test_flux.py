@@ -5,12 +5,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from diffusers import FlowMatchEulerDiscreteScheduler, FluxPipeline
+from diffusers import EulerDiscreteScheduler, FlowMatchEulerDiscreteScheduler, FluxPipeline
 
 from worker.contracts.names import ModelFamily
 from worker.contracts.sections import BaseModelSpec
 from worker.engine.errors import ModelLoadError
 from worker.engine.models.base import Conditioning, ModelAdapter
+from worker.engine.models.flow_schedule import scheduled_sigmas
 from worker.engine.models.registry import MODEL_ADAPTERS, load_model
 
 
@@ -98,3 +99,13 @@ def test_bf16_predicts_in_fp32_close_to_fp32(model: ModelAdapter, tiny_checkpoin
     ]
     assert velocities[1].dtype is torch.float32
     assert float((velocities[0] - velocities[1]).norm() / velocities[0].norm()) < 0.05
+
+
+def test_a_checkpoint_of_another_family_is_refused(tiny_checkpoint: str) -> None:
+    with pytest.raises(ModelLoadError, match=r"got the one of StableDiffusion3Pipeline: .* is a FluxPipeline"):
+        load_model(BaseModelSpec(family=ModelFamily.SD3), tiny_checkpoint)
+
+
+def test_a_scheduler_of_another_kind_of_diffusion_is_refused() -> None:
+    with pytest.raises(ModelLoadError, match="must be one of flow matching, got EulerDiscreteScheduler: its sigmas"):
+        scheduled_sigmas(EulerDiscreteScheduler(), 4, torch.device("cpu"))

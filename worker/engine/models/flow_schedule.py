@@ -3,11 +3,14 @@
 Each schedule is (num_denoising_steps + 1,), fp32, falling to 0: what the pipeline's denoising loop would go through.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import torch
 from diffusers.pipelines.flux.pipeline_flux import calculate_shift
+
+from worker.engine.errors import ModelLoadError
 
 TIME_SCALE = 1000.0
 """The model's time at sigma 1 (`num_train_timesteps` of every flow-matching checkpoint)."""
@@ -38,7 +41,7 @@ def scheduled_sigmas(
     device: torch.device,
     *,
     shift: float | None = None,
-    unshifted: np.ndarray | None = None,
+    unshifted: np.ndarray | Sequence[float] | None = None,
 ) -> torch.Tensor:
     """What `set_timesteps` leaves in the scheduler.
 
@@ -48,11 +51,19 @@ def scheduled_sigmas(
         device: where the sigmas are wanted.
         shift: `mu`, where the pipeline gives one.
         unshifted: the sigmas that the pipeline starts from, where it does not leave them to the scheduler.
+
+    Raises:
+        ModelLoadError: for a scheduler of another kind of diffusion.
     """
     arguments: dict[str, Any] = {} if shift is None else {"mu": shift}
     if unshifted is None or scheduler.config.get("use_flow_sigmas", False):
         scheduler.set_timesteps(num_denoising_steps, device=device, **arguments)
     else:
         scheduler.set_timesteps(sigmas=unshifted, device=device, **arguments)
-    sigmas: torch.Tensor = scheduler.sigmas
-    return sigmas.to(device, torch.float32).clone()
+    sigmas: torch.Tensor = scheduler.sigmas.to(device, torch.float32).clone()
+    if sigmas[0] > 1 or sigmas[-1] != 0 or not bool((sigmas.diff() < 0).all()):
+        raise ModelLoadError(
+            f"the scheduler of `base_model.path` must be one of flow matching, got {type(scheduler).__name__}: its "
+            f"sigmas must fall from 1 to 0, and go from {float(sigmas[0]):.4g} to {float(sigmas[-1]):.4g}"
+        )
+    return sigmas

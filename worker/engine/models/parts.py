@@ -11,6 +11,8 @@ from typing import Any
 import diffusers
 import torch
 
+from worker.engine.errors import ModelLoadError
+
 
 class Part(Enum):
     TRANSFORMER = auto()
@@ -45,10 +47,17 @@ def load_pipeline(
         given: modules by component name that exist already (a sharded transformer) and are not loaded again.
 
     Raises:
+        ModelLoadError: for a checkpoint of another pipeline.
         OSError: (diffusers') where weights are missing.
     """
+    index = pipeline_class.load_config(path)
+    if index.get("_class_name") != pipeline_class.__name__:
+        raise ModelLoadError(
+            f"`base_model.family` must be that of the checkpoint, got the one of {pipeline_class.__name__}: "
+            f"{path} is a {index.get('_class_name')}"
+        )
     stand_ins: dict[str, Any] = dict(given or {})
-    for name, class_name in _components(pipeline_class, path).items():
+    for name, class_name in _components(index).items():
         part = _part_of(name)
         if part is None or part in parts or name in stand_ins:
             continue
@@ -77,9 +86,8 @@ def is_skeleton(module: torch.nn.Module) -> bool:
     return any(parameter.is_meta for parameter in module.parameters())
 
 
-def _components(pipeline_class: type[diffusers.DiffusionPipeline], path: str) -> dict[str, str]:
-    """Class names of the modules that the checkpoint's `model_index.json` lists."""
-    index = pipeline_class.load_config(path)
+def _components(index: Mapping[str, Any]) -> dict[str, str]:
+    """Class names of the modules that a checkpoint's `model_index.json` lists."""
     return {
         name: value[1]
         for name, value in index.items()
