@@ -17,7 +17,8 @@ SUGGESTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
         (
             "Lower `batch.micro_batch_size`: it changes memory only, not what is learnt.",
             "Lower `batch.fragment_size`, so that a lane generates fewer pictures at once.",
-            "Raise `deepspeed.zero_stage`, or give `lanes.num_trainer` more lanes.",
+            "Set `deepspeed.gradient_checkpointing` to 1, choose a `deepspeed.config` of a higher ZeRO stage, or give "
+            "`lanes.num_trainer` more lanes.",
         ),
     ),
     (

@@ -74,6 +74,7 @@ def rehearse(
         num_batches=last + candidate.pipeline.max_staleness,
         policy_version=0,
         prior=table,
+        lends_together=work.zero_stage == 3,
     )
     published: list[float] = []
     spans: list[Span] = []

@@ -225,6 +225,7 @@ def test_one_batch_ahead_a_resumed_run_learns_bit_for_bit_what_the_undisturbed_o
     [
         pytest.param({"tag": "greedy"}, 1, id="lending"),
         pytest.param({"placement": "colocated"}, 2, id="colocated", marks=pytest.mark.slow),
+        pytest.param({"placement": "colocated"}, 3, id="colocated-sharded", marks=pytest.mark.slow),
         pytest.param({"max_staleness": 1, "tag": "greedy"}, 0, id="ahead", marks=pytest.mark.slow),
     ],
 )
