@@ -170,9 +170,11 @@ class CostBook:
     def __init__(self, prior: CostTable | None = None) -> None:
         self._prior = dict(prior or {})
         self._fits: dict[CostKind, dict[str, _Fit]] = {kind: {} for kind in CostKind}
-        # Asked for by every lane without a cost of its own; worked out once after each observation of the kind.
+        # Thousands of lanes are asked about, again and again: each answer is kept until an observation changes it.
+        self._own: dict[CostKind, dict[str, Cost]] = {kind: {} for kind in CostKind}
+        self._inferred: dict[CostKind, dict[str, Cost]] = {kind: {} for kind in CostKind}
         self._means: dict[CostKind, Cost] = {}
-        # Summed up as it comes in, for thousands of lanes ask: observed and prior seconds of the lanes that have both.
+        # Summed up as it comes in: observed and prior seconds of the lanes that have both.
         self._compared: dict[CostKind, tuple[float, float]] = {}
 
     def observe(self, lane: str, kind: CostKind, seconds: float, num_units: int = 1) -> None:
@@ -184,6 +186,8 @@ class CostBook:
         self._compare(lane, kind, -1)
         self._fits[kind].setdefault(lane, _Fit(num_units, num_units)).observe(num_units, seconds)
         self._compare(lane, kind, 1)
+        self._own[kind].pop(lane, None)
+        self._inferred[kind].clear()
         self._means.pop(kind, None)
 
     def _compare(self, lane: str, kind: CostKind, sign: int) -> None:
@@ -197,13 +201,19 @@ class CostBook:
     def cost(self, lane: str, kind: CostKind) -> Cost | None:
         """The lane's own cost; else its prior, as far off as those of the lanes that have done such work turned out to
         be; else the mean of these lanes; else `None`."""
+        known = self._own[kind].get(lane) or self._inferred[kind].get(lane)
+        if known is not None:
+            return known
         fit, prior = self._fits[kind].get(lane), self._prior.get((lane, kind))
         if fit is not None:
-            return fit.cost(prior)
-        if prior is not None:
+            known = self._own[kind][lane] = fit.cost(prior)
+        elif prior is not None:
             seen, expected = self._compared.get(kind, (0.0, 0.0))
-            return prior.scaled(max(0.0, seen) / expected) if expected > 0 else prior
-        return self._mean(kind) if self._fits[kind] else None
+            known = prior.scaled(max(0.0, seen) / expected) if expected > 0 else prior
+            self._inferred[kind][lane] = known
+        elif self._fits[kind]:
+            known = self._mean(kind)
+        return known
 
     def _mean(self, kind: CostKind) -> Cost:
         if kind not in self._means:
@@ -232,8 +242,10 @@ class CostBook:
 
     def forget(self, lane: str) -> None:
         """A lane that left says nothing of the machine that takes its name next."""
-        for fits in self._fits.values():
+        for kind, fits in self._fits.items():
             fits.pop(lane, None)
+            self._own[kind].pop(lane, None)
+            self._inferred[kind].clear()
         self._means.clear()
         self._compared.clear()
         for kind, others in self._fits.items():
