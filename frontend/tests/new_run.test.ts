@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { JsonObject } from "../src/base/paths.ts";
+import { getPath, type JsonObject } from "../src/base/paths.ts";
 import { settled, whyNot } from "../src/pages/new_run/applies.ts";
 import { equivalentCurl } from "../src/pages/new_run/curl.ts";
 import { GROUPS, inFormOrder, settingField } from "../src/pages/new_run/fields.ts";
@@ -132,4 +132,15 @@ test("a reward's settings are those of its name, and others have none", () => {
 test("a reward's curves go by its label, or by its scorer's name", () => {
   assert.equal(rewardKey({ name: "remote", label: "faces" }), "faces");
   assert.equal(rewardKey({ name: "remote", label: null }), "remote");
+});
+
+test("what a model family has no use for is greyed out, and put at what the server accepts", () => {
+  const flux = settled({ base_model: { family: "flux" }, sampling: { num_frames: 9, negative_prompt: "blurred" } });
+  assert.equal(getPath(flux, "sampling.num_frames"), 1);
+  assert.equal(getPath(flux, "sampling.negative_prompt"), "");
+  assert.match(whyNot("sampling.batched_cfg", flux), /one pass/);
+  const wan = settled({ base_model: { family: "wan" }, sampling: { num_frames: 9, negative_prompt: "blurred" } });
+  assert.equal(getPath(wan, "sampling.num_frames"), 9);
+  assert.equal(getPath(wan, "sampling.negative_prompt"), "blurred");
+  assert.equal(whyNot("sampling.batched_cfg", wan), "");
 });

@@ -32,7 +32,25 @@ function whyNoCap(spec: JsonObject): string {
   return Number(getPath(spec, "pipeline.max_staleness") ?? 0) === 0 ? "No sample is stale at staleness 0." : "";
 }
 
+const familyOf = (spec: JsonObject) => String(getPath(spec, "base_model.family") ?? "flux");
+
+const MAKES_CLIPS = new Set(["wan", "wan22", "hunyuan_video"]);
+const WITH_EMBEDDED_GUIDANCE = new Set(["flux", "flux2", "hunyuan_video"]);
+/** Their pipelines know no negative prompt, with guidance from two predictions (klein) or without. */
+const WITHOUT_NEGATIVE_PROMPT = new Set([...WITH_EMBEDDED_GUIDANCE, "flux2_klein"]);
+
+const whenFamily = (families: ReadonlySet<string>, why: string) => (spec: JsonObject) => (families.has(familyOf(spec)) ? why : "");
+
 const RULES: readonly Rule[] = [
+  {
+    path: "sampling.num_frames", neutral: 1,
+    why: (spec) => (MAKES_CLIPS.has(familyOf(spec)) ? "" : "This model family makes pictures, not clips."),
+  },
+  {
+    path: "sampling.negative_prompt", neutral: "",
+    why: whenFamily(WITHOUT_NEGATIVE_PROMPT, "The pipeline of this model family takes none."),
+  },
+  { path: "sampling.batched_cfg", why: whenFamily(WITH_EMBEDDED_GUIDANCE, "Guidance is an input of this model: one pass it is.") },
   {
     path: "sampling.sde_type", neutral: "dance",
     why: (spec) => (algorithmOf(spec) === "dance_grpo" ? "DanceGRPO has an SDE of its own." : ""),
