@@ -10,6 +10,7 @@ from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from django.conf import settings
+from django.utils.encoding import force_bytes
 
 _PURPOSE = b"tandem: secrets of projects"
 
@@ -34,6 +35,6 @@ def _box() -> MultiFernet:
     return MultiFernet([_fernet(key) for key in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)])
 
 
-def _fernet(key: str) -> Fernet:
-    derived = HKDF(algorithm=SHA256(), length=32, salt=None, info=_PURPOSE).derive(key.encode())
+def _fernet(key: str | bytes) -> Fernet:
+    derived = HKDF(algorithm=SHA256(), length=32, salt=None, info=_PURPOSE).derive(force_bytes(key))
     return Fernet(base64.urlsafe_b64encode(derived))

@@ -8,7 +8,7 @@ import type { FieldSchema } from "./spec_schema.ts";
 
 /** What every reward has beside name, weight and `watched`. */
 const CALL_FIELDS: readonly { key: string; label: string; unit?: string }[] = [
-  { key: "label", label: "Called" },
+  { key: "label", label: "Label" },
   { key: "required", label: "Required" },
   { key: "timeout_seconds", label: "Time-out", unit: "s" },
   { key: "num_retries", label: "Retries" },
