@@ -6,20 +6,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from deepspeed.accelerator import get_accelerator
 
 from tests.engine.frozen import draw_groups, perturbed_adapter
+from worker.contracts.deepspeed import ZeroConfig
 from worker.contracts.names import Role
 from worker.contracts.run_spec import RunSpec
 from worker.engine.observe.gates import check_replay_gate
 from worker.engine.rollout.engine import RolloutEngine
 from worker.engine.trainer.engine import TrainerEngine
+from worker.engine.trainer.idle_states import IdleStates
 from worker.engine.types import GenerationRequest, GroupBatch, PublishedAdapter
 from worker.pipeline.types import Fragment, FragmentKey, Purpose
 
 pytestmark = pytest.mark.gpu
 
 NUM_PAIRS = 24
-STAGES = pytest.mark.parametrize("stage", [0, 1, 2])
+STAGES = pytest.mark.parametrize("stage", [0, 1, 2, 3])
 SpecMaker = Callable[..., RunSpec]
 
 
@@ -121,3 +124,67 @@ def test_a_bf16_base_replays_close_to_what_it_drew(
     stats = trainer.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=True)
     assert stats.maxima["ratio_deviation"] < 1e-2
     trainer.commit()
+
+
+@STAGES
+def test_idle_state_leaves_the_device_and_comes_back_bit_for_bit(
+    tiny_checkpoint: str, make_spec: SpecMaker, adapter: PublishedAdapter, process_group: None, stage: int
+) -> None:
+    spec = make_spec(deepspeed={"zero_stage": stage}, pipeline={"deterministic": True})
+    groups = draw_groups(spec, tiny_checkpoint, adapter)
+    found = []
+    for is_moved in (True, False):
+        trainer = TrainerEngine(spec, tiny_checkpoint, 0, 1)
+        trainer.load_adapter(adapter)
+        one_step(trainer, groups)
+        trainer.accumulate(groups[:1], num_pairs_total=NUM_PAIRS, fresh=False)
+        if is_moved:
+            idle = IdleStates(trainer._engine, trainer._policy.module)
+            before = get_accelerator().memory_allocated()
+            moved = idle.offload(with_base=stage == 3)
+            # The allocator rounds each storage up, so at least as much is freed.
+            assert before - get_accelerator().memory_allocated() >= moved.num_bytes > 0
+            idle.reload()
+            assert get_accelerator().memory_allocated() == before
+        trainer.accumulate(groups[1:], num_pairs_total=NUM_PAIRS, fresh=False)
+        trainer.commit()
+        found.append(trainer.adapter(1).sha256)
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("config", [config for config in ZeroConfig if config.offloads_optimizer])
+def test_what_is_offloaded_takes_the_plain_steps_and_is_not_on_the_device(
+    tiny_checkpoint: str, make_spec: SpecMaker, adapter: PublishedAdapter, process_group: None, config: ZeroConfig
+) -> None:
+    spec = make_spec(deepspeed={"config": config})
+    groups = draw_groups(spec, tiny_checkpoint, adapter)
+    norms = []
+    for each in (spec, make_spec()):
+        trainer = TrainerEngine(each, tiny_checkpoint, 0, 1)
+        trainer.load_adapter(adapter)
+        norms.append(one_step(trainer, groups)["grad_norm"])
+        if each is spec:
+            states = trainer._engine.optimizer.optimizer.state.values()
+            moments = [state["exp_avg"] for state in states]
+            assert moments and all(moment.device.type == "cpu" for moment in moments)
+    assert norms[0] == pytest.approx(norms[1], rel=1e-3)
+
+
+@pytest.mark.parametrize("stage", [0, 3])
+def test_recomputed_blocks_lower_the_peak_and_change_no_gradient(
+    tiny_checkpoint: str, make_spec: SpecMaker, adapter: PublishedAdapter, process_group: None, stage: int
+) -> None:
+    peaks, norms = [], []
+    for every in (0, 1):
+        spec = make_spec(
+            deepspeed={"zero_stage": stage, "gradient_checkpointing": every}, batch={"micro_batch_size": 12}
+        )
+        groups = draw_groups(spec, tiny_checkpoint, adapter)
+        trainer = TrainerEngine(spec, tiny_checkpoint, 0, 1)
+        trainer.load_adapter(adapter)
+        one_step(trainer, groups)
+        get_accelerator().reset_peak_memory_stats()
+        norms.append(one_step(trainer, groups)["grad_norm"])
+        peaks.append(get_accelerator().max_memory_allocated())
+    assert norms[1] == pytest.approx(norms[0], rel=1e-3)
+    assert peaks[1] < peaks[0]

@@ -48,6 +48,6 @@ def test_a_rollout_lane_that_does_not_fit_is_told_too() -> None:
 
 
 def test_nothing_is_said_of_models_or_pools_that_nobody_described() -> None:
-    crowded = {"batch": {"micro_batch_size": 16}}
+    crowded: dict[str, Any] = {"batch": {"micro_batch_size": 16}}
     assert memory_warnings(spec("somebody/unheard-of", **crowded), [L40S]) == []
     assert memory_warnings(spec(**crowded), []) == []

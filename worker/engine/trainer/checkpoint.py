@@ -55,7 +55,7 @@ def save(
         "behaviour": behaviour and {"policy_version": behaviour.policy_version, "sha256": behaviour.sha256},
     }
     with _staging(filesystem, target, rank) as folder:
-        engine.save_checkpoint(str(folder), tag=TAG, save_latest=False)
+        engine.save_checkpoint(str(folder), tag=TAG, save_latest=False, exclude_frozen_parameters=True)
         torch.save(random_state.capture(), folder / _random_file(rank))
         if behaviour is not None and rank == 0:
             save_file(behaviour.tensors, folder / BEHAVIOUR_FILE)
@@ -85,7 +85,8 @@ def load(engine: Any, uri: str, rank: int, world_size: int) -> dict[str, Any]:
                 f"`{name}` of {uri} must be {wanted}, got {marker[name]}: resume with the lanes it was written with"
             )
     with _local_copy(filesystem, source) as folder:
-        loaded, _ = engine.load_checkpoint(str(folder), tag=TAG)
+        # Not strict: in ZeRO 3 the module holds the base too, which no checkpoint does.
+        loaded, _ = engine.load_checkpoint(str(folder), tag=TAG, load_module_strict=False)
         if loaded is None:
             raise CheckpointError(f"{uri} holds no DeepSpeed state: it was damaged after it was written")
         random_state.restore(torch.load(folder / _random_file(rank), weights_only=False))
