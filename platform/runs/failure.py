@@ -38,6 +38,13 @@ SUGGESTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
         ),
     ),
     (
+        r"reward '\w+' failed on|settings\.secret",
+        (
+            "Turn `required` off for that reward, so that a sample goes without it, or make it `watched`.",
+            "For a remote scorer: see its own log, and raise `timeout_seconds` or `num_retries`.",
+        ),
+    ),
+    (
         r"bound tensors|checksum|adapter .*mismatch",
         ("The published adapter did not reach the rollout lanes whole: check `lora.targets` against the model.",),
     ),

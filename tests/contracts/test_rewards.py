@@ -15,8 +15,9 @@ NEEDED: dict[RewardName, dict[str, Any]] = {
 }
 
 
-def run_spec(*rewards: dict[str, Any]) -> RunSpec:
-    return RunSpec.model_validate({"prompts": {"inline": [str(index) for index in range(8)]}, "rewards": rewards})
+def run_spec(*rewards: dict[str, Any], **sections: Any) -> RunSpec:
+    prompts = {"inline": [str(index) for index in range(8)]}
+    return RunSpec.model_validate({"prompts": prompts, "rewards": rewards, **sections})
 
 
 def refusals(reward: dict[str, Any]) -> dict[tuple[int | str, ...], str]:
@@ -32,7 +33,8 @@ def test_a_reward_as_specs_had_them_first_still_loads_and_means_the_same() -> No
 
 @pytest.mark.parametrize("name", list(RewardName))
 def test_every_reward_survives_yaml_with_its_settings(name: RewardName) -> None:
-    spec = run_spec({"name": name.value, "settings": NEEDED.get(name)})
+    clips = {"base_model": {"family": "wan"}, "sampling": {"num_frames": 5}}
+    spec = run_spec({"name": name.value, "settings": NEEDED.get(name)}, **clips)
     assert RunSpec.from_yaml(spec.to_yaml()) == spec
     assert isinstance(spec.rewards[0].settings, SETTINGS_OF.get(name, type(None)))
 
@@ -78,3 +80,10 @@ def test_the_schema_says_which_settings_belong_to_which_name() -> None:
 
 def test_a_token_has_no_place_in_a_spec() -> None:
     assert not {"token", "password"} & set(RemoteSettings.model_fields)
+
+
+def test_motion_is_judged_in_clips_alone() -> None:
+    with pytest.raises(
+        ValidationError, match=r"`sampling.num_frames` must be ≥ 3 for the reward motion_smoothness, got 1"
+    ):
+        run_spec({"name": "colorfulness"}, {"name": "motion_smoothness", "watched": True})

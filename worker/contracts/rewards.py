@@ -4,6 +4,7 @@ Settings are typed by the reward's name, so that a spec repeats nothing: `name: 
 `RemoteSettings`. A reward without an entry in `SETTINGS_OF` has none.
 """
 
+from collections.abc import Iterable
 from typing import Annotated, Any, Self
 from urllib.parse import urlsplit
 
@@ -80,6 +81,9 @@ class RemoteSettings(Contract):
         return url
 
 
+MIN_MOTION_FRAMES = 3
+"""Of a clip whose motion can be judged: a frame and its two neighbours."""
+
 Settings = (
     ClipScoreSettings
     | PickScoreSettings
@@ -153,3 +157,14 @@ class RewardSpec(Contract):
         if self.label == "reward":
             raise ValueError("`label` must not be `reward`: that is what the rewards together are called")
         return self
+
+
+def clip_problems(rewards: Iterable[RewardSpec], num_frames: int) -> list[str]:
+    """Rewards that judge motion, in a run whose samples have none."""
+    judges_motion = RewardName.MOTION_SMOOTHNESS in (reward.name for reward in rewards)
+    if not judges_motion or num_frames >= MIN_MOTION_FRAMES:
+        return []
+    return [
+        f"`sampling.num_frames` must be ≥ {MIN_MOTION_FRAMES} for the reward motion_smoothness, got {num_frames}: "
+        "it judges how clips move"
+    ]

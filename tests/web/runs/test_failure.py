@@ -16,6 +16,7 @@ from runs.failure import MAX_DETAIL_CHARS, SUGGESTIONS, UNKNOWN, describe_failur
         ("the driver was lost: no heartbeat for 13 s", "last log lines"),
         ("the job could not be submitted for 91 s: Ray could not be reached", "RAY_ADDRESS"),
         ("`lora.targets` must name linear layers of the model, got 'x'", "the field that the reason names"),
+        ("reward 'faces' failed on 2 of 8 samples; sample 0: no answer from scorer:8900", "`required`"),
         ("OSError: [Errno 28] No space left on device", "disk space"),
     ],
 )

@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worker.contracts.names import RewardName
+from worker.contracts.rewards import MIN_MOTION_FRAMES
 from worker.engine.reward.base import RewardResult
-
-MIN_FRAMES = 3
 
 
 class MotionSmoothness:
@@ -27,11 +26,11 @@ class MotionSmoothness:
         """Score uint8 clips (N, F, H, W, 3); prompts are ignored.
 
         Raises:
-            ValueError: on arrays that are no clips of at least `MIN_FRAMES` frames, or another number of prompts.
+            ValueError: on arrays that are no clips of ≥ `MIN_MOTION_FRAMES` frames, or another number of prompts.
         """
-        if images.ndim != 5 or images.shape[4] != 3 or images.dtype != np.uint8 or images.shape[1] < MIN_FRAMES:
+        if images.ndim != 5 or images.shape[4] != 3 or images.dtype != np.uint8 or images.shape[1] < MIN_MOTION_FRAMES:
             raise ValueError(
-                f"`images` must be uint8 clips of (N, F ≥ {MIN_FRAMES}, H, W, 3) for motion_smoothness, got "
+                f"`images` must be uint8 clips of (N, F ≥ {MIN_MOTION_FRAMES}, H, W, 3) for motion_smoothness, got "
                 f"{images.dtype} of {images.shape}: set `sampling.num_frames`, or choose a reward for pictures"
             )
         if len(images) != len(prompts):
