@@ -11,7 +11,6 @@ from worker.contracts.base import Contract, Count, Index
 from worker.contracts.deepspeed import DeepSpeedSpec
 from worker.contracts.families import sampling_problems
 from worker.contracts.names import Placement, RewardMixing
-from worker.contracts.performance import PerformanceSpec, performance_problems
 from worker.contracts.rewards import RewardSpec, clip_problems
 from worker.contracts.sections import (
     BaseModelSpec,
@@ -97,9 +96,9 @@ class RunSpec(Contract):
             raise ValueError(
                 "`lanes.num_rollout` must be ≥ 1 for disaggregated placement, got 0: nobody would generate"
             )
-        for problem in sampling_problems(self.base_model.family, self.sampling):
         for problem in clip_problems(self.rewards, self.sampling.num_frames):
             raise ValueError(problem)
+        for problem in sampling_problems(self.base_model.family, self.sampling):
             raise ValueError(problem)
         self._check_algorithm()
         _ = self.algebra
