@@ -16,6 +16,8 @@ from worker.engine.types import GroupBatch
 
 NUM_PAIRS = 24
 CONFIGS = pytest.mark.parametrize("config", list(ZeroConfig))
+QUICK = (ZeroConfig.ZERO0, ZeroConfig.ZERO2_CPUOFFLOAD, ZeroConfig.ZERO3, ZeroConfig.ZERO3_CPUOFFLOAD)
+"""The others differ from one of these in one part."""
 TrainerMaker = Callable[..., TrainerEngine]
 
 
@@ -40,7 +42,10 @@ def test_a_name_says_what_its_file_does(config: ZeroConfig) -> None:
     assert ("offload_param" in zero) is config.offloads_weights
 
 
-@CONFIGS
+@pytest.mark.parametrize(
+    "config",
+    [pytest.param(config, marks=[] if config in QUICK else [pytest.mark.slow]) for config in ZeroConfig],
+)
 def test_every_configuration_takes_the_plain_steps_and_an_abort_leaves_no_trace(
     make_trainer: TrainerMaker, groups: list[GroupBatch], tmp_path: Path, config: ZeroConfig
 ) -> None:
@@ -65,6 +70,7 @@ def test_overrides_reach_deepspeed_and_leave_the_rest(make_spec: Callable[..., R
     assert {name for name in changed if changed[name] != plain[name]} == {"sub_group_size", "overlap_comm"}
 
 
+@pytest.mark.slow
 def test_steps_do_not_depend_on_the_size_of_sub_groups(make_trainer: TrainerMaker, groups: list[GroupBatch]) -> None:
     whole = make_trainer(deepspeed={"config": "zero3"}, optimizer={"max_grad_norm": 1e9})
     parts = make_trainer(
