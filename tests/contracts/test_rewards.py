@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from worker.contracts.base import Contract
 from worker.contracts.names import RewardName
 from worker.contracts.rewards import SETTINGS_OF, ClipScoreSettings, RemoteSettings, RewardSpec
 from worker.contracts.run_spec import RunSpec
@@ -67,7 +68,8 @@ def test_watched_and_optional_rewards_may_be_missing() -> None:
 
 
 def test_every_field_and_setting_explains_itself() -> None:
-    for kind in (RewardSpec, *SETTINGS_OF.values()):
+    kinds: list[type[Contract]] = [RewardSpec, *SETTINGS_OF.values()]
+    for kind in kinds:
         assert all(field.description for field in kind.model_fields.values()), kind
 
 
