@@ -214,18 +214,6 @@ def test_rows_on_both_sides_of_the_boundary_are_predicted_as_if_alone(checkpoint
     torch.testing.assert_close(together, torch.cat(alone), rtol=1e-4, atol=1e-5)
 
 
-def test_every_expert_gets_a_gradient_though_rows_ask_one_alone(checkpoint_of: CheckpointOf) -> None:
-    """Ranks reduce gradients together, and each may hold rows of another expert."""
-    model = loaded(ModelFamily.WAN22, checkpoint_of(ModelFamily.WAN22))
-    add_lora(model.transformer, LORA, model.default_lora_targets, seed=1)
-    latents, sigmas = torch.randn(1, *model.latent_shape(32, 32, 9)), torch.tensor([0.5])
-    conditioning = model.conditioning(PROMPT, sampling_of(ModelFamily.WAN22, **CLIP))
-    model.predict_velocity(latents, sigmas, conditioning).square().sum().backward()
-    for name, parameter in lora_parameters(model.transformer).items():
-        assert parameter.grad is not None, name
-        assert name.startswith("transformer_2.") or not parameter.grad.any(), name
-
-
 def test_a_batch_is_drawn_trained_published_and_pulled_at_replay_ratio_one(
     process_group: None, checkpoint: tuple[ModelFamily, str]
 ) -> None:

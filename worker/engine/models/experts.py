@@ -37,8 +37,8 @@ def by_expert(
         is_high_noise: (N,) bool.
         high_noise: the expert where it is true.
         low_noise: the expert where it is false.
-        always_both: run an expert that no row asks for on the first row, for nothing: where weights are sharded all
-            ranks must enter it or none, and they cannot know what rows the others have.
+        always_both: run an expert that no row asks for on the first row, for nothing: see `ranks_go_together`; a rank
+            cannot know what rows the others have.
     """
     high, low = is_high_noise.nonzero().flatten(), (~is_high_noise).nonzero().flatten()
     if len(high) and len(low):
@@ -52,11 +52,13 @@ def by_expert(
     return of_high + 0.0 * of_low if len(high) else of_low + 0.0 * of_high
 
 
-def nothing_of(transformer: torch.nn.Module) -> torch.Tensor:
-    """0, as a function of every trainable weight: added to a loss it gives each of them a gradient, as ranks that
-    reduce gradients together must all have, though a micro-batch may ask one expert alone."""
-    trained = [parameter.sum() for parameter in transformer.parameters() if parameter.requires_grad]
-    return 0.0 * torch.stack(trained).sum() if trained else torch.zeros(())
+def ranks_go_together(transformer: torch.nn.Module) -> bool:
+    """Whether all ranks must enter the same modules in the same order: where weights are sharded over them (ZeRO-3),
+    and wherever they reduce gradients, which ZeRO-2 does in the order in which these arise."""
+    if are_partitioned(transformer):
+        return True
+    is_distributed = torch.distributed.is_available() and torch.distributed.is_initialized()
+    return torch.is_grad_enabled() and is_distributed and torch.distributed.get_world_size() > 1
 
 
 def are_partitioned(transformer: torch.nn.Module) -> bool:

@@ -13,7 +13,7 @@ import torch
 from worker.contracts.names import ModelFamily
 from worker.engine.models.base import Conditioning
 from worker.engine.models.embeddings import PromptEmbeds
-from worker.engine.models.experts import Expert, Experts, are_partitioned, by_expert, experts_of, nothing_of
+from worker.engine.models.experts import Expert, Experts, by_expert, experts_of, ranks_go_together
 from worker.engine.models.flow_schedule import TIME_SCALE
 from worker.engine.models.lora import lora_metadata
 from worker.engine.models.wan import WanAdapter
@@ -45,11 +45,8 @@ class Wan22Adapter(WanAdapter):
             return lambda rows: self._forward(transformer, latents[rows], times[rows], embeds[rows])
 
         is_high_noise = times >= self._pipeline.config.boundary_ratio * TIME_SCALE
-        is_partitioned = are_partitioned(self.transformer)
-        velocity = by_expert(is_high_noise, expert(HIGH_NOISE), expert(LOW_NOISE), always_both=is_partitioned)
-        if torch.is_grad_enabled() and not is_partitioned:
-            velocity = velocity + nothing_of(self.transformer)
-        return velocity
+        together = ranks_go_together(self.transformer)
+        return by_expert(is_high_noise, expert(HIGH_NOISE), expert(LOW_NOISE), always_both=together)
 
     def save_lora(self, folder: str, tensors: Mapping[str, torch.Tensor]) -> None:
         """One file: the high-noise expert's tensors under `transformer.`, the other's under `transformer_2.`."""

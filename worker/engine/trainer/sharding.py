@@ -96,8 +96,7 @@ def load_cut(
         By component name, frozen.
 
     Raises:
-        ModelLoadError: when files and model do not hold the same names and shapes, or where there are two transformers
-            and several ranks, which would gather the weights of one each and wait for each other.
+        ModelLoadError: when files and model do not hold the same names and shapes.
     """
     folder = Path(path)
     if not folder.is_dir():
@@ -105,11 +104,6 @@ def load_cut(
     index = json.loads((folder / "model_index.json").read_text())
     # A pipeline that may have a second transformer names it all the same: Wan2.1 has `[null, null]` there.
     names = [name for name in index if name.startswith("transformer") and index[name][1]]
-    if len(names) > 1 and torch.distributed.get_world_size() > 1:
-        raise ModelLoadError(
-            f"`deepspeed.config` must be of ZeRO 0, 1 or 2 for a model of {len(names)} transformers, got ZeRO 3: "
-            "ranks at different denoising steps would wait for each other's weights"
-        )
     cutter = _Cutter(config, on_cpu=on_cpu)
     return {name: _load_one(folder / name, getattr(diffusers, index[name][1]), dtype, cutter) for name in names}
 
