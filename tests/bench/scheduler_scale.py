@@ -4,6 +4,9 @@ A run with every switch on (disaggregated, gap, staleness 1, assist greedy or by
 only the scheduler's own calls are timed, in processor seconds. A decision is one event applied and the actions that
 follow it. The batch grows with the lanes, four trajectories to each, so a run twice as wide makes twice as many
 decisions, and what is to stay about the same is the cost of each.
+
+Where training takes longer than generation trainer lanes are hardly ever idle, so there is little to search. The
+harder case is told apart: costs known from the start, and so little training that most of its time is bubbles.
 """
 
 import argparse
@@ -20,7 +23,11 @@ from random import Random
 from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.names import Role, TrainerAssist
 from worker.contracts.sections import BatchSpec, PipelineSpec, SamplingSpec
+from worker.pipeline.costs import GANG, Cost, CostKind
+from worker.pipeline.lending import LendingPolicy
+from worker.pipeline.packing import num_micro_batches
 from worker.pipeline.scheduler import Scheduler
+from worker.pipeline.search import Search
 from worker.pipeline.types import (
     Accumulate,
     Accumulated,
@@ -47,22 +54,54 @@ NUMS_LANES = (32, 256, 1024, 4096)
 NUM_BATCHES = 3
 FRAGMENT_SECONDS = 10.0
 """Short for what is trained in practice: most fragments take minutes."""
+SCORE_SECONDS = 0.5
+PULL_SECONDS = 0.05
+SWITCH_SECONDS = 0.1
+COMMIT_SECONDS = 0.1
+SNAPSHOT_SECONDS = 0.01
+PUBLISH_SECONDS = 0.2
 OUTPUT = Path("var/bench/scheduler.json")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class Case:
     tag: TrainerAssist
+    training_fragments: float = 4.0
+    """Fragments that are generated in the time in which a batch is trained, one after the other."""
+    knows_costs: bool = False
+
+    @property
+    def name(self) -> str:
+        return f"{self.tag}, bubbles" if self.knows_costs else str(self.tag)
+
+
+CASES = (
+    Case(tag=TrainerAssist.GREEDY),
+    Case(tag=TrainerAssist.SEARCH),
+    Case(tag=TrainerAssist.SEARCH, training_fragments=0.5, knows_costs=True),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    case: str
     num_lanes: int
     num_decisions: int
+    """Events, each with the actions that follow it."""
+    num_searches: int
+    """Decisions of lending by search, and those of them that ended at the search's budget."""
+    num_cut_short: int
     mean_microseconds: float
     median_microseconds: float
     p99_microseconds: float
     max_milliseconds: float
     share_of_fragment: float
     """A decision's mean seconds as a share of a fragment's."""
+    worst_share_of_fragment: float
     share_of_run: float
     """The scheduler's seconds as a share of the run's: how busy its processor is."""
+    run_seconds: float
+    """On the virtual clock."""
 
 
 def algebra_for(num_lanes: int) -> BatchAlgebra:
@@ -77,36 +116,62 @@ def lanes_for(num_lanes: int) -> Iterator[tuple[str, Role]]:
         yield f"{role}-{number}", role
 
 
-def answer(action: Action, num_groups: int, random: Random) -> tuple[float, Event] | None:
-    """After how many seconds which event answers the action. The whole batch trains in the time of four fragments."""
+def costs_for(algebra: BatchAlgebra, num_lanes: int, training_seconds: float) -> dict[tuple[str, CostKind], Cost]:
+    """What `answer` takes on average."""
+    lanes = list(lanes_for(num_lanes))
+    num_ranks = sum(role is Role.TRAINER for _, role in lanes)
+    num_units = num_micro_batches(algebra, algebra.num_groups, world_size=num_ranks, tsp=True)
+    table = {
+        (GANG, CostKind.ACCUMULATE): Cost(0.0, training_seconds / num_units),
+        (GANG, CostKind.COMMIT): Cost(COMMIT_SECONDS),
+        (GANG, CostKind.SNAPSHOT): Cost(SNAPSHOT_SECONDS),
+        (GANG, CostKind.PUBLISH): Cost(PUBLISH_SECONDS),
+    }
+    of_role = {
+        Role.REWARD: {CostKind.SCORE: SCORE_SECONDS},
+        Role.ROLLOUT: {CostKind.GENERATE: FRAGMENT_SECONDS, CostKind.PULL: PULL_SECONDS},
+    }
+    of_role[Role.TRAINER] = of_role[Role.ROLLOUT] | dict.fromkeys((CostKind.LEND, CostKind.RECLAIM), SWITCH_SECONDS)
+    for lane, role in lanes:
+        table |= {(lane, kind): Cost(seconds) for kind, seconds in of_role[role].items()}
+    return table
+
+
+def answer(action: Action, seconds_for_a_group: float, random: Random) -> tuple[float, Event] | None:
+    """After how many seconds which event answers the action."""
     match action:
         case Pull(lane, version):
-            return 0.05, Pulled(lane, version)
+            return PULL_SECONDS, Pulled(lane, version)
         case Switch(lane, to):
-            return 0.1, Switched(lane, to)
+            return SWITCH_SECONDS, Switched(lane, to)
         case Generate(lane, fragment):
             return FRAGMENT_SECONDS * random.uniform(0.8, 1.2), Generated(lane, fragment.key)
         case Score(lane, fragment):
-            return 0.5 * random.uniform(0.8, 1.2), Scored(lane, fragment.key, (0.0,) * len(fragment.members))
+            return SCORE_SECONDS * random.uniform(0.8, 1.2), Scored(lane, fragment.key, (0.0,) * len(fragment.members))
         case Accumulate(batch, minibatch, epoch, groups):
-            seconds = 4 * FRAGMENT_SECONDS * len(groups) / num_groups
-            return seconds, Accumulated(batch, minibatch, epoch, groups)
+            return seconds_for_a_group * len(groups), Accumulated(batch, minibatch, epoch, groups)
         case Commit(batch, minibatch, epoch):
-            return 0.1, Committed(batch, minibatch, epoch)
+            return COMMIT_SECONDS, Committed(batch, minibatch, epoch)
         case Snapshot(_, version):
-            return 0.01, Snapshotted(version)
+            return SNAPSHOT_SECONDS, Snapshotted(version)
         case Publish(_, version):
-            return 0.2, Published(version)
+            return PUBLISH_SECONDS, Published(version)
         case _:
             return None
 
 
-def play(tag: TrainerAssist, num_lanes: int) -> Row:
+def play(case: Case, num_lanes: int) -> Row:
     """Time every decision of a run."""
     algebra, random = algebra_for(num_lanes), Random(0)
-    pipeline = PipelineSpec(tag=tag, max_staleness=1)
+    training_seconds = case.training_fragments * FRAGMENT_SECONDS
     scheduler = Scheduler(
-        algebra, pipeline, advantage_std="group", first_batch=0, num_batches=NUM_BATCHES, policy_version=0
+        algebra,
+        PipelineSpec(tag=case.tag, max_staleness=1),
+        advantage_std="group",
+        first_batch=0,
+        num_batches=NUM_BATCHES,
+        policy_version=0,
+        prior=costs_for(algebra, num_lanes, training_seconds) if case.knows_costs else None,
     )
     for lane, role in lanes_for(num_lanes):
         scheduler.apply(LaneJoined(lane, role, None), 0.0)
@@ -120,46 +185,55 @@ def play(tag: TrainerAssist, num_lanes: int) -> Row:
         actions = scheduler.next_actions(now)
         durations.append(time.process_time() - began)
         for action in actions:
-            answered = answer(action, algebra.num_groups, random)
+            answered = answer(action, training_seconds / algebra.num_groups, random)
             if answered is not None:
                 num_appointments += 1
                 heapq.heappush(agenda, (now + answered[0], num_appointments, answered[1]))
         if agenda:
             now, _, event = heapq.heappop(agenda)
-    return row_of(tag, num_lanes, durations, now)
+    return row_of(case, num_lanes, durations, now, scheduler.lending_policy)
 
 
-def row_of(tag: TrainerAssist, num_lanes: int, durations: list[float], run_seconds: float) -> Row:
+def row_of(case: Case, num_lanes: int, durations: list[float], run_seconds: float, policy: LendingPolicy | None) -> Row:
     durations.sort()
+    mean, worst = statistics.fmean(durations), durations[-1]
     return Row(
-        tag=tag,
+        case=case.name,
         num_lanes=num_lanes,
         num_decisions=len(durations),
-        mean_microseconds=1e6 * statistics.fmean(durations),
+        num_searches=policy.num_searches if isinstance(policy, Search) else 0,
+        num_cut_short=policy.num_cut_short if isinstance(policy, Search) else 0,
+        mean_microseconds=1e6 * mean,
         median_microseconds=1e6 * statistics.median(durations),
         p99_microseconds=1e6 * durations[int(0.99 * len(durations))],
-        max_milliseconds=1e3 * durations[-1],
-        share_of_fragment=statistics.fmean(durations) / FRAGMENT_SECONDS,
+        max_milliseconds=1e3 * worst,
+        share_of_fragment=mean / FRAGMENT_SECONDS,
+        worst_share_of_fragment=worst / FRAGMENT_SECONDS,
         share_of_run=sum(durations) / run_seconds,
+        run_seconds=run_seconds,
     )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--lanes", type=int, nargs="+", default=NUMS_LANES, help="multiples of 8")
-    num_lanes = parser.parse_args().lanes
+    parser.add_argument("--out", type=Path, default=OUTPUT)
+    options = parser.parse_args()
     rows = []
-    print("  assist   lanes  decisions   mean µs  median µs    p99 µs    max ms  of a fragment  of the run")
-    for tag, number in product((TrainerAssist.GREEDY, TrainerAssist.SEARCH), num_lanes):
-        rows.append(row := play(tag, number))
+    print(
+        "          assist   lanes  decisions  searches  cut short   mean µs    p99 µs    max ms  "
+        "mean, worst of a fragment  of the run"
+    )
+    for case, number in product(CASES, options.lanes):
+        rows.append(row := play(case, number))
         print(
-            f"{row.tag:>8} {row.num_lanes:7d} {row.num_decisions:10d} {row.mean_microseconds:9.1f} "
-            f"{row.median_microseconds:10.1f} {row.p99_microseconds:9.1f} {row.max_milliseconds:9.2f} "
-            f"{row.share_of_fragment:14.5%} {row.share_of_run:11.3%}",
+            f"{row.case:>16} {row.num_lanes:7d} {row.num_decisions:10d} {row.num_searches:9d} {row.num_cut_short:10d} "
+            f"{row.mean_microseconds:9.1f} {row.p99_microseconds:9.1f} {row.max_milliseconds:9.2f} "
+            f"{row.share_of_fragment:15.5%} {row.worst_share_of_fragment:9.3%} {row.share_of_run:11.3%}",
             flush=True,
         )
-    OUTPUT.parent.mkdir(parents=True, exist_ok=True)
-    OUTPUT.write_text(json.dumps({"rows": [asdict(row) for row in rows]}, indent=1) + "\n")
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    options.out.write_text(json.dumps({"rows": [asdict(row) for row in rows]}, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -11,11 +11,13 @@ from tests.pipeline.random_costs import pools
 from tests.pipeline.strategies import algebra_of
 from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.names import Placement, Role, TrainerAssist
-from worker.contracts.sections import PipelineSpec
+from worker.contracts.sections import BatchSpec, PipelineSpec, SamplingSpec
 from worker.pipeline.bound import bound_seconds, generation_share, strict_bound_seconds
 from worker.pipeline.costs import Cost
-from worker.pipeline.estimates import LaneCosts, PoolCosts, lane_name
+from worker.pipeline.estimates import LaneCosts, PoolCosts, Workload, lane_name
 from worker.pipeline.limits import LaneKinds, Mode, batch_limits
+from worker.pipeline.profiles import SHAPES
+from worker.pipeline.rehearsal import Candidate, rehearse
 from worker.pipeline.scheduler import Scheduler
 from worker.pipeline.simulator import SimulatedLane, Simulator
 from worker.pipeline.types import Event, Published
@@ -102,6 +104,52 @@ def test_no_run_that_runs_ahead_is_faster_on_average_than_the_bound(
 ) -> None:
     times = published_at(algebra, costs, trainers_of(pipeline, costs, num_trainer), pipeline)
     assert times[-1] >= NUM_BATCHES * bound_seconds(algebra, costs) * (1 - ROUNDING) - ROUNDING
+
+
+def rehearsed_seconds(
+    algebra: BatchAlgebra, costs: PoolCosts, pipeline: PipelineSpec, trainers: range, num_batches: int
+) -> float:
+    work = Workload(profile=SHAPES, algebra=algebra, height=32, width=32, num_denoising_steps=4, lora_rank=4)
+    candidate = Candidate(pipeline=pipeline, trainers=tuple(trainers), fragment_size=algebra.fragment_size)
+    return rehearse(work, costs, candidate, advantage_std="group", num_batches=num_batches).batch_seconds
+
+
+@settings(max_examples=50)
+@given(
+    algebra=ALGEBRAS,
+    costs=pools(),
+    scoring_to_the_rest=st.sampled_from([0.5, 0.95, 1.0, 1.05, 1.5]),
+    pipeline=modes(0) | modes(1),
+    num_trainer=st.integers(0, 5),
+    num_batches=st.integers(1, 3),
+)
+def test_no_rehearsed_plan_beats_its_bound(
+    algebra: BatchAlgebra,
+    costs: PoolCosts,
+    scoring_to_the_rest: float,
+    pipeline: PipelineSpec,
+    num_trainer: int,
+    num_batches: int,
+) -> None:
+    rest = bound_seconds(algebra, replace(costs, score=Cost()))
+    score = Cost(0.0, scoring_to_the_rest * rest * costs.num_reward / algebra.num_trajectories)
+    balanced = replace(costs, score=score)
+    trainers = trainers_of(pipeline, balanced, num_trainer)
+    seconds = rehearsed_seconds(algebra, balanced, pipeline, trainers, num_batches)
+    assert seconds >= bound_seconds(algebra, balanced) * (1 - ROUNDING)
+
+
+@pytest.mark.parametrize("num_batches", [2, 4, 12])
+def test_what_was_scored_ahead_is_not_taken_for_the_pace_of_too_few_reward_lanes(num_batches: int) -> None:
+    batch = BatchSpec(num_prompts_per_batch=4, group_size=8, fragment_size=1, micro_batch_size=24)
+    algebra = BatchAlgebra.resolve(batch, SamplingSpec(num_denoising_steps=6, num_sde_steps=3))
+    lane = replace(LANE, generate=Cost(0.0, 0.058), accumulate=Cost(0.0, 0.13), commit=0.01, snapshot=0.0)
+    lane = replace(lane, publish=0.02, pull=0.03, lend=0.1, reclaim=0.03)
+    costs = PoolCosts(lanes=(lane,) * 7, score=Cost(0.0, 0.0135), num_reward=1)
+    pipeline = PipelineSpec(tag=TrainerAssist.GREEDY, max_staleness=1)
+    seconds = rehearsed_seconds(algebra, costs, pipeline, range(2), num_batches)
+    assert bound_seconds(algebra, costs) == pytest.approx(32 * 0.0135)
+    assert seconds >= 32 * 0.0135
 
 
 @settings(max_examples=40)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.bench.search_grid import Profile, grid, noisy
+from tests.bench.search_grid import Profile, Recorded, grid, noisy
 from worker.contracts.names import TrainerAssist
 from worker.contracts.sections import PipelineSpec
 from worker.pipeline import scheduler as scheduler_module
@@ -17,6 +17,7 @@ from worker.pipeline.lanes import Lane
 from worker.pipeline.lending import Allowance
 from worker.pipeline.outlook import Lookout
 from worker.pipeline.queueing import GeneratingLanes, ScoringLanes, starts
+from worker.pipeline.search import Search
 from worker.pipeline.types import Event, Published
 
 AS_EXACT = 1e-6
@@ -103,6 +104,36 @@ def test_the_same_run_is_decided_alike() -> None:
     first, second = (profile.scheduler(TrainerAssist.SEARCH) for _ in range(2))
     assert profile.simulate(first, noisy(1)) == profile.simulate(second, noisy(1))
     assert first.lends == second.lends
+
+
+def with_budget(budget: int, monkeypatch: pytest.MonkeyPatch) -> Recorded:
+    def search(pipeline: PipelineSpec, lookout: Callable[[], Lookout]) -> Search:
+        return Search(lookout(), budget=budget)
+
+    monkeypatch.setattr(scheduler_module, "policy_of", search)
+    return FINE.scheduler(TrainerAssist.SEARCH)
+
+
+@pytest.mark.parametrize("budget", [0, 3_000, 10_000, 30_000])
+def test_a_search_cut_short_is_counted_and_decides_by_what_it_has_seen(
+    budget: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    off = FINE.seconds(TrainerAssist.OFF)
+    scheduler = with_budget(budget, monkeypatch)
+    assert FINE.simulate(scheduler) <= 1.01 * off
+    policy = scheduler.lending_policy
+    assert isinstance(policy, Search)
+    assert 0 < policy.num_cut_short <= policy.num_searches
+    assert bool(scheduler.lends) is (budget > 3_000)
+
+
+def test_no_search_of_a_small_pool_is_cut_short() -> None:
+    for profile in grid()[::180]:
+        scheduler = profile.scheduler(TrainerAssist.SEARCH)
+        profile.simulate(scheduler)
+        policy = scheduler.lending_policy
+        assert isinstance(policy, Search)
+        assert policy.num_cut_short == 0
 
 
 # --- the forecast ---------------------------------------------------------------------------------------------------
@@ -202,3 +233,24 @@ def test_each_group_is_scored_when_lanes_that_take_the_lowest_one_first_have_sco
     for group in set(groups.tolist()):
         of_group = np.flatnonzero(groups == group)
         assert max(scored[of_group]) == pytest.approx(max(done[place] for place in of_group.tolist()))
+
+
+@given(
+    num_lanes=st.integers(2, 12),
+    spread=st.floats(0.0, 0.3),
+    load=st.sampled_from([0.3, 0.9, 1.0, 3.0]),
+    seed=st.integers(0, 9),
+)
+def test_many_fragments_are_scored_about_as_soon_as_lanes_of_unlike_speed_score_them(
+    num_lanes: int, spread: float, load: float, seed: int
+) -> None:
+    random = np.random.default_rng(seed)
+    number = 300
+    seconds = 1.0 + spread * random.uniform(-1, 1, num_lanes)
+    generated = np.sort(random.uniform(0, number / num_lanes / load, number))
+    groups = np.arange(number) // 4
+    lanes = ScoringLanes(np.zeros(num_lanes), seconds)
+    one_by_one = lanes._one_by_one(generated.tolist(), groups.tolist())
+    # A fragment's own seconds differ by the spread, and its place in a queue by a fragment or two.
+    assert lanes.scored(generated, groups) == pytest.approx(one_by_one, abs=3.0)
+    assert lanes.scored(generated, groups).max() == pytest.approx(max(one_by_one), abs=1.5)

@@ -38,8 +38,12 @@ from worker.pipeline.limits import Counts, LaneKinds, Mode, Seconds, batch_limit
 
 def bound_seconds(algebra: BatchAlgebra, costs: PoolCosts) -> float:
     """Seconds a batch at least, averaged over a run, at any staleness, for the algebra's fragment size."""
-    scoring = costs.score.seconds(algebra.fragment_size) * algebra.num_fragments / costs.num_reward
-    return max(scoring, _working(algebra, costs)[0])
+    return max(scoring_seconds(algebra, costs), _working(algebra, costs)[0])
+
+
+def scoring_seconds(algebra: BatchAlgebra, costs: PoolCosts) -> float:
+    """Seconds in which the reward lanes score a batch, if none of them ever waits."""
+    return costs.score.seconds(algebra.fragment_size) * algebra.num_fragments / costs.num_reward
 
 
 def generation_share(algebra: BatchAlgebra, costs: PoolCosts) -> float:

@@ -12,7 +12,7 @@ Invariant: causal. What a plan says of a later bubble does not change what comes
 """
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -162,17 +162,25 @@ class _Play:
         self._give_way = NEVER
 
     def run(self) -> Forecast:
-        now = 0.0
-        for number, batch in enumerate(self._outlook.batches):
-            self._generate_up_to(number + self._outlook.max_staleness)
-            now = self._snapshot(self._train(number, batch, max(now, self._begun[number][0])))
+        for _ in self._batches():
+            pass
         ends = tuple(self._published[self._num_under_way :])
         return Forecast(ends, self._next_bubble, int(self._num_taken[self._num_rollout :].sum()))
 
     def run_to_give_way(self) -> float:
         """When the lanes of the last stint give way: training work is ready."""
-        self.run()
+        for _ in self._batches():
+            if self._give_way < NEVER:
+                break
         return self._give_way
+
+    def _batches(self) -> Iterator[None]:
+        """One after the other, each to its end."""
+        now = 0.0
+        for number, batch in enumerate(self._outlook.batches):
+            self._generate_up_to(number + self._outlook.max_staleness)
+            now = self._snapshot(self._train(number, batch, max(now, self._begun[number][0])))
+            yield
 
     # --- generation and scoring -------------------------------------------------------------------------------------
 
@@ -293,8 +301,10 @@ class _Play:
 
     def _wait(self, now: float, ready: float, progress: tuple[int, ...]) -> float:
         """The gang has nothing to do until `ready`; returns when it goes on."""
+        if self._num_bubbles > len(self._plan):
+            return ready
         num_waiting = sum(
-            start.size - int(np.searchsorted(start, now, "right")) for begins, start in self._begun if begins <= now
+            start.size - int(start.searchsorted(now, "right")) for begins, start in self._begun if begins <= now
         )
         if self._num_bubbles and not num_waiting:
             return ready

@@ -158,11 +158,13 @@ class Lookout:
     def look(self, at: float) -> Outlook | None:
         """How things stand at `at`; `None` where no batch is open, a role has no lane, or too little is priced."""
         training = self._training()
+        if training is None:
+            return None
         rollout = self._lanes.of(Role.ROLLOUT)
         rewards = self._lanes.of(Role.REWARD)
         priced = all(self._known(lane.name, CostKind.GENERATE) for lane in [*rollout, *self._lanes.trainers])
         priced = priced and all(self._known(lane.name, CostKind.SCORE) for lane in rewards)
-        if training is None or not (priced and rollout and rewards and self._batches):
+        if not (priced and rollout and rewards and self._batches):
             return None
         counts = self._generation.waiting_by_group()
         version = self._version_at_the_front(counts)

@@ -11,7 +11,7 @@ from typing import Literal
 from worker.contracts.names import Role
 from worker.contracts.sections import PipelineSpec
 from worker.contracts.spans import IdleCause, Span, SpanKind
-from worker.pipeline.bound import generation_share
+from worker.pipeline.bound import generation_share, scoring_seconds
 from worker.pipeline.bubbles import SpanClass
 from worker.pipeline.estimates import PoolCosts, Workload, lane_name
 from worker.pipeline.scheduler import Scheduler
@@ -38,8 +38,9 @@ class Rehearsal:
     """What came of a candidate."""
 
     batch_seconds: float
-    """For each batch trained in the time measured. Where less was generated meanwhile, the stock of the batch ahead
-    shrank, which cannot go on: then what is missing is added, by the work in it."""
+    """For each batch published in the time measured. Where less was generated, scored or trained meanwhile, the stock
+    of the batch ahead shrank, which cannot go on: then what is missing is added, by the work in it. Reward lanes do
+    nothing else, so what they miss counts only where there are too few of them."""
     shares: Mapping[SpanClass, float]
     """Of the time of generating and training lanes, over the batches measured."""
     mean_staleness: float
@@ -86,10 +87,12 @@ def rehearse(
     lanes = _lanes(candidate, costs)
     Simulator(scheduler, work.algebra, lanes, table, spans.append, tsp=candidate.pipeline.tsp, observe=observe).run()
     start, end = published[first - 1], published[last - 1]
-    generated = min(num_batches, _num_generated(spans, start, end) / work.algebra.num_trajectories)
-    share = generation_share(work.algebra, costs)
+    algebra = work.algebra
+    generated = min(num_batches, _num_generated(spans, start, end) / algebra.num_trajectories)
+    trained = min(num_batches, _num_trained(spans, start, end) / algebra.num_trajectories / algebra.num_epochs)
+    share = generation_share(algebra, costs)
     return Rehearsal(
-        batch_seconds=(end - start) / (share * generated + (1 - share) * num_batches),
+        batch_seconds=max((end - start) / (share * generated + (1 - share) * trained), scoring_seconds(algebra, costs)),
         shares=_shares(spans, start, end),
         mean_staleness=_mean_staleness(spans, range(first, last)),
     )
@@ -117,12 +120,19 @@ def _shares(spans: list[Span], start: float, end: float) -> dict[SpanClass, floa
 
 def _num_generated(spans: list[Span], start: float, end: float) -> float:
     """Trajectories, those under way at either end in part."""
-    number = 0.0
-    for span in spans:
-        if span.kind in (SpanKind.GENERATE, SpanKind.LENT_GENERATE) and span.seconds > 0:
-            inside = min(span.end, end) - max(span.start, start)
-            number += span.num_samples * max(0.0, inside) / span.seconds
-    return number
+    return sum(_inside(span, start, end) for span in spans if span.kind in (SpanKind.GENERATE, SpanKind.LENT_GENERATE))
+
+
+def _num_trained(spans: list[Span], start: float, end: float) -> float:
+    """Trajectories, once for each epoch. Ranks go in step, so one of them tells."""
+    trained = [span for span in spans if span.kind is SpanKind.TRAIN]
+    return sum(_inside(span, start, end) for span in trained if span.lane == trained[0].lane)
+
+
+def _inside(span: Span, start: float, end: float) -> float:
+    """The samples of a span that lie between `start` and `end`, one after the other."""
+    inside = max(0.0, min(span.end, end) - max(span.start, start))
+    return span.num_samples * inside / span.seconds
 
 
 def _mean_staleness(spans: list[Span], batches: range) -> float:

@@ -116,8 +116,8 @@ class Scheduler:
         self.generators = Role.TRAINER if pipeline.placement is Placement.COLOCATED else Role.ROLLOUT
         """The role whose lanes generate by right, not by loan."""
         self._work = OpenWork(self._settings, self._generation)
-        policy = policy_of(pipeline, lambda: self._lookout(pipeline, lends_together))
-        self._lending = Lending(self._lanes, self._generation, policy, together=lends_together)
+        self.lending_policy = policy_of(pipeline, lambda: self._lookout(pipeline, lends_together))
+        self._lending = Lending(self._lanes, self._generation, self.lending_policy, together=lends_together)
         self._publishing: Publish | None = None
         self._settled: list[Action] = []
         self._needs_restart = False

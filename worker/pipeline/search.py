@@ -7,6 +7,10 @@ In the first bubble, the one that is open, all choices are tried; the few best a
 to a bounded depth, beyond which nothing is lent, and down one line along which everything is lent: what a single bubble
 hardly gains, all of them together may. Values of like situations are remembered within a decision.
 
+A decision has a budget, counted in forecasts by their size, since a scheduler knows no clock: half of it is for the
+choices in the open bubble, from the most lanes down, and the rest in equal parts for what follows each of the best.
+What the budget does not reach is not looked at, and the decision rests on what was.
+
 Invariant: with exact costs a decision never makes the predicted end later, since skipping every bubble is always among
 the choices. A gain must exceed a margin, so that noise in the costs does not decide.
 """
@@ -14,7 +18,7 @@ the choices. A gain must exceed a margin, so that noise in the costs does not de
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from worker.pipeline.forecast import Forecast, Loan, Plan, extend, loans_at, loans_now
+from worker.pipeline.forecast import Bubble, Forecast, Plan, extend, loans_at, loans_now
 from worker.pipeline.lanes import Lane
 from worker.pipeline.lending import Allowance, Prediction
 from worker.pipeline.outlook import Helper, Lookout, Outlook
@@ -29,6 +33,12 @@ LINE = 16
 """Bubbles ahead, in which every lane is lent throughout, to see what persistence brings."""
 ASK_AGAIN = 0.5
 """Of a fragment's time, after which the same bubble is judged anew: by then more is known."""
+BUDGET = 250_000
+"""Of one decision, in sizes of forecasts: some 50 ms of a processor."""
+_SIZE_OF_A_FORECAST = 1500
+"""Whatever it is of, beside 1 for each lane and each fragment to come."""
+_SIZE_OF_A_LOAN = 20
+_FEW_OF_THE_LANES = 1 / 16
 _LIKE_MOMENTS = 1 / 32
 """Of a fragment's time: bubbles that begin closer than this are alike."""
 
@@ -44,38 +54,64 @@ class _Choice:
 class Search:
     """The lending policy that predicts."""
 
-    def __init__(self, lookout: Lookout, *, depth: int = DEPTH, margin: float = MARGIN) -> None:
+    def __init__(self, lookout: Lookout, *, depth: int = DEPTH, margin: float = MARGIN, budget: int = BUDGET) -> None:
         self._lookout = lookout
         self._depth = depth
         self._margin = margin
-        self._judged: tuple[tuple[int, ...], tuple[str, ...]] | None = None
+        self._budget = budget
+        self._judged: tuple[tuple[int, ...], frozenset[str]] | None = None
         """The bubble judged last: how far training had come, and who was idle."""
         self._judge_again_at = 0.0
+        self._waits = False
+        """What was looked at last takes too long to look at in every bubble, and nothing was found worth it."""
+        self.num_searches = 0
+        self.num_cut_short = 0
+        """Searches that ended at their budget."""
 
     def grant(self, idle: Sequence[Lane], at: float) -> Allowance | None:
         """Lend where the end is predicted to come sooner; without costs nothing is predicted, so nothing lent."""
-        bubble = self._lookout.progress(), tuple(lane.name for lane in idle)
-        if bubble == self._judged and at < self._judge_again_at:
+        progress, names = self._lookout.progress(), frozenset(lane.name for lane in idle)
+        if at < self._judge_again_at and (self._waits or self._is_judged(progress, names)):
             return None
         outlook = self._lookout.look(at)
         if outlook is None:
             return None
-        self._judged = bubble
+        self._judged = progress, names
+        self.num_searches += 1
         self._judge_again_at = at + ASK_AGAIN * float(outlook.rollout.seconds.min())
-        return _Decision(outlook, bubble[1], self._depth, self._margin).allowance(at)
+        decision = _Decision(outlook, names, self._depth, self._margin, self._budget)
+        allowance = decision.allowance(at)
+        self.num_cut_short += decision.is_cut_short
+        self._waits = decision.is_cut_short and allowance is None
+        return allowance
+
+    def _is_judged(self, progress: tuple[int, ...], names: frozenset[str]) -> bool:
+        """Whether this is the bubble judged last. Among many lanes a few that come or go make no other one of it."""
+        if self._judged is None or self._judged[0] != progress:
+            return False
+        before = self._judged[1]
+        return len(names ^ before) <= _FEW_OF_THE_LANES * len(before)
 
 
 class _Decision:
     """What to do in one bubble, as things stand."""
 
-    def __init__(self, outlook: Outlook, idle: Sequence[str], depth: int, margin: float) -> None:
+    def __init__(self, outlook: Outlook, idle: frozenset[str], depth: int, margin: float, budget: int) -> None:
         self._outlook = outlook
         self._depth = depth
         self._fragment_seconds = float(outlook.rollout.seconds.min())
-        candidates = [helper for helper in outlook.helpers if helper.lane in set(idle)]
         # Those already away need no switch.
-        self._candidates = sorted(candidates, key=lambda helper: (not helper.is_away, helper.ready + helper.seconds))
+        self._candidates = sorted(
+            (helper for helper in outlook.helpers if helper.lane in idle),
+            key=lambda helper: (not helper.is_away, helper.ready + helper.seconds),
+        )
         self._best_of_all = sorted(outlook.helpers, key=lambda helper: helper.seconds)
+        num_fragments = sum(batch.waiting.size for batch in outlook.batches)
+        self._size = _SIZE_OF_A_FORECAST + num_fragments + outlook.rollout.free.size + outlook.rewards.free.size
+        self._left = budget
+        self._kept = 0
+        """Of the budget, for what is looked at later."""
+        self.is_cut_short = False
         plan, forecast = extend(outlook, (), loans_now(outlook.helpers, (), 0))
         self._skip = _Choice(plan, forecast)
         self._margin = margin
@@ -84,20 +120,24 @@ class _Decision:
         """From a bubble to the end, by situation."""
 
     def allowance(self, at: float) -> Allowance | None:
-        followed = sorted(self._choices_now(), key=lambda choice: choice.forecast.end)[:BREADTH]
-        without = self._end_after(self._skip)
-        ends = [(self._end_after(choice) + self._margin_of(choice.forecast), choice) for choice in followed]
-        end, chosen = min(ends, key=lambda entry: entry[0], default=(without, self._skip))
-        if end >= without:
+        self._kept = self._left // 2
+        found = sorted(
+            self._choices_now(), key=lambda choice: (choice.forecast.end, len(choice.lanes), choice.num_fragments)
+        )
+        followed = found[:BREADTH]
+        without, *ends = self._ends_after([self._skip, *followed])
+        with_margin = [end + self._margin_of(choice.forecast) for end, choice in zip(ends, followed, strict=True)]
+        best = min(range(len(followed)), key=with_margin.__getitem__, default=None)
+        if best is None or with_margin[best] >= without:
             return None
         end_without = self._skip.forecast.end
         return Allowance(
-            lanes=chosen.lanes,
-            num_fragments=chosen.num_fragments,
+            lanes=followed[best].lanes,
+            num_fragments=followed[best].num_fragments,
             prediction=Prediction(
                 last_batch=self._outlook.first_batch + len(self._outlook.batches) - 1,
                 end_without=at + end_without,
-                gain_seconds=end_without - self._end_after(chosen),
+                gain_seconds=end_without - ends[best],
             ),
         )
 
@@ -105,9 +145,23 @@ class _Decision:
         num_lent = forecast.num_lent - self._skip.forecast.num_lent
         return self._margin * num_lent / self._fragments_a_second
 
-    def _end_after(self, choice: _Choice) -> float:
-        """The end after a choice for this bubble, if the later ones are put to the best use found."""
-        return min(self._end_with(choice, self._depth), self._end_of_line(choice))
+    def _may_look(self, plan: Plan, num_loans: int) -> bool:
+        """Whether the budget allows a forecast of a plan followed by a stint of so many loans; if so, it is spent."""
+        num_loans += sum(len(stint.loans) for stint in plan)
+        size = self._size + _SIZE_OF_A_LOAN * num_loans
+        if self._left - size < self._kept:
+            self.is_cut_short = True
+            return False
+        self._left -= size
+        return True
+
+    def _ends_after(self, choices: Sequence[_Choice]) -> list[float]:
+        """The end after each of these choices for this bubble, if the later ones are put to the best use found."""
+        ends = []
+        for place, choice in enumerate(choices):
+            self._kept = self._left - self._left // (len(choices) - place)
+            ends.append(min(self._end_with(choice, self._depth), self._end_of_line(choice)))
+        return ends
 
     def _end_of_line(self, choice: _Choice) -> float:
         """The earliest end, if all lanes are lent in every bubble from the next on, up to some bubble."""
@@ -116,22 +170,26 @@ class _Decision:
             bubble = choice.forecast.next_bubble
             if bubble is None:
                 break
-            loans = next(self._choices_later(choice.plan, bubble.at, bubble.num_waiting))
-            choice = _Choice(*extend(self._outlook, choice.plan, loans))
+            longer = next(self._choices_later(choice.plan, bubble), None)
+            if longer is None:
+                break
+            choice = longer
             end = min(end, choice.forecast.end)
         return end
 
     def _choices_now(self) -> Iterator[_Choice]:
-        """So many of the idle lanes, so many fragments each: 1, 2, 3, 4, 6, 8, … up to all there are."""
+        """So many of the idle lanes, so many fragments each: all there are, …, 8, 6, 4, 3, 2, 1 lanes."""
         num_waiting = sum(batch.waiting.size for batch in self._outlook.batches[: self._outlook.num_open])
         num_waiting += self._outlook.num_others
-        for num_lanes in _growing(min(len(self._candidates), num_waiting)):
+        for num_lanes in reversed(list(_growing(min(len(self._candidates), num_waiting)))):
             if self._outlook.lends_together and num_lanes < len(self._candidates):
                 continue
             granted = self._candidates[:num_lanes]
             lanes = tuple(helper.lane for helper in granted)
             num_lent = self._skip.forecast.num_lent
             for num_fragments in _growing(-(-num_waiting // num_lanes)):
+                if not self._may_look((), num_lanes):
+                    return
                 loans = loans_now(self._outlook.helpers, granted, num_fragments)
                 plan, forecast = extend(self._outlook, (), loans)
                 if forecast.num_lent == num_lent:
@@ -148,20 +206,24 @@ class _Decision:
         moment = round(bubble.at / (self._fragment_seconds * _LIKE_MOMENTS))
         situation = (moment, bubble.num_waiting, bubble.progress, depth)
         if situation not in self._remaining:
-            options = [(), *self._choices_later(choice.plan, bubble.at, bubble.num_waiting)]
-            later = [_Choice(*extend(self._outlook, choice.plan, loans)) for loans in options]
-            self._remaining[situation] = min(self._end_with(option, depth - 1) for option in later) - bubble.at
+            ends = [choice.forecast.end]
+            if depth > 1 and self._may_look(choice.plan, 0):
+                ends.append(self._end_with(_Choice(*extend(self._outlook, choice.plan, ())), depth - 1))
+            ends += [self._end_with(option, depth - 1) for option in self._choices_later(choice.plan, bubble)]
+            self._remaining[situation] = min(ends) - bubble.at
         return bubble.at + self._remaining[situation]
 
-    def _choices_later(self, plan: Plan, at: float, num_waiting: int) -> Iterator[tuple[Loan, ...]]:
-        """All lanes or the fastest one, as many fragments as there are or one each."""
+    def _choices_later(self, plan: Plan, bubble: Bubble) -> Iterator[_Choice]:
+        """All lanes or the fastest one, as many fragments as there are or one each; what the budget allows of that."""
         lent_before = {loan.lane for stint in plan for loan in stint.loans}
-        num_lanes = min(len(self._best_of_all), num_waiting)
+        num_lanes = min(len(self._best_of_all), bubble.num_waiting)
         numbers = {num_lanes} if self._outlook.lends_together else {num_lanes, 1}
         for number in sorted(numbers, reverse=True):
-            helpers = [_holding_the_version(helper, lent_before) for helper in self._best_of_all[:number]]
-            for num_fragments in sorted({1, -(-num_waiting // number)}, reverse=True):
-                yield loans_at(at, helpers, num_fragments)
+            for num_fragments in sorted({1, -(-bubble.num_waiting // number)}, reverse=True):
+                if not self._may_look(plan, number):
+                    return
+                helpers = [_holding_the_version(helper, lent_before) for helper in self._best_of_all[:number]]
+                yield _Choice(*extend(self._outlook, plan, loans_at(bubble.at, helpers, num_fragments)))
 
 
 def _holding_the_version(helper: Helper, lent_before: set[str]) -> Helper:
