@@ -68,6 +68,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "dance_grpo": {
         "algorithm": {"clip_range": 3e-3, "timestep_fraction": 0.6},
         "sampling": {"sde_type": "dance", "num_sde_steps": None},
+        "num_batches": 14,
     },
     "grpo_guard": {"algorithm": {"clip_range": 1e-3}},
     "flow_dppo": {"algorithm": {"divergence_bound": 1e-3}},

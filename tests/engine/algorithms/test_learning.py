@@ -177,6 +177,6 @@ def test_older_policy_and_average_are_the_same_in_every_zero_stage(
         plain.step(one)
     wanted, found = expected.adapter(2), resumed.adapter(2)
     assert wanted.evaluated is not None and found.evaluated is not None
-    for one, other in ((wanted, found), (wanted.evaluated, found.evaluated)):
-        for name, tensor in one.tensors.items():
+    for version, other in ((wanted, found), (wanted.evaluated, found.evaluated)):
+        for name, tensor in version.tensors.items():
             torch.testing.assert_close(other.tensors[name], tensor, rtol=1e-4, atol=1e-6)
