@@ -11,6 +11,7 @@ from worker.contracts.base import Contract, Count, Index
 from worker.contracts.deepspeed import DeepSpeedSpec
 from worker.contracts.families import sampling_problems
 from worker.contracts.names import Placement, RewardMixing
+from worker.contracts.performance import PerformanceSpec, performance_problems
 from worker.contracts.rewards import RewardSpec, clip_problems
 from worker.contracts.sections import (
     BaseModelSpec,
@@ -46,6 +47,7 @@ class RunSpec(Contract):
     pipeline: PipelineSpec = PipelineSpec()
     lanes: LaneSpec = LaneSpec()
     deepspeed: DeepSpeedSpec = DeepSpeedSpec()
+    performance: PerformanceSpec = PerformanceSpec()
     evaluation: EvaluationSpec = EvaluationSpec()
     checkpoint: CheckpointSpec = CheckpointSpec()
     replay_gate: ReplayGateSpec = ReplayGateSpec()
@@ -99,6 +101,13 @@ class RunSpec(Contract):
         for problem in clip_problems(self.rewards, self.sampling.num_frames):
             raise ValueError(problem)
         for problem in sampling_problems(self.base_model.family, self.sampling):
+            raise ValueError(problem)
+        for problem in performance_problems(
+            self.performance,
+            self.base_model.family,
+            self.deepspeed,
+            deterministic=self.pipeline.deterministic,
+        ):
             raise ValueError(problem)
         self._check_algorithm()
         _ = self.algebra

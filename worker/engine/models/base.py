@@ -20,11 +20,13 @@ import torch
 from diffusers import DiffusionPipeline
 
 from worker.contracts.names import GuidanceKind, ModelFamily
+from worker.contracts.performance import PerformanceSpec
 from worker.contracts.sections import SamplingSpec
 from worker.engine.errors import ModelLoadError
 from worker.engine.models import guidance, parts
 from worker.engine.models.embeddings import EmbeddingShelf, PromptEmbeds
 from worker.engine.models.experts import experts_of
+from worker.engine.models.kernels import use_kernels
 from worker.engine.models.lora import lora_metadata, twin_with_own_lora
 from worker.engine.models.parts import ALL_PARTS, TEXT_ONLY, Part
 from worker.engine.models.precision import at_least_fp32
@@ -62,6 +64,7 @@ class ModelAdapter(ABC):
         self._pipeline = pipeline
         self._path = path
         self._embeddings = EmbeddingShelf(device)
+        self._performance = PerformanceSpec()
 
     @classmethod
     def load(
@@ -83,7 +86,13 @@ class ModelAdapter(ABC):
         """The same model once more: LoRA weights of its own, frozen; all else, prompt embeddings too, is shared."""
         other = copy.copy(self)
         other.transformer = twin_with_own_lora(self.transformer)
+        other.use_kernels(self._performance)
         return other
+
+    def use_kernels(self, performance: PerformanceSpec) -> None:
+        """Before the first prediction; twins get the same. Raises `ModelLoadError`."""
+        self._performance = performance
+        use_kernels(self.transformer, performance, self.device)
 
     # --- text
 

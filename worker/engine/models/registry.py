@@ -8,6 +8,7 @@ import torch
 from transformers.utils import logging as transformers_logging
 
 from worker.contracts.names import ModelFamily
+from worker.contracts.performance import PerformanceSpec
 from worker.contracts.sections import BaseModelSpec
 from worker.engine.errors import ModelLoadError, listing
 from worker.engine.models.base import ModelAdapter
@@ -50,6 +51,7 @@ def load_model(
     parts: frozenset[Part] = ALL_PARTS,
     embeddings: Mapping[str, PromptEmbeds] | None = None,
     transformers: Mapping[str, torch.nn.Module] | None = None,
+    performance: PerformanceSpec | None = None,
 ) -> ModelAdapter:
     """The base model, frozen, on `device` (default: the accelerator's current one).
 
@@ -60,9 +62,11 @@ def load_model(
         parts: what of it is needed here.
         embeddings: of the run's prompts, from `encode_prompts`; other prompts fetch the text encoders for a moment.
         transformers: by the pipeline's component name, where they exist already (sharded, say).
+        performance: the kernels of its transformer; by default those that diffusers chooses.
 
     Raises:
-        ModelLoadError: when the folder holds pickled weights or lacks what the family's pipeline needs.
+        ModelLoadError: when the folder holds pickled weights or lacks what the family's pipeline needs, or for a kernel
+            that cannot run here.
     """
     _refuse_pickles(Path(base_model_path))
     # A lane's output is a log, where a progress bar is a hundred lines.
@@ -79,6 +83,7 @@ def load_model(
             f"weights, got {base_model_path}: {error}"
         ) from error
     model.take_embeddings(embeddings or {})
+    model.use_kernels(performance or PerformanceSpec())
     return model
 
 

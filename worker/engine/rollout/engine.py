@@ -60,7 +60,14 @@ class RolloutEngine:
         """On a model of its own, without text encoders where `embeddings` are given. Raises `ModelLoadError`."""
         apply_determinism(spec)
         parts = ALL_PARTS if embeddings is None else WITHOUT_TEXT
-        model = load_model(spec.base_model, base_model_path, device=device, parts=parts, embeddings=embeddings)
+        model = load_model(
+            spec.base_model,
+            base_model_path,
+            device=device,
+            parts=parts,
+            embeddings=embeddings,
+            performance=spec.performance,
+        )
         add_lora(model.transformer, spec.lora, model.default_lora_targets, seed=spec.seed)
         return cls(spec, model)
 

@@ -105,7 +105,15 @@ def _load(
         parts.add(Part.VAE)
     if embeddings is None:
         parts.add(Part.TEXT_ENCODERS)
-    load = partial(load_model, spec.base_model, path, device=device, parts=frozenset(parts), embeddings=embeddings)
+    load = partial(
+        load_model,
+        spec.base_model,
+        path,
+        device=device,
+        parts=frozenset(parts),
+        embeddings=embeddings,
+        performance=spec.performance,
+    )
     if spec.deepspeed.zero_stage < 3:
         return load()
     config = deepspeed_config(spec, num_trainable=0)

@@ -110,6 +110,13 @@ export const GROUPS: readonly GroupSpec[] = [
     ],
   },
   {
+    id: "performance", title: "Kernels", advanced: true, intro: "How the transformer is computed, in rollout and training alike. What a kernel changes in the policy, the replay gate shows.",
+    fields: [
+      field("performance.compilation", "Compiled blocks"),
+      field("performance.attention", "Attention kernel"),
+    ],
+  },
+  {
     id: "cadence", title: "Evaluation and checkpoints", intro: "How often the run is judged and made safe.",
     fields: [
       { ...field("evaluation.every_num_batches", "Evaluate every", "batches"), empty: "only at start and end" },
@@ -131,7 +138,7 @@ export const GROUPS: readonly GroupSpec[] = [
 
 const SECTION_ORDER = [
   "base_model", "prompts", "rewards", "algorithm", "batch", "sampling", "lora", "optimizer", "ema", "pipeline", "lanes",
-  "deepspeed", "evaluation", "checkpoint", "replay_gate",
+  "deepspeed", "performance", "evaluation", "checkpoint", "replay_gate",
 ];
 
 const FIELD_ORDER = [

@@ -1,0 +1,131 @@
+"""The `performance` section on tiny checkpoints: every kernel reaches rollout and training, and both agree on it."""
+
+from collections.abc import Iterator
+
+import pytest
+import torch
+from diffusers.models.attention_dispatch import AttentionBackendName, _AttentionBackendRegistry
+from torch._dynamo.utils import counters
+
+from tests.engine.frozen import draw_groups, perturbed_adapter
+from tests.engine.models.conftest import CheckpointOf
+from tests.engine.models.proofs import loaded, noise_for, one_batch, run_spec_of, sampling_of
+from worker.contracts.families import FAMILY_TRAITS
+from worker.contracts.names import ModelFamily
+from worker.contracts.performance import WITHOUT_KERNEL_CHOICE, AttentionBackend, Compilation, PerformanceSpec
+from worker.engine.errors import ModelLoadError
+from worker.engine.models.base import Conditioning, ModelAdapter
+from worker.engine.models.experts import experts_of
+from worker.engine.rollout.engine import RolloutEngine
+from worker.engine.trainer.engine import TrainerEngine
+
+COMPILED = PerformanceSpec(compilation=Compilation.AOT_EAGER)
+CHOOSING = [family for family in FAMILY_TRAITS if family not in WITHOUT_KERNEL_CHOICE]
+
+
+@pytest.fixture(autouse=True)
+def nothing_left_behind() -> Iterator[None]:
+    """Both libraries keep their choice for the process."""
+    before = _AttentionBackendRegistry.get_active_backend()[0]
+    torch._dynamo.reset()
+    counters.clear()
+    yield
+    torch._dynamo.reset()
+    _AttentionBackendRegistry.set_active_backend(before)
+
+
+def velocity(model: ModelAdapter) -> torch.Tensor:
+    sampling = sampling_of(model.family, num_frames=9 if FAMILY_TRAITS[model.family].makes_clips else 1)
+    sigmas = torch.full((2,), 0.7)
+    with torch.no_grad():
+        return model.predict_velocity(noise_for(model, sampling), sigmas, model.conditioning("a red square", sampling))
+
+
+def test_diffusers_offers_each_backend() -> None:
+    known = {backend.value for backend in AttentionBackendName}
+    assert {backend.value for backend in AttentionBackend} - {"default"} <= known
+
+
+@pytest.mark.parametrize("family", FAMILY_TRAITS)
+def test_families_without_a_choice_are_those_of_diffusers(checkpoint_of: CheckpointOf, family: ModelFamily) -> None:
+    experts = experts_of(loaded(family, checkpoint_of(family)).transformer).values()
+    offers = all(getattr(expert, "_repeated_blocks", None) for expert in experts)
+    assert offers == (family not in WITHOUT_KERNEL_CHOICE)
+
+
+@pytest.mark.parametrize("family", CHOOSING)
+def test_an_attention_backend_reaches_every_block_and_predicts_the_same(
+    checkpoint_of: CheckpointOf, family: ModelFamily
+) -> None:
+    plain = loaded(family, checkpoint_of(family))
+    chosen = loaded(family, checkpoint_of(family), performance=PerformanceSpec(attention=AttentionBackend.MATH))
+    backends = {
+        getattr(module.processor, "_attention_backend", None)
+        for module in chosen.transformer.modules()
+        if hasattr(module, "processor")
+    }
+    # HunyuanVideo reads its prompt with layers of another class, which have no choice.
+    assert backends >= {AttentionBackendName._NATIVE_MATH}
+    assert backends <= {AttentionBackendName._NATIVE_MATH, None}
+    torch.testing.assert_close(velocity(chosen), velocity(plain), rtol=1e-4, atol=1e-4)
+
+
+def test_a_backend_that_is_not_installed_is_refused(checkpoint_of: CheckpointOf) -> None:
+    with pytest.raises(ModelLoadError, match=r"installed on every lane, got flash: .*flash-attn"):
+        loaded(
+            ModelFamily.FLUX,
+            checkpoint_of(ModelFamily.FLUX),
+            performance=PerformanceSpec(attention=AttentionBackend.FLASH),
+        )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", [ModelFamily.FLUX, ModelFamily.WAN22])
+def test_compiled_rollout_and_compiled_replay_are_one_policy(
+    checkpoint_of: CheckpointOf, process_group: None, family: ModelFamily
+) -> None:
+    spec = run_spec_of(family, performance={"compilation": "aot_eager"})
+    # The replay gate is judged within.
+    one_batch(spec, checkpoint_of(family))
+    assert counters["stats"]["unique_graphs"] > 0
+
+
+@pytest.mark.slow
+def test_a_new_adapter_needs_no_new_compilation(checkpoint_of: CheckpointOf, process_group: None) -> None:
+    path = checkpoint_of(ModelFamily.FLUX)
+    spec = run_spec_of(ModelFamily.FLUX, performance={"compilation": "aot_eager"})
+    groups = draw_groups(spec, path, perturbed_adapter(spec, path, seed=1))
+    trainer, num_pairs = TrainerEngine(spec, path, 0, 1), spec.algebra.num_pairs_per_optimizer_step
+    rollout = RolloutEngine.load(spec, path)
+
+    def batch(policy_version: int) -> int:
+        rollout.pull(perturbed_adapter(spec, path, seed=policy_version, policy_version=policy_version))
+        assert rollout.policy_version == policy_version
+        rollout._model.predict_velocity(*_inputs(rollout._model))
+        trainer.accumulate(groups, num_pairs_total=num_pairs, fresh=False)
+        trainer.commit()
+        return int(counters["stats"]["unique_graphs"])
+
+    first = batch(1)
+    assert first > 0
+    assert batch(2) == first
+
+
+def test_twins_are_compiled_too(checkpoint_of: CheckpointOf) -> None:
+    model = loaded(ModelFamily.FLUX, checkpoint_of(ModelFamily.FLUX), performance=COMPILED)
+    for each in (model, model.twin()):
+        blocks = [m for m in each.transformer.modules() if type(m).__name__ == "FluxTransformerBlock"]
+        assert blocks
+        assert all(block._compiled_call_impl is not None for block in blocks)
+
+
+def test_inductor_is_left_off_on_a_cpu(checkpoint_of: CheckpointOf) -> None:
+    wanted = PerformanceSpec(compilation=Compilation.INDUCTOR)
+    model = loaded(ModelFamily.FLUX, checkpoint_of(ModelFamily.FLUX), device="cpu", performance=wanted)
+    velocity(model)
+    assert counters["stats"]["unique_graphs"] == 0
+
+
+def _inputs(model: ModelAdapter) -> tuple[torch.Tensor, torch.Tensor, Conditioning]:
+    sampling = sampling_of(model.family)
+    return noise_for(model, sampling), torch.full((2,), 0.7), model.conditioning("a red square", sampling)

@@ -1,0 +1,49 @@
+"""The `performance` section applied to a transformer, in place: names, weights and adapters stay what they are.
+
+Blocks are compiled one by one (diffusers' regional compilation): a compiled block takes weights as inputs, so a pull
+that copies another version into them needs no new compilation.
+"""
+
+import logging
+
+import torch
+
+from worker.contracts.performance import AttentionBackend, Compilation, PerformanceSpec
+from worker.engine.errors import ModelLoadError
+from worker.engine.models.experts import experts_of
+
+logger = logging.getLogger(__name__)
+
+
+def use_kernels(transformer: torch.nn.Module, performance: PerformanceSpec, device: torch.device) -> None:
+    """To be called again for a copy of the module tree: what was compiled is not copied with it.
+
+    Raises:
+        ModelLoadError: for a backend that cannot run here, or a transformer whose blocks diffusers cannot compile.
+    """
+    for expert in experts_of(transformer).values():
+        if performance.attention is not AttentionBackend.DEFAULT:
+            _set_attention(expert, performance.attention)
+        if performance.compilation is not Compilation.OFF:
+            _compile_blocks(expert, performance.compilation, device)
+
+
+def _set_attention(expert: torch.nn.Module, backend: AttentionBackend) -> None:
+    try:
+        expert.set_attention_backend(backend.value)
+    except (RuntimeError, ImportError) as error:
+        raise ModelLoadError(
+            f"`performance.attention` must be a backend that is installed on every lane, got {backend}: {error}"
+        ) from error
+
+
+def _compile_blocks(expert: torch.nn.Module, compilation: Compilation, device: torch.device) -> None:
+    if compilation is Compilation.INDUCTOR and device.type == "cpu":
+        logger.info("`performance.compilation` is left off on this lane: it has no accelerator")
+        return
+    if not getattr(expert, "_repeated_blocks", None):
+        raise ModelLoadError(
+            f"`performance.compilation` must be off for {type(expert).__name__}, got {compilation}: "
+            "diffusers does not tell which of its blocks repeat"
+        )
+    expert.compile_repeated_blocks(backend=compilation.value)
