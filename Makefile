@@ -8,7 +8,7 @@
 
 PYTHON := .venv/bin/python
 .DEFAULT_GOAL := help
-.PHONY: help up demo demo-long test test-full lint types bundle demo-model tiny-models bench-pipeline bench-pipeline-real bench-emulated bench-scheduler bench-search bench-algorithms lock clean ready ready-dev
+.PHONY: help up demo demo-long test test-full lint types bundle demo-model tiny-models bench-pipeline bench-pipeline-real bench-emulated bench-engine bench-scheduler bench-search bench-algorithms lock clean ready ready-dev
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /  make \1 \t/' | expand -t 20
@@ -54,6 +54,9 @@ bench-pipeline-real: ready-dev ## every mode measured on this machine's cores, i
 
 bench-emulated: ready-dev ## the simulator against 8 to 32 emulated lanes on real Ray (some 20 minutes)
 	@exec $(PYTHON) -m tests.bench.emulated
+
+bench-engine: ready-dev ## each model family's rates and memory, and what the engine costs over plain diffusers
+	@OMP_NUM_THREADS=1 exec $(PYTHON) -m tests.bench.engine
 
 bench-scheduler: ready-dev ## what a decision costs the scheduler with 32 to 4,096 lanes
 	@exec $(PYTHON) -m tests.bench.scheduler_scale

@@ -1,0 +1,133 @@
+"""What `make bench-engine` measures: every model family's tiny checkpoint, and one transformer large enough that the
+work outweighs what calls cost."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from diffusers import FluxTransformer2DModel
+
+from worker.contracts.families import FAMILY_TRAITS
+from worker.contracts.names import ModelFamily
+from worker.contracts.run_spec import RunSpec
+from worker.pipeline.profiles import ModelProfile
+from worker.shapes.text import EMBEDDING_DIM, T5_NUM_TOKENS
+from worker.tiny_models.pictures import LATENT_CHANNELS, build_flux
+from worker.tiny_models.registry import TINY_PIPELINES
+from worker.tiny_models.text import randomised
+
+HEAD_DIM = 64
+TOKEN_PIXELS = 8
+"""Of the tiny autoencoder with its patches of 2 × 2."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Size:
+    """Of the larger FLUX: as many two-stream blocks as one-stream ones."""
+
+    width: int
+    num_layers: int
+    side: int
+    """Pixels."""
+    dtype: str
+    members: int
+    micro_batch_size: int
+
+    def profile(self) -> ModelProfile:
+        """Floating-point operations as `worker.pipeline.profiles` counts them."""
+        tokens_in_block = 12 * self.width**2
+        return ModelProfile(
+            name="bench-flux",
+            parameters=self.num_layers * (2 * tokens_in_block + 12 * self.width**2 + 15 * self.width**2) / 2,
+            num_layers=self.num_layers,
+            width=self.width,
+            layer_parameters_per_token=tokens_in_block,
+            text_tokens=T5_NUM_TOKENS,
+            token_pixels=TOKEN_PIXELS,
+            lora_parameters_per_rank=0.0,
+            decoder_flops_per_pixel=0.0,
+            decoder_parameters=0.0,
+            reward_flops=0.0,
+            source="built here: half of its blocks two-stream, half one-stream",
+        )
+
+
+CPU_SIZE = Size(width=384, num_layers=12, side=128, dtype="fp32", members=2, micro_batch_size=2)
+DEVICE_SIZE = Size(width=3072, num_layers=16, side=512, dtype="bf16", members=8, micro_batch_size=4)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    name: str
+    spec: RunSpec
+    build: Callable[[], Any]
+    """The pipeline."""
+    profile: ModelProfile | None = None
+    """Where the case is large enough for a share of the peak to mean something."""
+
+    def checkpoint(self, folder: Path) -> str:
+        path = folder / self.name
+        torch.manual_seed(0)
+        self.build().save_pretrained(path)
+        return str(path)
+
+
+def tiny_case(family: ModelFamily) -> Case:
+    sampling = {"num_frames": 9 if FAMILY_TRAITS[family].makes_clips else 1}
+    spec = _spec(family, members=4, micro_batch_size=8, sampling=sampling)
+    return Case(name=family.value, spec=spec, build=TINY_PIPELINES[family])
+
+
+def large_case(size: Size) -> Case:
+    sampling = {"height": size.side, "width": size.side, "num_sde_steps": 2}
+    return Case(
+        name="flux large",
+        spec=_spec(
+            ModelFamily.FLUX,
+            members=size.members,
+            micro_batch_size=size.micro_batch_size,
+            sampling=sampling,
+            dtype=size.dtype,
+        ),
+        build=lambda: _build_large(size),
+        profile=size.profile(),
+    )
+
+
+def _spec(
+    family: ModelFamily, *, members: int, micro_batch_size: int, sampling: dict[str, Any], dtype: str = "fp32"
+) -> RunSpec:
+    """One mini-batch is the whole batch: 2 prompts, by default 4 stochastic denoising steps of 6."""
+    return RunSpec.model_validate(
+        {
+            "base_model": {"family": family.value, "dtype": dtype},
+            "prompts": {"inline": ("a red square", "a blue circle")},
+            "rewards": [{"name": "colorfulness"}],
+            "lora": {"rank": 16, "alpha": 32.0},
+            "sampling": {"num_denoising_steps": 6, "num_eval_denoising_steps": 6, "num_sde_steps": 4, **sampling},
+            "batch": {"num_prompts_per_batch": 2, "group_size": members, "micro_batch_size": micro_batch_size},
+        }
+    )
+
+
+def _build_large(size: Size) -> Any:
+    pipeline = build_flux()
+    pipeline.register_modules(
+        transformer=randomised(
+            FluxTransformer2DModel(
+                patch_size=1,
+                in_channels=LATENT_CHANNELS * 4,
+                num_layers=size.num_layers // 2,
+                num_single_layers=size.num_layers // 2,
+                attention_head_dim=HEAD_DIM,
+                num_attention_heads=size.width // HEAD_DIM,
+                joint_attention_dim=EMBEDDING_DIM,
+                pooled_projection_dim=EMBEDDING_DIM,
+                guidance_embeds=True,
+                axes_dims_rope=(16, 24, 24),
+            )
+        )
+    )
+    return pipeline
