@@ -274,7 +274,11 @@ def test_sharded_experts_are_both_entered_in_one_order_for_nothing(asked: bool) 
     entered: list[str] = []
 
     def expert(name: str, value: float) -> Expert:
-        return lambda rows: (entered.append(name), torch.full((len(rows), 2), value))[1]
+        def enter(rows: torch.Tensor) -> torch.Tensor:
+            entered.append(name)
+            return torch.full((len(rows), 2), value)
+
+        return enter
 
     velocity = by_expert(torch.tensor([asked] * 3), expert("high", 1.0), expert("low", 2.0), always_both=True)
     assert entered == ["high", "low"]
