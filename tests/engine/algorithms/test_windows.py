@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from worker.contracts.run_spec import RunSpec
 from worker.engine.algorithms.registry import steps_of_group
+from worker.pipeline.packing import spread
 
 
 def spec_with(algorithm: dict[str, Any], **sampling: Any) -> RunSpec:
@@ -81,3 +82,17 @@ def test_the_forward_process_keeps_no_step_at_all() -> None:
     for name in ("diffusion_nft", "diffusion_dpo"):
         steps = steps_of_group(spec_with({"name": name}), 0, 0)
         assert steps.stochastic == steps.trained == ()
+
+
+@given(num_ranks=st.integers(1, 5), num_preferences=st.integers(1, 4), tsp=st.booleans(), size=st.integers(1, 9))
+def test_every_preference_is_gone_through_once_by_some_rank(
+    num_ranks: int, num_preferences: int, tsp: bool, size: int
+) -> None:
+    algorithm = {"name": "diffusion_dpo", "num_preferences": num_preferences, "num_noise_levels": 3}
+    spec = spec_with(algorithm)
+    batch = spec.batch.model_copy(update={"micro_batch_size": size})
+    algebra = spec.model_copy(update={"batch": batch}).algebra
+    shares = [spread(algebra, (0, 1), rank=rank, world_size=num_ranks, tsp=tsp) for rank in range(num_ranks)]
+    assert len({len(share) for share in shares}) == 1
+    seen = sorted((micro.group, pair) for share in shares for micro in share if micro.weight for pair in micro.pairs)
+    assert seen == [(group, pair) for group in (0, 1) for pair in range(num_preferences * 3)]
