@@ -5,7 +5,8 @@
 For each model family's tiny checkpoint, and for one transformer large enough that arithmetic outweighs calls:
 
 * rollout: samples a second as drawn for training; overhead of a deterministic fragment over the pipeline's own
-  `__call__` (same weights, LoRA, denoising steps, batch and guidance, text encoded beforehand, decoded, as numpy);
+  `__call__` (same weights, LoRA, denoising steps, batch and guidance, text encoded beforehand, decoded, as numpy), and
+  of the denoising alone, up to the latents;
 * training: seconds of an optimizer step; overhead over forward, backward, clipping and AdamW in a plain loop, and the
   same for the first step of a batch, where the replay gate is judged and the KL watched;
 * memory: what each of two ranks holds in ZeRO 0 to 3.
@@ -54,6 +55,7 @@ def measure(case: Case, folder: Path, repeats: int) -> dict[str, Any]:
     rollouts = Rollouts(case, path)
     groups = rollouts.groups()
     drawn, ours, bare = in_turns(repeats, rollouts.stochastic, rollouts.deterministic, rollouts.bare)
+    denoised, bare_latents = in_turns(repeats, rollouts.denoised, rollouts.bare_latents)
     del rollouts
     trainings = Trainings(case, path, groups)
     steady, gated, plain = in_turns(repeats, trainings.steady, trainings.gated, trainings.bare)
@@ -64,13 +66,17 @@ def measure(case: Case, folder: Path, repeats: int) -> dict[str, Any]:
         "evaluation_samples_per_second": num_samples / ours.median,
         "pipeline_samples_per_second": num_samples / bare.median,
         "rollout_overhead": asdict(Overhead.of(ours.counted, bare.counted)),
+        "denoising_overhead": asdict(Overhead.of(denoised.counted, bare_latents.counted)),
         "optimizer_step_seconds": steady.median,
         "plain_step_seconds": plain.median,
         "pairs_per_optimizer_step": case.spec.algebra.num_pairs_per_optimizer_step,
         "training_overhead": asdict(Overhead.of(steady.counted, plain.counted)),
         "gated_overhead": asdict(Overhead.of(gated.counted, plain.counted)),
         "utilisation": shares_of_peak(case, drawn, steady),
-        "turns": {"rollout": _turns(drawn, ours, bare), "training": _turns(steady, gated, plain)},
+        "turns": {
+            "rollout": _turns(drawn, ours, bare, denoised, bare_latents),
+            "training": _turns(steady, gated, plain),
+        },
     }
 
 
@@ -89,13 +95,13 @@ def shares_of_peak(case: Case, drawn: Seconds, steady: Seconds) -> dict[str, flo
 
 
 def row_of(result: dict[str, Any]) -> str:
-    rollout, training, gated = (
-        Overhead(**result[name]) for name in ("rollout_overhead", "training_overhead", "gated_overhead")
+    rollout, denoising, training, gated = (
+        Overhead(**result[f"{name}_overhead"]) for name in ("rollout", "denoising", "training", "gated")
     )
     shares = result["utilisation"]
     return (
         f"{result['case']:14}{result['num_transformer_parameters'] / 1e6:8.2f} M"
-        f"{result['rollout_samples_per_second']:9.2f}/s  {rollout!s:28}"
+        f"{result['rollout_samples_per_second']:9.2f}/s  {rollout!s:28}{denoising.median:+7.1%}"
         f"{result['optimizer_step_seconds']:8.3f} s  {training!s:28}{gated.median:+7.1%}"
         + ("" if shares is None else f"  MFU {shares['rollout']:.2f} {shares['training']:.2f}")
     )
@@ -130,7 +136,7 @@ def main() -> None:
     diffusers_logging.set_verbosity_error()
     diffusers_logging.disable_progress_bar()
     print(f"{get_accelerator().device_name()}, {platform.machine()}, {os.cpu_count()} cores, load {load[0]:.1f}")
-    print(f"{'checkpoint':14}{'weights':>10}{'rollout':>11}  {'over the pipeline':28}", end="")
+    print(f"{'checkpoint':14}{'weights':>10}{'rollout':>11}  {'over the pipeline':28}{'latents':>7}", end="")
     print(f"{'step':>10}  {'over a plain loop':28}{'gated':>7}")
     results = []
     with tempfile.TemporaryDirectory() as folder:

@@ -23,6 +23,8 @@ from worker.engine.models.experts import experts_of
 from worker.engine.models.lora import add_lora, lora_parameters
 from worker.engine.models.registry import MODEL_ADAPTERS, load_model
 from worker.engine.rollout.engine import RolloutEngine
+from worker.engine.rollout.noise import initial_noise
+from worker.engine.rollout.sampler import sample_ode
 from worker.engine.sync.adapter import publish, snapshot
 from worker.engine.trainer.deepspeed_config import build_optimizer
 from worker.engine.trainer.engine import TrainerEngine
@@ -46,6 +48,13 @@ class Rollouts:
         self._model = model_with_lora(case.spec, path)
         self._engine = RolloutEngine(case.spec, self._model)
         self._engine.pull(publish(snapshot(lora_parameters(self._model.transformer)), 0))
+        sampling = case.spec.sampling
+        self._sigmas = self._model.sigmas(
+            sampling.num_eval_denoising_steps,
+            height=sampling.height,
+            width=sampling.width,
+            num_frames=sampling.num_frames,
+        )
         self._pipeline = self._plain_pipeline(path)
 
     def stochastic(self) -> None:
@@ -55,7 +64,18 @@ class Rollouts:
     def deterministic(self) -> None:
         self._generate(Purpose.EVALUATE, 0)
 
-    def bare(self) -> None:
+    def denoised(self) -> None:
+        """`deterministic` without decoding."""
+        sampling, seeds = self._spec.sampling, range(self._spec.batch.group_size)
+        size = {"height": sampling.height, "width": sampling.width, "num_frames": sampling.num_frames}
+        conditioning = self._model.conditioning(self._spec.prompts.inline[0], sampling)
+        noise = initial_noise(seeds, self._model.latent_shape(**size))
+        sample_ode(self._model, noise, self._sigmas, conditioning)
+
+    def bare_latents(self) -> None:
+        self.bare(output_type="latent")
+
+    def bare(self, output_type: str = "np") -> None:
         """What `deterministic` does, by the pipeline's own `__call__`."""
         spec, sampling = self._spec, self._spec.sampling
         many = "num_videos_per_prompt" if FAMILY_TRAITS[spec.base_model.family].makes_clips else "num_images_per_prompt"
@@ -64,7 +84,7 @@ class Rollouts:
             height=sampling.height,
             width=sampling.width,
             num_inference_steps=sampling.num_eval_denoising_steps,
-            output_type="np",
+            output_type=output_type,
             **{many: spec.batch.group_size},
             **MODEL_ADAPTERS[spec.base_model.family].pipeline_arguments(self._pipeline, sampling),
         )
