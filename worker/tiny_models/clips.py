@@ -19,6 +19,7 @@ from tokenizers.processors import TemplateProcessing
 from transformers import (
     CLIPTextConfig,
     CLIPTextModel,
+    CLIPTokenizer,
     LlamaConfig,
     LlamaModel,
     PreTrainedTokenizerFast,
@@ -81,36 +82,13 @@ def build_hunyuan_video() -> HunyuanVideoPipeline:
         layers_per_block=1,
         norm_num_groups=4,
     )
-    clip_config = CLIPTextConfig(
-        vocab_size=len(clip),
-        hidden_size=EMBEDDING_DIM,
-        intermediate_size=EMBEDDING_DIM,
-        projection_dim=EMBEDDING_DIM,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        max_position_embeddings=CLIP_NUM_TOKENS,
-        bos_token_id=clip.bos_token_id,
-        eos_token_id=clip.eos_token_id,
-        pad_token_id=clip.pad_token_id,
-    )
-    llama_config = LlamaConfig(
-        vocab_size=len(llama),
-        hidden_size=HIDDEN_DIM,
-        intermediate_size=HIDDEN_DIM,
-        # The pipeline reads the third layer from the end.
-        num_hidden_layers=3,
-        num_attention_heads=2,
-        num_key_value_heads=1,
-        max_position_embeddings=512,
-        pad_token_id=llama.pad_token_id,
-    )
     return HunyuanVideoPipeline(
-        text_encoder=randomised(LlamaModel(llama_config)),
+        text_encoder=_llama(llama),
         tokenizer=llama,
         transformer=randomised(transformer),
         vae=randomised(vae),
         scheduler=FlowMatchEulerDiscreteScheduler(shift=7.0),
-        text_encoder_2=randomised(CLIPTextModel(clip_config)),
+        text_encoder_2=_clip(clip),
         tokenizer_2=clip,
     )
 
@@ -171,6 +149,37 @@ def _wan_transformer() -> WanTransformer3DModel:
             rope_max_seq_len=64,
         )
     )
+
+
+def _llama(tokenizer: PreTrainedTokenizerFast) -> LlamaModel:
+    config = LlamaConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=HIDDEN_DIM,
+        intermediate_size=HIDDEN_DIM,
+        # The pipeline reads the third layer from the end.
+        num_hidden_layers=3,
+        num_attention_heads=2,
+        num_key_value_heads=1,
+        max_position_embeddings=512,
+        pad_token_id=tokenizer.pad_token_id,
+    )
+    return randomised(LlamaModel(config))
+
+
+def _clip(tokenizer: CLIPTokenizer) -> CLIPTextModel:
+    config = CLIPTextConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=EMBEDDING_DIM,
+        intermediate_size=EMBEDDING_DIM,
+        projection_dim=EMBEDDING_DIM,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        max_position_embeddings=CLIP_NUM_TOKENS,
+        bos_token_id=tokenizer.bos_token_id,
+        eos_token_id=tokenizer.eos_token_id,
+        pad_token_id=tokenizer.pad_token_id,
+    )
+    return randomised(CLIPTextModel(config))
 
 
 def _llama_tokenizer() -> PreTrainedTokenizerFast:
