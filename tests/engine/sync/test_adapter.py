@@ -9,7 +9,7 @@ from worker.contracts.sections import BaseModelSpec, LoraSpec
 from worker.engine.errors import SyncError
 from worker.engine.models.lora import add_lora, lora_parameters
 from worker.engine.models.registry import load_model
-from worker.engine.sync.adapter import adapter_checksum, bind, publish
+from worker.engine.sync.adapter import adapter_checksum, bind, publish, snapshot
 
 
 def transformer_of(path: str, *, rank: int = 4, targets: tuple[str, ...] = (), seed: int = 0) -> torch.nn.Module:
@@ -20,7 +20,7 @@ def transformer_of(path: str, *, rank: int = 4, targets: tuple[str, ...] = (), s
 
 def test_what_was_published_is_what_the_live_modules_hold(tiny_checkpoint: str) -> None:
     sender, receiver = transformer_of(tiny_checkpoint, seed=1), transformer_of(tiny_checkpoint, seed=2)
-    adapter = publish(lora_parameters(sender), 7)
+    adapter = publish(snapshot(lora_parameters(sender)), 7)
     receipt = bind(receiver, adapter)
     assert (receipt.policy_version, receipt.sha256) == (7, adapter.sha256)
     assert receipt.num_bound_tensors == len(adapter.tensors) > 0
@@ -30,7 +30,7 @@ def test_what_was_published_is_what_the_live_modules_hold(tiny_checkpoint: str) 
 
 def test_a_published_version_never_changes(tiny_checkpoint: str) -> None:
     sender = transformer_of(tiny_checkpoint)
-    adapter = publish(lora_parameters(sender), 0)
+    adapter = publish(snapshot(lora_parameters(sender)), 0)
     with torch.no_grad():
         for parameter in lora_parameters(sender).values():
             parameter.add_(1)
@@ -60,26 +60,26 @@ def test_binding_nothing_is_an_error(tiny_checkpoint: str) -> None:
         bind(without_lora, adapter)
 
 
-def test_publishing_nothing_is_an_error() -> None:
+def test_a_snapshot_of_nothing_is_an_error() -> None:
     with pytest.raises(SyncError, match="at least one tensor, got 0"):
-        publish({}, 0)
+        snapshot({})
 
 
 def test_missing_and_extra_names_are_told(tiny_checkpoint: str) -> None:
     receiver = transformer_of(tiny_checkpoint, targets=("attn.to_q", "attn.to_k"))
-    adapter = publish(lora_parameters(transformer_of(tiny_checkpoint, targets=("attn.to_q", "attn.to_v"))), 0)
+    adapter = publish(snapshot(lora_parameters(transformer_of(tiny_checkpoint, targets=("attn.to_q", "attn.to_v")))), 0)
     with pytest.raises(SyncError, match=r"missing: .*to_k.lora_A.*; extra: .*to_v.lora_A"):
         bind(receiver, adapter)
 
 
 def test_another_rank_is_told(tiny_checkpoint: str) -> None:
-    adapter = publish(lora_parameters(transformer_of(tiny_checkpoint, rank=8)), 0)
+    adapter = publish(snapshot(lora_parameters(transformer_of(tiny_checkpoint, rank=8))), 0)
     with pytest.raises(SyncError, match=r"must have shape \(4, 32\), got \(8, 32\)"):
         bind(transformer_of(tiny_checkpoint), adapter)
 
 
 def test_bytes_that_changed_on_the_way_are_an_error(tiny_checkpoint: str) -> None:
-    adapter = publish(lora_parameters(transformer_of(tiny_checkpoint)), 3)
+    adapter = publish(snapshot(lora_parameters(transformer_of(tiny_checkpoint))), 3)
     name = next(iter(adapter.tensors))
     tampered = replace(adapter, tensors={**adapter.tensors, name: adapter.tensors[name] + 1e-7})
     with pytest.raises(SyncError, match=f"version 3 must read back as sha256 {adapter.sha256}"):
