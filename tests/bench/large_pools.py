@@ -1,0 +1,90 @@
+"""How far plans of pools too large to rehearse are from what the simulator makes of them.
+
+    python -m tests.bench.large_pools [--out var/bench/large_pools.json]
+
+Beyond 64 lanes a plan's seconds are its mode's limit, which is too low by construction. Here each mode's choice is
+rehearsed after all, so that the plan's error can be stated. Where the plan leaves lending to the search, greedy lending
+stands in for it: a search at this size is cut short and takes long to play.
+"""
+
+import argparse
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from tests.bench.pipeline_inputs import LANES_PER_SCORER, WORK
+from worker.contracts.algebra import BatchAlgebra
+from worker.contracts.names import TrainerAssist
+from worker.contracts.sections import BatchSpec, SamplingSpec
+from worker.pipeline.estimates import pool_costs
+from worker.pipeline.hardware import H20, H100, Accelerator
+from worker.pipeline.planner import Question, answer
+from worker.pipeline.profiles import QWEN_IMAGE
+from worker.pipeline.rehearsal import rehearse
+
+POOLS: dict[str, tuple[Accelerator, ...]] = {
+    "96 alike": (H100,) * 96,
+    "96 of two kinds": (H100,) * 48 + (H20,) * 48,
+    "128 alike": (H100,) * 128,
+    "256 alike": (H100,) * 256,
+}
+NUM_BATCHES_AHEAD = 3
+"""Measured at staleness 1, where batches differ."""
+FILE = Path(os.environ.get("TANDEM_VAR", "var")) / "bench" / "large_pools.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    pool: str
+    mode: str
+    num_trainer: int
+    fragment_size: int
+    planned_seconds: float
+    simulated_seconds: float
+    error: float
+    """By which the simulated batch is longer than the planned, as a share of the planned."""
+
+
+def rows(pool: str, devices: tuple[Accelerator, ...]) -> Iterator[Row]:
+    """A batch of a prompt for each lane."""
+    batch = BatchSpec(num_prompts_per_batch=len(devices), group_size=16, micro_batch_size=2, fragment_size=4)
+    algebra = BatchAlgebra.resolve(batch, SamplingSpec(num_denoising_steps=20, num_sde_steps=8))
+    work = WORK[QWEN_IMAGE.name].with_algebra(algebra)
+    costs = pool_costs(work, devices, num_reward=len(devices) // LANES_PER_SCORER)
+    plan = answer(Question(work=work, devices=devices, costs=costs, fragment_sizes=(1, 2, 4, 8, 16)))
+    for mode, choice in plan.by_mode.items():
+        candidate, planned = choice.finding.candidate, choice.finding.batch_seconds
+        if candidate.pipeline.tag is TrainerAssist.SEARCH:
+            greedy = candidate.pipeline.model_copy(update={"tag": TrainerAssist.GREEDY})
+            candidate = replace(candidate, pipeline=greedy)
+        num_batches = NUM_BATCHES_AHEAD if candidate.pipeline.max_staleness else 1
+        played = rehearse(work, costs, candidate, advantage_std="group", num_batches=num_batches)
+        yield Row(
+            pool=pool,
+            mode=mode,
+            num_trainer=len(candidate.trainers),
+            fragment_size=candidate.fragment_size,
+            planned_seconds=planned,
+            simulated_seconds=played.batch_seconds,
+            error=played.batch_seconds / planned - 1,
+        )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, default=FILE)
+    options = parser.parse_args()
+    found = [row for pool, devices in POOLS.items() for row in rows(pool, devices)]
+    for row in found:
+        print(
+            f"{row.pool:16} {row.mode:14} {row.num_trainer:4d} train, fragments of {row.fragment_size:2d}: "
+            f"planned {row.planned_seconds:7.2f} s, simulated {row.simulated_seconds:7.2f} s, {row.error:+.1%}"
+        )
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    options.out.write_text(json.dumps({"rows": [asdict(row) for row in found]}, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
