@@ -18,7 +18,7 @@ class Compilation(ExplainedName):
 
 
 class AttentionBackend(ExplainedName):
-    """Of diffusers, by its own names; those without a gradient are left out, since training runs them too."""
+    """Of diffusers, by its own names; those without a gradient, and those that download code, are left out."""
 
     DEFAULT = "default", "Whatever diffusers and torch choose."
     MATH = "_native_math", "Plain matrix products: slow, the most exact, on any device."
