@@ -16,7 +16,7 @@ KINDS = {
     Role.TRAINER: (CostKind.GENERATE, CostKind.PULL, CostKind.LEND, CostKind.RECLAIM),
     Role.REWARD: (CostKind.SCORE,),
 }
-OF_GANG = (CostKind.ACCUMULATE, CostKind.COMMIT, CostKind.PUBLISH)
+OF_GANG = (CostKind.ACCUMULATE, CostKind.COMMIT, CostKind.SNAPSHOT, CostKind.PUBLISH)
 
 seconds_drawn = st.sampled_from([0.0, 0.1, 0.5, 1.0, 3.0])
 

@@ -83,11 +83,12 @@ def test_colocated_lanes_never_generate_while_any_of_them_trains(run: Settings, 
 
 
 def training_seconds(run: Settings, pool: Pool) -> float:
-    """Of one batch, were all groups of a mini-batch accumulated at once."""
+    """Of one batch, were all groups of a mini-batch taken at once; at staleness 0 the gang waits for its publish."""
     algebra, costs = run.algebra, pool.costs
     units = num_micro_batches(algebra, algebra.num_groups_per_minibatch, world_size=run.num_trainer, tsp=True)
     each = costs[GANG, CostKind.ACCUMULATE].seconds(units) + costs[GANG, CostKind.COMMIT].seconds()
-    return each * algebra.num_optimizer_steps_per_batch + costs[GANG, CostKind.PUBLISH].seconds()
+    snapshot, publish = (costs[GANG, kind].seconds() for kind in (CostKind.SNAPSHOT, CostKind.PUBLISH))
+    return each * algebra.num_optimizer_steps_per_batch + snapshot + (0.0 if run.max_staleness else publish)
 
 
 def rate(pool: Pool, role: Role, kind: CostKind, fragment_size: int) -> float:

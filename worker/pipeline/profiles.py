@@ -151,8 +151,9 @@ SHAPES = ModelProfile(
     decoder_parameters=0.2e6,
     reward_flops=4e6,
     weight_bytes=4,
-    source="deploy/models/shapes: 2 two-stream and 2 one-stream blocks of width 128, 4 tokens of 32 × 32 pixels, 6 of "
-    "text; `tests.bench.lane_costs`: 880,640 bytes published at rank 16, three rewards a sample in 0.31 ms of a CPU core",
+    source="deploy/models/shapes: 2 two-stream and 2 one-stream blocks of width 128, 4 tokens of 32 × 32 pixels, 6 "
+    "of text; `tests.bench.lane_costs`: 880,640 bytes published at rank 16, three rewards a sample in 0.31 ms of a "
+    "CPU core",
 )
 
 PROFILES = {profile.name: profile for profile in (HUNYUAN_VIDEO, WAN, FLUX, QWEN_IMAGE, SHAPES)}

@@ -59,12 +59,13 @@ def test_a_scorer_is_left_alone_for_as_long_as_it_asks() -> None:
 
 
 def test_a_scorer_that_hangs_is_given_up_and_never_called_twice_at_once() -> None:
-    free, inside, most = threading.Event(), threading.Semaphore(1), []
+    free, left, inside, most = threading.Event(), threading.Event(), threading.Semaphore(1), []
 
     def hang() -> RewardResult:
         most.append(inside.acquire(blocking=False))
         free.wait(20)
         inside.release()
+        left.set()
         return RewardResult((1.0, 1.0, 1.0), (None, None, None))
 
     reward = Scripted(hang)
@@ -74,6 +75,7 @@ def test_a_scorer_that_hangs_is_given_up_and_never_called_twice_at_once() -> Non
     assert outcome.num_retries == 2
     assert len(reward.seen) == 1  # the further tries waited in line behind it and were taken back
     free.set()
+    assert left.wait(20)
     assert RewardCaller(spec(), reward).score(PICTURES, PROMPTS).result.scores == (1.0, 1.0, 1.0)
     assert all(most)
 
