@@ -33,8 +33,8 @@ LINE = 16
 """Bubbles ahead, in which every lane is lent throughout, to see what persistence brings."""
 ASK_AGAIN = 0.5
 """Of a fragment's time, after which the same bubble is judged anew: by then more is known."""
-BUDGET = 250_000
-"""Of one decision, in sizes of forecasts: 20 to 60 ms of a processor, whatever the number of lanes."""
+BUDGET = 170_000
+"""Of one decision, in sizes of forecasts: 20 to 50 ms of a processor, whatever the number of lanes."""
 _SIZE_OF_A_FORECAST = 1500
 """Whatever it is of, beside 1 for each lane and each fragment to come."""
 _SIZE_OF_A_LOAN = 30
@@ -63,7 +63,7 @@ class Search:
         """The bubble judged last: how far training had come, and who was idle."""
         self._judge_again_at = 0.0
         self._waits = False
-        """What was looked at last takes too long to look at in every bubble, and nothing was found worth it."""
+        """What was looked at last takes too long to look at in every bubble."""
         self.num_searches = 0
         self.num_cut_short = 0
         """Searches that ended at their budget."""
@@ -82,7 +82,7 @@ class Search:
         decision = _Decision(outlook, names, self._depth, self._margin, self._budget)
         allowance = decision.allowance(at)
         self.num_cut_short += decision.is_cut_short
-        self._waits = decision.is_cut_short and allowance is None
+        self._waits = decision.is_cut_short
         return allowance
 
     def _is_judged(self, progress: tuple[int, ...], names: frozenset[str]) -> bool:
