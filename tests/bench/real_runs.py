@@ -32,6 +32,9 @@ MODES: dict[str, dict[str, Any]] = {
 }
 """Time-step parallelism is on everywhere. It makes no difference to a single trainer rank."""
 
+BUSY_MODES = tuple(mode for mode in MODES if "tag" in mode)
+"""Rollout and trainer lane are at work throughout."""
+
 RUN_SECONDS = 900
 """Bounds a hang. On a machine that nobody else uses a run takes a minute."""
 

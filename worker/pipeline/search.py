@@ -33,8 +33,8 @@ LINE = 16
 """Bubbles ahead, in which every lane is lent throughout, to see what persistence brings."""
 ASK_AGAIN = 0.5
 """Of a fragment's time, after which the same bubble is judged anew: by then more is known."""
-BUDGET = 170_000
-"""Of one decision, in sizes of forecasts: 20 to 50 ms of a processor, whatever the number of lanes."""
+BUDGET = 250_000
+"""Of one decision, in sizes of forecasts: 20 to 60 ms of a processor, whatever the number of lanes."""
 _SIZE_OF_A_FORECAST = 1500
 """Whatever it is of, beside 1 for each lane and each fragment to come."""
 _SIZE_OF_A_LOAN = 30
