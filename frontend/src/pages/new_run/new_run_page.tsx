@@ -14,6 +14,7 @@ import { Field } from "./field.tsx";
 import { GROUPS, settingField, type GroupSpec } from "./fields.ts";
 import { FormModel } from "./form_model.ts";
 import { PlanPreview } from "./plan_preview.tsx";
+import { Presets } from "./presets.tsx";
 import { SpecSchema } from "./spec_schema.ts";
 import { RewardsGroup } from "./rewards_group.tsx";
 import { ModelGroup, PromptsGroup, type GroupProps } from "./source_groups.tsx";
@@ -73,7 +74,7 @@ export function NewRunPage({ from }: { from: string | null }) {
         <Segmented label="Edit as" value={model.asYaml.value ? "yaml" : "form"} onChange={(value) => (model.asYaml.value = value === "yaml")}
           choices={[{ value: "form", label: "Form" }, { value: "yaml", label: "YAML" }]} />
       </div>
-      {from === null && <Presets model={model} presets={catalog.value.presets} />}
+      {from === null && <Presets presets={catalog.value.presets} chosen={model.presetName.value} choose={(preset) => choosePreset(model, preset)} />}
       <div class="new-run">
         <div class="stack">
           {model.asYaml.value ? <YamlEditor model={model} /> : (
@@ -121,20 +122,6 @@ function warnBeforeLeaving(model: FormModel): () => void {
     document.removeEventListener("input", onInput);
     removeEventListener("beforeunload", ask);
   };
-}
-
-function Presets({ model, presets }: { model: FormModel; presets: readonly Preset[] }) {
-  return (
-    <div class="presets" role="group" aria-label="Presets">
-      {presets.map((preset) => (
-        <button key={preset.name} type="button" class="preset" aria-pressed={model.presetName.value === preset.name}
-          onClick={() => choosePreset(model, preset)}>
-          <b>{preset.title}</b>
-          <span class="small muted">{preset.description}</span>
-        </button>
-      ))}
-    </div>
-  );
 }
 
 type FormGroupsProps = { model: FormModel; schema: SpecSchema; models: Parameters<typeof ModelGroup>[0]["models"]; promptSets: Parameters<typeof PromptsGroup>[0]["promptSets"] };
