@@ -41,6 +41,16 @@ class ModelFamily(ExplainedName):
     HUNYUAN_VIDEO = "hunyuan_video", "HunyuanVideo, video: embedded guidance."
 
 
+class Tuning(ExplainedName):
+    """What of a model's transformer is trained."""
+
+    LORA = "lora", "Low-rank updates beside frozen weights: megabytes to train and to publish."
+    FULL = (
+        "full",
+        "All weights of the transformer: some 16 bytes a weight over the trainer lanes, and all of them published.",
+    )
+
+
 class GuidanceKind(ExplainedName):
     """How a checkpoint is steered towards its prompt."""
 

@@ -10,7 +10,7 @@ from worker.contracts.algorithms import DIFFERENTIABLE_REWARDS, AlgorithmSpec, F
 from worker.contracts.base import Contract, Count, Index
 from worker.contracts.deepspeed import DeepSpeedSpec
 from worker.contracts.families import sampling_problems
-from worker.contracts.names import Placement, RewardMixing
+from worker.contracts.names import Placement, RewardMixing, Tuning
 from worker.contracts.performance import PerformanceSpec, performance_problems
 from worker.contracts.rewards import RewardSpec, clip_problems
 from worker.contracts.sections import (
@@ -39,6 +39,8 @@ class RunSpec(Contract):
     """How several trained rewards become one. sum: weighted raw scores; normalised: each one's advantages on their own
     scale, then weighted."""
     algorithm: AlgorithmSpec = FlowGrpoSpec()
+    tuning: Tuning = Tuning.LORA
+    """What is trained: low-rank updates as `lora` says, or all weights of the transformer."""
     lora: LoraSpec = LoraSpec()
     optimizer: OptimizerSpec = OptimizerSpec()
     ema: EmaSpec = EmaSpec()
@@ -109,9 +111,17 @@ class RunSpec(Contract):
             deterministic=self.pipeline.deterministic,
         ):
             raise ValueError(problem)
+        self._check_tuning()
         self._check_algorithm()
         _ = self.algebra
         return self
+
+    def _check_tuning(self) -> None:
+        if self.tuning is Tuning.FULL and self.base_model.dtype == "bf16" and not self.deepspeed.zero_stage:
+            raise ValueError(
+                "`deepspeed.config` must be `zero1` or higher for `tuning` full of `base_model.dtype` bf16, got "
+                f"`{self.deepspeed.config}`: the fp32 master weights lie in ZeRO's optimizer state"
+            )
 
     def _check_algorithm(self) -> None:
         for problem in self.algorithm.problems(self.sampling, self.batch.group_size):
