@@ -1,25 +1,20 @@
 """Two ranks train two experts: one may hold rows of the high-noise expert alone while the other holds the other's."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-import torch
 
-from tests.engine.conftest import free_port
 from tests.engine.frozen import draw_groups, perturbed_adapter
 from tests.engine.models.conftest import CheckpointOf
 from tests.engine.models.one_expert_rank import STAGES
 from tests.engine.models.proofs import run_spec_of
+from tests.engine.ranks import run_ranks
 from tests.engine.trainer.gradients_seen import GradientRecorder, relative_distance, whole_gradient
 from tests.engine.trainer.one_rank_of_many import one_step
 from worker.contracts.names import ModelFamily
 from worker.engine.trainer.engine import TrainerEngine
 
 pytestmark = pytest.mark.slow
-ROOT = Path(__file__).parents[3]
-WORLD_SIZE = 2
 
 
 def test_gradients_of_both_experts_equal_those_of_one_rank_in_every_stage(
@@ -37,34 +32,11 @@ def test_gradients_of_both_experts_equal_those_of_one_rank_in_every_stage(
     adapter = perturbed_adapter(spec, path, seed=1)
     groups, num_pairs = draw_groups(spec, path, adapter), spec.algebra.num_pairs_per_optimizer_step
     task = {"spec": spec, "path": path, "adapter": adapter, "groups": groups, "num_pairs": num_pairs}
-    torch.save(task, tmp_path / "task.pt")
     trainer = TrainerEngine(spec, path, 0, 1)
     trainer.load_adapter(adapter)
     recorder = GradientRecorder(trainer)
     one_step(trainer, groups, num_pairs)
-
-    port = free_port()
-    started = [
-        subprocess.Popen(
-            [
-                sys.executable,
-                "-m",
-                "tests.engine.models.one_expert_rank",
-                str(rank),
-                str(WORLD_SIZE),
-                str(port),
-                tmp_path,
-            ],
-            cwd=ROOT,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        for rank in range(WORLD_SIZE)
-    ]
-    outputs = [process.communicate(timeout=240)[0] for process in started]
-    assert [process.returncode for process in started] == [0] * WORLD_SIZE, "\n".join(outputs)
-    seen = [torch.load(tmp_path / f"rank-{rank}.pt", weights_only=False) for rank in range(WORLD_SIZE)]
+    seen = run_ranks("tests.engine.models.one_expert_rank", task, tmp_path)
     numels = [tensor.numel() for tensor in adapter.tensors.values()]
     for stage in STAGES:
         for whole in whole_gradient([rank[stage] for rank in seen], stage, numels):

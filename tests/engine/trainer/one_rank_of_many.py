@@ -1,15 +1,9 @@
-"""One trainer rank as a process of its own: `python -m tests.engine.trainer.one_rank_of_many RANK WORLD PORT FOLDER`.
+"""One of the ranks of `test_two_ranks`: takes the steps of its task in each case, and tells what it saw."""
 
-Takes the steps written in `FOLDER/task.pt` in each case and leaves what it saw in `FOLDER/rank-<rank>.pt`.
-"""
-
-import gc
-import sys
 from pathlib import Path
 from typing import Any
 
-import torch
-
+from tests.engine.ranks import serve
 from tests.engine.trainer.gradients_seen import GradientRecorder
 from tests.engine.trainer.state_seen import state_bytes
 from tests.engine.trainer.test_lending import lend
@@ -17,7 +11,6 @@ from worker.contracts.deepspeed import DeepSpeedSpec
 from worker.contracts.names import TrainerAssist
 from worker.contracts.run_spec import RunSpec
 from worker.engine.trainer.engine import TrainerEngine
-from worker.engine.trainer.process_group import destroy_process_group, init_process_group
 from worker.engine.types import GroupBatch
 
 
@@ -76,16 +69,9 @@ def run_case(task: dict[str, Any], case: Case, rank: int, world_size: int, folde
     return result
 
 
-def main(rank: int, world_size: int, port: int, folder: Path) -> None:
-    torch.set_num_threads(1)
-    # DeepSpeed collects garbage at every start in ZeRO 3, and the modules just imported are none.
-    gc.freeze()
-    init_process_group(rank, world_size, "127.0.0.1", port)
-    task = torch.load(folder / "task.pt", weights_only=False)
-    results = {case: run_case(task, case, rank, world_size, folder) for case in CASES}
-    torch.save(results, folder / f"rank-{rank}.pt")
-    destroy_process_group()
+def run(task: dict[str, Any], rank: int, world_size: int, folder: Path) -> dict[Case, dict[str, Any]]:
+    return {case: run_case(task, case, rank, world_size, folder) for case in CASES}
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), Path(sys.argv[4]))
+    serve(run)

@@ -1,17 +1,14 @@
 """Two ranks over gloo take the step that one rank takes, with unequal shares of the pairs, in every ZeRO stage."""
 
-import subprocess
-import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 from diffusers import FluxTransformer2DModel
 
-from tests.engine.conftest import free_port
 from tests.engine.frozen import draw_groups, perturbed_adapter
+from tests.engine.ranks import run_ranks
 from tests.engine.trainer.gradients_seen import GradientRecorder, relative_distance, whole_gradient
 from tests.engine.trainer.one_rank_of_many import CASES, Case
 from tests.engine.trainer.test_lending import fragment_of
@@ -21,7 +18,6 @@ from worker.engine.trainer.engine import TrainerEngine
 from worker.engine.types import GroupBatch, PublishedAdapter
 from worker.pipeline.memory import trainer_state
 
-ROOT = Path(__file__).parents[3]
 WORLD_SIZE = 2
 EACH_CASE = pytest.mark.parametrize("case", CASES)
 
@@ -61,22 +57,7 @@ def ranks(
         "groups": uneven,
         "num_pairs": NUM_PAIRS,
     }
-    torch.save(task, folder / "task.pt")
-    port = free_port()
-    module = "tests.engine.trainer.one_rank_of_many"
-    started = [
-        subprocess.Popen(
-            [sys.executable, "-m", module, str(rank), str(WORLD_SIZE), str(port), str(folder)],
-            cwd=ROOT,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        for rank in range(WORLD_SIZE)
-    ]
-    outputs = [process.communicate(timeout=240)[0] for process in started]
-    assert [process.returncode for process in started] == [0] * WORLD_SIZE, "\n".join(outputs)
-    return [torch.load(folder / f"rank-{rank}.pt", weights_only=False) for rank in range(WORLD_SIZE)]
+    return run_ranks("tests.engine.trainer.one_rank_of_many", task, folder, world_size=WORLD_SIZE)
 
 
 @pytest.fixture(scope="module")

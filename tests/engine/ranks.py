@@ -1,0 +1,69 @@
+"""Several trainer ranks over gloo, each a real process of its own: started by a test, joined, their results read.
+
+```text
+test ─ run_ranks(module, task) ─► python -m module RANK WORLD PORT FOLDER ─► serve(run) ─► run(task, …)
+     ◄─ what each rank returned ◄────────────── FOLDER/rank-<rank>.pt ◄──────┘
+```
+"""
+
+import gc
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from tests.engine.conftest import free_port
+from worker.engine.trainer.process_group import destroy_process_group, init_process_group
+
+ROOT = Path(__file__).resolve().parents[2]
+HANG_SECONDS = 280
+"""Ranks that wait for each other for ever must fail their test with what they printed, before pytest's limit does."""
+
+Run = Callable[[Any, int, int, Path], Any]
+"""(task, rank, world size, a folder that the ranks share) → what the test is handed."""
+
+
+def run_ranks(module: str, task: Any, folder: Path, *, world_size: int = 2) -> list[Any]:
+    """What each rank of `module` (which ends in `serve`) returned for `task`; fails with what they printed."""
+    torch.save(task, folder / "task.pt")
+    port = str(free_port())
+    with ExitStack() as stack:
+        started: list[subprocess.Popen[bytes]] = []
+        for rank in range(world_size):
+            log = stack.enter_context((folder / f"rank-{rank}.log").open("wb"))
+            command = [sys.executable, "-m", module, str(rank), str(world_size), port, str(folder)]
+            started.append(subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=subprocess.STDOUT))
+            stack.callback(started[-1].kill)
+        codes = _wait(started)
+    if codes != [0] * world_size:
+        printed = [(folder / f"rank-{rank}.log").read_text() for rank in range(world_size)]
+        pytest.fail(f"the ranks ended with {codes}:\n" + "\n".join(printed))
+    return [torch.load(folder / f"rank-{rank}.pt", weights_only=False) for rank in range(world_size)]
+
+
+def _wait(started: list[subprocess.Popen[bytes]]) -> list[int | None]:
+    """Their exit codes, as soon as all have ended or one has failed; `None` for one that still runs."""
+    deadline = time.monotonic() + HANG_SECONDS
+    while True:
+        codes = [process.poll() for process in started]
+        if None not in codes or any(codes) or time.monotonic() > deadline:
+            return codes
+        time.sleep(0.02)
+
+
+def serve(run: Run) -> None:
+    """The program of one rank."""
+    rank, world_size, port, folder = int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), Path(sys.argv[4])
+    torch.set_num_threads(1)
+    # DeepSpeed collects garbage at every start in ZeRO 3, and the modules just imported are none.
+    gc.freeze()
+    init_process_group(rank, world_size, "127.0.0.1", port)
+    result = run(torch.load(folder / "task.pt", weights_only=False), rank, world_size, folder)
+    torch.save(result, folder / f"rank-{rank}.pt")
+    destroy_process_group()
