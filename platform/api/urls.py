@@ -34,6 +34,7 @@ run_urls = [
     path("logs", telemetry.LogsView.as_view()),
     path("samples", gallery.SamplesView.as_view()),
     path("adapters", gallery.AdaptersView.as_view()),
+    path("adapters/<int:adapter_id>/archive", gallery.AdapterArchiveView.as_view()),
     path("checkpoints", gallery.CheckpointsView.as_view()),
     path("artifacts/<path:path>", gallery.ArtifactView.as_view()),
     path("try", gallery.TryView.as_view()),

@@ -5,8 +5,7 @@ depends on a condition, are answered with the whole, which is always allowed.
 """
 
 import re
-from collections.abc import AsyncIterator, Iterator
-from typing import IO
+from collections.abc import AsyncIterator, Iterator, Sequence
 
 from asgiref.sync import sync_to_async
 from django.core.handlers.asgi import ASGIRequest
@@ -14,29 +13,29 @@ from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpRespons
 from django.http.response import HttpResponseBase
 
 from gallery import storage
+from gallery.pieces import Kept, Piece, chunks
 
 _RANGE = re.compile(r"bytes=(\d*)-(\d*)")
 
 
 def bytes_response(
-    request: HttpRequest, storage_key: str, content_type: str, num_bytes: int, *, download_as: str = ""
+    request: HttpRequest, pieces: Sequence[Piece], content_type: str, *, download_as: str = ""
 ) -> HttpResponseBase:
-    """The bytes under `storage_key`, or the part asked for; with `download_as` browsers save them under that name.
+    """The bytes of all pieces, or the part asked for; with `download_as` browsers save them under that name.
 
     Raises:
-        Http404: the storage holds them no longer.
+        Http404: the storage holds some of them no longer.
     """
+    if storage.missing([piece.storage_key for piece in pieces if isinstance(piece, Kept)]):
+        raise Http404("the file is gone from the artifact storage")
+    num_bytes = sum(piece.num_bytes for piece in pieces)
     part = _asked_part(request, num_bytes)
     if part is not None and not part:
         return HttpResponse(status=416, headers={"Content-Range": f"bytes */{num_bytes}"})
-    try:
-        file = storage.open_to_read(storage_key)
-    except FileNotFoundError as error:
-        raise Http404("the file is gone from the artifact storage") from error
     sent = range(num_bytes) if part is None else part
     # Django would read a plain iterator whole before it answers over ASGI.
     body: Iterator[bytes] | AsyncIterator[bytes]
-    body = _chunks_async(file, sent) if isinstance(request, ASGIRequest) else storage.chunks(file, sent)
+    body = _chunks_async(pieces, sent) if isinstance(request, ASGIRequest) else chunks(pieces, sent)
     response = StreamingHttpResponse(body, content_type=content_type)
     response["Content-Length"] = str(len(sent))
     response["Accept-Ranges"] = "bytes"
@@ -60,8 +59,8 @@ def _asked_part(request: HttpRequest, num_bytes: int) -> range | None:
     return range(int(asked[1]), stop)
 
 
-async def _chunks_async(file: IO[bytes], part: range) -> AsyncIterator[bytes]:
-    chunks = storage.chunks(file, part)
-    read = sync_to_async(lambda: next(chunks, None), thread_sensitive=False)
+async def _chunks_async(pieces: Sequence[Piece], part: range) -> AsyncIterator[bytes]:
+    left = chunks(pieces, part)
+    read = sync_to_async(lambda: next(left, None), thread_sensitive=False)
     while (chunk := await read()) is not None:
         yield chunk

@@ -3,6 +3,7 @@
 A sample or adapter names its artifact by (run, attempt, path): its event may be stored before or after the bytes are.
 """
 
+import posixpath
 import uuid
 
 from django.conf import settings
@@ -10,6 +11,7 @@ from django.db import models
 from django.utils import timezone
 
 from runs.models import Run
+from worker.contracts.events import AdapterFile
 
 
 class Artifact(models.Model):
@@ -59,21 +61,38 @@ class Sample(models.Model):
 
 
 class Adapter(models.Model):
-    """A LoRA in diffusers format that users download."""
+    """A policy version in diffusers format that users download: a LoRA file, or a folder of the whole transformer."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="adapters")
     stream_seq = models.PositiveBigIntegerField()
     attempt = models.PositiveIntegerField()
     batch = models.PositiveIntegerField()
     policy_version = models.PositiveIntegerField()
-    artifact_path = models.CharField(max_length=300)
+    artifact_path = models.CharField(max_length=300, help_text="The one file; of several, the folder they lie in.")
     sha256 = models.CharField(max_length=64)
-    num_bytes = models.PositiveBigIntegerField()
+    num_bytes = models.PositiveBigIntegerField(help_text="Of all files together.")
+    files = models.JSONField(default=list, help_text="As the event told them; empty before there were several.")
     final = models.BooleanField(default=False)
     at = models.FloatField()
 
     class Meta:
         indexes = [models.Index(fields=["run", "-stream_seq"], name="adapter_newest")]
+
+    @property
+    def all_files(self) -> tuple[AdapterFile, ...]:
+        """Never empty: of a version told as one artifact, that one."""
+        if not self.files:
+            name = posixpath.basename(self.artifact_path)
+            return (AdapterFile(path=name, sha256=self.sha256, num_bytes=self.num_bytes),)
+        return tuple(AdapterFile.model_validate(file) for file in self.files)
+
+    @property
+    def is_lora(self) -> bool:
+        return len(self.all_files) == 1
+
+    def artifact_of(self, file: AdapterFile) -> str:
+        """The artifact path of one of the version's files."""
+        return self.artifact_path if self.is_lora else f"{self.artifact_path}/{file.path}"
 
 
 class CheckpointRecord(models.Model):

@@ -29,8 +29,8 @@ def record_samples(context: EventContext, event: SamplesEvent) -> None:
 
 
 def record_adapter(context: EventContext, event: AdapterEvent) -> None:
-    """One row a file: told again it is the same file, and perhaps the final one now."""
-    told = event.model_dump(include={"batch", "policy_version", "sha256", "num_bytes", "final"})
+    """One row a place: told again it is the same version, and perhaps the final one now."""
+    told = event.model_dump(include={"batch", "policy_version", "sha256", "num_bytes", "final", "files"})
     Adapter.objects.update_or_create(
         run_id=context.run_id,
         attempt=context.attempt,

@@ -113,6 +113,12 @@ def open_to_read(key: str) -> IO[bytes]:
     return file
 
 
+def missing(keys: Sequence[str]) -> list[str]:
+    """Those of the keys under which nothing lies any more."""
+    filesystem, root = _filesystem()
+    return [key for key in keys if not filesystem.exists(f"{root}/{key}")]
+
+
 def read_all(keys: Sequence[str]) -> dict[str, bytes]:
     """The whole content of small files by key, read at once where the storage can; those that are gone are left out."""
     if not keys:

@@ -15,6 +15,7 @@ from gallery.artifacts import find_artifact
 from gallery.downloads import bytes_response
 from gallery.ingest_views import announced, upload
 from gallery.models import Try
+from gallery.pieces import Kept
 from telemetry.ingest_views import bearer_token, refusal
 from worker.contracts.ingest import BootstrapRequest
 from worker.contracts.tries import TryDone
@@ -43,7 +44,7 @@ def adapter(request: HttpRequest, try_id: UUID) -> HttpResponseBase:
     artifact = find_artifact(trial.run_id, trial.adapter.artifact_path, trial.adapter.attempt)
     if artifact is None:
         return refusal(404, f"the adapter's file {trial.adapter.artifact_path} was never uploaded")
-    return bytes_response(request, artifact.storage_key, artifact.content_type, artifact.num_bytes)
+    return bytes_response(request, [Kept(artifact.storage_key, artifact.num_bytes)], artifact.content_type)
 
 
 @csrf_exempt

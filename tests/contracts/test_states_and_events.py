@@ -1,9 +1,12 @@
 """The transition table and the event union keep the promises the web and the driver build on."""
 
+import hashlib
+from typing import Any
+
 import pytest
 from pydantic import ValidationError
 
-from worker.contracts.events import MetricsEvent, run_event_adapter
+from worker.contracts.events import AdapterEvent, AdapterFile, MetricsEvent, listing_sha256, run_event_adapter
 from worker.contracts.spans import IdleCause, Span, SpanKind
 from worker.contracts.states import LEGAL_MOVES, TERMINAL_STATES, RunState, is_legal
 
@@ -48,3 +51,48 @@ def test_an_idle_span_needs_its_cause_and_others_must_not_have_one() -> None:
 def test_a_span_does_not_run_backwards() -> None:
     with pytest.raises(ValidationError, match="does not run backwards"):
         Span(lane="rollout-0", kind=SpanKind.TRAIN, start=2, end=1)
+
+
+SHARDS = (
+    AdapterFile(path="transformer/config.json", sha256="a" * 64, num_bytes=2),
+    AdapterFile(path="transformer/1.safetensors", sha256="b" * 64, num_bytes=40),
+)
+LORA = AdapterFile(path="lora.safetensors", sha256="c" * 64, num_bytes=8)
+
+
+def told(files: tuple[AdapterFile, ...], **changes: Any) -> AdapterEvent:
+    body = {"seq": 1, "at": 0.0, "batch": 1, "policy_version": 1, "final": True, "files": files, "num_bytes": 42}
+    return AdapterEvent(**{**body, "artifact": "adapters/v1", "sha256": listing_sha256(files), **changes})
+
+
+def test_several_files_are_one_version_with_the_checksum_of_their_listing() -> None:
+    listing = f"{'b' * 64}  transformer/1.safetensors\n{'a' * 64}  transformer/config.json\n"
+    assert listing_sha256(SHARDS) == hashlib.sha256(listing.encode()).hexdigest()
+    event = told(SHARDS)
+    assert run_event_adapter.validate_json(event.model_dump_json()) == event
+
+
+def test_a_version_told_before_there_were_several_files_still_loads() -> None:
+    assert told((), artifact="adapters/v1/lora.safetensors", sha256="c" * 64, num_bytes=8).files == ()
+
+
+@pytest.mark.parametrize(
+    ("files", "changes", "problem"),
+    [
+        (SHARDS, {"num_bytes": 41}, "`num_bytes` must be 42"),
+        (SHARDS, {"sha256": "d" * 64}, "`sha256` must be that of `files`"),
+        ((SHARDS[0], SHARDS[0]), {}, "each path once"),
+        ((LORA,), {"num_bytes": 8, "sha256": LORA.sha256}, "must name the file that `artifact` is"),
+    ],
+)
+def test_files_that_do_not_add_up_are_refused(
+    files: tuple[AdapterFile, ...], changes: dict[str, Any], problem: str
+) -> None:
+    with pytest.raises(ValidationError, match=problem):
+        told(files, **changes)
+
+
+@pytest.mark.parametrize("path", ["../secret", "/etc/x", "a//b", "a/.hidden", ""])
+def test_a_file_lies_within_its_folder(path: str) -> None:
+    with pytest.raises(ValidationError, match="path"):
+        AdapterFile(path=path, sha256="a" * 64, num_bytes=1)

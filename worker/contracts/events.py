@@ -3,10 +3,14 @@
 The driver never waits for the web: events are spooled to disk and posted in batches (see `worker.contracts.ingest`).
 """
 
+import hashlib
+import posixpath
+from collections.abc import Iterable
 from enum import StrEnum
-from typing import Annotated, Literal
+from operator import attrgetter
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, TypeAdapter
+from pydantic import Field, StringConstraints, TypeAdapter, model_validator
 
 from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.base import Contract, Count, Index, Name
@@ -150,16 +154,55 @@ class PublishEvent(Event):
     seconds: float
 
 
+class AdapterFile(Contract):
+    """One file of a policy version that users download."""
+
+    path: Annotated[str, StringConstraints(pattern=r"^\w[\w.-]*(/\w[\w.-]*)*$", max_length=200)]
+    """Relative to the version's folder: `pytorch_lora_weights.safetensors`, `transformer/config.json`."""
+    sha256: str
+    num_bytes: Index
+
+
+def listing_sha256(files: Iterable[AdapterFile]) -> str:
+    """One checksum for several files: sha256 of what `sha256sum` prints for them, a line a file, in order of paths."""
+    lines = (f"{file.sha256}  {file.path}\n" for file in sorted(files, key=attrgetter("path")))
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
 class AdapterEvent(Event):
-    """A LoRA in diffusers format that users download."""
+    """A policy version in diffusers format that users download: one LoRA file, or a folder of the whole transformer."""
 
     type: Literal["adapter"] = "adapter"
     batch: Index
     policy_version: Index
     artifact: str
+    """Artifact path of the LoRA file; of several files, the folder that they lie in."""
     sha256: str
+    """Of the LoRA file; of several files, their `listing_sha256`."""
     num_bytes: Index
+    """Of all files together."""
     final: bool
+    files: tuple[AdapterFile, ...] = ()
+    """Each with its own artifact, `<folder>/<path>`. One is a LoRA, several are weights in shards beside config and
+    index. Empty: told before there were several; `artifact` is the only one."""
+
+    @model_validator(mode="after")
+    def _files_add_up(self) -> Self:
+        if not self.files:
+            return self
+        paths = [file.path for file in self.files]
+        if len(set(paths)) != len(paths):
+            raise ValueError(f"`files` must name each path once, got {', '.join(sorted(paths))}")
+        total = sum(file.num_bytes for file in self.files)
+        if total != self.num_bytes:
+            raise ValueError(f"`num_bytes` must be {total}, the sum over `files`, got {self.num_bytes}")
+        is_one = len(self.files) == 1
+        if is_one and paths[0] != posixpath.basename(self.artifact):
+            raise ValueError(f"`files` of one must name the file that `artifact` is, got {paths[0]}, {self.artifact}")
+        expected = self.files[0].sha256 if is_one else listing_sha256(self.files)
+        if self.sha256 != expected:
+            raise ValueError(f"`sha256` must be that of `files`, {expected}, got {self.sha256}")
+        return self
 
 
 class CheckpointEvent(Event):

@@ -9,6 +9,8 @@ from rest_framework import serializers
 from gallery import tries
 from gallery.models import Adapter, CheckpointRecord, Sample, Try, TryImage, TryState
 from gallery.storage import content_type
+from worker.contracts.events import AdapterFile
+from worker.contracts.names import Tuning
 from worker.contracts.tries import MAX_TRY_PROMPTS, MAX_TRY_SAMPLES
 
 PURPOSES = ("train", "evaluate", "request")
@@ -78,16 +80,55 @@ class SamplesBody(serializers.Serializer[Any]):
     results = SampleBody(many=True)
 
 
+class AdapterFileBody(serializers.Serializer[Any]):
+    path = serializers.CharField(help_text="Within the version's folder.")
+    num_bytes = serializers.IntegerField()
+    sha256 = serializers.CharField()
+    url = serializers.CharField()
+
+
 class AdapterBody(serializers.ModelSerializer[Any]):
-    url = serializers.SerializerMethodField()
+    tuning = serializers.SerializerMethodField(help_text="`lora`: one file; `full`: the whole transformer, in several.")
+    files = serializers.SerializerMethodField()
+    url = serializers.SerializerMethodField(help_text="The LoRA file; of several files, all of them as one tar.")
+    archive_url = serializers.SerializerMethodField(help_text="All files as one uncompressed tar.")
     created_at = serializers.FloatField(source="at", help_text="Unix seconds.")
 
     class Meta:
         model = Adapter
-        fields = ["attempt", "batch", "policy_version", "final", "num_bytes", "sha256", "url", "created_at"]
+        fields = [
+            "id",
+            "attempt",
+            "batch",
+            "policy_version",
+            "tuning",
+            "final",
+            "num_bytes",
+            "sha256",
+            "files",
+            "url",
+            "archive_url",
+            "created_at",
+        ]
+
+    @extend_schema_field(serializers.ChoiceField([tuning.value for tuning in Tuning]))
+    def get_tuning(self, adapter: Adapter) -> str:
+        return (Tuning.LORA if adapter.is_lora else Tuning.FULL).value
+
+    @extend_schema_field(AdapterFileBody(many=True))
+    def get_files(self, adapter: Adapter) -> list[dict[str, Any]]:
+        def url(file: AdapterFile) -> str:
+            return artifact_url(adapter.run_id, adapter.artifact_of(file), adapter.attempt)
+
+        return [{**file.model_dump(), "url": url(file)} for file in adapter.all_files]
 
     def get_url(self, adapter: Adapter) -> str:
+        if not adapter.is_lora:
+            return self.get_archive_url(adapter)
         return artifact_url(adapter.run_id, adapter.artifact_path, adapter.attempt)
+
+    def get_archive_url(self, adapter: Adapter) -> str:
+        return f"/api/v1/runs/{adapter.run_id}/adapters/{adapter.pk}/archive"
 
 
 class CheckpointBody(serializers.ModelSerializer[Any]):

@@ -5,6 +5,7 @@ from uuid import UUID
 
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
+from django.utils.text import get_valid_filename
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import NotFound
@@ -16,9 +17,11 @@ from api.serializers import gallery as bodies
 from api.serializers.pages import page_of
 from api.views.telemetry import RunDataView
 from gallery import selectors, tries
+from gallery.archives import CONTENT_TYPE, ENDING, ArchiveIncomplete, archive
 from gallery.artifacts import find_artifact
 from gallery.downloads import bytes_response
 from gallery.inline import sample_uris, try_uris
+from gallery.pieces import Kept
 from gallery.storage import content_type
 
 ONE_YEAR_SECONDS = 31_536_000
@@ -40,9 +43,26 @@ class SamplesView(RunDataView):
 class AdaptersView(RunDataView):
     @extend_schema(responses=page_of(bodies.AdapterBody))
     def get(self, request: Request, run_id: UUID) -> Response:
-        """LoRAs in diffusers format, newest first."""
+        """What was trained, in diffusers format, newest first: LoRAs, or whole transformers in several files."""
         rows = selectors.adapters(self.run(run_id).pk)
         return Response({"next": None, "results": bodies.AdapterBody(rows, many=True).data})
+
+
+class AdapterArchiveView(RunDataView):
+    @extend_schema(responses={(200, CONTENT_TYPE): OpenApiTypes.BINARY})
+    def get(self, request: Request, run_id: UUID, adapter_id: int) -> HttpResponseBase:
+        """All files of one version as an uncompressed tar, made while it is sent; a part may be asked for."""
+        run = self.run(run_id)
+        adapter = selectors.adapters(run.pk).filter(pk=adapter_id).first()
+        if adapter is None:
+            raise NotFound("no such version of this run")
+        folder = f"{get_valid_filename(run.name)}-v{adapter.policy_version}"
+        try:
+            pieces = archive(adapter, folder)
+        except ArchiveIncomplete as error:
+            raise NotFound(str(error)) from error
+        response = bytes_response(request._request, pieces, CONTENT_TYPE, download_as=f"{folder}{ENDING}")
+        return _cached(response, f"{adapter.sha256}-{folder}", for_ever=False)
 
 
 class CheckpointsView(RunDataView):
@@ -67,9 +87,8 @@ class ArtifactView(RunDataView):
         else:
             response = bytes_response(
                 request._request,
-                artifact.storage_key,
+                [Kept(artifact.storage_key, artifact.num_bytes)],
                 artifact.content_type,
-                artifact.num_bytes,
                 download_as="" if artifact.content_type.startswith(("image/", "video/")) else posixpath.basename(path),
             )
         return _cached(response, artifact.sha256, for_ever="attempt" in asked)
@@ -99,7 +118,7 @@ class TryImageView(RunDataView):
         if image is None:
             raise NotFound("no such picture")
         media_type = content_type(image.storage_key)
-        response = bytes_response(request._request, image.storage_key, media_type, image.num_bytes)
+        response = bytes_response(request._request, [Kept(image.storage_key, image.num_bytes)], media_type)
         return _cached(response, f"{try_id}-{name}", for_ever=True)
 
 

@@ -1,6 +1,7 @@
 """A run's telemetry and files over REST, in the shapes the pages read."""
 
 import hashlib
+import tarfile
 from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
@@ -160,6 +161,21 @@ def test_adapters_are_saved_as_files(api: APIClient, run: Run) -> None:
     assert saved.getvalue() == b"lora"
     assert saved.headers["Content-Disposition"] == 'attachment; filename="pytorch_lora_weights.safetensors"'
     assert saved.headers["X-Content-Type-Options"] == "nosniff"
+
+
+def test_a_version_is_one_archive_too(api: APIClient, run: Run) -> None:
+    (adapter,) = get(api, run, "adapters")["results"]
+    assert adapter["tuning"] == "lora"
+    assert [(file["path"], file["url"]) for file in adapter["files"]] == [
+        ("pytorch_lora_weights.safetensors", adapter["url"])
+    ]
+    saved = api.get(adapter["archive_url"])
+    assert saved.headers["Content-Type"] == "application/x-tar"
+    folder = f"{run.name.replace(' ', '_')}-v1"
+    assert saved.headers["Content-Disposition"] == f'attachment; filename="{folder}.tar"'
+    with tarfile.open(fileobj=BytesIO(saved.getvalue())) as tar:
+        assert tar.getnames() == [f"{folder}/pytorch_lora_weights.safetensors"]
+    assert api.get(f"/api/v1/runs/{run.pk}/adapters/{adapter['id'] + 1}/archive").status_code == 404
 
 
 def test_checkpoints(api: APIClient, run: Run) -> None:

@@ -11,6 +11,7 @@ from gallery.models import Adapter, CheckpointRecord, Sample
 from runs.models import Attempt, Run
 from runs.secrets import hash_secret
 from telemetry.ingest import ingest
+from worker.contracts.events import AdapterFile, listing_sha256
 from worker.contracts.ingest import IngestBatch
 
 pytestmark = pytest.mark.django_db
@@ -82,6 +83,22 @@ def test_a_file_told_twice_is_one_row_and_final_once_it_was_so_told(
     )
     assert [(adapter.batch, adapter.final) for adapter in selectors.adapters(run.pk)] == [(2, True), (1, False)]
     assert [row.num_bytes for row in selectors.checkpoints(run.pk)] == [9]
+
+
+def test_a_version_in_several_files_keeps_them(
+    run: Run, report: Callable[..., None], adapter_event: Callable[..., dict[str, Any]]
+) -> None:
+    files = (
+        AdapterFile(path="transformer/config.json", sha256="b" * 64, num_bytes=2),
+        AdapterFile(path="transformer/1.safetensors", sha256="c" * 64, num_bytes=40),
+    )
+    told = {"sha256": listing_sha256(files), "num_bytes": 42, "files": [file.model_dump() for file in files]}
+    report(adapter_event(), adapter_event("adapters/v2", **told))
+    whole, lora = selectors.adapters(run.pk)
+    assert (whole.all_files, whole.is_lora) == (files, False)
+    assert whole.artifact_of(files[0]) == "adapters/v2/transformer/config.json"
+    assert lora.is_lora
+    assert [lora.artifact_of(file) for file in lora.all_files] == [lora.artifact_path]
 
 
 def test_everything_goes_with_the_run(

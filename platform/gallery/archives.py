@@ -1,0 +1,43 @@
+"""All files of a policy version as one uncompressed tar, written while it is read: no part of it is ever kept.
+
+    header │ bytes of the file │ padding │ header │ … │ two empty blocks
+
+Invariant: the archive of a version is the same bytes each time, so a download that broke off goes on where it was.
+"""
+
+import tarfile
+
+from gallery.models import Adapter, Artifact
+from gallery.pieces import Kept, Literal, Piece
+
+ENDING = ".tar"
+CONTENT_TYPE = "application/x-tar"
+
+
+class ArchiveIncomplete(Exception):
+    """A file that the version names was never uploaded, or is another one; says which."""
+
+
+def archive(adapter: Adapter, folder: str) -> list[Piece]:
+    """The pieces of the tar, in order; every file lies below `folder` in it.
+
+    Raises:
+        ArchiveIncomplete: a file is missing, or has another checksum than was told.
+    """
+    paths = [adapter.artifact_of(file) for file in adapter.all_files]
+    rows = Artifact.objects.filter(run=adapter.run_id, attempt=adapter.attempt, path__in=paths)
+    stored = {artifact.path: artifact for artifact in rows}
+    pieces: list[Piece] = []
+    for file, path in zip(adapter.all_files, paths, strict=True):
+        artifact = stored.get(path)
+        if artifact is None or artifact.sha256 != file.sha256:
+            problem = "was never uploaded" if artifact is None else "is not the file that the version names"
+            raise ArchiveIncomplete(f"`{path}` {problem}: download the others one by one")
+        header = tarfile.TarInfo(f"{folder}/{file.path}")
+        header.size, header.mtime, header.mode = artifact.num_bytes, int(adapter.at), 0o644
+        pieces += [
+            Literal(header.tobuf(tarfile.PAX_FORMAT)),
+            Kept(artifact.storage_key, artifact.num_bytes),
+            Literal(bytes(-artifact.num_bytes % tarfile.BLOCKSIZE)),
+        ]
+    return [*pieces, Literal(bytes(2 * tarfile.BLOCKSIZE))]

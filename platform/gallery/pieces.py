@@ -1,0 +1,46 @@
+"""What a download is made of: bytes at hand and bytes in the artifact storage, one after the other, read in chunks."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from gallery import storage
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """Bytes at hand."""
+
+    content: bytes
+
+    @property
+    def num_bytes(self) -> int:
+        return len(self.content)
+
+    def chunks(self, part: range) -> Iterator[bytes]:
+        yield self.content[part.start : part.stop]
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Bytes that the artifact storage holds, opened only while they are read."""
+
+    storage_key: str
+    num_bytes: int
+
+    def chunks(self, part: range) -> Iterator[bytes]:
+        """Raises `FileNotFoundError` when the bytes are gone."""
+        yield from storage.chunks(storage.open_to_read(self.storage_key), part)
+
+
+Piece = Literal | Kept
+
+
+def chunks(pieces: Sequence[Piece], part: range) -> Iterator[bytes]:
+    """The bytes at the places of `part`, counted over all pieces."""
+    start = 0
+    for piece in pieces:
+        stop = start + piece.num_bytes
+        wanted = range(max(part.start, start) - start, min(part.stop, stop) - start)
+        if wanted:
+            yield from piece.chunks(wanted)
+        start = stop

@@ -1,0 +1,96 @@
+"""A version in several files leaves as one tar, made while it is sent."""
+
+import hashlib
+import tarfile
+from collections.abc import Callable
+from io import BytesIO
+from typing import Any
+
+import pytest
+from django.http import StreamingHttpResponse
+from django.test import RequestFactory
+
+from gallery.archives import ArchiveIncomplete, archive
+from gallery.downloads import bytes_response
+from gallery.models import Adapter
+from runs.models import Run
+from worker.contracts.events import AdapterFile, listing_sha256
+
+pytestmark = pytest.mark.django_db
+FOLDER = "adapters/v3"
+LONG_NAME = f"{'transformer_' * 9}.json"
+SHARDS = {
+    "transformer/config.json": b"{}",
+    "transformer/model-00001-of-00002.safetensors": bytes(range(256)) * 8192,
+    "transformer/model-00002-of-00002.safetensors": b"",
+    f"transformer/{LONG_NAME}": b"a name of more than a hundred characters",
+}
+
+
+def listed(contents: dict[str, bytes]) -> tuple[AdapterFile, ...]:
+    return tuple(
+        AdapterFile(path=path, sha256=hashlib.sha256(content).hexdigest(), num_bytes=len(content))
+        for path, content in contents.items()
+    )
+
+
+@pytest.fixture
+def whole(
+    run: Run, put: Callable[..., Any], report: Callable[..., None], adapter_event: Callable[..., dict[str, Any]]
+) -> Adapter:
+    """A version of all weights, uploaded and told."""
+    for path, content in SHARDS.items():
+        put(f"{FOLDER}/{path}", content)
+    files = listed(SHARDS)
+    report(
+        adapter_event(
+            FOLDER,
+            sha256=listing_sha256(files),
+            num_bytes=sum(file.num_bytes for file in files),
+            files=[file.model_dump() for file in files],
+        )
+    )
+    return Adapter.objects.get(run=run)
+
+
+def content_of(adapter: Adapter, **headers: str) -> bytes:
+    request = RequestFactory().get("/", headers=headers)
+    response = bytes_response(request, archive(adapter, "mine-v3"), "application/x-tar")
+    assert isinstance(response, StreamingHttpResponse)
+    content = response.getvalue()
+    assert response.headers["Content-Length"] == str(len(content))
+    return content
+
+
+def test_tar_unpacks_it_as_it_was_uploaded(whole: Adapter) -> None:
+    with tarfile.open(fileobj=BytesIO(content_of(whole))) as tar:
+        unpacked = {member.name: tar.extractfile(member) for member in tar}
+        found = {name: file.read() for name, file in unpacked.items() if file is not None}
+    assert found == {f"mine-v3/{path}": content for path, content in SHARDS.items()}
+
+
+def test_a_download_that_broke_off_goes_on(whole: Adapter) -> None:
+    content = content_of(whole)
+    assert content[:1000] + content_of(whole, Range="bytes=1000-") == content
+
+
+def test_a_version_of_one_file_is_an_archive_too(trained: Run) -> None:
+    with tarfile.open(fileobj=BytesIO(content_of(Adapter.objects.get(run=trained)))) as tar:
+        assert tar.getnames() == ["mine-v3/pytorch_lora_weights.safetensors"]
+
+
+def test_no_archive_of_what_was_never_uploaded(
+    run: Run, report: Callable[..., None], adapter_event: Callable[..., dict[str, Any]]
+) -> None:
+    report(adapter_event())
+    with pytest.raises(ArchiveIncomplete, match=r"pytorch_lora_weights\.safetensors.*never uploaded"):
+        archive(Adapter.objects.get(run=run), "mine")
+
+
+def test_nor_of_another_file_than_the_one_told(
+    run: Run, put: Callable[..., Any], report: Callable[..., None], adapter_event: Callable[..., dict[str, Any]]
+) -> None:
+    put("adapters/final/pytorch_lora_weights.safetensors", b"others")
+    report(adapter_event())
+    with pytest.raises(ArchiveIncomplete, match="not the file"):
+        archive(Adapter.objects.get(run=run), "mine")
