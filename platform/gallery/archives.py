@@ -7,6 +7,8 @@ Invariant: the archive of a version is the same bytes each time, so a download t
 
 import tarfile
 
+from django.utils.text import get_valid_filename
+
 from gallery.models import Adapter, Artifact
 from gallery.pieces import Kept, Literal, Piece
 
@@ -18,8 +20,13 @@ class ArchiveIncomplete(Exception):
     """A file that the version names was never uploaded, or is another one; says which."""
 
 
-def archive(adapter: Adapter, folder: str) -> list[Piece]:
-    """The pieces of the tar, in order; every file lies below `folder` in it.
+def folder_of(adapter: Adapter) -> str:
+    """What the archive unpacks to: a plain name for any file system."""
+    return get_valid_filename(f"{adapter.run.name}-v{adapter.policy_version}").lstrip(".")
+
+
+def archive(adapter: Adapter) -> list[Piece]:
+    """The pieces of the tar, in order; every file lies below `folder_of` in it.
 
     Raises:
         ArchiveIncomplete: a file is missing, or has another checksum than was told.
@@ -33,7 +40,7 @@ def archive(adapter: Adapter, folder: str) -> list[Piece]:
         if artifact is None or artifact.sha256 != file.sha256:
             problem = "was never uploaded" if artifact is None else "is not the file that the version names"
             raise ArchiveIncomplete(f"`{path}` {problem}: download the others one by one")
-        header = tarfile.TarInfo(f"{folder}/{file.path}")
+        header = tarfile.TarInfo(f"{folder_of(adapter)}/{file.path}")
         header.size, header.mtime, header.mode = artifact.num_bytes, int(adapter.at), 0o644
         pieces += [
             Literal(header.tobuf(tarfile.PAX_FORMAT)),

@@ -11,6 +11,7 @@ from asgiref.sync import sync_to_async
 from django.core.handlers.asgi import ASGIRequest
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
+from django.utils.http import content_disposition_header
 
 from gallery import storage
 from gallery.pieces import Kept, Piece, chunks
@@ -43,8 +44,8 @@ def bytes_response(
     if part is not None:
         response.status_code = 206
         response["Content-Range"] = f"bytes {part.start}-{part.stop - 1}/{num_bytes}"
-    if download_as:
-        response["Content-Disposition"] = f'attachment; filename="{download_as}"'
+    if disposition := content_disposition_header(bool(download_as), download_as):
+        response["Content-Disposition"] = disposition
     return response
 
 

@@ -26,8 +26,8 @@ def samples(run_id: UUID, *, purpose: str = "", batches: Collection[int] = ()) -
 
 
 def adapters(run_id: UUID) -> QuerySet[Adapter]:
-    """Newest first."""
-    return Adapter.objects.filter(run_id=run_id).order_by("-stream_seq")
+    """Newest first, with their run."""
+    return Adapter.objects.filter(run_id=run_id).select_related("run").order_by("-stream_seq")
 
 
 def checkpoints(run_id: UUID) -> QuerySet[CheckpointRecord]:

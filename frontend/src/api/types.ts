@@ -245,13 +245,29 @@ export interface StreamItem {
   readonly body: Record<string, unknown>;
 }
 
-export interface Adapter {
-  readonly batch: number;
-  readonly policy_version: number;
-  readonly final: boolean;
+export interface AdapterFile {
+  /** Within the version's folder. */
+  readonly path: string;
   readonly num_bytes: number;
   readonly sha256: string;
   readonly url: string;
+}
+
+export interface Adapter {
+  readonly id: number;
+  readonly batch: number;
+  readonly policy_version: number;
+  /** lora: one file; full: the whole transformer, in several. */
+  readonly tuning: "lora" | "full";
+  readonly final: boolean;
+  readonly num_bytes: number;
+  readonly sha256: string;
+  readonly files: readonly AdapterFile[];
+  /** What the archive unpacks to. */
+  readonly folder: string;
+  /** The LoRA file; of several files, all of them as one tar. */
+  readonly url: string;
+  readonly archive_url: string;
   readonly created_at: number;
 }
 

@@ -7,6 +7,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from gallery import tries
+from gallery.archives import folder_of
 from gallery.models import Adapter, CheckpointRecord, Sample, Try, TryImage, TryState
 from gallery.storage import content_type
 from worker.contracts.events import AdapterFile
@@ -90,6 +91,7 @@ class AdapterFileBody(serializers.Serializer[Any]):
 class AdapterBody(serializers.ModelSerializer[Any]):
     tuning = serializers.SerializerMethodField(help_text="`lora`: one file; `full`: the whole transformer, in several.")
     files = serializers.SerializerMethodField()
+    folder = serializers.SerializerMethodField(help_text="What the archive unpacks to.")
     url = serializers.SerializerMethodField(help_text="The LoRA file; of several files, all of them as one tar.")
     archive_url = serializers.SerializerMethodField(help_text="All files as one uncompressed tar.")
     created_at = serializers.FloatField(source="at", help_text="Unix seconds.")
@@ -106,6 +108,7 @@ class AdapterBody(serializers.ModelSerializer[Any]):
             "num_bytes",
             "sha256",
             "files",
+            "folder",
             "url",
             "archive_url",
             "created_at",
@@ -121,6 +124,9 @@ class AdapterBody(serializers.ModelSerializer[Any]):
             return artifact_url(adapter.run_id, adapter.artifact_of(file), adapter.attempt)
 
         return [{**file.model_dump(), "url": url(file)} for file in adapter.all_files]
+
+    def get_folder(self, adapter: Adapter) -> str:
+        return folder_of(adapter)
 
     def get_url(self, adapter: Adapter) -> str:
         if not adapter.is_lora:

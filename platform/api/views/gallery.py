@@ -5,7 +5,6 @@ from uuid import UUID
 
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
-from django.utils.text import get_valid_filename
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import NotFound
@@ -17,7 +16,7 @@ from api.serializers import gallery as bodies
 from api.serializers.pages import page_of
 from api.views.telemetry import RunDataView
 from gallery import selectors, tries
-from gallery.archives import CONTENT_TYPE, ENDING, ArchiveIncomplete, archive
+from gallery.archives import CONTENT_TYPE, ENDING, ArchiveIncomplete, archive, folder_of
 from gallery.artifacts import find_artifact
 from gallery.downloads import bytes_response
 from gallery.inline import sample_uris, try_uris
@@ -56,9 +55,9 @@ class AdapterArchiveView(RunDataView):
         adapter = selectors.adapters(run.pk).filter(pk=adapter_id).first()
         if adapter is None:
             raise NotFound("no such version of this run")
-        folder = f"{get_valid_filename(run.name)}-v{adapter.policy_version}"
+        folder = folder_of(adapter)
         try:
-            pieces = archive(adapter, folder)
+            pieces = archive(adapter)
         except ArchiveIncomplete as error:
             raise NotFound(str(error)) from error
         response = bytes_response(request._request, pieces, CONTENT_TYPE, download_as=f"{folder}{ENDING}")

@@ -175,6 +175,7 @@ def test_a_version_is_one_archive_too(api: APIClient, run: Run) -> None:
     assert saved.headers["Content-Disposition"] == f'attachment; filename="{folder}.tar"'
     with tarfile.open(fileobj=BytesIO(saved.getvalue())) as tar:
         assert tar.getnames() == [f"{folder}/pytorch_lora_weights.safetensors"]
+    assert adapter["folder"] == folder
     assert api.get(f"/api/v1/runs/{run.pk}/adapters/{adapter['id'] + 1}/archive").status_code == 404
 
 

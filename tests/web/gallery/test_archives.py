@@ -10,7 +10,7 @@ import pytest
 from django.http import StreamingHttpResponse
 from django.test import RequestFactory
 
-from gallery.archives import ArchiveIncomplete, archive
+from gallery.archives import ArchiveIncomplete, archive, folder_of
 from gallery.downloads import bytes_response
 from gallery.models import Adapter
 from runs.models import Run
@@ -55,7 +55,7 @@ def whole(
 
 def content_of(adapter: Adapter, **headers: str) -> bytes:
     request = RequestFactory().get("/", headers=headers)
-    response = bytes_response(request, archive(adapter, "mine-v3"), "application/x-tar")
+    response = bytes_response(request, archive(adapter), "application/x-tar")
     assert isinstance(response, StreamingHttpResponse)
     content = response.getvalue()
     assert response.headers["Content-Length"] == str(len(content))
@@ -66,7 +66,7 @@ def test_tar_unpacks_it_as_it_was_uploaded(whole: Adapter) -> None:
     with tarfile.open(fileobj=BytesIO(content_of(whole))) as tar:
         unpacked = {member.name: tar.extractfile(member) for member in tar}
         found = {name: file.read() for name, file in unpacked.items() if file is not None}
-    assert found == {f"mine-v3/{path}": content for path, content in SHARDS.items()}
+    assert found == {f"{folder_of(whole)}/{path}": content for path, content in SHARDS.items()}
 
 
 def test_a_download_that_broke_off_goes_on(whole: Adapter) -> None:
@@ -76,7 +76,7 @@ def test_a_download_that_broke_off_goes_on(whole: Adapter) -> None:
 
 def test_a_version_of_one_file_is_an_archive_too(trained: Run) -> None:
     with tarfile.open(fileobj=BytesIO(content_of(Adapter.objects.get(run=trained)))) as tar:
-        assert tar.getnames() == ["mine-v3/pytorch_lora_weights.safetensors"]
+        assert tar.getnames() == [f"{folder_of(Adapter.objects.get(run=trained))}/pytorch_lora_weights.safetensors"]
 
 
 def test_no_archive_of_what_was_never_uploaded(
@@ -84,7 +84,7 @@ def test_no_archive_of_what_was_never_uploaded(
 ) -> None:
     report(adapter_event())
     with pytest.raises(ArchiveIncomplete, match=r"pytorch_lora_weights\.safetensors.*never uploaded"):
-        archive(Adapter.objects.get(run=run), "mine")
+        archive(Adapter.objects.get(run=run))
 
 
 def test_nor_of_another_file_than_the_one_told(
@@ -93,4 +93,9 @@ def test_nor_of_another_file_than_the_one_told(
     put("adapters/final/pytorch_lora_weights.safetensors", b"others")
     report(adapter_event())
     with pytest.raises(ArchiveIncomplete, match="not the file"):
-        archive(Adapter.objects.get(run=run), "mine")
+        archive(Adapter.objects.get(run=run))
+
+
+def test_the_folder_is_a_plain_name(whole: Adapter) -> None:
+    whole.run.name = "../my run: α/2"
+    assert folder_of(whole) == "my_run_α2-v2"

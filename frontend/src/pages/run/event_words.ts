@@ -23,11 +23,17 @@ const WORDS: Record<string, (body: Body) => string> = {
   evaluation: (body) => `Held-out evaluation after batch ${body["batch"]}: ${values(body["values"])}`,
   publish: (body) =>
     `Published v${body["policy_version"]}: ${body["num_tensors"]} tensors, ${bytes(Number(body["num_bytes"]))}, ${duration(Number(body["seconds"]))}`,
-  adapter: (body) => `${body["final"] ? "Final LoRA" : "LoRA"} of batch ${body["batch"]} saved, ${bytes(Number(body["num_bytes"]))}`,
+  adapter: (body) => `${saved(body)} of batch ${body["batch"]} saved, ${bytes(Number(body["num_bytes"]))}`,
   checkpoint: (body) => `Checkpoint after batch ${body["batch"]}, ${bytes(Number(body["num_bytes"]))}`,
   gate: (body) => `${words(String(body["gate"]))} gate ${body["passed"] ? "passed" : "FAILED"}: ${values(body["values"])}`,
   command_done: (body) => `Command ${body["accepted"] ? "done" : "refused"}${body["detail"] ? `: ${body["detail"]}` : ""}`,
 };
+
+/** One file is a LoRA, several are all weights. */
+function saved(body: Body): string {
+  const what = list(body["files"]).length > 1 ? "weights" : "LoRA";
+  return body["final"] ? `Final ${what}` : words(what);
+}
 
 function values(raw: unknown): string {
   return Object.entries((raw ?? {}) as Record<string, number>)

@@ -1,0 +1,61 @@
+/** How a version is fetched and loaded elsewhere: commands and code to copy, of nothing but curl and diffusers. */
+
+import type { Adapter, Run } from "../../api/types.ts";
+import { getPath } from "../../base/paths.ts";
+
+const AUTHORISED = `-H "Authorization: Bearer $TANDEM_TOKEN"`;
+
+/** One stream, unpacked while it arrives. */
+export function archiveCommand(origin: string, adapter: Adapter): string {
+  return `curl --fail --location ${AUTHORISED} \\\n  "${origin}${adapter.archive_url}" | tar --extract`;
+}
+
+/** A file a call: what broke off goes on where it was, and all are checked at the end. */
+export function filesCommand(origin: string, adapter: Adapter): string {
+  const widest = Math.max(...adapter.files.map((file) => file.path.length));
+  return [
+    `mkdir -p "${adapter.folder}" && cd "${adapter.folder}"`,
+    `fetch() { curl --fail --create-dirs --continue-at - ${AUTHORISED} --output "$1" "$2"; }`,
+    ...adapter.files.map((file) => `fetch ${file.path.padEnd(widest)} "${origin}${file.url}"`),
+    "sha256sum --check <<END",
+    ...adapter.files.map((file) => `${file.sha256}  ${file.path}`),
+    "END",
+  ].join("\n");
+}
+
+/** Plain diffusers; whole weights replace the base model's own before the rest of it is read. */
+export function loadCode(run: Run, adapter: Adapter): string {
+  const base = String(getPath(run.spec, "base_model.path") ?? "");
+  const isBf16 = getPath(run.spec, "base_model.dtype") === "bf16";
+  const dtype = isBf16 ? ", torch_dtype=torch.bfloat16" : "";
+  const imports = isBf16 ? "import torch\n" : "";
+  if (adapter.tuning === "lora") return imports + loraCode(run, adapter, base, dtype);
+  const parts = componentsOf(adapter);
+  return [
+    `${imports}from diffusers import AutoModel, DiffusionPipeline\n`,
+    ...parts.map((part) => `${part} = AutoModel.from_pretrained("${adapter.folder}", subfolder="${part}"${dtype})`),
+    `pipeline = DiffusionPipeline.from_pretrained("${base}", ${parts.map((part) => `${part}=${part}`).join(", ")}${dtype})`,
+  ].join("\n");
+}
+
+/** The parts of the pipeline that a version holds whole: its topmost folders. */
+export function componentsOf(adapter: Adapter): string[] {
+  const folders = adapter.files.filter((file) => file.path.includes("/")).map((file) => file.path.split("/", 1)[0] as string);
+  return [...new Set(folders)];
+}
+
+function loraCode(run: Run, adapter: Adapter, base: string, dtype: string): string {
+  const file = adapter.files[0]?.path ?? "";
+  const lines = [
+    "from diffusers import DiffusionPipeline\n",
+    `pipeline = DiffusionPipeline.from_pretrained("${base}"${dtype})`,
+    `pipeline.load_lora_weights("${adapter.folder}", weight_name="${file}")`,
+  ];
+  if (getPath(run.spec, "base_model.family") === "wan22") {
+    lines.push(
+      "if pipeline.transformer_2 is not None:  # diffusers binds one expert a call",
+      `    pipeline.transformer_2.load_lora_adapter("${adapter.folder}", weight_name="${file}", prefix="transformer_2")`,
+    );
+  }
+  return lines.join("\n");
+}
