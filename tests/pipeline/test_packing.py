@@ -1,5 +1,6 @@
 """Micro-batches: every pair counts once, whoever takes it, and ranks stay in step."""
 
+import math
 from collections import Counter
 
 from hypothesis import given, settings
@@ -7,7 +8,14 @@ from hypothesis import strategies as st
 
 from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.sections import BatchSpec, SamplingSpec
-from worker.pipeline.packing import MicroBatch, cut_group, num_micro_batches, spread
+from worker.pipeline.packing import (
+    WATCHED_STRIDE,
+    MicroBatch,
+    cut_group,
+    num_micro_batches,
+    spread,
+    watched_places,
+)
 
 NUM_GROUPS = 6
 
@@ -116,6 +124,54 @@ def test_a_micro_batch_is_as_large_as_allowed_and_of_one_group(algebra: BatchAlg
     assert all(len(micro.pairs) <= algebra.micro_batch_size for micro in micros)
     assert {micro.group for micro in micros} == {3}
     assert len(micros) * NUM_GROUPS == algebra.num_micro_batches_per_optimizer_step
+
+
+accumulations = st.lists(st.integers(1, 25), min_size=1, max_size=12)
+
+
+def watched_in(accumulations: list[int], batch: int) -> list[int]:
+    """Places in the whole mini-batch, where it comes in these accumulations."""
+    places: list[int] = []
+    num_before = 0
+    for number in accumulations:
+        chosen = watched_places(num_before, number, batch=batch)
+        assert all(0 <= place < number for place in chosen)
+        assert num_before or chosen, "of the first accumulation one at least"
+        places += [num_before + place for place in chosen]
+        num_before += number
+    return sorted(places)
+
+
+@settings(max_examples=200, deadline=None)
+@given(accumulations=accumulations, batch=st.integers(0, 1000))
+def test_of_each_ten_micro_batches_one_is_watched_however_they_come(accumulations: list[int], batch: int) -> None:
+    total = sum(accumulations)
+    places = watched_in(accumulations, batch)
+    assert len({place // WATCHED_STRIDE for place in places}) == len(places)
+    assert max(1, total // WATCHED_STRIDE) <= len(places) <= math.ceil(total / WATCHED_STRIDE)
+    # Only the first ten must ask for what comes first.
+    at_once = watched_in([total], batch)
+    later = [[place for place in each if place >= WATCHED_STRIDE] for each in (places, at_once)]
+    assert later[0] == later[1]
+
+
+@settings(max_examples=50, deadline=None)
+@given(number=st.integers(1, 200), batch=st.integers(0, 1000))
+def test_every_place_is_watched_in_some_batch(number: int, batch: int) -> None:
+    seen = {place for later in range(WATCHED_STRIDE) for place in watched_in([number], batch + later)}
+    assert seen == set(range(number))
+
+
+@settings(max_examples=200, deadline=None)
+@given(algebra=algebras(), groups=bundles, world_size=world_sizes, tsp=st.booleans(), batch=st.integers(0, 9))
+def test_ranks_watch_together_and_what_the_first_one_watches_is_trained(
+    algebra: BatchAlgebra, groups: tuple[int, ...], world_size: int, tsp: bool, batch: int
+) -> None:
+    """Each rank goes through as many further forward passes, and never over padding on all of them."""
+    ranks = on_all_ranks(algebra, groups, world_size, tsp=tsp)
+    (number,) = {len(rank) for rank in ranks}
+    places = watched_places(0, number, batch=batch)
+    assert places and all(ranks[0][place].weight for place in places)
 
 
 def test_two_trajectories_of_three_denoising_steps_over_two_ranks() -> None:

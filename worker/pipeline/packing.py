@@ -13,6 +13,9 @@ from dataclasses import dataclass
 
 from worker.contracts.algebra import BatchAlgebra
 
+WATCHED_STRIDE = 10
+"""One micro-batch in so many goes through another forward pass, for what is only watched: 3 to 5 % of the work."""
+
 
 @dataclass(frozen=True, slots=True)
 class MicroBatch:
@@ -82,6 +85,30 @@ def bundle_size(algebra: BatchAlgebra, num_ready: int, num_left: int, *, world_s
 
 _MOST_LEFT_OUT = 16
 """Padding is less than one micro-batch a rank, or one chunk of members: among many groups it hardly counts."""
+
+
+def watched_places(num_before: int, number: int, *, batch: int) -> frozenset[int]:
+    """Which of the next `number` micro-batches of a batch's first mini-batch are watched, on every rank alike.
+
+    One of each ten, and of the first accumulation one in any case. Each ten and each batch has another place for it:
+    micro-batches repeat denoising steps and prompts, and of a period of ten one would be watched for ever.
+
+    Args:
+        num_before: what each rank has gone through in the mini-batch, padding included.
+        number: ≥ 1; what each rank goes through now, likewise.
+        batch: the batch's number.
+    """
+    num_after = num_before + number
+    tens = range(max(1, num_before // WATCHED_STRIDE), math.ceil(num_after / WATCHED_STRIDE))
+    chosen = {ten * WATCHED_STRIDE + _turn(ten + batch) for ten in tens}
+    if num_before == 0:
+        chosen.add(_turn(batch) % number)
+    return frozenset(place - num_before for place in chosen if num_before <= place < num_after)
+
+
+def _turn(number: int) -> int:
+    """Each place of a ten in turn, far from the one before."""
+    return 7 * number % WATCHED_STRIDE
 
 
 def _cut(number: int, size: int) -> list[range]:

@@ -67,16 +67,24 @@ def test_the_gradient_is_the_formulas_mean_over_all_pairs(
     assert stats.sums == pytest.approx(sums, rel=1e-4, abs=1e-5)
 
 
-def test_without_a_penalty_the_kl_of_fresh_pairs_is_watched_on_a_sample_and_trains_nothing(
-    make_trainer: Callable[..., TrainerEngine], groups: list[GroupBatch], current: PublishedAdapter
+@pytest.mark.parametrize(("micro_batch_size", "num_watched"), [(1, 2), (6, 4), (100, 12)])
+def test_without_a_penalty_the_kl_of_a_tenth_of_fresh_micro_batches_is_watched_and_trains_nothing(
+    make_trainer: Callable[..., TrainerEngine],
+    groups: list[GroupBatch],
+    current: PublishedAdapter,
+    micro_batch_size: int,
+    num_watched: int,
 ) -> None:
-    watched, unwatched = make_trainer(current), make_trainer(current)
+    sections = {"batch": {"micro_batch_size": micro_batch_size}}
+    watched, unwatched = make_trainer(current, **sections), make_trainer(current, **sections)
     seen, plain = GradientRecorder(watched), GradientRecorder(unwatched)
-    stats = watched.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=True)
+    # Groups that come later are of the same tens.
+    parts = [watched.accumulate([group], num_pairs_total=NUM_PAIRS, fresh=True) for group in groups]
     unwatched.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=False)
     watched.commit()
     unwatched.commit()
-    assert 0 < stats.sums["kl_pairs"] < NUM_PAIRS
+    stats = merge_stats(parts)
+    assert stats.sums["kl_pairs"] == num_watched
     assert stats.sums["kl"] > 0
     assert torch.equal(seen.last, plain.last)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
@@ -12,6 +13,7 @@ from worker.contracts.run_spec import RunSpec
 from worker.contracts.sections import ReplayGateSpec
 from worker.engine.errors import ReplayGateError, SyncError
 from worker.engine.observe.gates import check_replay_gate
+from worker.engine.trainer.behaviour import BehaviourPolicy
 from worker.engine.trainer.engine import TrainerEngine
 from worker.engine.types import GroupBatch, PublishedAdapter
 
@@ -44,6 +46,31 @@ def test_a_rollout_lane_that_drew_with_other_weights_is_found_out(
     stats = trainer.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=True, staleness=1, behaviour=current)
     with pytest.raises(ReplayGateError, match="sampling and replay must agree"):
         check_replay_gate(stats, ReplayGateSpec())
+
+
+def test_stale_data_is_gated_on_a_tenth_of_the_micro_batches_and_on_one_in_any_case(
+    make_trainer: TrainerMaker,
+    groups: list[GroupBatch],
+    behaviour: PublishedAdapter,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    replayed: list[int] = []
+    as_drawn = BehaviourPolicy.velocity
+
+    def noted(policy: BehaviourPolicy, latents: torch.Tensor, *others: Any) -> torch.Tensor:
+        replayed.append(len(latents))
+        return as_drawn(policy, latents, *others)
+
+    monkeypatch.setattr(BehaviourPolicy, "velocity", noted)
+    trainer = make_trainer(pipeline=AHEAD, batch={"micro_batch_size": 1})
+    fresh_and_stale: dict[str, Any] = {"fresh": True, "staleness": 1, "behaviour": behaviour}
+    for group, num_so_far in zip(groups, (1, 2), strict=True):
+        stats = trainer.accumulate([group], num_pairs_total=NUM_PAIRS, **fresh_and_stale)
+        assert replayed == [1] * num_so_far, "of 12 and of 24 micro-batches"
+        check_replay_gate(stats, ReplayGateSpec())
+    trainer.commit()
+    trainer.accumulate(groups[:1], num_pairs_total=NUM_PAIRS, fresh=False, staleness=1)
+    assert len(replayed) == 2
 
 
 def test_the_gate_needs_the_version_that_drew_the_batch(

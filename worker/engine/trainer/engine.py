@@ -126,12 +126,15 @@ class TrainerEngine:
         held_of: dict[int, HeldGroup] = {group.group: self._learner.take(group) for group in groups}
         self._open.admit(groups, held_of, num_pairs_total)
         gate = self._gate(groups, behaviour, staleness) if fresh else Gate.OFF
-        tally = Tally()
-        for micro in self._share(sorted(held_of)):
+        tally, share = Tally(), self._share(sorted(held_of))
+        watched = self._open.watched(len(share), batch=groups[0].batch)
+        for place, micro in enumerate(share):
             held = held_of[micro.group]
             conditioning = self._learner.conditioning(held.prompt)
             # Padding is gated too: in ZeRO 3 every rank must go through as many forward passes.
-            replayed = self._learner(held, micro, conditioning, gate=gate, is_stale=staleness > 0)
+            replayed = self._learner(
+                held, micro, conditioning, gate=gate, is_watched=place in watched, is_stale=staleness > 0
+            )
             # DeepSpeed averages gradients over ranks, each of which holds a part of the sum.
             scale = micro.weight * self._world_size / num_pairs_total
             self._engine.backward(replayed.losses.sum() * scale, scale_wrt_gas=False)

@@ -75,7 +75,14 @@ class FeedbackLearner:
         )
 
     def __call__(
-        self, held: StartedGroup, micro: MicroBatch, conditioning: Conditioning, *, gate: Gate, is_stale: bool
+        self,
+        held: StartedGroup,
+        micro: MicroBatch,
+        conditioning: Conditioning,
+        *,
+        gate: Gate,
+        is_watched: bool,
+        is_stale: bool,
     ) -> Replayed:
         sample = held.latents[torch.tensor(micro.pairs)].to(self._model.device)
         path = self._algorithm.path(held.sigmas.to(self._model.device), held.index)

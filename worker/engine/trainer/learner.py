@@ -37,9 +37,17 @@ class Learner(Protocol):
         ...
 
     def __call__(
-        self, held: Any, micro: MicroBatch, conditioning: Conditioning, /, *, gate: Gate, is_stale: bool
+        self,
+        held: Any,
+        micro: MicroBatch,
+        conditioning: Conditioning,
+        /,
+        *,
+        gate: Gate,
+        is_watched: bool,
+        is_stale: bool,
     ) -> Replayed:
-        """`held` is what `take` made."""
+        """`held` is what `take` made; `is_watched` where this micro-batch stands for others in what trains nothing."""
         ...
 
 

@@ -6,6 +6,7 @@ from worker.contracts.algebra import BatchAlgebra
 from worker.engine.errors import MinibatchError
 from worker.engine.trainer.learner import HeldGroup
 from worker.engine.types import GroupBatch
+from worker.pipeline.packing import watched_places
 
 
 class OpenMinibatch:
@@ -15,6 +16,7 @@ class OpenMinibatch:
         self._num_pairs_total = 0
         self.num_pairs = 0
         """What is in, over all ranks."""
+        self._num_micro_batches = 0
 
     def admit(self, groups: Sequence[GroupBatch], held_of: Mapping[int, HeldGroup], num_pairs_total: int) -> None:
         """Count groups in. Raises `MinibatchError` as `TrainerEngine.accumulate` says; nothing is in then."""
@@ -41,6 +43,12 @@ class OpenMinibatch:
         self.num_pairs = num_pairs
         self._num_pairs_total = num_pairs_total
 
+    def watched(self, number: int, *, batch: int) -> frozenset[int]:
+        """Places of those watched among the `number` micro-batches that each rank goes through next; counts them in."""
+        places = watched_places(self._num_micro_batches, number, batch=batch)
+        self._num_micro_batches += number
+        return places
+
     def require_complete(self) -> None:
         """Raises `MinibatchError` when pairs are missing."""
         if self.num_pairs != self._num_pairs_total or not self.num_pairs:
@@ -59,4 +67,4 @@ class OpenMinibatch:
 
     def close(self) -> None:
         self._groups.clear()
-        self.num_pairs = self._num_pairs_total = 0
+        self.num_pairs = self._num_pairs_total = self._num_micro_batches = 0

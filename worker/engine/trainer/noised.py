@@ -148,7 +148,14 @@ class SampleLearner(_Noised):
         return CleanGroup.of(group, self._num_levels, [(member,) for member in range(len(group.advantages))])
 
     def __call__(
-        self, held: CleanGroup, micro: MicroBatch, conditioning: Conditioning, *, gate: Gate, is_stale: bool
+        self,
+        held: CleanGroup,
+        micro: MicroBatch,
+        conditioning: Conditioning,
+        *,
+        gate: Gate,
+        is_watched: bool,
+        is_stale: bool,
     ) -> Replayed:
         terms = self._algorithm.terms(self._predict(held, micro, conditioning, 0))
         return Replayed(losses=terms.loss, kl=terms.kl)
@@ -173,7 +180,14 @@ class PreferenceLearner(_Noised):
         return CleanGroup.of(group, self._num_levels, units)
 
     def __call__(
-        self, held: CleanGroup, micro: MicroBatch, conditioning: Conditioning, *, gate: Gate, is_stale: bool
+        self,
+        held: CleanGroup,
+        micro: MicroBatch,
+        conditioning: Conditioning,
+        *,
+        gate: Gate,
+        is_watched: bool,
+        is_stale: bool,
     ) -> Replayed:
         winners = self._predict(held, micro, conditioning, 0)
         losers = self._predict(held, micro, conditioning, 1)

@@ -2,11 +2,11 @@
 
 The replay gate asks whether sampling and replay are the same policy. Where no optimizer step lies between, the policy
 being trained is still the one that drew, and its own replay answers. For stale data the published bytes of the
-trajectories' version are bound once more, beside the weights being trained, and replay a sample of the pairs.
+trajectories' version are bound once more, beside the weights being trained, and replay the watched micro-batches.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Self
 
@@ -24,9 +24,6 @@ from worker.engine.trainer.pairs import GroupPairs
 from worker.engine.types import GroupBatch
 from worker.pipeline.packing import MicroBatch
 
-WATCHED_STRIDE = 10
-"""What only watches (a KL that nothing trains on, the gate on stale data) replays every tenth pair: 3 % of a pass."""
-
 Velocity = Callable[[torch.Tensor, torch.Tensor, Conditioning], torch.Tensor]
 
 
@@ -35,9 +32,9 @@ class Gate(Enum):
 
     OFF = auto()
     LIVE = auto()
-    """The policy being trained."""
+    """The policy being trained: its replay is there anyway, so all pairs are judged."""
     BEHAVIOUR = auto()
-    """Its published bytes, bound again."""
+    """Its published bytes, bound again; judged on the watched micro-batches."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +58,7 @@ class Replayed:
     clipped: torch.Tensor | None = None
     """(B,) bool, likewise."""
     kl: torch.Tensor | None = None
-    """(B,), or fewer where it is only watched; `None` where it was not measured."""
+    """(B,); `None` where it was not measured."""
     gate: GateFigures | None = None
 
 
@@ -85,17 +82,6 @@ class _Stored:
             indices=pairs.indices[rows].to(device),
             old_log_probs=pairs.old_log_probs[rows].to(device),
             means=None if pairs.means is None else pairs.means[rows].to(device),
-        )
-
-    def watched(self) -> Self:
-        every = slice(None, None, WATCHED_STRIDE)
-        return replace(
-            self,
-            latents=self.latents[every],
-            next_latents=self.next_latents[every],
-            indices=self.indices[every],
-            old_log_probs=self.old_log_probs[every],
-            means=None if self.means is None else self.means[every],
         )
 
     def replay(self, velocity: Velocity, conditioning: Conditioning) -> SdeStep:
@@ -147,12 +133,22 @@ class Replayer:
         return GroupPairs.of(group)
 
     def __call__(
-        self, pairs: GroupPairs, micro: MicroBatch, conditioning: Conditioning, *, gate: Gate, is_stale: bool
+        self,
+        pairs: GroupPairs,
+        micro: MicroBatch,
+        conditioning: Conditioning,
+        *,
+        gate: Gate,
+        is_watched: bool,
+        is_stale: bool,
     ) -> Replayed:
         rows = torch.tensor(micro.pairs)
         stored = _Stored.of(pairs, rows, self._sampling, self._model.device)
         step = stored.replay(self._velocity, conditioning)
-        kl = self._kl(stored, step, conditioning, is_watched=gate is not Gate.OFF)
+        kl = None
+        if self._needs.reference or (is_watched and gate is not Gate.OFF):
+            reference = self._reference(stored, conditioning)
+            kl = stored.kernel.kl(step.mean, reference.mean, reference.std, stored.indices)
         terms = self._algorithm.terms(
             ReplayedPairs(
                 log_probs=step.log_prob,
@@ -168,30 +164,21 @@ class Replayer:
             ratios=terms.ratio,
             clipped=terms.clipped,
             kl=None if kl is None else kl.detach(),
-            gate=self._judge(stored, step, conditioning, gate),
+            gate=self._judge(stored, step, conditioning, gate, is_watched=is_watched),
         )
 
-    def _kl(
-        self, stored: _Stored, step: SdeStep, conditioning: Conditioning, *, is_watched: bool
-    ) -> torch.Tensor | None:
-        """Of every pair where the algorithm trains on it, of a sample where it is only watched."""
-        if not (self._needs.reference or is_watched):
-            return None
-        compared, means = stored, step.mean
-        if not self._needs.reference:
-            compared, means = stored.watched(), step.mean[::WATCHED_STRIDE]
-        with torch.no_grad(), lora_disabled(self._model.transformer):
-            reference = compared.replay(self._model.predict_velocity, conditioning)
-        return stored.kernel.kl(means, reference.mean, reference.std, compared.indices)
+    @torch.no_grad()
+    def _reference(self, stored: _Stored, conditioning: Conditioning) -> SdeStep:
+        with lora_disabled(self._model.transformer):
+            return stored.replay(self._model.predict_velocity, conditioning)
 
     @torch.no_grad()
-    def _judge(self, stored: _Stored, step: SdeStep, conditioning: Conditioning, gate: Gate) -> GateFigures | None:
-        match gate:
-            case Gate.OFF:
-                return None
-            case Gate.LIVE:
-                return stored.judge(step)
-            case Gate.BEHAVIOUR:
-                assert self._behaviour is not None, "made wherever `max_staleness` allows stale data"
-                sample = stored.watched()
-                return sample.judge(sample.replay(self._behaviour.velocity, conditioning))
+    def _judge(
+        self, stored: _Stored, step: SdeStep, conditioning: Conditioning, gate: Gate, *, is_watched: bool
+    ) -> GateFigures | None:
+        if gate is Gate.LIVE:
+            return stored.judge(step)
+        if gate is Gate.OFF or not is_watched:
+            return None
+        assert self._behaviour is not None, "made wherever `max_staleness` allows stale data"
+        return stored.judge(stored.replay(self._behaviour.velocity, conditioning))
