@@ -24,7 +24,7 @@ import torch
 
 from worker.contracts.algorithms import ALGORITHM_SPECS
 from worker.contracts.run_spec import RunSpec
-from worker.engine.advantage.group import batch_advantages, group_advantages
+from worker.engine.advantage.mixed import mixed_advantages
 from worker.engine.observe.gates import check_replay_gate
 from worker.engine.observe.metrics import merge_stats
 from worker.engine.reward.scorer import Scorer
@@ -127,12 +127,13 @@ class Bench:
         spec, drawn = self._spec, []
         for group in range(spec.algebra.num_groups):
             drawn.append(self._generate(Purpose.TRAIN, number, group, spec.batch.group_size))
-        rewards = [scored.rewards for _, scored in drawn]
-        clip = spec.algorithm.advantage_clip
-        if spec.algorithm.advantage_std == "batch":
-            advantages = batch_advantages(rewards, clip=clip)
-        else:
-            advantages = tuple(group_advantages(each, clip=clip) for each in rewards)
+        advantages = mixed_advantages(
+            [scored.parts for _, scored in drawn],
+            {reward.key: reward.weight for reward in spec.trained_rewards},
+            mixing=spec.reward_mixing,
+            clip=spec.algorithm.advantage_clip,
+            over_batch=spec.algorithm.advantage_std == "batch",
+        )
         groups = [
             GroupBatch(batch=number, group=group, trajectories=(made,), advantages=advantages[group].advantages)
             for group, (made, _) in enumerate(drawn)
@@ -140,7 +141,7 @@ class Bench:
         ]
         self._train(groups)
         self._rollout.pull(self._trainer.adapter(number + 1))
-        return float(np.mean(rewards))
+        return float(np.mean([scored.rewards for _, scored in drawn]))
 
     def _train(self, groups: list[GroupBatch]) -> None:
         num_pairs = self._spec.algebra.num_pairs_per_optimizer_step

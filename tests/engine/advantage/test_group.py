@@ -7,10 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from worker.engine.advantage.group import batch_advantages, group_advantages
+from worker.contracts.names import RewardMixing
+from worker.engine.advantage.group import GroupAdvantages, group_advantages
+from worker.engine.advantage.mixed import mixed_advantages
 from worker.engine.errors import NonFiniteError
 
 rewards = st.lists(st.floats(-100, 100), min_size=2, max_size=32)
+
+
+def batch_advantages(groups: list[list[float]]) -> tuple[GroupAdvantages, ...]:
+    """Of one reward, over the spread of the whole batch."""
+    scores = [{"a": group} for group in groups]
+    return mixed_advantages(scores, {"a": 1.0}, mixing=RewardMixing.SUM, clip=5, over_batch=True)
 
 
 @given(values=rewards)
@@ -47,13 +55,13 @@ def test_equal_rewards_teach_nothing_even_where_their_mean_rounds() -> None:
 def test_batch_std_shares_the_spread_but_not_the_mean() -> None:
     groups = [[0.0, 1.0], [10.0, 10.5]]
     spread = float(np.std([0.0, 1.0, 10.0, 10.5])) + 1e-4
-    first, second = batch_advantages(groups, clip=5)
+    first, second = batch_advantages(groups)
     assert first.advantages == pytest.approx((-0.5 / spread, 0.5 / spread))
     assert second.advantages == pytest.approx((-0.25 / spread, 0.25 / spread))
 
 
 def test_a_zero_std_group_in_a_batch_stays_zero() -> None:
-    first, second = batch_advantages([[1.0, 1.0], [0.0, 2.0]], clip=5)
+    first, second = batch_advantages([[1.0, 1.0], [0.0, 2.0]])
     assert first.zero_std and first.advantages == (0.0, 0.0)
     assert not second.zero_std
 
@@ -63,9 +71,14 @@ def test_a_reward_that_is_not_finite_is_named(bad: float) -> None:
     with pytest.raises(NonFiniteError, match=r"`reward` must be finite, got (nan|inf) at group, member 1"):
         group_advantages([0.0, bad], clip=5)
     with pytest.raises(NonFiniteError, match="group 1, member 0"):
-        batch_advantages([[0.0, 1.0], [bad, 1.0]], clip=5)
+        batch_advantages([[0.0, 1.0], [bad, 1.0]])
 
 
 def test_a_lonely_member_is_refused() -> None:
     with pytest.raises(ValueError, match="must hold ≥ 2 values, got 1: advantages need siblings"):
         group_advantages([1.0], clip=5)
+
+
+def test_a_spread_beyond_floating_point_is_no_spread() -> None:
+    with pytest.raises(NonFiniteError, match="spread of rewards"), np.errstate(over="ignore"):
+        group_advantages([1e200, -1e200, 0.0], clip=5)

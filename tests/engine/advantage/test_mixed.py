@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from worker.contracts.names import RewardMixing
-from worker.engine.advantage.group import STD_EPSILON, batch_advantages, group_advantages
+from worker.engine.advantage.group import STD_EPSILON, group_advantages
 from worker.engine.advantage.mixed import GroupScores, mixed_advantages
 
 CLIP = 5.0
@@ -75,12 +75,15 @@ def test_one_reward_alone_is_the_groups_own_advantages(
     assert found.zero_std == expected.zero_std
 
 
-def test_one_reward_of_weight_1_gives_bitwise_the_same_as_without_mixing() -> None:
+@either_mixing
+def test_one_reward_of_weight_1_gives_bitwise_the_same_as_without_mixing(mixing: RewardMixing) -> None:
     rewards = [[0.1, 0.7, 0.3], [0.2, 0.2, 0.9]]
-    found = mixed_advantages(
-        [{"a": group} for group in rewards], {"a": 1.0}, mixing=RewardMixing.SUM, clip=CLIP, over_batch=True
-    )
-    assert found == batch_advantages(rewards, clip=CLIP)
+    groups = [{"a": group} for group in rewards]
+    spread = float(np.array(rewards).std())
+    found = mixed_advantages(groups, {"a": 1.0}, mixing=mixing, clip=CLIP, over_batch=True)
+    assert found == tuple(group_advantages(group, clip=CLIP, std=spread) for group in rewards)
+    alone = mixed_advantages(groups, {"a": 1.0}, mixing=mixing, clip=CLIP, over_batch=False)
+    assert alone == tuple(group_advantages(group, clip=CLIP) for group in rewards)
 
 
 @either_spread
@@ -91,6 +94,65 @@ def test_a_missing_score_is_neutral(over_batch: bool) -> None:
         assert found[0][1] == 0.0
         assert found[0][0] < 0 < found[0][2]
         assert not found[1].any()
+
+
+@either_mixing
+@either_spread
+@given(
+    groups=st.lists(st.lists(st.one_of(st.none(), st.floats(-10, 10)), min_size=3, max_size=6), min_size=1, max_size=4)
+)
+def test_samples_without_a_score_change_nothing_for_those_that_have_one(
+    mixing: RewardMixing, over_batch: bool, groups: list[list[float | None]]
+) -> None:
+    """Around the mean, and over the spread, of the known scores alone."""
+    known = [[score for score in group if score is not None] for group in groups]
+    everything = [score for scores in known for score in scores]
+    found = mixed_advantages(
+        [{"a": group} for group in groups], {"a": 1.0}, mixing=mixing, clip=CLIP, over_batch=over_batch
+    )
+    for group, scores, mixed_group in zip(groups, known, found, strict=True):
+        spread = np.std(everything if over_batch else scores) if scores else 1.0
+        for score, advantage in zip(group, mixed_group.advantages, strict=True):
+            expected = 0.0 if score is None else (score - np.mean(scores)) / (spread + STD_EPSILON)
+            # Means at which missing scores stand may lie further apart than the known scores, never closer.
+            bound = abs(np.clip(expected, -CLIP, CLIP)) + 1e-6
+            assert np.sign(advantage) == np.sign(expected) or abs(advantage) < 1e-6
+            assert abs(advantage) <= bound
+            if not over_batch:
+                assert advantage == pytest.approx(np.clip(expected, -CLIP, CLIP), abs=1e-6)
+
+
+@either_mixing
+def test_a_group_that_nobody_scored_leaves_the_batchs_spread_as_it_is(mixing: RewardMixing) -> None:
+    """At 0 it would lie far from scores near 20, and shrink every advantage of the batch."""
+    scored: list[GroupScores] = [{"a": [20.0, 20.4, 19.9]}, {"a": [21.0, 20.7, 20.1]}]
+    without = mixed(scored, mixing, True, {"a": 1.0})
+    found = mixed([*scored, {"a": [None] * 3}], mixing, True, {"a": 1.0})
+    np.testing.assert_allclose(found[:2], without, atol=1e-9)
+    assert not found[2].any()
+
+
+def test_in_a_sum_a_part_that_a_group_lacks_stands_at_the_batchs_level() -> None:
+    parts: list[GroupScores] = [
+        {"a": [1.0, 2.0, 3.0], "b": [20.0, 21.0, 19.5]},
+        {"a": [1.5, 2.5, 2.0], "b": [None] * 3},
+    ]
+    sums = np.array([[21.0, 23.0, 22.5], np.array([1.5, 2.5, 2.0]) + np.mean([20.0, 21.0, 19.5])])
+    np.testing.assert_allclose(
+        mixed(parts, RewardMixing.SUM, True, {"a": 1.0, "b": 1.0}), plain_advantages(sums.tolist(), True), atol=1e-12
+    )
+
+
+@either_mixing
+@either_spread
+@given(
+    watched=st.lists(st.one_of(st.none(), st.floats(-1e6, 1e6), st.just(float("nan"))), min_size=4, max_size=4),
+)
+def test_what_a_watched_reward_says_never_reaches_an_advantage(
+    mixing: RewardMixing, over_batch: bool, watched: list[float | None]
+) -> None:
+    looked_on = [{**group, "watched": watched} for group in GROUPS]
+    assert (mixed(looked_on, mixing, over_batch) == mixed(GROUPS, mixing, over_batch)).all()
 
 
 def test_a_reward_that_nobody_of_a_group_has_leaves_the_other_rewards_their_say() -> None:

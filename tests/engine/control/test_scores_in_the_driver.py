@@ -1,5 +1,6 @@
 """What the driver makes of scored fragments: curves without guesses for what is missing, and mixed advantages."""
 
+import numpy as np
 import pytest
 
 from worker.contracts.names import RewardMixing
@@ -79,10 +80,13 @@ def test_what_is_missing_and_what_was_tried_again_is_counted() -> None:
 
 
 def test_advantages_follow_the_specs_mixing_in_member_order() -> None:
-    filled = [0.5, 0.5, 0.7, 0.3]
+    filled, known = [0.5, 0.5, 0.7, 0.3], [0.5, 0.7, 0.3]
     shape = [0.1, 0.4, 0.2, 0.9]
-    summed = group_advantages([3 * one + other for one, other in zip(shape, filled, strict=True)], clip=5.0)
+    sums = [3 * one + other for one, other in zip(shape, filled, strict=True)]
+    spread = float(np.std([sums[0], *sums[2:]]))
+    assert spread > np.std(sums)
+    summed = group_advantages(sums, clip=5.0, std=spread)
     assert table(RewardMixing.SUM).of_group(0, 0).advantages == pytest.approx(summed.advantages)
-    apart = [group_advantages(rewards, clip=5.0).advantages for rewards in (shape, filled)]
-    expected = [0.75 * one + 0.25 * other for one, other in zip(*apart, strict=True)]
+    one, other = group_advantages(shape, clip=5.0), group_advantages(filled, clip=5.0, std=float(np.std(known)))
+    expected = [0.75 * a + 0.25 * b for a, b in zip(one.advantages, other.advantages, strict=True)]
     assert table(RewardMixing.NORMALISED).of_group(0, 0).advantages == pytest.approx(expected)

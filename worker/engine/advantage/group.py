@@ -1,7 +1,6 @@
 """Group-relative advantages, computed in the controller from scalar rewards alone.
 
-`group`: a group is ready as soon as its own rewards are in. `batch`: the spread of the whole batch is shared, so all
-rewards of the batch must be in. Formula and epsilon: Flow-GRPO (arXiv 2505.05470), GRPO (arXiv 2402.03300).
+Formula and epsilon: Flow-GRPO (arXiv 2505.05470), GRPO (arXiv 2402.03300).
 """
 
 import math
@@ -23,38 +22,34 @@ class GroupAdvantages:
     zero_std: bool
 
 
-def group_advantages(rewards: Sequence[float], *, clip: float, std: float | None = None) -> GroupAdvantages:
+def group_advantages(
+    rewards: Sequence[float], *, clip: float, std: float | None = None, owner: str = "group"
+) -> GroupAdvantages:
     """(reward - group mean) / (std + 1e-4), cut to ±`clip`.
 
     Args:
         rewards: of one complete group, at least 2.
         clip: bound on the absolute advantage.
         std: the spread to divide by; `None` takes the group's own (population) standard deviation.
+        owner: whose rewards they are, for the error.
 
     Raises:
-        NonFiniteError: naming the member whose reward is not finite.
+        NonFiniteError: naming the member whose reward is not finite, or for a spread that is not.
         ValueError: when the group is too small.
     """
-    values = _checked(rewards, "group")
+    values = check_rewards(rewards, owner)
     if values.max() == values.min():
         # Rounding of the mean would otherwise be divided by the epsilon.
         return GroupAdvantages(advantages=(0.0,) * len(values), zero_std=True)
     spread = float(values.std()) if std is None else std
+    if not math.isfinite(spread):
+        raise NonFiniteError("spread of rewards", owner, spread)
     advantages = np.clip((values - values.mean()) / (spread + STD_EPSILON), -clip, clip)
     return GroupAdvantages(advantages=tuple(float(value) for value in advantages), zero_std=False)
 
 
-def batch_advantages(groups: Sequence[Sequence[float]], *, clip: float) -> tuple[GroupAdvantages, ...]:
-    """Advantages of all groups of a batch, each around its own mean, over the spread of all rewards together.
-
-    Raises as `group_advantages`; the error names the group.
-    """
-    everything = np.concatenate([_checked(rewards, f"group {index}") for index, rewards in enumerate(groups)])
-    spread = float(everything.std())
-    return tuple(group_advantages(rewards, clip=clip, std=spread) for rewards in groups)
-
-
-def _checked(rewards: Sequence[float], owner: str) -> np.ndarray:
+def check_rewards(rewards: Sequence[float], owner: str) -> np.ndarray:
+    """The rewards of one group as an array. Raises as `group_advantages`."""
     if len(rewards) < 2:
         raise ValueError(f"`rewards` must hold ≥ 2 values, got {len(rewards)}: advantages need siblings")
     for member, reward in enumerate(rewards):
