@@ -74,3 +74,12 @@ def test_mixed_rewards_take_clips() -> None:
     mixed = MixedReward.from_specs([RewardSpec(name=RewardName.COLORFULNESS, weight=2.0)])
     total = mixed.score(CLIPS, PROMPTS).total.require_complete("total")
     np.testing.assert_allclose(total, 2 * np.array(score_samples(Colorfulness(), CLIPS, PROMPTS).scores, dtype=float))
+
+
+def test_a_scorer_that_loses_frames_is_refused_and_not_averaged() -> None:
+    class Forgetful(BrightFrames):
+        def score(self, images: NDArray[np.uint8], prompts: Sequence[str]) -> RewardResult:
+            return super().score(images[:-1], prompts[:-1])
+
+    with pytest.raises(ValueError, match="one for each of 15 samples, got 14"):
+        score_samples(Forgetful(), CLIPS, PROMPTS)

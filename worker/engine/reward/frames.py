@@ -20,10 +20,10 @@ def score_samples(reward: Reward, images: NDArray[np.uint8], prompts: Sequence[s
     """Score pictures (N, H, W, 3) or clips (N, F, H, W, 3), uint8, for their prompts (N).
 
     Raises:
-        ValueError: when the arrays do not fit each other.
+        ValueError: when the arrays do not fit each other, or the results do not fit the samples.
     """
     if images.ndim != 5 or getattr(reward, "judges_clips", False):
-        return reward.score(images, prompts)
+        return _complete(reward.score(images, prompts), reward, len(prompts))
     if len(images) != len(prompts):
         raise ValueError(f"`prompts` must be one per clip ({len(images)}), got {len(prompts)}")
     judged = images[:, judged_frames(images.shape[1])]
@@ -32,7 +32,7 @@ def score_samples(reward: Reward, images: NDArray[np.uint8], prompts: Sequence[s
         judged.reshape(num_clips * num_frames, *judged.shape[2:]),
         [prompt for prompt in prompts for _ in range(num_frames)],
     )
-    return _fold(of_frames, num_clips, num_frames)
+    return _fold(_complete(of_frames, reward, num_clips * num_frames), num_clips, num_frames)
 
 
 def judged_frames(num_frames: int) -> list[int]:
@@ -40,6 +40,15 @@ def judged_frames(num_frames: int) -> list[int]:
     if num_frames < 1:
         raise ValueError(f"a clip must have ≥ 1 frames, got {num_frames}")
     return np.linspace(0, num_frames - 1, min(num_frames, NUM_JUDGED_FRAMES)).round().astype(int).tolist()
+
+
+def _complete(result: RewardResult, reward: Reward, num_samples: int) -> RewardResult:
+    """`result`, when it is one for each sample: with fewer or more of them, scores would go to the wrong samples."""
+    if len(result.scores) != num_samples:
+        raise ValueError(
+            f"`scores` of `{reward.name}` must be one for each of {num_samples} samples, got {len(result.scores)}"
+        )
+    return result
 
 
 def _fold(of_frames: RewardResult, num_clips: int, num_frames: int) -> RewardResult:
