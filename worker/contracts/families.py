@@ -15,6 +15,8 @@ class FamilyTraits:
     guidance: GuidanceKind
     """Of a checkpoint that has any; one without (a distilled one) takes a scale of 1 only."""
     takes_negative_prompt: bool = False
+    may_have_two_experts: bool = False
+    """Whether some of its checkpoints have a second transformer, for low noise."""
     frames_per_latent: int | None = None
     """Of a family that makes clips, which have a multiple of this + 1 frames; `None`: it makes pictures."""
 
@@ -31,7 +33,9 @@ FAMILY_TRAITS: Mapping[ModelFamily, FamilyTraits] = {
     ModelFamily.QWEN_IMAGE: FamilyTraits(guidance=GuidanceKind.TRUE_CFG, takes_negative_prompt=True),
     ModelFamily.Z_IMAGE: FamilyTraits(guidance=GuidanceKind.TRUE_CFG, takes_negative_prompt=True),
     ModelFamily.WAN: FamilyTraits(guidance=GuidanceKind.TRUE_CFG, takes_negative_prompt=True, frames_per_latent=4),
-    ModelFamily.WAN22: FamilyTraits(guidance=GuidanceKind.TRUE_CFG, takes_negative_prompt=True, frames_per_latent=4),
+    ModelFamily.WAN22: FamilyTraits(
+        guidance=GuidanceKind.TRUE_CFG, takes_negative_prompt=True, may_have_two_experts=True, frames_per_latent=4
+    ),
     ModelFamily.HUNYUAN_VIDEO: FamilyTraits(guidance=GuidanceKind.EMBEDDED, frames_per_latent=4),
 }
 
@@ -56,6 +60,16 @@ def sampling_problems(family: ModelFamily, sampling: SamplingSpec) -> list[str]:
             for name, scale in scales.items()
             if scale is not None and scale < 1
         ]
+    if (low_noise := sampling.guidance_scale_2) is not None:
+        if not traits.may_have_two_experts:
+            found.append(
+                f"`sampling.guidance_scale_2` must be empty for {family}, got {low_noise}: it has no second transformer"
+            )
+        elif sampling.guidance_scale <= 1:
+            found.append(
+                f"`sampling.guidance_scale` must be > 1 where `guidance_scale_2` is given, got "
+                f"{sampling.guidance_scale}: the pipeline guides both experts or neither"
+            )
     if sampling.negative_prompt and not traits.takes_negative_prompt:
         found.append(
             f"`sampling.negative_prompt` must be empty for {family}, got {sampling.negative_prompt!r}: "

@@ -89,9 +89,11 @@ class SamplingSpec(Contract):
     guidance_scale: Annotated[float, Field(ge=0, le=30)] = 1.0
     """Guidance of rollout and evaluation; 1 means none. Embedded where the model has it, else from two predictions
     (true CFG)."""
+    guidance_scale_2: Annotated[float, Field(ge=1, le=30)] | None = None
+    """Guidance of the low-noise expert, where a model has two (Wan2.2 A14B). Empty: `guidance_scale` for both."""
     train_guidance_scale: Annotated[float, Field(ge=0, le=30)] | None = None
-    """Guidance of the policy that is trained: trajectories are drawn with `guidance_scale` and scored with this.
-    Empty: the same. 1 trains the model to do without."""
+    """Guidance of the policy that is trained: trajectories are drawn with `guidance_scale` and scored with this, both
+    experts where there are two. Empty: the same. 1 trains the model to do without."""
     negative_prompt: Annotated[str, Field(max_length=2000)] = ""
     """What true CFG steers away from."""
     batched_cfg: bool = False
@@ -109,6 +111,17 @@ class SamplingSpec(Contract):
     def training_guidance(self) -> float:
         """The guidance scale of the policy that is trained."""
         return self.guidance_scale if self.train_guidance_scale is None else self.train_guidance_scale
+
+    @property
+    def training_guidance_2(self) -> float | None:
+        """The same of the low-noise expert, where it has a scale of its own."""
+        return self.guidance_scale_2 if self.train_guidance_scale is None else None
+
+    @property
+    def trains_as_it_samples(self) -> bool:
+        """Whether the policy that is trained has the guidance that it is sampled with."""
+        trained = (self.training_guidance, self.training_guidance_2)
+        return trained == (self.guidance_scale, self.guidance_scale_2)
 
     @property
     def sde_indices(self) -> tuple[int, ...]:

@@ -32,6 +32,7 @@ from worker.engine.models.experts import Expert, Experts, by_expert
 from worker.engine.models.lora import add_lora, lora_parameters
 from worker.engine.models.parts import Part
 from worker.engine.models.registry import encode_prompts
+from worker.engine.models.wan import WanAdapter
 from worker.engine.reward.scorer import Scorer
 from worker.engine.rollout.engine import RolloutEngine
 from worker.engine.sync.adapter import publish
@@ -107,6 +108,53 @@ def test_guided_sampling_equals_the_pipeline(with_euler: tuple[ModelAdapter, Any
     assert_equal_draws(model, pipeline, guided)
     unguided = drawn_here(model, sampling_of(model.family, **CLIP))
     assert not torch.allclose(drawn_here(model, guided).latents, unguided.latents, atol=1e-2)
+
+
+def test_each_expert_is_guided_as_the_pipeline_guides_it(
+    checkpoint_of: CheckpointOf, tmp_path: Path, process_group: None
+) -> None:
+    pipeline = DiffusionPipeline.from_pretrained(checkpoint_of(ModelFamily.WAN22))
+    pipeline.scheduler = FlowMatchEulerDiscreteScheduler(shift=3.0)
+    pipeline.save_pretrained(tmp_path)
+    model = loaded(ModelFamily.WAN22, str(tmp_path))
+    guided = {"guidance_scale": 4.0, "negative_prompt": "a blue circle"}
+    sampling = sampling_of(ModelFamily.WAN22, **CLIP, **guided, guidance_scale_2=2.5)
+    assert_equal_draws(model, pipeline, sampling)
+    alike = drawn_here(model, sampling_of(ModelFamily.WAN22, **CLIP, **guided)).latents
+    assert not torch.allclose(drawn_here(model, sampling).latents, alike, atol=1e-2)
+    # Rows of both experts in one replayed micro-batch, each with its own scale.
+    spec = run_spec_of(ModelFamily.WAN22, sampling={**CLIP, "guidance_scale": 4.0, "guidance_scale_2": 2.5})
+    stats, *_ = one_batch(spec, str(tmp_path))
+    assert stats.maxima["replay_ratio_deviation"] < 1e-5
+
+
+def test_a_scale_for_an_expert_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    build_wan22_ti2v().save_pretrained(tmp_path)
+    model = loaded(ModelFamily.WAN22, str(tmp_path))
+    with pytest.raises(ModelLoadError, match=r"guidance_scale_2` must be empty for this model, got 2.5: it has one"):
+        model.conditioning(PROMPT, sampling_of(ModelFamily.WAN22, guidance_scale=4.0, guidance_scale_2=2.5))
+
+
+def test_two_experts_without_a_boundary_are_refused(checkpoint_of: CheckpointOf, tmp_path: Path) -> None:
+    pipeline = DiffusionPipeline.from_pretrained(checkpoint_of(ModelFamily.WAN22))
+    pipeline.register_to_config(boundary_ratio=None)
+    pipeline.save_pretrained(tmp_path)
+    with pytest.raises(ModelLoadError, match=r"`boundary_ratio` in the model_index.json .* got none"):
+        loaded(ModelFamily.WAN22, str(tmp_path))
+
+
+@pytest.mark.parametrize("num_denoising_steps", [26, 47, 49])
+def test_whole_times_are_cut_as_the_scheduler_cuts_them(checkpoint_of: CheckpointOf, num_denoising_steps: int) -> None:
+    """Of these numbers some float64 sigma lies just below a whole time, which fp32 rounds up."""
+    model = loaded(ModelFamily.WAN, checkpoint_of(ModelFamily.WAN))
+    assert isinstance(model, WanAdapter)
+    for shift in (3.0, 5.0):
+        scheduler = UniPCMultistepScheduler(prediction_type="flow_prediction", use_flow_sigmas=True, flow_shift=shift)
+        model._pipeline.scheduler, model._learnt = scheduler, set()
+        sampling = sampling_of(ModelFamily.WAN, num_eval_denoising_steps=num_denoising_steps)
+        model.conditioning(PROMPT, sampling)
+        sigmas = model.sigmas(num_denoising_steps, height=32, width=32)
+        assert torch.equal(model._times(sigmas[:-1]).long(), scheduler.timesteps)
 
 
 def test_one_frame_is_a_picture(with_euler: tuple[ModelAdapter, Any]) -> None:

@@ -26,6 +26,7 @@ from worker.engine.errors import ModelLoadError
 from worker.engine.models import guidance, parts
 from worker.engine.models.embeddings import EmbeddingShelf, PromptEmbeds
 from worker.engine.models.experts import experts_of
+from worker.engine.models.guidance import Scale
 from worker.engine.models.kernels import use_kernels
 from worker.engine.models.lora import lora_metadata, twin_with_own_lora
 from worker.engine.models.parts import ALL_PARTS, TEXT_ONLY, Part
@@ -40,6 +41,8 @@ class Conditioning:
     height: int
     width: int
     guidance_scale: float
+    guidance_scale_2: float | None = None
+    """Of the low-noise expert, where it has a scale of its own."""
     num_frames: int = 1
     negative: PromptEmbeds | None = None
     """Of true CFG with a scale other than 1."""
@@ -144,13 +147,16 @@ class ModelAdapter(ABC):
             ModelLoadError: for a guidance scale that the checkpoint cannot follow.
         """
         scale = sampling.training_guidance if training else sampling.guidance_scale
+        scale_2 = sampling.training_guidance_2 if training else sampling.guidance_scale_2
         guidance.check_scale(self.guidance, scale)
+        guidance.check_second_scale(len(experts_of(self.transformer)), scale_2)
         guided = guidance.needs_negative(self.guidance, scale)
         return Conditioning(
             prompt=self.encode_prompt(prompt),
             height=sampling.height,
             width=sampling.width,
             guidance_scale=scale,
+            guidance_scale_2=scale_2,
             num_frames=sampling.num_frames,
             negative=self.encode_prompt(sampling.negative_prompt) if guided else None,
             batched_cfg=sampling.batched_cfg,
@@ -170,7 +176,7 @@ class ModelAdapter(ABC):
         else:
             towards = self._predict(latents, sigmas, conditioning.prompt, conditioning)
             without = self._predict(latents, sigmas, negative, conditioning)
-        return self._combine(towards, without, scale)
+        return self._combine(towards, without, self._scales(sigmas, conditioning))
 
     def _predict(
         self, latents: torch.Tensor, sigmas: torch.Tensor, prompt: PromptEmbeds, conditioning: Conditioning
@@ -185,7 +191,11 @@ class ModelAdapter(ABC):
         """One forward pass, unguided but for what is embedded: v of `latents` (N, ...) in the model's dtype, towards
         `prompt` (rows of 1 or N)."""
 
-    def _combine(self, towards: torch.Tensor, without: torch.Tensor, guidance_scale: float) -> torch.Tensor:
+    def _scales(self, sigmas: torch.Tensor, conditioning: Conditioning) -> Scale:
+        """The scale of true CFG: one for all rows, or one each."""
+        return conditioning.guidance_scale
+
+    def _combine(self, towards: torch.Tensor, without: torch.Tensor, guidance_scale: Scale) -> torch.Tensor:
         """Classifier-free guidance as the family's pipeline does it."""
         return guidance.combine(towards, without, guidance_scale)
 

@@ -16,6 +16,34 @@ TIME_SCALE = 1000.0
 """The model's time at sigma 1 (`num_train_timesteps` of every flow-matching checkpoint)."""
 
 
+class WholeTimes:
+    """The whole-numbered times that a scheduler of the UniPC kind gives to its sigmas.
+
+    It cuts float64 values; the fp32 sigmas that everything here goes by do not tell whether 334 was 333.99999999999994.
+    So the pairs of a schedule are learnt before they are asked for; sigmas between them are cut as they are.
+    """
+
+    def __init__(self, device: torch.device) -> None:
+        self._device = device
+        self._pairs: dict[float, float] = {}
+        self._keep({2.0: 0.0})
+
+    def learn(self, sigmas: torch.Tensor, times: torch.Tensor) -> None:
+        """`times` (n,) of a schedule's `sigmas` (n + 1,), whose last one has none."""
+        self._keep(dict(zip(sigmas[:-1].tolist(), times.tolist(), strict=True)))
+
+    def __call__(self, sigmas: torch.Tensor) -> torch.Tensor:
+        """Times (N,) at `sigmas` (N,)."""
+        nearest = torch.searchsorted(self._sigmas, sigmas.contiguous()).clamp(max=len(self._sigmas) - 1)
+        cut = (sigmas * TIME_SCALE).floor().clamp(max=TIME_SCALE - 1)
+        return torch.where(self._sigmas[nearest] == sigmas, self._times[nearest], cut)
+
+    def _keep(self, pairs: dict[float, float]) -> None:
+        self._pairs |= pairs
+        with torch.inference_mode(False):
+            self._sigmas, self._times = torch.tensor(sorted(self._pairs.items()), device=self._device).T.contiguous()
+
+
 def sigmas_to_last_step(num_denoising_steps: int) -> np.ndarray:
     """Evenly from 1 to 1 / num_denoising_steps, before the scheduler shifts them; the final 0 is the scheduler's."""
     return np.linspace(1.0, 1 / num_denoising_steps, num_denoising_steps)

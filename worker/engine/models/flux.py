@@ -24,7 +24,10 @@ from worker.engine.models.guidance import rows
 from worker.engine.models.pictures import check_size, in_unit_range
 
 MAX_T5_TOKENS = 512
-"""FLUX.1's own prompt length; a checkpoint whose tokenizer is shorter (the shapes model) was trained with that."""
+"""FLUX.1-dev's own prompt length; a checkpoint whose tokenizer is shorter (the shapes model) was trained with that."""
+
+MAX_T5_TOKENS_DISTILLED = 256
+"""FLUX.1-schnell's, which has no guidance embedding: its authors pad prompts to it, and so must its users."""
 
 
 class FluxAdapter(ModelAdapter):
@@ -46,10 +49,6 @@ class FluxAdapter(ModelAdapter):
         "proj_mlp",
         "proj_out",
     )
-
-    def __init__(self, pipeline: Any, path: str, device: torch.device, dtype: torch.dtype) -> None:
-        super().__init__(pipeline, path, device, dtype)
-        self._image_ids = lru_cache(maxsize=8)(self._build_image_ids)
 
     @property
     def guidance(self) -> GuidanceKind:
@@ -93,7 +92,7 @@ class FluxAdapter(ModelAdapter):
             pooled_projections=rows(prompt["pooled"], num),
             encoder_hidden_states=rows(prompt["embeds"], num),
             txt_ids=prompt["text_ids"],
-            img_ids=self._image_ids(conditioning.height, conditioning.width),
+            img_ids=_image_ids(*self._token_grid(conditioning.height, conditioning.width), self.device),
             return_dict=False,
         )[0]
         return velocity
@@ -113,12 +112,16 @@ class FluxAdapter(ModelAdapter):
         check_size(height, width, patch)
         return height // patch, width // patch
 
-    def _build_image_ids(self, height: int, width: int) -> torch.Tensor:
-        with torch.inference_mode(False):
-            rows, columns = self._token_grid(height, width)
-            ids: torch.Tensor = self._pipeline._prepare_latent_image_ids(1, rows, columns, self.device, torch.float32)
-            return ids
+
+@lru_cache(maxsize=8)
+def _image_ids(num_rows: int, num_columns: int, device: torch.device) -> torch.Tensor:
+    """Positions of the image's tokens. Kept for the process: a cache on an adapter would be a cycle, and its pipeline's
+    memory free only when Python looks for cycles."""
+    with torch.inference_mode(False):
+        ids: torch.Tensor = FluxPipeline._prepare_latent_image_ids(1, num_rows, num_columns, device, torch.float32)
+        return ids
 
 
 def _max_tokens(pipeline: Any) -> int:
-    return min(MAX_T5_TOKENS, pipeline.tokenizer_2.model_max_length)
+    longest = MAX_T5_TOKENS if pipeline.transformer.config.guidance_embeds else MAX_T5_TOKENS_DISTILLED
+    return min(longest, pipeline.tokenizer_2.model_max_length)

@@ -39,10 +39,6 @@ class Flux2Adapter(ModelAdapter):
         "attn.to_out",
     )
 
-    def __init__(self, pipeline: Any, path: str, device: torch.device, dtype: torch.dtype) -> None:
-        super().__init__(pipeline, path, device, dtype)
-        self._image_ids = lru_cache(maxsize=8)(self._build_image_ids)
-
     @property
     def guidance(self) -> GuidanceKind:
         return GuidanceKind.EMBEDDED if self.transformer.config.guidance_embeds else GuidanceKind.NONE
@@ -80,7 +76,7 @@ class Flux2Adapter(ModelAdapter):
             guidance=torch.full((num,), scale, device=self.device, dtype=torch.float32) if embedded else None,
             encoder_hidden_states=rows(prompt["embeds"], num),
             txt_ids=rows(prompt["text_ids"], num),
-            img_ids=rows(self._image_ids(conditioning.height, conditioning.width), num),
+            img_ids=rows(_image_ids(*self._token_grid(conditioning.height, conditioning.width), self.device), num),
             return_dict=False,
         )[0]
         return velocity
@@ -102,11 +98,13 @@ class Flux2Adapter(ModelAdapter):
         check_size(height, width, patch)
         return height // patch, width // patch
 
-    def _build_image_ids(self, height: int, width: int) -> torch.Tensor:
-        with torch.inference_mode(False):
-            like = torch.empty(1, 1, *self._token_grid(height, width))
-            ids: torch.Tensor = self._pipeline._prepare_latent_ids(like).to(self.device)
-            return ids
+
+@lru_cache(maxsize=8)
+def _image_ids(num_rows: int, num_columns: int, device: torch.device) -> torch.Tensor:
+    """Positions of the image's tokens; kept for the process, see `flux`."""
+    with torch.inference_mode(False):
+        ids: torch.Tensor = Flux2Pipeline._prepare_latent_ids(torch.empty(1, 1, num_rows, num_columns)).to(device)
+        return ids
 
 
 class Flux2KleinAdapter(Flux2Adapter):

@@ -10,6 +10,9 @@ from worker.contracts.names import GuidanceKind
 from worker.engine.errors import ModelLoadError
 from worker.engine.models.embeddings import PromptEmbeds
 
+Scale = float | torch.Tensor
+"""One for all rows, or one each, shaped to broadcast over them."""
+
 
 def needs_negative(kind: GuidanceKind, guidance_scale: float) -> bool:
     """Whether a second prediction is made."""
@@ -30,12 +33,21 @@ def check_scale(kind: GuidanceKind, guidance_scale: float) -> None:
         )
 
 
-def combine(positive: torch.Tensor, negative: torch.Tensor, guidance_scale: float) -> torch.Tensor:
+def check_second_scale(num_experts: int, guidance_scale_2: float | None) -> None:
+    """Raises `ModelLoadError` for a low-noise expert's scale where there is no such expert."""
+    if guidance_scale_2 is not None and num_experts < 2:
+        raise ModelLoadError(
+            f"`sampling.guidance_scale_2` must be empty for this model, got {guidance_scale_2}: "
+            "it has one transformer, which follows `guidance_scale`"
+        )
+
+
+def combine(positive: torch.Tensor, negative: torch.Tensor, guidance_scale: Scale) -> torch.Tensor:
     """Classifier-free guidance of two predictions."""
     return negative + guidance_scale * (positive - negative)
 
 
-def combine_keeping_norm(positive: torch.Tensor, negative: torch.Tensor, guidance_scale: float) -> torch.Tensor:
+def combine_keeping_norm(positive: torch.Tensor, negative: torch.Tensor, guidance_scale: Scale) -> torch.Tensor:
     """As `combine`, each token scaled back to the length it has without guidance (Qwen-Image's pipeline)."""
     guided = combine(positive, negative, guidance_scale)
     return guided * (torch.norm(positive, dim=-1, keepdim=True) / torch.norm(guided, dim=-1, keepdim=True))

@@ -20,7 +20,7 @@ from worker.engine.models.flow_schedule import (
     shift_of_resolution,
     sigmas_to_last_step,
 )
-from worker.engine.models.guidance import combine_keeping_norm, rows
+from worker.engine.models.guidance import Scale, combine_keeping_norm, rows
 from worker.engine.models.pictures import check_size, in_unit_range
 
 MAX_TOKENS = 512
@@ -80,7 +80,7 @@ class QwenImageAdapter(ModelAdapter):
         )[0]
         return velocity
 
-    def _combine(self, towards: torch.Tensor, without: torch.Tensor, guidance_scale: float) -> torch.Tensor:
+    def _combine(self, towards: torch.Tensor, without: torch.Tensor, guidance_scale: Scale) -> torch.Tensor:
         return combine_keeping_norm(towards, without, guidance_scale)
 
     def _stacked(self, negative: PromptEmbeds, positive: PromptEmbeds, num: int) -> PromptEmbeds:

@@ -16,7 +16,7 @@ from worker.engine.errors import ModelLoadError
 from worker.engine.models.base import Conditioning, ModelAdapter
 from worker.engine.models.clips import clip_latent_shape, decoded_frames
 from worker.engine.models.embeddings import PromptEmbeds
-from worker.engine.models.flow_schedule import TIME_SCALE, scheduled_sigmas
+from worker.engine.models.flow_schedule import TIME_SCALE, WholeTimes, scheduled_sigmas
 from worker.engine.models.guidance import rows
 
 MAX_TOKENS = 512
@@ -41,6 +41,8 @@ class WanAdapter(ModelAdapter):
                 f"the scheduler of `base_model.path` must be one of flow matching, got {type(scheduler).__name__} "
                 "without `use_flow_sigmas`: its sigmas would mean something else"
             )
+        self._whole_times = WholeTimes(device)
+        self._learnt: set[int] = set()
 
     def _check_experts(self) -> None:
         if getattr(self._pipeline, "transformer_2", None) is not None:
@@ -52,6 +54,16 @@ class WanAdapter(ModelAdapter):
     @property
     def guidance(self) -> GuidanceKind:
         return GuidanceKind.TRUE_CFG
+
+    def conditioning(self, prompt: str, sampling: SamplingSpec, *, training: bool = False) -> Conditioning:
+        """Every lane asks before its first prediction, and learns the times of the spec's schedules by that."""
+        for num_denoising_steps in {sampling.num_denoising_steps, sampling.num_eval_denoising_steps} - self._learnt:
+            sigmas = self.sigmas(
+                num_denoising_steps, height=sampling.height, width=sampling.width, num_frames=sampling.num_frames
+            )
+            self._whole_times.learn(sigmas, self._pipeline.scheduler.timesteps)
+            self._learnt.add(num_denoising_steps)
+        return super().conditioning(prompt, sampling, training=training)
 
     def _encode(self, prompt: str) -> PromptEmbeds:
         embeds, _ = self._pipeline.encode_prompt(
@@ -71,11 +83,7 @@ class WanAdapter(ModelAdapter):
 
     def _times(self, sigmas: torch.Tensor) -> torch.Tensor:
         """The model's times (N,) at `sigmas` (N,), as the pipeline's scheduler gives them."""
-        times = sigmas * TIME_SCALE
-        if not self._has_whole_times:
-            return times
-        # Sigmas are fp32 here and float64 there: 888.99994 is its 889.
-        return (times + 1e-3).floor().clamp(max=TIME_SCALE - 1)
+        return self._whole_times(sigmas) if self._has_whole_times else sigmas * TIME_SCALE
 
     def _velocity(
         self, latents: torch.Tensor, sigmas: torch.Tensor, prompt: PromptEmbeds, conditioning: Conditioning
@@ -110,6 +118,7 @@ class WanAdapter(ModelAdapter):
     def pipeline_arguments(cls, pipeline: Any, sampling: SamplingSpec) -> dict[str, Any]:
         return {
             "guidance_scale": sampling.guidance_scale,
+            "guidance_scale_2": sampling.guidance_scale_2,
             "negative_prompt": sampling.negative_prompt,
             "num_frames": sampling.num_frames,
             "max_sequence_length": MAX_TOKENS,

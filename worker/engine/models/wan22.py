@@ -11,10 +11,12 @@ from typing import Any
 import torch
 
 from worker.contracts.names import ModelFamily
+from worker.engine.errors import ModelLoadError
 from worker.engine.models.base import Conditioning
 from worker.engine.models.embeddings import PromptEmbeds
 from worker.engine.models.experts import Expert, Experts, by_expert, experts_of, ranks_go_together
 from worker.engine.models.flow_schedule import TIME_SCALE
+from worker.engine.models.guidance import Scale
 from worker.engine.models.lora import lora_metadata
 from worker.engine.models.wan import WanAdapter
 
@@ -28,6 +30,11 @@ class Wan22Adapter(WanAdapter):
         super().__init__(pipeline, path, device, dtype)
         low_noise = getattr(pipeline, LOW_NOISE, None)
         if low_noise is not None:
+            if pipeline.config.boundary_ratio is None:
+                raise ModelLoadError(
+                    "`boundary_ratio` in the model_index.json of `base_model.path` must be a number for a checkpoint "
+                    "with two transformers, got none: the second would never be used"
+                )
             self.transformer = Experts({HIGH_NOISE: pipeline.transformer, LOW_NOISE: low_noise})
 
     def _check_experts(self) -> None:
@@ -44,9 +51,20 @@ class Wan22Adapter(WanAdapter):
             transformer = self.transformer.get_submodule(name)
             return lambda rows: self._forward(transformer, latents[rows], times[rows], embeds[rows])
 
-        is_high_noise = times >= self._pipeline.config.boundary_ratio * TIME_SCALE
         together = ranks_go_together(self.transformer)
-        return by_expert(is_high_noise, expert(HIGH_NOISE), expert(LOW_NOISE), always_both=together)
+        return by_expert(self._are_high(times), expert(HIGH_NOISE), expert(LOW_NOISE), always_both=together)
+
+    def _scales(self, sigmas: torch.Tensor, conditioning: Conditioning) -> Scale:
+        low_noise = conditioning.guidance_scale_2
+        if low_noise is None:
+            return conditioning.guidance_scale
+        scales = torch.where(self._are_high(self._times(sigmas)), conditioning.guidance_scale, low_noise)
+        return scales.view(-1, 1, 1, 1, 1)
+
+    def _are_high(self, times: torch.Tensor) -> torch.Tensor:
+        """Which of `times` (N,) are the high-noise expert's, (N,) bool."""
+        is_high: torch.Tensor = times >= self._pipeline.config.boundary_ratio * TIME_SCALE
+        return is_high
 
     def save_lora(self, folder: str, tensors: Mapping[str, torch.Tensor]) -> None:
         """One file: the high-noise expert's tensors under `transformer.`, the other's under `transformer_2.`."""

@@ -16,6 +16,7 @@ from worker.contracts.sections import SamplingSpec
 from worker.engine.models.base import Conditioning, ModelAdapter
 from worker.engine.models.embeddings import PromptEmbeds
 from worker.engine.models.flow_schedule import TIME_SCALE, scheduled_sigmas, shift_of_resolution
+from worker.engine.models.guidance import Scale
 from worker.engine.models.pictures import check_size, in_unit_range
 
 MAX_TOKENS = 512
@@ -77,7 +78,7 @@ class ZImageAdapter(ModelAdapter):
         )[0]
         return -torch.stack(predicted).squeeze(2)
 
-    def _combine(self, towards: torch.Tensor, without: torch.Tensor, guidance_scale: float) -> torch.Tensor:
+    def _combine(self, towards: torch.Tensor, without: torch.Tensor, guidance_scale: Scale) -> torch.Tensor:
         """The same line as everyone's, in the pipeline's order of rounding."""
         return towards + (guidance_scale - 1.0) * (towards - without)
 

@@ -158,7 +158,7 @@ class RolloutEngine:
     def _scored_as(self, prompt: str) -> Conditioning | None:
         """Where the policy is trained with another guidance than it is sampled with."""
         sampling = self._spec.sampling
-        if sampling.training_guidance == sampling.guidance_scale:
+        if sampling.trains_as_it_samples:
             return None
         return self._model.conditioning(prompt, sampling, training=True)
 
