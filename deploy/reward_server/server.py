@@ -37,23 +37,35 @@ class Refused(Exception):
 
 
 class RewardServer(ThreadingHTTPServer):
-    """Scores at most `max_requests` requests at once and answers 503 to more, which the other side tries again."""
+    """Scores at most `max_requests` requests at once. Others wait in line for up to `max_wait_seconds`, then are
+    answered with 503, which the other side tries again a few times only."""
 
     daemon_threads = True
 
-    def __init__(self, address: tuple[str, int], score: ScoreFunction, token: str | None, max_requests: int) -> None:
+    def __init__(
+        self,
+        address: tuple[str, int],
+        score: ScoreFunction,
+        token: str | None,
+        max_requests: int,
+        max_wait_seconds: float,
+    ) -> None:
         super().__init__(address, Handler)
         self.score, self.token = score, token
         self.free = threading.BoundedSemaphore(max_requests)
+        self.max_wait_seconds = max_wait_seconds
 
     def answer(self, document: Any) -> dict[str, Any]:
         """The answer to one request. Raises `Refused`."""
         if not isinstance(document, dict) or document.get("version") != VERSION:
             raise Refused(400, f"version must be {VERSION}")
-        if not self.free.acquire(blocking=False):
+        samples = document.get("samples")
+        if not isinstance(samples, list) or not all(isinstance(sample, dict) for sample in samples):
+            raise Refused(400, "samples must be a list of objects")
+        if not self.free.acquire(timeout=self.max_wait_seconds):
             raise Refused(503, "busy", retry_after_seconds=1)
         try:
-            return {"version": VERSION, "results": [self._result(sample) for sample in document["samples"]]}
+            return {"version": VERSION, "results": [self._result(sample) for sample in samples]}
         except MemoryError as error:
             raise Refused(503, "out of memory", retry_after_seconds=1) from error
         finally:
@@ -89,7 +101,11 @@ class Handler(BaseHTTPRequestHandler):
         self._send(200, json.dumps({"version": VERSION}).encode(), "application/json", {})
 
     def _body(self) -> bytes:
-        num_bytes = int(self.headers.get("Content-Length", "0"))
+        length = self.headers.get("Content-Length", "")
+        if not length.isdecimal():
+            self.close_connection = True  # nobody knows where the next request begins
+            raise Refused(411, "Content-Length must be given")
+        num_bytes = int(length)
         if num_bytes > MAX_BODY_BYTES:
             self.close_connection = True  # what was not read would be taken for the next request
             raise Refused(413, f"a request must be at most {MAX_BODY_BYTES} bytes, got {num_bytes}")
@@ -116,7 +132,7 @@ def _unpacked(body: bytes, *, is_json: bool) -> Any:
         import msgpack
 
         return msgpack.unpackb(body)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise Refused(400, f"the body cannot be read: {error}") from error
 
 
@@ -157,11 +173,13 @@ def main() -> None:
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8900, help="0 takes a free one")
     parser.add_argument("--max-requests", type=int, default=4, help="scored at once")
+    parser.add_argument("--max-wait", type=float, default=60.0, help="seconds in line before a request is sent away")
     asked = parser.parse_args()
     token = os.environ.get("REWARD_SERVER_TOKEN") or None
     if token is None and asked.host not in ("127.0.0.1", "localhost", "::1"):
         parser.error("set REWARD_SERVER_TOKEN before serving to other machines")
-    server = RewardServer((asked.host, asked.port), load_score(asked.scorer), token, asked.max_requests)
+    address = (asked.host, asked.port)
+    server = RewardServer(address, load_score(asked.scorer), token, asked.max_requests, asked.max_wait)
     print(f"scoring with {asked.scorer.name} at http://{asked.host}:{server.server_address[1]}/score", flush=True)
     server.serve_forever()
 

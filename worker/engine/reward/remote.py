@@ -1,9 +1,10 @@
 """`remote`: a scorer of the user's own, asked over HTTP. Protocol: `worker.engine.reward.wire`.
 
 Invariant: the token is sent in the `Authorization` header, to the address of the spec and nowhere else (redirects are
-refused), and never appears in an error or a log line.
+refused), and never appears in an error or a log line. An answer is bounded in size and in time.
 """
 
+import time
 import uuid
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -21,30 +22,35 @@ from worker.engine.reward.wire import CONTENT_TYPES, decode_answer, encode_reque
 
 PASSING_STATUSES = frozenset({408, 429})
 """Beside all of 5xx: worth another try."""
+MAX_ANSWER_BYTES = 16 * 2**20
 
 
 class SecretMissingError(EngineError):
-    """A spec names a secret that the run was not given."""
+    """A spec names a secret that the run was not given, or one that no header can carry."""
+
+
+class RemoteAddressError(EngineError):
+    """What a spec gives as address is none."""
 
 
 class RemoteReward:
-    """Raises `SecretMissingError` when the named token is not among `secrets`."""
+    """Raises `SecretMissingError` when the named token is not among `secrets`, `RemoteAddressError` for no address."""
 
     name = RewardName.REMOTE.value
     judges_clips = True
 
     def __init__(self, settings: RemoteSettings, secrets: Mapping[str, str], *, timeout_seconds: float) -> None:
         self._settings = settings
+        self._timeout_seconds = timeout_seconds
         kind = CONTENT_TYPES[settings.format]
         headers = {"Content-Type": kind, "Accept": kind}
         if settings.secret is not None:
-            if settings.secret not in secrets:
-                raise SecretMissingError(
-                    f"`settings.secret` must name a secret of the project, got {settings.secret!r}: "
-                    "create it on the project's page, or choose another"
-                )
-            headers["Authorization"] = f"Bearer {secrets[settings.secret]}"
+            headers["Authorization"] = f"Bearer {_token(settings.secret, secrets)}"
         self._client = httpx.Client(headers=headers, timeout=timeout_seconds, follow_redirects=False)
+        try:
+            self._host = self._client.build_request("POST", settings.url).url.netloc.decode()
+        except (httpx.InvalidURL, UnicodeError) as error:
+            raise RemoteAddressError(f"`settings.url` must be an address, got {settings.url!r}: {error}") from error
 
     def score(self, images: NDArray[np.uint8], prompts: Sequence[str]) -> RewardResult:
         """Score uint8 pictures (N, H, W, 3) or clips (N, F, H, W, 3).
@@ -57,22 +63,51 @@ class RemoteReward:
         form = self._settings.format
         body = encode_request(images, prompts, scorer=self._settings.scorer, request_id=uuid.uuid4().hex, form=form)
         try:
-            answer = self._client.post(self._settings.url, content=body)
+            return decode_answer(self._post(body), form, len(prompts))
         except httpx.HTTPError as error:
             raise ScorerUnavailableError(
                 f"no answer from {self._host}: {error or type(error).__name__}", may_pass=True
             ) from error
-        if answer.status_code != 200:
-            raise ScorerUnavailableError(
-                f"{self._host} answered with status {answer.status_code} {answer.reason_phrase}",
-                may_pass=answer.status_code in PASSING_STATUSES or answer.status_code >= 500,
-                wait_seconds=retry_after_seconds(answer.headers.get("Retry-After")),
-            )
-        return decode_answer(answer.content, form, len(prompts))
 
-    @property
-    def _host(self) -> str:
-        return httpx.URL(self._settings.url).netloc.decode()
+    def _post(self, body: bytes) -> bytes:
+        """The answer's body. Raises `ScorerUnavailableError` as `score` does, and `httpx.HTTPError`."""
+        deadline = time.monotonic() + self._timeout_seconds
+        content = bytearray()
+        with self._client.stream("POST", self._settings.url, content=body) as answer:
+            if answer.status_code != 200:
+                raise ScorerUnavailableError(
+                    f"{self._host} answered with status {answer.status_code} {answer.reason_phrase}",
+                    may_pass=answer.status_code in PASSING_STATUSES or answer.status_code >= 500,
+                    wait_seconds=retry_after_seconds(answer.headers.get("Retry-After")),
+                )
+            for part in answer.iter_bytes():
+                content += part
+                if len(content) > MAX_ANSWER_BYTES:
+                    raise ScorerUnavailableError(
+                        f"{self._host} answered with more than {MAX_ANSWER_BYTES} bytes", may_pass=False
+                    )
+                # httpx bounds the wait for each part, not for all of them.
+                if time.monotonic() > deadline:
+                    raise ScorerUnavailableError(
+                        f"{self._host} did not finish its answer within {self._timeout_seconds:g} s", may_pass=True
+                    )
+        return bytes(content)
+
+
+def _token(name: str, secrets: Mapping[str, str]) -> str:
+    """Without white space around it. Raises `SecretMissingError`, which never shows the token itself."""
+    if name not in secrets:
+        raise SecretMissingError(
+            f"`settings.secret` must name a secret of the project, got {name!r}: "
+            "create it on the project's page, or choose another"
+        )
+    token = secrets[name].strip()
+    # What a header cannot carry, HTTP libraries refuse by quoting it.
+    if not (token.isascii() and token.isprintable()):
+        raise SecretMissingError(
+            f"`settings.secret` must name a secret of printable ASCII characters, {name!r} holds others: enter it again"
+        )
+    return token
 
 
 def retry_after_seconds(header: str | None, now: datetime | None = None) -> float | None:

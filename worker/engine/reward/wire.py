@@ -75,11 +75,14 @@ def _one(result: Any, place: int) -> tuple[str | None, float]:
     if not isinstance(result, dict) or ("score" in result) == ("error" in result):
         raise _refused(f"`results[{place}]` must hold either `score` or `error`, got {str(result)[:100]}")
     if "error" in result:
-        return str(result["error"]) or "the scorer gave no reason", math.nan
+        return str(result["error"] or "") or "the scorer gave no reason", math.nan
     score = result["score"]
     if isinstance(score, bool) or not isinstance(score, int | float):
         raise _refused(f"`results[{place}].score` must be a number, got {str(score)[:100]}: tell a failure as `error`")
-    return None, float(score)
+    try:
+        return None, float(score)
+    except OverflowError:  # JSON's integers have no bound
+        return None, math.inf
 
 
 def _parsed(body: bytes, form: RemoteFormat) -> dict[str, Any]:

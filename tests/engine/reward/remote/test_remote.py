@@ -3,14 +3,18 @@
 import http.server
 import logging
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import httpx
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from tests.engine.reward.remote.conftest import TOKEN, start_server
+from tests.engine.reward.remote.conftest import MOODY, TOKEN, start_server
 from worker.contracts.names import RemoteFormat, RewardName
 from worker.contracts.rewards import RemoteSettings, RewardSpec
 from worker.engine.reward.base import RewardError, RewardResult
@@ -173,6 +177,29 @@ def test_the_servers_own_example_scorer_runs_by_one_command() -> None:
     assert "the prompt is empty" in str(result.errors[1])
 
 
+def test_more_lanes_than_the_server_scores_at_once_wait_in_line() -> None:
+    """And spend no tries on it: a busy server must not end a run."""
+    process, url = start_server("--scorer", str(MOODY), "--max-requests", "1")
+    try:
+        with ThreadPoolExecutor(4) as lanes:
+            results = list(lanes.map(lambda prompt: score(url, [prompt], num_retries=0), ["slow 0.2"] * 4))
+    finally:
+        process.terminate()
+        process.wait(10)
+    assert [result.scores for result in results] == [(10.0,)] * 4
+
+
+def test_a_request_that_is_none_is_answered_and_not_just_dropped(server_url: str) -> None:
+    def post(body: bytes, **headers: str) -> httpx.Response:
+        headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json", **headers}
+        return httpx.post(server_url, content=body, headers=headers)
+
+    for body in (b"", b"{", b"[]", b"\xff", b"[" * 100_000, b'{"version": 1}', b'{"version": 1, "samples": [3]}'):
+        assert post(body).status_code == 400, body[:40]
+    answer = post(b'{"version": 1, "samples": [{"prompt": "a", "image": "no picture"}, {}]}').json()
+    assert [set(result) for result in answer["results"]] == [{"error", "retry"}] * 2
+
+
 def test_retry_after_is_read_as_seconds_or_as_a_date() -> None:
     now = datetime(2026, 1, 1, 12, 0, 0, tzinfo=UTC)
     assert retry_after_seconds("7") == 7.0
@@ -180,3 +207,9 @@ def test_retry_after_is_read_as_seconds_or_as_a_date() -> None:
     assert retry_after_seconds("Thu, 01 Jan 2026 11:00:00 GMT", now) == 0.0
     assert retry_after_seconds("soon") is None
     assert retry_after_seconds(None) is None
+
+
+@given(st.text(max_size=40))
+def test_a_retry_after_of_any_kind_is_a_wait_or_nothing(header: str) -> None:
+    wait = retry_after_seconds(header)
+    assert wait is None or wait >= 0

@@ -43,6 +43,34 @@ def test_a_wrong_answer_is_refused_and_not_asked_for_again(form: RemoteFormat, d
     assert not caught.value.may_pass
 
 
+@pytest.mark.parametrize("number", ["1e999", "-1e999", "NaN", "Infinity", "1" + "0" * 400])
+def test_numbers_that_no_score_can_hold_are_that_samples_error(number: str) -> None:
+    body = f'{{"version": 1, "results": [{{"score": {number}}}, {{"score": 2}}]}}'.encode()
+    result = decode_answer(body, RemoteFormat.JSON, 2)
+    assert result.scores == (None, 2.0)
+    assert "not finite" in str(result.errors[0])
+
+
+json_like = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1) | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["score", "error", "retry"]), inner),
+    max_leaves=8,
+)
+
+
+@either_format
+@given(results=st.lists(json_like, max_size=3))
+def test_any_answer_gives_one_score_or_error_each_or_is_refused(form: RemoteFormat, results: list[Any]) -> None:
+    try:
+        found = decode_answer(packed({"version": 1, "results": results}, form), form, len(results))
+    except ScorerUnavailableError as refused:
+        assert not refused.may_pass
+    else:
+        assert len(found.scores) == len(results)
+        for result, score in zip(results, found.scores, strict=True):
+            assert score is None or score == float(result["score"])
+
+
 @either_format
 @given(st.binary(max_size=60))
 def test_arbitrary_bytes_are_refused_and_nothing_else(form: RemoteFormat, body: bytes) -> None:
@@ -52,10 +80,10 @@ def test_arbitrary_bytes_are_refused_and_nothing_else(form: RemoteFormat, body: 
 
 @either_format
 def test_errors_say_whether_they_may_pass(form: RemoteFormat) -> None:
-    results = [{"score": 0.5}, {"error": "busy", "retry": True}, {"error": "no face"}, {"error": ""}]
-    result = decode_answer(packed({"version": 1, "results": results}, form), form, 4)
-    assert result.scores == (0.5, None, None, None)
-    assert result.errors == (None, "busy", "no face", "the scorer gave no reason")
+    results = [{"score": 0.5}, {"error": "busy", "retry": True}, {"error": "no face"}, {"error": ""}, {"error": None}]
+    result = decode_answer(packed({"version": 1, "results": results}, form), form, 5)
+    assert result.scores == (0.5, None, None, None, None)
+    assert result.errors == (None, "busy", "no face", *["the scorer gave no reason"] * 2)
     assert result.retryable == {1}
 
 
