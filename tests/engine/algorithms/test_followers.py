@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from tests.engine.algorithms.conftest import Learning, LearningMaker
+from tests.engine.algorithms.conftest import LearningMaker
+from tests.engine.algorithms.learning import Learning
 from worker.engine.rollout.engine import RolloutEngine
 from worker.engine.trainer.engine import TrainerEngine
 from worker.engine.trainer.export import read_lora

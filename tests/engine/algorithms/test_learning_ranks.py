@@ -1,0 +1,163 @@
+"""What trains on other things than stored transitions, on two ranks over gloo: what one rank learns, in every ZeRO
+stage, with uneven shares and padding, through aborts, checkpoints and failures."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from tests.engine.algorithms.conftest import LearningMaker
+from tests.engine.algorithms.learning import Learning
+from tests.engine.algorithms.one_learning_rank import Case, step
+from tests.engine.ranks import run_ranks
+from tests.engine.trainer.gradients_seen import GradientRecorder, relative_distance, whole_gradient
+
+WORLD_SIZE = 2
+# One group gives 3 micro-batches: 2 for rank 0, 1 and one of padding for rank 1.
+BATCH = {"group_size": 3, "micro_batch_size": 3}
+ALGORITHMS: dict[str, dict[str, Any]] = {
+    "diffusion_nft": {"num_noise_levels": 3, "kl_coefficient": 0.2, "beta": 0.5, "old_decay_rate": 0.1},
+    "diffusion_dpo": {"num_noise_levels": 3, "beta": 5.0},
+    "refl": {"num_late_steps": 2, "kl_coefficient": 0.1},
+    "reward_flow": {"num_gradient_steps": 2, "kl_coefficient": 0.3, "reward_scale": 0.5},
+}
+FAST = {("diffusion_nft", 2), ("reward_flow", 3)}
+CASES = [(name, stage) for name in ALGORITHMS for stage in range(4)]
+EACH_CASE = pytest.mark.parametrize(
+    "case",
+    [pytest.param(case, marks=() if case in FAST else pytest.mark.slow, id=f"{case[0]}-{case[1]}") for case in CASES],
+)
+Ranks = list[dict[str, Any]]
+"""What each rank saw of a case."""
+
+
+@pytest.fixture(scope="module")
+def learning_of(make_learning: LearningMaker) -> Callable[[str], Learning]:
+    def learning(name: str) -> Learning:
+        micro_batch_size = 1 if name in ("refl", "reward_flow") else BATCH["micro_batch_size"]
+        return make_learning(
+            algorithm={"name": name, **ALGORITHMS[name]},
+            rewards=[{"name": "shape_match"}],
+            batch={**BATCH, "micro_batch_size": micro_batch_size},
+            optimizer={"max_grad_norm": 1e9},
+            ema={"decay": 0.5, "every_num_optimizer_steps": 2},
+            pipeline={"deterministic": True},
+        )
+
+    return learning
+
+
+@pytest.fixture(scope="module")
+def ranks_of(
+    learning_of: Callable[[str], Learning], tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[Case], Ranks]:
+    """Cases that are tested always are run together; the others by algorithm."""
+    seen: dict[Case, Ranks] = {}
+
+    def ranks(case: Case) -> Ranks:
+        if case not in seen:
+            cases = FAST if case in FAST else {other for other in CASES if other[0] == case[0]} - FAST
+            task = {each: learning_of(each[0]) for each in sorted(cases)}
+            found = run_ranks("tests.engine.algorithms.one_learning_rank", task, tmp_path_factory.mktemp("ranks"))
+            seen.update({each: [rank[each] for rank in found] for each in cases})
+        return seen[case]
+
+    return ranks
+
+
+@pytest.fixture(scope="module")
+def alone_of(learning_of: Callable[[str], Learning]) -> Callable[[str], tuple[torch.Tensor, float, dict[str, Any]]]:
+    """Gradient and norm of the first step of one rank in ZeRO 0, and what it publishes after the third."""
+    seen: dict[str, tuple[torch.Tensor, float, dict[str, Any]]] = {}
+
+    def alone(name: str) -> tuple[torch.Tensor, float, dict[str, Any]]:
+        if name not in seen:
+            learning = learning_of(name)
+            trainer = learning.trainer()
+            recorder = GradientRecorder(trainer)
+            norm = step(learning, trainer, together=True)
+            gradient = recorder.last
+            for _ in range(2):
+                step(learning, trainer, together=True)
+            seen[name] = gradient, norm, trainer.adapter(3).tensors
+        return seen[name]
+
+    return alone
+
+
+@EACH_CASE
+def test_two_ranks_learn_what_one_learns(
+    ranks_of: Callable[[Case], Ranks],
+    alone_of: Callable[[str], tuple[torch.Tensor, float, dict[str, Any]]],
+    learning_of: Callable[[str], Learning],
+    case: Case,
+) -> None:
+    gradient, norm, published = alone_of(case[0])
+    numels = [tensor.numel() for tensor in learning_of(case[0]).adapter.tensors.values()]
+    ranks = ranks_of(case)
+    assert norm > 0.01
+    for whole in whole_gradient([rank["gradient"] for rank in ranks], case[1], numels):
+        assert relative_distance(whole, gradient) < 1e-5
+    for rank in ranks:
+        assert rank["norm"] == pytest.approx(norm, rel=1e-5)
+        assert list(rank["published"]) == list(published)
+        for name, tensor in rank["published"].items():
+            assert relative_distance(tensor, published[name]) < 1e-4, name
+
+
+@EACH_CASE
+def test_ranks_agree_to_the_bit_and_so_does_the_same_run_again(ranks_of: Callable[[Case], Ranks], case: Case) -> None:
+    """The second trainer of a rank took its first step anew, and the others from the first one's checkpoint. It never
+    saw the mini-batch that the first one aborted."""
+    first, second = ranks_of(case)
+    for moment in ("after_one", "after_three"):
+        assert len({*first[moment], *second[moment]}) == 1, moment
+    assert first["after_one"] != first["after_three"]
+
+
+@EACH_CASE
+def test_a_checkpoint_holds_what_is_trained_and_its_followers_alone(
+    ranks_of: Callable[[Case], Ranks], learning_of: Callable[[str], Learning], case: Case
+) -> None:
+    num_trained = sum(tensor.numel() for tensor in learning_of(case[0]).adapter.tensors.values())
+    folder = Path(ranks_of(case)[0]["uri"].removeprefix("file://")) / "state"
+    models = sorted(folder.glob("*model_states.pt"))
+    assert len(models) == (WORLD_SIZE if case[1] == 3 else 1)
+    num_followers = 2 if case[0] == "diffusion_nft" else 1
+    for file in models:
+        stored = torch.load(file, weights_only=False)
+        kept = {name: tensor.numel() for name, tensor in stored["module"].items() if tensor.numel()}
+        assert all("lora_" in name for name in kept)
+        # ZeRO 3 keeps the trained weights with the optimizer.
+        assert sum(kept.values()) == (num_followers + (case[1] < 3)) * num_trained
+        assert not stored["frozen_param_fragments"]
+    optimizers = [torch.load(file, weights_only=False) for file in folder.glob("*optim_states.pt")]
+    assert len(optimizers) == (WORLD_SIZE if case[1] else 0)
+    for stored in optimizers:
+        # Master weights and two moments, cut over the ranks and padded.
+        assert _num_elements(stored) < 3 * (num_trained / WORLD_SIZE + 64)
+
+
+def _num_elements(value: Any) -> int:
+    match value:
+        case torch.Tensor():
+            return value.numel()
+        case dict():
+            return sum(_num_elements(item) for item in value.values())
+        case list() | tuple():
+            return sum(_num_elements(item) for item in value)
+    return 0
+
+
+@EACH_CASE
+def test_what_is_not_finite_at_one_rank_fails_and_changes_nothing(
+    ranks_of: Callable[[Case], Ranks], case: Case
+) -> None:
+    first, second = ranks_of(case)
+    for rank in (first, second):
+        assert rank["gradient_error"].startswith("`gradient` must be finite"), "no rank takes the step"
+        assert rank["untouched"]
+    assert first["loss_error"] == "", "the pair is the other rank's"
+    assert second["loss_error"].startswith("`loss` must be finite, got nan at group 1, member ")
