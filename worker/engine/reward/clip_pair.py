@@ -1,7 +1,8 @@
 """CLIP as scorers use it: how alike are a picture and a text? Shared by CLIPScore, PickScore and HPSv2.
 
-Pictures go through the checkpoint's own processor, texts are cut at the tokenizer's length (77 for CLIP). Both
-embeddings are scaled to length 1, so the similarity is a cosine.
+Pictures go through the checkpoint's own processor (shorter side fitted, square cut from the middle), or whole with
+black bars, as the network was trained; texts are cut at the tokenizer's length (77 for CLIP). Both embeddings are
+scaled to length 1, so the similarity is a cosine.
 """
 
 from collections.abc import Sequence
@@ -11,16 +12,30 @@ import torch
 from numpy.typing import NDArray
 from transformers import CLIPModel
 
+from worker.engine.errors import ModelLoadError
+from worker.engine.reward.letterbox import letterboxed
 from worker.engine.reward.networks import load_network, load_picture_processor, load_tokenizer
+
+_ANY_HIGHEST = 2
+"""As a checkpoint's `eos_token_id` an old mistake, by which transformers takes a text's highest token as its end."""
 
 
 class ClipPair:
-    def __init__(self, weights: str, processor: str, pictures_per_call: int, reward: str) -> None:
+    def __init__(
+        self, weights: str, processor: str, pictures_per_call: int, reward: str, *, sees_whole_pictures: bool = False
+    ) -> None:
         """`processor` is where tokenizer and picture processor lie. Raises `ModelLoadError`."""
         self._network = load_network(CLIPModel, weights, reward)
         self._tokenizer = load_tokenizer(processor, reward)
+        end = self._network.config.text_config.eos_token_id
+        if end not in (_ANY_HIGHEST, self._tokenizer.eos_token_id):
+            raise ModelLoadError(
+                f"tokenizer and weights of reward `{reward}` must agree about the token that ends a text, got "
+                f"{self._tokenizer.eos_token_id} and {end}: with another one every prompt would be judged alike"
+            )
         self._pictures = load_picture_processor(processor, reward)
         self._pictures_per_call = pictures_per_call
+        self._sees_whole_pictures = sees_whole_pictures
 
     @property
     def scale(self) -> float:
@@ -38,7 +53,11 @@ class ClipPair:
         return np.concatenate(found)
 
     def _embed_pictures(self, images: NDArray[np.uint8]) -> torch.Tensor:
-        inputs = self._pictures(images=list(images), return_tensors="pt").to(self._network.device)
+        shown = list(images)
+        if self._sees_whole_pictures:
+            side = self._network.config.vision_config.image_size
+            shown = [letterboxed(image, side) for image in images]
+        inputs = self._pictures(images=shown, return_tensors="pt").to(self._network.device)
         return _unit(self._network.get_image_features(**inputs).pooler_output)
 
     def _embed_texts(self, texts: Sequence[str]) -> torch.Tensor:

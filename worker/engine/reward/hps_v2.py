@@ -1,8 +1,9 @@
 """`hps_v2`: Human Preference Score v2 (Wu et al., arXiv 2306.09341): cos(picture, prompt).
 
-The network is CLIP-H trained on HPD v2. The reference code (github.com/tgxs002/HPSv2) reports the cosine without the
-temperature, near 0.2 to 0.3, and reads the weights through open_clip; here they come as a transformers CLIP with the
-processor saved beside them.
+The network is CLIP-H trained on HPD v2. As in the reference code (github.com/tgxs002/HPSv2, `hpsv2/img_score.py`) the
+cosine is reported without the temperature, near 0.2 to 0.3, and pictures are seen whole, with black bars beside those
+that are not square (`light_augmentation`, which fits the longest side). There the weights are open_clip's; here they
+come as a transformers CLIP with the processor saved beside them, which `convert_hps_v2` makes of the published file.
 """
 
 from collections.abc import Sequence
@@ -20,7 +21,9 @@ class HpsV2:
     name = RewardName.HPS_V2.value
 
     def __init__(self, settings: HpsV2Settings) -> None:
-        self._clip = ClipPair(settings.weights, settings.weights, settings.pictures_per_call, self.name)
+        self._clip = ClipPair(
+            settings.weights, settings.weights, settings.pictures_per_call, self.name, sees_whole_pictures=True
+        )
 
     def score(self, images: NDArray[np.uint8], prompts: Sequence[str]) -> RewardResult:
         """Score uint8 images (N, H, W, 3) of any size. Raises `ValueError` on arrays that are no pictures."""

@@ -22,6 +22,17 @@ def pixels(image: NDArray[np.uint8]) -> torch.Tensor:
     return torch.tensor(((cropped - MEAN) / STD).transpose(2, 0, 1)[None], dtype=torch.float32)
 
 
+def whole_pixels(image: NDArray[np.uint8]) -> torch.Tensor:
+    """HPSv2's recipe: longer side to SIDE (bicubic), black bars around, to [0, 1], normalised; (1, 3, SIDE, SIDE)."""
+    height, width = image.shape[:2]
+    size = (round(width * SIDE / max(height, width)), round(height * SIDE / max(height, width)))
+    square = Image.new("RGB", (SIDE, SIDE))
+    fitted = Image.fromarray(image).resize(size, Image.Resampling.BICUBIC)
+    square.paste(fitted, ((SIDE - size[0]) // 2, (SIDE - size[1]) // 2))
+    values = (np.asarray(square, dtype=np.float64) / 255 - MEAN) / STD
+    return torch.tensor(values.transpose(2, 0, 1)[None], dtype=torch.float32)
+
+
 def cosine(left: torch.Tensor, right: torch.Tensor) -> float:
     """Of two vectors."""
     one, other = (vector.detach().double().numpy().ravel() for vector in (left, right))

@@ -1,15 +1,18 @@
 """Scorers with networks against the published formulas, on tiny checkpoints of the same classes."""
 
+import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from numpy.typing import NDArray
 from safetensors.torch import load_file, save_file
 from transformers import CLIPModel, CLIPTokenizer
 
-from tests.engine.reward.networks.plain import cosine, linear_layers, pixels
+from tests.engine.reward.networks.plain import cosine, linear_layers, pixels, whole_pixels
 from worker.contracts.rewards import (
     AestheticSettings,
     ClipScoreSettings,
@@ -23,6 +26,7 @@ from worker.engine.reward.base import Reward
 from worker.engine.reward.clip_score import ClipScore
 from worker.engine.reward.hps_v2 import HpsV2
 from worker.engine.reward.image_reward import ImageReward, ImageRewardNetwork
+from worker.engine.reward.letterbox import letterboxed
 from worker.engine.reward.pick_score import PickScore
 
 PICTURES = np.random.default_rng(4).integers(0, 256, size=(5, 48, 40, 3), dtype=np.uint8)
@@ -30,14 +34,16 @@ PROMPTS = ["a red circle", "blue", "a view of a square", "a red circle", "circle
 TOLERANCE = 1e-5
 
 
-def plain_cosines(folder: Path, texts: list[str]) -> list[float]:
+def plain_cosines(
+    folder: Path, texts: list[str], prepared: Callable[[NDArray[np.uint8]], torch.Tensor] = pixels
+) -> list[float]:
     network, tokenizer = CLIPModel.from_pretrained(folder).eval(), CLIPTokenizer.from_pretrained(folder)
     found = []
     for image, text in zip(PICTURES, texts, strict=True):
         # Without padding: what a padded batch says must not depend on it.
         ids = torch.tensor([tokenizer(text, truncation=True, max_length=77)["input_ids"]])
         words = network.text_projection(network.text_model(input_ids=ids).pooler_output)
-        picture = network.visual_projection(network.vision_model(pixel_values=pixels(image)).pooler_output)
+        picture = network.visual_projection(network.vision_model(pixel_values=prepared(image)).pooler_output)
         found.append(cosine(picture, words))
     return found
 
@@ -60,9 +66,21 @@ def test_pick_score_is_the_scaled_cosine(clip_folder: Path) -> None:
     assert min(expected) < 0 or max(expected) > 0.01  # the comparison says something
 
 
-def test_hps_v2_is_the_cosine(clip_folder: Path) -> None:
+def test_hps_v2_is_the_cosine_with_the_whole_picture(clip_folder: Path) -> None:
     found = scores(HpsV2(HpsV2Settings(weights=str(clip_folder), pictures_per_call=3)))
-    np.testing.assert_allclose(found, plain_cosines(clip_folder, PROMPTS), atol=TOLERANCE)
+    np.testing.assert_allclose(found, plain_cosines(clip_folder, PROMPTS, whole_pixels), atol=TOLERANCE)
+    # The pictures are not square, so that cutting them would have been seen.
+    assert not np.allclose(found, plain_cosines(clip_folder, PROMPTS), atol=TOLERANCE)
+
+
+@pytest.mark.parametrize("shape", [(480, 832, 3), (33, 20, 3), (7, 7, 3), (16, 600, 3)])
+def test_letterboxes_hold_the_whole_picture_in_the_middle(shape: tuple[int, int, int]) -> None:
+    square = letterboxed(np.full(shape, 255, dtype=np.uint8), 224)
+    rows, columns = np.nonzero(square[..., 0])
+    assert square.shape == (224, 224, 3) and max(np.ptp(rows), np.ptp(columns)) == 223
+    assert abs((np.ptp(rows) + 1) / (np.ptp(columns) + 1) - shape[0] / shape[1]) < 0.2 * shape[0] / shape[1]
+    for places in (rows, columns):
+        assert 0 <= (223 - places.max()) - places.min() <= 1
 
 
 def test_aesthetic_is_the_head_on_the_unit_embedding(aesthetic_folder: Path) -> None:
@@ -89,6 +107,14 @@ def test_image_reward_reads_the_prompt_while_it_sees_the_picture(image_reward_fo
     np.testing.assert_allclose(found, expected, atol=TOLERANCE)
 
 
+def test_image_rewards_first_state_reads_the_prompt_to_its_end(image_reward_folder: Path) -> None:
+    """With a mask that looks back only, as a decoder's, the state at [CLS] would be the same for every prompt."""
+    reward = ImageReward(ImageRewardSettings(weights=str(image_reward_folder)))
+    one = np.repeat(PICTURES[:1], 3, axis=0)
+    found = reward.score(one, ["a red circle", "a red square", "a red circle"]).require_complete("image_reward")
+    assert found[0] == found[2] != found[1]
+
+
 def test_pictures_do_not_depend_on_their_company(clip_folder: Path) -> None:
     one_by_one = scores(HpsV2(HpsV2Settings(weights=str(clip_folder), pictures_per_call=1)))
     together = scores(HpsV2(HpsV2Settings(weights=str(clip_folder), pictures_per_call=16)))
@@ -111,6 +137,17 @@ def test_a_checkpoint_without_its_head_is_refused_instead_of_judging_at_random(
     save_file(kept, folder / "model.safetensors", metadata={"format": "pt"})
     with pytest.raises(ModelLoadError, match=r"reward `aesthetic`.*lacks layers.4"):
         Aesthetic(AestheticSettings(weights=str(folder)))
+
+
+def test_a_clip_whose_texts_end_otherwise_than_its_tokenizers_is_refused(clip_folder: Path, tmp_path: Path) -> None:
+    """It would judge every picture by the state at the first token, whatever the prompt."""
+    shutil.copytree(clip_folder, tmp_path / "clip")
+    config = tmp_path / "clip" / "config.json"
+    told = json.loads(config.read_text())
+    told["text_config"]["eos_token_id"] = 7
+    config.write_text(json.dumps(told))
+    with pytest.raises(ModelLoadError, match="got 1 and 7"):
+        HpsV2(HpsV2Settings(weights=str(tmp_path / "clip")))
 
 
 def test_pickled_weights_are_refused(aesthetic_folder: Path, tmp_path: Path) -> None:

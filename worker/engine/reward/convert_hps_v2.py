@@ -1,0 +1,121 @@
+"""From HPSv2's published files to a folder that `hps_v2` loads:
+
+    python -m worker.engine.reward.convert_hps_v2 HPS_v2.1_compressed.pt models/hps-v2.1
+
+The files (huggingface.co/xswu/HPSv2) are pickles of an open_clip ViT-H-14, so they are read as tensors alone, once,
+here. Names are open_clip's on the left and transformers' on the right; sizes are read off the tensors, but for the
+number of attention heads, which no tensor tells. Tokenizer: CLIP's.
+"""
+
+import argparse
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import torch
+from transformers import AutoTokenizer, CLIPConfig, CLIPModel
+from transformers.models.clip.image_processing_pil_clip import CLIPImageProcessorPil
+
+NUM_HEADS = 16
+"""Of both towers of ViT-H-14."""
+_RENAMED = (
+    (r"^visual\.class_embedding$", "vision_model.embeddings.class_embedding"),
+    (r"^visual\.positional_embedding$", "vision_model.embeddings.position_embedding.weight"),
+    (r"^visual\.conv1\.", "vision_model.embeddings.patch_embedding."),
+    (r"^visual\.ln_pre\.", "vision_model.pre_layrnorm."),
+    (r"^visual\.ln_post\.", "vision_model.post_layernorm."),
+    (r"^visual\.proj$", "visual_projection.weight"),
+    (r"^visual\.transformer\.resblocks\.", "vision_model.encoder.layers."),
+    (r"^positional_embedding$", "text_model.embeddings.position_embedding.weight"),
+    (r"^token_embedding\.", "text_model.embeddings.token_embedding."),
+    (r"^ln_final\.", "text_model.final_layer_norm."),
+    (r"^text_projection$", "text_projection.weight"),
+    (r"^transformer\.resblocks\.", "text_model.encoder.layers."),
+)
+_OF_LAYERS = (
+    (".attn.", ".self_attn."),
+    (".ln_1.", ".layer_norm1."),
+    (".ln_2.", ".layer_norm2."),
+    (".mlp.c_fc.", ".mlp.fc1."),
+    (".mlp.c_proj.", ".mlp.fc2."),
+)
+
+
+def convert(tensors: Mapping[str, torch.Tensor]) -> CLIPModel:
+    """The network of a published state dict. Raises `RuntimeError` naming tensors that are missing or left over."""
+    renamed = dict(_renamed(tensors))
+    network = CLIPModel(_config(renamed))
+    network.load_state_dict(renamed)
+    return network.eval()
+
+
+def _renamed(tensors: Mapping[str, torch.Tensor]) -> Iterator[tuple[str, torch.Tensor]]:
+    for name, tensor in tensors.items():
+        for pattern, replacement in _RENAMED:
+            name, num_found = re.subn(pattern, replacement, name)
+            if num_found:
+                break
+        for theirs, ours in _OF_LAYERS:
+            name = name.replace(theirs, ours)
+        value = tensor.float()
+        if name in ("visual_projection.weight", "text_projection.weight"):
+            yield name, value.T.contiguous()
+        elif ".in_proj_" in name:
+            for part, rows in zip("qkv", value.chunk(3), strict=True):
+                yield name.replace("in_proj_", f"{part}_proj."), rows.contiguous()
+        else:
+            yield name, value
+
+
+def _config(tensors: Mapping[str, torch.Tensor]) -> CLIPConfig:
+    patches = tensors["vision_model.embeddings.patch_embedding.weight"]
+    num_patches = tensors["vision_model.embeddings.position_embedding.weight"].shape[0] - 1
+    vocabulary = tensors["text_model.embeddings.token_embedding.weight"].shape[0]
+    width = tensors["visual_projection.weight"].shape[0]
+    vision = _tower(tensors, "vision_model.") | {
+        "patch_size": patches.shape[-1],
+        "image_size": round(num_patches**0.5) * patches.shape[-1],
+        "projection_dim": width,
+    }
+    text = _tower(tensors, "text_model.") | {
+        "vocab_size": vocabulary,
+        "max_position_embeddings": tensors["text_model.embeddings.position_embedding.weight"].shape[0],
+        "projection_dim": width,
+        # CLIP's vocabulary ends with the marks of a text's begin and end.
+        "bos_token_id": vocabulary - 2,
+        "eos_token_id": vocabulary - 1,
+        "pad_token_id": vocabulary - 1,
+    }
+    return CLIPConfig(text_config=text, vision_config=vision, projection_dim=width)
+
+
+def _tower(tensors: Mapping[str, torch.Tensor], prefix: str) -> dict[str, int | str]:
+    layers = f"{prefix}encoder.layers."
+    hidden, width = tensors[f"{layers}0.mlp.fc1.weight"].shape
+    return {
+        "hidden_size": width,
+        "intermediate_size": hidden,
+        "num_hidden_layers": 1 + max(int(n[len(layers) :].split(".")[0]) for n in tensors if n.startswith(layers)),
+        "num_attention_heads": NUM_HEADS,
+        "hidden_act": "gelu",
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Convert HPSv2's published file for the reward hps_v2.")
+    parser.add_argument("file", type=Path, help="HPS_v2_compressed.pt or HPS_v2.1_compressed.pt")
+    parser.add_argument("folder", type=Path, help="below a folder of TANDEM_MODEL_ROOTS")
+    parser.add_argument("--tokenizer", default="laion/CLIP-ViT-H-14-laion2B-s32B-b79K", help="hub id or folder")
+    asked = parser.parse_args()
+    network = convert(torch.load(asked.file, map_location="cpu", weights_only=True)["state_dict"])
+    side = network.config.vision_config.image_size
+    network.save_pretrained(asked.folder)
+    AutoTokenizer.from_pretrained(asked.tokenizer).save_pretrained(asked.folder)
+    CLIPImageProcessorPil(size={"shortest_edge": side}, crop_size={"height": side, "width": side}).save_pretrained(
+        asked.folder
+    )
+    print(f"written to {asked.folder}")
+
+
+if __name__ == "__main__":
+    main()
