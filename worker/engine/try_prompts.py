@@ -105,14 +105,18 @@ def draw(job: TryJob, lora: bytes) -> Iterator[tuple[TryImageName, np.ndarray]]:
     import torch
 
     from worker.engine.models.device import resolve_device
+    from worker.engine.models.parts import load_pipeline
     from worker.engine.models.registry import MODEL_ADAPTERS
 
     check_device("the try", job.device)
     adapter, dtype = MODEL_ADAPTERS[job.family], getattr(torch, DTYPES[job.dtype])
-    pipeline = adapter.pipeline_class.from_pretrained(
-        job.base_model_path, dtype={"default": dtype, "vae": adapter.vae_dtype or dtype}, use_safetensors=True
+    pipeline = load_pipeline(
+        adapter.pipeline_class,
+        job.base_model_path,
+        device=resolve_device(None),
+        dtype=dtype,
+        vae_dtype=adapter.vae_dtype,
     )
-    pipeline.to(resolve_device(None))
     pipeline.set_progress_bar_config(disable=True)
     yield from _draw_all(job, adapter, pipeline, with_adapter=False)
     with tempfile.TemporaryDirectory() as folder:

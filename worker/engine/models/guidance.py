@@ -4,13 +4,15 @@ One scale means the same for all families: 1 is none, and true CFG is v = v_neg 
 (arXiv 2207.12598, in the form of Imagen's w). A pipeline that counts otherwise is told otherwise, never the user.
 """
 
+from typing import TypeAlias
+
 import torch
 
 from worker.contracts.names import GuidanceKind
 from worker.engine.errors import ModelLoadError
 from worker.engine.models.embeddings import PromptEmbeds
 
-Scale = float | torch.Tensor
+Scale: TypeAlias = float | torch.Tensor
 """One for all rows, or one each, shaped to broadcast over them."""
 
 

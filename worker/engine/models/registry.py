@@ -16,6 +16,7 @@ from worker.engine.models.device import resolve_device
 from worker.engine.models.embeddings import PromptEmbeds
 from worker.engine.models.flux import FluxAdapter
 from worker.engine.models.flux2 import Flux2Adapter, Flux2KleinAdapter
+from worker.engine.models.hub_advice import advice
 from worker.engine.models.hunyuan_video import HunyuanVideoAdapter
 from worker.engine.models.parts import ALL_PARTS, TEXT_ONLY, Part
 from worker.engine.models.qwen_image import QwenImageAdapter
@@ -80,7 +81,7 @@ def load_model(
     except OSError as error:
         raise ModelLoadError(
             f"`base_model.path` must be a {spec.family.value} checkpoint in diffusers layout with safetensors "
-            f"weights, got {base_model_path}: {error}"
+            f"weights, got {base_model_path}: {advice(error, base_model_path)} ({error})"
         ) from error
     model.take_embeddings(embeddings or {})
     model.use_kernels(performance or PerformanceSpec())
@@ -94,6 +95,7 @@ def encode_prompts(
     they never stand beside the policy. Raises `ModelLoadError` as `load_model` does."""
     model = load_model(spec, base_model_path, device=device, parts=TEXT_ONLY)
     model.encode_prompts(prompts)
+    model.drop_text_encoders()
     return model.embeddings()
 
 
