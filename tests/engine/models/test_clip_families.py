@@ -82,6 +82,8 @@ def with_euler(
 
 
 def assert_equal_draws(model: ModelAdapter, pipeline: Any, sampling: SamplingSpec) -> None:
+    # As the engine's is: torch multiplies by a weight that wants gradients in another order, which rounds otherwise.
+    pipeline.vae.requires_grad_(False)
     ours = drawn_here(model, sampling)
     theirs = drawn_by_diffusers(pipeline, model, sampling, noise_for(model, sampling))
     assert torch.equal(ours.latents, theirs.latents)
@@ -90,8 +92,7 @@ def assert_equal_draws(model: ModelAdapter, pipeline: Any, sampling: SamplingSpe
         theirs.pictures.shape = (2, 32, 32, 3)
     else:
         assert ours.pictures.shape == (2, 9, 32, 32, 3)
-    # Decoded one by one here and together there.
-    assert np.abs(ours.pictures.astype(int) - theirs.pictures.astype(int)).max() <= 1
+    assert np.array_equal(ours.pictures, theirs.pictures)
     assert ours.pictures.std() > 1
 
 

@@ -31,6 +31,7 @@ from worker.engine.models.kernels import use_kernels
 from worker.engine.models.lora import lora_metadata, twin_with_own_lora
 from worker.engine.models.parts import ALL_PARTS, TEXT_ONLY, Part
 from worker.engine.models.precision import at_least_fp32
+from worker.pipeline.decoding import num_decodings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,6 +118,7 @@ class ModelAdapter(ABC):
             return
         text_only = self.load(self._path, self.device, self.dtype, wanted=TEXT_ONLY)
         text_only.encode_prompts(unknown)
+        text_only.drop_text_encoders()
         self.take_embeddings(text_only.embeddings())
 
     def embeddings(self) -> dict[str, PromptEmbeds]:
@@ -229,8 +231,12 @@ class ModelAdapter(ABC):
     def decode(self, latents: torch.Tensor, *, height: int, width: int, num_frames: int = 1) -> np.ndarray:
         """Clean latents (N, ...) as pictures, uint8 of (N, H, W, 3), or as clips, (N, F, H, W, 3)."""
         self._require_vae()
-        seen = self.pixels(latents, height=height, width=width, num_frames=num_frames).mul(255).round()
-        return seen.to(torch.uint8).movedim(-3, -1).contiguous().cpu().numpy()
+        num_parts = num_decodings(len(latents), height=height, width=width, num_frames=num_frames)
+        seen = (
+            self.pixels(part, height=height, width=width, num_frames=num_frames).mul(255).round().to(torch.uint8)
+            for part in latents.tensor_split(num_parts)
+        )
+        return torch.cat([part.movedim(-3, -1).contiguous().cpu() for part in seen]).numpy()
 
     def _require_vae(self) -> None:
         if parts.is_skeleton(self._pipeline.vae):

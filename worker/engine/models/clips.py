@@ -1,6 +1,5 @@
 """What the families that draw clips have in common: lengths that the autoencoder can make, and its output as frames."""
 
-from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -38,15 +37,8 @@ def clip_latent_shape(
     return int(pipeline.transformer.config.in_channels), frames, height // scale, width // scale
 
 
-def decoded_frames(latents: torch.Tensor, decode: Callable[[torch.Tensor], torch.Tensor]) -> torch.Tensor:
-    """What `decode` makes of latents (N, C, f, h, w), one clip at a time: a whole fragment would not fit.
-
-    Args:
-        latents: as the autoencoder takes them.
-        decode: latents of one clip to (1, 3, F, H, W) in [-1, 1].
-
-    Returns:
-        fp32 in [0, 1] of (N, F, 3, H, W), or (N, 3, H, W) where F is 1: that is a picture.
-    """
-    clips = torch.cat([in_unit_range(decode(one)) for one in latents.split(1)]).transpose(1, 2)
+def as_frames(decoded: torch.Tensor) -> torch.Tensor:
+    """What an autoencoder put out, (N, 3, F, H, W) in [-1, 1], as fp32 in [0, 1] of (N, F, 3, H, W), or of
+    (N, 3, H, W) where F is 1: that is a picture."""
+    clips = in_unit_range(decoded).transpose(1, 2)
     return clips[:, 0] if clips.shape[1] == 1 else clips

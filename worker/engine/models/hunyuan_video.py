@@ -11,7 +11,7 @@ from diffusers import HunyuanVideoPipeline
 from worker.contracts.names import GuidanceKind, ModelFamily
 from worker.contracts.sections import SamplingSpec
 from worker.engine.models.base import Conditioning, ModelAdapter
-from worker.engine.models.clips import clip_latent_shape, decoded_frames
+from worker.engine.models.clips import as_frames, clip_latent_shape
 from worker.engine.models.embeddings import PromptEmbeds
 from worker.engine.models.flow_schedule import TIME_SCALE, scheduled_sigmas
 from worker.engine.models.guidance import rows
@@ -78,7 +78,7 @@ class HunyuanVideoAdapter(ModelAdapter):
     def pixels(self, latents: torch.Tensor, *, height: int, width: int, num_frames: int = 1) -> torch.Tensor:
         vae = self._pipeline.vae
         scaled = latents.to(vae.dtype) / vae.config.scaling_factor
-        return decoded_frames(scaled, lambda one: vae.decode(one, return_dict=False)[0])
+        return as_frames(vae.decode(scaled, return_dict=False)[0])
 
     @classmethod
     def pipeline_arguments(cls, pipeline: Any, sampling: SamplingSpec) -> dict[str, Any]:

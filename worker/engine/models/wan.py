@@ -14,7 +14,7 @@ from worker.contracts.names import GuidanceKind, ModelFamily
 from worker.contracts.sections import SamplingSpec
 from worker.engine.errors import ModelLoadError
 from worker.engine.models.base import Conditioning, ModelAdapter
-from worker.engine.models.clips import clip_latent_shape, decoded_frames
+from worker.engine.models.clips import as_frames, clip_latent_shape
 from worker.engine.models.embeddings import PromptEmbeds
 from worker.engine.models.flow_schedule import TIME_SCALE, WholeTimes, scheduled_sigmas
 from worker.engine.models.guidance import rows
@@ -112,7 +112,7 @@ class WanAdapter(ModelAdapter):
         )
         # Divided by the inverse, as the pipeline does it: a product rounds otherwise.
         scaled = latents.to(vae.dtype) / (1.0 / std) + mean
-        return decoded_frames(scaled, lambda one: vae.decode(one, return_dict=False)[0])
+        return as_frames(vae.decode(scaled, return_dict=False)[0])
 
     @classmethod
     def pipeline_arguments(cls, pipeline: Any, sampling: SamplingSpec) -> dict[str, Any]:
