@@ -38,6 +38,18 @@ def test_everything_is_off_by_default() -> None:
             "`performance.attention` must be default for sd3, got flash",
         ),
         (
+            {"performance": {"attention": "flash"}, "base_model": {"family": "hunyuan_video"}},
+            "`performance.attention` must not be flash for hunyuan_video: it takes no attention mask",
+        ),
+        (
+            {
+                "performance": {"attention": "_native_flash"},
+                "base_model": {"family": "qwen_image"},
+                "sampling": {"batched_cfg": True, "guidance_scale": 4.0},
+            },
+            "must not be _native_flash for qwen_image with `sampling.batched_cfg`",
+        ),
+        (
             {"performance": {"compilation": "aot_eager"}, "base_model": {"family": "sd3"}},
             "`performance.compilation` must be off for sd3, got aot_eager",
         ),

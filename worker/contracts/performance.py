@@ -7,6 +7,7 @@ Where there is one switch already it is not here: true CFG in one pass is `sampl
 from worker.contracts.base import Contract
 from worker.contracts.deepspeed import DeepSpeedSpec
 from worker.contracts.names import ExplainedName, ModelFamily
+from worker.contracts.sections import SamplingSpec
 
 
 class Compilation(ExplainedName):
@@ -33,6 +34,19 @@ class AttentionBackend(ExplainedName):
 REPEATABLE_BACKENDS = frozenset({AttentionBackend.DEFAULT, AttentionBackend.MATH})
 """Of which the same bits can be promised: the others' gradients may be summed in any order."""
 
+WITHOUT_MASKS = frozenset({AttentionBackend.FLASH_SDPA, AttentionBackend.FLASH})
+"""Which take no attention mask."""
+
+NOT_ON_A_CPU = frozenset(
+    {
+        AttentionBackend.EFFICIENT_SDPA,
+        AttentionBackend.CUDNN,
+        AttentionBackend.FLASH,
+        AttentionBackend.XFORMERS,
+        AttentionBackend.NPU,
+    }
+)
+"""Left off on a lane without an accelerator, as `inductor` is."""
 
 WITHOUT_KERNEL_CHOICE = frozenset({ModelFamily.SD3})
 """Families whose transformer diffusers neither compiles block by block nor lets choose its attention."""
@@ -45,11 +59,16 @@ class PerformanceSpec(Contract):
     """Compile the transformer's repeated blocks at their first use. New adapters need no new compilation; new shapes
     do."""
     attention: AttentionBackend = AttentionBackend.DEFAULT
-    """Kernel of the transformer's attention."""
+    """Kernel of the transformer's attention. On a CPU lane those of accelerators are left off."""
 
 
 def performance_problems(
-    performance: PerformanceSpec, family: ModelFamily, deepspeed: DeepSpeedSpec, *, deterministic: bool
+    performance: PerformanceSpec,
+    family: ModelFamily,
+    sampling: SamplingSpec,
+    deepspeed: DeepSpeedSpec,
+    *,
+    deterministic: bool,
 ) -> list[str]:
     """What cannot go together, each as a sentence for the user."""
     found = []
@@ -61,6 +80,11 @@ def performance_problems(
             for name, default in (("compilation", Compilation.OFF), ("attention", AttentionBackend.DEFAULT))
             if chosen[name] is not default
         ]
+    if performance.attention in WITHOUT_MASKS and (why := _why_masked(family, sampling)) is not None:
+        found.append(
+            f"`performance.attention` must not be {performance.attention} for {family}{why}: it takes no attention "
+            f"mask, which padded prompts need; take {AttentionBackend.DEFAULT}"
+        )
     if performance.compilation is not Compilation.OFF and deepspeed.zero_stage == 3:
         found.append(
             f"`performance.compilation` must be off for ZeRO 3, got {performance.compilation}: weights that are "
@@ -78,3 +102,13 @@ def performance_problems(
             "its gradients are summed in no fixed order"
         )
     return found
+
+
+def _why_masked(family: ModelFamily, sampling: SamplingSpec) -> str | None:
+    """When a family's transformer masks tokens, as the end of a clause; `None`: it does not."""
+    if family is ModelFamily.HUNYUAN_VIDEO:
+        return ""
+    is_guided = max(sampling.guidance_scale, sampling.training_guidance) > 1
+    if family in (ModelFamily.QWEN_IMAGE, ModelFamily.Z_IMAGE) and sampling.batched_cfg and is_guided:
+        return " with `sampling.batched_cfg`"
+    return None

@@ -107,6 +107,7 @@ class RunSpec(Contract):
         for problem in performance_problems(
             self.performance,
             self.base_model.family,
+            self.sampling,
             self.deepspeed,
             deterministic=self.pipeline.deterministic,
         ):

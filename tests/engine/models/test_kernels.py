@@ -1,6 +1,7 @@
 """The `performance` section on tiny checkpoints: every kernel reaches rollout and training, and both agree on it."""
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 
 import pytest
 import torch
@@ -10,12 +11,21 @@ from torch._dynamo.utils import counters
 from tests.engine.frozen import draw_groups, perturbed_adapter
 from tests.engine.models.conftest import CheckpointOf
 from tests.engine.models.proofs import loaded, noise_for, one_batch, run_spec_of, sampling_of
+from worker.contracts.deepspeed import DeepSpeedSpec
 from worker.contracts.families import FAMILY_TRAITS
-from worker.contracts.names import ModelFamily
-from worker.contracts.performance import WITHOUT_KERNEL_CHOICE, AttentionBackend, Compilation, PerformanceSpec
+from worker.contracts.names import GuidanceKind, ModelFamily
+from worker.contracts.performance import (
+    NOT_ON_A_CPU,
+    WITHOUT_KERNEL_CHOICE,
+    AttentionBackend,
+    Compilation,
+    PerformanceSpec,
+    performance_problems,
+)
 from worker.engine.errors import ModelLoadError
 from worker.engine.models.base import Conditioning, ModelAdapter
 from worker.engine.models.experts import experts_of
+from worker.engine.models.kernels import use_kernels
 from worker.engine.rollout.engine import RolloutEngine
 from worker.engine.trainer.engine import TrainerEngine
 
@@ -71,12 +81,32 @@ def test_an_attention_backend_reaches_every_block_and_predicts_the_same(
 
 
 def test_a_backend_that_is_not_installed_is_refused(checkpoint_of: CheckpointOf) -> None:
+    transformer = loaded(ModelFamily.FLUX, checkpoint_of(ModelFamily.FLUX)).transformer
     with pytest.raises(ModelLoadError, match=r"installed on every lane, got flash: .*flash-attn"):
-        loaded(
-            ModelFamily.FLUX,
-            checkpoint_of(ModelFamily.FLUX),
-            performance=PerformanceSpec(attention=AttentionBackend.FLASH),
-        )
+        use_kernels(transformer, PerformanceSpec(attention=AttentionBackend.FLASH), torch.device("cuda"))
+
+
+@pytest.mark.parametrize("backend", NOT_ON_A_CPU)
+def test_an_accelerators_backend_is_left_off_on_a_cpu(checkpoint_of: CheckpointOf, backend: AttentionBackend) -> None:
+    wanted = PerformanceSpec(attention=backend)
+    chosen = loaded(ModelFamily.WAN, checkpoint_of(ModelFamily.WAN), device="cpu", performance=wanted)
+    assert torch.equal(velocity(chosen), velocity(loaded(ModelFamily.WAN, checkpoint_of(ModelFamily.WAN))))
+
+
+@pytest.mark.parametrize("batched", [False, True])
+@pytest.mark.parametrize("family", CHOOSING)
+def test_a_backend_without_masks_is_refused_exactly_where_the_transformer_masks(
+    checkpoint_of: CheckpointOf, family: ModelFamily, batched: bool
+) -> None:
+    performance = PerformanceSpec(attention=AttentionBackend.FLASH_SDPA)
+    scale = 3.0 if FAMILY_TRAITS[family].guidance is GuidanceKind.TRUE_CFG else 1.0
+    clip = {"num_frames": 9} if FAMILY_TRAITS[family].makes_clips else {}
+    sampling = sampling_of(family, guidance_scale=scale, batched_cfg=batched, **clip)
+    refused = performance_problems(performance, family, sampling, DeepSpeedSpec(), deterministic=False)
+    model = loaded(family, checkpoint_of(family), performance=performance)
+    conditioning = model.conditioning("a red square and a blue circle", sampling)
+    with pytest.raises(ValueError, match="mask") if refused else nullcontext():
+        model.predict_velocity(noise_for(model, sampling), torch.full((2,), 0.7), conditioning)
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ import logging
 
 import torch
 
-from worker.contracts.performance import AttentionBackend, Compilation, PerformanceSpec
+from worker.contracts.performance import NOT_ON_A_CPU, AttentionBackend, Compilation, PerformanceSpec
 from worker.engine.errors import ModelLoadError
 from worker.engine.models.experts import experts_of
 
@@ -23,12 +23,15 @@ def use_kernels(transformer: torch.nn.Module, performance: PerformanceSpec, devi
     """
     for expert in experts_of(transformer).values():
         if performance.attention is not AttentionBackend.DEFAULT:
-            _set_attention(expert, performance.attention)
+            _set_attention(expert, performance.attention, device)
         if performance.compilation is not Compilation.OFF:
             _compile_blocks(expert, performance.compilation, device)
 
 
-def _set_attention(expert: torch.nn.Module, backend: AttentionBackend) -> None:
+def _set_attention(expert: torch.nn.Module, backend: AttentionBackend, device: torch.device) -> None:
+    if backend in NOT_ON_A_CPU and device.type == "cpu":
+        logger.info("`performance.attention` %s is left off on this lane: it has no accelerator", backend)
+        return
     try:
         expert.set_attention_backend(backend.value)
     except (RuntimeError, ImportError) as error:
