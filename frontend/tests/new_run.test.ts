@@ -78,7 +78,8 @@ test("another variant keeps the settings that mean the same in both", () => {
 });
 
 test("settings without a label of their own are named by their key", () => {
-  assert.deepEqual(settingField("algorithm", "num_noise_levels"), { path: "algorithm.num_noise_levels", label: "Noise levels" });
+  assert.deepEqual(settingField("algorithm", "num_good_levels"), { path: "algorithm.num_good_levels", label: "Good levels" });
+  assert.deepEqual(settingField("algorithm", "stride"), { path: "algorithm.stride", label: "Window moves by", unit: "denoising steps" });
   assert.equal(settingField("algorithm", "kl_coefficient").label, "KL coefficient");
 });
 
@@ -132,6 +133,17 @@ test("a reward's settings are those of its name, and others have none", () => {
 test("a reward's curves go by its label, or by its scorer's name", () => {
   assert.equal(rewardKey({ name: "remote", label: "faces" }), "faces");
   assert.equal(rewardKey({ name: "remote", label: null }), "remote");
+});
+
+test("with all weights trained nothing is asked of a LoRA", () => {
+  assert.match(whyNot("lora.rank", { tuning: "full" }), /no LoRA/);
+  assert.equal(whyNot("lora.rank", {}), "");
+});
+
+test("only a family with an expert for low noise has its guidance", () => {
+  const wan = settled({ base_model: { family: "wan" }, sampling: { guidance_scale_2: 3 } });
+  assert.equal(getPath(wan, "sampling.guidance_scale_2"), null);
+  assert.equal(whyNot("sampling.guidance_scale_2", { base_model: { family: "wan22" } }), "");
 });
 
 test("what a model family has no use for is greyed out, and put at what the server accepts", () => {

@@ -11,6 +11,7 @@ from fleet.wanted import fits, kinds_wanted
 from runs.dispatch import waiting_runs
 from runs.models import Attempt, PendingCommand, Run, RunTransition
 from runs.render import run_body
+from worker.contracts.sections import LaneSpec
 
 
 def visible_runs(user: Actor) -> QuerySet[Run]:
@@ -56,12 +57,20 @@ def waiting_for(run: Run) -> str:
     waiting = list(waiting_runs().values_list("pk", flat=True))
     if run.pk not in waiting:
         return ""
-    pool, wanted = pool_lanes(), run.run_spec.granted_lanes
-    if not fits(wanted, pool, pool):
-        return f"needs {_in_words(kinds_wanted(wanted, pool))}, the pool has {_in_words(pool)}: it cannot start"
+    wanted = run.run_spec.granted_lanes
+    if shortage := lacking(wanted):
+        return f"{shortage}: it cannot start"
     num_ahead = waiting.index(run.pk)
     ahead = f"{num_ahead} run{'s' * (num_ahead > 1)} ahead; " if num_ahead else ""
-    return f"{ahead}needs {_in_words(kinds_wanted(wanted, pool))}, free now: {_in_words(free_lanes())}"
+    return f"{ahead}needs {_in_words(kinds_wanted(wanted, pool_lanes()))}, free now: {_in_words(free_lanes())}"
+
+
+def lacking(wanted: LaneSpec) -> str:
+    """What is wanted and what the pool has, where it could never hold that; empty where it could."""
+    pool = pool_lanes()
+    if fits(wanted, pool, pool):
+        return ""
+    return f"needs {_in_words(kinds_wanted(wanted, pool))}, the pool has {_in_words(pool)}"
 
 
 def _in_words(lanes: Any) -> str:

@@ -177,6 +177,8 @@ export interface Plan {
   readonly devices: readonly string[];
   readonly costs: "measured" | "profile";
   readonly num_batches_measured: number;
+  /** Of the runs it was measured on; absent in plans made before it was kept. */
+  readonly fragment_sizes_measured?: readonly number[];
 }
 
 /** A plan made before there is a run, on the lanes that the pool has. */

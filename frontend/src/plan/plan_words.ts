@@ -21,7 +21,9 @@ export function modeLabel(mode: string): string {
   return MODES[mode] ?? mode.replaceAll("_", " ");
 }
 
-const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? "" : "s"}`;
+const counted = (count: number, noun: string, plural = `${noun}s`) => `${count} ${count === 1 ? noun : plural}`;
+/** 4 · 4 and 8 · 2, 4 and 8. */
+const joined = (values: readonly number[]) => [values.slice(0, -1).join(", "), values.at(-1)].filter((part) => part !== "").join(" and ");
 
 /** `disaggregated: 2 rollout lanes and 1 trainer lane, training while generating, …`. */
 export function choiceInWords(choice: PlanChoice): string {
@@ -39,9 +41,11 @@ export function choiceInWords(choice: PlanChoice): string {
 }
 
 /** What the prediction rests on. */
-export function basisInWords({ costs, num_batches_measured, devices }: Plan): string {
+export function basisInWords({ costs, num_batches_measured, fragment_sizes_measured, devices }: Plan): string {
   const on = devices.filter(Boolean).join(", ") || "devices without a name";
+  const sizes = [...(fragment_sizes_measured ?? [])].sort((a, b) => a - b);
+  const with_sizes = sizes.length === 0 ? "" : ` in fragments of ${joined(sizes)}; what other sizes cost is inferred`;
   return costs === "measured"
-    ? `reckoned from ${num_batches_measured} batches measured on an earlier run, on ${on}`
+    ? `reckoned from ${counted(num_batches_measured, "batch", "batches")} measured on an earlier run, on ${on}${with_sizes}`
     : `reckoned from the documented profile of the model, on ${on}; nothing was measured yet`;
 }

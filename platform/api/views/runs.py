@@ -22,7 +22,7 @@ from api.run_bodies import run_bodies
 from api.serializers import plans
 from api.serializers import runs as bodies
 from runs import commands, selectors, services
-from runs.memory import warnings_of
+from runs.advice import warnings_of
 from runs.models import Run
 from runs.planning import preview
 from runs.spec_check import WHOLE_SPEC, check_spec

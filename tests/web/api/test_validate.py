@@ -64,7 +64,7 @@ def test_either_spec_or_yaml(api: APIClient) -> None:
 
 
 def test_a_spec_that_will_not_fit_the_pools_lanes_is_legal_and_warned_about(api: APIClient) -> None:
-    ensure_local_lanes(num_cpu_lanes=2)
+    ensure_local_lanes(num_cpu_lanes=3)
     assert validate(api, spec=SPEC)["warnings"] == []
     large = {"path": "black-forest-labs/FLUX.1-dev", "dtype": "bf16"}
     answer = validate(api, spec={**SPEC, "base_model": large})
@@ -72,3 +72,13 @@ def test_a_spec_that_will_not_fit_the_pools_lanes_is_legal_and_warned_about(api:
     rollout, trainer = answer["warnings"]
     assert rollout.startswith("A rollout lane is predicted to need ") and "cpu has 8.0" in rollout
     assert trainer.startswith("A trainer lane is predicted to need ")
+
+
+def test_a_spec_that_the_pool_is_too_small_for_is_legal_and_warned_about(api: APIClient) -> None:
+    ensure_local_lanes(num_cpu_lanes=3)
+    lanes = {"num_rollout": 2, "num_trainer": 2, "num_reward": 1}
+    answer = validate(api, spec={**SPEC, "lanes": lanes})
+    assert answer["ok"]
+    assert answer["warnings"] == [
+        "The run needs 5 CPU lanes, the pool has 3 CPU lanes: it would wait until lanes join."
+    ]

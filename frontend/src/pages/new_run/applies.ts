@@ -41,7 +41,16 @@ const WITHOUT_NEGATIVE_PROMPT = new Set([...WITH_EMBEDDED_GUIDANCE, "flux2_klein
 
 const whenFamily = (families: ReadonlySet<string>, why: string) => (spec: JsonObject) => (families.has(familyOf(spec)) ? why : "");
 
+const whenFull = (spec: JsonObject) => (getPath(spec, "tuning") === "full" ? "All weights are trained: there is no LoRA." : "");
+
 const RULES: readonly Rule[] = [
+  { path: "lora.rank", why: whenFull },
+  { path: "lora.alpha", why: whenFull },
+  { path: "lora.targets", why: whenFull },
+  {
+    path: "sampling.guidance_scale_2", neutral: null,
+    why: (spec) => (familyOf(spec) === "wan22" ? "" : "This model family has no expert for low noise."),
+  },
   {
     path: "sampling.num_frames", neutral: 1,
     why: (spec) => (MAKES_CLIPS.has(familyOf(spec)) ? "" : "This model family makes pictures, not clips."),

@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { sameJson, type Json } from "../../base/paths.ts";
+import { Coded } from "../../ui/coded.tsx";
 import { EntriesInput } from "./entries.tsx";
 import type { FieldSpec } from "./fields.ts";
 import type { FieldSchema } from "./spec_schema.ts";
@@ -27,7 +28,7 @@ export function Field(props: Props) {
     <div class={`field ${changed ? "changed" : ""} ${field.list ? "wide" : ""} ${props.whyNot ? "off" : ""}`}>
       <label for={id}>{field.label}{field.unit && <span class="unit"> {field.unit}</span>}</label>
       <Input {...props} id={id} />
-      <FieldNote id={`${id}-note`} help={props.whyNot || props.schema.help || helpOfChoice(props.schema, value)} errors={errors}>
+      <FieldNote id={`${id}-note`} help={props.whyNot || props.schema.help} choice={props.whyNot ? "" : helpOfChoice(props.schema, value)} errors={errors}>
         {changed && (
           <button type="button" class="link-button tiny" onClick={() => props.onChange(parent ?? null)}>
             was {shown(parent)}, put back
@@ -38,18 +39,21 @@ export function Field(props: Props) {
   );
 }
 
-/** Where the field itself has nothing to say, its choice has. */
-function helpOfChoice(schema: FieldSchema, value: Json | undefined): string {
+export function helpOfChoice(schema: FieldSchema, value: Json | undefined): string {
   return schema.choices.find((choice) => choice.value === value)?.help ?? "";
 }
 
-export function FieldNote(props: { id: string; help: string; errors: readonly string[]; children?: ComponentChildren }) {
+/** The errors, or what there is to know: of the field, then of what is chosen. */
+export function FieldNote(props: { id: string; help: string; choice?: string; errors: readonly string[]; children?: ComponentChildren }) {
   return (
     <div id={props.id} class="field-note">
       {props.errors.length > 0 ? (
-        props.errors.map((message) => <span key={message} class="field-error" role="alert">{message}</span>)
+        props.errors.map((message) => <span key={message} class="field-error" role="alert"><Coded text={message} /></span>)
       ) : (
-        <span class="field-help">{props.help}</span>
+        <>
+          {props.help && <span class="field-help">{props.help}</span>}
+          {props.choice && <span class="field-help choice-help">{props.choice}</span>}
+        </>
       )}
       {props.children}
     </div>

@@ -54,6 +54,7 @@ export const GROUPS: readonly GroupSpec[] = [
       field("sampling.num_frames", "Frames"),
       field("sampling.fps", "Frames a second"),
       field("sampling.guidance_scale", "Guidance"),
+      { ...field("sampling.guidance_scale_2", "Guidance at low noise"), empty: "the same" },
       { ...field("sampling.train_guidance_scale", "Guidance in training"), empty: "the same" },
       field("sampling.negative_prompt", "Negative prompt"),
       field("sampling.batched_cfg", "Guidance in one pass"),
@@ -64,11 +65,12 @@ export const GROUPS: readonly GroupSpec[] = [
     ],
   },
   {
-    id: "lora", title: "LoRA and optimizer", intro: "What is learnt, and how fast.",
+    id: "tuning", title: "Weights and optimizer", intro: "What of the model is trained, and how fast.",
     fields: [
-      field("lora.rank", "Rank"),
-      field("lora.alpha", "Alpha"),
-      { ...field("lora.targets", "Target modules", "separated by commas"), list: "words" },
+      field("tuning", "Trained weights"),
+      field("lora.rank", "LoRA rank"),
+      field("lora.alpha", "LoRA alpha"),
+      { ...field("lora.targets", "LoRA target modules", "separated by commas"), list: "words" },
       field("optimizer.learning_rate", "Learning rate"),
       field("optimizer.max_grad_norm", "Gradient clip"),
       field("optimizer.weight_decay", "Weight decay"),
@@ -91,7 +93,7 @@ export const GROUPS: readonly GroupSpec[] = [
     id: "memory", title: "Trainer memory", intro: "What DeepSpeed cuts over the trainer lanes and what lies in host memory. It changes speed and memory, not what is learnt.",
     fields: [
       field("deepspeed.config", "DeepSpeed"),
-      field("deepspeed.gradient_checkpointing", "Recomputed blocks", "every n-th"),
+      { ...field("deepspeed.gradient_checkpointing", "Recomputed blocks", "every n-th"), empty: "by the model's size" },
       field("deepspeed.offload_idle_states", "Idle state to host memory"),
       field("deepspeed.initialize_model_on_cpu", "Cut weights in host memory"),
       { ...field("deepspeed.overrides", "Overrides", "one a line"), list: "lines" },
@@ -137,7 +139,7 @@ export const GROUPS: readonly GroupSpec[] = [
 ];
 
 const SECTION_ORDER = [
-  "base_model", "prompts", "rewards", "algorithm", "batch", "sampling", "lora", "optimizer", "ema", "pipeline", "lanes",
+  "base_model", "prompts", "rewards", "reward_mixing", "algorithm", "num_batches", "seed", "batch", "sampling", "tuning", "lora", "optimizer", "ema", "pipeline", "lanes",
   "deepspeed", "performance", "evaluation", "checkpoint", "replay_gate",
 ];
 
@@ -145,12 +147,29 @@ const FIELD_ORDER = [
   ...SECTION_ORDER, "base_model.path", "base_model.family", ...GROUPS.flatMap((group) => group.fields.map(({ path }) => path)),
 ];
 
-const LABELS: Readonly<Record<string, string>> = { advantage_std: "Advantage spread", kl_coefficient: "KL coefficient" };
+/** Of settings that their key alone does not name well: label and unit. */
+const LABELS: Readonly<Record<string, readonly [label: string, unit?: string]>> = {
+  advantage_std: ["Advantage spread"],
+  kl_coefficient: ["KL coefficient"],
+  window_size: ["Window", "denoising steps"],
+  position: ["Window position"],
+  strategy: ["Window moves"],
+  shift_every_num_batches: ["Window moves every", "batches"],
+  stride: ["Window moves by", "denoising steps"],
+  num_noise_levels: ["Noise levels"],
+  num_preferences: ["Preferences", "a group"],
+  old_decay_rate: ["Old adapter: rate"],
+  old_decay_cap: ["Old adapter: cap"],
+  old_decay_hold: ["Old adapter: hold", "optimizer steps"],
+  num_late_steps: ["Late steps", "denoising steps"],
+  num_gradient_steps: ["Gradient through", "denoising steps"],
+};
 
 /** The field of a setting that no group lists. */
 export function settingField(section: string, key: string): FieldSpec {
   const words = key.replace(/(^|_)num_/g, "$1").replaceAll("_", " ");
-  return field(`${section}.${key}`, LABELS[key] ?? words.charAt(0).toUpperCase() + words.slice(1));
+  const [label, unit] = LABELS[key] ?? [words.charAt(0).toUpperCase() + words.slice(1)];
+  return field(`${section}.${key}`, label, unit);
 }
 
 /** Keys of a spec's section (or of the spec itself) in the form's order: the database keeps none. */

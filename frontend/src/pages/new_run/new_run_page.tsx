@@ -18,7 +18,7 @@ import { Presets } from "./presets.tsx";
 import { SpecSchema } from "./spec_schema.ts";
 import { RewardsGroup } from "./rewards_group.tsx";
 import { ModelGroup, PromptsGroup, type GroupProps } from "./source_groups.tsx";
-import { Summary } from "./summary.tsx";
+import { Readiness, Summary } from "./summary.tsx";
 
 interface Catalog {
   readonly presets: readonly Preset[];
@@ -84,6 +84,7 @@ export function NewRunPage({ from }: { from: string | null }) {
           {sets.error !== null && <Failed message={`Prompt sets could not be listed: ${sets.error}`} onRetry={sets.reload} />}
         </div>
         <Summary model={model} projects={catalog.value.projects} start={() => start(model)} />
+        <a class="to-summary" href="#summary"><Readiness model={model} /><span class="button small primary">Name and start</span></a>
       </div>
     </>
   );
@@ -157,11 +158,14 @@ function FieldGroup({ group, children, ...shared }: { group: GroupSpec; children
   const listed = [...group.fields, ...settings.map((key) => settingField(group.variants ?? "", key))];
   const fields = (
     <div class="fields">
-      {listed.map((field) => (
-        <Field key={field.path} field={field} schema={shared.schema.at(field.path, shared.spec)} value={getPath(shared.spec, field.path)} errors={shared.errorsAt(field.path)}
-          whyNot={whyNot(field.path, shared.spec)} isRerun={shared.parent !== null} parent={shared.parent ? getPath(shared.parent, field.path) : undefined}
-          onChange={(value) => shared.set(field.path, value)} />
-      ))}
+      {listed.map((field) => {
+        const schema = shared.schema.at(field.path, shared.spec);
+        return (
+          <Field key={field.path} field={field} schema={schema} value={getPath(shared.spec, field.path) ?? schema.fallback} errors={shared.errorsAt(field.path)}
+            whyNot={whyNot(field.path, shared.spec)} isRerun={shared.parent !== null} parent={shared.parent ? getPath(shared.parent, field.path) : undefined}
+            onChange={(value) => shared.set(field.path, value)} />
+        );
+      })}
     </div>
   );
   return (

@@ -1,7 +1,8 @@
-/** Ready specs to start from: models that are at hand as cards, the hub's as a row for each model. */
+/** Ready specs to start from: models that are at hand as cards, the hub's in a table. */
 
 import type { Preset } from "../../api/types.ts";
 import { getPath } from "../../base/paths.ts";
+import { presetTable, type Column, type Tuning } from "./preset_table.ts";
 
 type PresetsProps = { presets: readonly Preset[]; chosen: string | null; choose: (preset: Preset) => void };
 
@@ -15,39 +16,54 @@ export function Presets({ presets, chosen, choose }: PresetsProps) {
           <span class="small muted">{preset.description}</span>
         </button>
       ))}
-      {ofHub.length > 0 && (
-        <details class="hub-presets" open={ofHub.some((preset) => preset.name === chosen)}>
-          <summary>Models of the hub: {ofHub.length} presets</summary>
-          {[...byModel(ofHub)].map(([model, variants]) => (
-            <p key={model}>
-              <b>{model}</b>
-              {variants.map((preset) => (
-                <button key={preset.name} type="button" class="button small" aria-pressed={chosen === preset.name} aria-label={preset.title}
-                  title={preset.description} onClick={() => choose(preset)}>{variantOf(preset.title)}</button>
-              ))}
-            </p>
-          ))}
-        </details>
-      )}
+      {ofHub.length > 0 && <HubPresets presets={ofHub} chosen={chosen} choose={choose} />}
     </div>
   );
 }
 
+const WAYS: Record<Tuning, string> = { lora: "LoRA", full: "All weights" };
+
+function HubPresets({ presets, chosen, choose }: PresetsProps) {
+  const { columns, rows } = presetTable(presets);
+  const current = presets.find((preset) => preset.name === chosen);
+  const ways = [...new Set(columns.map((column) => column.tuning))];
+  return (
+    <details class="hub-presets" open={current !== undefined || undefined}>
+      <summary>Models of the hub: {rows.length} models, {presets.length} presets</summary>
+      <div class="table-wrap">
+        <table class="preset-table">
+          <thead>
+            <tr>
+              <th scope="col">Model</th>
+              {ways.map((tuning) => <th key={tuning} scope="colgroup" class="way" colSpan={columns.filter((column) => column.tuning === tuning).length}>{WAYS[tuning]}</th>)}
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map(({ model, cells }) => (
+              <tr key={model}>
+                <th scope="row">{model}</th>
+                {cells.map((found, index) => (
+                  <td key={index} class={startsWay(columns, index) ? "way" : ""} data-way={WAYS[columns[index]?.tuning ?? "lora"]}>
+                    {found.map((preset) => (
+                      <button key={preset.name} type="button" class="button small" aria-pressed={chosen === preset.name} aria-label={preset.title}
+                        title={preset.description} onClick={() => choose(preset)}>{lanesInWords(columns[index]?.numLanes ?? 0)}</button>
+                    ))}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <p class="small muted" aria-live="polite">{current ? <><b>{current.title}.</b> {current.description}</> : "Weights are downloaded by the lanes when a run starts."}</p>
+    </details>
+  );
+}
+
+const startsWay = (columns: readonly Column[], index: number) => index === 0 || columns[index]?.tuning !== columns[index - 1]?.tuning;
+const lanesInWords = (number: number) => `${number} ${number === 1 ? "GPU" : "GPUs"}`;
+
 /** Hub ids are `org/name`; the path of a model below a root of ours has no slash in presets. */
 function isOfHub(preset: Preset): boolean {
   return String(getPath(preset.spec, "base_model.path") ?? "").includes("/");
-}
-
-/** By what stands before the colon of the title. */
-function byModel(presets: readonly Preset[]): Map<string, Preset[]> {
-  const models = new Map<string, Preset[]>();
-  for (const preset of presets) {
-    const model = preset.title.split(":")[0] ?? preset.title;
-    models.set(model, [...(models.get(model) ?? []), preset]);
-  }
-  return models;
-}
-
-function variantOf(title: string): string {
-  return title.split(":").slice(1).join(":").trim() || title;
 }

@@ -55,10 +55,12 @@ function RewardLine(props: LineProps) {
   return (
     <li class="reward-line">
       <span><b class="small">{key}</b><span class="tiny faint"> {help}</span></span>
-      <label class="check">weight
-        <input type="number" step="any" min="0" value={String(reward["weight"] ?? 1)} disabled={watched} aria-label={`Weight of ${key}`}
-          onInput={(event) => change({ weight: Number(event.currentTarget.value) })} />
-      </label>
+      {watched ? <span class="tiny faint">not trained on</span> : (
+        <label class="check">weight
+          <input type="number" step="any" min="0" value={String(reward["weight"] ?? 1)} aria-label={`Weight of ${key}`}
+            onInput={(event) => change({ weight: Number(event.currentTarget.value) })} />
+        </label>
+      )}
       <label class="check"><input type="checkbox" checked={watched} onChange={(event) => change({ watched: event.currentTarget.checked })} />watched</label>
       <button type="button" class="button quiet small" aria-label={`Remove ${key}`} onClick={props.remove}>✕</button>
       <RewardSettings {...props} name={name} watched={watched} />

@@ -4,7 +4,7 @@ import { getPath, sameJson, type Json, type JsonObject } from "../../base/paths.
 import type { BaseModel, PromptSet } from "../../api/types.ts";
 import { Segmented } from "../../ui/controls.tsx";
 import { EntriesInput } from "./entries.tsx";
-import { Choices, FieldNote } from "./field.tsx";
+import { Choices, FieldNote, helpOfChoice } from "./field.tsx";
 import type { SpecSchema } from "./spec_schema.ts";
 
 export interface GroupProps {
@@ -48,7 +48,7 @@ function ModelChoice({ path, label, ...props }: GroupProps & { path: string; lab
     <div class={`field ${changedClass(props, path)}`}>
       <label for={id}>{label}</label>
       <Choices id={id} schema={schema} value={getPath(props.spec, path)} onChange={(value) => props.set(path, value)} />
-      <FieldNote id={`${id}-note`} errors={props.errorsAt(path)} help={schema.help} />
+      <FieldNote id={`${id}-note`} errors={props.errorsAt(path)} help={schema.help} choice={helpOfChoice(schema, getPath(props.spec, path))} />
     </div>
   );
 }

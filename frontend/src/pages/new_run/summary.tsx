@@ -3,6 +3,7 @@
 import { useState } from "preact/hooks";
 import type { Project } from "../../api/types.ts";
 import { differences, type Json, type JsonObject } from "../../base/paths.ts";
+import { Coded } from "../../ui/coded.tsx";
 import { CopyButton } from "../../ui/controls.tsx";
 import { equivalentCurl } from "./curl.ts";
 import type { FormModel } from "./form_model.ts";
@@ -23,7 +24,7 @@ export function Summary(props: { model: FormModel; projects: readonly Project[];
     project: model.project.value, name: model.name.value, spec: model.spec.value, ...(parent === null ? {} : { parent }),
   });
   return (
-    <aside class="summary">
+    <aside class="summary" id="summary">
       <form class="card stack" onSubmit={(event) => void submit(event)}>
         <label class="field"><span>Name</span>
           <input name="name" required maxLength={120} value={model.name.value} onInput={(event) => (model.name.value = event.currentTarget.value)} />
@@ -50,19 +51,28 @@ export function Summary(props: { model: FormModel; projects: readonly Project[];
   );
 }
 
-function Verdict({ model }: { model: FormModel }) {
+/** Whether the run could start now, in a few words. */
+export function Readiness({ model }: { model: FormModel }) {
   const { answer, checking, problem } = model.validator;
+  if (problem.value !== null) return <span class="badge lost">could not be checked</span>;
+  const verdict = answer.value;
+  if (!verdict || checking.value) return <span class={`badge ${verdict?.ok ? "live" : "lost"}`}>checking…</span>;
+  if (verdict.ok) return <span class={`badge ${verdict.warnings.length > 0 ? "delayed" : "live"}`}>{verdict.warnings.length > 0 ? "may start, with a warning" : "ready to start"}</span>;
+  const number = model.validator.allErrors().length;
+  return <span class="badge lost">{number} {number === 1 ? "thing" : "things"} to put right</span>;
+}
+
+function Verdict({ model }: { model: FormModel }) {
+  const { answer, problem } = model.validator;
   if (problem.value !== null) return <p class="notice bad" role="alert">{problem.value}</p>;
   const verdict = answer.value;
   if (!verdict) return <p class="small muted">Checking…</p>;
   const errors = model.validator.allErrors();
   return (
     <div class="stack-s" aria-live="polite">
-      <span class={`badge ${verdict.ok ? "live" : "lost"}`}>
-        {checking.value ? "checking…" : verdict.ok ? "ready to start" : `${errors.length} ${errors.length === 1 ? "thing" : "things"} to put right`}
-      </span>
+      <Readiness model={model} />
       {verdict.ok && verdict.algebra_text && <p class="algebra">{verdict.algebra_text}.</p>}
-      {verdict.warnings.map((warning) => <p key={warning} class="notice warn small">{warning}</p>)}
+      {verdict.warnings.map((warning) => <p key={warning} class="notice warn small"><span><Coded text={warning} /></span></p>)}
       {errors.length > 0 && (
         <ul class="bullets small summary-errors">
           {errors.map((error) => <li key={error.path + error.message}><SummaryError {...error} /></li>)}
@@ -75,8 +85,14 @@ function Verdict({ model }: { model: FormModel }) {
 /** The message, leading to its input when the form shows one. */
 function SummaryError({ path, message }: { path: string; message: string }) {
   const input = path ? document.getElementById(`field-${path}`) : null;
-  if (!input) return <>{path ? `${path}: ${message}` : message}</>;
-  return <button type="button" class="link-button" onClick={() => input.focus()}>{message}</button>;
+  if (!input) return <Coded text={path && !message.includes(path) ? `\`${path}\`: ${message}` : message} />;
+  return <button type="button" class="link-button" onClick={() => shown(input)}><Coded text={message} /></button>;
+}
+
+/** Its group may be folded away. */
+function shown(input: HTMLElement): void {
+  input.closest("details")?.setAttribute("open", "");
+  input.focus();
 }
 
 function Changes({ parent, spec }: { parent: JsonObject; spec: JsonObject }) {
