@@ -154,8 +154,8 @@ class MixGrpoSpec(_Windowed):
     strategy: Literal["progressive", "random"] = "progressive"
     """progressive: from the noisiest steps on, and from the start again at the end. random: anywhere."""
     shift_every_num_batches: Count = 25
-    """Batches between two moves of the window."""
-    stride: Count = 3
+    """Batches between two moves of the window. The paper's random window moves with every batch: 1."""
+    stride: Count = 1
     """Denoising steps that the progressive window moves by: less than the window, and it overlaps."""
 
 

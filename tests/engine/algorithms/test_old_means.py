@@ -55,6 +55,29 @@ def test_guards_ratio_is_the_shift_of_the_mean_along_the_noise() -> None:
     np.testing.assert_allclose(terms.ratio, expected, rtol=1e-10)
 
 
+def test_guards_gradient_goes_through_the_divergence_too() -> None:
+    """Both quadratic terms cancel: what is left pulls the mean along the noise, at every distance from the old one."""
+    drawn = Gaussians(shift=0.5)
+    means, old, stds = torch.tensor(drawn.new, requires_grad=True), torch.tensor(drawn.old), torch.tensor(drawn.stds)
+    squares = -((torch.tensor(drawn.drawn) - means) ** 2) / (2 * stds[:, None] ** 2)
+    pairs = ReplayedPairs(
+        log_probs=(squares - stds.log()[:, None] - 0.5 * np.log(2 * np.pi)).mean(1),
+        old_log_probs=torch.tensor(drawn.log_probs(drawn.old)),
+        advantages=torch.ones(NUM, dtype=torch.float64),
+        kl=None,
+        is_stale=False,
+        old_means=OldMeans(
+            divergences=((means - old) ** 2).mean(1) / (2 * stds**2), stds=stds, step_sizes=torch.tensor(STEP_SIZES)
+        ),
+    )
+    terms = GrpoGuard(GrpoGuardSpec(clip_range=0.999)).terms(pairs)
+    terms.loss.sum().backward()
+    noise = (drawn.drawn - drawn.old) / drawn.stds[:, None]
+    assert terms.ratio is not None and means.grad is not None
+    expected = -terms.ratio.numpy()[:, None] * noise / DIMENSIONS / STEP_SIZES[:, None]
+    np.testing.assert_allclose(means.grad, expected, rtol=1e-9, atol=1e-12)
+
+
 def test_guards_loss_is_clipped_and_divided_by_the_step_size() -> None:
     drawn, clip = Gaussians(), 3e-3
     exponent = drawn.log_probs(drawn.new) - drawn.log_probs(drawn.old) + drawn.divergences

@@ -52,6 +52,15 @@ def test_the_progressive_window_moves_by_its_stride_and_begins_again() -> None:
     assert starts(spec, range(8)) == starts(spec, range(8), prompt_index=5)
 
 
+def test_left_alone_the_window_goes_as_in_the_authors_recipe() -> None:
+    """25 denoising steps, 4 of them stochastic, 1 further every 25 iterations."""
+    spec = spec_with({"name": "mix_grpo"}, num_denoising_steps=25)
+    assert starts(spec, range(0, 100, 25)) == [0, 1, 2, 3]
+    assert starts(spec, range(24, 100, 25)) == [0, 1, 2, 3]
+    assert starts(spec, range(19 * 25, 23 * 25, 25)) == [19, 20, 0, 1]
+    assert len(steps_of_group(spec, 0, 0).trained) == 4
+
+
 def test_the_random_window_of_mix_grpo_is_the_batchs_and_stays_between_moves() -> None:
     spec = spec_with({"name": "mix_grpo", "strategy": "random", "shift_every_num_batches": 5})
     drawn = starts(spec, range(50))

@@ -1,7 +1,9 @@
 """MixGRPO (arXiv 2507.21802): Flow-GRPO's loss in a stochastic window that moves as training goes on.
 
 Progressive: from the noisiest denoising steps, `stride` further every `shift_every_num_batches`, and from the start
-again after the last place. Random: anew every `shift_every_num_batches`. All groups of a batch share the window.
+again after the last place. Random: anew every `shift_every_num_batches` (the authors': with every batch). All groups of
+a batch share the window. Defaults as in the authors' script for FLUX (github.com/Tencent-Hunyuan/MixGRPO): 4 denoising
+steps, 1 further every 25 iterations (`prog_overlap_step`, by which their window moves), rolled back at the end.
 """
 
 from dataclasses import replace
