@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from accounts.models import Project
+from catalog.model_configs import model_problems
 from catalog.scorers import scorer_problems
 from catalog.selectors import ModelNotUsable, prompts_of_set, resolve_base_model
 from worker.contracts.run_spec import RunSpec
@@ -45,9 +46,11 @@ def check_spec(document: Mapping[str, Any] | str | RunSpec, project: Project | N
     errors: Errors = {}
     prompts = spec.prompts.inline
     try:
-        resolve_base_model(spec.base_model.path)
+        model_path = resolve_base_model(spec.base_model.path)
     except ModelNotUsable as error:
         errors["base_model.path"] = [str(error)]
+    else:
+        errors.update({path: [problem] for path, problem in model_problems(spec, model_path).items()})
     errors.update({path: [problem] for path, problem in scorer_problems(spec, project).items()})
     if spec.prompts.prompt_set is not None and project is not None:
         try:

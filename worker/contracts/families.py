@@ -5,6 +5,7 @@ A test equates it with what the engine's adapters do.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from worker.contracts.names import GuidanceKind, ModelFamily
 from worker.contracts.sections import SamplingSpec
@@ -76,3 +77,34 @@ def sampling_problems(family: ModelFamily, sampling: SamplingSpec) -> list[str]:
             "its pipeline takes none"
         )
     return found
+
+
+def size_multiple(family: ModelFamily, *, transformer: Mapping[str, Any], vae: Mapping[str, Any]) -> int:
+    """What heights and widths must be multiples of: pixels of a latent × latents of a token.
+
+    Args:
+        family: of the checkpoint.
+        transformer: its `transformer/config.json`.
+        vae: its `vae/config.json`.
+    """
+    match family:
+        case ModelFamily.WAN | ModelFamily.WAN22:
+            return int(vae.get("scale_factor_spatial", 8) * transformer.get("patch_size", (1, 2, 2))[1])
+        case ModelFamily.HUNYUAN_VIDEO:
+            return int(vae.get("spatial_compression_ratio", 8) * transformer.get("patch_size", 2))
+        case ModelFamily.QWEN_IMAGE:
+            return int(2 ** len(vae.get("temperal_downsample", (False, True, True))) * 2)
+    num_levels = len(vae.get("block_out_channels", (128, 256, 512, 512)))
+    patch = transformer.get("patch_size", 2) if family is ModelFamily.SD3 else 2
+    return int(2 ** (num_levels - 1) * patch)
+
+
+def size_problem(name: str, value: int, multiple: int) -> str | None:
+    """Why `sampling.<name>` cannot be `value`, as a sentence for the user; `None`: it can."""
+    if value % multiple == 0:
+        return None
+    below = max(value // multiple * multiple, multiple)
+    return (
+        f"`sampling.{name}` must be a multiple of {multiple} for this model, got {value}: take {below} or "
+        f"{below + multiple}"
+    )

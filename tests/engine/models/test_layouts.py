@@ -15,7 +15,7 @@ from safetensors.torch import load_file, save_file
 
 from tests.engine.models.conftest import CheckpointOf
 from tests.engine.models.proofs import PROMPT, loaded
-from worker.contracts.families import FAMILY_TRAITS
+from worker.contracts.families import FAMILY_TRAITS, size_multiple
 from worker.contracts.names import ModelFamily
 from worker.contracts.sections import BaseModelSpec
 from worker.engine.errors import ModelLoadError
@@ -133,3 +133,16 @@ def test_text_encoders_are_gone_once_prompts_are_encoded(
     finally:
         gc.enable()
     assert encoders and not alive
+
+
+@pytest.mark.parametrize("family", FAMILY_TRAITS)
+def test_sizes_that_the_web_refuses_are_those_that_the_adapter_refuses(
+    checkpoint_of: CheckpointOf, family: ModelFamily
+) -> None:
+    path = Path(checkpoint_of(family))
+    transformer, vae = (json.loads((path / part / "config.json").read_text()) for part in ("transformer", "vae"))
+    multiple = size_multiple(family, transformer=transformer, vae=vae)
+    model = loaded(family, str(path), parts=frozenset())
+    model.latent_shape(multiple * 2, multiple * 3)
+    with pytest.raises(ModelLoadError, match=rf"`sampling.width` must be a multiple of {multiple} "):
+        model.latent_shape(multiple * 2, multiple * 3 + multiple // 2)

@@ -1,5 +1,8 @@
 """Text is encoded up front: no lane keeps text encoders beside its policy, nor an autoencoder it never asks."""
 
+import shutil
+from contextlib import nullcontext
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,8 +11,10 @@ import torch
 from tests.engine.models.conftest import CheckpointOf
 from tests.engine.models.proofs import run_spec_of
 from worker.contracts.names import ModelFamily
+from worker.engine.errors import ModelLoadError
 from worker.engine.models import run_text
 from worker.engine.models.base import ModelAdapter
+from worker.engine.models.drawable import check_drawable
 from worker.engine.models.embeddings import prompt_key
 from worker.engine.models.parts import has_text_encoders, is_skeleton
 from worker.engine.models.run_text import run_embeddings
@@ -40,9 +45,30 @@ def test_prompts_of_training_and_evaluation_and_the_negative_one_are_encoded(emb
     assert all(tensor.device == torch.device("cpu") for embeds in embeddings.values() for tensor in embeds.values())
 
 
-def test_a_large_set_is_left_to_the_lanes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_set_is_left_to_the_lanes(monkeypatch: pytest.MonkeyPatch, checkpoint_of: CheckpointOf) -> None:
     monkeypatch.setattr(run_text, "MAX_UP_FRONT", 3)
-    assert run_embeddings(spec(), "never opened", ("one", "two")) is None
+    monkeypatch.setattr(run_text, "encode_prompts", lambda *_, **__: pytest.fail("encoded up front"))
+    assert run_embeddings(spec(), checkpoint_of(FAMILY), ("one", "two")) is None
+
+
+@pytest.mark.parametrize(
+    ("family", "sampling", "message"),
+    [
+        (FAMILY, {"width": 40, "height": 48}, None),
+        (ModelFamily.FLUX, {"guidance_scale": 3.5}, None),
+        (ModelFamily.WAN22, {"guidance_scale": 3.5, "guidance_scale_2": 3.0}, None),
+        (ModelFamily.WAN, {"width": 40}, r"`sampling.width` must be a multiple of 16 .* got 40: take 32 or 48"),
+    ],
+)
+def test_what_a_checkpoint_cannot_draw_ends_a_run_before_weights_are_read(
+    checkpoint_of: CheckpointOf, tmp_path: Path, family: ModelFamily, sampling: dict[str, Any], message: str | None
+) -> None:
+    path = shutil.copytree(checkpoint_of(family), tmp_path / "without weights")
+    for weights in path.rglob("*.safetensors"):
+        weights.unlink()
+    asked = run_spec_of(family, sampling=sampling)
+    with pytest.raises(ModelLoadError, match=message) if message else nullcontext():
+        check_drawable(asked.base_model, asked.sampling, str(path))
 
 
 def test_a_rollout_lane_drops_the_encoders_and_a_trainer_that_only_trains_the_autoencoder_too(

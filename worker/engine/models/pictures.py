@@ -2,18 +2,15 @@
 
 import torch
 
+from worker.contracts.families import size_problem
 from worker.engine.errors import ModelLoadError
 
 
 def check_size(height: int, width: int, multiple: int) -> None:
     """Raises `ModelLoadError` for a size that the autoencoder and the patches do not divide."""
     for name, value in (("height", height), ("width", width)):
-        if value % multiple:
-            below = max(value // multiple * multiple, multiple)
-            raise ModelLoadError(
-                f"`sampling.{name}` must be a multiple of {multiple} for this model, got {value}: "
-                f"take {below} or {below + multiple}"
-            )
+        if problem := size_problem(name, value, multiple):
+            raise ModelLoadError(problem)
 
 
 def in_unit_range(decoded: torch.Tensor) -> torch.Tensor:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 import torch
 
 from worker.contracts.run_spec import RunSpec
+from worker.engine.models.drawable import check_drawable
 from worker.engine.models.embeddings import PromptEmbeds
 from worker.engine.models.registry import encode_prompts
 
@@ -21,6 +22,8 @@ def run_embeddings(
 ) -> dict[str, PromptEmbeds] | None:
     """Embeddings of all that a run is known to draw, its negative prompt included.
 
+    A lane asks for them first of all, so a run that its model cannot draw ends here.
+
     Args:
         spec: the run's.
         base_model_path: an existing folder in diffusers layout, or a hub id.
@@ -31,8 +34,9 @@ def run_embeddings(
         What `load_model` takes, or `None` where there is too much of it: the lane then loads its text encoders.
 
     Raises:
-        ModelLoadError: as `load_model`.
+        ModelLoadError: as `load_model` and `check_drawable`.
     """
+    check_drawable(spec.base_model, spec.sampling, base_model_path)
     texts = dict.fromkeys([*prompts, *spec.evaluation.prompts, spec.sampling.negative_prompt])
     if len(texts) > MAX_UP_FRONT:
         return None

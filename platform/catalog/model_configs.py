@@ -1,0 +1,53 @@
+"""What the configs of a base model's folder say against a spec, before any lane is asked for.
+
+A hub model's configs are not here: its lanes ask the same of them, before they read weights.
+"""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from catalog.base_models import FAMILY_OF_PIPELINE
+from worker.contracts.families import size_multiple, size_problem
+from worker.contracts.names import ModelFamily
+from worker.contracts.run_spec import RunSpec
+
+WANS = frozenset({ModelFamily.WAN, ModelFamily.WAN22})
+"""Which share a pipeline."""
+
+
+def model_problems(spec: RunSpec, resolved_path: str) -> dict[str, str]:
+    """Sentences for the user by the dotted path of the field at fault.
+
+    Args:
+        spec: the run's.
+        resolved_path: what `resolve_base_model` made of its `base_model.path`.
+    """
+    folder = Path(resolved_path)
+    index = _config(folder / "model_index.json")
+    if index is None:
+        return {}
+    family = FAMILY_OF_PIPELINE[str(index["_class_name"])]
+    if family is not spec.base_model.family and not {family, spec.base_model.family} <= WANS:
+        return {
+            "base_model.family": f"`base_model.family` must be {family} for `{spec.base_model.path}`, got "
+            f"{spec.base_model.family}: the checkpoint names {index['_class_name']}"
+        }
+    transformer, vae = (_config(folder / part / "config.json") for part in ("transformer", "vae"))
+    if transformer is None or vae is None:
+        return {}
+    multiple = size_multiple(family, transformer=transformer, vae=vae)
+    problems = {
+        f"sampling.{name}": size_problem(name, getattr(spec.sampling, name), multiple) for name in ("height", "width")
+    }
+    return {path: problem for path, problem in problems.items() if problem is not None}
+
+
+def _config(file: Path) -> Mapping[str, Any] | None:
+    """`None` where there is none that can be read: the lanes say what is wrong with such a folder."""
+    try:
+        content = json.loads(file.read_text())
+    except (OSError, ValueError):
+        return None
+    return content if isinstance(content, dict) else None
