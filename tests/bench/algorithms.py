@@ -3,7 +3,7 @@
 One process, one thread, the shipped base model, no Ray: rollout, scoring and training by the engine's plain classes, in
 the order in which a run goes through them. Before and after are held-out samples: other noise than was trained on,
 deterministic denoising. `judged` is the share whose colour and shape an independent judge, never trained on, finds
-right.
+right. It fails when the held-out reward of an algorithm does not rise.
 
     python -m tests.bench.algorithms [--only flow_grpo refl] [--out var/bench/algorithms.json]
 """
@@ -220,7 +220,11 @@ def main() -> None:
             flush=True,
         )
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
-    arguments.out.write_text(json.dumps({"rows": [asdict(row) for row in rows]}, indent=1) + "\n")
+    used = {"common": COMMON, "settings": {row.algorithm: SETTINGS[row.algorithm] for row in rows}}
+    arguments.out.write_text(json.dumps({"rows": [asdict(row) for row in rows], **used}, indent=1) + "\n")
+    failed = [row.algorithm for row in rows if row.reward_after <= row.reward_before]
+    if failed:
+        sys.exit(f"the held-out reward did not rise with {', '.join(failed)}")
 
 
 if __name__ == "__main__":
