@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { drawn, join } from "../src/charts/axis.ts";
-import { METRIC_PANELS, curveTitle, leftOver, matchingKeys, overviewPanels } from "../src/charts/panels.ts";
+import { drawn, join, tickTexts } from "../src/charts/axis.ts";
+import { METRIC_PANELS, curveTitle, leftOver, matchingKeys, measuredPanels, overviewPanels } from "../src/charts/panels.ts";
 
 const curve = (value: number[], width = 0) => ({
   batch: value.map((_, index) => index + 1), step: value.map((_, index) => 4 * (index + 1)), at: value.map((_, index) => 100 + index),
@@ -42,4 +42,19 @@ test("panels show what is known and nothing reported is hidden", () => {
 test("a lone curve has a readable title", () => {
   assert.equal(curveTitle("eval/part/shape_judge"), "Held-out: shape judge");
   assert.equal(curveTitle("policy/kl"), "KL to the reference");
+});
+
+test("ticks tell neighbours apart, however small, and zero is zero", () => {
+  assert.deepEqual(tickTexts([0.5, 0.75, 1], 0.25), ["0.50", "0.75", "1.00"]);
+  assert.deepEqual(tickTexts([-2e-8, 1e-24, 2e-8], 2e-8), ["-2e-8", "0", "2e-8"]);
+  assert.deepEqual(tickTexts([2.9998e-4, 3e-4, 3.0002e-4], 2e-8), ["2.9998e-4", "3.0000e-4", "3.0002e-4"]);
+  assert.deepEqual(tickTexts([1000, 2000], 1000), ["1,000", "2,000"]);
+});
+
+test("what an algorithm does not measure has no panel, once it is known", () => {
+  const ids = (known: string[]) => measuredPanels(METRIC_PANELS, new Set(known)).map((panel) => panel.id);
+  assert.ok(ids([]).includes("loss"));
+  assert.ok(!ids([]).includes("clip"));
+  assert.ok(ids(["reward/mean", "policy/clip_fraction"]).includes("clip"));
+  assert.deepEqual(ids(["reward/mean", "policy/loss"]), ["reward", "loss"]);
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ago, bytes, duration, number, percent, unixSeconds, words } from "../src/base/format.ts";
+import { ago, bytes, duration, number, percent, spelt, unixSeconds, words } from "../src/base/format.ts";
 
 test("numbers keep three significant digits and go exponential when small", () => {
   assert.equal(number(0.123456), "0.123");
@@ -46,5 +46,8 @@ test("times come as ISO text or Unix seconds", () => {
 });
 
 test("identifiers become words", () => {
-  assert.equal(words("jpeg_compressibility"), "Jpeg compressibility");
+  assert.equal(words("jpeg_compressibility"), "JPEG compressibility");
+  assert.equal(words("shape_match"), "Shape match");
+  assert.equal(spelt("shape_match"), "shape match");
+  assert.equal(words("clip_score"), "CLIP score");
 });

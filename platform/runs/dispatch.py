@@ -104,5 +104,5 @@ def fail_unplanned(run_id: UUID, reason: str) -> None:
     run = Run.objects.get(pk=run_id)
     if run.run_state is RunState.QUEUED:
         move(run_id, [RunState.QUEUED], RunState.STARTING, reason="lanes are free", actor=ACTOR)
-    changes = {"failure": describe_failure(reason=reason)}
+    changes = {"failure": describe_failure(run.run_spec, reason=reason)}
     move(run_id, [RunState.STARTING], RunState.FAILED, reason=reason, actor=ACTOR, changes=changes)

@@ -1,13 +1,17 @@
 """Why a run failed, and what to try: the content of the "why it failed" panel. Pure.
 
 Suggestions come from words in the reason, the details and the last log lines. A failure that matches nothing says so
-instead of guessing.
+instead of guessing. Nothing is suggested that the run's spec does not have, or has already.
 """
 
 import re
 from typing import Any
 
+from worker.contracts.names import Tuning
+from worker.contracts.run_spec import RunSpec
+
 MAX_DETAIL_CHARS = 20_000
+_SETTING_OF_ALGORITHM = re.compile(r"`algorithm\.([a-z_]+)`")
 _TERMINAL_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 """Ray colours its tracebacks; a page shows the codes as boxes."""
 
@@ -27,12 +31,15 @@ SUGGESTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
             "Lower `optimizer.learning_rate`, or `optimizer.max_grad_norm`.",
             "Use `base_model.dtype: fp32`: half precision overflows first.",
             "Lower `algorithm.clip_range`.",
+            "Lower `algorithm.divergence_bound`.",
+            "Lower `algorithm.reward_scale`.",
         ),
     ),
     (
         r"replay gate|\bgate\b.*(fail|not pass)|max_mean_error|max_ratio_error",
         (
-            "Sampling and training disagree about the policy: use `base_model.dtype: fp32`.",
+            "Sampling and training disagree about the policy.",
+            "Use `base_model.dtype: fp32`.",
             "Lower `sampling.guidance_scale` to 1 to see whether guidance is the cause.",
             "Do not widen `replay_gate` before the cause is known: training on a wrong ratio looks healthy.",
         ),
@@ -46,7 +53,10 @@ SUGGESTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ),
     (
         r"bound tensors|checksum|adapter .*mismatch",
-        ("The published adapter did not reach the rollout lanes whole: check `lora.targets` against the model.",),
+        (
+            "The published weights did not reach the rollout lanes whole.",
+            "Check `lora.targets` against the model.",
+        ),
     ),
     (
         r"base_model\.path|model_index\.json|safetensors|not found on the hub|RepositoryNotFound|is no folder",
@@ -92,21 +102,33 @@ UNKNOWN = (
 )
 
 
-def describe_failure(*, reason: str, phase: str = "", details: str = "", log_tail: str = "") -> dict[str, Any]:
+def describe_failure(
+    spec: RunSpec, *, reason: str, phase: str = "", details: str = "", log_tail: str = ""
+) -> dict[str, Any]:
     """`{reason, phase, details, log_tail, suggestions}`, long texts cut at the front: the end says why."""
     return {
         "reason": reason,
         "phase": phase,
         "details": _TERMINAL_COLOURS.sub("", details)[-MAX_DETAIL_CHARS:],
         "log_tail": _TERMINAL_COLOURS.sub("", log_tail)[-MAX_DETAIL_CHARS:],
-        "suggestions": suggestions_for(reason, details, log_tail),
+        "suggestions": suggestions_for(spec, reason, details, log_tail),
     }
 
 
-def suggestions_for(reason: str, details: str = "", log_tail: str = "") -> list[str]:
+def suggestions_for(spec: RunSpec, reason: str, details: str = "", log_tail: str = "") -> list[str]:
     """What to try, the reason's own words first; never empty."""
     for text in (reason, f"{details}\n{log_tail}"):
         found = [hint for pattern, hints in SUGGESTIONS if re.search(pattern, text, re.IGNORECASE) for hint in hints]
-        if found:
-            return list(dict.fromkeys(found))
+        if applicable := [hint for hint in dict.fromkeys(found) if _applies(hint, spec)]:
+            return applicable
     return list(UNKNOWN)
+
+
+def _applies(hint: str, spec: RunSpec) -> bool:
+    """Whether the spec has what the hint would change, and does not have it so already."""
+    settings = _SETTING_OF_ALGORITHM.findall(hint)
+    if not all(hasattr(spec.algorithm, name) for name in settings):
+        return False
+    if "`lora." in hint:
+        return spec.tuning is Tuning.LORA
+    return "`base_model.dtype: fp32`" not in hint or spec.base_model.dtype != "fp32"

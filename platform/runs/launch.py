@@ -16,7 +16,7 @@ from catalog.selectors import ModelNotUsable, resolve_base_model
 from runs import attempts
 from runs.cluster import ClusterGateway, ClusterUnavailable
 from runs.failure import describe_failure
-from runs.models import AttemptOutcome
+from runs.models import Attempt, AttemptOutcome
 from runs.secrets import hash_secret, new_secret
 from runs.stream import lock_stream
 from runs.transitions import move
@@ -37,11 +37,11 @@ def launch(*, run_id: UUID, number: int, gateway: ClusterGateway) -> bool:
     try:
         resolve_base_model(attempt.run.run_spec.base_model.path)
     except ModelNotUsable as error:
-        _fail(run_id, number, str(error))
+        _fail(attempt, str(error))
         return False
     problems = scorer_problems(attempt.run.run_spec, attempt.run.project)
     if problems:
-        _fail(run_id, number, next(iter(problems.values())))
+        _fail(attempt, next(iter(problems.values())))
         return False
     env = {
         BOOTSTRAP_CODE_VARIABLE: f"{attempt.pk}.{code}",
@@ -56,8 +56,9 @@ def launch(*, run_id: UUID, number: int, gateway: ClusterGateway) -> bool:
 
 
 @transaction.atomic
-def _fail(run_id: UUID, number: int, reason: str) -> None:
+def _fail(attempt: Attempt, reason: str) -> None:
+    run_id = attempt.run_id
     lock_stream(run_id)
-    if attempts.close(run_id, number, AttemptOutcome.CLOSED, detail=reason):
-        failure = describe_failure(reason=reason)
+    if attempts.close(run_id, attempt.number, AttemptOutcome.CLOSED, detail=reason):
+        failure = describe_failure(attempt.run.run_spec, reason=reason)
         move(run_id, [RunState.STARTING], RunState.FAILED, reason=reason, actor=ACTOR, changes={"failure": failure})

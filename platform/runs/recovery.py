@@ -83,6 +83,7 @@ def keep_last_words(attempt: Attempt, log_tail: str) -> None:
     Attempt.objects.filter(pk=attempt.pk).update(log_tail=log_tail)
     if run.failure is not None and run.attempt == attempt.number and not run.failure.get("log_tail"):
         failure = describe_failure(
+            run.run_spec,
             reason=run.failure["reason"],
             phase=run.failure["phase"],
             details=run.failure["details"],
@@ -105,5 +106,5 @@ def _finish_ending(run: Run, reason: str, log_tail: str) -> None:
 
 
 def _fail(run: Run, reason: str, log_tail: str) -> None:
-    failure = describe_failure(reason=reason, phase=run.phase, log_tail=log_tail)
+    failure = describe_failure(run.run_spec, reason=reason, phase=run.phase, log_tail=log_tail)
     move(run.pk, [run.run_state], RunState.FAILED, reason=reason, actor=ACTOR, changes={"failure": failure})

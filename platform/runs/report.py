@@ -76,7 +76,7 @@ def apply_state(run_id: UUID, attempt: int, event: StateEvent) -> None:
         changes: dict[str, Any] = {}
         if new is RunState.FAILED:
             reason = event.reason or "the driver gave no reason"
-            changes["failure"] = describe_failure(reason=reason, phase=run.phase, details=event.details)
+            changes["failure"] = describe_failure(run.run_spec, reason=reason, phase=run.phase, details=event.details)
         move(run_id, [state], new, reason=event.reason, actor=ACTOR, attempt=attempt, changes=changes)
         state = new
     if path and state in TERMINAL_STATES:

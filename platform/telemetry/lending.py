@@ -1,6 +1,7 @@
 """The lending ledger: every decision to let trainer lanes generate, what it promised, and what came of it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Any
 from uuid import UUID
 
@@ -20,15 +21,17 @@ Decision = dict[str, Any]
 def lending(run_id: UUID, *, limit: int = DEFAULT_DECISIONS) -> dict[str, Any]:
     """The newest `limit` decisions, newest first, and totals over all of them, cut at one number.
 
-    A decision is `{decision, attempt, batch, at, lanes, num_fragments, predicted_gain_seconds, settled_at,
-    realised_gain_seconds}`. Mean gains are over the decisions that have both, so that the two compare; they are not
-    summed, for several decisions may hasten the end of one batch.
+    A decision is `{decision, attempt, batch, at, lanes, num_fragments, num_generated, predicted_gain_seconds,
+    settled_at, realised_gain_seconds}`. Mean gains are over the decisions that have both, so that the two compare;
+    they are not summed, for several decisions may hasten the end of one batch.
     """
     up_to = last_stream_seq(run_id)
     decisions = _decisions(run_id, up_to)
+    shown = decisions[-limit:][::-1]
+    generated = _generated(run_id, up_to, shown)
     graded = [one for one in decisions if None not in (one["predicted_gain_seconds"], one["realised_gain_seconds"])]
     return {
-        "decisions": decisions[-limit:][::-1],
+        "decisions": [{**one, "num_generated": number} for one, number in zip(shown, generated, strict=True)],
         "totals": {
             "num_decisions": len(decisions),
             "num_graded": len(graded),
@@ -65,6 +68,27 @@ def _decisions(run_id: UUID, up_to: int) -> list[Decision]:
         if body["realised_gain_seconds"] is not None:
             known.update(settled_at=at, realised_gain_seconds=body["realised_gain_seconds"])
     return made
+
+
+def _generated(run_id: UUID, up_to: int, newest_first: Sequence[Decision]) -> list[int]:
+    """How many fragments each decision's lanes generated on loan: those begun before the lane was sent anew.
+
+    Fewer than the decision allowed: the loan was cut short, by training work or because no fragment was left.
+    """
+    counts = [0] * len(newest_first)
+    if not newest_first:
+        return counts
+    of_lane: dict[tuple[int, str], list[tuple[float, int]]] = {}
+    for index, one in enumerate(newest_first):
+        for lane in one["lanes"]:
+            of_lane.setdefault((one["attempt"], lane), []).append((one["at"], index))
+    rows = SpanRow.objects.filter(run_id=run_id, stream_seq__lte=up_to, kind=SpanKind.LENT_GENERATE.value)
+    begun = rows.filter(start__gte=newest_first[-1]["at"]).values_list("attempt", "lane", "start")
+    for attempt, lane, start in begun:
+        sent = (index for at, index in of_lane.get((attempt, lane), ()) if at <= start)
+        for newest in islice(sent, 1):
+            counts[newest] += 1
+    return counts
 
 
 def _mean(gains: Iterable[float]) -> float | None:

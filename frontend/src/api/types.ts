@@ -132,9 +132,15 @@ export interface LendDecision {
   readonly realised_gain_seconds: number | null;
 }
 
+/** A decision in the ledger. */
+export interface Lend extends LendDecision {
+  /** Fragments that its lanes generated; fewer than they all might: the loan was cut short. */
+  readonly num_generated: number;
+}
+
 export interface LendingAnswer {
   /** Newest first. */
-  readonly decisions: readonly LendDecision[];
+  readonly decisions: readonly Lend[];
   readonly totals: {
     readonly num_decisions: number;
     readonly num_graded: number;

@@ -78,8 +78,18 @@ export function clock(unix: number | null, withSeconds = true): string {
   return `${date.toLocaleDateString("en-GB", { day: "numeric", month: "short" })} ${time}`;
 }
 
-/** `shape_match` → "Shape match". */
+/** Words and names with a spelling of their own. */
+const SPELT: Readonly<Record<string, string>> = {
+  ocr: "OCR", jpeg: "JPEG", url: "URL", kl: "KL", lora: "LoRA", ema: "EMA", deepspeed: "DeepSpeed", clip_score: "CLIP score", hps_v2: "HPS v2",
+};
+
+/** `shape_match` → "shape match", `jpeg_compressibility` → "JPEG compressibility". */
+export function spelt(name: string): string {
+  return SPELT[name] ?? name.split("_").map((word) => SPELT[word] ?? word).join(" ");
+}
+
+/** The same, as a line begins: "Shape match". */
 export function words(name: string): string {
-  const spaced = name.replaceAll("_", " ");
-  return spaced.charAt(0).toUpperCase() + spaced.slice(1);
+  const text = spelt(name);
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }

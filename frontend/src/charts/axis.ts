@@ -71,3 +71,19 @@ export function drawn(
   }
   return { x, lines, raw, low: one ?? null, high: two ?? null };
 }
+
+/** Ticks of an axis, with as many digits as tell neighbours apart. Powers of ten where plain decimals would grow long. */
+export function tickTexts(ticks: readonly number[], increment: number): string[] {
+  const [mantissa = "", exponent = "0"] = increment.toExponential(5).split("e");
+  // The finest place that the increment has a digit at: 2.5e-4 has one at 1e-5.
+  const finest = Number(exponent) - (mantissa.replace(/0+$/, "").split(".")[1]?.length ?? 0);
+  const decimals = Math.max(0, -finest);
+  // A sum of increments misses zero by a rounding error.
+  const exact = ticks.map((tick) => (Math.abs(tick) < increment / 2 ? 0 : tick));
+  if (decimals <= MAX_DECIMALS) {
+    return exact.map((tick) => tick.toLocaleString("en-GB", { minimumFractionDigits: decimals, maximumFractionDigits: decimals }));
+  }
+  return exact.map((tick) => (tick === 0 ? "0" : tick.toExponential(Math.max(0, Math.floor(Math.log10(Math.abs(tick))) - finest)).replace("e+", "e")));
+}
+
+const MAX_DECIMALS = 5;

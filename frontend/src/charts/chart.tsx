@@ -4,7 +4,7 @@ import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import { colour, faded, fontFamily, themeVersion } from "../base/palette.ts";
 import { duration, number } from "../base/format.ts";
-import type { Drawn, XAxis } from "./axis.ts";
+import { tickTexts, type Drawn, type XAxis } from "./axis.ts";
 
 export interface Line {
   readonly label: string;
@@ -104,7 +104,7 @@ function options(latest: { current: Props }, width: number, hasBand: boolean): u
     axes: [
       { ...axis, size: 26, gap: 4, values: (_plot, ticks) => ticks.map(X_LABEL[props.axis]), space: 70,
         ...(props.axis === "wall" ? {} : { incrs: WHOLE_INCREMENTS }) },
-      { ...axis, size: 50, gap: 6, values: (_plot, ticks, _axis, _space, increment) => ticks.map((tick) => tickText(tick, increment)) },
+      { ...axis, size: 50, gap: 6, values: (_plot, ticks, _axis, _space, increment) => tickTexts(ticks, increment) },
     ],
     cursor: {
       sync: { key: `${props.syncKey}-${props.axis}`, scales: ["x", null] }, y: false,
@@ -115,12 +115,6 @@ function options(latest: { current: Props }, width: number, hasBand: boolean): u
       draw: props.reference === undefined ? [] : [(plot) => drawReference(plot, props.reference as number)],
     },
   };
-}
-
-/** As many decimals as tell neighbouring ticks apart. */
-function tickText(tick: number, increment: number): string {
-  const decimals = String(Number(increment.toPrecision(6))).split(".")[1]?.length ?? 0;
-  return decimals > 5 ? number(tick) : tick.toLocaleString("en-GB", { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
 }
 
 /** A single point stands in the middle of a range of its own: uPlot has made 0–100 of one at 0 before it asks. */

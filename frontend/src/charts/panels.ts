@@ -1,5 +1,7 @@
 /** Which curves stand together in which panel, and in what order: the run page's curated default. */
 
+import { spelt } from "../base/format.ts";
+
 export interface PanelSpec {
   readonly id: string;
   readonly title: string;
@@ -10,6 +12,8 @@ export interface PanelSpec {
   readonly unit?: string;
   /** A horizontal line worth seeing, e.g. ratio = 1. */
   readonly reference?: number;
+  /** Measured by some algorithms alone. */
+  readonly ofSome?: boolean;
 }
 
 const REWARD: PanelSpec = {
@@ -18,10 +22,11 @@ const REWARD: PanelSpec = {
 };
 const KL: PanelSpec = {
   id: "kl", title: "KL to the reference", help: "How far the policy has moved from the base model.", keys: ["policy/kl"],
+  ofSome: true,
 };
 
 const SPEED: PanelSpec = {
-  id: "speed", title: "Images per second", help: "Trajectories trained on, over the batch's wall time.",
+  id: "speed", title: "Samples per second", help: "Trajectories trained on, over the batch's wall time.",
   keys: ["speed/images_per_second"], unit: "samples/s",
 };
 
@@ -42,10 +47,10 @@ export const METRIC_PANELS: readonly PanelSpec[] = [
   evaluation([]),
   KL,
   { id: "ratio", title: "Ratio", help: "Probability now against probability when sampled; 1 on fresh data.",
-    keys: ["policy/ratio_mean"], reference: 1 },
+    keys: ["policy/ratio_mean"], reference: 1, ofSome: true },
   { id: "clip", title: "Clip fraction", help: "Share of pairs whose ratio left the clip range.",
-    keys: ["policy/clip_fraction"] },
-  { id: "loss", title: "Loss", help: "The clipped policy objective, plus KL where it is on.", keys: ["policy/loss"] },
+    keys: ["policy/clip_fraction"], ofSome: true },
+  { id: "loss", title: "Loss", help: "What the optimizer makes small, as the run's algorithm defines it.", keys: ["policy/loss"] },
   { id: "grad", title: "Gradient norm", help: "Before clipping.", keys: ["policy/grad_norm"] },
   SPEED,
   { id: "seconds", title: "Seconds per batch", help: "The whole batch, and what lanes spent generating and training.",
@@ -56,6 +61,12 @@ export const METRIC_PANELS: readonly PanelSpec[] = [
   { id: "zero", title: "Groups without spread", help: "Groups whose members all scored alike teach nothing.",
     keys: ["reward/zero_std_share"] },
 ];
+
+/** Those with something to show: before the first batch nobody knows what some algorithms do not measure. */
+export function measuredPanels(panels: readonly PanelSpec[], known: ReadonlySet<string>): readonly PanelSpec[] {
+  const hasTrained = known.has("reward/mean");
+  return panels.filter((panel) => panel.keys.some((key) => known.has(key)) || (!hasTrained && !panel.ofSome));
+}
 
 /** The curves a panel shows now, in its own order. */
 export function matchingKeys(panel: PanelSpec, known: Iterable<string>): string[] {
@@ -72,15 +83,23 @@ export function leftOver(known: Iterable<string>): string[] {
 /** `eval/part/shape_judge` → "shape judge". */
 export function curveLabel(key: string): string {
   const last = key.split("/").at(-1) ?? key;
-  return last.replace(/_seconds$/, "").replaceAll("_", " ");
+  return spelt(last.replace(/_seconds$/, ""));
 }
 
 const ROOMS: Record<string, string> = { "reward/part": "Reward part", "eval/part": "Held-out", "reward/missing": "Scores missing", "reward/retries": "Tries repeated" };
 
+const TITLES: Record<string, string> = {
+  "policy/learning_rate": "Learning rate",
+  "policy/ratio_max_deviation": "Largest deviation of the ratio",
+  "reward/hacking_suspected": "Reward hacking suspected",
+  "staleness/policy_version": "Policy version",
+};
+
 /** A title for a curve that stands alone: `eval/part/shape_judge` → "Held-out: shape judge". */
 export function curveTitle(key: string): string {
   const panel = METRIC_PANELS.find((known) => known.keys.length === 1 && known.keys[0] === key);
-  if (panel) return panel.title;
+  const title = panel?.title ?? TITLES[key];
+  if (title) return title;
   const room = key.split("/").slice(0, -1).join("/");
   return room ? `${ROOMS[room] ?? room}: ${curveLabel(key)}` : curveLabel(key);
 }

@@ -103,6 +103,12 @@ class DecisionBody(serializers.Serializer[Any]):
     realised_gain_seconds = serializers.FloatField(allow_null=True, help_text="Null until the open batches ended.")
 
 
+class LedgerBody(DecisionBody):
+    num_generated = serializers.IntegerField(
+        help_text="Fragments that its lanes generated; fewer than they all might: the loan was cut short."
+    )
+
+
 class LendingTotals(serializers.Serializer[Any]):
     num_decisions = serializers.IntegerField()
     num_graded = serializers.IntegerField(help_text="Decisions with a prediction that are settled.")
@@ -116,7 +122,7 @@ class LendingTotals(serializers.Serializer[Any]):
 
 
 class LendingBody(serializers.Serializer[Any]):
-    decisions = DecisionBody(many=True)
+    decisions = LedgerBody(many=True)
     totals = LendingTotals()
     stream_seq = serializers.IntegerField()
 

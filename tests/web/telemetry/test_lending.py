@@ -71,3 +71,18 @@ def test_the_timeline_carries_the_decisions_of_its_window(driver: Any, lend: Mak
     driver.send(first, second, spans(3, ("trainer-0", "train", first["at"] - 5, second["at"] + 5)))
     assert [one["decision"] for one in timeline(driver.run_id, now=0.0)["lends"]] == [1, 2]
     assert timeline(driver.run_id, now=0.0, end=first["at"] + 0.5)["lends"][0]["lanes"] == ["trainer-0"]
+
+
+def test_a_loan_cut_short_is_seen_by_the_fragments_made(driver: Any, lend: Make, spans: Make) -> None:
+    first, second = lend(1, 1), lend(2, 2)
+    at = [one["at"] for one in (first, second)]
+    made = [
+        ("trainer-0", "lent_generate", at[0] - 1, at[0] - 0.5),
+        ("trainer-0", "lent_generate", at[0] + 0.1, at[0] + 0.2),
+        ("trainer-1", "lent_generate", at[0] + 0.1, at[0] + 0.2),
+        ("trainer-0", "lent_generate", at[1] + 0.1, at[1] + 0.2),
+        ("trainer-0", "lent_generate", at[1] + 0.2, at[1] + 0.3),
+    ]
+    driver.send(first, second, spans(3, *made))
+    ledger = lending(driver.run_id)["decisions"]
+    assert [(one["decision"], one["num_generated"], one["num_fragments"]) for one in ledger] == [(2, 2, 2), (1, 1, 2)]

@@ -6,7 +6,7 @@ import type { Sample } from "../../api/types.ts";
 import { Empty, Failed, Loading } from "../../ui/states.tsx";
 import { useResource } from "../../ui/resource.ts";
 import type { RunProps } from "./context.ts";
-import { judgesOf } from "./headline.tsx";
+import { judgesOf, rewardsOf } from "./headline.tsx";
 import { Enlarged, Tile, byPrompt, rewardScale } from "./sample_tile.tsx";
 
 /** Pictures shown a prompt and side; the Samples tab has all of them. */
@@ -28,11 +28,22 @@ async function readPair(runId: string): Promise<Pair | null> {
   return { first, last, before: before.results, after: after.results };
 }
 
-export function BeforeAfter({ store, run }: RunProps) {
+/** Rows of charts that so many prompts are as high as, at most `most`. */
+function rowsBeside(pair: Pair | null | undefined, most: number): number {
+  const prompts = byPrompt(pair?.before ?? []);
+  const numLines = [...prompts.values()].reduce((sum, samples) => sum + Math.ceil(Math.min(samples.length, MAX_TILES) / TILES_A_LINE), 0);
+  return Math.max(1, Math.min(most, Math.round((HEAD_HEIGHT + numLines * LINE_HEIGHT) / CHART_HEIGHT)));
+}
+
+/** In CSS pixels. */
+const [HEAD_HEIGHT, LINE_HEIGHT, CHART_HEIGHT] = [70, 72, 218];
+const TILES_A_LINE = 4;
+
+export function BeforeAfter({ store, run, maxRows }: RunProps & { maxRows: number }) {
   const pair = useResource(() => readPair(run.id), [run.id, store.samplesVersions.evaluate.value]);
   const [enlarged, setEnlarged] = useState<Sample | null>(null);
   return (
-    <section class="card before-after" aria-label="Before and after pictures">
+    <section class="card before-after" aria-label="Before and after pictures" style={{ "--rows": rowsBeside(pair.value, maxRows) }}>
       <div class="card-head">
         <h2>Before → after</h2>
         {pair.value && (
@@ -43,7 +54,7 @@ export function BeforeAfter({ store, run }: RunProps) {
       {pair.value === undefined && pair.error === null && <Loading />}
       {pair.value === null && <NoPictures store={store} run={run} />}
       {pair.value && <PairGrid pair={pair.value} judges={judgesOf(run.spec)} onOpen={setEnlarged} />}
-      {enlarged && <Enlarged sample={enlarged} onClose={() => setEnlarged(null)} />}
+      {enlarged && <Enlarged sample={enlarged} rewards={rewardsOf(run.spec)} onClose={() => setEnlarged(null)} />}
     </section>
   );
 }

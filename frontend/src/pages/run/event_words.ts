@@ -1,6 +1,6 @@
 /** Stream items in plain words, for the event log. */
 
-import { bytes, duration, number, words } from "../../base/format.ts";
+import { bytes, duration, number, spelt, words } from "../../base/format.ts";
 import type { StreamItem } from "../../api/types.ts";
 
 type Body = Record<string, unknown>;
@@ -16,7 +16,7 @@ const list = (value: unknown) => (Array.isArray(value) ? value : []);
 const WORDS: Record<string, (body: Body) => string> = {
   phase: (body) => `${words(String(body["phase"]))}${body["detail"] ? `: ${body["detail"]}` : ""}`,
   lanes: (body) => `${list(body["lanes"]).length} lanes placed`,
-  state: (body) => `The driver says: ${body["state"]}${body["reason"] ? `. ${body["reason"]}` : ""}`,
+  state: (body) => `The driver says: ${body["state"]}${body["reason"] ? `: ${body["reason"]}` : ""}`,
   transition: (body) => `${body["old"] || "created"} → ${body["new"]}${body["reason"] ? `: ${body["reason"]}` : ""}`,
   resumed: (body) => `Resumed after batch ${body["batch"]}, policy v${body["policy_version"]}`,
   samples: (body) => `${list(body["samples"]).length} samples of batch ${body["batch"]} (${body["purpose"]}, v${body["policy_version"]})`,
@@ -37,7 +37,7 @@ function saved(body: Body): string {
 
 function values(raw: unknown): string {
   return Object.entries((raw ?? {}) as Record<string, number>)
-    .map(([name, value]) => `${name.replaceAll("_", " ")} ${number(value)}`)
+    .map(([name, value]) => `${spelt(name)} ${number(value)}`)
     .join(", ");
 }
 

@@ -1,7 +1,7 @@
 /** The lending ledger: each decision to let trainer lanes generate, what it promised and what came of it. */
 
 import { api } from "../../api/endpoints.ts";
-import type { LendDecision, LendingAnswer } from "../../api/types.ts";
+import type { Lend, LendDecision, LendingAnswer } from "../../api/types.ts";
 import { clock, duration, number } from "../../base/format.ts";
 import { getPath } from "../../base/paths.ts";
 import { useLiveResource } from "../../ui/resource.ts";
@@ -51,13 +51,13 @@ function gain(seconds: number): string {
   return `${seconds < 0 ? "−" : "+"}${duration(Math.abs(seconds))}`;
 }
 
-function Ledger({ decisions }: { decisions: readonly LendDecision[] }) {
+function Ledger({ decisions }: { decisions: readonly Lend[] }) {
   return (
     <div class="table-wrap ledger">
       <table>
         <thead>
           <tr>
-            <th>Decided</th><th class="right">Batch</th><th>Lanes</th><th class="right">Fragments each</th>
+            <th>Decided</th><th class="right">Batch</th><th>Lanes</th><th class="right">Fragments</th>
             <th class="right">Predicted gain</th><th class="right">Realised gain</th>
           </tr>
         </thead>
@@ -67,7 +67,7 @@ function Ledger({ decisions }: { decisions: readonly LendDecision[] }) {
               <td class="nowrap"><span class="num faint">{one.decision}</span> {clock(one.at)}</td>
               <td class="right num">{one.batch}</td>
               <td class="nowrap">{one.lanes.length > 3 ? `${one.lanes.length} lanes` : one.lanes.toSorted().join(", ")}</td>
-              <td class="right num">{one.num_fragments}</td>
+              <td class="right num nowrap"><Fragments {...one} /></td>
               <td class="right num">{one.predicted_gain_seconds === null ? <span class="faint">not predicted</span> : gain(one.predicted_gain_seconds)}</td>
               <td class="right num"><Realised {...one} /></td>
             </tr>
@@ -76,6 +76,13 @@ function Ledger({ decisions }: { decisions: readonly LendDecision[] }) {
       </table>
     </div>
   );
+}
+
+/** Made, of those that all lanes together were allowed. */
+function Fragments({ num_generated: made, num_fragments, lanes }: Lend) {
+  const allowed = num_fragments * lanes.length;
+  if (made >= allowed) return <>{made}</>;
+  return <span title="The loan was cut short, or is still open: training work calls lanes back, and no fragment may be left.">{made} <span class="faint">of {allowed}</span></span>;
 }
 
 function Realised({ realised_gain_seconds: realised, predicted_gain_seconds: predicted }: LendDecision) {

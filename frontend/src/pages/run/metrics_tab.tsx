@@ -2,7 +2,7 @@
 
 import { useMemo, useState } from "preact/hooks";
 import { MetricPanel, type ChartView } from "../../charts/panel.tsx";
-import { METRIC_PANELS, curveTitle, leftOver } from "../../charts/panels.ts";
+import { METRIC_PANELS, curveTitle, leftOver, measuredPanels } from "../../charts/panels.ts";
 import { ChartTools, useChartView } from "../../charts/tools.tsx";
 import { unixSeconds } from "../../base/format.ts";
 import type { RunProps } from "./context.ts";
@@ -12,11 +12,12 @@ export function MetricsTab({ store, run }: RunProps) {
   const [search, setSearch] = useState("");
   const origin = unixSeconds(run.started_at) ?? 0;
   const view: ChartView = useMemo(() => ({ ...choice, origin }), [choice, origin]);
-  const extra = leftOver(readKeys(store.metrics.version.value, store)).join("\n");
+  const known = readKeys(store.metrics.version.value, store).sort().join("\n");
+  const extra = leftOver(known.split("\n")).join("\n");
   const panels = useMemo(() => [
-    ...METRIC_PANELS,
+    ...measuredPanels(METRIC_PANELS, new Set(known.split("\n"))),
     ...extra.split("\n").filter(Boolean).map((key) => ({ id: key, title: curveTitle(key), help: key, keys: [key] })),
-  ], [extra]);
+  ], [known]);
   const wanted = search.trim().toLowerCase();
   const shown = panels.filter((panel) => `${panel.title} ${panel.keys.join(" ")}`.toLowerCase().includes(wanted));
   return (

@@ -2,7 +2,7 @@
 
 import { useEffect, useMemo } from "preact/hooks";
 import { MetricPanel } from "../../charts/panel.tsx";
-import { overviewPanels } from "../../charts/panels.ts";
+import { measuredPanels, overviewPanels } from "../../charts/panels.ts";
 import { unixSeconds } from "../../base/format.ts";
 import { Timeline } from "../../timeline/timeline.tsx";
 import { BubblePanel } from "./bubble_panel.tsx";
@@ -18,6 +18,7 @@ export function Overview({ store, run }: RunProps) {
   const judges = judgesOf(run.spec).join(",");
   const panels = useMemo(() => overviewPanels(judges ? judges.split(",") : []), [judges]);
   void store.metrics.version.value;
+  const shown = measuredPanels(panels, new Set(store.metrics.curves.keys()));
   const endedBare = store.isTerminal.value && store.metrics.curves.size === 0;
   useEffect(() => scrollTo({ top: 0 }), []);
   return (
@@ -28,12 +29,8 @@ export function Overview({ store, run }: RunProps) {
         <>
           <Headline store={store} run={run} />
           <div class="overview-top">
-            <div class="stack">
-              {panels.map((panel) => (
-                <MetricPanel key={panel.id} panel={panel} store={store.metrics} view={view} height={158} />
-              ))}
-            </div>
-            <BeforeAfter store={store} run={run} />
+            {shown.map((panel) => <MetricPanel key={panel.id} panel={panel} store={store.metrics} view={view} height={158} />)}
+            <BeforeAfter store={store} run={run} maxRows={shown.length} />
           </div>
         </>
       )}

@@ -67,10 +67,18 @@ function signed(value: number): string {
   return `${value >= 0 ? "+" : "−"}${Math.abs(value).toFixed(1)}`;
 }
 
-export function Enlarged({ sample, onClose }: { sample: Sample; onClose: () => void }) {
+/** A reward that a scorer could not give is said to be missing: 0 would be a score. */
+function scoreOf(sample: Sample, name: string): string {
+  const score = sample.rewards[name];
+  return score === undefined ? "no score: see the reward lanes' log" : number(score, 4);
+}
+
+/** `rewards`: the keys of all rewards of the run. */
+export function Enlarged({ sample, rewards, onClose }: { sample: Sample; rewards: readonly string[]; onClose: () => void }) {
+  const names = [...new Set([...rewards, ...Object.keys(sample.rewards)])];
   const facts: [string, string][] = [
     ["Reward", number(sample.reward, 4)],
-    ...Object.entries(sample.rewards).map(([name, value]): [string, string] => [words(name), number(value, 4)]),
+    ...names.map((name): [string, string] => [words(name), scoreOf(sample, name)]),
     ["Advantage", sample.advantage === null ? "none: not trained on" : number(sample.advantage, 3)],
     ["Batch", String(sample.batch)],
     ["Policy version", `v${sample.policy_version}`],

@@ -8,7 +8,7 @@ import { Segmented } from "../../ui/controls.tsx";
 import { useResource } from "../../ui/resource.ts";
 import { Empty, Failed, Loading } from "../../ui/states.tsx";
 import type { RunProps } from "./context.ts";
-import { judgesOf } from "./headline.tsx";
+import { judgesOf, rewardsOf } from "./headline.tsx";
 import { Enlarged, Tile, byPrompt, rewardScale } from "./sample_tile.tsx";
 
 const PURPOSES: readonly { value: Purpose; label: string }[] = [
@@ -62,7 +62,7 @@ export function SamplesTab({ store, run }: RunProps) {
         <Empty title="No samples of this kind yet">{WHY_EMPTY[purpose]}</Empty>
       )}
       {samples.length > 0 && <SampleGrid samples={samples} judges={judgesOf(run.spec)} onOpen={setEnlarged} />}
-      {enlarged && <Enlarged sample={enlarged} onClose={() => setEnlarged(null)} />}
+      {enlarged && <Enlarged sample={enlarged} rewards={rewardsOf(run.spec)} onClose={() => setEnlarged(null)} />}
     </section>
   );
 }

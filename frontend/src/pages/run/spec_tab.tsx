@@ -55,7 +55,7 @@ function SpecSection({ title, keys, section }: { title: string; keys: readonly s
 }
 
 function shown(value: Json): string {
-  if (value === null) return "–";
+  if (value === null || value === "") return "–";
   if (Array.isArray(value)) return value.length === 0 ? "none" : value.map((item) => (isObject(item) ? describe(item) : String(item))).join(", ");
   return String(value);
 }
