@@ -33,6 +33,13 @@ def test_a_prompt_that_wants_no_text_is_that_samples_error() -> None:
     assert result.scores[1] == 1.0
 
 
+def test_a_picture_that_the_reader_cannot_take_is_that_samples_error_and_no_zero() -> None:
+    reader = Ocr(OcrSettings(shortest_side=64))
+    strip = np.zeros((1, 16, 4096, 3), dtype=np.uint8)
+    result = reader.score(strip, ['a "word"'])
+    assert result.scores == (None,) and "the picture cannot be read: ResizeImgError" in str(result.errors[0])
+
+
 def test_the_wanted_text_is_what_stands_between_quotes() -> None:
     assert wanted_text('a cup with "Good Morning" and "Sun" on it') == "goodmorningsun"
     assert wanted_text("a cup with “Tea Time”") == "teatime"

@@ -12,12 +12,17 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 from rapidocr import RapidOCR
+from rapidocr.ch_ppocr_det.utils import ResizeImgError as DetectorResizeError
+from rapidocr.inference_engine.onnxruntime.main import ONNXRuntimeError
 from rapidocr.utils.output import RapidOCROutput
+from rapidocr.utils.process_img import ResizeImgError
 
 from worker.contracts.names import RewardName
 from worker.contracts.rewards import OcrSettings
 from worker.engine.reward.base import RewardResult, check_batch
 
+_UNREADABLE = (ResizeImgError, DetectorResizeError, ONNXRuntimeError)
+"""What the reader raises over a picture that it cannot take, e.g. one many times as wide as high."""
 _QUOTED = re.compile(r"[\"“”]([^\"“”]+)[\"“”]")
 
 
@@ -37,7 +42,8 @@ class Ocr:
         )
 
     def score(self, images: NDArray[np.uint8], prompts: Sequence[str]) -> RewardResult:
-        """Score uint8 images (N, H, W, 3) of any size; a prompt without quoted text is that sample's error.
+        """Score uint8 images (N, H, W, 3); a prompt without quoted text, or a picture that the reader cannot take, is
+        that sample's error.
 
         Raises:
             ValueError: on arrays that are no pictures.
@@ -47,10 +53,13 @@ class Ocr:
         errors: list[str | None] = [None] * len(prompts)
         for row, (image, prompt) in enumerate(zip(images, prompts, strict=True)):
             wanted = wanted_text(prompt)
-            if wanted:
-                scores[row] = likeness(wanted, self._read(image))
-            else:
+            if not wanted:
                 errors[row] = f"the prompt must hold the wanted text between double quotes, got {prompt!r}"
+                continue
+            try:
+                scores[row] = likeness(wanted, self._read(image))
+            except _UNREADABLE as error:
+                errors[row] = f"the picture cannot be read: {type(error).__name__} {error}".rstrip()
         return RewardResult.from_array(scores, errors)
 
     def _read(self, image: NDArray[np.uint8]) -> str:
