@@ -99,7 +99,8 @@ class SamplingSpec(Contract):
     batched_cfg: bool = False
     """True CFG in one forward pass of twice the batch instead of two: for GPUs with room to spare."""
     sde_type: SdeType = SdeType.FLOW
-    """Of the stochastic steps. flow: Flow-GRPO's SDE; cps: coefficient-preserving sampling."""
+    """Of the stochastic steps. flow: Flow-GRPO's SDE; dance: DanceGRPO's, as noisy at every step; cps:
+    coefficient-preserving sampling."""
     noise_level: Annotated[float, Field(gt=0, le=2)] = 0.7
     """How much noise a stochastic denoising step adds: exploration."""
     sde_start: Index = 0
