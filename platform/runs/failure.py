@@ -75,7 +75,7 @@ SUGGESTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (
         r"driver was lost|heartbeat|job (failed|stopped)|is unknown to the cluster",
         (
-            "Read the last log lines below: the driver's own words are there if it had any.",
+            "Read the last log lines: the driver's own words are there if it had any.",
             "Duplicate the run to start again; `checkpoint.every_num_batches` bounds what a loss costs.",
             "If it died without a word, look for the system's out-of-memory killer on the driver's node.",
         ),
@@ -97,7 +97,7 @@ SUGGESTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ),
 )
 UNKNOWN = (
-    "The cause is not one we know: the details and the last log lines below are all there is.",
+    "The cause is not one we know: the details and the last log lines are all there is.",
     "Duplicate the run with the same seed to see whether it fails at the same place.",
 )
 

@@ -89,6 +89,12 @@ export function curveLabel(key: string): string {
 const ROOMS: Record<string, string> = { "reward/part": "Reward part", "eval/part": "Held-out", "reward/missing": "Scores missing", "reward/retries": "Tries repeated" };
 
 const TITLES: Record<string, string> = {
+  "speed/batch_seconds": "Seconds per batch",
+  "speed/generate_seconds": "Seconds of generating, per batch",
+  "speed/train_seconds": "Seconds of training, per batch",
+  "staleness/mean": "Staleness, mean",
+  "staleness/max": "Staleness, largest",
+  "reward/std": "Reward spread",
   "policy/learning_rate": "Learning rate",
   "policy/ratio_max_deviation": "Largest deviation of the ratio",
   "reward/hacking_suspected": "Reward hacking suspected",

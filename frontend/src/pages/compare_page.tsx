@@ -8,13 +8,15 @@ import { Chart, type Line } from "../charts/chart.tsx";
 import { Legend } from "../charts/panel.tsx";
 import { METRIC_PANELS, curveTitle } from "../charts/panels.ts";
 import { ChartTools, useChartView, type ChartChoice } from "../charts/tools.tsx";
-import { differences, type Json } from "../base/paths.ts";
+import { differences, isObject, type Json } from "../base/paths.ts";
+import { inWords } from "../base/spec_words.ts";
 import { duration, number, unixSeconds } from "../base/format.ts";
 import { smooth } from "../base/smoothing.ts";
 import type { Curve } from "../live/metric_store.ts";
 import { StatePill } from "../ui/controls.tsx";
 import { useResource } from "../ui/resource.ts";
 import { Empty, Failed, Loading } from "../ui/states.tsx";
+import { CompareSamples } from "./compare_samples.tsx";
 
 interface Compared {
   readonly run: Run;
@@ -62,6 +64,7 @@ export function ComparePage() {
           {compared.value.length === 1 && <p class="notice">Choose another run to compare with, above.</p>}
           {compared.value.length === 0 && <Empty title="No runs chosen">Choose runs above, or tick them in the list of runs.</Empty>}
           {compared.value.length > 0 && <Curves runs={compared.value} />}
+          {compared.value.length > 1 && <CompareSamples runs={compared.value} />}
           {compared.value.length > 1 && <SpecDifferences runs={compared.value} />}
         </>
       )}
@@ -150,7 +153,7 @@ function overlay(having: readonly Compared[], metric: string, choice: ChartChoic
 
 function SpecDifferences({ runs }: { runs: readonly Compared[] }) {
   const differing = differences(runs.map((compared) => compared.run.spec));
-  const text = (value: Json | undefined) => (value === undefined ? "–" : Array.isArray(value) && value.length > 3 ? `${value.length} entries` : JSON.stringify(value));
+  const text = (value: Json | undefined) => (Array.isArray(value) && value.length > 3 && !value.some(isObject) ? `${value.length} entries` : inWords(value ?? null));
   return (
     <section class="card flush" aria-label="Settings that differ">
       <div class="card-head"><h2>Settings that differ</h2></div>

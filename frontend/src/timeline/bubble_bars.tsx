@@ -43,7 +43,7 @@ function LargestLoss({ bubbles }: { bubbles: BubblesAnswer }) {
   const cause = parseClass(loss.name).cause ?? "";
   return (
     <p class="small">
-      Most was lost on <b>{loss.role} lanes</b> idle for <b>{causeLabel(cause)}</b>: {percent(loss.share, 1)} of all lane time.
+      Between the first work and the last, most was lost on <b>{loss.role} lanes</b> idle for <b>{causeLabel(cause)}</b>: {percent(loss.share, 1)} of all lane time.
     </p>
   );
 }

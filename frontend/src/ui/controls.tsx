@@ -41,7 +41,7 @@ export function Segmented<T extends string>(props: {
   );
 }
 
-export function CopyButton({ text, label = "Copy" }: { text: string; label?: string }) {
+export function CopyButton({ text, label = "Copy", large = false }: { text: string; label?: string; large?: boolean }) {
   const [copied, setCopied] = useState(false);
   const copy = async () => {
     try {
@@ -53,7 +53,7 @@ export function CopyButton({ text, label = "Copy" }: { text: string; label?: str
     }
   };
   return (
-    <button type="button" class="button small" onClick={() => void copy()}>
+    <button type="button" class={`button ${large ? "" : "small"}`} onClick={() => void copy()}>
       {copied ? "Copied" : label}
     </button>
   );

@@ -71,12 +71,13 @@ function PairGrid(props: { pair: Pair; judges: readonly string[]; onOpen: (sampl
   const before = byPrompt(pair.before);
   const after = byPrompt(pair.after);
   const scale = rewardScale([...pair.before, ...pair.after]);
+  const numColumns = Math.min(TILES_A_LINE, Math.max(1, ...[...before.values(), ...after.values()].map((row) => row.length)));
   const tiles = (samples: readonly Sample[]) =>
     samples.slice(0, MAX_TILES).map((sample) => (
       <Tile key={`${sample.member}`} sample={sample} scale={scale} judge={judges[0]} onOpen={onOpen} />
     ));
   return (
-    <ul class="pairs">
+    <ul class="pairs" style={{ "--columns": numColumns }}>
       {[...before.keys()].map((prompt) => (
         <li key={prompt} class="pair">
           <span class="pair-prompt" title={before.get(prompt)?.[0]?.prompt}>{before.get(prompt)?.[0]?.prompt}</span>

@@ -28,7 +28,7 @@ export function Overview({ store, run }: RunProps) {
       {!endedBare && (
         <>
           <Headline store={store} run={run} />
-          <div class="overview-top">
+          <div class="overview-top" style={{ gridTemplateRows: `repeat(${shown.length - 1}, min-content) 1fr` }}>
             {shown.map((panel) => <MetricPanel key={panel.id} panel={panel} store={store.metrics} view={view} height={158} />)}
             <BeforeAfter store={store} run={run} maxRows={shown.length} />
           </div>

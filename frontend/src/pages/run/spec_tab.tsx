@@ -2,7 +2,8 @@
 
 import { useState } from "preact/hooks";
 import { api } from "../../api/endpoints.ts";
-import { isObject, type Json, type JsonObject } from "../../base/paths.ts";
+import { isObject, type JsonObject } from "../../base/paths.ts";
+import { inWords } from "../../base/spec_words.ts";
 import { words } from "../../base/format.ts";
 import { CopyButton } from "../../ui/controls.tsx";
 import { inFormOrder } from "../new_run/fields.ts";
@@ -48,22 +49,10 @@ function SpecSection({ title, keys, section }: { title: string; keys: readonly s
     <div>
       <h3>{title}</h3>
       <dl class="kv">
-        {keys.map((key) => [<dt key={key}>{key}</dt>, <dd key={`${key}=`} class="num">{shown(section[key] ?? null)}</dd>])}
+        {keys.map((key) => [<dt key={key}>{key}</dt>, <dd key={`${key}=`} class="num">{inWords(section[key] ?? null)}</dd>])}
       </dl>
     </div>
   );
-}
-
-function shown(value: Json): string {
-  if (value === null || value === "") return "–";
-  if (Array.isArray(value)) return value.length === 0 ? "none" : value.map((item) => (isObject(item) ? describe(item) : String(item))).join(", ");
-  return String(value);
-}
-
-function describe(item: JsonObject): string {
-  const { name, weight, watched } = item;
-  if (name === undefined) return JSON.stringify(item);
-  return watched === true ? `${String(name)} (watched)` : `${String(name)} × ${String(weight)}`;
 }
 
 function NotesAndTags({ store, run }: RunProps) {
