@@ -52,7 +52,7 @@ def test_settings_take_their_kind_from_the_name() -> None:
     "url",
     [
         "ftp://a/b", "scorer.example", "https://", "https://user:token@scorer.example/", "http://h:99999/", "http://h:x/",
-        "http://h:0/", "http://[::1/", "http://a b/", "http://a..b/", f"http://{'a' * 64}/", "http://a\u2028b/",
+        "http://h:80.evil.example/", "http://[::1/", "http://a b/", "http://a..b/", f"http://{'a' * 64}/", "http://a\u2028b/",
     ],
 )  # fmt: skip
 def test_an_address_is_http_and_holds_no_credentials(url: str) -> None:

@@ -75,11 +75,12 @@ class RemoteSettings(Contract):
     def _http_without_credentials(cls, url: str) -> str:
         try:
             parts = urlsplit(url)
-            is_address = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-            (parts.hostname or "").encode("idna")
+            host = parts.hostname or ""
+            host.encode("idna")
+            is_address = parts.scheme in ("http", "https") and bool(host) and parts.port != 0 and " " not in host
         except ValueError:  # of a port that is no number up to 65535, or a name that no host can have
             is_address = False
-        if not is_address or any(letter.isspace() for letter in url):
+        if not is_address:
             raise ValueError(f"`url` must be an http or https address, got {url!r}: e.g. https://scorer.example/score")
         if parts.username is not None or parts.password is not None:
             raise ValueError("`url` must hold no user or password: specs are shown; store the token as a `secret`")

@@ -88,7 +88,7 @@ def test_a_run_gets_the_tokens_that_its_rewards_name_and_no_other(
 
 @pytest.mark.parametrize(
     "url",
-    ["https://elsewhere.example/score", "https://scorer.example/score", "https://scorer.example:8900.evil.example/"],
+    ["https://elsewhere.example/score", "https://scorer.example/score", "https://scorer.example.evil.example:8900/"],
 )
 def test_a_secret_goes_to_its_host_alone(make_spec: MakeSpec, project: Project, secret: Secret, url: str) -> None:
     spec = make_spec(rewards=remote(url=url))
