@@ -21,6 +21,7 @@ from worker.engine.reward.base import RewardError, RewardResult
 from worker.engine.reward.calling import RewardCaller
 from worker.engine.reward.remote import RemoteReward, SecretMissingError, retry_after_seconds
 from worker.engine.reward.scorer import Scorer
+from worker.engine.reward.wire import MAX_ERROR_CHARACTERS
 from worker.pipeline.types import Fragment, FragmentKey, Purpose
 
 PICTURES = np.array([10, 20, 30], dtype=np.uint8)[:, None, None, None] * np.ones((3, 8, 6, 3), dtype=np.uint8)
@@ -68,6 +69,14 @@ def test_nan_is_a_failure_and_never_a_score(server_url: str, form: RemoteFormat)
     result = score(server_url, ["a", "nan", "c"], settings={"format": form})
     assert result.scores == (10.0, None, 30.0)
     assert "not finite" in str(result.errors[1])
+
+
+@either_format
+def test_prompts_and_errors_of_any_script_survive_the_way_there_and_back(server_url: str, form: RemoteFormat) -> None:
+    texts = ["ein Bär & ein „Haus“", "猫とカフェ\n☕️", "\u202eعربي\x00", "🧑🏽\u200d🚀", '{"score": 1}', "", "x" * 5000]
+    pictures = np.repeat(PICTURES[:1], len(texts), axis=0)
+    outcome = caller(server_url, settings={"format": form}).score(pictures, [f"broken {text}" for text in texts])
+    assert outcome.result.errors == tuple(f"ValueError: {text}"[:MAX_ERROR_CHARACTERS] for text in texts)
 
 
 def test_a_sample_that_may_do_better_is_tried_again_alone(server_url: str) -> None:
