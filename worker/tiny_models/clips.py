@@ -55,8 +55,23 @@ def build_wan22() -> WanPipeline:
 
 
 def build_wan22_ti2v() -> WanPipeline:
-    """As TI2V-5B: one transformer that is told the time of each token."""
-    return _wan(transformer=_wan_transformer(), expand_timesteps=True, flow_shift=5.0)
+    """As TI2V-5B: one transformer that is told the time of each token, and an autoencoder that packs pixels first."""
+    vae = AutoencoderKLWan(
+        base_dim=8,
+        decoder_base_dim=12,
+        z_dim=LATENT_CHANNELS,
+        dim_mult=[1, 1, 1],
+        num_res_blocks=1,
+        temperal_downsample=[True, True],
+        in_channels=12,
+        out_channels=12,
+        patch_size=2,
+        is_residual=True,
+        scale_factor_spatial=8,
+        latents_mean=[0.1, -0.2, 0.3, 0.0],
+        latents_std=[1.1, 0.9, 1.2, 1.0],
+    )
+    return _wan(transformer=_wan_transformer(), vae=vae, expand_timesteps=True, flow_shift=5.0)
 
 
 def build_hunyuan_video() -> HunyuanVideoPipeline:
@@ -100,16 +115,9 @@ def _wan(
     transformer_2: WanTransformer3DModel | None = None,
     boundary_ratio: float | None = None,
     expand_timesteps: bool = False,
+    vae: AutoencoderKLWan | None = None,
 ) -> WanPipeline:
     tokenizer = build_t5_tokenizer()
-    vae = AutoencoderKLWan(
-        base_dim=8,
-        z_dim=LATENT_CHANNELS,
-        dim_mult=[1, 1, 1, 1],
-        num_res_blocks=1,
-        latents_mean=[0.1, -0.2, 0.3, 0.0],
-        latents_std=[1.1, 0.9, 1.2, 1.0],
-    )
     config = UMT5Config(
         vocab_size=len(tokenizer),
         d_model=EMBEDDING_DIM,
@@ -123,7 +131,7 @@ def _wan(
     return WanPipeline(
         tokenizer=tokenizer,
         text_encoder=randomised(UMT5EncoderModel(config)),
-        vae=randomised(vae),
+        vae=randomised(vae or _wan_autoencoder()),
         scheduler=UniPCMultistepScheduler(
             prediction_type="flow_prediction", use_flow_sigmas=True, flow_shift=flow_shift
         ),
@@ -131,6 +139,17 @@ def _wan(
         transformer_2=transformer_2,
         boundary_ratio=boundary_ratio,
         expand_timesteps=expand_timesteps,
+    )
+
+
+def _wan_autoencoder() -> AutoencoderKLWan:
+    return AutoencoderKLWan(
+        base_dim=8,
+        z_dim=LATENT_CHANNELS,
+        dim_mult=[1, 1, 1, 1],
+        num_res_blocks=1,
+        latents_mean=[0.1, -0.2, 0.3, 0.0],
+        latents_std=[1.1, 0.9, 1.2, 1.0],
     )
 
 

@@ -1,4 +1,5 @@
-"""Tiny pipelines of the families that make pictures: 32 × 32 pixels as 16 tokens, two blocks of each kind."""
+"""Tiny pipelines of the families that make pictures: 32 × 32 pixels as 16 tokens, two blocks of each kind. Schedulers
+are configured as the published checkpoints' are."""
 
 from diffusers import (
     AutoencoderKL,
@@ -100,7 +101,7 @@ def build_flux() -> FluxPipeline:
 def build_flux2() -> Flux2Pipeline:
     tokenizer = build_chat_tokenizer()
     return Flux2Pipeline(
-        scheduler=FlowMatchEulerDiscreteScheduler(use_dynamic_shifting=True),
+        scheduler=FlowMatchEulerDiscreteScheduler(use_dynamic_shifting=True, shift=3.0),
         vae=_flux2_autoencoder(),
         text_encoder=randomised(build_mistral3(tokenizer)),
         tokenizer=tokenizer,
@@ -112,7 +113,7 @@ def build_flux2_klein() -> Flux2KleinPipeline:
     """As the base model of klein, which is not distilled."""
     tokenizer = build_chat_tokenizer()
     return Flux2KleinPipeline(
-        scheduler=FlowMatchEulerDiscreteScheduler(use_dynamic_shifting=True),
+        scheduler=FlowMatchEulerDiscreteScheduler(use_dynamic_shifting=True, shift=3.0),
         vae=_flux2_autoencoder(),
         text_encoder=randomised(build_qwen3_language_model(tokenizer)),
         tokenizer=tokenizer,
@@ -143,7 +144,9 @@ def build_qwen_image() -> QwenImagePipeline:
         latents_std=[1.1, 0.9, 1.2, 1.0],
     )
     return QwenImagePipeline(
-        scheduler=FlowMatchEulerDiscreteScheduler(use_dynamic_shifting=True, shift_terminal=0.02),
+        scheduler=FlowMatchEulerDiscreteScheduler(
+            use_dynamic_shifting=True, max_shift=0.9, max_image_seq_len=8192, shift_terminal=0.02
+        ),
         vae=randomised(vae),
         text_encoder=randomised(build_qwen2_5_vl(tokenizer)),
         tokenizer=tokenizer,

@@ -23,6 +23,8 @@ from worker.engine.types import PublishedAdapter, PullReceipt, UpdateStats
 
 PROMPT = "a red square"
 NUM_SAMPLES = 2
+SIZE = {"height": 32, "width": 48}
+"""Not square: a square hides what swaps rows and columns."""
 LORA = LoraSpec(rank=4, alpha=16.0)
 
 
@@ -35,7 +37,7 @@ class Drawn:
 
 
 def sampling_of(family: ModelFamily, **changes: Any) -> SamplingSpec:
-    return SamplingSpec.model_validate({"num_denoising_steps": 4, "num_eval_denoising_steps": 4, **changes})
+    return SamplingSpec.model_validate({"num_denoising_steps": 4, "num_eval_denoising_steps": 4, **SIZE, **changes})
 
 
 def noise_for(model: ModelAdapter, sampling: SamplingSpec) -> torch.Tensor:
@@ -97,7 +99,7 @@ def run_spec_of(family: ModelFamily, **sections: Any) -> RunSpec:
         "prompts": {"inline": ("a red square", "a blue circle")},
         "rewards": [{"name": "colorfulness"}],
         "lora": {"rank": 4, "alpha": 8.0},
-        "sampling": {"num_denoising_steps": 4, "num_eval_denoising_steps": 2},
+        "sampling": {"num_denoising_steps": 4, "num_eval_denoising_steps": 2, **SIZE},
         "batch": {"num_prompts_per_batch": 2, "group_size": 2, "micro_batch_size": 3},
         "algorithm": {"clip_range": 0.2},
     }

@@ -14,6 +14,7 @@ from tests.engine.models.conftest import CheckpointOf
 from tests.engine.models.proofs import (
     LORA,
     PROMPT,
+    SIZE,
     drawn_by_diffusers,
     drawn_here,
     loaded,
@@ -88,10 +89,10 @@ def assert_equal_draws(model: ModelAdapter, pipeline: Any, sampling: SamplingSpe
     theirs = drawn_by_diffusers(pipeline, model, sampling, noise_for(model, sampling))
     assert torch.equal(ours.latents, theirs.latents)
     if sampling.num_frames == 1:
-        assert ours.pictures.shape == (2, 32, 32, 3)
-        theirs.pictures.shape = (2, 32, 32, 3)
+        assert ours.pictures.shape == (2, 32, 48, 3)
+        theirs.pictures.shape = (2, 32, 48, 3)
     else:
-        assert ours.pictures.shape == (2, 9, 32, 32, 3)
+        assert ours.pictures.shape == (2, 9, 32, 48, 3)
     assert np.array_equal(ours.pictures, theirs.pictures)
     assert ours.pictures.std() > 1
 
@@ -154,7 +155,7 @@ def test_whole_times_are_cut_as_the_scheduler_cuts_them(checkpoint_of: Checkpoin
         model._pipeline.scheduler, model._learnt = scheduler, set()
         sampling = sampling_of(ModelFamily.WAN, num_eval_denoising_steps=num_denoising_steps)
         model.conditioning(PROMPT, sampling)
-        sigmas = model.sigmas(num_denoising_steps, height=32, width=32)
+        sigmas = model.sigmas(num_denoising_steps, **SIZE)
         assert torch.equal(model._times(sigmas[:-1]).long(), scheduler.timesteps)
 
 
@@ -189,7 +190,7 @@ def test_the_published_scheduler_at_first_order_is_ours(checkpoint: tuple[ModelF
 
 
 def test_sigmas_fall_from_1_to_0(model: ModelAdapter) -> None:
-    sigmas = model.sigmas(7, height=32, width=32, num_frames=9)
+    sigmas = model.sigmas(7, **SIZE, **CLIP)
     assert (len(sigmas), sigmas.dtype) == (8, torch.float32)
     assert (float(sigmas[0]), float(sigmas[-1])) == (1.0, 0.0)
     assert bool((sigmas.diff() < 0).all())
@@ -256,7 +257,7 @@ def test_rows_on_both_sides_of_the_boundary_are_predicted_as_if_alone(checkpoint
     """Replay packs denoising steps of both experts into one micro-batch."""
     model = with_trained_lora(loaded(ModelFamily.WAN22, checkpoint_of(ModelFamily.WAN22)))
     sampling = sampling_of(ModelFamily.WAN22, **CLIP, guidance_scale=2.0, batched_cfg=True)
-    latents, sigmas = torch.randn(4, *model.latent_shape(32, 32, 9)), torch.tensor([0.5, 0.95, 0.3, 0.99])
+    latents, sigmas = torch.randn(4, *model.latent_shape(32, 48, 9)), torch.tensor([0.5, 0.95, 0.3, 0.99])
     conditioning = model.conditioning(PROMPT, sampling)
     together = model.predict_velocity(latents, sigmas, conditioning)
     alone = [model.predict_velocity(latents[i : i + 1], sigmas[i : i + 1], conditioning) for i in range(4)]
@@ -275,19 +276,20 @@ def test_a_batch_is_drawn_trained_published_and_pulled_at_replay_ratio_one(
 
 def test_a_fragment_becomes_scored_clips_that_play(checkpoint: tuple[ModelFamily, str]) -> None:
     family, path = checkpoint
-    spec = run_spec_of(family, sampling=CLIP)
+    spec = run_spec_of(family, sampling=CLIP, rewards=[{"name": "motion_smoothness"}])
     rollout = RolloutEngine.load(spec, path)
     rollout.pull(publish(lora_parameters(rollout._model.transformer), 0))
     fragment = Fragment(FragmentKey(Purpose.TRAIN, 0, 0, 0), (0, 1), 0)
     made = rollout.generate(GenerationRequest(fragment=fragment, prompt=PROMPT, run_seed=1, prompt_index=0))
-    assert made.images.shape == (2, 9, 32, 32, 3) and made.trajectories is not None
+    assert made.images.shape == (2, 9, 32, 48, 3) and made.trajectories is not None
     scored = Scorer(spec.rewards).score(fragment, PROMPT, made.images)
     assert len(set(scored.rewards)) == 2
     with av.open(io.BytesIO(encode_clip(made.images[0], spec.sampling.fps)), "r") as container:
         frames = [frame.to_ndarray(format="rgb24") for frame in container.decode(video=0)]
     assert len(frames) == 9
     # Random weights draw noise, of which the codec keeps only the coarse.
-    assert np.corrcoef(np.stack(frames).ravel(), made.images[0].ravel())[0, 1] > 0.8
+    seen, drawn = (clip.reshape(9, 16, 2, 24, 2, 3).mean((2, 4)).ravel() for clip in (np.stack(frames), made.images[0]))
+    assert np.corrcoef(seen, drawn)[0, 1] > 0.9
 
 
 def test_a_target_that_fits_nothing_is_refused_with_what_exists(checkpoint: tuple[ModelFamily, str]) -> None:
@@ -309,7 +311,7 @@ def test_a_lane_with_embeddings_needs_neither_text_encoders_nor_autoencoder(
     )
     assert torch.equal(predicted, expected)
     with pytest.raises(ModelLoadError, match="autoencoder was not loaded"):
-        lean.decode(noise, height=32, width=32, num_frames=9)
+        lean.decode(noise, **SIZE, **CLIP)
 
 
 def test_the_traits_in_the_contracts_are_the_checkpoints_own(model: ModelAdapter) -> None:

@@ -6,12 +6,13 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from diffusers import DiffusionPipeline
+from diffusers import DiffusionPipeline, FlowMatchEulerDiscreteScheduler
 
 from tests.engine.models.conftest import CheckpointOf
 from tests.engine.models.proofs import (
     LORA,
     PROMPT,
+    SIZE,
     Drawn,
     drawn_by_diffusers,
     drawn_here,
@@ -58,7 +59,7 @@ def pipelines_noise(model: ModelAdapter, sampling: SamplingSpec) -> torch.Tensor
     noise = noise_for(model, sampling)
     if model.family not in (ModelFamily.FLUX2, ModelFamily.FLUX2_KLEIN):
         return noise
-    return noise.permute(0, 2, 1).unflatten(2, (4, 4))
+    return noise.permute(0, 2, 1).unflatten(2, (4, 6))
 
 
 def diffusers_draws(pipeline: Any, model: ModelAdapter, sampling: SamplingSpec) -> Drawn:
@@ -75,7 +76,46 @@ def test_sampling_equals_the_pipeline(model: ModelAdapter, pipeline: Any, sampli
     ours, theirs = drawn_here(model, sampling), diffusers_draws(pipeline, model, sampling)
     assert torch.equal(ours.latents, theirs.latents)
     np.testing.assert_array_equal(ours.pictures, theirs.pictures)
-    assert ours.pictures.shape == (2, 32, 32, 3) and ours.pictures.std() > 1
+    assert ours.pictures.shape == (2, 32, 48, 3) and ours.pictures.std() > 1
+
+
+SCHEDULES = {
+    "SD3.5, Z-Image-Turbo": {"shift": 3.0},
+    "FLUX.1, FLUX.2": {"shift": 3.0, "use_dynamic_shifting": True, "max_shift": 1.15},
+    "Qwen-Image": {
+        "use_dynamic_shifting": True,
+        "max_shift": 0.9,
+        "max_image_seq_len": 8192,
+        "shift_terminal": 0.02,
+        "time_shift_type": "exponential",
+    },
+    "linear in the exponent": {"use_dynamic_shifting": True, "time_shift_type": "linear"},
+}
+"""As the checkpoints are published; each family has to follow each, whatever its own is."""
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES.values(), ids=SCHEDULES)
+def test_the_schedule_of_the_checkpoint_is_followed(
+    family: ModelFamily, checkpoint_of: CheckpointOf, schedule: dict[str, Any]
+) -> None:
+    model, pipeline = loaded(family, checkpoint_of(family)), DiffusionPipeline.from_pretrained(checkpoint_of(family))
+    model._pipeline.scheduler, pipeline.scheduler = (FlowMatchEulerDiscreteScheduler(**schedule) for _ in range(2))
+    sampling = sampling_of(family, num_eval_denoising_steps=5)
+    assert torch.equal(drawn_here(model, sampling).latents, diffusers_draws(pipeline, model, sampling).latents)
+    sigmas = model.sigmas(5, **SIZE)
+    assert torch.equal(sigmas, pipeline.scheduler.sigmas)
+    assert (len(sigmas), float(sigmas[0]), float(sigmas[-1])) == (6, 1.0, 0.0)
+
+
+def test_bf16_draws_what_the_pipeline_draws_in_bf16(family: ModelFamily, checkpoint_of: CheckpointOf) -> None:
+    """Here latents and times stay fp32 between the passes, there they are rounded: close, not equal."""
+    model = load_model(BaseModelSpec(family=family, dtype="bf16"), checkpoint_of(family))
+    pipeline = DiffusionPipeline.from_pretrained(checkpoint_of(family), dtype=torch.bfloat16)
+    sampling = sampling_of(family, guidance_scale=3.5, batched_cfg=family in IN_ONE_PASS)
+    noise = pipelines_noise(model, sampling)
+    noise = noise if family is ModelFamily.Z_IMAGE else noise.bfloat16()
+    ours, theirs = drawn_here(model, sampling), drawn_by_diffusers(pipeline, model, sampling, noise)
+    assert (ours.latents - theirs.latents).norm() < 0.08 * ours.latents.norm()
 
 
 def test_an_exported_lora_draws_the_same_in_the_plain_pipeline(
@@ -154,9 +194,9 @@ def test_a_lane_with_embeddings_needs_neither_text_encoders_nor_autoencoder(
         each.predict_velocity(noise, sigma, each.conditioning(PROMPT, sampling)) for each in (lean, model)
     )
     assert torch.equal(predicted, expected)
-    assert torch.equal(lean.sigmas(5, height=32, width=32), model.sigmas(5, height=32, width=32))
+    assert torch.equal(lean.sigmas(5, **SIZE), model.sigmas(5, **SIZE))
     with pytest.raises(ModelLoadError, match="autoencoder was not loaded"):
-        lean.decode(noise, height=32, width=32)
+        lean.decode(noise, **SIZE)
 
 
 def test_a_prompt_that_was_not_encoded_up_front_fetches_the_text_encoders(
@@ -190,4 +230,4 @@ def test_a_bf16_base_predicts_close_to_fp32_trains_its_fp32_lora_and_decodes(
     predicted.square().mean().backward()
     gradients = [parameter.grad for parameter in lora_parameters(half.transformer).values()]
     assert {gradient.dtype for gradient in gradients if gradient is not None} == {torch.float32}
-    assert half.decode(noise, height=32, width=32).shape == (2, 32, 32, 3)
+    assert half.decode(noise, **SIZE).shape == (2, 32, 48, 3)
