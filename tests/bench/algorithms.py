@@ -113,7 +113,7 @@ class Bench:
         self._trainer = TrainerEngine(spec, str(SHAPES), 0, 1)
         self._rollout = RolloutEngine.load(spec, str(SHAPES))
         self._scorer = Scorer(spec.rewards)
-        self._rollout.pull(self._trainer.initial_adapter())
+        self._rollout.pull(self._trainer.version(0))
 
     def held_out(self) -> tuple[float, float]:
         """Mean reward and judged share of the version that is pulled."""
@@ -140,7 +140,7 @@ class Bench:
             if made is not None
         ]
         self._train(groups)
-        self._rollout.pull(self._trainer.adapter(number + 1))
+        self._rollout.pull(self._trainer.version(number + 1))
         return float(np.mean([scored.rewards for _, scored in drawn]))
 
     def _train(self, groups: list[GroupBatch]) -> None:

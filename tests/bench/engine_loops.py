@@ -20,12 +20,12 @@ from worker.contracts.run_spec import RunSpec
 from worker.engine.advantage.group import group_advantages
 from worker.engine.models.base import ModelAdapter
 from worker.engine.models.experts import experts_of
-from worker.engine.models.lora import add_lora, lora_parameters
+from worker.engine.models.lora import lora_parameters
 from worker.engine.models.registry import MODEL_ADAPTERS, load_model
 from worker.engine.rollout.engine import RolloutEngine
 from worker.engine.rollout.noise import initial_noise
 from worker.engine.rollout.sampler import sample_ode
-from worker.engine.sync.adapter import publish, snapshot
+from worker.engine.sync.publishing import publish, snapshot
 from worker.engine.trainer.deepspeed_config import build_optimizer
 from worker.engine.trainer.engine import TrainerEngine
 from worker.engine.trainer.pairs import GroupPairs
@@ -36,7 +36,7 @@ from worker.pipeline.types import Fragment, FragmentKey, Purpose
 
 def model_with_lora(spec: RunSpec, path: str) -> ModelAdapter:
     model = load_model(spec.base_model, path)
-    add_lora(model.transformer, spec.lora, model.default_lora_targets, seed=spec.seed)
+    model.train(spec)
     return model
 
 

@@ -69,7 +69,7 @@ def main(rank: int, world_size: int, port: int, checkpoint: str) -> None:
     for stage in STAGES:
         spec = case.spec.model_copy(update={"deepspeed": DeepSpeedSpec.model_validate({"zero_stage": stage})})
         trainer = TrainerEngine(spec, checkpoint, rank, world_size)
-        num_trained = sum(tensor.numel() for tensor in trainer.snapshot().values())
+        num_trained = sum(tensor.numel() for tensor in trainer.version(0).tensors.values())
         trainer.accumulate(groups, num_pairs_total=num_pairs, fresh=False)
         trainer.commit()
         trainer.accumulate(groups[:1], num_pairs_total=num_pairs, fresh=False)

@@ -109,10 +109,10 @@ def main() -> None:
     specs = [spec_of(size) for size in MICRO_BATCH_SIZES]
     trainers = [TrainerEngine(spec, str(SHAPES), 0, 1) for spec in specs]
     rollout = RolloutEngine.load(specs[0], str(SHAPES))
-    adapter = trainers[0].initial_adapter()
+    adapter = trainers[0].version(0)
     rollout.pull(adapter)
     report_generation(timer, rollout, specs[0])
-    (publish,) = timer(trainers[0].initial_adapter)
+    (publish,) = timer(partial(trainers[0].version, 0))
     (pull,) = timer(partial(rollout.pull, adapter))
     print(f"publish {publish * 1e3:.2f} ms, pull {pull * 1e3:.2f} ms, of {adapter.num_bytes} bytes")
     made = generated(rollout, specs[0], specs[0].batch.group_size)

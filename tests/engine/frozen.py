@@ -4,28 +4,27 @@ import torch
 
 from worker.contracts.run_spec import RunSpec
 from worker.engine.advantage.group import group_advantages
-from worker.engine.models.lora import add_lora, lora_parameters
 from worker.engine.models.registry import load_model
 from worker.engine.rollout.engine import RolloutEngine
-from worker.engine.sync.adapter import publish
-from worker.engine.types import GenerationRequest, GroupBatch, PublishedAdapter
+from worker.engine.sync.publishing import publish
+from worker.engine.types import GenerationRequest, GroupBatch, PublishedShard, PublishedVersion
 from worker.pipeline.types import Fragment, FragmentKey, Purpose
 
 
-def perturbed_adapter(spec: RunSpec, path: str, seed: int, policy_version: int = 0) -> PublishedAdapter:
+def perturbed_adapter(spec: RunSpec, path: str, seed: int, policy_version: int = 0) -> PublishedShard:
     """An adapter that is not the base: every tensor moved by a little Gaussian noise."""
     model = load_model(spec.base_model, path)
-    add_lora(model.transformer, spec.lora, model.default_lora_targets, seed=spec.seed)
+    model.train(spec)
     generator = torch.Generator().manual_seed(seed)
     moved = {
         name: parameter.detach() + 0.05 * torch.randn(parameter.shape, generator=generator)
-        for name, parameter in lora_parameters(model.transformer).items()
+        for name, parameter in model.trained.items()
     }
     return publish(moved, policy_version)
 
 
 def draw_groups(
-    spec: RunSpec, path: str, adapter: PublishedAdapter, *, batch: int = 0, fragment_size: int | None = None
+    spec: RunSpec, path: str, adapter: PublishedVersion, *, batch: int = 0, fragment_size: int | None = None
 ) -> list[GroupBatch]:
     """One batch of complete groups under `adapter`; the brightness of the pictures stands in for a reward."""
     engine = RolloutEngine.load(spec, path)

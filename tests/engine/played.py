@@ -17,7 +17,7 @@ from worker.engine.types import (
     GeneratedFragment,
     GenerationRequest,
     GroupBatch,
-    PublishedAdapter,
+    PublishedVersion,
     UpdateStats,
 )
 from worker.pipeline.costs import GANG, Cost, CostKind, CostTable
@@ -64,7 +64,7 @@ class PlayedRun:
             self._rollouts[f"rollout-{index}"] = RolloutEngine.load(self.spec, self.path)
         if self._trainer.generator is not None:
             self._rollouts[TRAINER] = self._trainer.generator
-        self._adapters: dict[int, PublishedAdapter] = {}
+        self._adapters: dict[int, PublishedVersion] = {}
         self._made: dict[FragmentKey, GeneratedFragment] = {}
         self._stats: list[UpdateStats] = []
         self._publish(0)
@@ -111,7 +111,7 @@ class PlayedRun:
                 self._publish(version)
 
     def _publish(self, version: int) -> None:
-        self._adapters[version] = self._trainer.adapter(version)
+        self._adapters[version] = self._trainer.version(version)
         self.versions.append(self._adapters[version].sha256)
 
     def _generate(self, lane: str, key: FragmentKey) -> None:

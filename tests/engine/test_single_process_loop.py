@@ -38,13 +38,13 @@ def test_two_batches_of_the_shipped_model_from_rollout_to_pull(process_group: No
     )
     rollout, scorer = RolloutEngine.load(spec, str(SHAPES)), Scorer(spec.rewards)
     trainer = TrainerEngine(spec, str(SHAPES), 0, 1)
-    checksums = [rollout.pull(trainer.initial_adapter()).sha256]
+    checksums = [rollout.pull(trainer.version(0)).sha256]
     for batch in range(NUM_BATCHES):
         groups, scored = zip(
             *(one_group(spec, rollout, scorer, batch, group) for group in range(spec.algebra.num_groups)), strict=True
         )
         train_batch(spec, trainer, list(groups))
-        checksums.append(rollout.pull(trainer.adapter(batch + 1)).sha256)
+        checksums.append(rollout.pull(trainer.version(batch + 1)).sha256)
         assert rollout.policy_version == batch + 1
         assert all(set(part.parts) == {"shape_match", "colorfulness"} for parts in scored for part in parts)
     assert len(set(checksums)) == NUM_BATCHES + 1
@@ -98,14 +98,14 @@ def test_training_makes_held_out_pictures_brighter_when_brightness_is_the_reward
         }
     )
     trainer, rollout = TrainerEngine(spec, str(SHAPES), 0, 1), RolloutEngine.load(spec, str(SHAPES))
-    rollout.pull(trainer.initial_adapter())
+    rollout.pull(trainer.version(0))
     before = held_out_brightness(spec, rollout)
     for batch in range(6):
         groups = [bright_group(spec, rollout, batch, group) for group in range(2)]
         for _ in range(2):
             trainer.accumulate(groups, num_pairs_total=spec.algebra.num_pairs_per_optimizer_step, fresh=False)
             trainer.commit()
-        rollout.pull(trainer.adapter(batch + 1))
+        rollout.pull(trainer.version(batch + 1))
     assert held_out_brightness(spec, rollout) > before + 2
 
 

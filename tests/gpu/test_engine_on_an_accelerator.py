@@ -16,7 +16,7 @@ from worker.engine.observe.gates import check_replay_gate
 from worker.engine.rollout.engine import RolloutEngine
 from worker.engine.trainer.engine import TrainerEngine
 from worker.engine.trainer.idle_states import IdleStates
-from worker.engine.types import GenerationRequest, GroupBatch, PublishedAdapter
+from worker.engine.types import GenerationRequest, GroupBatch, PublishedShard
 from worker.pipeline.types import Fragment, FragmentKey, Purpose
 
 pytestmark = pytest.mark.gpu
@@ -32,18 +32,18 @@ def one_step(trainer: TrainerEngine, groups: list[GroupBatch], *, fresh: bool = 
 
 
 @pytest.fixture
-def adapter(tiny_checkpoint: str, make_spec: SpecMaker) -> PublishedAdapter:
+def adapter(tiny_checkpoint: str, make_spec: SpecMaker) -> PublishedShard:
     return perturbed_adapter(make_spec(), tiny_checkpoint, seed=1)
 
 
 @STAGES
 def test_the_replay_gate_holds_in_fp32(
-    tiny_checkpoint: str, make_spec: SpecMaker, adapter: PublishedAdapter, process_group: None, stage: int
+    tiny_checkpoint: str, make_spec: SpecMaker, adapter: PublishedShard, process_group: None, stage: int
 ) -> None:
     spec = make_spec(deepspeed={"zero_stage": stage})
     groups = draw_groups(spec, tiny_checkpoint, adapter)
     trainer = TrainerEngine(spec, tiny_checkpoint, 0, 1)
-    trainer.load_adapter(adapter)
+    trainer.load_version(adapter)
     check_replay_gate(trainer.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=True), spec.replay_gate)
     assert trainer.commit()["grad_norm"] > 0
 
@@ -52,7 +52,7 @@ def test_the_replay_gate_holds_in_fp32(
 def test_resuming_is_bitwise_equal_when_deterministic(
     tiny_checkpoint: str,
     make_spec: SpecMaker,
-    adapter: PublishedAdapter,
+    adapter: PublishedShard,
     process_group: None,
     tmp_path: Path,
     stage: int,
@@ -60,17 +60,17 @@ def test_resuming_is_bitwise_equal_when_deterministic(
     spec = make_spec(deepspeed={"zero_stage": stage}, pipeline={"deterministic": True})
     groups = draw_groups(spec, tiny_checkpoint, adapter)
     trainer = TrainerEngine(spec, tiny_checkpoint, 0, 1)
-    trainer.load_adapter(adapter)
+    trainer.load_version(adapter)
     one_step(trainer, groups)
     trainer.save_checkpoint(str(tmp_path / "one"), {})
-    expected = one_step(trainer, groups), trainer.adapter(2).sha256
+    expected = one_step(trainer, groups), trainer.version(2).sha256
     resumed = TrainerEngine(spec, tiny_checkpoint, 0, 1)
     resumed.load_checkpoint(str(tmp_path / "one"))
-    assert (one_step(resumed, groups), resumed.adapter(2).sha256) == expected
+    assert (one_step(resumed, groups), resumed.version(2).sha256) == expected
 
 
 def test_an_accelerator_draws_the_cpus_noise_and_almost_its_pictures(
-    tiny_checkpoint: str, make_spec: SpecMaker, adapter: PublishedAdapter
+    tiny_checkpoint: str, make_spec: SpecMaker, adapter: PublishedShard
 ) -> None:
     fragment = Fragment(FragmentKey(Purpose.TRAIN, 0, 0, 0), (0, 1), 0)
     request = GenerationRequest(fragment=fragment, prompt="a red square", run_seed=3, prompt_index=0)
@@ -88,14 +88,14 @@ def test_an_accelerator_draws_the_cpus_noise_and_almost_its_pictures(
 
 @STAGES
 def test_a_lent_lane_draws_the_rollout_lanes_bits_and_leaves_no_trace(
-    tiny_checkpoint: str, make_spec: SpecMaker, adapter: PublishedAdapter, process_group: None, stage: int
+    tiny_checkpoint: str, make_spec: SpecMaker, adapter: PublishedShard, process_group: None, stage: int
 ) -> None:
     spec = make_spec(deepspeed={"zero_stage": stage}, pipeline={"deterministic": True, "tag": "greedy"})
     groups = draw_groups(spec, tiny_checkpoint, adapter)
     found = []
     for is_lent in (True, False):
         trainer = TrainerEngine(spec, tiny_checkpoint, 0, 1)
-        trainer.load_adapter(adapter)
+        trainer.load_version(adapter)
         trainer.accumulate(groups[:1], num_pairs_total=NUM_PAIRS, fresh=False)
         if is_lent:
             assert trainer.generator is not None
@@ -110,17 +110,17 @@ def test_a_lent_lane_draws_the_rollout_lanes_bits_and_leaves_no_trace(
             trainer.switch(Role.TRAINER)
         trainer.accumulate(groups[1:], num_pairs_total=NUM_PAIRS, fresh=False)
         trainer.commit()
-        found.append(trainer.adapter(1).sha256)
+        found.append(trainer.version(1).sha256)
     assert found[0] == found[1]
 
 
 def test_a_bf16_base_replays_close_to_what_it_drew(
-    tiny_checkpoint: str, make_spec: SpecMaker, adapter: PublishedAdapter, process_group: None
+    tiny_checkpoint: str, make_spec: SpecMaker, adapter: PublishedShard, process_group: None
 ) -> None:
     spec = make_spec(base_model={"dtype": "bf16"})
     groups = draw_groups(spec, tiny_checkpoint, adapter)
     trainer = TrainerEngine(spec, tiny_checkpoint, 0, 1)
-    trainer.load_adapter(adapter)
+    trainer.load_version(adapter)
     stats = trainer.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=True)
     assert stats.maxima["ratio_deviation"] < 1e-2
     trainer.commit()
@@ -128,14 +128,14 @@ def test_a_bf16_base_replays_close_to_what_it_drew(
 
 @STAGES
 def test_idle_state_leaves_the_device_and_comes_back_bit_for_bit(
-    tiny_checkpoint: str, make_spec: SpecMaker, adapter: PublishedAdapter, process_group: None, stage: int
+    tiny_checkpoint: str, make_spec: SpecMaker, adapter: PublishedShard, process_group: None, stage: int
 ) -> None:
     spec = make_spec(deepspeed={"zero_stage": stage}, pipeline={"deterministic": True})
     groups = draw_groups(spec, tiny_checkpoint, adapter)
     found = []
     for is_moved in (True, False):
         trainer = TrainerEngine(spec, tiny_checkpoint, 0, 1)
-        trainer.load_adapter(adapter)
+        trainer.load_version(adapter)
         one_step(trainer, groups)
         trainer.accumulate(groups[:1], num_pairs_total=NUM_PAIRS, fresh=False)
         if is_moved:
@@ -148,20 +148,20 @@ def test_idle_state_leaves_the_device_and_comes_back_bit_for_bit(
             assert get_accelerator().memory_allocated() == before
         trainer.accumulate(groups[1:], num_pairs_total=NUM_PAIRS, fresh=False)
         trainer.commit()
-        found.append(trainer.adapter(1).sha256)
+        found.append(trainer.version(1).sha256)
     assert found[0] == found[1]
 
 
 @pytest.mark.parametrize("config", [config for config in ZeroConfig if config.offloads_optimizer])
 def test_what_is_offloaded_takes_the_plain_steps_and_is_not_on_the_device(
-    tiny_checkpoint: str, make_spec: SpecMaker, adapter: PublishedAdapter, process_group: None, config: ZeroConfig
+    tiny_checkpoint: str, make_spec: SpecMaker, adapter: PublishedShard, process_group: None, config: ZeroConfig
 ) -> None:
     spec = make_spec(deepspeed={"config": config})
     groups = draw_groups(spec, tiny_checkpoint, adapter)
     norms = []
     for each in (spec, make_spec()):
         trainer = TrainerEngine(each, tiny_checkpoint, 0, 1)
-        trainer.load_adapter(adapter)
+        trainer.load_version(adapter)
         norms.append(one_step(trainer, groups)["grad_norm"])
         if each is spec:
             states = trainer._engine.optimizer.optimizer.state.values()
@@ -172,7 +172,7 @@ def test_what_is_offloaded_takes_the_plain_steps_and_is_not_on_the_device(
 
 @pytest.mark.parametrize("stage", [0, 3])
 def test_recomputed_blocks_lower_the_peak_and_change_no_gradient(
-    tiny_checkpoint: str, make_spec: SpecMaker, adapter: PublishedAdapter, process_group: None, stage: int
+    tiny_checkpoint: str, make_spec: SpecMaker, adapter: PublishedShard, process_group: None, stage: int
 ) -> None:
     peaks, norms = [], []
     for every in (0, 1):
@@ -181,7 +181,7 @@ def test_recomputed_blocks_lower_the_peak_and_change_no_gradient(
         )
         groups = draw_groups(spec, tiny_checkpoint, adapter)
         trainer = TrainerEngine(spec, tiny_checkpoint, 0, 1)
-        trainer.load_adapter(adapter)
+        trainer.load_version(adapter)
         one_step(trainer, groups)
         get_accelerator().reset_peak_memory_stats()
         norms.append(one_step(trainer, groups)["grad_norm"])

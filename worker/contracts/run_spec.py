@@ -79,6 +79,11 @@ class RunSpec(Contract):
         return self.lanes.model_copy(update={"num_rollout": 0, "num_trainer": num_lanes})
 
     @property
+    def evaluates_apart(self) -> bool:
+        """Whether evaluation is drawn with other weights than training data."""
+        return bool(self.ema.decay) or self.algorithm.needs.second_adapter
+
+    @property
     def trained_rewards(self) -> tuple[RewardSpec, ...]:
         return tuple(reward for reward in self.rewards if not reward.watched)
 
@@ -122,6 +127,11 @@ class RunSpec(Contract):
             raise ValueError(
                 "`deepspeed.config` must be `zero1` or higher for `tuning` full of `base_model.dtype` bf16, got "
                 f"`{self.deepspeed.config}`: the fp32 master weights lie in ZeRO's optimizer state"
+            )
+
+        if self.tuning is Tuning.FULL and self.algorithm.needs.second_adapter:
+            raise ValueError(
+                f"`tuning` must be lora for {self.algorithm.name}, got full: its older policy is a second adapter"
             )
 
     def _check_algorithm(self) -> None:

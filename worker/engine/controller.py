@@ -1,4 +1,4 @@
-"""The controller: one run's loop, from lanes to LoRA. Reads top-down.
+"""The controller: one run's loop, from lanes to trained weights. Reads top-down.
 
 ```text
         ┌──────────────────────────── a turn ────────────────────────────┐
@@ -30,10 +30,9 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from ray import ObjectRef
-
 from worker.contracts.events import Phase, ResumedEvent
-from worker.engine.actors.reports import CallReport, Restored
+from worker.engine.actors.reports import CallReport
+from worker.engine.actors.versions import RemoteVersion
 from worker.engine.build import build_scheduler
 from worker.engine.control.calls import CallTable, RewindNeededError
 from worker.engine.control.checkpoints import RunPosition
@@ -42,7 +41,7 @@ from worker.engine.control.executor import RayExecutor
 from worker.engine.control.gang import TrainerGang
 from worker.engine.control.parts import RunParts
 from worker.engine.control.roster import LaneRoster
-from worker.engine.control.saver import Saver
+from worker.engine.control.saver import Save, Saver
 from worker.engine.control.standing import StandingTeller
 from worker.pipeline.scheduler import Scheduler
 from worker.pipeline.types import (
@@ -90,8 +89,10 @@ class Controller:
         )
         self._executor = RayExecutor(parts=parts, calls=self._calls, gang=self._gang, on_event=self._happened)
         self._saver = Saver(
+            tuning=self._answer.spec.tuning,
             gang=self._gang,
             keeper=parts.keeper,
+            offers=parts.offers,
             timeline=parts.timeline,
             client=self._client,
             uploader=parts.telemetry.uploader,
@@ -179,10 +180,10 @@ class Controller:
     def _load_checkpoint(self, uri: str) -> RunPosition:
         found: list[RunPosition] = []
 
-        def finish(restored: Restored, behaviour: ObjectRef) -> None:
-            found.append(RunPosition(**restored.client_state))
-            if restored.behaviour is not None:
-                self._parts.offers.offer_again(restored.behaviour, behaviour)
+        def finish(client_state: dict[str, Any], behaviour: RemoteVersion | None) -> None:
+            found.append(RunPosition(**client_state))
+            if behaviour is not None:
+                self._parts.offers.offer_again(behaviour)
 
         self._gang.load_checkpoint(uri, finish)
         self._wait_for_calls()
@@ -355,7 +356,7 @@ class Controller:
             self._standing.enter(Phase.TRAIN)
 
     def _save(self, scheduler: Scheduler, *, final: bool) -> None:
-        """Reserve the gang, write checkpoint and LoRA, release it. Rollout and reward lanes go on meanwhile."""
+        """Reserve the gang, write checkpoint and download, release it. Rollout and reward lanes go on meanwhile."""
         if final:
             self._standing.enter(Phase.EXPORT)
             self._has_saved_final = True
@@ -364,8 +365,9 @@ class Controller:
         position, version, behaviour = self._progress.position, scheduler.next_batch_version, None
         if version < position.policy_version:
             # The batch has begun on an older version: after a resume it must be drawn by that one again.
-            position, behaviour = replace(position, next_batch_version=version), self._parts.offers.adapter(version)
-        self._saver.save(position, behaviour, final=final, then=partial(self._saved, orders, final))
+            position, behaviour = replace(position, next_batch_version=version), self._parts.offers.version(version)
+        then = partial(self._saved, orders, final)
+        self._saver.save(Save(position=position, behaviour=behaviour, final=final, ordered=bool(orders), then=then))
 
     def _saved(self, orders: tuple[str, ...], final: bool, uri: str) -> None:
         self._is_final_saved = self._is_final_saved or final

@@ -5,8 +5,11 @@ Driver and reward lanes read these words too, so torch is imported for the type 
 
 from __future__ import annotations
 
+import hashlib
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -88,25 +91,90 @@ class ScoredFragment:
     """Further tries it took, by reward."""
 
 
+@dataclass(frozen=True, slots=True)
+class PackedTensor:
+    """A tensor as bytes: it goes through Ray's object store without a copy, and can be read without torch."""
+
+    dtype: str
+    """As torch spells it: `bfloat16`."""
+    shape: tuple[int, ...]
+    content: np.ndarray
+    """(num_bytes,) uint8"""
+
+    @classmethod
+    def of(cls, tensor: torch.Tensor) -> PackedTensor:
+        """`tensor` must be on the CPU and contiguous; its memory is shared."""
+        import torch
+
+        content = tensor.detach().reshape(-1).view(torch.uint8).numpy()
+        return cls(str(tensor.dtype).removeprefix("torch."), tuple(tensor.shape), content)
+
+    def tensor(self) -> torch.Tensor:
+        """A view of the bytes, to be read and never written."""
+        import torch
+
+        if not self.content.size:
+            return torch.empty(self.shape, dtype=getattr(torch, self.dtype))
+        with warnings.catch_warnings():
+            # Torch warns of a buffer that it could not write to; to these nobody does.
+            warnings.filterwarnings("ignore", message="The given buffer is not writable")
+            flat = torch.frombuffer(self.content, dtype=torch.uint8)
+        return flat.view(getattr(torch, self.dtype)).reshape(self.shape)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PublishedAdapter:
-    """One immutable policy version: LoRA tensors by peft name, with the checksum every puller must reproduce."""
+class PublishedShard:
+    """Some tensors of an immutable policy version, with the checksum that every puller must reproduce.
+
+    A LoRA is one shard, which is then a whole version; all weights of a transformer are many.
+    """
 
     policy_version: int
-    tensors: dict[str, torch.Tensor]
+    packed: Mapping[str, PackedTensor]
+    """By the name under which they are trained."""
     sha256: str
-    evaluated: PublishedAdapter | None = None
+    evaluated: PublishedShard | None = None
     """What evaluation and requested samples are drawn with, where that is not the policy that draws training data."""
 
     @property
+    def tensors(self) -> dict[str, torch.Tensor]:
+        """Views, to be read only."""
+        return {name: packed.tensor() for name, packed in self.packed.items()}
+
+    @property
     def num_bytes(self) -> int:
-        own = sum(tensor.numel() * tensor.element_size() for tensor in self.tensors.values())
+        own = sum(packed.content.nbytes for packed in self.packed.values())
         return own + (0 if self.evaluated is None else self.evaluated.num_bytes)
+
+    def shards(self) -> Iterator[PublishedShard]:
+        """As `PublishedVersion`."""
+        yield self
+
+
+def version_checksum(shards: Sequence[str]) -> str:
+    """Of a version, from the checksums of its shards in their order; a lone shard's is the version's."""
+    return shards[0] if len(shards) == 1 else hashlib.sha256("|".join(shards).encode()).hexdigest()
+
+
+class PublishedVersion(Protocol):
+    """A whole policy version, wherever its shards lie."""
+
+    @property
+    def policy_version(self) -> int: ...
+
+    @property
+    def sha256(self) -> str:
+        """Over all shards."""
+        ...
+
+    def shards(self) -> Iterator[PublishedShard]:
+        """One after the other, so that nobody need hold them all; may be gone through again."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PullReceipt:
-    """What a rollout lane reports after binding an adapter: read back from the live modules, not from the message."""
+    """What a rollout lane reports after binding a version: read back from the live modules, not from the message."""
 
     policy_version: int
     num_bound_tensors: int

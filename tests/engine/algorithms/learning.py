@@ -6,7 +6,7 @@ from typing import Any
 from tests.engine.frozen import draw_groups, perturbed_adapter
 from worker.contracts.run_spec import RunSpec
 from worker.engine.trainer.engine import TrainerEngine
-from worker.engine.types import GroupBatch, PublishedAdapter, UpdateStats
+from worker.engine.types import GroupBatch, PublishedShard, UpdateStats
 
 
 @dataclass(frozen=True)
@@ -15,7 +15,7 @@ class Learning:
 
     spec: RunSpec
     path: str
-    adapter: PublishedAdapter
+    adapter: PublishedShard
     groups: list[GroupBatch]
 
     @classmethod
@@ -26,7 +26,7 @@ class Learning:
 
     def trainer(self, rank: int = 0, world_size: int = 1) -> TrainerEngine:
         trainer = TrainerEngine(self.spec, self.path, rank, world_size)
-        trainer.load_adapter(self.adapter)
+        trainer.load_version(self.adapter)
         return trainer
 
     def accumulate(self, trainer: TrainerEngine, groups: list[GroupBatch] | None = None, **changes: Any) -> UpdateStats:
@@ -39,4 +39,4 @@ class Learning:
         """One optimizer step; the checksum of what is published after it."""
         self.accumulate(trainer)
         trainer.commit()
-        return trainer.adapter(0).sha256
+        return trainer.version(0).sha256

@@ -42,26 +42,26 @@ def run_case(learning: Learning, rank: int, world_size: int, uri: str) -> dict[s
     first = learning.trainer(rank, world_size)
     recorder = GradientRecorder(first)
     norm = step(learning, first, together=False)
-    result: dict[str, Any] = {"norm": norm, "gradient": recorder.last, "after_one": [first.adapter(1).sha256]}
+    result: dict[str, Any] = {"norm": norm, "gradient": recorder.last, "after_one": [first.version(1).sha256]}
     first.save_checkpoint(uri, {})
     step(learning, first, together=True)
     learning.accumulate(first, learning.groups[:1])
     first.abort()
     step(learning, first, together=False)
-    published = first.adapter(3)
+    published = first.version(3)
     second = learning.trainer(rank, world_size)
     step(learning, second, together=False)
-    result["after_one"].append(second.adapter(1).sha256)
+    result["after_one"].append(second.version(1).sha256)
     second.load_checkpoint(uri)
     step(learning, second, together=True)
     step(learning, second, together=False)
-    result |= {"uri": uri, "published": published.tensors, "after_three": [published.sha256, second.adapter(3).sha256]}
+    result |= {"uri": uri, "published": published.tensors, "after_three": [published.sha256, second.version(3).sha256]}
     return result | failures(learning, second, rank)
 
 
 def failures(learning: Learning, trainer: TrainerEngine, rank: int) -> dict[str, Any]:
     """What is not finite at one rank alone: who says so, and whether anything is left of it."""
-    before = trainer.adapter(3).sha256
+    before = trainer.version(3).sha256
     parameter = next(iter(trainer._parameters.values()))
     hook = parameter.register_hook(lambda gradient: gradient * torch.inf if rank else gradient)
     learning.accumulate(trainer)
@@ -69,7 +69,7 @@ def failures(learning: Learning, trainer: TrainerEngine, rank: int) -> dict[str,
     told = {"gradient_error": error_of(trainer.commit)}
     told["loss_error"] = error_of(lambda: learning.accumulate(trainer, poisoned(learning.groups)))
     trainer.abort()
-    return told | {"untouched": trainer.adapter(3).sha256 == before}
+    return told | {"untouched": trainer.version(3).sha256 == before}
 
 
 def error_of(call: Any) -> str:

@@ -47,7 +47,7 @@ def test_the_gradient_is_that_of_the_written_out_chain(process_group: None, algo
     spec = spec_of(algorithm)
     trainer = TrainerEngine(spec, SHAPES, 0, 1)
     moved(trainer)
-    groups = draw_groups(spec, SHAPES, trainer.adapter(0))
+    groups = draw_groups(spec, SHAPES, trainer.version(0))
     stats = trainer.accumulate(groups, num_pairs_total=4, fresh=True)
     found = [parameter.grad.clone() for parameter in trainer._parameters.values() if parameter.grad is not None]
     trainer.abort()
@@ -89,7 +89,7 @@ def written_out(model: ModelAdapter, group: GroupBatch, spec: RunSpec) -> torch.
 def test_steps_along_the_gradient_raise_the_rewards_of_the_same_samples(process_group: None) -> None:
     spec = spec_of(FLOW | {"reward_scale": 1.0, "reward_std": 1.0})
     trainer = TrainerEngine(spec, SHAPES, 0, 1)
-    groups = draw_groups(spec, SHAPES, trainer.adapter(0))
+    groups = draw_groups(spec, SHAPES, trainer.version(0))
     losses = []
     for _ in range(5):
         losses.append(trainer.accumulate(groups, num_pairs_total=4, fresh=False).sums["loss"])
@@ -106,7 +106,7 @@ def test_a_step_is_the_same_in_every_zero_stage_and_after_a_resume(
     for zero in (0, stage):
         spec = RunSpec.model_validate(spec_of(FLOW).model_dump() | {"deepspeed": {"zero_stage": zero}})
         trainers[zero] = TrainerEngine(spec, SHAPES, 0, 1)
-    groups = draw_groups(spec_of(FLOW), SHAPES, trainers[0].adapter(0))
+    groups = draw_groups(spec_of(FLOW), SHAPES, trainers[0].version(0))
     for trainer in trainers.values():
         trainer.accumulate(groups, num_pairs_total=4, fresh=True)
         trainer.commit()
@@ -116,6 +116,6 @@ def test_a_step_is_the_same_in_every_zero_stage_and_after_a_resume(
     for trainer in (trainers[0], resumed):
         trainer.accumulate(groups, num_pairs_total=4, fresh=False)
         trainer.commit()
-    found = resumed.adapter(2).tensors
-    for name, tensor in trainers[0].adapter(2).tensors.items():
+    found = resumed.version(2).tensors
+    for name, tensor in trainers[0].version(2).tensors.items():
         torch.testing.assert_close(found[name], tensor, rtol=1e-4, atol=1e-6)

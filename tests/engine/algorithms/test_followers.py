@@ -9,15 +9,17 @@ import torch
 from tests.engine.algorithms.conftest import LearningMaker
 from tests.engine.algorithms.learning import Learning
 from worker.engine.rollout.engine import RolloutEngine
+from worker.engine.sync.publishing import publish
+from worker.engine.sync.shards import LoadedVersion
 from worker.engine.trainer.engine import TrainerEngine
 from worker.engine.trainer.export import read_lora
-from worker.engine.types import GeneratedFragment, GenerationRequest, PublishedAdapter
+from worker.engine.types import GeneratedFragment, GenerationRequest
 from worker.pipeline.types import Fragment, FragmentKey, Purpose
 
 NFT = {"name": "diffusion_nft", "old_decay_rate": 0.2, "old_decay_cap": 0.5}
 
 
-def as_numpy(adapter: PublishedAdapter) -> dict[str, np.ndarray]:
+def as_numpy(adapter: LoadedVersion) -> dict[str, np.ndarray]:
     return {name: tensor.double().numpy() for name, tensor in adapter.tensors.items()}
 
 
@@ -33,17 +35,17 @@ def test_the_average_moves_every_so_many_steps_and_is_exported(make_learning: Le
         learning.step(trainer)
         if step % 2 == 0:
             expected = {name: 0.8 * expected[name] + 0.2 * value for name, value in live(trainer).items()}
-    average = trainer.adapter(5).evaluated
+    average = trainer.version(5).evaluated
     assert average is not None
     for name, value in as_numpy(average).items():
         np.testing.assert_allclose(value, expected[name], atol=1e-6)
-    trainer.export_lora(str(tmp_path))
+    trainer.export(str(tmp_path))
     assert read_lora(str(tmp_path), learning.spec.lora).sha256 == average.sha256
-    assert average.sha256 != trainer.adapter(5).sha256
+    assert average.sha256 != trainer.version(5).sha256
 
 
 def test_without_an_average_nothing_more_is_published(make_learning: LearningMaker) -> None:
-    assert make_learning().trainer().adapter(0).evaluated is None
+    assert make_learning().trainer().version(0).evaluated is None
 
 
 def test_nfts_old_policy_is_published_and_follows_at_the_end_of_each_batch(make_learning: LearningMaker) -> None:
@@ -56,7 +58,7 @@ def test_nfts_old_policy_is_published_and_follows_at_the_end_of_each_batch(make_
         if step % 2 == 0:
             keep = min(0.2 * step, 0.5)
             expected = {name: keep * expected[name] + (1 - keep) * value for name, value in live(trainer).items()}
-        published = trainer.adapter(step)
+        published = trainer.version(step)
         for name, value in as_numpy(published).items():
             np.testing.assert_allclose(value, expected[name], atol=1e-6)
     assert published.evaluated is not None
@@ -70,7 +72,7 @@ def test_the_old_policy_predicts_with_what_is_published(make_learning: LearningM
     for _ in range(3):
         learning.step(trainer)
     fresh = TrainerEngine(learning.spec, learning.path, 0, 1)
-    fresh.load_adapter(trainer.adapter(3))
+    fresh.load_version(trainer.version(3))
     conditioning = fresh._model.conditioning("a red square", learning.spec.sampling, training=True)
     latents, sigmas = torch.randn(2, 16, 16, generator=torch.Generator().manual_seed(0)), torch.tensor([0.3, 0.8])
     assert trainer._behaviour is not None
@@ -86,11 +88,11 @@ def test_evaluation_is_drawn_with_its_own_adapter_and_training_with_the_policy(
     learning = make_learning(ema={"decay": 0.9, "every_num_optimizer_steps": 1})
     trainer = learning.trainer()
     learning.step(trainer)
-    version = trainer.adapter(1)
+    version = trainer.version(1)
     assert version.evaluated is not None
     rollout, policy, average = (RolloutEngine.load(learning.spec, learning.path) for _ in range(3))
     rollout.pull(version)
-    policy.pull(PublishedAdapter(policy_version=1, tensors=version.tensors, sha256=version.sha256))
+    policy.pull(publish(version.tensors, 1))
     average.pull(version.evaluated)
     for asked, other in ((Purpose.TRAIN, policy), (purpose, average), (Purpose.TRAIN, policy), (purpose, average)):
         drawn, expected = generate(rollout, learning, asked), generate(other, learning, asked)

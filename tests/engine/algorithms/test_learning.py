@@ -32,7 +32,7 @@ def test_groups_that_arrive_one_at_a_time_give_bitwise_the_same_step(
     for group in learning.groups:
         learning.accumulate(apart, [group])
     assert together.commit() == apart.commit()
-    assert together.adapter(1).sha256 == apart.adapter(1).sha256 != learning.adapter.sha256
+    assert together.version(1).sha256 == apart.version(1).sha256 != learning.adapter.sha256
 
 
 @pytest.mark.parametrize("algorithm", [NFT, DPO], ids=lambda algorithm: algorithm["name"])
@@ -156,7 +156,7 @@ def test_resuming_the_forward_process_is_bitwise_equal(
     resumed = learning.trainer()
     resumed.load_checkpoint(str(tmp_path / "three"))
     assert [learning.step(resumed) for _ in range(3)] == expected
-    first, second = trainer.adapter(0).evaluated, resumed.adapter(0).evaluated
+    first, second = trainer.version(0).evaluated, resumed.version(0).evaluated
     assert first is not None and second is not None
     assert first.sha256 == second.sha256
 
@@ -175,7 +175,7 @@ def test_older_policy_and_average_are_the_same_in_every_zero_stage(
     resumed.load_checkpoint(str(tmp_path / "one"))
     for one in (expected, resumed):
         plain.step(one)
-    wanted, found = expected.adapter(2), resumed.adapter(2)
+    wanted, found = expected.version(2), resumed.version(2)
     assert wanted.evaluated is not None and found.evaluated is not None
     for version, other in ((wanted, found), (wanted.evaluated, found.evaluated)):
         for name, tensor in version.tensors.items():

@@ -81,7 +81,7 @@ def alone_of(learning_of: Callable[[str], Learning]) -> Callable[[str], tuple[to
             gradient = recorder.last
             for _ in range(2):
                 step(learning, trainer, together=True)
-            seen[name] = gradient, norm, trainer.adapter(3).tensors
+            seen[name] = gradient, norm, trainer.version(3).tensors
         return seen[name]
 
     return alone

@@ -3,12 +3,14 @@ from typing import Any
 
 import pytest
 
-from worker.engine.actors.reports import AdapterFacts
+from worker.engine.actors.reports import ShardFacts
+from worker.engine.actors.versions import RemoteVersion
 from worker.engine.control.offers import OfferTable
 from worker.engine.errors import SyncError
 from worker.engine.types import PullReceipt
 
-FACTS = AdapterFacts(policy_version=3, num_tensors=4, num_bytes=64, sha256="right")
+FACTS = ShardFacts(names=("a", "b", "c", "d"), num_bytes=64, sha256="right")
+VERSION = RemoteVersion(policy_version=3, facts=(FACTS,), refs=())
 
 
 def pull(offers: OfferTable, lane: str, *, num_bound: int = 4, sha256: str = "right") -> None:
@@ -19,7 +21,7 @@ def pull(offers: OfferTable, lane: str, *, num_bound: int = 4, sha256: str = "ri
 @pytest.fixture
 def offers(client: Any) -> OfferTable:
     offers = OfferTable(client)
-    offers.offer(FACTS, "the adapter", began_at=12.0)
+    offers.offer(VERSION, began_at=12.0)
     return offers
 
 
@@ -41,7 +43,7 @@ def test_a_sync_that_syncs_something_else_fails(offers: OfferTable, changes: dic
 def test_versions_no_lane_may_ask_for_are_let_go(offers: OfferTable) -> None:
     offers.keep_only({4})
     with pytest.raises(KeyError):
-        offers.adapter(3)
+        offers.version(3)
 
 
 def test_a_lent_lane_is_checked_alike_but_nobody_waits_for_it(offers: OfferTable, client: Any) -> None:
@@ -55,15 +57,25 @@ def test_a_lent_lane_is_checked_alike_but_nobody_waits_for_it(offers: OfferTable
 
 def test_a_version_that_not_every_lane_asked_for_is_told_when_it_is_let_go(offers: OfferTable, client: Any) -> None:
     pull(offers, "a")
-    offers.offer(replace(FACTS, policy_version=4), "another", began_at=13.0)
+    offers.offer(replace(VERSION, policy_version=4), began_at=13.0)
     offers.keep_only({5})
     (event,) = client.events
     assert (event.policy_version, event.seconds) == (3, 0.5)
 
 
 def test_a_version_that_an_earlier_life_told_is_not_told_again(offers: OfferTable, client: Any) -> None:
-    offers.offer_again(FACTS, "the adapter")
+    offers.offer_again(VERSION)
     pull(offers, "a")
     pull(offers, "b")
     assert client.events == []
-    assert offers.adapter(3) == "the adapter"
+    assert offers.version(3) is VERSION
+
+
+def test_who_asks_for_a_version_gets_it_at_once_or_when_it_comes(client: Any) -> None:
+    offers, got = OfferTable(client), list[RemoteVersion]()
+    offers.once_offered(3, got.append)
+    assert not got
+    offers.offer(VERSION, began_at=12.0)
+    assert got == [VERSION]
+    offers.once_offered(3, got.append)
+    assert got == [VERSION, VERSION]

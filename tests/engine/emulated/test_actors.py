@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from worker.contracts.names import Role
 from worker.engine.actors.reports import AccumulationPlan, GroupPlan, Rendezvous
 from worker.engine.emulated.actors import emulated_actors
 from worker.engine.emulated.pace import Emulation, Pace
-from worker.engine.emulated.values import EmulatedAdapter, EmulatedTrajectories, make_adapter
+from worker.engine.emulated.values import EmulatedShard, EmulatedTrajectories, make_shard
 from worker.engine.errors import MinibatchError, SyncError
 from worker.engine.types import GenerationRequest
 from worker.pipeline.costs import GANG, Cost, CostKind, told_costs
@@ -103,28 +104,38 @@ def test_a_group_enters_a_minibatch_once(trainer: Any) -> None:
         accumulate(trainer, 0, fragments_of(0))
 
 
-def test_stale_data_needs_the_adapter_that_drew_it(trainer: Any) -> None:
+@dataclass(frozen=True)
+class HeldVersion:
+    """A version without an object store."""
+
+    policy_version: int
+
+    def shards(self) -> Iterator[EmulatedShard]:
+        yield make_shard(self.policy_version, 10)
+
+
+def test_stale_data_needs_the_weights_that_drew_it(trainer: Any) -> None:
     stale = fragments_of(0, version=2)
-    with pytest.raises(MinibatchError, match="adapter of version 2"):
-        accumulate(trainer, 0, stale, staleness=1, behaviour=make_adapter(3, 10))
-    accumulate(trainer, 0, stale, staleness=1, behaviour=make_adapter(2, 10))
+    with pytest.raises(MinibatchError, match="weights of version 2"):
+        accumulate(trainer, 0, stale, staleness=1, behaviour=HeldVersion(3))
+    accumulate(trainer, 0, stale, staleness=1, behaviour=HeldVersion(2))
 
 
 def test_a_lane_generates_only_with_the_version_that_it_pulled(actors: Mapping[Role, Any]) -> None:
     rollout = actors[Role.ROLLOUT]("rollout-0", "cpu")
     request = GenerationRequest(fragment=fragments_of(0)[0], prompt="a prompt", run_seed=0, prompt_index=0)
-    rollout.pull(make_adapter(2, 10))
+    rollout.pull(HeldVersion(2))
     with pytest.raises(SyncError, match="wants version 3, got 2"):
         rollout.generate(request)
-    rollout.pull(make_adapter(3, 10))
+    rollout.pull(HeldVersion(3))
     report, images, trajectories = rollout.generate(request)
     assert len(report.value.seeds) == len(images) == len(trajectories.latents) == ALGEBRA.fragment_size
 
 
-def test_an_adapter_that_changed_on_its_way_is_refused() -> None:
-    adapter = make_adapter(1, 10)
+def test_weights_that_changed_on_their_way_are_refused() -> None:
+    shard = make_shard(1, 10)
     with pytest.raises(SyncError, match="must read back as sha256"):
-        EmulatedAdapter(facts=adapter.facts, content=adapter.content[::-1].copy()).pull()
+        replace(shard, content=shard.content[::-1].copy()).pull()
 
 
 def test_the_ranks_of_a_gang_draw_the_same_durations(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,7 @@ def run(task: dict[str, Any], rank: int, world_size: int, folder: Path) -> dict[
     for stage in STAGES:
         section = DeepSpeedSpec.model_validate(ZERO_3 if stage == 3 else {"zero_stage": stage})
         trainer = TrainerEngine(task["spec"].model_copy(update={"deepspeed": section}), task["path"], rank, world_size)
-        trainer.load_adapter(task["adapter"])
+        trainer.load_version(task["adapter"])
         recorder = GradientRecorder(trainer)
         one_step(trainer, task["groups"], task["num_pairs"])
         gradients[stage] = recorder.last

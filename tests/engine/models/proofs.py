@@ -18,8 +18,9 @@ from worker.engine.models.registry import MODEL_ADAPTERS, load_model
 from worker.engine.observe.gates import check_replay_gate
 from worker.engine.rollout.engine import RolloutEngine
 from worker.engine.rollout.sampler import sample_ode
+from worker.engine.sync.shards import LoadedVersion
 from worker.engine.trainer.engine import TrainerEngine
-from worker.engine.types import PublishedAdapter, PullReceipt, UpdateStats
+from worker.engine.types import PullReceipt, UpdateStats
 
 PROMPT = "a red square"
 NUM_SAMPLES = 2
@@ -106,13 +107,13 @@ def run_spec_of(family: ModelFamily, **sections: Any) -> RunSpec:
     return RunSpec.model_validate(merged(base, sections))
 
 
-def one_batch(spec: RunSpec, path: str) -> tuple[UpdateStats, PullReceipt, PublishedAdapter]:
+def one_batch(spec: RunSpec, path: str) -> tuple[UpdateStats, PullReceipt, LoadedVersion]:
     """A whole batch in this process: draw, train, publish, pull. The replay gate is judged on the fresh data."""
     trainer = TrainerEngine(spec, path, 0, 1)
-    groups = draw_groups(spec, path, trainer.initial_adapter())
+    groups = draw_groups(spec, path, trainer.version(0))
     stats = trainer.accumulate(groups, num_pairs_total=spec.algebra.num_pairs_per_optimizer_step, fresh=True)
     check_replay_gate(stats, spec.replay_gate)
     assert trainer.commit()["grad_norm"] > 0
     rollout = RolloutEngine.load(spec, path)
-    published = trainer.adapter(1)
+    published = trainer.version(1)
     return stats, rollout.pull(published), published

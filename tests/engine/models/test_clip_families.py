@@ -36,7 +36,7 @@ from worker.engine.models.registry import encode_prompts
 from worker.engine.models.wan import WanAdapter
 from worker.engine.reward.scorer import Scorer
 from worker.engine.rollout.engine import RolloutEngine
-from worker.engine.sync.adapter import publish
+from worker.engine.sync.publishing import publish
 from worker.engine.telemetry.media import encode_clip
 from worker.engine.trainer.export import LORA_FILE, read_lora
 from worker.engine.types import GenerationRequest

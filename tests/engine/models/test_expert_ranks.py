@@ -33,7 +33,7 @@ def test_gradients_of_both_experts_equal_those_of_one_rank_in_every_stage(
     groups, num_pairs = draw_groups(spec, path, adapter), spec.algebra.num_pairs_per_optimizer_step
     task = {"spec": spec, "path": path, "adapter": adapter, "groups": groups, "num_pairs": num_pairs}
     trainer = TrainerEngine(spec, path, 0, 1)
-    trainer.load_adapter(adapter)
+    trainer.load_version(adapter)
     recorder = GradientRecorder(trainer)
     one_step(trainer, groups, num_pairs)
     seen = run_ranks("tests.engine.models.one_expert_rank", task, tmp_path)

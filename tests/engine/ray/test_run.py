@@ -207,7 +207,7 @@ def test_one_batch_ahead_a_resumed_run_learns_bit_for_bit_what_the_undisturbed_o
     }
     assert shown == {1: {0}, 2: {1}, 3: {1}}
     assert [gate["passed"] for gate in ingest.of_type("gate")] == [True] * 3
-    assert (tmp_path / "whole" / "batch-000001" / "behaviour.safetensors").exists()
+    assert (tmp_path / "whole" / "batch-000001" / "behaviour-00000.safetensors").exists()
     check_tiling(whole)
 
     ingest.events.clear()

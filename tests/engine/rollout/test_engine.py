@@ -12,7 +12,7 @@ from worker.engine.errors import NonFiniteError, SyncError
 from worker.engine.models.lora import lora_parameters
 from worker.engine.rollout.engine import RolloutEngine
 from worker.engine.rollout.noise import initial_noise, trajectory_seed
-from worker.engine.sync.adapter import publish
+from worker.engine.sync.publishing import publish
 from worker.engine.types import GenerationRequest
 from worker.pipeline.types import Fragment, FragmentKey, Purpose
 

@@ -9,7 +9,7 @@ import pytest
 from tests.engine.frozen import draw_groups, perturbed_adapter
 from worker.contracts.run_spec import RunSpec
 from worker.engine.trainer.engine import TrainerEngine
-from worker.engine.types import GroupBatch, PublishedAdapter
+from worker.engine.types import GroupBatch, PublishedShard
 
 TrainerMaker = Callable[..., TrainerEngine]
 
@@ -21,26 +21,26 @@ def no_garbage_among_modules() -> None:
 
 
 @pytest.fixture(scope="session")
-def behaviour(tiny_checkpoint: str, make_spec: Callable[..., RunSpec]) -> PublishedAdapter:
+def behaviour(tiny_checkpoint: str, make_spec: Callable[..., RunSpec]) -> PublishedShard:
     """The policy that drew `groups`."""
     return perturbed_adapter(make_spec(), tiny_checkpoint, seed=1)
 
 
 @pytest.fixture(scope="session")
-def groups(tiny_checkpoint: str, make_spec: Callable[..., RunSpec], behaviour: PublishedAdapter) -> list[GroupBatch]:
+def groups(tiny_checkpoint: str, make_spec: Callable[..., RunSpec], behaviour: PublishedShard) -> list[GroupBatch]:
     """2 groups of 4 members and 3 stochastic denoising steps: 24 pairs."""
     return draw_groups(make_spec(), tiny_checkpoint, behaviour)
 
 
 @pytest.fixture
 def make_trainer(
-    tiny_checkpoint: str, make_spec: Callable[..., RunSpec], behaviour: PublishedAdapter, process_group: None
+    tiny_checkpoint: str, make_spec: Callable[..., RunSpec], behaviour: PublishedShard, process_group: None
 ) -> TrainerMaker:
     """A trainer that holds `behaviour` (or the adapter given); sections of its spec by keyword."""
 
-    def make(adapter: PublishedAdapter = behaviour, **sections: Any) -> TrainerEngine:
+    def make(adapter: PublishedShard = behaviour, **sections: Any) -> TrainerEngine:
         trainer = TrainerEngine(make_spec(**sections), tiny_checkpoint, 0, 1)
-        trainer.load_adapter(adapter)
+        trainer.load_version(adapter)
         return trainer
 
     return make

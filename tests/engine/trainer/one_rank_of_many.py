@@ -45,7 +45,7 @@ def run_case(task: dict[str, Any], case: Case, rank: int, world_size: int, folde
 
     def trainer_at_start() -> TrainerEngine:
         made = TrainerEngine(spec, task["path"], rank, world_size)
-        made.load_adapter(task["adapter"])
+        made.load_version(task["adapter"])
         return made
 
     trainer = trainer_at_start()
@@ -61,11 +61,11 @@ def run_case(task: dict[str, Any], case: Case, rank: int, world_size: int, folde
     result["lent"] = made.trajectories.next_latents
     trainer.abort()
     one_step(trainer, groups, num_pairs)
-    result["after_abort"] = trainer.adapter(2).sha256
+    result["after_abort"] = trainer.version(2).sha256
     resumed = trainer_at_start()
     result["client_state"] = resumed.load_checkpoint(uri)
     one_step(resumed, groups, num_pairs)
-    result["after_resume"] = resumed.adapter(2).sha256
+    result["after_resume"] = resumed.version(2).sha256
     return result
 
 

@@ -7,19 +7,19 @@ import torch
 from worker.contracts.algorithms import FlowGrpoSpec
 from worker.contracts.run_spec import RunSpec
 from worker.engine.models.base import Conditioning, ModelAdapter
-from worker.engine.models.lora import add_lora, lora_disabled, lora_parameters
+from worker.engine.models.lora import lora_disabled, lora_parameters
 from worker.engine.models.registry import load_model
-from worker.engine.sync.adapter import bind
-from worker.engine.types import GroupBatch, PublishedAdapter, Trajectories
+from worker.engine.sync.binding import bind
+from worker.engine.types import GroupBatch, PublishedShard, Trajectories
 
 
 def reference_update(
-    spec: RunSpec, path: str, adapter: PublishedAdapter, groups: list[GroupBatch]
+    spec: RunSpec, path: str, adapter: PublishedShard, groups: list[GroupBatch]
 ) -> tuple[torch.Tensor, dict[str, float]]:
     """The gradient of the mean over all pairs, flat in name order, and the sums of loss, ratio, clipped and KL."""
     model = load_model(spec.base_model, path)
-    add_lora(model.transformer, spec.lora, model.default_lora_targets, seed=spec.seed)
-    bind(model.transformer, adapter)
+    model.train(spec)
+    bind(lora_parameters(model.transformer), adapter)
     pairs = [
         (trajectories, member, slot, advantage)
         for group in groups

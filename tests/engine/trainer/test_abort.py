@@ -21,7 +21,7 @@ def two_steps(trainer: TrainerEngine, groups: list[GroupBatch]) -> str:
     for _ in range(2):
         trainer.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=False)
         trainer.commit()
-    return trainer.adapter(1).sha256
+    return trainer.version(1).sha256
 
 
 @STAGES
@@ -31,11 +31,11 @@ def test_an_aborted_mini_batch_leaves_no_trace(
     sections = {"deepspeed": {"zero_stage": stage}}
     expected = two_steps(make_trainer(**sections), groups)
     trainer = make_trainer(**sections)
-    before = trainer.adapter(0).sha256
+    before = trainer.version(0).sha256
     trainer.accumulate(groups[:1], num_pairs_total=NUM_PAIRS, fresh=False)
     trainer.accumulate(groups[1:], num_pairs_total=NUM_PAIRS, fresh=False)
     trainer.abort()
-    assert trainer.adapter(0).sha256 == before
+    assert trainer.version(0).sha256 == before
     assert two_steps(trainer, groups) == expected
 
 
@@ -73,7 +73,7 @@ def test_a_gradient_that_is_not_finite_changes_nothing(
 ) -> None:
     sections = {"deepspeed": {"zero_stage": stage}}
     trainer = make_trainer(**sections)
-    before = trainer.adapter(0).sha256
+    before = trainer.version(0).sha256
     name, parameter = next(iter(lora_parameters(trainer._model.transformer).items()))
     hook = parameter.register_hook(lambda gradient: gradient * math.inf)
     trainer.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=False)
@@ -81,7 +81,7 @@ def test_a_gradient_that_is_not_finite_changes_nothing(
     with pytest.raises(NonFiniteError, match="`gradient` must be finite") as caught:
         trainer.commit()
     assert caught.value.where in (name, "the global gradient norm")
-    assert trainer.adapter(0).sha256 == before
+    assert trainer.version(0).sha256 == before
     assert two_steps(trainer, groups) == two_steps(make_trainer(**sections), groups)
 
 

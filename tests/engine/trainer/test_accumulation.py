@@ -13,7 +13,7 @@ from worker.contracts.run_spec import RunSpec
 from worker.engine.errors import MinibatchError
 from worker.engine.observe.metrics import merge_stats
 from worker.engine.trainer.engine import TrainerEngine
-from worker.engine.types import GroupBatch, PublishedAdapter
+from worker.engine.types import GroupBatch, PublishedShard
 
 NUM_PAIRS = 24
 STAGES = pytest.mark.parametrize("stage", [0, 1, 2, 3])
@@ -21,7 +21,7 @@ UNCLIPPED = {"max_grad_norm": 1e9}
 
 
 @pytest.fixture(scope="module")
-def current(tiny_checkpoint: str, make_spec: Callable[..., RunSpec]) -> PublishedAdapter:
+def current(tiny_checkpoint: str, make_spec: Callable[..., RunSpec]) -> PublishedShard:
     """Another policy than the behaviour's, so that ratios are not 1."""
     return perturbed_adapter(make_spec(), tiny_checkpoint, seed=2)
 
@@ -31,7 +31,7 @@ def step(trainer: TrainerEngine, *calls: list[GroupBatch]) -> str:
     for call in calls:
         trainer.accumulate(call, num_pairs_total=NUM_PAIRS, fresh=False)
     trainer.commit()
-    return trainer.adapter(1).sha256
+    return trainer.version(1).sha256
 
 
 @STAGES
@@ -41,7 +41,7 @@ def test_the_gradient_is_the_formulas_mean_over_all_pairs(
     make_spec: Callable[..., RunSpec],
     tiny_checkpoint: str,
     groups: list[GroupBatch],
-    current: PublishedAdapter,
+    current: PublishedShard,
     stage: int,
     kl_coefficient: float,
 ) -> None:
@@ -71,7 +71,7 @@ def test_the_gradient_is_the_formulas_mean_over_all_pairs(
 def test_without_a_penalty_the_kl_of_a_tenth_of_fresh_micro_batches_is_watched_and_trains_nothing(
     make_trainer: Callable[..., TrainerEngine],
     groups: list[GroupBatch],
-    current: PublishedAdapter,
+    current: PublishedShard,
     micro_batch_size: int,
     num_watched: int,
 ) -> None:
@@ -129,7 +129,7 @@ def test_a_group_cut_into_fragments_trains_like_the_whole(
     make_spec: Callable[..., RunSpec],
     tiny_checkpoint: str,
     groups: list[GroupBatch],
-    behaviour: PublishedAdapter,
+    behaviour: PublishedShard,
 ) -> None:
     cut = draw_groups(make_spec(), tiny_checkpoint, behaviour, fragment_size=2)
     gradients = []
@@ -143,7 +143,7 @@ def test_a_group_cut_into_fragments_trains_like_the_whole(
 
 
 def test_fresh_data_replays_with_ratio_one_and_the_same_means(
-    make_trainer: Callable[..., TrainerEngine], groups: list[GroupBatch], current: PublishedAdapter
+    make_trainer: Callable[..., TrainerEngine], groups: list[GroupBatch], current: PublishedShard
 ) -> None:
     fresh = make_trainer().accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=True)
     assert fresh.maxima["ratio_deviation"] < 1e-5
@@ -190,7 +190,7 @@ def test_a_bf16_base_trains_fp32_adapters(
     make_trainer: Callable[..., TrainerEngine],
     make_spec: Callable[..., RunSpec],
     tiny_checkpoint: str,
-    behaviour: PublishedAdapter,
+    behaviour: PublishedShard,
 ) -> None:
     sections = {"base_model": {"dtype": "bf16"}}
     groups = draw_groups(make_spec(**sections), tiny_checkpoint, behaviour)
@@ -198,8 +198,8 @@ def test_a_bf16_base_trains_fp32_adapters(
     stats = trainer.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=True)
     assert merge_stats([stats]).maxima["ratio_deviation"] < 1e-2
     trainer.commit()
-    assert trainer.adapter(1).sha256 != behaviour.sha256
-    assert {tensor.dtype for tensor in trainer.adapter(1).tensors.values()} == {torch.float32}
+    assert trainer.version(1).sha256 != behaviour.sha256
+    assert {tensor.dtype for tensor in trainer.version(1).tensors.values()} == {torch.float32}
 
 
 def test_deterministic_kernels_change_no_bit_here(

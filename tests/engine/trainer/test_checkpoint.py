@@ -12,7 +12,7 @@ import torch
 from worker.engine.errors import CheckpointError, MinibatchError
 from worker.engine.trainer.checkpoint import load_behaviour
 from worker.engine.trainer.engine import TrainerEngine
-from worker.engine.types import GroupBatch, PublishedAdapter
+from worker.engine.types import GroupBatch, PublishedShard
 
 NUM_PAIRS = 24
 STATE = {"batch": 7, "policy_version": 7, "optimizer_step": 14, "cursor": {"epoch": 1, "place": 3}}
@@ -37,16 +37,16 @@ def test_resuming_is_bitwise_equal_on_one_rank(
     trainer = make_trainer(**sections)
     losses_of_steps(trainer, groups, 2)
     num_bytes = trainer.save_checkpoint(uri, STATE)
-    expected = losses_of_steps(trainer, groups, 3), trainer.adapter(9).sha256
+    expected = losses_of_steps(trainer, groups, 3), trainer.version(9).sha256
     resumed = make_trainer(**sections)
     assert resumed.load_checkpoint(uri) == STATE
-    assert (losses_of_steps(resumed, groups, 3), resumed.adapter(9).sha256) == expected
+    assert (losses_of_steps(resumed, groups, 3), resumed.version(9).sha256) == expected
     assert 0 < num_bytes < 2_000_000
 
 
 @pytest.mark.parametrize("config", ["zero0", "zero2", "zero3", "zero3_cpuoffload"])
 def test_only_trainable_tensors_are_written(
-    make_trainer: TrainerMaker, behaviour: PublishedAdapter, tmp_path: Path, config: str
+    make_trainer: TrainerMaker, behaviour: PublishedShard, tmp_path: Path, config: str
 ) -> None:
     trainer = make_trainer(deepspeed={"config": config})
     trainer.save_checkpoint(str(tmp_path / "one"), STATE)
@@ -84,29 +84,28 @@ def test_a_store_without_folders_works_alike(make_trainer: TrainerMaker, groups:
 
 
 @pytest.mark.parametrize("store", ["file", "memory"])
-def test_the_adapter_that_the_next_batch_had_begun_on_is_kept(
-    make_trainer: TrainerMaker, behaviour: PublishedAdapter, tmp_path: Path, store: str
+def test_the_version_that_the_next_batch_had_begun_on_is_kept(
+    make_trainer: TrainerMaker, behaviour: PublishedShard, tmp_path: Path, store: str
 ) -> None:
     uri = f"file://{tmp_path}/kept" if store == "file" else "memory://tandem/kept"
     trainer = make_trainer()
     without = trainer.save_checkpoint(uri, STATE)
-    assert load_behaviour(uri) is None
+    assert load_behaviour(uri) == ()
     assert trainer.save_checkpoint(uri, STATE, behaviour) > without + behaviour.num_bytes
-    kept = load_behaviour(uri)
-    assert kept is not None
+    (kept,) = load_behaviour(uri)
     assert (kept.policy_version, kept.sha256) == (behaviour.policy_version, behaviour.sha256)
     assert make_trainer().load_checkpoint(uri) == STATE
 
 
 def test_a_kept_adapter_that_changed_is_refused(
-    make_trainer: TrainerMaker, behaviour: PublishedAdapter, tmp_path: Path
+    make_trainer: TrainerMaker, behaviour: PublishedShard, tmp_path: Path
 ) -> None:
     make_trainer().save_checkpoint(str(tmp_path / "one"), STATE, behaviour)
-    file = tmp_path / "one" / "behaviour.safetensors"
+    file = tmp_path / "one" / "behaviour-00000.safetensors"
     content = bytearray(file.read_bytes())
     content[-1] ^= 1
     file.write_bytes(bytes(content))
-    with pytest.raises(CheckpointError, match=r"behaviour\.safetensors of .* was damaged after it was written"):
+    with pytest.raises(CheckpointError, match=r"behaviour-00000\.safetensors must have checksum .* was damaged after it was written"):
         load_behaviour(str(tmp_path / "one"))
 
 
@@ -116,7 +115,7 @@ def test_a_save_that_fails_half_way_leaves_the_earlier_checkpoint_alone(
     uri = str(tmp_path / "latest")
     trainer = make_trainer()
     trainer.save_checkpoint(uri, STATE)
-    saved = trainer.adapter(0).sha256
+    saved = trainer.version(0).sha256
     losses_of_steps(trainer, groups, 1)
     with monkeypatch.context() as patched:
         patched.setattr("worker.engine.trainer.checkpoint.random_state.capture", _disk_full)
@@ -124,7 +123,7 @@ def test_a_save_that_fails_half_way_leaves_the_earlier_checkpoint_alone(
             trainer.save_checkpoint(uri, {})
     resumed = make_trainer()
     assert resumed.load_checkpoint(uri) == STATE
-    assert resumed.adapter(0).sha256 == saved
+    assert resumed.version(0).sha256 == saved
     trainer.save_checkpoint(uri, {"batch": 8})
     assert make_trainer().load_checkpoint(uri) == {"batch": 8}
 

@@ -27,7 +27,7 @@ def step(trainer: TrainerEngine, groups: list[GroupBatch]) -> float:
 
 
 def weights(trainer: TrainerEngine) -> torch.Tensor:
-    return torch.cat([tensor.flatten() for tensor in trainer.snapshot().values()])
+    return torch.cat([tensor.flatten() for tensor in trainer.version(0).tensors.values()])
 
 
 def test_names_and_files_are_the_same() -> None:
@@ -56,10 +56,10 @@ def test_every_configuration_takes_the_plain_steps_and_an_abort_leaves_no_trace(
     trainer.save_checkpoint(str(tmp_path / "one"), {})
     trainer.accumulate(groups[:1], num_pairs_total=NUM_PAIRS, fresh=False)
     trainer.abort()
-    expected = step(trainer, groups), trainer.adapter(1).sha256
+    expected = step(trainer, groups), trainer.version(1).sha256
     resumed = make_trainer(deepspeed={"config": config})
     resumed.load_checkpoint(str(tmp_path / "one"))
-    assert (step(resumed, groups), resumed.adapter(1).sha256) == expected
+    assert (step(resumed, groups), resumed.version(1).sha256) == expected
 
 
 def test_overrides_reach_deepspeed_and_leave_the_rest(make_spec: Callable[..., RunSpec]) -> None:

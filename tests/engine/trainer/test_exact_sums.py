@@ -15,9 +15,9 @@ from tests.engine.frozen import draw_groups, perturbed_adapter
 from tests.engine.trainer.gradients_seen import relative_distance
 from worker.contracts.run_spec import RunSpec
 from worker.engine.models import registry
-from worker.engine.sync.adapter import publish
+from worker.engine.sync.publishing import publish
 from worker.engine.trainer.engine import TrainerEngine
-from worker.engine.types import GroupBatch, PublishedAdapter
+from worker.engine.types import GroupBatch, PublishedShard
 
 # 5 members in chunks of 3 and 2, each with 3 denoising steps: 6 micro-batches a group, divisible by few world sizes.
 SECTIONS: dict[str, Any] = {
@@ -41,11 +41,11 @@ class Frozen:
     """Trajectories and the adapter that is trained on them, which is not the one that drew them."""
 
     groups: list[GroupBatch]
-    adapter: PublishedAdapter
+    adapter: PublishedShard
 
 
 @pytest.fixture(scope="module")
-def frozen(tiny_checkpoint: str, make_spec: Callable[..., RunSpec], behaviour: PublishedAdapter) -> Frozen:
+def frozen(tiny_checkpoint: str, make_spec: Callable[..., RunSpec], behaviour: PublishedShard) -> Frozen:
     spec = make_spec(**SECTIONS)
     return Frozen(draw_groups(spec, tiny_checkpoint, behaviour), perturbed_adapter(spec, tiny_checkpoint, seed=2))
 
@@ -67,7 +67,7 @@ def make_rank(
             adapter = publish({name: tensor.double() for name, tensor in adapter.tensors.items()}, 0)
         spec = make_spec(**SECTIONS, pipeline={"tsp": tsp})
         made = TrainerEngine(spec, tiny_checkpoint, rank, world_size)
-        made.load_adapter(adapter)
+        made.load_version(adapter)
         monkeypatch.setattr(made._engine, "buffered_allreduce_fallback", lambda: None)
         return made
 

@@ -13,7 +13,7 @@ from worker.engine.errors import ModelLoadError
 from worker.engine.models.base import Conditioning
 from worker.engine.trainer.engine import TrainerEngine
 from worker.engine.trainer.export import LORA_FILE, read_lora
-from worker.engine.types import GroupBatch, PublishedAdapter
+from worker.engine.types import GroupBatch, PublishedShard
 
 TrainerMaker = Callable[..., TrainerEngine]
 
@@ -22,7 +22,7 @@ def test_plain_diffusers_loads_the_export_with_zero_difference(
     make_trainer: TrainerMaker, tiny_checkpoint: str, tmp_path: Path
 ) -> None:
     trainer = make_trainer()
-    trainer.export_lora(str(tmp_path))
+    trainer.export(str(tmp_path))
     pipeline = FluxPipeline.from_pretrained(tiny_checkpoint)
     model = trainer._model
     prompt = model.encode_prompt("a red square")
@@ -51,15 +51,15 @@ def test_plain_diffusers_loads_the_export_with_zero_difference(
 
 
 def test_an_export_is_read_back_as_the_same_adapter(
-    make_trainer: TrainerMaker, make_spec: Callable[..., RunSpec], behaviour: PublishedAdapter, tmp_path: Path
+    make_trainer: TrainerMaker, make_spec: Callable[..., RunSpec], behaviour: PublishedShard, tmp_path: Path
 ) -> None:
-    make_trainer().export_lora(str(tmp_path))
+    make_trainer().export(str(tmp_path))
     for path in (tmp_path, tmp_path / LORA_FILE):
         assert read_lora(str(path), make_spec().lora).sha256 == behaviour.sha256
 
 
 def test_an_adapter_of_another_rank_or_alpha_is_refused(make_trainer: TrainerMaker, tmp_path: Path) -> None:
-    make_trainer().export_lora(str(tmp_path))
+    make_trainer().export(str(tmp_path))
     with pytest.raises(ModelLoadError, match=r"`r` of .* must be 8 as in `lora`, got 4"):
         read_lora(str(tmp_path), LoraSpec(rank=8, alpha=8.0))
     with pytest.raises(ModelLoadError, match=r"`lora_alpha` of .* must be 32.0 as in `lora`, got 8.0"):
@@ -67,16 +67,16 @@ def test_an_adapter_of_another_rank_or_alpha_is_refused(make_trainer: TrainerMak
 
 
 def test_training_from_a_loaded_adapter_starts_there_in_every_stage(
-    make_trainer: TrainerMaker, behaviour: PublishedAdapter, groups: list[GroupBatch]
+    make_trainer: TrainerMaker, behaviour: PublishedShard, groups: list[GroupBatch]
 ) -> None:
     results = set()
     for stage in (0, 1, 2, 3):
         trainer = make_trainer(deepspeed={"zero_stage": stage}, optimizer={"max_grad_norm": 1e9})
-        assert trainer.initial_adapter().sha256 == behaviour.sha256
+        assert trainer.version(0).sha256 == behaviour.sha256
         stats = trainer.accumulate(groups, num_pairs_total=24, fresh=True)
         assert stats.maxima["ratio_deviation"] < 1e-5
         trainer.commit()
         if stage < 3:
             # The hooks of ZeRO 3 add up the gradients of a tensor that is used twice in another order.
-            results.add(trainer.adapter(1).sha256)
+            results.add(trainer.version(1).sha256)
     assert len(results) == 1

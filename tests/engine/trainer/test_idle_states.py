@@ -12,7 +12,7 @@ from worker.contracts.names import Role
 from worker.engine.errors import LendingError
 from worker.engine.trainer.engine import TrainerEngine
 from worker.engine.trainer.idle_states import IdleStates
-from worker.engine.types import GroupBatch, PublishedAdapter
+from worker.engine.types import GroupBatch, PublishedShard
 
 NUM_PAIRS = 24
 STAGES = pytest.mark.parametrize("config", [ZeroConfig.ZERO0, ZeroConfig.ZERO1, ZeroConfig.ZERO2, ZeroConfig.ZERO3])
@@ -30,12 +30,12 @@ def amid_a_minibatch(trainer: TrainerEngine, groups: list[GroupBatch]) -> Traine
 def finish(trainer: TrainerEngine, groups: list[GroupBatch]) -> str:
     trainer.accumulate(groups[1:], num_pairs_total=NUM_PAIRS, fresh=False)
     trainer.commit()
-    return trainer.adapter(2).sha256
+    return trainer.version(2).sha256
 
 
 @STAGES
 def test_the_next_step_equals_the_undisturbed_one(
-    make_trainer: TrainerMaker, groups: list[GroupBatch], behaviour: PublishedAdapter, config: ZeroConfig
+    make_trainer: TrainerMaker, groups: list[GroupBatch], behaviour: PublishedShard, config: ZeroConfig
 ) -> None:
     sections: dict[str, Any] = {"pipeline": {"tag": "greedy"}, "deepspeed": {"config": config}}
     undisturbed = amid_a_minibatch(make_trainer(**sections), groups)
@@ -54,7 +54,7 @@ def test_moments_master_weights_and_gradients_are_gone_meanwhile(
 ) -> None:
     trainer = amid_a_minibatch(make_trainer(deepspeed={"config": config}), groups)
     idle = IdleStates(trainer._engine, trainer._policy.module)
-    trained = sum(tensor.numel() for tensor in trainer.snapshot().values()) * 4
+    trained = sum(tensor.numel() for tensor in trainer.version(0).tensors.values()) * 4
     moved = idle.offload()
     optimizer = trainer._engine.optimizer
     moments = [

@@ -15,7 +15,7 @@ from worker.engine.models.lora import lora_parameters
 from worker.engine.rollout.engine import RolloutEngine
 from worker.engine.trainer import random_state
 from worker.engine.trainer.engine import TrainerEngine
-from worker.engine.types import GeneratedFragment, GenerationRequest, GroupBatch, PublishedAdapter
+from worker.engine.types import GeneratedFragment, GenerationRequest, GroupBatch, PublishedShard
 from worker.pipeline.types import Fragment, FragmentKey, Purpose
 
 NUM_PAIRS = 24
@@ -31,7 +31,7 @@ def fragment_of(engine: RolloutEngine, purpose: Purpose = Purpose.TRAIN) -> Gene
     return engine.generate(GenerationRequest(fragment=fragment, prompt="a green circle", run_seed=3, prompt_index=0))
 
 
-def lend(trainer: TrainerEngine, adapter: PublishedAdapter) -> GeneratedFragment:
+def lend(trainer: TrainerEngine, adapter: PublishedShard) -> GeneratedFragment:
     """What a lent lane goes through: there, a pull, a fragment of each kind, and back."""
     assert trainer.generator is not None
     trainer.switch(Role.ROLLOUT)
@@ -47,7 +47,7 @@ def test_a_lent_lane_draws_the_rollout_lanes_bits(
     make_trainer: TrainerMaker,
     make_spec: SpecMaker,
     tiny_checkpoint: str,
-    behaviour: PublishedAdapter,
+    behaviour: PublishedShard,
     groups: list[GroupBatch],
     dtype: str,
 ) -> None:
@@ -117,7 +117,7 @@ def assert_same(one: Any, other: Any, where: str) -> None:
 
 @STAGES
 def test_a_lent_generation_amid_a_mini_batch_changes_nothing_at_all(
-    make_trainer: TrainerMaker, groups: list[GroupBatch], behaviour: PublishedAdapter, stage: int
+    make_trainer: TrainerMaker, groups: list[GroupBatch], behaviour: PublishedShard, stage: int
 ) -> None:
     sections = {"deepspeed": {"zero_stage": stage}, "pipeline": TAG}
     undisturbed, lent = make_trainer(**sections), make_trainer(**sections)
@@ -134,13 +134,13 @@ def test_a_lent_generation_amid_a_mini_batch_changes_nothing_at_all(
         trainer.accumulate(groups[1:], num_pairs_total=NUM_PAIRS, fresh=False)
         trainer.commit()
     assert torch.equal(recorders[0].last, recorders[1].last)
-    assert undisturbed.adapter(2).sha256 == lent.adapter(2).sha256
+    assert undisturbed.version(2).sha256 == lent.version(2).sha256
     assert_same(undisturbed._engine.optimizer.state_dict(), lent._engine.optimizer.state_dict(), "optimizer")
 
 
 @STAGES
 def test_an_abort_after_a_lent_generation_leaves_no_trace_of_either(
-    make_trainer: TrainerMaker, groups: list[GroupBatch], behaviour: PublishedAdapter, stage: int
+    make_trainer: TrainerMaker, groups: list[GroupBatch], behaviour: PublishedShard, stage: int
 ) -> None:
     sections = {"deepspeed": {"zero_stage": stage}, "pipeline": TAG}
     undisturbed, aborted = make_trainer(**sections), make_trainer(**sections)
@@ -150,7 +150,7 @@ def test_an_abort_after_a_lent_generation_leaves_no_trace_of_either(
     for trainer in (undisturbed, aborted):
         trainer.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=False)
         trainer.commit()
-    assert undisturbed.adapter(1).sha256 == aborted.adapter(1).sha256
+    assert undisturbed.version(1).sha256 == aborted.version(1).sha256
 
 
 def test_the_twin_shares_every_byte_but_the_lora(make_trainer: TrainerMaker) -> None:
@@ -164,7 +164,7 @@ def test_the_twin_shares_every_byte_but_the_lora(make_trainer: TrainerMaker) -> 
     assert len(lora_parameters(twin)) == len(lora) > 0
 
 
-def test_the_lent_lane_pulls_what_it_generates_with(make_trainer: TrainerMaker, behaviour: PublishedAdapter) -> None:
+def test_the_lent_lane_pulls_what_it_generates_with(make_trainer: TrainerMaker, behaviour: PublishedShard) -> None:
     trainer = make_trainer(pipeline=TAG)
     assert trainer.generator is not None
     with pytest.raises(SyncError, match="None is bound"):

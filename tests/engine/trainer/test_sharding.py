@@ -11,8 +11,9 @@ from safetensors.torch import load_file, save_file
 
 from worker.contracts.run_spec import RunSpec
 from worker.engine.errors import ModelLoadError
+from worker.engine.models.partitions import gathered
 from worker.engine.trainer.deepspeed_config import deepspeed_config
-from worker.engine.trainer.sharding import gathered, load_cut
+from worker.engine.trainer.sharding import load_cut
 
 WEIGHTS = "transformer/diffusion_pytorch_model.safetensors"
 

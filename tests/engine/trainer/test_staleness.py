@@ -15,7 +15,7 @@ from worker.engine.errors import ReplayGateError, SyncError
 from worker.engine.observe.gates import check_replay_gate
 from worker.engine.trainer.behaviour import BehaviourPolicy
 from worker.engine.trainer.engine import TrainerEngine
-from worker.engine.types import GroupBatch, PublishedAdapter
+from worker.engine.types import GroupBatch, PublishedShard
 
 NUM_PAIRS = 24
 AHEAD = {"max_staleness": 1}
@@ -24,13 +24,13 @@ TrainerMaker = Callable[..., TrainerEngine]
 
 
 @pytest.fixture(scope="module")
-def current(tiny_checkpoint: str, make_spec: Callable[..., RunSpec]) -> PublishedAdapter:
+def current(tiny_checkpoint: str, make_spec: Callable[..., RunSpec]) -> PublishedShard:
     """What is being trained: not the policy that drew `groups`."""
     return perturbed_adapter(make_spec(), tiny_checkpoint, seed=2)
 
 
 def test_the_gate_replays_stale_data_with_the_adapter_that_drew_it(
-    make_trainer: TrainerMaker, groups: list[GroupBatch], current: PublishedAdapter, behaviour: PublishedAdapter
+    make_trainer: TrainerMaker, groups: list[GroupBatch], current: PublishedShard, behaviour: PublishedShard
 ) -> None:
     trainer = make_trainer(current, pipeline=AHEAD)
     stats = trainer.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=True, staleness=1, behaviour=behaviour)
@@ -40,7 +40,7 @@ def test_the_gate_replays_stale_data_with_the_adapter_that_drew_it(
 
 
 def test_a_rollout_lane_that_drew_with_other_weights_is_found_out(
-    make_trainer: TrainerMaker, groups: list[GroupBatch], current: PublishedAdapter
+    make_trainer: TrainerMaker, groups: list[GroupBatch], current: PublishedShard
 ) -> None:
     trainer = make_trainer(current, pipeline=AHEAD)
     stats = trainer.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=True, staleness=1, behaviour=current)
@@ -51,7 +51,7 @@ def test_a_rollout_lane_that_drew_with_other_weights_is_found_out(
 def test_stale_data_is_gated_on_a_tenth_of_the_micro_batches_and_on_one_in_any_case(
     make_trainer: TrainerMaker,
     groups: list[GroupBatch],
-    behaviour: PublishedAdapter,
+    behaviour: PublishedShard,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     replayed: list[int] = []
@@ -74,7 +74,7 @@ def test_stale_data_is_gated_on_a_tenth_of_the_micro_batches_and_on_one_in_any_c
 
 
 def test_the_gate_needs_the_version_that_drew_the_batch(
-    make_trainer: TrainerMaker, groups: list[GroupBatch], behaviour: PublishedAdapter
+    make_trainer: TrainerMaker, groups: list[GroupBatch], behaviour: PublishedShard
 ) -> None:
     trainer = make_trainer(pipeline=AHEAD)
     with pytest.raises(SyncError, match="got 7 for trajectories of 0"):
@@ -89,8 +89,8 @@ def test_the_gate_needs_the_version_that_drew_the_batch(
 def test_the_gate_on_stale_data_trains_nothing(
     make_trainer: TrainerMaker,
     groups: list[GroupBatch],
-    current: PublishedAdapter,
-    behaviour: PublishedAdapter,
+    current: PublishedShard,
+    behaviour: PublishedShard,
     stage: int,
 ) -> None:
     found = []
@@ -99,13 +99,13 @@ def test_the_gate_on_stale_data_trains_nothing(
         seen = GradientRecorder(trainer)
         trainer.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=fresh, staleness=1, behaviour=behaviour)
         trainer.commit()
-        found.append((seen.last, trainer.adapter(1).sha256))
+        found.append((seen.last, trainer.version(1).sha256))
     assert torch.equal(found[0][0], found[1][0])
     assert found[0][1] == found[1][1]
 
 
 def test_without_truncation_the_importance_weighted_gradient_is_the_unclipped_one(
-    make_trainer: TrainerMaker, groups: list[GroupBatch], current: PublishedAdapter
+    make_trainer: TrainerMaker, groups: list[GroupBatch], current: PublishedShard
 ) -> None:
     """ratio × grad log-prob = grad ratio; a cap far above every ratio cuts nothing."""
 

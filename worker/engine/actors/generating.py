@@ -7,7 +7,8 @@ import numpy as np
 
 from worker.engine.actors.lane import LaneActor
 from worker.engine.actors.reports import CallReport, GenerationReport
-from worker.engine.types import GenerationRequest, PublishedAdapter, PullReceipt, Trajectories
+from worker.engine.actors.versions import RemoteVersion
+from worker.engine.types import GenerationRequest, PullReceipt, Trajectories
 
 if TYPE_CHECKING:
     from worker.engine.rollout.engine import RolloutEngine
@@ -27,6 +28,6 @@ class GeneratingActor(LaneActor):
         report = GenerationReport(seeds=made.seeds, decode_seconds=made.decode_seconds)
         return self._report(start, report), made.images, made.trajectories
 
-    def pull(self, adapter: PublishedAdapter) -> CallReport[PullReceipt]:
+    def pull(self, version: RemoteVersion) -> CallReport[PullReceipt]:
         start = time.monotonic()
-        return self._report(start, self._rollout.pull(adapter))
+        return self._report(start, self._rollout.pull(version))

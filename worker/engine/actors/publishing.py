@@ -1,4 +1,4 @@
-"""The thread in which a trainer rank publishes while the gang trains on.
+"""The thread in which a trainer rank publishes its share while the gang trains on.
 
 Snapshots and publishes take turns: the scheduler asks for no snapshot before the version of the last is on offer.
 """

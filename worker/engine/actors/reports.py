@@ -36,11 +36,10 @@ class GenerationReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AdapterFacts:
-    """A published policy version, without its tensors."""
+class ShardFacts:
+    """A published shard, without its tensors."""
 
-    policy_version: int
-    num_tensors: int
+    names: tuple[str, ...]
     num_bytes: int
     sha256: str
 
@@ -50,8 +49,10 @@ class Restored:
     """What a checkpoint brought back."""
 
     client_state: dict[str, Any]
-    behaviour: AdapterFacts | None
-    """The older adapter that the next batch had begun on, where there is one."""
+    behaviour_version: int | None = None
+    """Of the older weights that the next batch had begun on, where there are such."""
+    behaviour: tuple[ShardFacts, ...] = ()
+    """Their shards, in order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

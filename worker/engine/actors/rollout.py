@@ -1,4 +1,4 @@
-"""A rollout lane: generates fragments and pulls adapters between them, never inside one."""
+"""A rollout lane: generates fragments and pulls versions between them, never inside one."""
 
 import time
 from collections.abc import Sequence

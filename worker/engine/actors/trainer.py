@@ -5,7 +5,7 @@ ranks alike, or the collectives inside would wait for ever.
 
 ```text
 thread of the actor   … commit ─► snapshot ─► accumulate (the next batch) …
-thread for publishing                 └─► publish ─► the version's bytes
+thread for publishing                 └─► publish ─► this rank's shards of the version
 ```
 """
 
@@ -24,18 +24,18 @@ from worker.engine.actors.generating import GeneratingActor
 from worker.engine.actors.publishing import PUBLISHING, PUBLISHING_GROUP, take_snapshot
 from worker.engine.actors.reports import (
     AccumulationPlan,
-    AdapterFacts,
     CallReport,
     GroupPlan,
     Rendezvous,
     Restored,
+    ShardFacts,
 )
-from worker.engine.types import GroupBatch, PublishedAdapter, Trajectories, UpdateStats
+from worker.engine.actors.versions import RemoteVersion
+from worker.engine.types import GroupBatch, PublishedShard, Trajectories, UpdateStats
 
 if TYPE_CHECKING:
-    import torch
-
     from worker.engine.trainer.engine import TrainerEngine
+    from worker.engine.trainer.policy import Copies
 
 
 def assemble_groups(plans: Sequence[GroupPlan], trajectories: Sequence[Trajectories]) -> list[GroupBatch]:
@@ -59,21 +59,16 @@ def assemble_groups(plans: Sequence[GroupPlan], trajectories: Sequence[Trajector
     ]
 
 
-def _facts(adapter: PublishedAdapter) -> AdapterFacts:
-    return AdapterFacts(
-        policy_version=adapter.policy_version,
-        num_tensors=len(adapter.tensors),
-        num_bytes=adapter.num_bytes,
-        sha256=adapter.sha256,
-    )
+def _facts(shard: PublishedShard) -> ShardFacts:
+    return ShardFacts(names=tuple(shard.packed), num_bytes=shard.num_bytes, sha256=shard.sha256)
 
 
 class TrainerActor(GeneratingActor):
     concurrency_groups: ClassVar = PUBLISHING_GROUP
 
     _engine: "TrainerEngine"
-    _snapshot: "tuple[int, dict[str, torch.Tensor]] | None" = None
-    """The version copied last, and its tensors, until it is published."""
+    _snapshot: "tuple[int, Copies] | None" = None
+    """The version copied last, and this rank's share of its tensors, until it is published."""
 
     def rendezvous(self) -> Rendezvous:
         """This node's address and a port that is free on it now; asked of rank 0."""
@@ -90,9 +85,9 @@ class TrainerActor(GeneratingActor):
         meeting: Rendezvous,
         initial_adapter: str | None,
         prompts: Sequence[str],
-    ) -> CallReport[None]:
+    ) -> CallReport[int]:
         """Join the group and load the model; `initial_adapter` is a LoRA file to start from, `prompts` are what the run
-        is known to draw."""
+        is known to draw. The value is the number of shards of a published version, over all ranks."""
         start = time.monotonic()
         from worker.engine.models.run_text import run_embeddings
         from worker.engine.trainer.engine import TrainerEngine
@@ -106,9 +101,9 @@ class TrainerActor(GeneratingActor):
         if self._engine.generator is not None:
             self._rollout = self._engine.generator
         if initial_adapter is not None:
-            self._engine.load_adapter(read_lora(initial_adapter, spec.lora))
+            self._engine.load_version(read_lora(initial_adapter, spec.lora))
         self._check_device()
-        return self._report(start, None)
+        return self._report(start, self._engine.num_shards)
 
     def switch(self, to: Role) -> CallReport[None]:
         start = time.monotonic()
@@ -116,7 +111,7 @@ class TrainerActor(GeneratingActor):
         return self._report(start, None)
 
     def accumulate(
-        self, plan: AccumulationPlan, behaviour: PublishedAdapter | None, *trajectories: Trajectories
+        self, plan: AccumulationPlan, behaviour: RemoteVersion | None, *trajectories: Trajectories
     ) -> CallReport[UpdateStats]:
         start = time.monotonic()
         stats = self._engine.accumulate(
@@ -133,50 +128,63 @@ class TrainerActor(GeneratingActor):
         return self._report(start, self._engine.commit())
 
     def snapshot(self, policy_version: int) -> CallReport[None]:
-        """Copy what was trained; rank 0 keeps it for `publish`."""
+        """Copy this rank's share of what was trained, for `publish`."""
         start = time.monotonic()
-        copies = self._engine.snapshot()
-        if self._rank == 0:
-            self._snapshot = policy_version, copies
+        self._snapshot = policy_version, self._engine.snapshot()
         return self._report(start, None)
 
     @ray.method(concurrency_group=PUBLISHING)
-    def publish(self, policy_version: int) -> tuple[CallReport[AdapterFacts], PublishedAdapter]:
-        """Asked of rank 0, while the gang goes on. Two returns: facts for the driver, tensors for the rollout lanes.
+    def publish(self, policy_version: int) -> tuple[Any, ...]:
+        """Asked of the ranks that have a share, while the gang goes on.
+
+        Returns:
+            A `CallReport` of facts for the driver, and as many shards for the rollout lanes: each a return of its own.
 
         Raises:
             SyncError: when the last snapshot is of another version.
         """
         start = time.monotonic()
-        from worker.engine.sync.adapter import publish
+        from worker.engine.sync.publishing import publish
 
-        adapter = publish(take_snapshot(self._snapshot, policy_version), policy_version)
+        copies = take_snapshot(self._snapshot, policy_version)
+        shards = [publish(copies[place], policy_version) for place in sorted(copies)]
         self._snapshot = None
-        return self._report(start, _facts(adapter)), adapter
+        return self._report(start, tuple(_facts(shard) for shard in shards)), *shards
 
     def save_checkpoint(
-        self, uri: str, client_state: dict[str, Any], behaviour: PublishedAdapter | None
+        self, uri: str, client_state: dict[str, Any], behaviour: RemoteVersion | None
     ) -> CallReport[int]:
         """The value is the bytes that this rank wrote."""
         start = time.monotonic()
         return self._report(start, self._engine.save_checkpoint(uri, client_state, behaviour))
 
-    def load_checkpoint(self, uri: str) -> tuple[CallReport[Restored], PublishedAdapter | None]:
-        """Called with two returns: facts for the driver, and the older adapter that is kept there (rank 0 alone)."""
+    def load_checkpoint(self, uri: str) -> tuple[Any, ...]:
+        """All ranks restore it.
+
+        Returns:
+            A `CallReport` of `Restored` for the driver, and a return for each shard of a version: those of the older
+            version that is kept there, or `None`. Rank 0 alone is asked for them.
+        """
         from worker.engine.trainer.checkpoint import load_behaviour
 
         start = time.monotonic()
         state = self._engine.load_checkpoint(uri)
-        behaviour = load_behaviour(uri) if self._rank == 0 else None
-        restored = Restored(client_state=state, behaviour=None if behaviour is None else _facts(behaviour))
-        return self._report(start, restored), behaviour
+        behaviour = load_behaviour(uri) if self._rank == 0 else ()
+        restored = Restored(
+            client_state=state,
+            behaviour_version=behaviour[0].policy_version if behaviour else None,
+            behaviour=tuple(_facts(shard) for shard in behaviour),
+        )
+        return self._report(start, restored), *(behaviour or [None] * self._engine.num_shards)
 
-    def export_lora(self) -> tuple[CallReport[None], bytes]:
-        """The adapter as a diffusers LoRA file: its bytes, so that driver and trainer need share no disk."""
-        from worker.engine.trainer.export import LORA_FILE
-
+    def export(self) -> tuple[CallReport[None], dict[str, bytes]]:
+        """Files in diffusers format by path, so that driver and trainer need share no disk; of rank 0 alone."""
         start = time.monotonic()
         with tempfile.TemporaryDirectory() as folder:
-            self._engine.export_lora(folder)
-            content = (Path(folder) / LORA_FILE).read_bytes() if self._rank == 0 else b""
-        return self._report(start, None), content
+            self._engine.export(folder)
+            files = {
+                str(file.relative_to(folder)): file.read_bytes()
+                for file in sorted(Path(folder).rglob("*"))
+                if file.is_file()
+            }
+        return self._report(start, None), files

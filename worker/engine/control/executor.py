@@ -16,7 +16,8 @@ from ray import ObjectRef
 
 from worker.contracts.names import Placement, Role
 from worker.contracts.spans import SpanKind
-from worker.engine.actors.reports import AccumulationPlan, AdapterFacts, GroupPlan
+from worker.engine.actors.reports import AccumulationPlan, GroupPlan
+from worker.engine.actors.versions import RemoteVersion
 from worker.engine.control.calls import CallTable, Reports
 from worker.engine.control.fragments import FragmentRecord
 from worker.engine.control.gang import TrainerGang
@@ -99,8 +100,8 @@ class RayExecutor:
         self._on_event(Switched(action.lane, action.to))
 
     def _pull(self, action: Pull) -> None:
-        adapter = self._offers.adapter(action.policy_version)
-        ref = self._fleet[action.lane].actor.pull.remote(adapter)
+        version = self._offers.version(action.policy_version)
+        ref = self._fleet[action.lane].actor.pull.remote(version)
         self._calls.start({action.lane: ref}, partial(self._pulled, action))
 
     def _pulled(self, action: Pull, reports: Reports) -> None:
@@ -176,7 +177,7 @@ class RayExecutor:
             fresh=_is_fresh(action),
             staleness=self._progress.position.version_at(action.batch) - version,
         )
-        behaviour = self._offers.adapter(version) if plan.needs_behaviour else None
+        behaviour = self._offers.version(version) if plan.needs_behaviour else None
         self._gang.accumulate(plan, behaviour, trajectories, partial(self._accumulated, action))
 
     def _accumulated(self, action: Accumulate, reports: Reports) -> None:
@@ -213,8 +214,8 @@ class RayExecutor:
     def _publish(self, action: Publish) -> None:
         self._gang.publish(action.policy_version, partial(self._published, action, self._clock.now()))
 
-    def _published(self, action: Publish, began_at: float, facts: AdapterFacts, adapter: ObjectRef) -> None:
-        self._offers.offer(facts, adapter, began_at=began_at)
+    def _published(self, action: Publish, began_at: float, version: RemoteVersion) -> None:
+        self._offers.offer(version, began_at=began_at)
         self._on_event(Published(action.policy_version))
 
 

@@ -13,9 +13,11 @@ from ray import ObjectRef
 
 from worker.contracts.ingest import BootstrapAnswer
 from worker.contracts.names import Role
-from worker.engine.actors.reports import AccumulationPlan, AdapterFacts, Restored
+from worker.engine.actors.reports import AccumulationPlan, Restored, ShardFacts
+from worker.engine.actors.versions import RemoteVersion
 from worker.engine.control.calls import CallTable, Reports
 from worker.engine.control.lanes import LaneFleet
+from worker.engine.sync.shares import share
 
 RENDEZVOUS_TIMEOUT_SECONDS = 30.0
 
@@ -24,6 +26,7 @@ class TrainerGang:
     def __init__(self, fleet: LaneFleet, calls: CallTable) -> None:
         self._fleet = fleet
         self._calls = calls
+        self._num_shards = 1
 
     @property
     def lanes(self) -> list[str]:
@@ -41,16 +44,21 @@ class TrainerGang:
             )
             for rank, lane in enumerate(lanes)
         }
-        self._calls.start(refs, then)
+
+        def finish(reports: Reports) -> None:
+            self._num_shards = reports[lanes[0]].value
+            then(reports)
+
+        self._calls.start(refs, finish)
 
     def accumulate(
         self,
         plan: AccumulationPlan,
-        behaviour: ObjectRef | None,
+        behaviour: RemoteVersion | None,
         trajectories: Sequence[ObjectRef],
         then: Callable[[Reports], None],
     ) -> None:
-        """`trajectories` are those of the plan's groups, flat and in order; `behaviour` the adapter that drew them."""
+        """`trajectories` are those of the plan's groups, flat and in order; `behaviour` the version that drew them."""
         refs = {lane: self._fleet[lane].actor.accumulate.remote(plan, behaviour, *trajectories) for lane in self.lanes}
         self._calls.start(refs, then)
 
@@ -62,43 +70,66 @@ class TrainerGang:
         refs = {lane: self._fleet[lane].actor.snapshot.remote(policy_version) for lane in self.lanes}
         self._calls.start(refs, then)
 
-    def publish(self, policy_version: int, then: Callable[[AdapterFacts, ObjectRef], None]) -> None:
-        """Make a version of the last snapshot; `then` gets its facts and the reference that rollout lanes pull.
+    def publish(self, policy_version: int, then: Callable[[RemoteVersion], None]) -> None:
+        """Make a version of the last snapshot; `then` gets it for rollout lanes to pull.
 
-        Rank 0 does it beside whatever the gang does next: it holds all there is to copy, and no collective is left.
+        Each rank with a share does its own beside whatever the gang does next: no collective is left.
         """
-        first = self.lanes[0]
-        report, adapter = self._fleet[first].actor.publish.options(num_returns=2).remote(policy_version)
-        self._calls.start({first: report}, lambda reports: then(reports[first].value, adapter))
+        lanes, places, refs, shards = self.lanes, dict[str, range](), dict[str, ObjectRef](), dict[int, ObjectRef]()
+        for rank, lane in enumerate(lanes[: self._num_shards]):
+            places[lane] = share(self._num_shards, rank=rank, world_size=len(lanes))
+            publish = self._fleet[lane].actor.publish.options(num_returns=1 + len(places[lane]))
+            refs[lane], *own = publish.remote(policy_version)
+            shards.update(zip(places[lane], own, strict=True))
+
+        def finish(reports: Reports) -> None:
+            facts = dict[int, ShardFacts]()
+            for lane, report in reports.items():
+                facts.update(zip(places[lane], report.value, strict=True))
+            in_order = sorted(shards)
+            then(
+                RemoteVersion(
+                    policy_version=policy_version,
+                    facts=tuple(facts[place] for place in in_order),
+                    refs=tuple(shards[place] for place in in_order),
+                )
+            )
+
+        self._calls.start(refs, finish)
 
     def save_checkpoint(
-        self, uri: str, client_state: dict[str, Any], behaviour: ObjectRef | None, then: Callable[[Reports], None]
+        self, uri: str, client_state: dict[str, Any], behaviour: RemoteVersion | None, then: Callable[[Reports], None]
     ) -> None:
-        """`behaviour` is the older adapter to keep beside the weights."""
+        """`behaviour` is the older version to keep beside the weights."""
         refs = {
             lane: self._fleet[lane].actor.save_checkpoint.remote(uri, client_state, behaviour) for lane in self.lanes
         }
         self._calls.start(refs, then)
 
-    def load_checkpoint(self, uri: str, then: Callable[[Restored, ObjectRef], None]) -> None:
-        """`then` gets what came back, and the reference of the older adapter that it may speak of."""
-        pairs = {
-            lane: self._fleet[lane].actor.load_checkpoint.options(num_returns=2).remote(uri) for lane in self.lanes
+    def load_checkpoint(self, uri: str, then: Callable[[dict[str, Any], RemoteVersion | None], None]) -> None:
+        """`then` gets the state that was saved, and the older version that was kept with it."""
+        returns = {
+            lane: self._fleet[lane].actor.load_checkpoint.options(num_returns=1 + self._num_shards).remote(uri)
+            for lane in self.lanes
         }
-        first = self.lanes[0]
-        behaviour = pairs[first][1]
+        _, *shards = returns[self.lanes[0]]
 
         def finish(reports: Reports) -> None:
-            then(reports[first].value, behaviour)
+            restored: Restored = reports[self.lanes[0]].value
+            version = restored.behaviour_version
+            behaviour = None
+            if version is not None:
+                behaviour = RemoteVersion(policy_version=version, facts=restored.behaviour, refs=tuple(shards))
+            then(restored.client_state, behaviour)
 
-        self._calls.start({lane: refs[0] for lane, refs in pairs.items()}, finish)
+        self._calls.start({lane: refs[0] for lane, refs in returns.items()}, finish)
 
-    def export_lora(self, then: Callable[[Reports, bytes], None]) -> None:
-        """`then` also gets the bytes of the LoRA file."""
-        pairs = {lane: self._fleet[lane].actor.export_lora.options(num_returns=2).remote() for lane in self.lanes}
-        content = pairs[self.lanes[0]][1]
-        self._calls.start({lane: refs[0] for lane, refs in pairs.items()}, partial(_with_content, then, content))
+    def export(self, then: Callable[[Reports, dict[str, bytes]], None]) -> None:
+        """`then` also gets the files in diffusers format, by path."""
+        pairs = {lane: self._fleet[lane].actor.export.options(num_returns=2).remote() for lane in self.lanes}
+        files = pairs[self.lanes[0]][1]
+        self._calls.start({lane: refs[0] for lane, refs in pairs.items()}, partial(_with_files, then, files))
 
 
-def _with_content(then: Callable[[Reports, bytes], None], content: ObjectRef, reports: Reports) -> None:
-    then(reports, ray.get(content))
+def _with_files(then: Callable[[Reports, dict[str, bytes]], None], files: ObjectRef, reports: Reports) -> None:
+    then(reports, ray.get(files))

@@ -9,11 +9,11 @@ import numpy as np
 from worker.contracts.run_spec import RunSpec
 from worker.engine.actors.lane import LaneActor
 from worker.engine.actors.reports import CallReport, GenerationReport
+from worker.engine.actors.versions import RemoteVersion
 from worker.engine.emulated.pace import Emulation, Pace
 from worker.engine.emulated.values import (
     NUM_LATENT_VALUES,
     PICTURE_SIDE,
-    EmulatedAdapter,
     EmulatedTrajectories,
     trajectory_seed,
 )
@@ -57,9 +57,10 @@ class EmulatedGenerator(EmulatedLane):
         report = self._report(start, GenerationReport(seeds=seeds, decode_seconds=0.0))
         return report, images, trajectories if key.purpose is Purpose.TRAIN else None
 
-    def pull(self, adapter: EmulatedAdapter) -> CallReport[PullReceipt]:
+    def pull(self, version: RemoteVersion) -> CallReport[PullReceipt]:
         start = time.monotonic()
-        receipt = adapter.pull()
+        (shard,) = version.shards()
+        receipt = shard.pull()
         self._version = receipt.policy_version
         self._pace.keep(start, self.lane, CostKind.PULL)
         return self._report(start, receipt)

@@ -11,9 +11,10 @@ import ray
 from worker.contracts.names import Role
 from worker.contracts.run_spec import RunSpec
 from worker.engine.actors.publishing import PUBLISHING, PUBLISHING_GROUP, take_snapshot
-from worker.engine.actors.reports import AccumulationPlan, AdapterFacts, CallReport, Rendezvous, Restored
+from worker.engine.actors.reports import AccumulationPlan, CallReport, Rendezvous, Restored, ShardFacts
+from worker.engine.actors.versions import RemoteVersion
 from worker.engine.emulated.generating import EmulatedGenerator
-from worker.engine.emulated.values import EmulatedAdapter, EmulatedTrajectories, make_adapter
+from worker.engine.emulated.values import EmulatedShard, EmulatedTrajectories, make_shard
 from worker.engine.errors import MinibatchError
 from worker.engine.types import UpdateStats
 from worker.pipeline.costs import GANG, CostKind
@@ -40,11 +41,11 @@ class EmulatedTrainer(EmulatedGenerator):
         meeting: Rendezvous,
         initial_adapter: str | None,
         prompts: Sequence[str],
-    ) -> CallReport[None]:
+    ) -> CallReport[int]:
         self._spec, self._rank, self._world_size = spec, rank, world_size
         self._open_groups: set[tuple[int, int]] = set()
         self._num_open_pairs = self._num_pairs_total = self._trained_version = 0
-        return self._report(time.monotonic(), None)
+        return self._report(time.monotonic(), 1)
 
     def switch(self, to: Role) -> CallReport[None]:
         start = time.monotonic()
@@ -52,7 +53,7 @@ class EmulatedTrainer(EmulatedGenerator):
         return self._report(start, None)
 
     def accumulate(
-        self, plan: AccumulationPlan, behaviour: EmulatedAdapter | None, *trajectories: EmulatedTrajectories
+        self, plan: AccumulationPlan, behaviour: RemoteVersion | None, *trajectories: EmulatedTrajectories
     ) -> CallReport[UpdateStats]:
         start = time.monotonic()
         self._admit(plan, behaviour, trajectories)
@@ -91,48 +92,48 @@ class EmulatedTrainer(EmulatedGenerator):
         return self._report(start, None)
 
     @ray.method(concurrency_group=PUBLISHING)
-    def publish(self, policy_version: int) -> tuple[CallReport[AdapterFacts], EmulatedAdapter]:
+    def publish(self, policy_version: int) -> tuple[CallReport[tuple[ShardFacts, ...]], EmulatedShard]:
         start = time.monotonic()
-        adapter = make_adapter(policy_version, take_snapshot(self._snapshot, policy_version))
+        shard = make_shard(policy_version, take_snapshot(self._snapshot, policy_version))
         self._snapshot = None
         self._pace.keep(start, GANG, CostKind.PUBLISH)
-        return self._report(start, adapter.facts), adapter
+        return self._report(start, (shard.facts,)), shard
 
     def save_checkpoint(
-        self, uri: str, client_state: dict[str, Any], behaviour: EmulatedAdapter | None
+        self, uri: str, client_state: dict[str, Any], behaviour: RemoteVersion | None
     ) -> CallReport[int]:
         start = time.monotonic()
         if self._rank != 0:
             return self._report(start, 0)
-        version = None if behaviour is None else behaviour.facts.policy_version
+        version = None if behaviour is None else behaviour.policy_version
         content = json.dumps({"client_state": client_state, "behaviour": version})
         with fsspec.open(f"{uri}/{CHECKPOINT_FILE}", "w", auto_mkdir=True) as file:
             file.write(content)
         return self._report(start, len(content))
 
-    def load_checkpoint(self, uri: str) -> tuple[CallReport[Restored], EmulatedAdapter | None]:
+    def load_checkpoint(self, uri: str) -> tuple[CallReport[Restored], EmulatedShard | None]:
         start = time.monotonic()
         with fsspec.open(f"{uri}/{CHECKPOINT_FILE}", "r") as file:
             saved = json.load(file)
         version = saved["behaviour"]
-        behaviour = None if version is None else make_adapter(version, self.emulation.adapter_num_bytes)
-        facts = None if behaviour is None else behaviour.facts
-        restored = Restored(client_state=saved["client_state"], behaviour=facts)
+        behaviour = None if version is None else make_shard(version, self.emulation.adapter_num_bytes)
+        facts = () if behaviour is None else (behaviour.facts,)
+        restored = Restored(client_state=saved["client_state"], behaviour_version=version, behaviour=facts)
         return self._report(start, restored), behaviour if self._rank == 0 else None
 
-    def export_lora(self) -> tuple[CallReport[None], bytes]:
-        return self._report(time.monotonic(), None), b"emulated"
+    def export(self) -> tuple[CallReport[None], dict[str, bytes]]:
+        return self._report(time.monotonic(), None), {"pytorch_lora_weights.safetensors": b"emulated"}
 
     def _admit(
         self,
         plan: AccumulationPlan,
-        behaviour: EmulatedAdapter | None,
+        behaviour: RemoteVersion | None,
         trajectories: Sequence[EmulatedTrajectories],
     ) -> None:
         """Raises `MinibatchError` unless each group comes whole, once, in member order and of the version told."""
         version = self._trained_version - plan.staleness
-        if plan.needs_behaviour and (behaviour is None or behaviour.facts.policy_version != version):
-            raise MinibatchError(f"the gate needs the adapter of version {version}, got {behaviour}")
+        if plan.needs_behaviour and (behaviour is None or behaviour.policy_version != version):
+            raise MinibatchError(f"the gate needs the weights of version {version}, got {behaviour}")
         remaining = iter(trajectories)
         for group in plan.groups:
             fragments = [next(remaining).fragment for _ in range(group.num_fragments)]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from worker.engine.actors.reports import AdapterFacts
+from worker.engine.actors.reports import ShardFacts
 from worker.engine.errors import SyncError
 from worker.engine.types import PullReceipt
 from worker.pipeline.types import Fragment, Purpose
@@ -25,10 +25,11 @@ class EmulatedTrajectories:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EmulatedAdapter:
-    """Stands for `PublishedAdapter`: bytes that differ with the version, with the checksum a puller must reproduce."""
+class EmulatedShard:
+    """Stands for `PublishedShard`: bytes that differ with the version, with the checksum a puller must reproduce."""
 
-    facts: AdapterFacts
+    policy_version: int
+    facts: ShardFacts
     content: np.ndarray
 
     def pull(self) -> PullReceipt:
@@ -36,17 +37,15 @@ class EmulatedAdapter:
         sha256 = _digest(self.content)
         if sha256 != self.facts.sha256:
             raise SyncError(
-                f"policy version {self.facts.policy_version} must read back as sha256 {self.facts.sha256}, got {sha256}"
+                f"policy version {self.policy_version} must read back as sha256 {self.facts.sha256}, got {sha256}"
             )
-        return PullReceipt(
-            policy_version=self.facts.policy_version, num_bound_tensors=self.facts.num_tensors, sha256=sha256
-        )
+        return PullReceipt(policy_version=self.policy_version, num_bound_tensors=len(self.facts.names), sha256=sha256)
 
 
-def make_adapter(policy_version: int, num_bytes: int) -> EmulatedAdapter:
+def make_shard(policy_version: int, num_bytes: int) -> EmulatedShard:
     content = np.frombuffer(np.random.default_rng(policy_version).bytes(num_bytes), dtype=np.uint8)
-    facts = AdapterFacts(policy_version=policy_version, num_tensors=1, num_bytes=num_bytes, sha256=_digest(content))
-    return EmulatedAdapter(facts=facts, content=content)
+    facts = ShardFacts(names=("emulated",), num_bytes=num_bytes, sha256=_digest(content))
+    return EmulatedShard(policy_version=policy_version, facts=facts, content=content)
 
 
 def trajectory_seed(run_seed: int, purpose: Purpose, batch: int, prompt_index: int, member: int) -> int:

@@ -19,8 +19,9 @@ import numpy as np
 import torch
 from diffusers import DiffusionPipeline
 
-from worker.contracts.names import GuidanceKind, ModelFamily
+from worker.contracts.names import GuidanceKind, ModelFamily, Tuning
 from worker.contracts.performance import PerformanceSpec
+from worker.contracts.run_spec import RunSpec
 from worker.contracts.sections import SamplingSpec
 from worker.engine.errors import ModelLoadError
 from worker.engine.models import guidance, parts
@@ -28,9 +29,10 @@ from worker.engine.models.embeddings import EmbeddingShelf, PromptEmbeds
 from worker.engine.models.experts import experts_of
 from worker.engine.models.guidance import Scale
 from worker.engine.models.kernels import use_kernels
-from worker.engine.models.lora import lora_metadata, twin_with_own_lora
+from worker.engine.models.lora import add_lora, lora_metadata
 from worker.engine.models.parts import ALL_PARTS, TEXT_ONLY, Part
 from worker.engine.models.precision import at_least_fp32
+from worker.engine.models.tuning import trained_parameters, twin_of, unfreeze
 from worker.pipeline.decoding import num_decodings
 
 
@@ -69,6 +71,7 @@ class ModelAdapter(ABC):
         self._path = path
         self._embeddings = EmbeddingShelf(device)
         self._performance = PerformanceSpec()
+        self._tuning: Tuning | None = None
 
     @classmethod
     def load(
@@ -86,10 +89,34 @@ class ModelAdapter(ABC):
         )
         return cls(pipeline, path, device, dtype)
 
+    # --- what is trained
+
+    def train(self, spec: RunSpec) -> None:
+        """Make ready what the spec trains: LoRA layers (the same on every lane, from `spec.seed`), or all weights.
+
+        Raises:
+            ModelLoadError: for a LoRA target that matches no layer.
+        """
+        if spec.tuning is Tuning.LORA:
+            add_lora(self.transformer, spec.lora, self.default_lora_targets, seed=spec.seed)
+        else:
+            unfreeze(self.transformer, self.dtype)
+        self._tuning = spec.tuning
+
+    @property
+    def trained(self) -> dict[str, torch.nn.Parameter]:
+        """What `train` made ready, by name; in a twin, its frozen copies."""
+        assert self._tuning is not None, "asked for after `train`"
+        return trained_parameters(self.transformer, self._tuning, self.dtype)
+
     def twin(self) -> Self:
-        """The same model once more: LoRA weights of its own, frozen; all else, prompt embeddings too, is shared."""
+        """The same model once more: trained tensors of its own, frozen; all else, prompt embeddings too, is shared."""
+        return self.around(twin_of(self.transformer, self.trained))
+
+    def around(self, transformer: torch.nn.Module) -> Self:
+        """The same model on another transformer like its own."""
         other = copy.copy(self)
-        other.transformer = twin_with_own_lora(self.transformer)
+        other.transformer = transformer
         other.use_kernels(self._performance)
         return other
 

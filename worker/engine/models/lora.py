@@ -1,13 +1,7 @@
-"""The trainable part: LoRA layers on a frozen transformer, and their tensors by peft's own names.
+"""LoRA layers on a frozen transformer, and their tensors by peft's own names."""
 
-Everything that trains, publishes, binds, checkpoints or exports goes through `lora_parameters`, so all of them mean
-the same tensors under the same names.
-"""
-
-import copy
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from itertools import chain
 from typing import Any
 
 import torch
@@ -52,21 +46,6 @@ def lora_parameters(transformer: torch.nn.Module) -> dict[str, torch.nn.Paramete
         if ".lora_" in name and name.endswith(suffix)
     }
     return dict(sorted(found.items()))
-
-
-def twin_with_own_lora(transformer: torch.nn.Module) -> torch.nn.Module:
-    """A second module tree over the same base storage, whose LoRA parameters are frozen copies.
-
-    To be made before anything hooks into the first one's parameters.
-    """
-    own = {id(parameter) for parameter in lora_parameters(transformer).values()}
-    tensors = chain(transformer.parameters(), transformer.buffers())
-    # What is in the memo already, `deepcopy` takes as it is.
-    shared: dict[int, Any] = {id(tensor): tensor for tensor in tensors if id(tensor) not in own}
-    twin = copy.deepcopy(transformer, shared)
-    for parameter in lora_parameters(twin).values():
-        parameter.requires_grad_(False)
-    return twin
 
 
 def lora_metadata(transformer: torch.nn.Module) -> dict[str, Any]:

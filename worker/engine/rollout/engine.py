@@ -7,6 +7,7 @@ is the same, and so are the bits. A fragment never mixes versions: `pull` is cal
 
 import time
 from collections.abc import Mapping
+from enum import Enum, auto
 from typing import Self
 
 import torch
@@ -18,33 +19,42 @@ from worker.engine.errors import NonFiniteError, SyncError
 from worker.engine.models.base import Conditioning, ModelAdapter
 from worker.engine.models.determinism import apply_determinism
 from worker.engine.models.embeddings import PromptEmbeds
-from worker.engine.models.lora import add_lora
 from worker.engine.models.parts import ALL_PARTS, WITHOUT_TEXT
 from worker.engine.models.registry import load_model
 from worker.engine.rollout.kernel import SdeKernel
 from worker.engine.rollout.noise import initial_noise, trajectory_seed
 from worker.engine.rollout.sampler import Transitions, sample_ode, sample_sde
-from worker.engine.sync.adapter import bind
+from worker.engine.sync.binding import bind
 from worker.engine.types import (
     GeneratedFragment,
     GenerationRequest,
-    PublishedAdapter,
+    PublishedVersion,
     PullReceipt,
     Trajectories,
 )
 from worker.pipeline.types import Fragment, Purpose
 
 
+class _Bound(Enum):
+    """What the live modules hold of the version that was pulled."""
+
+    NOTHING = auto()
+    DRAWING = auto()
+    """What draws training data."""
+    EVALUATED = auto()
+    """What evaluation and requested samples are drawn with."""
+
+
 class RolloutEngine:
     """Useless until the first `pull`."""
 
     def __init__(self, spec: RunSpec, model: ModelAdapter) -> None:
-        """`model` has the spec's LoRA layers, which nobody else may write to."""
+        """`model` holds what the spec trains, which nobody else may write to."""
         self._spec = spec
         self._model = model
-        self._version: int | None = None
-        self._pulled: PublishedAdapter | None = None
-        self._holds_evaluated = False
+        self._pulled: PublishedVersion | None = None
+        self._bound = _Bound.NOTHING
+        self._has_evaluated = spec.evaluates_apart
         sampling = spec.sampling
         self._eval_sigmas = self._sigmas(sampling.num_eval_denoising_steps)
         self._kernel = SdeKernel.of(sampling, self._sigmas(sampling.num_denoising_steps))
@@ -68,23 +78,27 @@ class RolloutEngine:
             embeddings=embeddings,
             performance=spec.performance,
         )
-        add_lora(model.transformer, spec.lora, model.default_lora_targets, seed=spec.seed)
+        model.train(spec)
         return cls(spec, model)
 
     @property
     def policy_version(self) -> int | None:
-        """The version bound; `None` before the first `pull`."""
-        return self._version
+        """The version pulled; `None` before the first `pull`."""
+        return None if self._pulled is None else self._pulled.policy_version
 
-    def pull(self, adapter: PublishedAdapter) -> PullReceipt:
+    def pull(self, version: PublishedVersion) -> PullReceipt:
         """Bind a published version and read it back from the live modules. Raises `SyncError`.
 
         After a failed pull no version counts as bound: the weights may be half of each.
         """
-        self._version, self._holds_evaluated = None, False
-        receipt = bind(self._model.transformer, adapter)
-        self._version, self._pulled = adapter.policy_version, adapter
+        self._pulled, self._bound = None, _Bound.NOTHING
+        receipt = bind(self._model.trained, version)
+        self._pulled, self._bound = version, _Bound.DRAWING
         return receipt
+
+    def weights_lost(self) -> None:
+        """To be called where the memory of what was pulled was lent to others: it is bound again when needed."""
+        self._bound = _Bound.NOTHING
 
     def generate(self, request: GenerationRequest) -> GeneratedFragment:
         """Draw one fragment: for training as the algorithm wants its group, otherwise by ODE on the evaluation's
@@ -95,10 +109,10 @@ class RolloutEngine:
             NonFiniteError: naming the first member whose latents are not finite; as pixels they would look black.
         """
         fragment = request.fragment
-        if fragment.policy_version != self._version:
+        if fragment.policy_version != self.policy_version:
             raise SyncError(
                 f"fragment {fragment.key} wants policy version {fragment.policy_version}, "
-                f"but {self._version} is bound: pull it first"
+                f"but {self.policy_version} is bound: pull it first"
             )
         started = time.perf_counter()
         self._hold_for(fragment.key.purpose)
@@ -118,13 +132,14 @@ class RolloutEngine:
         )
 
     def _hold_for(self, purpose: Purpose) -> None:
-        """Bind the adapter of the pulled version that `purpose` is drawn with, where there are two."""
-        assert self._pulled is not None, "a version is bound"
-        evaluated = self._pulled.evaluated
-        if evaluated is None or (purpose is not Purpose.TRAIN) is self._holds_evaluated:
-            return
-        bind(self._model.transformer, self._pulled if self._holds_evaluated else evaluated)
-        self._holds_evaluated = not self._holds_evaluated
+        """Bind what `purpose` is drawn with, if the live modules hold something else."""
+        assert self._pulled is not None, "a version was pulled"
+        is_evaluated = self._has_evaluated and purpose is not Purpose.TRAIN
+        wanted = _Bound.EVALUATED if is_evaluated else _Bound.DRAWING
+        if wanted is not self._bound:
+            self._bound = _Bound.NOTHING
+            bind(self._model.trained, self._pulled, evaluated=is_evaluated)
+            self._bound = wanted
 
     def _draw(self, request: GenerationRequest) -> tuple[torch.Tensor, Trajectories | None, tuple[int, ...]]:
         fragment, sampling = request.fragment, self._spec.sampling

@@ -59,6 +59,7 @@ class ArtifactUploader:
         self._closing = threading.Event()
         self._failure: BaseException | None = None
         self._thread = threading.Thread(target=self._work, name="artifacts", daemon=True)
+        self._num_read = 0
         self.num_failed = 0
         self.num_dropped = 0
 
@@ -102,11 +103,14 @@ class ArtifactUploader:
         if self._failure is not None:
             raise self._failure
 
-    def drain(self, timeout_seconds: float) -> bool:
-        """Wait until every parcel is dealt with. False when time ran out or the thread has ended."""
-        deadline = time.monotonic() + timeout_seconds
+    def drain(self, stall_seconds: float) -> bool:
+        """Wait until every parcel is dealt with. False when no file was dealt with for so long, or the thread has
+        ended."""
+        num_seen, deadline = -1, 0.0
         with self._changed:
             while (self._parcels or self._is_busy) and self._failure is None:
+                if self._num_read != num_seen:
+                    num_seen, deadline = self._num_read, time.monotonic() + stall_seconds
                 remaining = deadline - time.monotonic()
                 if remaining <= 0:
                     return False
@@ -145,6 +149,9 @@ class ArtifactUploader:
     def _deliver(self, file: ArtifactFile) -> Receipt | None:
         """PUT one file, with bounded tries; `None` when it was given up, and counted."""
         content = file.read()
+        with self._changed:
+            self._num_read += 1
+            self._changed.notify_all()
         digest = hashlib.sha256(content).hexdigest()
         path = ARTIFACT_PATH.format(run=self._run_id, attempt=self._attempt, path=quote(file.path))
         for num_tries in range(1, MAX_TRIES + 1):

@@ -9,44 +9,36 @@ import torch
 
 from worker.engine.errors import SyncError
 from worker.engine.models.base import Conditioning, ModelAdapter
-from worker.engine.models.lora import lora_parameters
-from worker.engine.sync.adapter import bind
-from worker.engine.trainer.sharding import gathered
-from worker.engine.types import GroupBatch, PublishedAdapter
+from worker.engine.sync.binding import bind
+from worker.engine.types import GroupBatch, PublishedVersion
 
 
 class BehaviourPolicy:
-    """Shares the base with the model it is made from, which nothing may have hooked into yet."""
-
     def __init__(self, model: ModelAdapter) -> None:
-        self._model = model.twin()
+        """`model` is a frozen copy of the trained one, which nobody else writes to."""
+        self._model = model
         self._held: str | None = None
 
-    @property
-    def transformer(self) -> torch.nn.Module:
-        return self._model.transformer
-
-    def hold(self, adapter: PublishedAdapter, groups: Iterable[GroupBatch]) -> None:
+    def hold(self, version: PublishedVersion, groups: Iterable[GroupBatch]) -> None:
         """Bind the version that drew `groups`, unless it is held already.
 
         Raises:
             SyncError: when a trajectory is of another version, or as a pull does.
         """
         versions = {fragment.fragment.policy_version for group in groups for fragment in group.trajectories}
-        if versions != {adapter.policy_version}:
+        if versions != {version.policy_version}:
             raise SyncError(
-                f"the behaviour adapter must be of the version that drew the batch, got {adapter.policy_version} for "
-                f"trajectories of {', '.join(str(version) for version in sorted(versions))}"
+                f"the behaviour policy must be of the version that drew the batch, got {version.policy_version} for "
+                f"trajectories of {', '.join(str(found) for found in sorted(versions))}"
             )
-        if self._held != adapter.sha256:
-            self.take(adapter)
-            self._held = adapter.sha256
+        if self._held != version.sha256:
+            self.take(version)
+            self._held = version.sha256
 
-    def take(self, adapter: PublishedAdapter) -> None:
-        """Bind any adapter, of whatever version."""
+    def take(self, version: PublishedVersion) -> None:
+        """Bind any version."""
         self._held = None
-        with gathered(lora_parameters(self.transformer).values(), written=True):
-            bind(self.transformer, adapter)
+        bind(self._model.trained, version)
 
     def velocity(self, latents: torch.Tensor, sigmas: torch.Tensor, conditioning: Conditioning) -> torch.Tensor:
         """(N, ...) fp32."""

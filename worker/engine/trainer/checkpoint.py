@@ -1,10 +1,10 @@
 """Resumable checkpoints under any fsspec URL, whole or not there at all.
 
 ```text
-<uri>/state/…                DeepSpeed: LoRA weights and each rank's optimizer partition
-<uri>/random-<rank>.pt       random states of one rank
-<uri>/behaviour.safetensors  the adapter that the next batch had begun on, where that is older than the weights
-<uri>/complete.json          written last; without it the checkpoint does not exist
+<uri>/state/…                        DeepSpeed: trained weights and each rank's optimizer partition
+<uri>/random-<rank>.pt               random states of one rank
+<uri>/behaviour-<shard>.safetensors  the version that the next batch had begun on, where that is older than the weights
+<uri>/complete.json                  written last; without it the checkpoint does not exist
 ```
 
 On a file system all ranks write into `<uri>.partial`, which is renamed when complete; elsewhere each rank writes to
@@ -26,14 +26,14 @@ from safetensors.torch import load as load_tensors
 from safetensors.torch import save_file
 
 from worker.engine.errors import CheckpointError
-from worker.engine.sync.adapter import publish
+from worker.engine.sync.publishing import publish
 from worker.engine.trainer import random_state
-from worker.engine.types import PublishedAdapter
+from worker.engine.types import PublishedShard, PublishedVersion
 
 TAG = "state"
 MARKER = "complete.json"
-BEHAVIOUR_FILE = "behaviour.safetensors"
-FORMAT = 2
+BEHAVIOUR = "behaviour-"
+FORMAT = 3
 
 
 def save(
@@ -43,7 +43,7 @@ def save(
     rank: int,
     world_size: int,
     *,
-    behaviour: PublishedAdapter | None = None,
+    behaviour: PublishedVersion | None = None,
 ) -> int:
     """Write one checkpoint; entered by every rank. Returns the bytes this rank wrote."""
     filesystem, target = fsspec.core.url_to_fs(uri)
@@ -52,13 +52,12 @@ def save(
         "world_size": world_size,
         "zero_stage": engine.zero_optimization_stage(),
         "client_state": client_state,
-        "behaviour": behaviour and {"policy_version": behaviour.policy_version, "sha256": behaviour.sha256},
     }
     with _staging(filesystem, target, rank) as folder:
         engine.save_checkpoint(str(folder), tag=TAG, save_latest=False, exclude_frozen_parameters=True)
         torch.save(random_state.capture(), folder / _random_file(rank))
         if behaviour is not None and rank == 0:
-            save_file(behaviour.tensors, folder / BEHAVIOUR_FILE)
+            marker["behaviour"] = _write_behaviour(behaviour, folder)
         own = _own_files(folder, rank, shared=isinstance(filesystem, LocalFileSystem))
         num_bytes = sum(file.stat().st_size for file in own)
         if not isinstance(filesystem, LocalFileSystem):
@@ -95,23 +94,43 @@ def load(engine: Any, uri: str, rank: int, world_size: int) -> dict[str, Any]:
     return client_state
 
 
-def load_behaviour(uri: str) -> PublishedAdapter | None:
-    """The older adapter kept in a checkpoint; `None` where the next batch had not begun on one.
+def load_behaviour(uri: str) -> tuple[PublishedShard, ...]:
+    """The shards of the older version kept in a checkpoint; none where the next batch had not begun on one.
 
     Raises:
-        CheckpointError: when the checkpoint is incomplete or the adapter is not what was published.
+        CheckpointError: when the checkpoint is incomplete or a shard is not what was published.
     """
     filesystem, source = fsspec.core.url_to_fs(uri)
-    kept = _read_marker(filesystem, source, uri)["behaviour"]
-    if kept is None:
-        return None
-    adapter = publish(load_tensors(filesystem.cat_file(f"{source}/{BEHAVIOUR_FILE}")), kept["policy_version"])
-    if adapter.sha256 != kept["sha256"]:
-        raise CheckpointError(
-            f"{BEHAVIOUR_FILE} of {uri} must have sha256 {kept['sha256']}, got {adapter.sha256}: "
-            "it was damaged after it was written"
+    kept = _read_marker(filesystem, source, uri).get("behaviour")
+    return (
+        ()
+        if kept is None
+        else tuple(
+            _read_shard(filesystem, f"{source}/{_behaviour_file(place)}", kept["policy_version"], sha256)
+            for place, sha256 in enumerate(kept["sha256"])
         )
-    return adapter
+    )
+
+
+def _write_behaviour(behaviour: PublishedVersion, folder: Path) -> dict[str, Any]:
+    found = []
+    for place, shard in enumerate(behaviour.shards()):
+        save_file(shard.tensors, folder / _behaviour_file(place))
+        found.append(shard.sha256)
+    return {"policy_version": behaviour.policy_version, "sha256": found}
+
+
+def _read_shard(filesystem: Any, path: str, policy_version: int, sha256: str) -> PublishedShard:
+    shard = publish(load_tensors(filesystem.cat_file(path)), policy_version)
+    if shard.sha256 != sha256:
+        raise CheckpointError(
+            f"{path} must have checksum {sha256}, got {shard.sha256}: it was damaged after it was written"
+        )
+    return shard
+
+
+def _behaviour_file(place: int) -> str:
+    return f"{BEHAVIOUR}{place:05d}.safetensors"
 
 
 @contextmanager
@@ -146,7 +165,7 @@ def _own_files(folder: Path, rank: int, *, shared: bool) -> list[Path]:
         return files
     shards = {f"zero_pp_rank_{rank}_", _random_file(rank)}
     if rank == 0:
-        shards |= {"mp_rank_00_model", BEHAVIOUR_FILE}
+        shards |= {"mp_rank_00_model", BEHAVIOUR}
     return [file for file in files if any(file.name.startswith(shard) for shard in shards)]
 
 

@@ -17,15 +17,16 @@ from worker.contracts.run_spec import RunSpec
 FOLDER = Path(__file__).parent / "configurations"
 """A link to `deploy/deepspeed`: a job brings the package `worker` along and nothing else."""
 MIN_BUCKET_NUMEL = 1024
+MAX_BUCKET_NUMEL = 200_000_000
 
 logging.getLogger("DeepSpeed").setLevel(logging.WARNING)
 
 
 def deepspeed_config(spec: RunSpec, num_trainable: int) -> dict[str, Any]:
-    """The configuration for `num_trainable` elements (all fp32)."""
+    """The configuration for `num_trainable` elements."""
     config: dict[str, Any] = json.loads((FOLDER / f"{spec.deepspeed.config.value}.json").read_text())
-    # One bucket that just fits: DeepSpeed allocates it at every backward, by default 2 GB of it.
-    bucket = max(num_trainable, MIN_BUCKET_NUMEL)
+    # One bucket that just fits a LoRA: DeepSpeed allocates it at every backward, by default 2 GB of it.
+    bucket = min(max(num_trainable, MIN_BUCKET_NUMEL), MAX_BUCKET_NUMEL)
     config["zero_optimization"] |= {"reduce_bucket_size": bucket, "allgather_bucket_size": bucket}
     for path, value in spec.deepspeed.overriding.items():
         *sections, name = path.split(".")

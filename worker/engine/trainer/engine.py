@@ -2,7 +2,7 @@
 
 ```text
 accumulate(groups) ─► units ─► this rank's micro-batches ─► learner ─► loss ─► backward    (any number of times)
-commit()           ─► reduce over ranks ─► clip ─► AdamW on the LoRA weights               (one optimizer step)
+commit()           ─► reduce over ranks ─► clip ─► AdamW on what is trained                (one optimizer step)
 abort()            ─► open gradients dropped; weights and optimizer as before
 switch(to)         ─► a lent rank's `generator` draws on a twin of the model; none of the above notices
 ```
@@ -18,27 +18,32 @@ import deepspeed
 import torch
 from deepspeed.runtime.base_optimizer import ZeROOptimizer
 
-from worker.contracts.names import Role
+from worker.contracts.names import Role, Tuning
 from worker.contracts.run_spec import RunSpec
 from worker.engine.errors import NonFiniteError, SyncError
 from worker.engine.models.determinism import apply_determinism
 from worker.engine.models.embeddings import PromptEmbeds
-from worker.engine.sync.adapter import publish
+from worker.engine.models.partitions import whole_numel
+from worker.engine.sync.publishing import publish
+from worker.engine.sync.shards import LoadedVersion
+from worker.engine.sync.shares import share
 from worker.engine.trainer import checkpoint
 from worker.engine.trainer.deepspeed_config import build_optimizer, deepspeed_config
+from worker.engine.trainer.export import write_untrained
 from worker.engine.trainer.gradients import drop_gradients, step_optimizer
 from worker.engine.trainer.learner import HeldGroup, build_learner
 from worker.engine.trainer.loan import Loan
 from worker.engine.trainer.minibatch import OpenMinibatch
-from worker.engine.trainer.policy import TrainedPolicy
+from worker.engine.trainer.policies import Policies
+from worker.engine.trainer.policy import Copies, TrainedPolicy
 from worker.engine.trainer.replay import Gate
 from worker.engine.trainer.tally import Tally
-from worker.engine.types import GroupBatch, PublishedAdapter, UpdateStats
+from worker.engine.types import GroupBatch, PublishedVersion, UpdateStats
 from worker.pipeline.packing import MicroBatch, spread
 
 
 class TrainerEngine:
-    """LoRA on a frozen base under DeepSpeed ZeRO 0 to 3. `init_process_group` must have been called."""
+    """LoRA or all weights under DeepSpeed ZeRO 0 to 3. `init_process_group` must have been called."""
 
     def __init__(
         self,
@@ -49,7 +54,7 @@ class TrainerEngine:
         device: str | torch.device | None = None,
         embeddings: Mapping[str, PromptEmbeds] | None = None,
     ) -> None:
-        """Load the base, add the LoRA (the same on every rank, from `spec.seed`), wrap it in DeepSpeed.
+        """Load the base, make ready what is trained (the same on every rank), wrap it in DeepSpeed.
 
         Text encoders are loaded only where no `embeddings` of the run's prompts are given.
         """
@@ -65,24 +70,31 @@ class TrainerEngine:
             model=self._policy.module,
             model_parameters=trained,
             optimizer=build_optimizer(spec, trained),
-            config=deepspeed_config(spec, sum(parameter.numel() for parameter in trained)),
+            config=deepspeed_config(spec, sum(whole_numel(parameter) for parameter in trained)),
             dist_init_required=False,
         )
         # Stage 0 is reduced in `commit`, where the norm is checked before the step.
         self._engine.enable_backward_allreduce = bool(spec.deepspeed.zero_stage)
-        self._learner = build_learner(
-            spec, self._model, self._engine, self._behaviour, lambda: int(self._engine.global_steps)
+        policies = Policies(
+            model=self._model, velocity=self._engine, second=self._behaviour, reference=self._policy.reference
         )
+        self._learner = build_learner(spec, policies, lambda: int(self._engine.global_steps))
         self._loan = Loan(spec, self._policy, self._engine)
         self._open = OpenMinibatch(spec.algebra)
 
-    def initial_adapter(self) -> PublishedAdapter:
-        """Policy version 0: what a fresh LoRA (or the one loaded by `load_adapter`) holds."""
-        return self.adapter(0)
+    @property
+    def num_shards(self) -> int:
+        """Of a published version, over all ranks."""
+        return len(self._policy.shards)
 
-    def load_adapter(self, adapter: PublishedAdapter) -> None:
+    @property
+    def own_shards(self) -> range:
+        """The places of those that this rank publishes."""
+        return share(self.num_shards, rank=self._rank, world_size=self._world_size)
+
+    def load_version(self, version: PublishedVersion) -> None:
         """Start from published weights instead of fresh ones. Raises `SyncError` as a pull does."""
-        self._policy.bind(adapter)
+        self._policy.bind(version)
         if isinstance(self._engine.optimizer, ZeROOptimizer):
             self._engine.optimizer.refresh_fp32_params()
 
@@ -101,7 +113,7 @@ class TrainerEngine:
         num_pairs_total: int,
         fresh: bool,
         staleness: int = 0,
-        behaviour: PublishedAdapter | None = None,
+        behaviour: PublishedVersion | None = None,
     ) -> UpdateStats:
         """Forward and backward over complete groups; gradients stay open until `commit` or `abort`.
 
@@ -110,7 +122,7 @@ class TrainerEngine:
             num_pairs_total: pairs of the whole mini-batch over all ranks, the same in each call of it.
             fresh: no optimizer step was taken on this batch yet: the replay gate may be judged on the result.
             staleness: the version being trained − the version that drew the groups.
-            behaviour: the adapter that drew them; needed where they are fresh and stale.
+            behaviour: the version that drew them; needed where they are fresh and stale.
 
         Returns:
             Sums over this rank's own share of the pairs.
@@ -167,18 +179,19 @@ class TrainerEngine:
         drop_gradients(self._engine, self._parameters)
         self._open.close()
 
-    def snapshot(self) -> dict[str, torch.Tensor]:
-        """A copy of the current weights, to be published while training goes on."""
-        return self._policy.snapshot()
+    def snapshot(self) -> Copies:
+        """A copy of this rank's share of the current weights, to be published while training goes on."""
+        return self._policy.snapshot(self.own_shards)
 
-    def adapter(self, policy_version: int) -> PublishedAdapter:
-        """The current weights under a version number, for whoever has the time to wait for it."""
-        return publish(self.snapshot(), policy_version)
+    def version(self, policy_version: int) -> LoadedVersion:
+        """All current weights under a version number, on every rank: for whoever has the time and room for it."""
+        copies = self._policy.snapshot(range(self.num_shards))
+        return LoadedVersion(held=tuple(publish(copies[place], policy_version) for place in sorted(copies)))
 
-    def save_checkpoint(self, uri: str, client_state: dict[str, Any], behaviour: PublishedAdapter | None = None) -> int:
-        """LoRA weights, optimizer, random states and `client_state` (plain JSON values) under an fsspec URL.
+    def save_checkpoint(self, uri: str, client_state: dict[str, Any], behaviour: PublishedVersion | None = None) -> int:
+        """Trained weights, optimizer, random states and `client_state` (plain JSON values) under an fsspec URL.
 
-        `behaviour` is kept beside them: the older adapter that the next batch has begun on.
+        `behaviour` is kept beside them: the older version that the next batch has begun on.
 
         Returns:
             Bytes this rank wrote.
@@ -198,11 +211,20 @@ class TrainerEngine:
         self._policy.restored()
         return client_state
 
-    def export_lora(self, path: str) -> None:
-        """Rank 0 writes `pytorch_lora_weights.safetensors` into folder `path`, for `load_lora_weights`."""
-        exported = self._policy.exported()
+    def export(self, folder: str) -> None:
+        """Rank 0 writes what users download in diffusers format.
+
+        A LoRA: `pytorch_lora_weights.safetensors`, for `load_lora_weights`. All weights: a folder for each transformer
+        with what is not in the published shards, see `write_untrained`.
+        """
+        if self._spec.tuning is Tuning.LORA:
+            exported = self._policy.exported()
+            if self._rank == 0:
+                self._model.save_lora(folder, publish(exported, 0).tensors)
+            return
+        untrained = self._policy.untrained()
         if self._rank == 0:
-            self._model.save_lora(path, publish(exported, 0).tensors)
+            write_untrained(folder, self._model.transformer, untrained)
 
     def _share(self, groups: Sequence[int]) -> list[MicroBatch]:
         """What this rank goes through for these groups."""
@@ -210,7 +232,7 @@ class TrainerEngine:
             self._spec.algebra, groups, rank=self._rank, world_size=self._world_size, tsp=self._spec.pipeline.tsp
         )
 
-    def _gate(self, groups: Sequence[GroupBatch], behaviour: PublishedAdapter | None, staleness: int) -> Gate:
+    def _gate(self, groups: Sequence[GroupBatch], behaviour: PublishedVersion | None, staleness: int) -> Gate:
         if not self._spec.algorithm.needs.log_probs:
             return Gate.OFF
         if not staleness:

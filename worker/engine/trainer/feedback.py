@@ -19,12 +19,12 @@ from worker.contracts.algorithms import AlgorithmNeeds
 from worker.contracts.run_spec import RunSpec
 from worker.engine.algorithms.base import Feedback, JudgedSamples
 from worker.engine.algorithms.reward_flow import penalty
-from worker.engine.models.base import Conditioning, ModelAdapter
-from worker.engine.models.lora import lora_disabled
+from worker.engine.models.base import Conditioning
 from worker.engine.reward.differentiable import DifferentiableSum
 from worker.engine.rollout.sde import ode_step
 from worker.engine.trainer.pairs import check_group
-from worker.engine.trainer.replay import Gate, Replayed, Velocity
+from worker.engine.trainer.policies import Policies
+from worker.engine.trainer.replay import Gate, Replayed
 from worker.engine.types import GroupBatch
 from worker.pipeline.packing import MicroBatch
 
@@ -49,15 +49,13 @@ class StartedGroup:
 
 
 class FeedbackLearner:
-    def __init__(
-        self, model: ModelAdapter, velocity: Velocity, algorithm: Feedback, needs: AlgorithmNeeds, spec: RunSpec
-    ) -> None:
-        self._model = model
-        self._velocity = velocity
+    def __init__(self, policies: Policies, algorithm: Feedback, needs: AlgorithmNeeds, spec: RunSpec) -> None:
+        self._policies = policies
+        self._model = policies.model
         self._algorithm = algorithm
         self._needs = needs
         self._sampling = spec.sampling
-        self._rewards = DifferentiableSum(spec.trained_rewards, model.device)
+        self._rewards = DifferentiableSum(spec.trained_rewards, policies.model.device)
 
     def conditioning(self, prompt: str) -> Conditioning:
         return self._model.conditioning(prompt, self._sampling, training=True)
@@ -89,7 +87,7 @@ class FeedbackLearner:
         penalties = []
         for sigma, sigma_next in pairwise(path):
             sigmas = sigma.expand(len(sample))
-            velocity = self._velocity(sample, sigmas, conditioning)
+            velocity = self._policies.velocity(sample, sigmas, conditioning)
             if self._needs.reference:
                 penalties.append(penalty(velocity, self._reference(sample, sigmas, conditioning), sigmas))
             sample = ode_step(velocity, sample, sigma, sigma_next).next_sample
@@ -102,8 +100,8 @@ class FeedbackLearner:
 
     @torch.no_grad()
     def _reference(self, sample: torch.Tensor, sigmas: torch.Tensor, conditioning: Conditioning) -> torch.Tensor:
-        with lora_disabled(self._model.transformer):
-            return self._model.predict_velocity(sample.detach(), sigmas, conditioning)
+        assert self._policies.reference is not None, "made wherever the algorithm needs it"
+        return self._policies.reference.velocity(sample.detach(), sigmas, conditioning)
 
     def _pixels(self, clean: torch.Tensor) -> torch.Tensor:
         sampling = self._sampling

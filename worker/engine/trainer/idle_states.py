@@ -7,7 +7,7 @@ trained ones change nothing, and what DeepSpeed holds, it holds afterwards. Nobo
 
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,7 +25,7 @@ class Moved:
 
 
 class IdleStates:
-    """Of one DeepSpeed engine: optimizer state, master weights and gradients; the frozen base too where asked."""
+    """Of one DeepSpeed engine: optimizer state, master weights and gradients; weights too where asked."""
 
     def __init__(self, engine: Any, module: torch.nn.Module) -> None:
         """`module` is what the engine trains, with the base below it."""
@@ -39,10 +39,11 @@ class IdleStates:
     def are_away(self) -> bool:
         return bool(self._away)
 
-    def offload(self, *, with_base: bool = False) -> Moved:
-        """To the host, what is not there yet. Trained weights stay; the frozen base goes `with_base`."""
+    def offload(self, *, with_base: bool = False, with_trained: bool = False) -> Moved:
+        """To the host, what is not there yet; frozen weights `with_base`, trained ones `with_trained`."""
         start = time.perf_counter()
-        found = [storage for storage in self._storages(with_base) if _is_movable(storage)]
+        going = [p for p in self._parameters if (with_trained if p.requires_grad else with_base)]
+        found = [storage for storage in self._storages(going) if _is_movable(storage)]
         moved = [(storage, self._host_buffer(storage.nbytes())) for storage in found]
         for storage, host in moved:
             host.copy_(_bytes_of(storage), non_blocking=True)
@@ -67,16 +68,16 @@ class IdleStates:
         self._away = []
         return Moved(num_bytes, time.perf_counter() - start)
 
-    def _storages(self, with_base: bool) -> Iterator[torch.UntypedStorage]:
-        """Each once."""
+    def _storages(self, going: Sequence[torch.nn.Parameter]) -> Iterator[torch.UntypedStorage]:
+        """Each once, weights only where they are `going`."""
+        gone = {id(parameter) for parameter in going}
         kept = {
             tensor.untyped_storage().data_ptr()
             for parameter in self._parameters
-            if parameter.requires_grad or not with_base
+            if id(parameter) not in gone
             for tensor in _weights_of(parameter)
         }
-        base = (parameter for parameter in self._parameters if with_base and not parameter.requires_grad)
-        found = [*reachable_tensors(self._engine.optimizer), *(tensor for one in base for tensor in _weights_of(one))]
+        found = [*reachable_tensors(self._engine.optimizer), *(tensor for one in going for tensor in _weights_of(one))]
         found += [parameter.grad for parameter in self._parameters if parameter.grad is not None]
         for tensor in found:
             storage = tensor.untyped_storage()

@@ -6,11 +6,11 @@ from typing import Any, Protocol
 from worker.contracts.run_spec import RunSpec
 from worker.engine.algorithms.base import Feedback, ForwardProcess, PolicyGradient, Preference
 from worker.engine.algorithms.registry import build_algorithm
-from worker.engine.models.base import Conditioning, ModelAdapter
-from worker.engine.trainer.behaviour import BehaviourPolicy
+from worker.engine.models.base import Conditioning
 from worker.engine.trainer.feedback import FeedbackLearner
 from worker.engine.trainer.noised import PreferenceLearner, SampleLearner
-from worker.engine.trainer.replay import Gate, Replayed, Replayer, Velocity
+from worker.engine.trainer.policies import Policies
+from worker.engine.trainer.replay import Gate, Replayed, Replayer
 from worker.engine.types import GroupBatch
 from worker.pipeline.packing import MicroBatch
 
@@ -51,33 +51,24 @@ class Learner(Protocol):
         ...
 
 
-def build_learner(
-    spec: RunSpec,
-    model: ModelAdapter,
-    velocity: Velocity,
-    second: BehaviourPolicy | None,
-    num_optimizer_steps: Callable[[], int],
-) -> Learner:
+def build_learner(spec: RunSpec, policies: Policies, num_optimizer_steps: Callable[[], int]) -> Learner:
     """What the spec's algorithm needs, and nothing else.
 
     Args:
         spec: the run's.
-        model: the one that is trained.
-        velocity: its policy, as DeepSpeed wraps it.
-        second: the older policy, where staleness or the algorithm asks for one.
+        policies: those of this rank.
         num_optimizer_steps: taken so far; they seed the noise of the forward process.
     """
     algorithm: Any = build_algorithm(spec)
     needs = spec.algorithm.needs
     if needs.log_probs:
         gradient: PolicyGradient = algorithm
-        return Replayer(model, velocity, gradient, needs, spec.sampling, second)
+        return Replayer(policies, gradient, needs, spec.sampling)
     if needs.differentiable_reward:
         feedback: Feedback = algorithm
-        return FeedbackLearner(model, velocity, feedback, needs, spec)
-    num_preferences = spec.algebra.num_trained_members
-    if num_preferences is None:
+        return FeedbackLearner(policies, feedback, needs, spec)
+    if spec.algebra.num_trained_members is None:
         forward: ForwardProcess = algorithm
-        return SampleLearner(model, velocity, forward, second, spec, num_optimizer_steps)
+        return SampleLearner(policies, forward, spec, num_optimizer_steps)
     preference: Preference = algorithm
-    return PreferenceLearner(model, velocity, preference, spec, num_optimizer_steps)
+    return PreferenceLearner(policies, preference, spec, num_optimizer_steps)

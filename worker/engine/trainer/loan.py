@@ -1,7 +1,8 @@
 """A trainer rank's turn from training to generation and back.
 
 ```text
-to generation ─► idle state to the host ─► ZeRO 3: twin filled ─► ZeRO 3: the rank's part of the base to the host
+to generation ─► idle state to the host ─► twin filled ─► to the host: trained weights, if they are all weights;
+                                                          in ZeRO 3 the rank's part of the base
 to training   ─► twin emptied ─► everything back in place, bit for bit
 ```
 
@@ -11,7 +12,7 @@ To the host only where the spec asks for it. In ZeRO 3 filling the twin is a col
 import logging
 from typing import Any
 
-from worker.contracts.names import Role
+from worker.contracts.names import Role, Tuning
 from worker.contracts.run_spec import RunSpec
 from worker.engine.errors import LendingError
 from worker.engine.trainer.idle_states import IdleStates
@@ -26,7 +27,9 @@ class Loan:
     def __init__(self, spec: RunSpec, policy: TrainedPolicy, engine: Any) -> None:
         """`engine` is DeepSpeed's, around the policy's module."""
         self._policy = policy
-        self._is_cut = spec.deepspeed.zero_stage == 3
+        self._with_base = spec.deepspeed.zero_stage == 3
+        # LoRA layers are too small to be worth the way.
+        self._with_trained = spec.tuning is Tuning.FULL
         self._idle = IdleStates(engine, policy.module) if spec.deepspeed.offload_idle_states else None
         self._serves = Role.TRAINER
 
@@ -44,9 +47,9 @@ class Loan:
         if to is self._serves:
             return
         if to is Role.ROLLOUT:
-            self._offload(with_base=False)
+            self._offload()
             self._policy.lend(to_generation=True)
-            self._offload(with_base=self._is_cut)
+            self._offload(with_base=self._with_base, with_trained=self._with_trained)
         else:
             self._policy.lend(to_generation=False)
             self._reload()
@@ -57,10 +60,10 @@ class Loan:
         if self._serves is not Role.TRAINER:
             raise LendingError(f"a lent trainer lane must be switched back before it {what}: the gang must be whole")
 
-    def _offload(self, *, with_base: bool) -> None:
+    def _offload(self, *, with_base: bool = False, with_trained: bool = False) -> None:
         if self._idle is None:
             return
-        moved = self._idle.offload(with_base=with_base)
+        moved = self._idle.offload(with_base=with_base, with_trained=with_trained)
         if moved.num_bytes:
             logger.info("moved %.1f MiB to the host in %.3f s", moved.num_bytes / MIB, moved.seconds)
 

@@ -12,12 +12,11 @@ import torch
 from worker.contracts.run_spec import RunSpec
 from worker.engine.algorithms.base import ForwardProcess, NoisedSamples, Preference
 from worker.engine.algorithms.diffusion_dpo import preferences
-from worker.engine.models.base import Conditioning, ModelAdapter
-from worker.engine.models.lora import lora_disabled
+from worker.engine.models.base import Conditioning
 from worker.engine.rollout.noise import forward_noise, forward_position
-from worker.engine.trainer.behaviour import BehaviourPolicy
 from worker.engine.trainer.pairs import check_group
-from worker.engine.trainer.replay import Gate, Replayed, Velocity
+from worker.engine.trainer.policies import Policies
+from worker.engine.trainer.replay import Gate, Replayed
 from worker.engine.types import GroupBatch
 from worker.pipeline.packing import MicroBatch
 
@@ -71,15 +70,13 @@ class _Noised:
 
     def __init__(
         self,
-        model: ModelAdapter,
-        velocity: Velocity,
-        second: BehaviourPolicy | None,
+        policies: Policies,
         spec: RunSpec,
         num_optimizer_steps: Callable[[], int],
     ) -> None:
-        self._model = model
-        self._velocity = velocity
-        self._second = second
+        """`num_optimizer_steps` taken so far seed the noise."""
+        self._policies = policies
+        self._model = policies.model
         self._spec = spec
         self._needs = spec.algorithm.needs
         self._num_levels = spec.algebra.num_trained_denoising_steps
@@ -113,16 +110,16 @@ class _Noised:
         noisy, old, reference = samples.noisy, None, None
         with torch.no_grad():
             if self._needs.second_adapter:
-                assert self._second is not None, "made wherever the algorithm needs it"
-                old = self._second.velocity(noisy, samples.sigmas, conditioning)
+                assert self._policies.second is not None, "made wherever the algorithm needs it"
+                old = self._policies.second.velocity(noisy, samples.sigmas, conditioning)
             if self._needs.reference:
-                with lora_disabled(self._model.transformer):
-                    reference = self._model.predict_velocity(noisy, samples.sigmas, conditioning)
+                assert self._policies.reference is not None, "made wherever the algorithm needs it"
+                reference = self._policies.reference.velocity(noisy, samples.sigmas, conditioning)
         return NoisedSamples(
             clean=samples.clean,
             noise=samples.noise,
             sigmas=samples.sigmas,
-            velocities=self._velocity(noisy, samples.sigmas, conditioning),
+            velocities=self._policies.velocity(noisy, samples.sigmas, conditioning),
             old_velocities=old,
             reference_velocities=reference,
             advantages=samples.advantages,
@@ -134,14 +131,12 @@ class SampleLearner(_Noised):
 
     def __init__(
         self,
-        model: ModelAdapter,
-        velocity: Velocity,
+        policies: Policies,
         algorithm: ForwardProcess,
-        second: BehaviourPolicy | None,
         spec: RunSpec,
         num_optimizer_steps: Callable[[], int],
     ) -> None:
-        super().__init__(model, velocity, second, spec, num_optimizer_steps)
+        super().__init__(policies, spec, num_optimizer_steps)
         self._algorithm = algorithm
 
     def take(self, group: GroupBatch) -> CleanGroup:
@@ -166,13 +161,12 @@ class PreferenceLearner(_Noised):
 
     def __init__(
         self,
-        model: ModelAdapter,
-        velocity: Velocity,
+        policies: Policies,
         algorithm: Preference,
         spec: RunSpec,
         num_optimizer_steps: Callable[[], int],
     ) -> None:
-        super().__init__(model, velocity, None, spec, num_optimizer_steps)
+        super().__init__(policies, spec, num_optimizer_steps)
         self._algorithm = algorithm
 
     def take(self, group: GroupBatch) -> CleanGroup:

@@ -1,33 +1,42 @@
 """The model of one trainer rank: what is trained, what generates while the rank is lent, what replays stale data.
 
-All of them stand on one base. In ZeRO 0, 1 and 2 they share its storage; in ZeRO 3 the base is cut over the ranks, the
-twin that generates is filled with all of it while it is lent, and the others gather it layer by layer.
+All of them stand on one base. In ZeRO 0, 1 and 2 they share its storage; in ZeRO 3 the base is cut over the ranks, and
+gathered layer by layer. Where all weights are trained, a second policy is a copy of them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import partial
 
 import torch
 
+from worker.contracts.names import Tuning
 from worker.contracts.run_spec import RunSpec
 from worker.engine.models.base import ModelAdapter
 from worker.engine.models.embeddings import PromptEmbeds
-from worker.engine.models.lora import add_lora, lora_parameters
+from worker.engine.models.experts import experts_of
+from worker.engine.models.partitions import gathered, whole_numel
 from worker.engine.models.parts import Part
 from worker.engine.models.registry import DTYPES, load_model
 from worker.engine.rollout.engine import RolloutEngine
-from worker.engine.sync.adapter import bind, snapshot
+from worker.engine.sync import shards
+from worker.engine.sync.binding import bind
+from worker.engine.sync.publishing import snapshot
 from worker.engine.trainer.behaviour import BehaviourPolicy
 from worker.engine.trainer.deepspeed_config import deepspeed_config
 from worker.engine.trainer.followers import Followers
 from worker.engine.trainer.policy_module import CutPolicyModule, PolicyModule
 from worker.engine.trainer.recomputation import recompute_blocks
-from worker.engine.trainer.sharding import WholeTwin, gathered, load_cut, whole_numel
-from worker.engine.types import PublishedAdapter
+from worker.engine.trainer.reference import ReferencePolicy
+from worker.engine.trainer.sharding import load_cut
+from worker.engine.trainer.twin import GeneratingTwin
+from worker.engine.types import PublishedVersion
+
+Copies = dict[int, dict[str, torch.Tensor]]
+"""A snapshot: the place of a shard → its tensors by name."""
 
 
 class TrainedPolicy:
-    """Whatever gathers is entered by every rank: `bind`, `snapshot` and `lend` in ZeRO 3."""
+    """Whatever gathers is entered by every rank: `bind`, `snapshot`, `exported` and `lend` in ZeRO 3."""
 
     def __init__(
         self,
@@ -36,65 +45,91 @@ class TrainedPolicy:
         device: str | torch.device | None,
         embeddings: Mapping[str, PromptEmbeds] | None = None,
     ) -> None:
-        """Load the base and add the LoRA (the same on every rank, from `spec.seed`)."""
+        """Load the base and make ready what is trained (the same on every rank)."""
+        load = partial(_load, spec, base_model_path, device, embeddings)
         is_cut, generates = spec.deepspeed.zero_stage == 3, spec.pipeline.trainers_generate
-        self.model = _load(spec, base_model_path, device, embeddings)
-        add_lora(self.model.transformer, spec.lora, self.model.default_lora_targets, seed=spec.seed)
-        self.parameters = lora_parameters(self.model.transformer)
-        """What is trained, by peft name."""
-        # Twins are made before DeepSpeed hooks into anything.
-        self._whole = WholeTwin(self.model) if is_cut and generates else None
-        twin = self.model.twin() if self._whole is None else self._whole.model
-        self.generator = RolloutEngine(spec, twin) if generates else None
+        self.model = load()
+        self.model.train(spec)
+        self.parameters = self.model.trained
+        """What is trained, by name."""
+        self.shards = shards.cut(self.parameters, list(experts_of(self.model.transformer)))
+        """Names in each shard of a published version."""
+        # Copies are made before DeepSpeed hooks into anything.
+        self._twin = GeneratingTwin(self.model, spec.tuning) if generates else None
+        self.generator = None if self._twin is None else RolloutEngine(spec, self._twin.model)
         """`None` where the run never lends."""
-        needs_second = bool(spec.pipeline.max_staleness) or spec.algorithm.needs.second_adapter
-        self.behaviour = BehaviourPolicy(self.model) if needs_second else None
+        beside: list[ModelAdapter] = []
+
+        def copied() -> ModelAdapter:
+            is_read_again = is_cut and spec.tuning is Tuning.FULL
+            # A cut parameter cannot be copied before DeepSpeed knows it; reading it again holds no more than a layer.
+            beside.append(self.model.around(load().transformer) if is_read_again else self.model.twin())
+            return beside[-1]
+
+        needs = spec.algorithm.needs
+        self.behaviour = BehaviourPolicy(copied()) if spec.pipeline.max_staleness or needs.second_adapter else None
         """The older policy that stale data or the algorithm ask for."""
+        self.reference: ReferencePolicy | None = None
+        """What training started from, where the algorithm needs it or it is there for nothing."""
+        if spec.tuning is Tuning.LORA:
+            self.reference = ReferencePolicy(self.model, None)
+        elif needs.reference:
+            self.reference = ReferencePolicy(self.model, copied())
         num_parameters = sum(whole_numel(parameter) for parameter in self.model.transformer.parameters())
-        every = spec.deepspeed.recomputed_blocks(num_parameters)
-        recompute_blocks(self.model.transformer, every, is_cut=is_cut)
-        behaviour = None if self.behaviour is None else self.behaviour.transformer
-        self.module = CutPolicyModule(self.model, behaviour) if is_cut else PolicyModule(self.model)
+        recompute_blocks(self.model.transformer, spec.deepspeed.recomputed_blocks(num_parameters), is_cut=is_cut)
+        self.module = CutPolicyModule(self.model, beside) if is_cut else PolicyModule(self.model)
         """For DeepSpeed to wrap."""
         self._followers = Followers(spec, self.parameters, self.behaviour)
         self.module.add_module("followers", self._followers)
 
-    def bind(self, adapter: PublishedAdapter) -> None:
+    def bind(self, version: PublishedVersion) -> None:
         """Start from these weights, followers too. Raises `SyncError` as a pull does."""
-        with gathered(self.parameters.values(), written=True):
-            bind(self.model.transformer, adapter)
-        with gathered(self.parameters.values()):
-            self._followers.start(self.parameters)
+        bind(self.parameters, version)
+        self._followers.start(self.parameters)
 
     def stepped(self, num_optimizer_steps: int) -> None:
         """To be called after each optimizer step, with the number of them since the run began."""
         if self._followers.are_due(num_optimizer_steps):
-            with gathered(self.parameters.values()):
-                self._followers.follow(self.parameters, num_optimizer_steps)
+            self._followers.follow(self.parameters, num_optimizer_steps)
 
     def restored(self) -> None:
         """To be called when a checkpoint was loaded."""
         self._followers.restored()
 
-    def snapshot(self) -> dict[str, torch.Tensor]:
+    def snapshot(self, places: Collection[int]) -> Copies:
         """A copy of what generates, to be published while training goes on, and of what is evaluated if that is not
-        the same."""
-        with gathered(self.parameters.values()):
-            return snapshot(self._followers.published(self.parameters))
+        the same: the shards at these places, all ranks together gathering every one."""
+        copies: Copies = {}
+        for place, names in enumerate(self.shards):
+            part = {name: self.parameters[name] for name in names}
+            with gathered(part.values()):
+                published = self._followers.published(part)
+                if place in places:
+                    copies[place] = snapshot(published)
+        return copies
 
     def exported(self) -> dict[str, torch.Tensor]:
-        """What a run is for: the average where there is one, else the trained weights."""
+        """A LoRA run's outcome: the average where there is one, else the trained weights."""
         with gathered(self.parameters.values()):
             return snapshot(self._followers.evaluated(self.parameters))
 
+    def untrained(self) -> dict[str, torch.Tensor]:
+        """What the transformers hold beside what is trained: weights that stay frozen, buffers that are stored."""
+        stored = self.model.transformer.state_dict(keep_vars=True)
+        rest = {name: tensor for name, tensor in stored.items() if name not in self.parameters}
+        with gathered(tensor for tensor in rest.values() if isinstance(tensor, torch.nn.Parameter)):
+            return {name: tensor.detach().cpu().clone() for name, tensor in rest.items()}
+
     def lend(self, *, to_generation: bool) -> None:
         """Make ready for one or the other."""
-        if self._whole is None:
+        if self._twin is None or self.generator is None:
             return
         if to_generation:
-            self._whole.fill()
-        else:
-            self._whole.empty()
+            self._twin.fill()
+            return
+        self._twin.empty()
+        if self._twin.loses_weights:
+            self.generator.weights_lost()
 
 
 def _load(

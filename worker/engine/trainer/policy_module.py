@@ -5,10 +5,11 @@ over a frozen base of any dtype, and its checkpoints are trainable-only by natur
 that holds a part of the weights, to gather them when the layer is reached.
 """
 
+from collections.abc import Sequence
+
 import torch
 
 from worker.engine.models.base import Conditioning, ModelAdapter
-from worker.engine.models.lora import lora_parameters
 
 
 class PolicyModule(torch.nn.Module):
@@ -18,7 +19,7 @@ class PolicyModule(torch.nn.Module):
         super().__init__()
         # In a tuple the adapter's modules stay invisible to `parameters()` and `state_dict()`.
         self._model = (model,)
-        for name, parameter in lora_parameters(model.transformer).items():
+        for name, parameter in model.trained.items():
             self.register_parameter(name.replace(".", "/"), parameter)
 
     def forward(self, latents: torch.Tensor, sigmas: torch.Tensor, conditioning: Conditioning) -> torch.Tensor:
@@ -29,12 +30,12 @@ class PolicyModule(torch.nn.Module):
 class CutPolicyModule(torch.nn.Module):
     """For ZeRO 3."""
 
-    def __init__(self, model: ModelAdapter, behaviour: torch.nn.Module | None) -> None:
-        """`behaviour` is a twin on the same base, whose layers gather it too."""
+    def __init__(self, model: ModelAdapter, beside: Sequence[ModelAdapter]) -> None:
+        """`beside` are other policies whose layers are cut too."""
         super().__init__()
         self._model = (model,)
         self.transformer = model.transformer
-        self.behaviour = behaviour
+        self.beside = torch.nn.ModuleList(other.transformer for other in beside)
 
     def forward(self, latents: torch.Tensor, sigmas: torch.Tensor, conditioning: Conditioning) -> torch.Tensor:
         """The current policy's velocity, (N, ...) fp32."""

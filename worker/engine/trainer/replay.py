@@ -5,7 +5,6 @@ being trained is still the one that drew, and its own replay answers. For stale 
 trajectories' version are bound once more, beside the weights being trained, and replay the watched micro-batches.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Self
@@ -15,16 +14,13 @@ import torch
 from worker.contracts.algorithms import AlgorithmNeeds
 from worker.contracts.sections import SamplingSpec
 from worker.engine.algorithms.base import OldMeans, PolicyGradient, ReplayedPairs
-from worker.engine.models.base import Conditioning, ModelAdapter
-from worker.engine.models.lora import lora_disabled
+from worker.engine.models.base import Conditioning
 from worker.engine.rollout.kernel import SdeKernel
 from worker.engine.rollout.sde import SdeStep
-from worker.engine.trainer.behaviour import BehaviourPolicy
 from worker.engine.trainer.pairs import GroupPairs
+from worker.engine.trainer.policies import Policies, Velocity
 from worker.engine.types import GroupBatch
 from worker.pipeline.packing import MicroBatch
-
-Velocity = Callable[[torch.Tensor, torch.Tensor, Conditioning], torch.Tensor]
 
 
 class Gate(Enum):
@@ -110,20 +106,17 @@ class Replayer:
 
     def __init__(
         self,
-        model: ModelAdapter,
-        velocity: Velocity,
+        policies: Policies,
         algorithm: PolicyGradient,
         needs: AlgorithmNeeds,
         sampling: SamplingSpec,
-        behaviour: BehaviourPolicy | None,
     ) -> None:
-        """`velocity` is the policy as DeepSpeed wraps it; `behaviour` is needed for `Gate.BEHAVIOUR` alone."""
-        self._model = model
-        self._velocity = velocity
+        """The second policy is needed for `Gate.BEHAVIOUR` alone. Without a reference no KL is watched."""
+        self._policies = policies
+        self._model = policies.model
         self._algorithm = algorithm
         self._needs = needs
         self._sampling = sampling
-        self._behaviour = behaviour
 
     def conditioning(self, prompt: str) -> Conditioning:
         return self._model.conditioning(prompt, self._sampling, training=True)
@@ -144,11 +137,9 @@ class Replayer:
     ) -> Replayed:
         rows = torch.tensor(micro.pairs)
         stored = _Stored.of(pairs, rows, self._sampling, self._model.device)
-        step = stored.replay(self._velocity, conditioning)
-        kl = None
-        if self._needs.reference or (is_watched and gate is not Gate.OFF):
-            reference = self._reference(stored, conditioning)
-            kl = stored.kernel.kl(step.mean, reference.mean, reference.std, stored.indices)
+        step = stored.replay(self._policies.velocity, conditioning)
+        is_measured = self._needs.reference or (is_watched and gate is not Gate.OFF)
+        kl = self._kl(stored, step, conditioning) if is_measured else None
         terms = self._algorithm.terms(
             ReplayedPairs(
                 log_probs=step.log_prob,
@@ -167,10 +158,12 @@ class Replayer:
             gate=self._judge(stored, step, conditioning, gate, is_watched=is_watched),
         )
 
-    @torch.no_grad()
-    def _reference(self, stored: _Stored, conditioning: Conditioning) -> SdeStep:
-        with lora_disabled(self._model.transformer):
-            return stored.replay(self._model.predict_velocity, conditioning)
+    def _kl(self, stored: _Stored, step: SdeStep, conditioning: Conditioning) -> torch.Tensor | None:
+        if self._policies.reference is None:
+            return None
+        with torch.no_grad():
+            reference = stored.replay(self._policies.reference.velocity, conditioning)
+        return stored.kernel.kl(step.mean, reference.mean, reference.std, stored.indices)
 
     @torch.no_grad()
     def _judge(
@@ -180,5 +173,5 @@ class Replayer:
             return stored.judge(step)
         if gate is Gate.OFF or not is_watched:
             return None
-        assert self._behaviour is not None, "made wherever `max_staleness` allows stale data"
-        return stored.judge(stored.replay(self._behaviour.velocity, conditioning))
+        assert self._policies.second is not None, "made wherever `max_staleness` allows stale data"
+        return stored.judge(stored.replay(self._policies.second.velocity, conditioning))

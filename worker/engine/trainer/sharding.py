@@ -1,13 +1,7 @@
-"""Parameters under ZeRO 3, of which each rank holds a part: cut while they are read, gathered by every rank at once.
+"""A model for ZeRO 3, cut while it is read: no rank ever holds more than its part and a layer."""
 
-A rank never holds more of the base than its part and a layer, but for the twin that it generates with while it is
-lent. Whatever gathers is a collective: a rank that stays away makes the others wait for ever.
-"""
-
-import copy
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,66 +10,12 @@ import diffusers
 import torch
 from accelerate import init_empty_weights
 from deepspeed.accelerator import get_accelerator
-from deepspeed.runtime.zero.partition_parameters import is_zero_param
 from huggingface_hub import snapshot_download
 from safetensors import safe_open
 
 from worker.engine.errors import ModelLoadError, listing
-from worker.engine.models.base import ModelAdapter
 
 INDEX_SUFFIX = ".safetensors.index.json"
-GATHERED_NUMEL = 50_000_000
-"""Elements gathered at once while a twin is filled."""
-
-
-@contextmanager
-def gathered(parameters: Iterable[torch.nn.Parameter], *, written: bool = False) -> Iterator[None]:
-    """Inside, cut parameters are whole on every rank; others are as they are anyway.
-
-    `written`: what rank 0 has written into them by the end is what all ranks hold afterwards.
-    """
-    cut = [parameter for parameter in parameters if is_zero_param(parameter)]
-    context = deepspeed.zero.GatheredParameters(cut, modifier_rank=0 if written else None) if cut else nullcontext()
-    with context:
-        yield
-
-
-def whole_numel(parameter: torch.nn.Parameter) -> int:
-    """Elements of a parameter, cut or not."""
-    return int(parameter.ds_numel) if is_zero_param(parameter) else parameter.numel()
-
-
-class WholeTwin:
-    """A model to generate with beside one that is cut: LoRA weights of its own, and the whole base while it is lent.
-
-    To be made before DeepSpeed takes the first one's LoRA parameters. Between `empty` and `fill` it holds no base.
-    """
-
-    def __init__(self, model: ModelAdapter) -> None:
-        cut = [parameter for parameter in model.transformer.parameters() if is_zero_param(parameter)]
-        self._pairs = [(parameter, _hollow(parameter)) for parameter in cut]
-        # What is in the memo already, `deepcopy` takes as it is.
-        memo: dict[int, Any] = {id(parameter): hollow for parameter, hollow in self._pairs}
-        memo |= {id(buffer): buffer for buffer in model.transformer.buffers()}
-        self.model = copy.copy(model)
-        self.model.transformer = copy.deepcopy(model.transformer, memo).requires_grad_(False)
-
-    @torch.no_grad()
-    def fill(self) -> None:
-        """Gather the base, some layers at a time; entered by every rank."""
-        for chunk in _chunks(self._pairs):
-            with gathered(parameter for parameter, _ in chunk):
-                for parameter, whole in chunk:
-                    whole.data = parameter.data.clone()
-
-    def empty(self) -> None:
-        """Free the base again."""
-        for _, whole in self._pairs:
-            whole.data = whole.data.new_empty(0)
-
-
-def _hollow(parameter: torch.nn.Parameter) -> torch.nn.Parameter:
-    return torch.nn.Parameter(parameter.data.new_empty(0), requires_grad=False)
 
 
 def load_cut(
@@ -200,18 +140,3 @@ def _check_names(model: torch.nn.Module, stored: set[str], folder: Path) -> None
         raise ModelLoadError(f"{folder} must hold every weight of its model, missing are {listing(missing, 5)}")
     if extra := stored - known:
         raise ModelLoadError(f"{folder} holds weights that its model does not have: {listing(extra, 5)}")
-
-
-def _chunks(
-    pairs: Iterable[tuple[torch.nn.Parameter, torch.nn.Parameter]],
-) -> Iterator[list[tuple[torch.nn.Parameter, torch.nn.Parameter]]]:
-    chunk: list[tuple[torch.nn.Parameter, torch.nn.Parameter]] = []
-    numel = 0
-    for source, target in pairs:
-        chunk.append((source, target))
-        numel += whole_numel(source)
-        if numel >= GATHERED_NUMEL:
-            yield chunk
-            chunk, numel = [], 0
-    if chunk:
-        yield chunk
