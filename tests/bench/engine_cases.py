@@ -9,10 +9,11 @@ from typing import Any
 import torch
 from diffusers import FluxTransformer2DModel
 
+from tests.bench.engine_pairs import on_cpu
 from worker.contracts.families import FAMILY_TRAITS
 from worker.contracts.names import ModelFamily
 from worker.contracts.run_spec import RunSpec
-from worker.pipeline.profiles import ModelProfile
+from worker.pipeline.model_profile import ModelProfile
 from worker.shapes.text import EMBEDDING_DIM, T5_NUM_TOKENS
 from worker.tiny_models.pictures import LATENT_CHANNELS, build_flux
 from worker.tiny_models.registry import TINY_PIPELINES
@@ -49,13 +50,16 @@ class Size:
             lora_parameters_per_rank=0.0,
             decoder_flops_per_pixel=0.0,
             decoder_parameters=0.0,
-            reward_flops=0.0,
+            decoder_values_per_pixel=0.0,
             source="built here: half of its blocks two-stream, half one-stream",
         )
 
 
-CPU_SIZE = Size(width=384, num_layers=12, side=128, dtype="fp32", members=2, micro_batch_size=2)
+CPU_SIZE = Size(width=384, num_layers=12, side=96, dtype="fp32", members=2, micro_batch_size=2)
 DEVICE_SIZE = Size(width=3072, num_layers=16, side=512, dtype="bf16", members=8, micro_batch_size=4)
+
+PROMPTS = ("a red square", "a blue circle", "a green cross", "a white star", "a black ring")
+"""So many that an optimizer step goes through ten micro-batches: of so many one is watched on the first one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,8 +73,9 @@ class Case:
 
     def checkpoint(self, folder: Path) -> str:
         path = folder / self.name
-        torch.manual_seed(0)
-        self.build().save_pretrained(path)
+        if not path.exists():
+            torch.manual_seed(0)
+            self.build().save_pretrained(path)
         return str(path)
 
 
@@ -78,6 +83,11 @@ def tiny_case(family: ModelFamily) -> Case:
     sampling = {"num_frames": 9 if FAMILY_TRAITS[family].makes_clips else 1}
     spec = _spec(family, members=4, micro_batch_size=8, sampling=sampling)
     return Case(name=family.value, spec=spec, build=TINY_PIPELINES[family])
+
+
+def large_size() -> Size:
+    """For the device at hand."""
+    return CPU_SIZE if on_cpu() else DEVICE_SIZE
 
 
 def large_case(size: Size) -> Case:
@@ -99,15 +109,19 @@ def large_case(size: Size) -> Case:
 def _spec(
     family: ModelFamily, *, members: int, micro_batch_size: int, sampling: dict[str, Any], dtype: str = "fp32"
 ) -> RunSpec:
-    """One mini-batch is the whole batch: 2 prompts, by default 4 stochastic denoising steps of 6."""
+    """One mini-batch is the whole batch; by default 4 stochastic denoising steps of 6."""
     return RunSpec.model_validate(
         {
             "base_model": {"family": family.value, "dtype": dtype},
-            "prompts": {"inline": ("a red square", "a blue circle")},
+            "prompts": {"inline": PROMPTS},
             "rewards": [{"name": "colorfulness"}],
             "lora": {"rank": 16, "alpha": 32.0},
             "sampling": {"num_denoising_steps": 6, "num_eval_denoising_steps": 6, "num_sde_steps": 4, **sampling},
-            "batch": {"num_prompts_per_batch": 2, "group_size": members, "micro_batch_size": micro_batch_size},
+            "batch": {
+                "num_prompts_per_batch": len(PROMPTS),
+                "group_size": members,
+                "micro_batch_size": micro_batch_size,
+            },
         }
     )
 

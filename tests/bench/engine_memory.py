@@ -25,7 +25,7 @@ from worker.contracts.deepspeed import DeepSpeedSpec
 from worker.engine.models.registry import load_model
 from worker.engine.trainer.engine import TrainerEngine
 from worker.engine.trainer.process_group import destroy_process_group, init_process_group
-from worker.pipeline.memory import trainer_state
+from worker.pipeline.trainer_state import trainer_state
 
 ROOT = Path(__file__).parents[2]
 STAGES = (0, 1, 2, 3)

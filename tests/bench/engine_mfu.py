@@ -3,17 +3,18 @@
     MFU = floating-point operations of the model ÷ (seconds × peak of the device)
 
 After Chowdhery et al., PaLM, arXiv 2204.02311, appendix B: only operations that the result needs count, so blocks that
-are recomputed to spare memory lower the MFU and never raise it. Operations are counted as in
-`worker.pipeline.profiles`, peaks are the makers' in `worker.pipeline.hardware`. Decoding is left out: its seconds are
-not, so the MFU of a rollout is that of the whole rollout.
+are recomputed to spare memory lower the MFU and never raise it. A forward pass is counted as in
+`worker.pipeline.model_profile`. The backward pass goes through each linear layer once for the gradient of its input
+and, where its weights are trained, once more for theirs (together PaLM's 6 N a token against 2 N forward); attention has
+no weights, but two inputs in each product, so it costs twice its forward in any case (PaLM's 12 L H Q T against 4).
+LoRA's own matrices are left out: rank ÷ width of a layer. Peaks are the makers' in `worker.pipeline.hardware`. Decoding
+is left out: its seconds are not, so the MFU of a rollout is that of the whole rollout.
 """
 
+from worker.contracts.names import Tuning
 from worker.contracts.run_spec import RunSpec
 from worker.pipeline.hardware import ACCELERATORS, Accelerator
-from worker.pipeline.profiles import TRAINING_FORWARDS, ModelProfile
-
-RECOMPUTED_FORWARDS = 1.0
-"""Of `TRAINING_FORWARDS`: no part of the model's own arithmetic."""
+from worker.pipeline.model_profile import ModelProfile
 
 
 def utilisation(flops: float, seconds: float, peak_flops: float) -> float:
@@ -29,10 +30,12 @@ def rollout_flops(profile: ModelProfile, spec: RunSpec, *, num_samples: int) -> 
 
 
 def training_flops(profile: ModelProfile, spec: RunSpec) -> float:
-    """Of one optimizer step on a frozen base: a forward and the gradient of the activations for each pair."""
-    forwards = TRAINING_FORWARDS - RECOMPUTED_FORWARDS
-    num_pairs = spec.algebra.num_pairs_per_optimizer_step
-    return num_pairs * forwards * profile.forward_flops(_num_tokens(profile, spec))
+    """Of one optimizer step: forward and backward of each pair."""
+    num_tokens = _num_tokens(profile, spec)
+    forward, attention = profile.forward_flops(num_tokens), profile.attention_flops(num_tokens)
+    gradients_of_linear_layers = 2 if spec.tuning is Tuning.FULL else 1
+    backward = gradients_of_linear_layers * (forward - attention) + 2 * attention
+    return spec.algebra.num_pairs_per_optimizer_step * (forward + backward)
 
 
 def known_device(device_name: str) -> Accelerator | None:

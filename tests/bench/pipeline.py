@@ -25,11 +25,12 @@ from tests.bench.pipeline_inputs import (
 from tests.bench.planning_scale import planning_seconds
 from worker.contracts.spans import SpanKind
 from worker.pipeline.bubbles import SpanClass
-from worker.pipeline.estimates import PoolCosts, Workload
+from worker.pipeline.estimates import PoolCosts
 from worker.pipeline.limits import LaneKinds, batch_limits
 from worker.pipeline.modes import MODES
 from worker.pipeline.planner import Plan, Question, answer
 from worker.pipeline.rehearsal import Candidate, Rehearsal, rehearse
+from worker.pipeline.workload import Workload
 
 NUM_BATCHES = 16
 """Measured for each figure where batches differ; at staleness 0 they repeat themselves."""

@@ -6,14 +6,23 @@ from dataclasses import dataclass, replace
 
 from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.sections import BatchSpec, SamplingSpec
-from worker.pipeline.estimates import Handling, PoolCosts, Workload, pool_costs
-from worker.pipeline.hardware import H20, H100, L40S, Accelerator, Edge
-from worker.pipeline.profiles import FLUX, HUNYUAN_VIDEO, QWEN_IMAGE, WAN, ModelProfile
+from worker.pipeline.estimates import PoolCosts, pool_costs
+from worker.pipeline.hardware import H20, H100, HOST_SOCKET, L40S, Accelerator, Edge
+from worker.pipeline.model_profile import ModelProfile
+from worker.pipeline.profiles import FLUX, HUNYUAN_VIDEO, QWEN_IMAGE, WAN
+from worker.pipeline.scorers import Scoring
+from worker.pipeline.workload import Handling, Workload
 
 NUM_PROMPTS = 32
 NUM_DENOISING_STEPS = 20
 LANES_PER_SCORER = 4
 """Accelerators to a host's CPU socket, each of which is one reward lane."""
+SCORER = replace(HOST_SOCKET, fp32_flops=HOST_SOCKET.peak_flops)
+"""Such a socket, whose networks run in bf16."""
+PICTURE_SCORER = Scoring(flops=0.4e12)
+"""PickScore: ViT-H/14 (632M parameters) over 257 tokens, and its text tower."""
+VIDEO_SCORER = Scoring(flops=21e12)
+"""VideoAlign: Qwen2-VL-2B over 8 frames, vision tower (675M) over 10,000 patches, language model over 2,500 tokens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,19 +53,24 @@ def _work(
     width: int,
     num_frames: int,
     lora_rank: int,
+    lora_parameters_per_rank: float,
+    decoder_flops_per_pixel: float,
+    scoring: Scoring,
 ) -> Workload:
+    """The last three are estimates as first written down; profiles have been counted since."""
     batch = BatchSpec(
         num_prompts_per_batch=NUM_PROMPTS, group_size=group_size, micro_batch_size=micro_batch_size, fragment_size=1
     )
     sampling = SamplingSpec(num_denoising_steps=NUM_DENOISING_STEPS, num_sde_steps=num_trained)
     return Workload(
-        profile=profile,
+        profile=replace(profile, decoder_flops_per_pixel=decoder_flops_per_pixel, decodes_in_fp32=False),
         algebra=BatchAlgebra.resolve(batch, sampling),
         height=height,
         width=width,
         num_frames=num_frames,
         num_denoising_steps=NUM_DENOISING_STEPS,
-        lora_rank=lora_rank,
+        trained_parameters=lora_rank * lora_parameters_per_rank,
+        scoring=scoring,
     )
 
 
@@ -72,12 +86,35 @@ WORK = {
             width=480,
             num_frames=53,
             lora_rank=128,
+            lora_parameters_per_rank=(20 * 8 + 40 * 3) * 2 * 3072,
+            decoder_flops_per_pixel=30e6,
+            scoring=VIDEO_SCORER,
         ),
         _work(
-            WAN, group_size=8, micro_batch_size=1, num_trained=12, height=480, width=832, num_frames=33, lora_rank=32
+            WAN,
+            group_size=8,
+            micro_batch_size=1,
+            num_trained=12,
+            height=480,
+            width=832,
+            num_frames=33,
+            lora_rank=32,
+            lora_parameters_per_rank=40 * 8 * 2 * 5120,
+            decoder_flops_per_pixel=15e6,
+            scoring=VIDEO_SCORER,
         ),
         _work(
-            FLUX, group_size=12, micro_batch_size=2, num_trained=12, height=720, width=720, num_frames=1, lora_rank=128
+            FLUX,
+            group_size=12,
+            micro_batch_size=2,
+            num_trained=12,
+            height=720,
+            width=720,
+            num_frames=1,
+            lora_rank=128,
+            lora_parameters_per_rank=(19 * 8 + 38 * 3) * 2 * 3072,
+            decoder_flops_per_pixel=9.5e6,
+            scoring=PICTURE_SCORER,
         ),
         _work(
             QWEN_IMAGE,
@@ -88,11 +125,14 @@ WORK = {
             width=512,
             num_frames=1,
             lora_rank=64,
+            lora_parameters_per_rank=60 * 8 * 2 * 3072,
+            decoder_flops_per_pixel=9.5e6,
+            scoring=PICTURE_SCORER,
         ),
     )
 }
 
-AS_PRACTISED = Handling(adapter_bandwidth=Handling().adapter_bandwidth.at("low"), shares_base=False)
+AS_PRACTISED = Handling(packing_bandwidth=Handling().packing_bandwidth.at("low"), shares_base=False)
 """The colocated baseline as others run it: a rollout engine with weights of its own, and verl-omni's measured sync."""
 
 
@@ -109,7 +149,7 @@ class Variation:
     name: str
     device: tuple[str, Edge] | None = None
     """Which of the devices' estimates, and where."""
-    adapter_bandwidth: Edge | None = None
+    packing_bandwidth: Edge | None = None
     decoding: float = 1.0
     scoring: float = 1.0
     """Factors."""
@@ -119,12 +159,13 @@ class Variation:
         profile = replace(
             work.profile,
             decoder_flops_per_pixel=work.profile.decoder_flops_per_pixel * self.decoding,
-            reward_flops=work.profile.reward_flops * self.scoring,
         )
+        scoring = replace(work.scoring, flops=work.scoring.flops * self.scoring)
         handling = work.handling
-        if self.adapter_bandwidth is not None:
-            handling = replace(handling, adapter_bandwidth=handling.adapter_bandwidth.at(self.adapter_bandwidth))
-        return pool_costs(replace(work, profile=profile, handling=handling), devices, num_reward=testbed.num_reward)
+        if self.packing_bandwidth is not None:
+            handling = replace(handling, packing_bandwidth=handling.packing_bandwidth.at(self.packing_bandwidth))
+        varied = replace(work, profile=profile, handling=handling, scoring=scoring)
+        return pool_costs(varied, devices, num_reward=testbed.num_reward, scorer=SCORER)
 
 
 AS_WRITTEN = Variation("as written")
@@ -135,7 +176,7 @@ def variations() -> Iterator[Variation]:
     for edge in edges:
         for name in ("generation_efficiency", "training_efficiency", "layer_overhead_seconds", "turn_seconds"):
             yield Variation(f"{name} {edge}", device=(name, edge))
-        yield Variation(f"adapter_bandwidth {edge}", adapter_bandwidth=edge)
+        yield Variation(f"packing_bandwidth {edge}", packing_bandwidth=edge)
     for factor in (0.5, 2.0):
         yield Variation(f"decoding × {factor}", decoding=factor)
     for factor in (0.25, 4.0):

@@ -10,11 +10,12 @@ from worker.contracts.events import WorkCost
 from worker.contracts.names import Role
 from worker.contracts.run_spec import RunSpec
 from worker.pipeline.costs import Cost, CostKind, CostTable, heard_costs
-from worker.pipeline.estimates import Workload, lane_name, pool_costs
+from worker.pipeline.estimates import lane_name, pool_costs
 from worker.pipeline.hardware import CPU_CORE
 from worker.pipeline.scheduler import Scheduler
 from worker.pipeline.simulator import SimulatedLane, Simulator
 from worker.pipeline.types import Event, Published
+from worker.pipeline.workload import Workload
 
 Costs = dict[tuple[str, CostKind], Cost]
 

@@ -20,13 +20,15 @@ from worker.pipeline.costs import (
     heard_measured,
     told_costs,
 )
-from worker.pipeline.estimates import PoolCosts, Workload, pool_costs
+from worker.pipeline.estimates import PoolCosts, pool_costs
 from worker.pipeline.hardware import CPU_CORE, H100, L40S
 from worker.pipeline.learnt import learnt_costs, observed_sizes
 from worker.pipeline.modes import allowed_modes
 from worker.pipeline.profiles import QWEN_IMAGE, SHAPES
 from worker.pipeline.rehearsal import rehearse
+from worker.pipeline.scorers import Scoring
 from worker.pipeline.splits import Explorer, Finding
+from worker.pipeline.workload import Workload
 
 SIZES = (1, 2, 4)
 DEVICES = (CPU_CORE,) * 3
@@ -40,11 +42,27 @@ shares = st.floats(0.0, 1.0)
 
 def shapes_work() -> Workload:
     algebra = algebra_of(groups_per_minibatch=3, fragments=(2, 2))
-    return Workload(profile=SHAPES, algebra=algebra, height=32, width=32, num_denoising_steps=6, lora_rank=16)
+    return Workload(
+        profile=SHAPES,
+        algebra=algebra,
+        height=32,
+        width=32,
+        num_denoising_steps=6,
+        trained_parameters=SHAPES.lora_parameters(16),
+        weight_bytes=4,
+        scoring=Scoring(core_seconds=1e-4),
+    )
 
 
 def qwen_work() -> Workload:
-    return replace(shapes_work(), profile=QWEN_IMAGE, height=512, width=512, num_denoising_steps=20)
+    return replace(
+        shapes_work(),
+        profile=QWEN_IMAGE,
+        trained_parameters=QWEN_IMAGE.lora_parameters(16),
+        height=512,
+        width=512,
+        num_denoising_steps=20,
+    )
 
 
 def seen(cost: Cost, size: int) -> Measured:

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.sections import BatchSpec, SamplingSpec
-from worker.pipeline.estimates import Saving, Workload
 from worker.pipeline.hardware import CPU_CORE, H100, L40S
 from worker.pipeline.memory import Duty, LaneMemory, lane_memory
 from worker.pipeline.profiles import PROFILES, QWEN_IMAGE, SHAPES
+from worker.pipeline.workload import Saving, Workload
 
 LORA = 64 * 60 * 8 * 6144
 
@@ -28,7 +28,7 @@ def workload(
         height=512,
         width=512,
         num_denoising_steps=20,
-        lora_rank=64,
+        trained_parameters=PROFILES[profile].lora_parameters(64),
         zero_stage=zero_stage,
     )
 

@@ -12,13 +12,15 @@ from worker.contracts.names import Placement, RewardName, TrainerAssist
 from worker.contracts.run_spec import RunSpec
 from worker.contracts.sections import PipelineSpec
 from worker.pipeline.costs import GANG, Cost, CostKind, CostTable, Measured, MeasuredTable
-from worker.pipeline.estimates import PoolCosts, Workload, pool_costs
+from worker.pipeline.estimates import PoolCosts, pool_costs
 from worker.pipeline.hardware import CPU_CORE, H20, H100, L40S
 from worker.pipeline.memory import Duty
 from worker.pipeline.modes import MODES
 from worker.pipeline.planner import Plan, Question, answer, plan, resolve
 from worker.pipeline.profiles import QWEN_IMAGE, SHAPES
 from worker.pipeline.rehearsal import Candidate, rehearse
+from worker.pipeline.scorers import Scoring
+from worker.pipeline.workload import Workload
 
 
 def spec(**sections: Any) -> RunSpec:
@@ -35,7 +37,14 @@ def spec(**sections: Any) -> RunSpec:
 
 def question(costs: PoolCosts, *, max_staleness: int = 1, sizes: tuple[int, ...] = (1, 2, 4)) -> Question:
     algebra = algebra_of(groups_per_minibatch=4, fragments=(4, 1))
-    work = Workload(profile=SHAPES, algebra=algebra, height=32, width=32, num_denoising_steps=4, lora_rank=4)
+    work = Workload(
+        profile=SHAPES,
+        algebra=algebra,
+        height=32,
+        width=32,
+        num_denoising_steps=4,
+        trained_parameters=SHAPES.lora_parameters(4),
+    )
     wanted = PipelineSpec.model_validate({"placement": "auto", "max_staleness": max_staleness})
     devices = (CPU_CORE,) * len(costs.lanes)
     return Question(work=work, devices=devices, costs=costs, wanted=wanted, fragment_sizes=sizes)
@@ -45,7 +54,16 @@ def qwen(devices: tuple[Any, ...], *, micro_batch_size: int = 2) -> Question:
     algebra = algebra_of(groups_per_minibatch=8, fragments=(4, 1)).model_copy(
         update={"micro_batch_size": micro_batch_size}
     )
-    work = Workload(profile=QWEN_IMAGE, algebra=algebra, height=512, width=512, num_denoising_steps=20, lora_rank=64)
+    work = Workload(
+        profile=QWEN_IMAGE,
+        algebra=algebra,
+        height=512,
+        width=512,
+        num_denoising_steps=20,
+        trained_parameters=QWEN_IMAGE.lora_parameters(64),
+        scoring=Scoring(flops=0.38e12),
+        scores_on_devices=True,
+    )
     return Question(work=work, devices=devices, costs=pool_costs(work, devices, num_reward=2), fragment_sizes=(1, 2))
 
 

@@ -1,135 +1,60 @@
 """From operations and bytes to seconds: what each kind of work is expected to cost on each lane.
 
-    ModelProfile ┐
-    Workload     ├─► LaneCosts of each lane ─► PoolCosts ─► CostTable for a choice of trainer lanes
-    Accelerator  ┘                                ▲
-    what a run has measured (its CostTable) ──────┘ replaces the estimates
+    Workload    ┐
+    Accelerator ┴─► LaneCosts of each lane ─► PoolCosts ─► CostTable for a choice of trainer lanes
+                                                 ▲
+    what a run has measured (its CostTable) ─────┘ replaces the estimates
 
-Seconds = operations ÷ (peak × efficiency) + what launching costs whatever the size. Invariant: an estimate depends on
-its arguments alone, and every assumption is a named constant or a field with a range.
+Seconds = operations ÷ (peak × efficiency) + what launching costs whatever the size + bytes ÷ bandwidth. Invariant: an
+estimate depends on its arguments alone, and every assumption is a named constant or a field with a range.
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 
-from worker.contracts.algebra import BatchAlgebra
-from worker.contracts.run_spec import RunSpec
 from worker.pipeline.costs import GANG, Cost, CostKind
-from worker.pipeline.hardware import CPU_CORE, HOST_SOCKET, Accelerator, Edge, Estimate
-from worker.pipeline.profiles import SHAPES, TRAINING_FORWARDS, ModelProfile, profile_of
+from worker.pipeline.hardware import CPU_CORE, HOST_SOCKET, Accelerator, Edge
+from worker.pipeline.workload import Workload
 
-OPTIMIZER_BYTES = 16
-"""For each trainable parameter: fp32 weight and gradient, two fp32 moments (Rajbhandari et al., arXiv 1910.02054)."""
-_GRADIENT_BYTES = 4
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Handling:
-    """How adapters and roles change hands."""
-
-    adapter_bandwidth: Estimate = field(default=Estimate(1e9, 0.06e9, 4e9))
-    """Bytes a second at which an adapter is packed or bound to a model. Low: verl-omni's measured 6.8 s for a LoRA of
-    0.38 GB (its pull request on diffusion LoRA)."""
-    shares_base: bool = True
-    """Both roles of a lane work on one copy of the frozen weights. Otherwise a rollout engine has its own: each turn
-    drops the one copy, loads the other from host memory, and moves the trainer's optimizer state out or in."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Saving:
-    """What spares a trainer lane's memory, beside its ZeRO stage."""
-
-    recomputed_blocks: int = 1
-    """0: none; n: every n-th."""
-    optimizer_on_host: bool = False
-    weights_on_host: bool = False
-    idle_on_host: bool = False
-    """Optimizer state and gradients, while the lane generates."""
-
-    @classmethod
-    def of(cls, spec: RunSpec, profile: ModelProfile) -> "Saving":
-        deepspeed = spec.deepspeed
-        return cls(
-            recomputed_blocks=deepspeed.recomputed_blocks(profile.parameters),
-            optimizer_on_host=deepspeed.config.offloads_optimizer,
-            weights_on_host=deepspeed.config.offloads_weights,
-            idle_on_host=deepspeed.offload_idle_states,
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Workload:
-    """What a run asks of its lanes, whatever their number."""
-
-    profile: ModelProfile
-    algebra: BatchAlgebra
-    height: int
-    width: int
-    num_frames: int = 1
-    num_denoising_steps: int
-    lora_rank: int
-    zero_stage: int = 0
-    saving: Saving = Saving()
-    num_rewards: int = 1
-    handling: Handling = Handling()
-
-    @classmethod
-    def of(cls, spec: RunSpec) -> "Workload":
-        return cls(
-            profile=profile_of(spec.base_model.path),
-            algebra=spec.algebra,
-            height=spec.sampling.height,
-            width=spec.sampling.width,
-            num_frames=spec.sampling.num_frames,
-            num_denoising_steps=spec.sampling.num_denoising_steps,
-            lora_rank=spec.lora.rank,
-            zero_stage=spec.deepspeed.zero_stage,
-            saving=Saving.of(spec, profile_of(spec.base_model.path)),
-            num_rewards=len(spec.rewards),
-        )
-
-    @property
-    def num_tokens(self) -> int:
-        return self.profile.num_tokens(height=self.height, width=self.width, num_frames=self.num_frames)
-
-    @property
-    def lora_parameters(self) -> float:
-        return self.profile.lora_parameters(self.lora_rank)
-
-    @property
-    def adapter_bytes(self) -> float:
-        """Published in fp32, as the optimizer holds it."""
-        return self.lora_parameters * 4
-
-    @property
-    def state_bytes(self) -> float:
-        """Trainable weights, gradients and optimizer moments, on one lane and unpartitioned."""
-        return self.lora_parameters * OPTIMIZER_BYTES
-
-    def with_algebra(self, algebra: BatchAlgebra) -> "Workload":
-        return replace(self, algebra=algebra)
-
-    def with_fragment_size(self, fragment_size: int) -> "Workload":
-        num_fragments = self.algebra.num_trajectories // fragment_size
-        update = {"fragment_size": fragment_size, "num_fragments": num_fragments}
-        return self.with_algebra(self.algebra.model_copy(update=update))
+_FP32_BYTES = 4
+"""Of a gradient on its way, of a moment, of a master weight."""
+_HOST_STEP_BYTES = 28
+"""For each trained parameter, AdamW in host memory: weight, gradient and two moments read, all but the gradient
+written."""
+_LANES_PER_HOST = 4
+"""Accelerators that share one CPU socket's memory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaneCosts:
-    """Of one lane in either role; seconds."""
+    """Of one lane in either role; seconds. What trainer lanes share (`shared_…`) is divided by their number."""
 
     generate: Cost
     """Unit: a trajectory."""
     accumulate: Cost
     """As a rank that the others do not hold up. Unit: a micro-batch."""
     commit: float
+    shared_commit: float = 0.0
+    """The optimizer's own work, where its state is cut over the ranks."""
     snapshot: float = 0.0
-    """The gang's own part of a publish: a copy of the adapter beside it."""
+    """The gang's own part of a publish: a copy beside what is trained."""
+    shared_snapshot: float = 0.0
     publish: float
+    shared_publish: float = 0.0
     pull: float
     lend: float
     reclaim: float
+    shared_turn: float = 0.0
+    """Of either turn: state moved out of the device's memory, or back."""
+
+    def commit_by(self, num_ranks: int) -> float:
+        return self.commit + self.shared_commit / num_ranks
+
+    def snapshot_by(self, num_ranks: int) -> float:
+        return self.snapshot + self.shared_snapshot / num_ranks
+
+    def publish_by(self, num_ranks: int) -> float:
+        return self.publish + self.shared_publish / num_ranks
 
 
 def lane_costs(work: Workload, device: Accelerator) -> LaneCosts:
@@ -137,39 +62,82 @@ def lane_costs(work: Workload, device: Accelerator) -> LaneCosts:
 
     `lend` is the turn from training to generation, `reclaim` the way back.
     """
-    profile, handling, algebra = work.profile, work.handling, work.algebra
-    launching = profile.num_layers * device.layer_overhead_seconds.value
+    launching = work.profile.num_layers * device.layer_overhead_seconds.value
     generating = device.peak_flops * device.generation_efficiency.value
     training = device.peak_flops * device.training_efficiency.value
-    forward = profile.forward_flops(work.num_tokens)
-    decoding = profile.decoding_flops(height=work.height, width=work.width, num_frames=work.num_frames)
-    pairs = min(
-        algebra.micro_batch_size,
-        min(algebra.group_size, algebra.micro_batch_size) * algebra.num_denoising_steps_per_micro_batch,
-    )
-    micro_batch = TRAINING_FORWARDS * (launching + pairs * forward / training)
-    # A ring all-reduce sends and receives the buffer about twice, whatever the number of ranks.
-    reduction = 2 * work.lora_parameters * _GRADIENT_BYTES / device.network_bandwidth
-    optimizer = work.state_bytes / device.memory_bandwidth
-    binding = work.adapter_bytes / handling.adapter_bandwidth.value
-    call = device.call_seconds.value
+    call, turn = device.call_seconds.value, device.turn_seconds.value
+    reducing, reducing_once = _reduction(work, device)
+    num_calls = work.num_training_calls
+    computing = work.num_units_per_micro_batch * (work.unit_flops / num_calls) / training
+    micro_batch = num_calls * (launching + _gathering(work, device) + computing)
+    optimizer, copying = _optimizer(work, device), 2 * work.published_bytes / device.memory_bandwidth
+    binding = work.published_bytes / work.handling.packing_bandwidth.value
     moving = 0.0
-    if not handling.shares_base:
-        moving = (profile.weights_bytes + work.state_bytes) / device.host_bandwidth
+    if not work.handling.shares_base:
+        moving = (work.weights_bytes + work.state_bytes) / device.host_bandwidth
+    filling, idle = _filling(work, device), _idle_state_bytes(work) / device.host_bandwidth
+    whole_idle = 0.0 if work.zero_stage else idle
     return LaneCosts(
-        generate=Cost(
-            call + work.num_denoising_steps * launching,
-            (work.num_denoising_steps * forward + decoding) / generating,
-        ),
-        accumulate=Cost(call, micro_batch + (reduction if work.zero_stage == 2 else 0.0)),
-        commit=call + optimizer + (0.0 if work.zero_stage == 2 else reduction),
-        # Read once, written once.
-        snapshot=call + 2 * work.adapter_bytes / device.memory_bandwidth,
-        publish=call + binding,
-        pull=call + work.adapter_bytes / device.network_bandwidth + binding,
-        lend=device.turn_seconds.value + moving,
-        reclaim=device.turn_seconds.value + moving,
+        generate=Cost(call + work.num_sampling_calls * launching, work.trajectory_flops / generating),
+        accumulate=Cost(call, micro_batch + reducing),
+        commit=call + (0.0 if work.zero_stage else optimizer) + reducing_once,
+        shared_commit=optimizer if work.zero_stage else 0.0,
+        # Each rank publishes its share of all weights, and the first one an adapter.
+        snapshot=call + (0.0 if work.is_full else copying),
+        shared_snapshot=copying if work.is_full else 0.0,
+        publish=call + (0.0 if work.is_full else binding),
+        shared_publish=binding if work.is_full else 0.0,
+        pull=call + work.published_bytes / device.network_bandwidth + binding,
+        lend=turn + moving + filling + whole_idle,
+        reclaim=turn + moving + whole_idle,
+        shared_turn=idle - whole_idle,
     )
+
+
+def _reduction(work: Workload, device: Accelerator) -> tuple[float, float]:
+    """Seconds in each micro-batch and in each optimizer step, whatever the number of ranks.
+
+    A ring all-reduce sends and receives the buffer about twice, half of it (a reduce-scatter, an all-gather) once.
+    Stages 0 and 1 all-reduce once a step, stage 2 in every micro-batch (DeepSpeed's default for its buckets), stage 3
+    reduce-scatters there. Stages 1 and 2 gather the new weights after the step.
+    """
+    buffer = work.trained_parameters * _FP32_BYTES / device.network_bandwidth
+    weights = work.trained_bytes / device.network_bandwidth
+    in_each = {2: 2 * buffer, 3: buffer}.get(work.zero_stage, 0.0)
+    once = {0: 2 * buffer, 1: 2 * buffer + weights, 2: weights}.get(work.zero_stage, 0.0)
+    return in_each, once
+
+
+def _gathering(work: Workload, device: Accelerator) -> float:
+    """Seconds of one pass's weights in ZeRO 3. Nothing hides them: `deploy/deepspeed` leaves `overlap_comm` off, and
+    DeepSpeed then gathers on the stream that computes."""
+    if work.zero_stage < 3:
+        return 0.0
+    bandwidth = device.host_bandwidth if work.saving.weights_on_host else device.network_bandwidth
+    return work.weights_bytes / work.profile.num_experts / bandwidth
+
+
+def _optimizer(work: Workload, device: Accelerator) -> float:
+    """Seconds of one optimizer step over all that is trained."""
+    if not work.saving.optimizer_on_host:
+        return work.state_bytes / device.memory_bandwidth
+    moved = work.trained_parameters * _FP32_BYTES + work.trained_bytes
+    stepped = work.trained_parameters * _HOST_STEP_BYTES
+    return moved / device.host_bandwidth + stepped * _LANES_PER_HOST / HOST_SOCKET.memory_bandwidth
+
+
+def _filling(work: Workload, device: Accelerator) -> float:
+    """Seconds in which a lane that is lent gathers the frozen weights of ZeRO 3. Trained ones are pulled."""
+    if work.zero_stage < 3 or work.is_full:
+        return 0.0
+    return work.weights_bytes / device.network_bandwidth
+
+
+def _idle_state_bytes(work: Workload) -> float:
+    """What goes to the host before a lane generates, of all ranks together: gradients, moments, master weights."""
+    if not work.saving.idle_on_host:
+        return 0.0
+    return work.state_bytes + (work.weights_bytes if work.zero_stage == 3 and not work.is_full else 0.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,23 +154,24 @@ class PoolCosts:
 
         Ranks go through equally many micro-batches in step, so the slowest sets the gang's pace.
         """
-        gang = [self.lanes[place] for place in trainers]
+        gang, num_ranks = [self.lanes[place] for place in trainers], len(trainers)
         accumulate = Cost(
             max(lane.accumulate.per_call for lane in gang), max(lane.accumulate.per_unit for lane in gang)
         )
         table = {
             (GANG, CostKind.ACCUMULATE): accumulate,
-            (GANG, CostKind.COMMIT): Cost(max(lane.commit for lane in gang)),
-            (GANG, CostKind.SNAPSHOT): Cost(max(lane.snapshot for lane in gang)),
-            (GANG, CostKind.PUBLISH): Cost(max(lane.publish for lane in gang)),
+            (GANG, CostKind.COMMIT): Cost(max(lane.commit_by(num_ranks) for lane in gang)),
+            (GANG, CostKind.SNAPSHOT): Cost(max(lane.snapshot_by(num_ranks) for lane in gang)),
+            (GANG, CostKind.PUBLISH): Cost(max(lane.publish_by(num_ranks) for lane in gang)),
         }
         for place, lane in enumerate(self.lanes):
             name = lane_name(place)
             table[name, CostKind.GENERATE] = lane.generate
             table[name, CostKind.PULL] = Cost(lane.pull)
             if place in trainers:
-                table[name, CostKind.LEND] = Cost(lane.lend)
-                table[name, CostKind.RECLAIM] = Cost(lane.reclaim)
+                turn = lane.shared_turn / num_ranks
+                table[name, CostKind.LEND] = Cost(lane.lend + turn)
+                table[name, CostKind.RECLAIM] = Cost(lane.reclaim + turn)
         for index in range(self.num_reward):
             table[f"reward-{index}", CostKind.SCORE] = self.score
         return table
@@ -214,22 +183,29 @@ def lane_name(place: int) -> str:
 
 
 def pool_costs(
-    work: Workload, devices: Sequence[Accelerator], *, num_reward: int, fixed_share: Edge | None = None
+    work: Workload,
+    devices: Sequence[Accelerator],
+    *,
+    num_reward: int,
+    scorer: Accelerator | None = None,
+    fixed_share: Edge | None = None,
 ) -> PoolCosts:
-    """Expected costs; reward lanes score on host CPUs, shapes' on a core like its other lanes.
+    """Expected costs.
 
     Args:
+        scorer: what a reward lane has; by default a core, or a device like the pool's last where the work says so.
         fixed_share: reckon with as small or as large a part of each call's seconds, whatever its size, as the devices'
             ranges allow.
     """
-    scorer = CPU_CORE if work.profile is SHAPES else HOST_SOCKET
+    if scorer is None:
+        scorer = devices[-1] if work.scores_on_devices else CPU_CORE
     if fixed_share is not None:
         at_edge = {device: device.with_fixed_share(fixed_share) for device in {*devices, scorer}}
         devices, scorer = [at_edge[device] for device in devices], at_edge[scorer]
     by_device = {device: lane_costs(work, device) for device in set(devices)}
-    scoring = work.num_rewards * work.profile.reward_flops / (scorer.peak_flops * scorer.generation_efficiency.value)
+    networks = work.scoring.flops / (scorer.fp32_flops * scorer.generation_efficiency.value)
     return PoolCosts(
         lanes=tuple(by_device[device] for device in devices),
-        score=Cost(scorer.call_seconds.value, scoring),
+        score=Cost(scorer.call_seconds.value, networks + work.scoring.core_seconds),
         num_reward=num_reward,
     )

@@ -37,6 +37,8 @@ class Accelerator:
     name: str
     peak_flops: float
     """Dense floating-point operations a second, in bf16 (CPU cores: fp32)."""
+    fp32_flops: float
+    """In fp32, without TF32: what networks of rewards run in."""
     memory_bytes: float
     memory_bandwidth: float
     host_bandwidth: float
@@ -81,6 +83,7 @@ def _gigabits(number: float) -> float:
 L40S = Accelerator(
     name="l40s",
     peak_flops=362.05e12,
+    fp32_flops=91.6e12,
     memory_bytes=48.3 * GB,
     memory_bandwidth=864 * GB,
     host_bandwidth=25 * GB,
@@ -89,11 +92,13 @@ L40S = Accelerator(
     training_efficiency=Estimate(0.35, 0.26, 0.45),
     layer_overhead_seconds=Estimate(0.2e-3, 0.0, 0.6e-3),
     turn_seconds=Estimate(0.5, 0.1, 2.0),
-    source="NVIDIA L40S data sheet: 362.05 TFLOPS bf16 dense, 48 GB GDDR6 (46,068 MiB), 864 GB/s, PCIe 4.0 x16",
+    source="NVIDIA L40S data sheet: 362.05 TFLOPS bf16 dense, 91.6 fp32, 48 GB GDDR6 (46,068 MiB), 864 GB/s, "
+    "PCIe 4.0 x16",
 )
 H100 = Accelerator(
     name="h100",
     peak_flops=989.4e12,
+    fp32_flops=66.9e12,
     memory_bytes=85.5 * GB,
     memory_bandwidth=3350 * GB,
     host_bandwidth=50 * GB,
@@ -102,11 +107,28 @@ H100 = Accelerator(
     training_efficiency=Estimate(0.35, 0.26, 0.45),
     layer_overhead_seconds=Estimate(0.2e-3, 0.0, 0.6e-3),
     turn_seconds=Estimate(0.5, 0.1, 2.0),
-    source="NVIDIA H100 SXM data sheet: 989.4 TFLOPS bf16 dense, 80 GB HBM3 (81,559 MiB), 3.35 TB/s, PCIe 5.0 x16",
+    source="NVIDIA H100 SXM data sheet: 989.4 TFLOPS bf16 dense, 66.9 fp32, 80 GB HBM3 (81,559 MiB), 3.35 TB/s, "
+    "PCIe 5.0 x16",
+)
+H200 = Accelerator(
+    name="h200",
+    peak_flops=989.4e12,
+    fp32_flops=66.9e12,
+    memory_bytes=150.7 * GB,
+    memory_bandwidth=4800 * GB,
+    host_bandwidth=50 * GB,
+    network_bandwidth=_gigabits(400),
+    generation_efficiency=Estimate(0.35, 0.26, 0.50),
+    training_efficiency=Estimate(0.35, 0.26, 0.45),
+    layer_overhead_seconds=Estimate(0.2e-3, 0.0, 0.6e-3),
+    turn_seconds=Estimate(0.5, 0.1, 2.0),
+    source="NVIDIA H200 SXM data sheet: 989.4 TFLOPS bf16 dense, 66.9 fp32, 141 GB HBM3e (143,771 MiB), 4.8 TB/s, "
+    "PCIe 5.0 x16",
 )
 H20 = Accelerator(
     name="h20",
     peak_flops=148e12,
+    fp32_flops=44e12,
     memory_bytes=102.6 * GB,
     memory_bandwidth=4000 * GB,
     host_bandwidth=50 * GB,
@@ -115,18 +137,19 @@ H20 = Accelerator(
     training_efficiency=Estimate(0.65, 0.45, 0.75),
     layer_overhead_seconds=Estimate(0.2e-3, 0.0, 0.6e-3),
     turn_seconds=Estimate(0.5, 0.1, 2.0),
-    source="NVIDIA H20: 148 TFLOPS bf16 dense, 96 GB HBM3 (97,871 MiB), 4.0 TB/s, PCIe 5.0 x16",
+    source="NVIDIA H20: 148 TFLOPS bf16 dense, 44 fp32, 96 GB HBM3 (97,871 MiB), 4.0 TB/s, PCIe 5.0 x16",
 )
 CPU_CORE = Accelerator(
     name="cpu",
     peak_flops=100e9,
+    fp32_flops=100e9,
     memory_bytes=8 * GB,
     memory_bandwidth=10 * GB,
     host_bandwidth=10 * GB,
     network_bandwidth=2 * GB,
     generation_efficiency=Estimate(0.41, 0.2, 0.6),
-    training_efficiency=Estimate(0.52, 0.25, 0.75),
-    layer_overhead_seconds=Estimate(1.1e-3, 0.8e-3, 2e-3),
+    training_efficiency=Estimate(0.35, 0.17, 0.5),
+    layer_overhead_seconds=Estimate(1.3e-3, 0.8e-3, 2e-3),
     turn_seconds=Estimate(0.012, 0.0, 0.2),
     call_seconds=Estimate(7e-3, 2e-3, 20e-3),
     source="one core of a virtual AMD EPYC (family 26, 2.6 GHz), measured; see below",
@@ -136,13 +159,15 @@ CPU_CORE = Accelerator(
 * Peak: the largest of square fp32 matrix products of 128 to 2048, 95 to 102 GFLOP/s.
 * `OMP_NUM_THREADS=1 nice -n 5 python -m tests.bench.lane_costs`: a fragment 31.3 ms and 2.84 ms more for each
   trajectory, a micro-batch 10.6 ms and 0.92 ms more for each pair (processor time, medians of 15). By the operations of
-  the shapes profile that is 0.41 and 0.52 of the peak, and 1.3 and 0.9 ms for a pass through one block.
+  the shapes profile (nothing is recomputed at its size) that is 0.41 and 0.35 of the peak, and 1.3 ms for a pass
+  through one block, either way.
 * Calls and turns: `make bench-pipeline-real` on two such cores. What a run pays above the work itself: 4 ms for a
   commit, 9 to 10 for a publish or a fragment, 15 for a pull; turns of 18 and 6 ms.
 """
 HOST_SOCKET = Accelerator(
     name="host",
     peak_flops=115e12,
+    fp32_flops=7.2e12,
     memory_bytes=256 * GB,
     memory_bandwidth=300 * GB,
     host_bandwidth=50 * GB,
@@ -151,10 +176,11 @@ HOST_SOCKET = Accelerator(
     training_efficiency=Estimate(0.20, 0.05, 0.40),
     layer_overhead_seconds=Estimate(0.2e-3, 0.0, 1e-3),
     turn_seconds=Estimate(0.02, 0.0, 0.2),
-    source="Intel Xeon Platinum 8480+: 56 cores at 2.0 GHz with AMX, 1,024 bf16 operations a cycle and core",
+    source="Intel Xeon Platinum 8480+: 56 cores at 2.0 GHz with AMX, 1,024 bf16 operations a cycle and core, "
+    "64 in fp32",
 )
 
-ACCELERATORS = {device.name: device for device in (L40S, H100, H20, CPU_CORE, HOST_SOCKET)}
+ACCELERATORS = {device.name: device for device in (L40S, H100, H200, H20, CPU_CORE, HOST_SOCKET)}
 
 
 def accelerator(name: str) -> Accelerator:

@@ -14,8 +14,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from worker.pipeline.costs import CautiousCost, Cost, CostKind, MeasuredTable
-from worker.pipeline.estimates import LaneCosts, PoolCosts, Workload, pool_costs
+from worker.pipeline.estimates import LaneCosts, PoolCosts, pool_costs
 from worker.pipeline.hardware import Accelerator, Edge
+from worker.pipeline.workload import Workload
 
 _ANY_SHARE = (0.0, 1.0)
 """Of work that nobody has described: smaller calls may cost as much as the one seen, larger ones all that much more."""
@@ -58,6 +59,10 @@ def learnt_costs(
         seen = known[kind]
         return expectation if seen is None else seen.seconds
 
+    def shared(expectation: float, *kinds: CostKind) -> float:
+        """What was seen holds all of it."""
+        return 0.0 if any(known[kind] for kind in kinds) else expectation
+
     generating = [[lane.generate for lane in pool.lanes] for pool in pools]
     generate = _sized(known[CostKind.GENERATE], *generating, is_described=is_described)
     accumulate = _training(known[CostKind.ACCUMULATE], [lane.accumulate for lane in expected.lanes])
@@ -67,11 +72,15 @@ def learnt_costs(
             generate=generate[place],
             accumulate=accumulate[place],
             commit=fixed(CostKind.COMMIT, lane.commit),
+            shared_commit=shared(lane.shared_commit, CostKind.COMMIT),
             snapshot=fixed(CostKind.SNAPSHOT, lane.snapshot),
+            shared_snapshot=shared(lane.shared_snapshot, CostKind.SNAPSHOT),
             publish=fixed(CostKind.PUBLISH, lane.publish),
+            shared_publish=shared(lane.shared_publish, CostKind.PUBLISH),
             pull=fixed(CostKind.PULL, lane.pull),
             lend=fixed(CostKind.LEND, lane.lend),
             reclaim=fixed(CostKind.RECLAIM, lane.reclaim),
+            shared_turn=shared(lane.shared_turn, CostKind.LEND, CostKind.RECLAIM),
         )
         for place, lane in enumerate(expected.lanes)
     )

@@ -54,6 +54,10 @@ class LaneKinds:
     micro_batch: Seconds
     commit: Seconds
     publish: Seconds
+    shared_commit: Seconds
+    """Of the gang together, as the next two: divided by its number of lanes."""
+    shared_publish: Seconds
+    shared_turn: Seconds
 
     @classmethod
     def of(cls, costs: PoolCosts, fragment_size: int) -> Self:
@@ -70,6 +74,9 @@ class LaneKinds:
             np.array([lane.accumulate.per_unit for lane in kinds]),
             np.array([lane.commit for lane in kinds]),
             np.array([lane.publish for lane in kinds]),
+            np.array([lane.shared_commit for lane in kinds]),
+            np.array([lane.shared_publish for lane in kinds]),
+            np.array([lane.shared_turn for lane in kinds]),
         )
 
 
@@ -128,6 +135,8 @@ class _Splits:
     training: Seconds
     tail: Seconds
     """Nobody generates in the last so many seconds."""
+    turn: Seconds
+    """[split, kind], of either turn of a lane that is lent: what its gang shares."""
     at_least: Seconds
 
     @classmethod
@@ -135,22 +144,23 @@ class _Splits:
         gang = _Gang.of(algebra, kinds, trainers, tsp=mode.tsp, waits_for_publish=not mode.runs_ahead)
         score = costs.score.seconds(algebra.fragment_size)
         scoring = score * algebra.num_fragments / costs.num_reward
+        turn = kinds.shared_turn / trainers.sum(axis=1, keepdims=True)
         if mode.runs_ahead:
             tail = fill = np.zeros_like(gang.training)
         else:
             tail = score + (gang.after_last_group if mode.overlaps else gang.training)
             lent = trainers if mode.lends else np.zeros_like(trainers)
-            fill = _fill(algebra, kinds, kinds.number - trainers, lent, score)
+            fill = _fill(algebra, kinds, kinds.number - trainers, lent, score, turn)
         at_least = np.maximum(fill + gang.training, scoring)
-        return cls(algebra.num_fragments, kinds, mode, trainers, gang.training, tail, at_least)
+        return cls(algebra.num_fragments, kinds, mode, trainers, gang.training, tail, turn, at_least)
 
     def are_short(self, seconds: Seconds) -> npt.NDArray[np.bool_]:
         """[split]: whether fewer fragments than a batch has fit in so many seconds."""
         kinds = self.kinds
         until = (seconds - self.tail)[:, None]
         own = (until - kinds.pull) / kinds.fragment
-        spare = (seconds - self.training)[:, None] - kinds.reclaim
-        borrowed = (np.minimum(until, spare) - kinds.lend - kinds.pull) / kinds.fragment
+        spare = (seconds - self.training)[:, None] - kinds.reclaim - self.turn
+        borrowed = (np.minimum(until, spare) - kinds.lend - self.turn - kinds.pull) / kinds.fragment
         if not self.mode.runs_ahead:
             own, borrowed = np.floor(own + _ROUNDING), np.floor(borrowed + _ROUNDING)
         total = (kinds.number - self.trainers) * np.maximum(own, 0.0)
@@ -165,8 +175,8 @@ class _Splits:
         return may_be
 
     def only(self, these: npt.NDArray[np.bool_]) -> "_Splits":
-        parts = (self.trainers[these], self.training[these], self.tail[these], self.at_least[these])
-        return _Splits(self.num_fragments, self.kinds, self.mode, *parts)
+        trainers, seconds = self.trainers[these], (self.training, self.tail, self.turn, self.at_least)
+        return _Splits(self.num_fragments, self.kinds, self.mode, trainers, *(each[these] for each in seconds))
 
 
 _ROUNDING = 1e-9
@@ -191,9 +201,10 @@ class _Gang:
         cls, algebra: BatchAlgebra, kinds: LaneKinds, trainers: Counts, *, tsp: bool, waits_for_publish: bool
     ) -> Self:
         # Ranks go through equally many micro-batches in step, so the slowest kind sets the pace.
-        pace, commit, publish = (
-            _slowest(trainers, seconds) for seconds in (kinds.micro_batch, kinds.commit, kinds.publish)
-        )
+        nothing = np.zeros_like(kinds.micro_batch)
+        pace = _slowest(trainers, kinds.micro_batch, nothing)
+        commit = _slowest(trainers, kinds.commit, kinds.shared_commit)
+        publish = _slowest(trainers, kinds.publish, kinds.shared_publish)
         if not waits_for_publish:
             # The gang trains the next batch meanwhile.
             publish = np.zeros_like(publish)
@@ -211,25 +222,28 @@ class _Gang:
         )
 
 
-def _slowest(number: Counts, seconds: Seconds) -> Seconds:
-    """[split]: of the kinds that take part. Kinds are few and splits many, so kind by kind is fastest."""
-    slowest = np.zeros(len(number))
-    for of_kind, each in zip(number.T, seconds, strict=True):
-        slowest = np.maximum(slowest, np.where(of_kind > 0, each, 0.0))
+def _slowest(number: Counts, own: Seconds, shared: Seconds) -> Seconds:
+    """[split]: of the kinds that take part, `shared` being divided by how many do. Kinds are few and splits many, so
+    kind by kind is fastest."""
+    slowest, num_ranks = np.zeros(len(number)), number.sum(axis=1)
+    for of_kind, alone, together in zip(number.T, own, shared, strict=True):
+        slowest = np.maximum(slowest, np.where(of_kind > 0, alone + together / num_ranks, 0.0))
     return slowest
 
 
-def _fill(algebra: BatchAlgebra, kinds: LaneKinds, rollout: Counts, lent: Counts, score: float) -> Seconds:
+def _fill(
+    algebra: BatchAlgebra, kinds: LaneKinds, rollout: Counts, lent: Counts, score: float, turn: Seconds
+) -> Seconds:
     """When the first group can be complete: of a group's fragments, some lane takes at least the ceiling of its share.
 
-    `lent`: trainer lanes that may generate; such a one goes back before the gang trains.
+    `lent`: trainer lanes that may generate; such a one goes back before the gang trains. `turn`: [split, kind].
     """
     num_generators = np.maximum((rollout + lent) @ np.ones(rollout.shape[1]), 1)
     num_each = np.ceil(algebra.group_size // algebra.fragment_size / num_generators)
     first = np.full(len(rollout), np.inf)
-    for kind, (own, borrowed) in enumerate(zip(rollout.T, lent.T, strict=True)):
+    for kind, (own, borrowed, shared) in enumerate(zip(rollout.T, lent.T, turn.T, strict=True)):
         generated = kinds.pull[kind] + num_each * kinds.fragment[kind]
-        back = kinds.lend[kind] + generated + max(score, float(kinds.reclaim[kind]))
+        back = kinds.lend[kind] + shared + generated + np.maximum(score, kinds.reclaim[kind] + shared)
         first = np.minimum(first, np.where(own > 0, generated + score, np.inf))
         first = np.minimum(first, np.where(borrowed > 0, back, np.inf))
     return first

@@ -1,26 +1,28 @@
 """What a lane must hold, by role, in bytes of its device: a split whose lanes do not hold it is not offered.
 
-    rollout   frozen weights, adapter, decoder, one layer's activations of a fragment
-    trainer   frozen weights, adapter, gradients and optimizer state (ZeRO cuts them), what the backward pass needs
-    both      a trainer lane that generates too: one copy of the frozen weights, the fuller of its two phases
+    rollout   weights, adapter, decoder, one layer's activations of a fragment
+    trainer   weights, what is trained, gradients and optimizer state (ZeRO cuts them), copies, what the backward pass
+              needs
+    both      a trainer lane that generates too: the fuller of its two phases. LoRA generates on the same frozen
+              weights; full tuning on a whole copy of its own, there while it generates
 
 Text encoders are left out: prompts are encoded once and ahead. Invariant: more ranks, smaller fragments or smaller
 micro-batches never take more.
 
-Sources: mixed-precision state and its ZeRO partitions, Rajbhandari et al., arXiv 1910.02054, §3 and §5; activations of
-a transformer layer, 34 bytes for each token and unit of width without the attention matrix, Korthikanti et al.,
-arXiv 2205.05198, §4.1 (16-bit values).
+Sources: state by ZeRO stage in `trainer_state`; activations of a transformer layer, 34 bytes for each token and unit of
+width without the attention matrix, Korthikanti et al., arXiv 2205.05198, §4.1 (16-bit values).
 """
 
 from dataclasses import dataclass, fields
 from enum import StrEnum
 
-from worker.pipeline.estimates import Workload
 from worker.pipeline.hardware import GB, Accelerator
+from worker.pipeline.trainer_state import FP32_BYTES, TrainerState, trainer_state
+from worker.pipeline.workload import Workload
 
 _BF16_BYTES = 2
 _LAYER_BYTES = 34
-"""Of one layer's activations under way in training, for each token and unit of width."""
+"""Of one layer's activations under way in training, for each token and unit of width, in 16-bit values."""
 _INFERENCE_LAYER_BYTES = 26
 """The same without what only the backward pass needs: residual, queries, keys, values, feed-forward at 4 × width."""
 _DECODER_CHANNELS = 256
@@ -28,6 +30,8 @@ _DECODER_CHANNELS = 256
 clips are decoded a latent frame at a time."""
 _RESERVE_BYTES = 1.0 * GB
 """Device context, communication buffers, what the allocator cannot use; a CPU lane's share is a tenth."""
+FULL_BUCKET_NUMEL = 5e8
+"""Of the bucket that a full model's gradients are reduced in: DeepSpeed's own default. LoRA's fits what is trained."""
 
 
 class Duty(StrEnum):
@@ -42,6 +46,8 @@ class LaneMemory:
 
     weights: float
     adapter: float
+    copies: float = 0.0
+    """Policies beside the one that is trained, and a version on its way out."""
     gradients: float = 0.0
     optimizer: float = 0.0
     activations: float
@@ -62,33 +68,6 @@ class LaneMemory:
         return self.total <= device.memory_bytes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrainerState:
-    """Bytes that one rank keeps between two optimizer steps; checked against measurement for every stage."""
-
-    weights: float
-    """Frozen and trained ones: all of them, or the rank's part."""
-    optimizer: float
-    """Moments, and DeepSpeed's master weights where it keeps its own."""
-    gradients: float
-    """Open ones, and the bucket that they go through."""
-
-
-def trainer_state(*, zero_stage: int, frozen_bytes: float, num_trained: float, num_ranks: int) -> TrainerState:
-    """Of `num_trained` fp32 elements on a frozen base, in a gang of `num_ranks`.
-
-    DeepSpeed keeps a master copy of each trained weight in stages 1 to 3, even of one in fp32; stage 1 holds gradients
-    whole and as they are averaged.
-    """
-    trained = 4 * num_trained
-    part = 1 / num_ranks
-    return TrainerState(
-        weights=(frozen_bytes + trained) * (part if zero_stage == 3 else 1.0),
-        optimizer=2 * trained if zero_stage == 0 else 3 * trained * part,
-        gradients={0: trained, 1: 3 * trained}.get(zero_stage, trained * (1 + part)),
-    )
-
-
 def lane_memory(work: Workload, device: Accelerator, duty: Duty, *, num_ranks: int = 1) -> LaneMemory:
     """The fullest moment of one lane on that duty, in a gang of `num_ranks`: of training or of generation."""
     phases = []
@@ -99,18 +78,28 @@ def lane_memory(work: Workload, device: Accelerator, duty: Duty, *, num_ranks: i
     return max(phases, key=lambda memory: memory.total)
 
 
+def host_bytes(work: Workload, *, num_ranks: int) -> float:
+    """That one trainer lane keeps in its host's memory at most."""
+    state, saving = _state(work, num_ranks), work.saving
+    held = state.optimizer if saving.optimizer_on_host or saving.idle_on_host else 0.0
+    if saving.idle_on_host or (saving.optimizer_on_host and work.zero_stage > 1):
+        held += state.gradients
+    if saving.weights_on_host:
+        held += work.weights_bytes / num_ranks
+    return held
+
+
 def _in_training(work: Workload, device: Accelerator, num_ranks: int, *, generates: bool) -> LaneMemory:
     state = _state(work, num_ranks)
-    adapter_bytes = work.lora_parameters * 4
-    # A lane that does both generates with published bytes, beside the live weights; ZeRO 3 gathers the live ones too.
-    copies = generates + (work.zero_stage == 3)
+    decodes = generates or work.passes.goes_through_decoder
     return LaneMemory(
-        weights=_base(work, num_ranks) + _gathered(work),
-        adapter=adapter_bytes * copies + _live_adapter(work, num_ranks),
-        gradients=state.gradients,
+        weights=_live_weights(work, num_ranks) + _gathered(work),
+        adapter=_adapter_in_training(work, num_ranks, generates=generates),
+        copies=_copies(work, num_ranks) + _snapshot(work, num_ranks),
+        gradients=_gradients(work, state),
         optimizer=0.0 if work.saving.optimizer_on_host else state.optimizer,
         activations=_training_activations(work),
-        decoder=_decoder(work) if generates else 0.0,
+        decoder=_decoder(work) if decodes else 0.0,
         trajectories=_trajectory_bytes(work) if generates else 0.0,
         reserve=_reserve(device),
     )
@@ -119,13 +108,14 @@ def _in_training(work: Workload, device: Accelerator, num_ranks: int, *, generat
 def _in_generation(work: Workload, device: Accelerator, num_ranks: int, *, trains: bool) -> LaneMemory:
     state = _state(work, num_ranks)
     is_idle_here = trains and not work.saving.idle_on_host
-    # A shard cannot generate: the lane gathers the whole model beside its part.
-    part = _base(work, num_ranks) if work.zero_stage == 3 and is_idle_here else 0.0
-    adapter_bytes = work.lora_parameters * 4
+    # LoRA generates on the frozen weights that it trains on; a shard cannot, so all are gathered beside the part.
+    holds_part = trains if work.is_full else is_idle_here and work.zero_stage == 3
+    adapter = 0.0 if work.is_full else work.trained_bytes + (_live_adapter(work, num_ranks) if trains else 0.0)
     return LaneMemory(
-        weights=work.profile.weights_bytes + part,
-        adapter=adapter_bytes + (_live_adapter(work, num_ranks) if trains else 0.0),
-        gradients=state.gradients if is_idle_here else 0.0,
+        weights=work.weights_bytes + (_live_weights(work, num_ranks) if holds_part else 0.0),
+        adapter=adapter,
+        copies=_copies(work, num_ranks) + _snapshot(work, num_ranks) if trains else 0.0,
+        gradients=_gradients(work, state) if is_idle_here else 0.0,
         optimizer=state.optimizer if is_idle_here and not work.saving.optimizer_on_host else 0.0,
         activations=_generation_activations(work),
         decoder=_decoder(work),
@@ -137,17 +127,26 @@ def _in_generation(work: Workload, device: Accelerator, num_ranks: int, *, train
 def _state(work: Workload, num_ranks: int) -> TrainerState:
     return trainer_state(
         zero_stage=work.zero_stage,
-        frozen_bytes=work.profile.weights_bytes,
-        num_trained=work.lora_parameters,
+        frozen_bytes=0.0 if work.is_full else work.weights_bytes,
+        num_trained=work.trained_parameters,
         num_ranks=num_ranks,
+        weight_bytes=work.weight_bytes if work.is_full else FP32_BYTES,
+        bucket_numel=FULL_BUCKET_NUMEL if work.is_full else work.trained_parameters,
     )
 
 
-def _base(work: Workload, num_ranks: int) -> float:
-    """Frozen weights as a trainer rank keeps them on its device."""
+def _gradients(work: Workload, state: TrainerState) -> float:
+    """On the device. From stage 2 on, those of an optimizer in host memory lie there too."""
+    if work.is_full and work.saving.optimizer_on_host and work.zero_stage > 1:
+        return state.bucket
+    return state.gradients
+
+
+def _live_weights(work: Workload, num_ranks: int) -> float:
+    """The transformer's, as a trainer rank keeps them on its device."""
     if work.zero_stage < 3:
-        return work.profile.weights_bytes
-    return 0.0 if work.saving.weights_on_host else work.profile.weights_bytes / num_ranks
+        return work.weights_bytes
+    return 0.0 if work.saving.weights_on_host else work.weights_bytes / num_ranks
 
 
 def _gathered(work: Workload) -> float:
@@ -155,21 +154,46 @@ def _gathered(work: Workload) -> float:
     has gone through them, since autograd holds what they were multiplied with."""
     if work.zero_stage < 3:
         return 0.0
-    num_kept = work.profile.num_layers - _num_recomputed(work)
-    return work.profile.weights_bytes * min(num_kept + 2, work.profile.num_layers) / work.profile.num_layers
+    num_layers = work.profile.num_layers
+    num_kept = num_layers - work.num_recomputed_layers
+    return work.weights_bytes / work.profile.num_experts * min(num_kept + 2, num_layers) / num_layers
+
+
+def _adapter_in_training(work: Workload, num_ranks: int, *, generates: bool) -> float:
+    if work.is_full:
+        return 0.0
+    # A lane that does both generates with published bytes, beside the live weights; ZeRO 3 gathers the live ones too.
+    return work.trained_bytes * (generates + (work.zero_stage == 3)) + _live_adapter(work, num_ranks)
 
 
 def _live_adapter(work: Workload, num_ranks: int) -> float:
-    return work.lora_parameters * 4 / (num_ranks if work.zero_stage == 3 else 1)
+    return work.trained_bytes / (num_ranks if work.zero_stage == 3 else 1)
 
 
-def _num_recomputed(work: Workload) -> int:
-    every = work.saving.recomputed_blocks
-    return -(-work.profile.num_layers // every) if every else 0
+def _copies(work: Workload, num_ranks: int) -> float:
+    """ZeRO 3 cuts them as it cuts the trained weights, but for LoRA's averages, which every rank has."""
+    is_cut, copies = work.zero_stage == 3, work.copies
+    like_trained = work.trained_bytes * (copies.reference + copies.older)
+    averages = FP32_BYTES * work.trained_parameters * copies.num_followers
+    if is_cut:
+        like_trained = 0.0 if work.is_full and work.saving.weights_on_host else like_trained / num_ranks
+        averages = averages / num_ranks if work.is_full else averages
+    return like_trained + averages
+
+
+def _snapshot(work: Workload, num_ranks: int) -> float:
+    """What is being published: an adapter whole, of all weights the rank's share."""
+    return work.published_bytes / (num_ranks if work.is_full else 1)
 
 
 def _decoder(work: Workload) -> float:
-    return work.profile.decoder_parameters * work.profile.weight_bytes + _decoding_bytes(work)
+    profile = work.profile
+    value_bytes = FP32_BYTES if profile.decodes_in_fp32 else work.weight_bytes
+    frames = min(work.num_frames, profile.token_frames)
+    held = 3.0 * _DECODER_CHANNELS * value_bytes * work.height * work.width * frames
+    if work.passes.goes_through_decoder:
+        held += work.num_units_per_micro_batch * profile.decoder_values_per_pixel * work.num_pixels * value_bytes
+    return profile.decoder_parameters * value_bytes + held
 
 
 def _reserve(device: Accelerator) -> float:
@@ -177,32 +201,25 @@ def _reserve(device: Accelerator) -> float:
 
 
 def _training_activations(work: Workload) -> float:
-    """Of a recomputed layer its input is kept, of another all; one layer at a time is under way."""
-    algebra = work.algebra
-    pairs = min(algebra.micro_batch_size, algebra.group_size * algebra.num_denoising_steps_per_micro_batch)
-    units = pairs * (work.num_tokens + work.profile.text_tokens) * work.profile.width
-    num_recomputed = _num_recomputed(work)
-    num_kept = work.profile.num_layers - num_recomputed
-    under_way = _LAYER_BYTES if num_recomputed else 0
-    return units * (_BF16_BYTES * num_recomputed + _LAYER_BYTES * num_kept + under_way)
+    """Of a recomputed layer its input is kept, of another all; one layer at a time is under way. What a unit's several
+    predictions keep lies side by side until the backward pass."""
+    passes, profile = work.passes, work.profile
+    tokens = (work.num_tokens + profile.text_tokens) * profile.width * work.num_units_per_micro_batch
+    scale = work.weight_bytes / _BF16_BYTES
+    num_recomputed = work.num_recomputed_layers
+    kept = _BF16_BYTES * num_recomputed + _LAYER_BYTES * (profile.num_layers - num_recomputed)
+    under_way = _LAYER_BYTES * passes.training.rows / passes.training.calls if num_recomputed else 0
+    return scale * tokens * (kept * passes.training.rows * passes.num_trained + under_way)
 
 
 def _generation_activations(work: Workload) -> float:
     tokens = work.num_tokens + work.profile.text_tokens
-    return work.algebra.fragment_size * tokens * work.profile.width * _INFERENCE_LAYER_BYTES
-
-
-def _decoding_bytes(work: Workload) -> float:
-    frames = min(work.num_frames, work.profile.token_frames)
-    return 3 * _DECODER_CHANNELS * _BF16_BYTES * work.height * work.width * frames
-
-
-_LATENT_CHANNELS_PER_TOKEN = 64
-"""16 latent channels in patches of 2 × 2."""
+    rows = work.algebra.fragment_size * work.passes.sampling.rows / work.passes.sampling.calls
+    return rows * tokens * work.profile.width * _INFERENCE_LAYER_BYTES * work.weight_bytes / _BF16_BYTES
 
 
 def _trajectory_bytes(work: Workload) -> float:
     """Both ends of each stochastic denoising step in fp32, until the fragment is handed on."""
     algebra = work.algebra
-    latents = work.num_tokens * _LATENT_CHANNELS_PER_TOKEN * 4
+    latents = work.num_tokens * work.profile.token_channels * FP32_BYTES
     return algebra.fragment_size * 2 * algebra.num_trained_denoising_steps * latents

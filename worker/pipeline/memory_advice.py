@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from worker.contracts.deepspeed import ZeroConfig
 from worker.contracts.names import Placement
 from worker.contracts.run_spec import RunSpec
-from worker.pipeline.estimates import Workload
 from worker.pipeline.hardware import GB, Accelerator
 from worker.pipeline.memory import Duty, LaneMemory, lane_memory
 from worker.pipeline.profiles import is_described
+from worker.pipeline.workload import Workload
 
 _REMEDIES: Sequence[Mapping[str, Mapping[str, object]]] = (
     {"deepspeed": {"gradient_checkpointing": 1}},
@@ -30,7 +30,7 @@ def memory_warnings(spec: RunSpec, devices: Sequence[Accelerator]) -> list[str]:
 
     Where the planner is to choose (`placement: auto`), it offers no split that does not fit.
     """
-    if not devices or not is_described(spec.base_model.path) or spec.pipeline.placement is Placement.AUTO:
+    if not devices or not is_described(spec.base_model) or spec.pipeline.placement is Placement.AUTO:
         return []
     smallest = min(devices, key=lambda device: device.memory_bytes)
     return [

@@ -29,6 +29,11 @@ class PlanningMode:
     def is_colocated(self) -> bool:
         return self.placement is Placement.COLOCATED
 
+    @property
+    def always_lends(self) -> bool:
+        """Whether its trainer lanes generate whatever its settings."""
+        return self.is_colocated or TrainerAssist.OFF not in self.tags
+
     def settings(self, wanted: PipelineSpec) -> list[PipelineSpec]:
         """This mode's switches in a user's section, one for each way to lend."""
         settings = {

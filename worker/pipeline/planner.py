@@ -20,13 +20,14 @@ from worker.contracts.run_spec import RunSpec
 from worker.contracts.sections import PipelineSpec
 from worker.pipeline.bound import bound_seconds, strict_bound_seconds
 from worker.pipeline.costs import MeasuredTable
-from worker.pipeline.estimates import PoolCosts, Workload, pool_costs
+from worker.pipeline.estimates import PoolCosts, pool_costs
 from worker.pipeline.hardware import Accelerator, accelerator
 from worker.pipeline.learnt import learnt_costs
 from worker.pipeline.memory import Duty, LaneMemory, lane_memory
 from worker.pipeline.modes import allowed_modes
 from worker.pipeline.profiles import SHAPES, is_described
 from worker.pipeline.splits import Explorer, Finding, SplitPoint
+from worker.pipeline.workload import Workload
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +112,7 @@ def answer(question: Question, *, only_best: bool = False) -> Plan:
         raise ValueError(
             f"`devices` must hold `{question.work.profile.name}`, got "
             f"{', '.join(sorted({device.name for device in question.devices}))}: take devices with more memory, "
-            "or a smaller `batch.micro_batch_size` or `lora.rank`"
+            f"or a smaller `batch.micro_batch_size`{'' if question.work.is_full else ' or `lora.rank`'}"
         )
     curves = {mode.name: explorer.curve(mode, question.wanted) for mode in modes if mode.name in by_mode}
     return Plan(costs=question.costs, by_mode=by_mode, curves=curves, bound_seconds=bound, strict_bound_seconds=strict)
@@ -129,9 +130,10 @@ def _choice(question: Question, finding: Finding, bound: float, strict: float) -
 
 
 def _memory(question: Question, finding: Finding) -> dict[Duty, LaneMemory]:
-    work = question.work.with_fragment_size(finding.candidate.fragment_size)
-    trains = set(finding.candidate.trainers)
-    duty = Duty.BOTH if finding.candidate.pipeline.trainers_generate else Duty.TRAINER
+    candidate = finding.candidate
+    work = question.work.with_fragment_size(candidate.fragment_size).at_staleness(candidate.pipeline.max_staleness)
+    trains = set(candidate.trainers)
+    duty = Duty.BOTH if candidate.pipeline.trainers_generate else Duty.TRAINER
     fullest: dict[Duty, LaneMemory] = {}
     lanes = {(device, duty if place in trains else Duty.ROLLOUT) for place, device in enumerate(question.devices)}
     for device, of_lane in lanes:
@@ -183,7 +185,7 @@ def _question(spec: RunSpec, devices: Sequence[str], history: Sequence[MeasuredT
     costs = pool_costs(work, pool, num_reward=num_reward)
     if history:
         # Lanes that nobody has described are reckoned as the default's; their fixed share is not known with it.
-        described = is_described(spec.base_model.path) and bool(devices)
+        described = is_described(spec.base_model) and bool(devices)
         costs = learnt_costs(history, work, pool, num_reward=num_reward, is_described=described)
     group_size = work.algebra.group_size
     sizes = [size for size in range(1, group_size + 1) if group_size % size == 0]

@@ -1,130 +1,167 @@
-"""What the work of a model amounts to: tokens, floating-point operations, bytes. No seconds here.
+"""The models of the hub that the planner knows, and what it takes for one that it does not.
 
-Formulas: a linear layer costs 2 operations for each parameter and token; attention 4 · tokens² · width for each layer
-(scores and weighted sum). With block widths from the models' published configurations this reproduces published counts:
-FLUX.1 at 1024², 74.4 TFLOP a forward (arXiv 2503.06923: 3719.5 for 50), and HunyuanVideo at 480×640×65, 595 (29773).
+By the formulas of `model_profile`, block widths from published configurations reproduce published counts: FLUX.1 at
+1024², 74.4 TFLOP a forward (arXiv 2503.06923: 3719.5 for 50), and HunyuanVideo at 480×640×65, 595 (29773). A test
+builds every model by those configurations, without memory behind it, and counts parameters, operations and what LoRA
+trains.
 
 Invariant: only priors. Nothing here is consulted once a run has measured its own costs.
 """
 
-import math
-from dataclasses import dataclass
-
-TRAINING_FORWARDS = 3.0
-"""Forward, recomputation of what checkpointing dropped, and the gradient through frozen layers, each one forward's
-worth; gradients of LoRA matrices themselves are under 2 % of that (Korthikanti et al., arXiv 2205.05198, counts a full
-backward as two forwards: one of them is the weights' gradient, which frozen weights do without)."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelProfile:
-    """A diffusion transformer with its autoencoder and the reward it is usually trained on."""
-
-    name: str
-    parameters: float
-    """All of the transformer's, as memory holds them."""
-    num_layers: int
-    width: int
-    layer_parameters_per_token: float
-    """Linear parameters that each token passes in one layer: a two-stream block has a set for pictures and one for
-    text, and a token passes one of them."""
-    text_tokens: int
-    """Tokens of the prompt; joined to the picture's, or attended to across where `cross_attends`."""
-    cross_attends: bool = False
-    token_pixels: int = 16
-    """Side of the square of pixels that one token stands for."""
-    token_frames: int = 1
-    """Frames that one latent frame stands for, after the first."""
-    lora_parameters_per_rank: float
-    """Sum of inputs and outputs of the adapted linear layers."""
-    decoder_flops_per_pixel: float
-    """Of the autoencoder, for each pixel of each frame."""
-    decoder_parameters: float
-    reward_flops: float
-    """One sample scored."""
-    weight_bytes: int = 2
-    """Of one frozen parameter."""
-    source: str
-
-    def num_tokens(self, *, height: int, width: int, num_frames: int) -> int:
-        """Tokens of one sample, without the text."""
-        latent_frames = 1 + math.ceil((num_frames - 1) / self.token_frames)
-        return latent_frames * math.ceil(height / self.token_pixels) * math.ceil(width / self.token_pixels)
-
-    def forward_flops(self, num_tokens: int) -> float:
-        """Of one sample's pass through the transformer, `num_tokens` being the picture's."""
-        keys = num_tokens if self.cross_attends else num_tokens + self.text_tokens
-        linear = 2 * self.layer_parameters_per_token * keys
-        attention = 4 * keys**2 * self.width
-        across = 4 * num_tokens * self.text_tokens * self.width if self.cross_attends else 0
-        return self.num_layers * (linear + attention + across)
-
-    def training_flops(self, num_tokens: int) -> float:
-        """Of one (trajectory, denoising step) pair."""
-        return TRAINING_FORWARDS * self.forward_flops(num_tokens)
-
-    def decoding_flops(self, *, height: int, width: int, num_frames: int) -> float:
-        return self.decoder_flops_per_pixel * height * width * num_frames
-
-    def lora_parameters(self, rank: int) -> float:
-        return self.lora_parameters_per_rank * rank
-
-    @property
-    def weights_bytes(self) -> float:
-        return self.parameters * self.weight_bytes
-
+from worker.contracts.names import ModelFamily
+from worker.contracts.sections import BaseModelSpec
+from worker.pipeline.model_profile import ModelProfile
 
 _FLUX_WIDTH = 3072
-_PICTURE_DECODER_FLOPS = 9.5e6
+_PICTURE_DECODER_FLOPS = 9.6e6
 """2.5 TFLOP for 512² pixels: the decoder of the KL autoencoder that latent diffusion has used since its first version,
 counted from its published configuration (channels 128 to 512, two residual blocks a level)."""
-_CLIP_SCORER_FLOPS = 0.4e12
-"""PickScore: ViT-H/14 (632M parameters) over 257 tokens, and its text tower."""
-_VIDEO_SCORER_FLOPS = 21e12
-"""VideoAlign: Qwen2-VL-2B over 8 frames, vision tower (675M) over 10,000 patches, language model over 2,500 tokens."""
+_PICTURE_DECODER_VALUES = 5800
 
 FLUX = ModelProfile(
     name="flux.1-12b",
+    hub_names=("flux.1",),
     parameters=11.9e9,
     num_layers=57,
     width=_FLUX_WIDTH,
     layer_parameters_per_token=12 * _FLUX_WIDTH**2,
     text_tokens=512,
-    lora_parameters_per_rank=(19 * 8 + 38 * 3) * 2 * _FLUX_WIDTH,
-    reward_flops=_CLIP_SCORER_FLOPS,
+    # Feed-forward layers are adapted too.
+    lora_parameters_per_rank=4_088_896,
     decoder_flops_per_pixel=_PICTURE_DECODER_FLOPS,
     decoder_parameters=0.084e9,
+    decoder_values_per_pixel=_PICTURE_DECODER_VALUES,
     source="black-forest-labs/FLUX.1-dev transformer/config.json: 19 two-stream and 38 one-stream blocks of width 3072",
+)
+FLUX2 = ModelProfile(
+    name="flux.2-32b",
+    hub_names=("flux.2-dev",),
+    parameters=32.2e9,
+    num_layers=56,
+    width=6144,
+    # Attention 4 d², gated feed-forward of 3 d: 9 d².
+    layer_parameters_per_token=13 * 6144**2,
+    text_tokens=512,
+    token_channels=128,
+    lora_parameters_per_rank=5_210_112,
+    decoder_flops_per_pixel=_PICTURE_DECODER_FLOPS,
+    decoder_parameters=0.084e9,
+    decoder_values_per_pixel=_PICTURE_DECODER_VALUES,
+    source="black-forest-labs/FLUX.2-dev transformer/config.json: 8 two-stream and 48 one-stream blocks of width 6144",
+)
+KLEIN_4B = ModelProfile(
+    name="flux.2-klein-4b",
+    hub_names=("flux.2-klein-4b", "flux.2-klein-base-4b"),
+    parameters=3.88e9,
+    num_layers=25,
+    width=_FLUX_WIDTH,
+    layer_parameters_per_token=13 * _FLUX_WIDTH**2,
+    text_tokens=512,
+    token_channels=128,
+    lora_parameters_per_rank=1_167_360,
+    decoder_flops_per_pixel=_PICTURE_DECODER_FLOPS,
+    decoder_parameters=0.084e9,
+    decoder_values_per_pixel=_PICTURE_DECODER_VALUES,
+    source="black-forest-labs/FLUX.2-klein-base-4B transformer/config.json: 5 two- and 20 one-stream blocks of 3072",
+)
+KLEIN_9B = ModelProfile(
+    name="flux.2-klein-9b",
+    hub_names=("flux.2-klein-9b", "flux.2-klein-base-9b"),
+    parameters=9.08e9,
+    num_layers=32,
+    width=4096,
+    layer_parameters_per_token=13 * 4096**2,
+    text_tokens=512,
+    token_channels=128,
+    lora_parameters_per_rank=1_998_848,
+    decoder_flops_per_pixel=_PICTURE_DECODER_FLOPS,
+    decoder_parameters=0.084e9,
+    decoder_values_per_pixel=_PICTURE_DECODER_VALUES,
+    source="black-forest-labs/FLUX.2-klein-base-9B transformer/config.json: 8 two- and 24 one-stream blocks of 4096",
+)
+SD35_MEDIUM = ModelProfile(
+    name="sd3.5-medium-2.5b",
+    hub_names=("stable-diffusion-3.5-medium", "stable-diffusion-3-medium"),
+    parameters=2.24e9,
+    num_layers=24,
+    width=1536,
+    # 12 d², and a second attention over the picture's tokens alone, 4 d² of theirs, in 13 of the 24 blocks.
+    layer_parameters_per_token=13.7 * 1536**2,
+    text_tokens=333,
+    lora_parameters_per_rank=24 * 8 * 2 * 1536 - 2 * 1536,
+    decoder_flops_per_pixel=_PICTURE_DECODER_FLOPS,
+    decoder_parameters=0.084e9,
+    decoder_values_per_pixel=_PICTURE_DECODER_VALUES,
+    source="stabilityai/stable-diffusion-3.5-medium transformer/config.json: 24 two-stream blocks of width 1536, 13 of "
+    "them with a second attention; prompts of 77 and 256 tokens",
+)
+SD35_LARGE = ModelProfile(
+    name="sd3.5-large-8b",
+    hub_names=("stable-diffusion-3.5-large",),
+    parameters=8.06e9,
+    num_layers=38,
+    width=2432,
+    layer_parameters_per_token=12 * 2432**2,
+    text_tokens=333,
+    lora_parameters_per_rank=38 * 8 * 2 * 2432 - 2 * 2432,
+    decoder_flops_per_pixel=_PICTURE_DECODER_FLOPS,
+    decoder_parameters=0.084e9,
+    decoder_values_per_pixel=_PICTURE_DECODER_VALUES,
+    source="stabilityai/stable-diffusion-3.5-large transformer/config.json: 38 two-stream blocks of width 2432; "
+    "prompts of 77 and 256 tokens",
 )
 QWEN_IMAGE = ModelProfile(
     name="qwen-image-20b",
+    hub_names=("qwen-image",),
     parameters=20.4e9,
     num_layers=60,
     width=_FLUX_WIDTH,
     layer_parameters_per_token=12 * _FLUX_WIDTH**2,
     text_tokens=64,
     lora_parameters_per_rank=60 * 8 * 2 * _FLUX_WIDTH,
-    reward_flops=_CLIP_SCORER_FLOPS,
+    decoder_flops_per_pixel=10.8e6,
+    decoder_parameters=0.127e9,
+    decoder_values_per_pixel=7200,
+    source="Qwen/Qwen-Image transformer/config.json: 60 two-stream blocks of width 3072; prompts of about 64 tokens",
+)
+Z_IMAGE = ModelProfile(
+    name="z-image-6b",
+    hub_names=("z-image",),
+    parameters=6.15e9,
+    # 30, and 2 each for picture and text alone.
+    num_layers=32,
+    width=3840,
+    # Attention 4 d², gated feed-forward 3 · d · 10240.
+    layer_parameters_per_token=4 * 3840**2 + 3 * 3840 * 10240,
+    text_tokens=64,
+    lora_parameters_per_rank=2_480_640,
     decoder_flops_per_pixel=_PICTURE_DECODER_FLOPS,
     decoder_parameters=0.084e9,
-    source="Qwen/Qwen-Image transformer/config.json: 60 two-stream blocks of width 3072; prompts of about 64 tokens",
+    decoder_values_per_pixel=_PICTURE_DECODER_VALUES,
+    source="Tongyi-MAI/Z-Image transformer/config.json: 30 blocks of width 3840, 2 refiners each for picture and text; "
+    "prompts of about 64 tokens",
 )
 HUNYUAN_VIDEO = ModelProfile(
     name="hunyuanvideo-13b",
+    hub_names=("hunyuanvideo",),
     parameters=12.8e9,
     num_layers=60,
     width=_FLUX_WIDTH,
     layer_parameters_per_token=12 * _FLUX_WIDTH**2,
     text_tokens=256,
     token_frames=4,
-    lora_parameters_per_rank=(20 * 8 + 40 * 3) * 2 * _FLUX_WIDTH,
-    decoder_flops_per_pixel=30e6,
-    decoder_parameters=0.12e9,
-    reward_flops=_VIDEO_SCORER_FLOPS,
+    lora_parameters_per_rank=1_769_472,
+    decoder_flops_per_pixel=23.3e6,
+    decoder_parameters=0.246e9,
+    decoder_values_per_pixel=8900,
     source="hunyuanvideo-community/HunyuanVideo transformer/config.json: 20 two- and 40 one-stream blocks, width 3072",
 )
+_WAN_DECODER_FLOPS = 8.6e6
+_WAN_DECODER_VALUES = 5300
+
 WAN = ModelProfile(
     name="wan2.1-14b",
+    hub_names=("wan2.1-t2v-14b",),
     parameters=14.3e9,
     num_layers=40,
     width=5120,
@@ -134,42 +171,137 @@ WAN = ModelProfile(
     cross_attends=True,
     token_frames=4,
     lora_parameters_per_rank=40 * 8 * 2 * 5120,
-    decoder_flops_per_pixel=15e6,
-    decoder_parameters=0.073e9,
-    reward_flops=_VIDEO_SCORER_FLOPS,
+    decoder_flops_per_pixel=_WAN_DECODER_FLOPS,
+    decoder_parameters=0.127e9,
+    decoder_values_per_pixel=_WAN_DECODER_VALUES,
+    decodes_in_fp32=True,
     source="Wan-AI/Wan2.1-T2V-14B config.json: 40 layers of width 5120, feed-forward 13824",
+)
+WAN_1_3B = ModelProfile(
+    name="wan2.1-1.3b",
+    hub_names=("wan2.1-t2v-1.3b",),
+    parameters=1.42e9,
+    num_layers=30,
+    width=1536,
+    layer_parameters_per_token=6 * 1536**2 + 2 * 1536 * 8960,
+    text_tokens=512,
+    cross_attends=True,
+    token_frames=4,
+    lora_parameters_per_rank=30 * 8 * 2 * 1536,
+    decoder_flops_per_pixel=_WAN_DECODER_FLOPS,
+    decoder_parameters=0.127e9,
+    decoder_values_per_pixel=_WAN_DECODER_VALUES,
+    decodes_in_fp32=True,
+    source="Wan-AI/Wan2.1-T2V-1.3B config.json: 30 layers of width 1536, feed-forward 8960",
+)
+WAN22_A14B = ModelProfile(
+    name="wan2.2-a14b",
+    hub_names=("wan2.2-t2v-a14b",),
+    parameters=2 * 14.3e9,
+    num_experts=2,
+    num_layers=40,
+    width=5120,
+    layer_parameters_per_token=6 * 5120**2 + 2 * 5120 * 13824,
+    text_tokens=512,
+    cross_attends=True,
+    token_frames=4,
+    lora_parameters_per_rank=2 * 40 * 8 * 2 * 5120,
+    decoder_flops_per_pixel=_WAN_DECODER_FLOPS,
+    decoder_parameters=0.127e9,
+    decoder_values_per_pixel=_WAN_DECODER_VALUES,
+    decodes_in_fp32=True,
+    source="Wan-AI/Wan2.2-T2V-A14B: two experts of Wan2.1-T2V-14B's size",
+)
+WAN22_5B = ModelProfile(
+    name="wan2.2-5b",
+    hub_names=("wan2.2-ti2v-5b",),
+    parameters=5.0e9,
+    num_layers=30,
+    width=3072,
+    layer_parameters_per_token=6 * 3072**2 + 2 * 3072 * 14336,
+    text_tokens=512,
+    cross_attends=True,
+    token_pixels=32,
+    token_frames=4,
+    token_channels=192,
+    lora_parameters_per_rank=30 * 8 * 2 * 3072,
+    decoder_flops_per_pixel=18.5e6,
+    decoder_parameters=0.705e9,
+    decoder_values_per_pixel=4100,
+    decodes_in_fp32=True,
+    source="Wan-AI/Wan2.2-TI2V-5B config.json: 30 layers of width 3072, feed-forward 14336; autoencoder of 16 × 16",
 )
 SHAPES = ModelProfile(
     name="shapes",
+    hub_names=("shapes",),
     parameters=1.8e6,
     num_layers=4,
     width=128,
     layer_parameters_per_token=12 * 128**2,
     text_tokens=6,
+    token_channels=64,
     lora_parameters_per_rank=13760,
     decoder_flops_per_pixel=20e3,
-    decoder_parameters=0.2e6,
-    reward_flops=4e6,
-    weight_bytes=4,
+    decoder_parameters=0.4e6,
+    decoder_values_per_pixel=530,
     source="deploy/models/shapes: 2 two-stream and 2 one-stream blocks of width 128, 4 tokens of 32 × 32 pixels, 6 "
-    "of text; `tests.bench.lane_costs`: 880,640 bytes published at rank 16, three rewards a sample in 0.31 ms of a "
-    "CPU core",
+    "of text; `tests.bench.lane_costs`: 880,640 bytes published at rank 16",
 )
 
-PROFILES = {profile.name: profile for profile in (HUNYUAN_VIDEO, WAN, FLUX, QWEN_IMAGE, SHAPES)}
+PROFILES = {
+    profile.name: profile
+    for profile in (
+        HUNYUAN_VIDEO,
+        WAN,
+        WAN_1_3B,
+        WAN22_A14B,
+        WAN22_5B,
+        FLUX,
+        FLUX2,
+        KLEIN_4B,
+        KLEIN_9B,
+        SD35_MEDIUM,
+        SD35_LARGE,
+        QWEN_IMAGE,
+        Z_IMAGE,
+        SHAPES,
+    )
+}
+_USUAL = {
+    ModelFamily.FLUX: FLUX,
+    ModelFamily.SD3: SD35_MEDIUM,
+    ModelFamily.FLUX2: FLUX2,
+    ModelFamily.FLUX2_KLEIN: KLEIN_4B,
+    ModelFamily.QWEN_IMAGE: QWEN_IMAGE,
+    ModelFamily.Z_IMAGE: Z_IMAGE,
+    ModelFamily.WAN: WAN,
+    ModelFamily.WAN22: WAN22_A14B,
+    ModelFamily.HUNYUAN_VIDEO: HUNYUAN_VIDEO,
+}
 
 
-def _alike(path: str) -> list[ModelProfile]:
-    name = path.rsplit("/", 1)[-1].lower()
-    return [profile for profile in PROFILES.values() if name.startswith(profile.name.split("-")[0])]
+def profile_of(base_model: BaseModelSpec) -> ModelProfile:
+    """The profile that a base model's path or hub id (`org/name`) names; its family's usual size where it names none: a
+    prior only, soon replaced by what the run measures."""
+    return _named(base_model.path) or _USUAL[base_model.family]
 
 
-def profile_of(path: str) -> ModelProfile:
-    """The profile that a base model's path or hub id (`org/name`) names; FLUX where it names none: a prior only, soon
-    replaced by what the run measures."""
-    return next(iter(_alike(path)), FLUX)
-
-
-def is_described(path: str) -> bool:
+def is_described(base_model: BaseModelSpec) -> bool:
     """Whether a base model has a profile of its own."""
-    return bool(_alike(path))
+    return _named(base_model.path) is not None
+
+
+def guessed_size(base_model: BaseModelSpec) -> str | None:
+    """Says so where a base model is reckoned with as its family's usual size."""
+    if is_described(base_model):
+        return None
+    return (
+        f"`base_model.path` {base_model.path} is no model whose size is known here: it is reckoned with as "
+        f"{profile_of(base_model).name}, the usual one of the family {base_model.family}."
+    )
+
+
+def _named(path: str) -> ModelProfile | None:
+    name = path.rstrip("/").rsplit("/", 1)[-1].lower()
+    fitting = [profile for profile in PROFILES.values() if name.startswith(profile.hub_names)]
+    return fitting[0] if fitting else None

@@ -13,10 +13,11 @@ from worker.contracts.sections import PipelineSpec
 from worker.contracts.spans import IdleCause, Span, SpanKind
 from worker.pipeline.bound import generation_share, scoring_seconds
 from worker.pipeline.bubbles import SpanClass
-from worker.pipeline.estimates import PoolCosts, Workload, lane_name
+from worker.pipeline.estimates import PoolCosts, lane_name
 from worker.pipeline.scheduler import Scheduler
 from worker.pipeline.simulator import SimulatedLane, Simulator
 from worker.pipeline.types import Event, Published
+from worker.pipeline.workload import Workload
 
 _FIRST_MEASURED = 1
 """Batches that only bring the pipeline up to its pace."""

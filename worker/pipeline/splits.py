@@ -9,22 +9,23 @@ nothing is offered that its lanes do not hold.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import permutations
+from itertools import islice, permutations
 from typing import Literal
 
 import numpy as np
 
 from worker.contracts.names import TrainerAssist
 from worker.contracts.sections import PipelineSpec
-from worker.pipeline.estimates import PoolCosts, Workload
+from worker.pipeline.estimates import PoolCosts
 from worker.pipeline.hardware import Accelerator
 from worker.pipeline.limits import Counts, LaneKinds, batch_limits
 from worker.pipeline.memory import Duty, lane_memory
 from worker.pipeline.modes import PlanningMode
 from worker.pipeline.rehearsal import Candidate, Rehearsal, rehearse
+from worker.pipeline.workload import Workload
 
 _NUM_FRAGMENT_SIZES_TRIED = 3
 _MAX_REHEARSED_LANES = 64
@@ -89,7 +90,7 @@ class Explorer:
             np.concatenate([np.flatnonzero(self._of_lane == kind) for kind in order])
             for order, _ in zip(permutations(range(kinds.number.size)), range(_MAX_ORDERS), strict=False)
         ]
-        self._limits_of: dict[PlanningMode, dict[_Place, float]] = {}
+        self._limits_of: dict[tuple[PlanningMode, bool], dict[_Place, float]] = {}
         self._rehearsed: dict[tuple[_Place, PipelineSpec], Rehearsal] = {}
         self._at_length: set[tuple[_Place, PipelineSpec]] = set()
 
@@ -99,35 +100,41 @@ class Explorer:
 
     def least(self, mode: PlanningMode) -> float:
         """Seconds that no split of this mode beats; infinite where none holds."""
-        return min(self._limits(mode).values(), default=math.inf)
+        return min(self._limits(mode, lends=mode.always_lends).values(), default=math.inf)
 
     def find(self, mode: PlanningMode, wanted: PipelineSpec) -> Finding | None:
         """The best that this mode can do with the pool; `None` where no split of it holds."""
-        starts = self._starts(mode)
-        if not starts:
+        if not self._limits(mode, lends=mode.always_lends):
             return None
         settings = sorted(mode.settings(wanted), key=_rehearsing_costs_much)
         if not self.rehearses:
-            limits = self._limits(mode)
-            place = min(limits, key=limits.__getitem__)
-            # The search decides in the run itself what a rehearsal would have told.
-            return Finding(candidate=self._candidate(place, settings[-1]), batch_seconds=limits[place], rehearsal=None)
+            return self._fastest_by_limit(mode, settings)
         for other in settings:
+            limits = self._limits(mode, lends=other.trainers_generate)
             if _rehearsing_costs_much(other):
-                self._rehearse(self._fastest(settings)[0][0], other)
+                fastest = (place for place, _ in self._fastest(settings) if place in limits)
+                for place in islice(fastest, 1):
+                    self._rehearse(place, other)
             else:
-                for of_size in starts:
-                    self._climb(of_size, other, mode)
+                for of_size in _starts(limits):
+                    self._climb(of_size, other, limits)
         for finalist in self._fastest(settings)[:_NUM_FINALISTS]:
             self._rehearse_at_length(*finalist)
         best = next(entry for entry in self._fastest(settings) if entry in self._at_length)
         rehearsal = self._rehearsed[best]
         return Finding(candidate=self._candidate(*best), batch_seconds=rehearsal.batch_seconds, rehearsal=rehearsal)
 
+    def _fastest_by_limit(self, mode: PlanningMode, settings: Sequence[PipelineSpec]) -> Finding:
+        limits = self._limits(mode, lends=mode.always_lends)
+        place = min(limits, key=limits.__getitem__)
+        # The search decides in the run itself what a rehearsal would have told.
+        usable = [other for other in settings if place in self._limits(mode, lends=other.trainers_generate)]
+        return Finding(candidate=self._candidate(place, usable[-1]), batch_seconds=limits[place], rehearsal=None)
+
     def curve(self, mode: PlanningMode, wanted: PipelineSpec) -> tuple[SplitPoint, ...]:
         """The best of every number of trainer lanes that holds: rehearsed where it was, its limit elsewhere."""
         points: dict[int, SplitPoint] = {}
-        for place, seconds in self._limits(mode).items():
+        for place, seconds in self._limits(mode, lends=mode.always_lends).items():
             if place.num_trainer not in points or seconds < points[place.num_trainer].batch_seconds:
                 points[place.num_trainer] = SplitPoint(
                     num_trainer=place.num_trainer, batch_seconds=seconds, is_rehearsed=False
@@ -143,33 +150,19 @@ class Explorer:
 
     # --- limits -----------------------------------------------------------------------------------------------------
 
-    def _starts(self, mode: PlanningMode) -> list[list[_Place]]:
-        """Where to begin: for each of the best fragment sizes the fewest, the most and the middle number of trainers
-        whose limit is near that size's best. Limits of modes that lend are flat, so the very best says little."""
-        limits = self._limits(mode)
-        by_size: dict[int, list[_Place]] = {}
-        for place in sorted(limits, key=limits.__getitem__):
-            by_size.setdefault(place.fragment_size, []).append(place)
-        starts: list[list[_Place]] = []
-        for places in list(by_size.values())[:_NUM_FRAGMENT_SIZES_TRIED]:
-            near = [place for place in places if limits[place] <= (1 + _NEAR) * limits[places[0]]]
-            near.sort(key=lambda place: (place.num_trainer, limits[place]))
-            starts.append(list(dict.fromkeys([near[len(near) // 2], near[0], near[-1]])))
-        return starts
-
-    def _limits(self, mode: PlanningMode) -> dict[_Place, float]:
-        """Of every split that holds."""
-        if mode in self._limits_of:
-            return self._limits_of[mode]
+    def _limits(self, mode: PlanningMode, *, lends: bool) -> dict[_Place, float]:
+        """Of every split that holds, trainer lanes that generate too where it `lends`."""
+        if (mode, lends) in self._limits_of:
+            return self._limits_of[mode, lends]
         limit = replace(mode.limit, overlaps=mode.limit.overlaps and self._advantage_std == "group")
         num_lanes = len(self._costs.lanes)
         numbers = [num_lanes] if mode.is_colocated else list(range(1, num_lanes))
-        limits = self._limits_of[mode] = {}
+        limits = self._limits_of[mode, lends] = {}
         for size, work in self._works.items():
             for order in range(1 if mode.is_colocated else len(self._orders)):
                 counts = self._counts(order, numbers)
                 seconds = batch_limits(work.algebra, self._costs, self._kinds[size], counts, limit)
-                holds = self._holds(work, mode, counts)
+                holds = self._holds(work.at_staleness(mode.max_staleness), counts, lends=lends)
                 for number, at_least, does_hold in zip(numbers, seconds.tolist(), holds, strict=True):
                     if does_hold and math.isfinite(at_least):
                         limits[_Place(order, number, size)] = at_least
@@ -181,9 +174,8 @@ class Explorer:
         taken = np.cumsum(np.eye(num_kinds, dtype=np.int64)[self._of_lane[self._orders[order]]], axis=0)
         return np.asarray(taken[np.array(numbers, dtype=np.int64) - 1])
 
-    def _holds(self, work: Workload, mode: PlanningMode, counts: Counts) -> list[bool]:
+    def _holds(self, work: Workload, counts: Counts, *, lends: bool) -> list[bool]:
         """Whether every lane holds its duty. A trainer lane that may be lent does both."""
-        lends = mode.is_colocated or len(mode.tags) > 1
         duty = Duty.BOTH if lends else Duty.TRAINER
         number = self._kinds[work.algebra.fragment_size].number
         devices = {int(kind): device for kind, device in zip(self._of_lane, self._devices, strict=True)}
@@ -199,16 +191,16 @@ class Explorer:
 
     # --- rehearsals -------------------------------------------------------------------------------------------------
 
-    def _climb(self, starts: Sequence[_Place], settings: PipelineSpec, mode: PlanningMode) -> None:
+    def _climb(self, starts: Sequence[_Place], settings: PipelineSpec, limits: Mapping[_Place, float]) -> None:
         """From the fastest of these, step to a neighbouring number of trainers for as long as that shortens the batch,
         in ever smaller steps."""
-        limits = self._limits(mode)
         place = starts[0]
         for start in starts[1:]:
             if limits[start] < self._seconds(place, settings) > self._seconds(start, settings):
                 place = start
         self._rehearse(place, settings)
-        step = 0 if mode.is_colocated else max(1, len(self._costs.lanes) // 16)
+        num_lanes = len(self._costs.lanes)
+        step = 0 if place.num_trainer == num_lanes else max(1, num_lanes // 16)
         while step:
             seconds = self._seconds(place, settings)
             neighbours = [replace(place, num_trainer=place.num_trainer + move) for move in (-step, step)]
@@ -251,6 +243,20 @@ class Explorer:
         return Candidate(
             pipeline=settings, trainers=tuple(sorted(trainers.tolist())), fragment_size=place.fragment_size
         )
+
+
+def _starts(limits: Mapping[_Place, float]) -> list[list[_Place]]:
+    """Where to begin: for each of the best fragment sizes the fewest, the most and the middle number of trainers whose
+    limit is near that size's best. Limits of modes that lend are flat, so the very best says little."""
+    by_size: dict[int, list[_Place]] = {}
+    for place in sorted(limits, key=limits.__getitem__):
+        by_size.setdefault(place.fragment_size, []).append(place)
+    starts: list[list[_Place]] = []
+    for places in list(by_size.values())[:_NUM_FRAGMENT_SIZES_TRIED]:
+        near = [place for place in places if limits[place] <= (1 + _NEAR) * limits[places[0]]]
+        near.sort(key=lambda place: (place.num_trainer, limits[place]))
+        starts.append(list(dict.fromkeys([near[len(near) // 2], near[0], near[-1]])))
+    return starts
 
 
 def _rehearsing_costs_much(settings: PipelineSpec) -> bool:
