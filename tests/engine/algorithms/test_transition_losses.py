@@ -108,7 +108,7 @@ def test_sums_over_the_pairs_are_the_papers_formulas(make_learning: LearningMake
     algorithm, kernel = CASES[case]
     learning = make_learning(algorithm=algorithm | {"kl_coefficient": BETA}, sampling={"sde_type": kernel})
     trainer = learning.trainer()
-    trainer.load_adapter(perturbed_adapter(learning.spec, learning.path, seed=2))
+    trainer.load_version(perturbed_adapter(learning.spec, learning.path, seed=2))
     with torch.enable_grad():
         stats = learning.accumulate(trainer, fresh=False)
     trainer.abort()
