@@ -20,7 +20,7 @@ test("an archive is one stream", () => {
 test("every file is fetched under its own name and checked", () => {
   const lines = filesCommand("https://here", EXPERTS).split("\n");
   assert.equal(lines[0], 'mkdir -p "mine-v2" && cd "mine-v2"');
-  assert.ok(lines.includes('fetch transformer/config.json     "https://here/files/transformer/config.json"'));
+  assert.ok(lines.includes('fetch transformer/config.json     1 "https://here/files/transformer/config.json"'));
   assert.ok(lines.includes(`${"a".repeat(64)}  transformer_2/1.safetensors`));
 });
 

@@ -91,7 +91,7 @@ def trade_code(code: str) -> TryJob:
         dtype=spec.base_model.dtype,
         device=lane.device,
         sampling=spec.sampling,
-        adapter_sha256=trial.adapter.sha256,
+        files=trial.adapter.all_files,
         prompts=tuple(trial.prompts),
         num_samples=trial.num_samples,
         seed=trial.seed,

@@ -37,13 +37,16 @@ def bootstrap(request: HttpRequest) -> HttpResponse:
 
 @csrf_exempt
 @require_GET
-def adapter(request: HttpRequest, try_id: UUID) -> HttpResponseBase:
+def file(request: HttpRequest, try_id: UUID, path: str) -> HttpResponseBase:
     trial = _authorised(request, try_id)
     if isinstance(trial, HttpResponse):
         return trial
-    artifact = find_artifact(trial.run_id, trial.adapter.artifact_path, trial.adapter.attempt)
+    wanted = next((one for one in trial.adapter.all_files if one.path == path), None)
+    if wanted is None:
+        return refusal(404, f"the version has no file {path[:80]}")
+    artifact = find_artifact(trial.run_id, trial.adapter.artifact_of(wanted), trial.adapter.attempt)
     if artifact is None:
-        return refusal(404, f"the adapter's file {trial.adapter.artifact_path} was never uploaded")
+        return refusal(404, f"the version's file {path} was never uploaded")
     return bytes_response(request, [Kept(artifact.storage_key, artifact.num_bytes)], artifact.content_type)
 
 

@@ -201,7 +201,7 @@ class RunPage:
         self.page.get_by_role("button", name="Cancel the run").click()
 
     def download_lora(self, folder: Path) -> Path:
-        self.tab("Checkpoints & LoRA")
+        self.tab("Checkpoints & weights")
         with self.page.expect_download() as download:
             self.page.get_by_role("region", name="LoRA files").get_by_role("link", name="Download").first.click()
         target = folder / "lora.safetensors"

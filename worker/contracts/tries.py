@@ -1,10 +1,10 @@
-"""The HTTP words of a try: a user's own prompts drawn with a run's LoRA and with its base model, by one short job.
+"""The HTTP words of a try: a user's own prompts drawn with what a run trained and by its base model, by one short job.
 
 ======  =============================================  =======================================
 verb    path                                           body → answer
 ======  =============================================  =======================================
 POST    /api/ingest/v1/tries/bootstrap                 `BootstrapRequest` → `TryJob`
-GET     /api/ingest/v1/tries/{try}/adapter             → LoRA bytes (diffusers safetensors)
+GET     /api/ingest/v1/tries/{try}/files/{path}        → bytes of a file of the version, or the `Range` asked for
 PUT     /api/ingest/v1/tries/{try}/images/{name}       PNG or WebM bytes, `X-Content-SHA256` → 201
 POST    /api/ingest/v1/tries/{try}/done                `TryDone` → 204
 ======  =============================================  =======================================
@@ -13,14 +13,17 @@ All but the bootstrap carry `Authorization: Bearer <token>`. 401: bad token. 410
 """
 
 import re
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
+
+from pydantic import Field
 
 from worker.contracts.base import Contract, Count, Index
+from worker.contracts.events import AdapterFile
 from worker.contracts.names import ModelFamily
 from worker.contracts.sections import SamplingSpec
 
 TRY_BOOTSTRAP_PATH = "/api/ingest/v1/tries/bootstrap"
-TRY_ADAPTER_PATH = "/api/ingest/v1/tries/{id}/adapter"
+TRY_FILE_PATH = "/api/ingest/v1/tries/{id}/files/{path}"
 TRY_IMAGE_PATH = "/api/ingest/v1/tries/{id}/images/{name}"
 TRY_DONE_PATH = "/api/ingest/v1/tries/{id}/done"
 MAX_TRY_PROMPTS = 8
@@ -30,7 +33,7 @@ _IMAGE_NAME = re.compile(r"(base|lora)-(\d{1,3})-(\d{1,3})\.(png|webm)")
 
 
 class TryJob(Contract):
-    """What to draw. Picture `index` of each prompt is drawn from `seed + index`, with the LoRA and without."""
+    """What to draw. Picture `index` of a prompt is drawn from `seed + index`, with what was trained and without."""
 
     id: str
     token: str
@@ -40,15 +43,16 @@ class TryJob(Contract):
     device: str
     """Of the lane that the try was given: `cpu`, or the accelerator's index on its node."""
     sampling: SamplingSpec
-    adapter_sha256: str
+    files: Annotated[tuple[AdapterFile, ...], Field(min_length=1)]
+    """Of the version tried: one is a LoRA, several are whole parts of the pipeline, a folder each."""
     prompts: tuple[str, ...]
     num_samples: Count
     seed: Index
 
 
 class TryImageName(Contract):
-    """Which sample a file is: `lora-<prompt index>-<index>.png`, or `base-…` for the model without the LoRA. Clips end
-    in `.webm`."""
+    """Which sample a file is: `lora-<prompt index>-<index>.png` for what was trained, `base-…` for the base
+    model. Clips end in `.webm`."""
 
     with_adapter: bool
     prompt_index: Index

@@ -1,7 +1,7 @@
-"""A try: a user's own prompts drawn by the base model and by the run's LoRA, from the same seeds.
+"""A try: a user's own prompts drawn by the base model and with what the run trained, from the same seeds.
 
 `python -m worker.engine.try_prompts`, a short Ray job of its own. It does exactly what a user would do with the
-download: plain diffusers, `load_lora_weights`, call the pipeline. The protocol is in `worker.contracts.tries`.
+download: plain diffusers, load the LoRA or whole parts, call the pipeline. The protocol is in `worker.contracts.tries`.
 
 Invariant: the job sees the device of its lane and no other, so torch is imported only when that is known.
 """
@@ -20,9 +20,9 @@ import numpy as np
 
 from worker.contracts.ingest import BOOTSTRAP_CODE_VARIABLE, PUBLIC_URL_VARIABLE, SHA256_HEADER, BootstrapRequest
 from worker.contracts.tries import (
-    TRY_ADAPTER_PATH,
     TRY_BOOTSTRAP_PATH,
     TRY_DONE_PATH,
+    TRY_FILE_PATH,
     TRY_IMAGE_PATH,
     TryDone,
     TryImageName,
@@ -45,7 +45,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger("worker.engine.try_prompts")
 
 NUM_TRIES = 5
-WEIGHT_NAME = "pytorch_lora_weights.safetensors"
+PART_BYTES = 64 * 2**20
+"""Of a file asked for at once, so that no shard lies in memory whole."""
 DTYPES = {"fp32": "float32", "bf16": "bfloat16"}
 """As torch spells them."""
 
@@ -57,13 +58,20 @@ class Web:
         self._job = job
         self._connection = WebConnection(base_url, job.token)
 
-    def adapter(self) -> bytes:
-        """The LoRA. Raises `WebRefusedError` when it is not the one that was recorded."""
-        content = _asked(self._connection, "GET", TRY_ADAPTER_PATH.format(id=self._job.id)).body
-        found = hashlib.sha256(content).hexdigest()
-        if found != self._job.adapter_sha256:
-            raise WebRefusedError(f"the adapter has sha256 {found}, recorded was {self._job.adapter_sha256}")
-        return content
+    def fetch(self, folder: Path) -> None:
+        """Write the version's files below `folder`. Raises `WebRefusedError` when one is not what was recorded."""
+        for file in self._job.files:
+            target, found = folder / file.path, hashlib.sha256()
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with target.open("wb") as written:
+                for start in range(0, file.num_bytes, PART_BYTES):
+                    part = {"Range": f"bytes={start}-{start + PART_BYTES - 1}"}
+                    path = TRY_FILE_PATH.format(id=self._job.id, path=file.path)
+                    content = _asked(self._connection, "GET", path, headers=part).body
+                    found.update(content)
+                    written.write(content)
+            if found.hexdigest() != file.sha256:
+                raise WebRefusedError(f"{file.path} has sha256 {found.hexdigest()}, recorded was {file.sha256}")
 
     def put(self, name: TryImageName, sample: np.ndarray) -> None:
         """Send a picture (H, W, 3) or a clip (F, H, W, 3)."""
@@ -86,8 +94,10 @@ def main() -> int:
         job = TryJob.model_validate_json(_asked(WebConnection(base_url), "POST", TRY_BOOTSTRAP_PATH, body).body)
         web = Web(base_url, job)
         try:
-            for name, sample in draw(job, web.adapter()):
-                web.put(name, sample)
+            with tempfile.TemporaryDirectory() as folder:
+                web.fetch(Path(folder))
+                for name, sample in draw(job, Path(folder)):
+                    web.put(name, sample)
         except (FencedError, WebAwayError):
             raise
         except Exception as error:
@@ -99,31 +109,41 @@ def main() -> int:
     return 0
 
 
-def draw(job: TryJob, lora: bytes) -> Iterator[tuple[TryImageName, np.ndarray]]:
-    """Every sample of the try, the base model's first: `2 × prompts × num_samples` of them."""
+def draw(job: TryJob, folder: Path) -> Iterator[tuple[TryImageName, np.ndarray]]:
+    """Every sample of the try, the base model's first: `2 × prompts × num_samples` of them.
+
+    `folder` holds the version's files.
+    """
     see_only(job.device)
     import torch
 
     from worker.engine.models.device import resolve_device
-    from worker.engine.models.parts import load_pipeline
     from worker.engine.models.registry import MODEL_ADAPTERS
 
     check_device("the try", job.device)
     adapter, dtype = MODEL_ADAPTERS[job.family], getattr(torch, DTYPES[job.dtype])
-    pipeline = load_pipeline(
-        adapter.pipeline_class,
-        job.base_model_path,
-        device=resolve_device(None),
-        dtype=dtype,
-        vae_dtype=adapter.vae_dtype,
+    pipeline = adapter.pipeline_class.from_pretrained(
+        job.base_model_path, dtype={"default": dtype, "vae": adapter.vae_dtype or dtype}, use_safetensors=True
     )
+    device = resolve_device(None)
+    pipeline.to(device)
     pipeline.set_progress_bar_config(disable=True)
     yield from _draw_all(job, adapter, pipeline, with_adapter=False)
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder, WEIGHT_NAME)
-        file.write_bytes(lora)
-        adapter.load_lora(pipeline, file)
+    if len(job.files) == 1:
+        adapter.load_lora(pipeline, folder / job.files[0].path)
+    else:
+        _load_parts(pipeline, folder, dtype, device)
     yield from _draw_all(job, adapter, pipeline, with_adapter=True)
+
+
+def _load_parts(pipeline: Any, folder: Path, dtype: Any, device: Any) -> None:
+    """Put the parts that lie in `folder`, each in one of its own, in place of the pipeline's."""
+    for path in sorted(one for one in folder.iterdir() if one.is_dir()):
+        kind = type(getattr(pipeline, path.name))
+        # The base model's makes room first.
+        pipeline.register_modules(**{path.name: None})
+        part = kind.from_pretrained(path, torch_dtype=dtype, use_safetensors=True)
+        pipeline.register_modules(**{path.name: part.to(device)})
 
 
 def _draw_all(

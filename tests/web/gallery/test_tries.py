@@ -21,7 +21,7 @@ from gallery.storage import ArtifactRefused
 from runs.models import Run
 from tests.web.gallery.conftest import LORA
 from worker.contracts.ingest import SHA256_HEADER
-from worker.contracts.tries import TRY_ADAPTER_PATH, TRY_BOOTSTRAP_PATH, TRY_DONE_PATH, TRY_IMAGE_PATH, TryJob
+from worker.contracts.tries import TRY_BOOTSTRAP_PATH, TRY_DONE_PATH, TRY_FILE_PATH, TRY_IMAGE_PATH, TryJob
 
 pytestmark = pytest.mark.django_db
 
@@ -68,9 +68,10 @@ def test_the_whole_conversation(client: Client, trial: Try, code_of: Callable[[T
     assert client.post(TRY_BOOTSTRAP_PATH, code, content_type="application/json").status_code == 401
 
     bearer = {"Authorization": f"Bearer {job.token}"}
-    address = TRY_ADAPTER_PATH.format(id=job.id)
+    address = TRY_FILE_PATH.format(id=job.id, path=job.files[0].path)
     assert client.get(address).status_code == 401
     assert client.get(address, headers=bearer).getvalue() == LORA
+    assert client.get(TRY_FILE_PATH.format(id=job.id, path="other.json"), headers=bearer).status_code == 404
 
     for name in ("base-0-0.png", "base-0-1.png", "lora-0-0.png", "lora-0-1.png"):
         checked = {**bearer, SHA256_HEADER: hashlib.sha256(name.encode()).hexdigest()}

@@ -64,9 +64,9 @@ function VersionRow(props: { adapter: Adapter; reward: number | undefined; isOpe
     <tr>
       <td class="num nowrap">{adapter.batch} {adapter.final && <span class="tag on">final</span>}</td>
       <td class="num">v{adapter.policy_version}</td>
-      <td class="right num">{number(props.reward)}</td>
+      <td class="right num" data-label="held-out reward">{number(props.reward)}</td>
       <td class="right num nowrap">{bytes(adapter.num_bytes)}{numFiles > 1 && <span class="faint"> in {numFiles} files</span>}</td>
-      <td class="mono" title={numFiles > 1 ? `${adapter.sha256}, of the listing of all files` : adapter.sha256}>{adapter.sha256.slice(0, 12)}</td>
+      <td class="mono hide-narrow" title={numFiles > 1 ? `${adapter.sha256}, of the listing of all files` : adapter.sha256}>{adapter.sha256.slice(0, 12)}</td>
       <td>
         <div class="row version-actions">
           <button type="button" class="button small" aria-expanded={props.isOpen} onClick={props.onToggle}>Fetch and load</button>

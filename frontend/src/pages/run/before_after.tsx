@@ -28,8 +28,9 @@ async function readPair(runId: string): Promise<Pair | null> {
   return { first, last, before: before.results, after: after.results };
 }
 
-/** Rows of charts that so many prompts are as high as, at most `most`. */
+/** Rows of charts that so many prompts are as high as, at most `most`; until they are known, that. */
 function rowsBeside(pair: Pair | null | undefined, most: number): number {
+  if (pair === undefined) return most;
   const prompts = byPrompt(pair?.before ?? []);
   const numLines = [...prompts.values()].reduce((sum, samples) => sum + Math.ceil(Math.min(samples.length, MAX_TILES) / TILES_A_LINE), 0);
   return Math.max(1, Math.min(most, Math.round((HEAD_HEIGHT + numLines * LINE_HEIGHT) / CHART_HEIGHT)));

@@ -15,8 +15,9 @@ export function filesCommand(origin: string, adapter: Adapter): string {
   const widest = Math.max(...adapter.files.map((file) => file.path.length));
   return [
     `mkdir -p "${adapter.folder}" && cd "${adapter.folder}"`,
-    `fetch() { curl --fail --create-dirs --continue-at - ${AUTHORISED} --output "$1" "$2"; }`,
-    ...adapter.files.map((file) => `fetch ${file.path.padEnd(widest)} "${origin}${file.url}"`),
+    "# path, bytes, address",
+    `fetch() { [ "$(cat "$1" 2>/dev/null | wc -c)" -eq "$2" ] || curl --fail --create-dirs --continue-at - ${AUTHORISED} --output "$1" "$3"; }`,
+    ...adapter.files.map((file) => `fetch ${file.path.padEnd(widest)} ${file.num_bytes} "${origin}${file.url}"`),
     "sha256sum --check <<END",
     ...adapter.files.map((file) => `${file.sha256}  ${file.path}`),
     "END",

@@ -19,7 +19,7 @@ const TABS = [
   { id: "samples", label: "Samples", show: SamplesTab },
   { id: "metrics", label: "Metrics", show: MetricsTab },
   { id: "logs", label: "Logs & events", show: LogsTab },
-  { id: "checkpoints", label: "Checkpoints & LoRA", show: CheckpointsTab },
+  { id: "checkpoints", label: "Checkpoints & weights", show: CheckpointsTab },
   { id: "spec", label: "Spec & notes", show: SpecTab },
 ] as const;
 

@@ -1,9 +1,11 @@
-/** Own prompts on the finished LoRA: base model and LoRA side by side from the same seeds. */
+/** Own prompts on what was trained: base model and newest version side by side from the same seeds. */
 
 import { useEffect, useState } from "preact/hooks";
 import { api } from "../../api/endpoints.ts";
 import { messageOf } from "../../api/client.ts";
-import type { Try, TryImage } from "../../api/types.ts";
+import type { Run, Try, TryImage } from "../../api/types.ts";
+import { words } from "../../base/format.ts";
+import { getPath } from "../../base/paths.ts";
 import { useResource } from "../../ui/resource.ts";
 import { Empty, Failed } from "../../ui/states.tsx";
 import { mayEdit, type RunProps } from "./context.ts";
@@ -43,7 +45,7 @@ export function TryPrompts({ store, run }: RunProps) {
   };
   return (
     <section class="card" aria-label="Try your own prompts">
-      <div class="card-head"><h2>Try your own prompts</h2><span class="tiny faint">base model and LoRA, same seeds</span></div>
+      <div class="card-head"><h2>Try your own prompts</h2><span class="tiny faint">base model and {trained(run)}, same seeds</span></div>
       {mayEdit(run) && (
         <form class="try-form" onSubmit={(event) => void submit(event)}>
           <label class="field"><span>Prompts, one a line</span><textarea name="prompts" rows={3} required /></label>
@@ -55,12 +57,14 @@ export function TryPrompts({ store, run }: RunProps) {
       {error !== null && <Failed message={error} />}
       {tries.error !== null && <Failed message={tries.error} onRetry={tries.reload} />}
       {tries.value?.length === 0 && !mayEdit(run) && <Empty title="Nobody has tried a prompt yet" />}
-      {(tries.value ?? []).map((one) => <TryResult key={one.id} one={one} />)}
+      {(tries.value ?? []).map((one) => <TryResult key={one.id} one={one} trained={trained(run)} />)}
     </section>
   );
 }
 
-function TryResult({ one }: { one: Try }) {
+const trained = (run: Run) => (getPath(run.spec, "tuning") === "full" ? "trained weights" : "LoRA");
+
+function TryResult({ one, trained }: { one: Try; trained: string }) {
   if (one.state === "failed") return <Failed message={one.error} />;
   if (!isEnded(one)) {
     const wait = one.waiting === "" ? "" : `: ${one.waiting}`;
@@ -74,7 +78,7 @@ function TryResult({ one }: { one: Try }) {
           <span class="pair-prompt">{prompt}</span>
           <Side label="Base" images={of(one.base_samples, prompt)} />
           <span class="arrow" aria-hidden="true">→</span>
-          <Side label="LoRA" images={of(one.samples, prompt)} />
+          <Side label={words(trained)} images={of(one.samples, prompt)} />
         </div>
       ))}
     </div>
