@@ -1,0 +1,78 @@
+"""What a run exports is what its user gets: in another process, by plain diffusers, with not a bit of difference."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from diffusers import DiffusionPipeline, FlowMatchEulerDiscreteScheduler
+
+from tests.engine.models.conftest import CheckpointOf
+from tests.engine.models.proofs import (
+    NUM_SAMPLES,
+    PROMPT,
+    drawn_here,
+    loaded,
+    noise_for,
+    sampling_of,
+    with_trained_lora,
+)
+from worker.contracts.families import FAMILY_TRAITS
+from worker.contracts.names import GuidanceKind, ModelFamily
+from worker.engine.models.lora import lora_parameters
+
+IN_ONE_PASS = {ModelFamily.SD3, ModelFamily.Z_IMAGE}
+PACKED_BY_THE_PIPELINE = {ModelFamily.FLUX2, ModelFamily.FLUX2_KLEIN}
+WITH_UNIPC = {ModelFamily.WAN, ModelFamily.WAN22}
+
+
+def export(family: ModelFamily, checkpoint: str, folder: Path) -> torch.Tensor:
+    """Leave a LoRA and the task for its user in `folder`; returns the clean latents drawn here."""
+    traits, path = FAMILY_TRAITS[family], checkpoint
+    if family in WITH_UNIPC:
+        pipeline, path = DiffusionPipeline.from_pretrained(checkpoint), str(folder / "euler")
+        pipeline.scheduler = FlowMatchEulerDiscreteScheduler(shift=3.0)
+        pipeline.save_pretrained(path)
+    model = with_trained_lora(loaded(family, path))
+    scale = 3.0 if traits.guidance is not GuidanceKind.NONE else 1.0
+    clip = {"num_frames": 9} if traits.makes_clips else {}
+    sampling = sampling_of(family, guidance_scale=scale, batched_cfg=family in IN_ONE_PASS, **clip)
+    noise = noise_for(model, sampling)
+    packed = noise.permute(0, 2, 1).unflatten(2, (4, 6)) if family in PACKED_BY_THE_PIPELINE else noise
+    model.save_lora(str(folder), lora_parameters(model.transformer))
+    call = {
+        "prompt": PROMPT,
+        "height": sampling.height,
+        "width": sampling.width,
+        "num_inference_steps": sampling.num_eval_denoising_steps,
+        "num_videos_per_prompt" if traits.makes_clips else "num_images_per_prompt": NUM_SAMPLES,
+        **model.pipeline_arguments(model._pipeline, sampling),
+    }
+    task = {"path": path, "call": call, "noise": packed, "num_threads": torch.get_num_threads()}
+    torch.save(task, folder / "task.pt")
+    return drawn_here(model, sampling).latents
+
+
+@pytest.fixture(scope="module")
+def drawn(
+    checkpoint_of: CheckpointOf, tmp_path_factory: pytest.TempPathFactory
+) -> dict[ModelFamily, tuple[torch.Tensor, torch.Tensor]]:
+    """Clean latents of each family: drawn here, and by the user."""
+    folder = tmp_path_factory.mktemp("exports")
+    here: dict[ModelFamily, torch.Tensor] = {}
+    for family in FAMILY_TRAITS:
+        (folder / family).mkdir()
+        here[family] = export(family, checkpoint_of(family), folder / family)
+    command = [sys.executable, "-m", "tests.engine.models.one_plain_user", str(folder)]
+    subprocess.run(command, check=True, env={**os.environ, "HF_HUB_OFFLINE": "1"}, timeout=300)
+    return {family: (latents, torch.load(folder / family / "drawn.pt")) for family, latents in here.items()}
+
+
+@pytest.mark.parametrize("family", FAMILY_TRAITS)
+def test_a_user_of_the_exported_lora_draws_what_the_run_drew(
+    drawn: dict[ModelFamily, tuple[torch.Tensor, torch.Tensor]], family: ModelFamily
+) -> None:
+    here, there = drawn[family]
+    assert torch.equal(here, there)
