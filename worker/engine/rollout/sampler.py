@@ -77,14 +77,15 @@ def sample_sde(
     with torch.inference_mode():
         for index in range(len(sigmas) - 1):
             velocity = model.predict_velocity(sample, sigmas[index].expand(len(sample)), conditioning)
+            # Drawn on the CPU while the device predicts: what is kept below waits for the device.
+            noise = step_noise(seeds, index, latents.shape[1:]) if index in steps.stochastic else None
             slot = slots.get(index)
             if slot is not None:
                 kept.latents[:, slot] = sample
-            if index not in steps.stochastic:
+            if noise is None:
                 sample = ode_step(velocity, sample, sigmas[index], sigmas[index + 1]).next_sample
                 continue
-            noise = step_noise(seeds, index, latents.shape[1:]).to(model.device)
-            step = scored = kernel.step(velocity, sample, index, noise=noise)
+            step = scored = kernel.step(velocity, sample, index, noise=noise.to(model.device))
             if slot is not None:
                 if scored_as is not None:
                     velocity = model.predict_velocity(sample, sigmas[index].expand(len(sample)), scored_as)
