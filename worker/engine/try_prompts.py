@@ -118,15 +118,15 @@ def draw(job: TryJob, folder: Path) -> Iterator[tuple[TryImageName, np.ndarray]]
     import torch
 
     from worker.engine.models.device import resolve_device
+    from worker.engine.models.parts import load_pipeline
     from worker.engine.models.registry import MODEL_ADAPTERS
 
     check_device("the try", job.device)
     adapter, dtype = MODEL_ADAPTERS[job.family], getattr(torch, DTYPES[job.dtype])
-    pipeline = adapter.pipeline_class.from_pretrained(
-        job.base_model_path, dtype={"default": dtype, "vae": adapter.vae_dtype or dtype}, use_safetensors=True
-    )
     device = resolve_device(None)
-    pipeline.to(device)
+    pipeline = load_pipeline(
+        adapter.pipeline_class, job.base_model_path, device=device, dtype=dtype, vae_dtype=adapter.vae_dtype
+    )
     pipeline.set_progress_bar_config(disable=True)
     yield from _draw_all(job, adapter, pipeline, with_adapter=False)
     if len(job.files) == 1:
