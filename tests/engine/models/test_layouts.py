@@ -22,6 +22,7 @@ from worker.engine.errors import ModelLoadError
 from worker.engine.models import parts
 from worker.engine.models.parts import TEXT_ONLY, Part
 from worker.engine.models.registry import encode_prompts
+from worker.engine.trainer.sharding import _files as stored_files
 
 SD3 = ModelFamily.SD3
 WEIGHTS = "diffusion_pytorch_model.safetensors"
@@ -50,6 +51,15 @@ def test_a_variant_beside_the_plain_weights_is_left_alone(checkpoint_of: Checkpo
     pipeline.transformer.save_pretrained(tmp_path / "transformer", variant="fp16")
     model = loaded(SD3, str(tmp_path), parts=ONLY_TRANSFORMER)
     assert any(bool(parameter.any()) for parameter in model.transformer.parameters())
+
+
+def test_weights_that_are_cut_over_ranks_come_from_the_plain_files_too(
+    checkpoint_of: CheckpointOf, tmp_path: Path
+) -> None:
+    pipeline = DiffusionPipeline.from_pretrained(checkpoint_of(SD3))
+    for variant in (None, "fp16"):
+        pipeline.transformer.save_pretrained(tmp_path, variant=variant)
+    assert {file.name for file in stored_files(tmp_path).values()} == {WEIGHTS}
 
 
 def test_sd3_does_without_t5(checkpoint_of: CheckpointOf, tmp_path: Path) -> None:

@@ -125,7 +125,8 @@ def _files(folder: Path) -> dict[str, Path]:
         found |= {name: folder / file for name, file in json.loads(index.read_text())["weight_map"].items()}
     if found:
         return found
-    for file in folder.glob("*.safetensors"):
+    # A variant (`….fp16.safetensors`) counts only where nothing else holds the tensor, as in diffusers.
+    for file in sorted(folder.glob("*.safetensors"), key=lambda file: -file.name.count(".")):
         with safe_open(file, framework="pt") as content:
             found |= dict.fromkeys(content.keys(), file)
     if not found:
