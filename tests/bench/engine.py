@@ -9,7 +9,7 @@ For each model family's tiny checkpoint, and for one transformer large enough th
   of the denoising alone, up to the latents;
 * training: seconds of an optimizer step; overhead over forward, backward, clipping and AdamW in a plain loop, and the
   same for the first step of a batch, where the replay gate is judged and the KL watched;
-* memory: what each of two ranks holds in ZeRO 0 to 3.
+* memory: what each of two ranks holds in ZeRO 0 to 3, and on an accelerator the peak of an optimizer step.
 
 Times are taken in turns; of the turns' ratios the median counts, with their quartiles. On a CPU seconds are the
 process's own processor time on one thread, which stands for a core that does nothing else, and the shares of an
@@ -32,7 +32,7 @@ import torch
 from deepspeed.accelerator import get_accelerator
 from diffusers.utils import logging as diffusers_logging
 
-from tests.bench.engine_cases import CPU_SIZE, DEVICE_SIZE, Case, large_case, tiny_case
+from tests.bench.engine_cases import Case, large_case, large_size, tiny_case
 from tests.bench.engine_loops import Rollouts, Trainings
 from tests.bench.engine_memory import PARTS, measured
 from tests.bench.engine_mfu import known_device, rollout_flops, training_flops, utilisation
@@ -108,10 +108,11 @@ def row_of(result: dict[str, Any]) -> str:
 
 
 def print_memory(rows: list[dict[str, Any]]) -> None:
-    print("\nMiB held by each of two ranks, flux large (planned)")
-    print("ZeRO" + "".join(f"{part:>22}" for part in PARTS))
+    print(f"\nMiB held by each of {rows[0]['num_ranks']} ranks, flux large (planned)")
+    print("ZeRO" + "".join(f"{part:>22}" for part in (*PARTS, "peak")))
     for row in rows:
-        cells = (f"{row[part] / MIB:.1f} ({row['planned'][part] / MIB:.1f})" for part in PARTS)
+        cells = [f"{row[part] / MIB:.1f} ({row['planned'][part] / MIB:.1f})" for part in PARTS]
+        cells.append("-" if row["peak"] is None else f"{row['peak'] / MIB:.1f}")
         print(f"{row['stage']:4}" + "".join(f"{cell:>22}" for cell in cells))
 
 
@@ -120,7 +121,7 @@ def cases(only: list[str] | None) -> Iterator[Case]:
         if only is None or family.value in only:
             yield tiny_case(family)
     if only is None or "large" in only:
-        yield large_case(CPU_SIZE if on_cpu() else DEVICE_SIZE)
+        yield large_case(large_size())
 
 
 def main() -> None:
@@ -146,7 +147,7 @@ def main() -> None:
             print(row_of(results[-1]), flush=True)
         memory = []
         if arguments.only is None or "memory" in arguments.only:
-            memory = measured(large_case(CPU_SIZE).checkpoint(Path(folder)))
+            memory = measured(large_case(large_size()).checkpoint(Path(folder)))
             print_memory(memory)
     destroy_process_group()
     arguments.out.parent.mkdir(parents=True, exist_ok=True)

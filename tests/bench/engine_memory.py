@@ -1,10 +1,12 @@
-"""What each of two trainer ranks holds in each ZeRO stage, measured storage by storage: `make bench-engine` starts it.
+"""What each trainer rank holds in each ZeRO stage, measured storage by storage: `make bench-engine` starts it.
 
     python -m tests.bench.engine_memory RANK WORLD_SIZE PORT CHECKPOINT      (one process for each rank)
 
 Measured where most is held at once: an optimizer step has been taken, so the moments are there, and the gradients of
-the next mini-batch are open. Prints one JSON line: bytes of weights, optimizer and gradients by stage, and beside them
-what the memory planner says.
+the next mini-batch are open. Prints one JSON line: bytes of weights, optimizer and gradients by stage, beside them what
+the memory planner says, and on an accelerator the most that a whole optimizer step took, activations included.
+
+Two ranks; on accelerators one each, so one rank where there is only one.
 """
 
 import gc
@@ -16,37 +18,41 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from deepspeed.accelerator import get_accelerator
 
-from tests.bench.engine_cases import CPU_SIZE, large_case
+from tests.bench.engine_cases import Case, large_case, large_size
 from tests.bench.engine_loops import Rollouts
+from tests.bench.engine_pairs import on_cpu
 from tests.bench.lane_costs import free_port
 from tests.engine.trainer.state_seen import state_bytes
 from worker.contracts.deepspeed import DeepSpeedSpec
 from worker.engine.models.registry import load_model
 from worker.engine.trainer.engine import TrainerEngine
 from worker.engine.trainer.process_group import destroy_process_group, init_process_group
+from worker.engine.types import GroupBatch
 from worker.pipeline.trainer_state import trainer_state
 
 ROOT = Path(__file__).parents[2]
 STAGES = (0, 1, 2, 3)
-NUM_RANKS = 2
+MOST_RANKS = 2
 PARTS = ("weights", "optimizer", "gradients")
 
 
 def measured(checkpoint: str) -> list[dict[str, Any]]:
     """A row for each stage, of the first rank; ranks hold equal parts."""
+    num_ranks = MOST_RANKS if on_cpu() else min(MOST_RANKS, get_accelerator().device_count())
     port = str(free_port())
     command = [sys.executable, "-m", "tests.bench.engine_memory"]
     ranks = [
         subprocess.Popen(
-            [*command, str(rank), str(NUM_RANKS), port, checkpoint],
+            [*command, str(rank), str(num_ranks), port, checkpoint],
             cwd=ROOT,
-            env=os.environ | {"OMP_NUM_THREADS": "1"},
+            env=_environment(rank),
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
         )
-        for rank in range(NUM_RANKS)
+        for rank in range(num_ranks)
     ]
     printed = [rank.communicate()[0] for rank in ranks]
     if any(rank.returncode for rank in ranks):
@@ -55,33 +61,50 @@ def measured(checkpoint: str) -> list[dict[str, Any]]:
     return rows
 
 
+def _environment(rank: int) -> dict[str, str]:
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    if not on_cpu():
+        get_accelerator().set_visible_devices_envs(environment, [rank])
+    return environment
+
+
 def main(rank: int, world_size: int, port: int, checkpoint: str) -> None:
     torch.set_num_threads(1)
     # DeepSpeed collects garbage at every start in ZeRO 3, and the modules just imported are none.
     gc.freeze()
     init_process_group(rank, world_size, "127.0.0.1", port)
-    case = large_case(CPU_SIZE)
+    case = large_case(large_size())
     groups = Rollouts(case, checkpoint).groups()
-    base = load_model(case.spec.base_model, checkpoint).transformer
-    frozen_bytes = sum(parameter.numel() * parameter.element_size() for parameter in base.parameters())
-    num_pairs = case.spec.algebra.num_pairs_per_optimizer_step
+    frozen_bytes = _frozen_bytes(case, checkpoint)
     rows = []
     for stage in STAGES:
         spec = case.spec.model_copy(update={"deepspeed": DeepSpeedSpec.model_validate({"zero_stage": stage})})
+        gc.collect()
         trainer = TrainerEngine(spec, checkpoint, rank, world_size)
         num_trained = sum(tensor.numel() for tensor in trainer.version(0).tensors.values())
-        trainer.accumulate(groups, num_pairs_total=num_pairs, fresh=False)
-        trainer.commit()
-        trainer.accumulate(groups[:1], num_pairs_total=num_pairs, fresh=False)
         planned = trainer_state(
             zero_stage=stage, frozen_bytes=frozen_bytes, num_trained=num_trained, num_ranks=world_size
         )
-        held = state_bytes(trainer)
-        rows.append({"stage": stage, **held, "planned": {part: getattr(planned, part) for part in PARTS}})
+        told = {"stage": stage, "num_ranks": world_size, "planned": {part: getattr(planned, part) for part in PARTS}}
+        rows.append(told | _held(trainer, groups, case.spec.algebra.num_pairs_per_optimizer_step))
         del trainer
-        gc.collect()
     print(json.dumps(rows))
     destroy_process_group()
+
+
+def _held(trainer: TrainerEngine, groups: list[GroupBatch], num_pairs: int) -> dict[str, int | None]:
+    """Bytes with the gradients of a second mini-batch open, and `peak`, the most that the first one took."""
+    get_accelerator().reset_peak_memory_stats()
+    trainer.accumulate(groups, num_pairs_total=num_pairs, fresh=False)
+    trainer.commit()
+    peak = None if on_cpu() else get_accelerator().max_memory_allocated()
+    trainer.accumulate(groups[:1], num_pairs_total=num_pairs, fresh=False)
+    return state_bytes(trainer) | {"peak": peak}
+
+
+def _frozen_bytes(case: Case, checkpoint: str) -> int:
+    base = load_model(case.spec.base_model, checkpoint, device="cpu").transformer
+    return sum(parameter.numel() * parameter.element_size() for parameter in base.parameters())
 
 
 if __name__ == "__main__":

@@ -1,11 +1,18 @@
 """The arithmetic behind the bench's model-FLOPs utilisation."""
 
-import pytest
+from dataclasses import replace
 
-from tests.bench.engine_cases import CPU_SIZE, large_case
+import pytest
+import torch
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.utils.flop_counter import FlopCounterMode
+
+from tests.bench.engine_cases import CPU_SIZE, TOKEN_PIXELS, large_case
 from tests.bench.engine_mfu import known_device, rollout_flops, training_flops, utilisation
+from worker.contracts.names import Tuning
 from worker.pipeline.hardware import H100
 from worker.pipeline.profiles import FLUX
+from worker.shapes.text import EMBEDDING_DIM, T5_NUM_TOKENS
 
 CASE = large_case(CPU_SIZE)
 PROFILE = CPU_SIZE.profile()
@@ -28,14 +35,36 @@ def test_published_seconds_give_the_published_share() -> None:
 
 
 def test_a_rollout_is_its_denoising_steps() -> None:
-    forward = PROFILE.forward_flops(256)
+    forward = PROFILE.forward_flops(144)
     assert rollout_flops(PROFILE, CASE.spec, num_samples=2) == pytest.approx(2 * 6 * forward)
 
 
-def test_a_trained_pair_is_two_forwards() -> None:
-    """Recomputation spares memory; it is no part of the model's own arithmetic."""
-    num_pairs = 2 * 2 * 2
-    assert training_flops(PROFILE, CASE.spec) == pytest.approx(num_pairs * 2 * PROFILE.forward_flops(256))
+@pytest.mark.parametrize("tuning", Tuning)
+def test_operations_are_those_that_torch_counts(tuning: Tuning) -> None:
+    """LoRA's own matrices, which stay out of both, are not there."""
+    small = replace(CPU_SIZE, width=128, num_layers=4, members=2)
+    case = large_case(small)
+    spec, transformer = case.spec.model_copy(update={"tuning": tuning}), case.build().transformer
+    num_tokens = (small.side // TOKEN_PIXELS) ** 2
+    inputs = {
+        "hidden_states": torch.randn(2, num_tokens, transformer.config.in_channels, requires_grad=True),
+        "encoder_hidden_states": torch.randn(2, T5_NUM_TOKENS, EMBEDDING_DIM),
+        "pooled_projections": torch.randn(2, EMBEDDING_DIM),
+        "timestep": torch.full((2,), 0.5),
+        "guidance": torch.full((2,), 1.0),
+        "img_ids": torch.zeros(num_tokens, 3),
+        "txt_ids": torch.zeros(T5_NUM_TOKENS, 3),
+    }
+    transformer.requires_grad_(tuning is Tuning.FULL)
+    # The counter knows no fused attention of a CPU.
+    with sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as forward:
+        loss = transformer(**inputs, return_dict=False)[0].sum()
+    with FlopCounterMode(display=False) as backward:
+        loss.backward()
+    counted = forward.get_total_flops(), forward.get_total_flops() + backward.get_total_flops()
+    share_of_pairs = 2 / spec.algebra.num_pairs_per_optimizer_step
+    expected = 2 * small.profile().forward_flops(num_tokens), training_flops(small.profile(), spec) * share_of_pairs
+    assert counted == pytest.approx(expected, rel=0.03)
 
 
 def test_the_large_model_has_the_parameters_its_profile_says() -> None:
