@@ -86,6 +86,11 @@ class NewRunPage:
         """The resolved batch algebra, in a sentence."""
         return self.page.locator(".algebra")
 
+    @property
+    def warnings(self) -> Locator:
+        """What is legal and yet unlikely to work."""
+        return self.page.locator(".summary .notice.warn").first
+
     def show_yaml(self) -> Locator:
         self.page.get_by_role("button", name="YAML").click()
         return self.page.get_by_role("textbox", name="Spec as YAML")
@@ -207,6 +212,27 @@ class RunPage:
         target = folder / "lora.safetensors"
         download.value.save_as(target)
         return target
+
+    @property
+    def versions(self) -> Locator:
+        """What was trained, where all weights were."""
+        return self.page.get_by_role("region", name="Trained weights")
+
+    def download_archive(self, folder: Path) -> Path:
+        """All files of the newest version."""
+        with self.page.expect_download() as download:
+            self.versions.get_by_role("link", name="Download all").first.click()
+        target = folder / download.value.suggested_filename
+        download.value.save_as(target)
+        return target
+
+    def recipe(self, name: str) -> str:
+        """One of the recipes of the newest version."""
+        toggle = self.versions.get_by_role("button", name="Fetch and load").first
+        if toggle.get_attribute("aria-expanded") != "true":
+            toggle.click()
+        self.versions.get_by_role("button", name=name).click()
+        return self.versions.locator("pre").inner_text()
 
     def mark(self) -> None:
         """Leave a mark that a reload would wipe away."""

@@ -18,7 +18,12 @@ def video_spec() -> dict[str, Any]:
     return {
         "base_model": {"path": "wan", "family": "wan"},
         "prompts": {"inline": ["a red square", "a blue circle"]},
-        "rewards": [{"name": "colorfulness"}, {"name": "motion_smoothness", "watched": True}],
+        "rewards": [
+            {"name": "colorfulness"},
+            {"name": "motion_smoothness", "watched": True},
+            # There is no text in these prompts to look for.
+            {"name": "ocr", "watched": True},
+        ],
         "lora": {"rank": 4, "alpha": 8.0},
         "sampling": {
             "num_denoising_steps": 4,
@@ -51,6 +56,7 @@ def test_the_clips_of_a_run_play_on_its_page(rest: Rest, runs_page: RunsPage) ->
     expect(clip).to_have_js_property("paused", True)
 
     run.tiles.first.click()
+    expect(run.page.get_by_role("dialog")).to_contain_text("OCRno score")
     player = run.page.get_by_role("dialog").locator("video")
     run.wait_for_playback(player, timeout_seconds=30)
     assert player.evaluate("clip => [clip.videoWidth, clip.videoHeight, clip.muted, clip.loop]") == [32, 32, True, True]

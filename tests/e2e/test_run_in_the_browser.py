@@ -22,9 +22,9 @@ def test_the_form_says_what_is_wrong_before_anything_starts(runs_page: RunsPage)
     expect(form.errors).to_contain_text("must divide")
     expect(form.page.get_by_role("button", name="Start the run")).to_be_disabled()
     form.fill("Mini-batches", "1")
-    form.fill("Target modules", "to_q, ")
+    form.fill("LoRA target modules", "to_q, ")
     expect(form.algebra).to_contain_text("trajectories a batch")
-    expect(form.page.get_by_label("Target modules")).to_have_value("to_q, ")
+    expect(form.field("LoRA target modules")).to_have_value("to_q, ")
     written = form.show_yaml()
     expect(written).to_have_value(re.compile(r"num_minibatches: 1\n"))
     expect(written).to_have_value(re.compile(r"targets:\n  - to_q\n"))
@@ -42,6 +42,31 @@ def test_pipeline_settings_that_mean_nothing_say_so(runs_page: RunsPage) -> None
     expect(form.field("Staleness allowed")).to_have_value("0")
     expect(form.errors).to_have_count(0)
     expect(form.page.get_by_role("button", name="Start the run")).to_be_enabled()
+
+
+def test_an_algorithm_brings_its_own_settings(runs_page: RunsPage) -> None:
+    form = runs_page.new_run()
+    form.choose_preset(PRESET)
+    expect(form.field("Clip range")).to_be_visible()
+    form.choose("Algorithm", "mix_grpo")
+    expect(form.field("Window moves every")).to_have_value("25")
+    expect(form.errors).to_contain_text("algorithm.window_size")
+    form.fill("Window", "2")
+    expect(form.errors).to_have_count(0)
+    form.choose("Algorithm", "diffusion_dpo")
+    expect(form.field("Clip range")).to_have_count(0)
+    expect(form.field("Preferences")).to_have_value("1")
+    expect(form.field("Noise level")).to_be_disabled()
+
+
+def test_a_preset_of_the_hub_is_chosen_from_a_table_and_warned_about(runs_page: RunsPage) -> None:
+    form = runs_page.new_run()
+    form.page.get_by_text(re.compile(r"^Models of the hub")).click()
+    form.choose_preset("Wan2.2 A14B, video: LoRA, 8 GPUs")
+    expect(form.field("Guidance at low noise")).to_be_enabled()
+    expect(form.warnings).to_contain_text("it would wait until lanes join")
+    form.choose("Trained weights", "full")
+    expect(form.field("LoRA rank")).to_be_disabled()
 
 
 @pytest.mark.timeout(600)

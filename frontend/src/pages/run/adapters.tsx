@@ -32,7 +32,9 @@ export function Adapters({ store, run }: RunProps) {
       {adapters.error !== null && <Failed message={adapters.error} onRetry={adapters.reload} />}
       {adapters.value === undefined && adapters.error === null && <Loading />}
       {adapters.value?.length === 0 && (
-        <Empty title={isFull ? "No weights yet" : "No LoRA yet"}>They are saved with every checkpoint, and when the run ends or is stopped.</Empty>
+        <Empty title={isFull ? "No weights yet" : "No LoRA yet"}>
+          {isFull ? "They are saved when the run ends or is stopped, and by “Checkpoint now”." : "One is saved with every checkpoint, and when the run ends or is stopped."}
+        </Empty>
       )}
       {found.length > 0 && (
         <div class="table-wrap">
@@ -62,7 +64,7 @@ function VersionRow(props: { adapter: Adapter; reward: number | undefined; isOpe
   const numFiles = adapter.files.length;
   return (
     <tr>
-      <td class="num nowrap">{adapter.batch} {adapter.final && <span class="tag on">final</span>}</td>
+      <td class="num nowrap" data-label="batch">{adapter.batch} {adapter.final && <span class="tag on">final</span>}</td>
       <td class="num">v{adapter.policy_version}</td>
       <td class="right num" data-label="held-out reward">{number(props.reward)}</td>
       <td class="right num nowrap">{bytes(adapter.num_bytes)}{numFiles > 1 && <span class="faint"> in {numFiles} files</span>}</td>
