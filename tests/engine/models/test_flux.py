@@ -45,6 +45,18 @@ def test_a_prompt_is_encoded_once_and_kept(model: ModelAdapter, monkeypatch: pyt
     assert all(not tensor.is_inference() and not tensor.requires_grad for tensor in first.values())
 
 
+@pytest.mark.parametrize(("is_distilled", "num_tokens"), [(True, 256), (False, 512)])
+def test_prompts_are_as_long_as_the_checkpoint_was_trained_with(
+    tiny_checkpoint: str, is_distilled: bool, num_tokens: int
+) -> None:
+    """FLUX.1-schnell has no guidance embedding; the shapes model's tokenizer allows six tokens."""
+    model = load_model(BaseModelSpec(), tiny_checkpoint)
+    assert model.encode_prompt("a red square")["embeds"].shape[1] == 6
+    model._pipeline.tokenizer_2.model_max_length = 512
+    model.transformer.register_to_config(guidance_embeds=not is_distilled)
+    assert model.encode_prompt("a blue circle")["embeds"].shape[1] == num_tokens
+
+
 def test_prompts_are_told_apart(model: ModelAdapter) -> None:
     one, other = model.encode_prompt("a red square"), model.encode_prompt("a blue circle")
     assert not torch.equal(one["embeds"], other["embeds"])

@@ -107,6 +107,16 @@ def test_the_schedule_of_the_checkpoint_is_followed(
     assert (len(sigmas), float(sigmas[0]), float(sigmas[-1])) == (6, 1.0, 0.0)
 
 
+def test_a_distilled_klein_is_drawn_without_guidance(checkpoint_of: CheckpointOf, tmp_path: Path) -> None:
+    pipeline = DiffusionPipeline.from_pretrained(checkpoint_of(ModelFamily.FLUX2_KLEIN))
+    pipeline.register_to_config(is_distilled=True)
+    pipeline.save_pretrained(tmp_path)
+    model, sampling = loaded(ModelFamily.FLUX2_KLEIN, str(tmp_path)), sampling_of(ModelFamily.FLUX2_KLEIN)
+    assert torch.equal(drawn_here(model, sampling).latents, diffusers_draws(pipeline, model, sampling).latents)
+    with pytest.raises(ModelLoadError, match=r"`sampling.guidance_scale` must be 1 for this model, got 4.0"):
+        model.conditioning(PROMPT, sampling_of(ModelFamily.FLUX2_KLEIN, guidance_scale=4.0))
+
+
 def test_bf16_draws_what_the_pipeline_draws_in_bf16(family: ModelFamily, checkpoint_of: CheckpointOf) -> None:
     """Here latents and times stay fp32 between the passes, there they are rounded: close, not equal."""
     model = load_model(BaseModelSpec(family=family, dtype="bf16"), checkpoint_of(family))
