@@ -45,6 +45,7 @@ class Sample(models.Model):
     seed = models.DecimalField(max_digits=20, decimal_places=0, help_text="Up to 64 bits.")
     reward = models.FloatField(null=True)
     rewards = models.JSONField()
+    missing = models.JSONField(default=dict, help_text="Why a reward gave no score, by its key.")
     advantage = models.FloatField(null=True)
     staleness = models.PositiveIntegerField(default=0)
     lane = models.CharField(max_length=64, blank=True, default="")

@@ -56,7 +56,7 @@ def test_the_clips_of_a_run_play_on_its_page(rest: Rest, runs_page: RunsPage) ->
     expect(clip).to_have_js_property("paused", True)
 
     run.tiles.first.click()
-    expect(run.page.get_by_role("dialog")).to_contain_text("OCRno score")
+    expect(run.page.get_by_role("dialog")).to_contain_text("OCRno score: the prompt must hold the wanted text")
     player = run.page.get_by_role("dialog").locator("video")
     run.wait_for_playback(player, timeout_seconds=30)
     assert player.evaluate("clip => [clip.videoWidth, clip.videoHeight, clip.muted, clip.loop]") == [32, 32, True, True]

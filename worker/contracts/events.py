@@ -110,6 +110,8 @@ class SampleInfo(Contract):
     poster: str = ""
     """Artifact path of the picture that stands for a clip until it plays; empty for pictures."""
     rewards: dict[str, float]
+    missing: dict[str, str] = {}
+    """Why a reward gave no score, by its key."""
     reward: float | None
     """The weighted sum; `None` for a picture asked for whose prompt a trained reward does not understand."""
     advantage: float | None = None

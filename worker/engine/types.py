@@ -85,6 +85,8 @@ class ScoredFragment:
     """Weighted sum of the trained rewards."""
     parts: dict[str, tuple[float | None, ...]]
     """Each reward by its key, watched ones included; None where one that may be missing is."""
+    errors: dict[str, tuple[str | None, ...]] = field(default_factory=dict)
+    """Why scores are missing, member by member, for the rewards of which some are."""
     unrewarded: frozenset[int] = frozenset()
     """Places of samples that lack a trained reward; their `rewards` mean nothing."""
     num_retries: dict[str, int] = field(default_factory=dict)

@@ -230,6 +230,8 @@ export interface Sample {
   /** null: a trained reward does not understand the prompt, which happens to pictures asked for. */
   readonly reward: number | null;
   readonly rewards: Record<string, number>;
+  /** Why a reward gave no score. */
+  readonly missing: Record<string, string>;
   readonly advantage: number | null;
   readonly staleness: number;
   readonly lane: string;

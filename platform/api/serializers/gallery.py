@@ -40,6 +40,7 @@ class SampleBody(serializers.ModelSerializer[Any]):
     image_url = serializers.SerializerMethodField(help_text="The picture, or a clip's first frame.")
     clip_url = serializers.SerializerMethodField(help_text="Of clips alone.")
     rewards = serializers.DictField(child=serializers.FloatField())
+    missing = serializers.DictField(child=serializers.CharField(), help_text="Why a reward gave no score, by its key.")
 
     class Meta:
         model = Sample
@@ -54,6 +55,7 @@ class SampleBody(serializers.ModelSerializer[Any]):
             "seed",
             "reward",
             "rewards",
+            "missing",
             "advantage",
             "staleness",
             "lane",

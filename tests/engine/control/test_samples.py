@@ -9,7 +9,7 @@ import ray
 
 from worker.contracts.events import SampleInfo
 from worker.engine.control.fragments import FragmentRecord
-from worker.engine.control.samples import SampleReporter, SampleSet
+from worker.engine.control.samples import MAX_REASON_CHARS, SampleReporter, SampleSet
 from worker.engine.telemetry.artifacts import ArtifactFile, Receipt
 from worker.engine.types import ScoredFragment
 from worker.pipeline.types import Fragment, FragmentKey, Purpose
@@ -42,7 +42,12 @@ def shown(monkeypatch: pytest.MonkeyPatch, desk: Desk, images: np.ndarray) -> tu
     record = FragmentRecord(
         fragment=fragment, prompt="a", prompt_index=0, lane="rollout-0", seeds=(5, 6), images=images, trajectories=None
     )
-    record.scored = ScoredFragment(fragment=fragment, rewards=(0.1, 0.2), parts={"colorfulness": (0.1, 0.2)})
+    record.scored = ScoredFragment(
+        fragment=fragment,
+        rewards=(0.1, 0.2),
+        parts={"colorfulness": (0.1, 0.2), "ocr": (0.5, None)},
+        errors={"ocr": (None, "no text" * 100)},
+    )
     SampleReporter(desk, desk, fps=8.0).report(SHOWN, [record])  # type: ignore[arg-type]
     return desk.told
 
@@ -55,6 +60,10 @@ def test_a_picture_is_one_file(monkeypatch: pytest.MonkeyPatch) -> None:
         ("samples/train/000001/000-001.png", ""),
     ]
     assert all(content.startswith(PNG_MAGIC) for content in desk.files.values())
+    first, second = told
+    assert (first.rewards, first.missing) == ({"colorfulness": 0.1, "ocr": 0.5}, {})
+    assert second.rewards == {"colorfulness": 0.2}
+    assert second.missing["ocr"].startswith("no text") and len(second.missing["ocr"]) == MAX_REASON_CHARS
 
 
 def test_a_clip_is_a_playable_file_with_a_poster(monkeypatch: pytest.MonkeyPatch) -> None:

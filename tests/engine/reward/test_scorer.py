@@ -26,6 +26,7 @@ def test_rewards_are_weighted_and_parts_are_all_there() -> None:
     assert scored.rewards == tuple(2 * part for part in scored.parts["shape_match"] if part is not None)
     assert len(scored.rewards) == 2
     assert not scored.unrewarded
+    assert not scored.errors
 
 
 @pytest.mark.parametrize("purpose", [Purpose.TRAIN, Purpose.EVALUATE])
@@ -48,6 +49,8 @@ def test_a_watched_reward_that_fails_is_missing_and_nothing_else_is() -> None:
     )
     scored = Scorer(watched).score(fragment(Purpose.TRAIN), "a view of the sea", IMAGES)
     assert scored.parts["shape_match"] == (None, None)
+    assert set(scored.errors) == {"shape_match"}
+    assert all(error is not None and "a view of the sea" in error for error in scored.errors["shape_match"])
     assert scored.rewards == scored.parts["colorfulness"]
     assert not scored.unrewarded
 

@@ -144,6 +144,7 @@ def test_samples_lead_to_their_bytes(api: APIClient, run: Run) -> None:
         str(2**60),
         0.5,
     )
+    assert (sample["rewards"], sample["missing"]) == ({"shape_match": 0.5}, {})
     picture = api.get(sample["image_url"])
     assert picture.getvalue() == LARGE_PICTURE
     assert picture.headers["Content-Type"] == "image/png"

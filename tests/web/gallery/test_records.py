@@ -26,6 +26,7 @@ def samples_event(batch: int, members: int = 2, purpose: str = "train") -> dict[
             "seed": 2**63 + member,
             "artifact": f"samples/{purpose}-{batch}-{member}.png",
             "rewards": {"shape_match": 0.5},
+            "missing": {"ocr": "no text is asked for"},
             "reward": 0.5,
             "advantage": -1.0 if purpose == "train" else None,
             "lane": "rollout-0",
@@ -41,6 +42,7 @@ def test_samples_keep_seed_rewards_and_where_their_bytes_are(run: Run, report: C
     first = selectors.samples(run.pk, batches=[0])[0]
     assert int(first.seed) == 2**63
     assert (first.rewards, first.artifact_path) == ({"shape_match": 0.5}, "samples/train-0-0.png")
+    assert first.missing == {"ocr": "no text is asked for"}
     assert selectors.sample_batches(run.pk) == [0, 1]
     assert selectors.sample_batches(run.pk, "evaluate") == [1]
 

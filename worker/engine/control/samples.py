@@ -30,6 +30,9 @@ MAX_TRAINING_SAMPLES = 24
 MAX_HELD_OUT_SAMPLES = 48
 """Before and after are compared by eye, and evaluations are rare: show more of them."""
 
+MAX_REASON_CHARS = 300
+"""Of why a score is missing: the whole is in the reward lane's log."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SampleSet:
@@ -116,6 +119,11 @@ def _describe(
         artifact=artifacts[0],
         poster=artifacts[1] if len(artifacts) > 1 else "",
         rewards={name: part[place] for name, part in record.scored.parts.items() if part[place] is not None},
+        missing={
+            name: error[:MAX_REASON_CHARS]
+            for name, errors in record.scored.errors.items()
+            if (error := errors[place]) is not None
+        },
         reward=None if place in record.scored.unrewarded else record.scored.rewards[place],
         advantage=advantages.get((group, member)),
         staleness=shown.trainer_version - record.fragment.policy_version,

@@ -37,6 +37,7 @@ class Scorer:
             fragment=fragment,
             rewards=tuple(0.0 if score is None else score for score in result.total.scores),
             parts={key: part.scores for key, part in result.parts.items()},
+            errors={key: part.errors for key, part in result.parts.items() if any(part.errors)},
             unrewarded=frozenset(place for place, score in enumerate(result.total.scores) if score is None),
             num_retries=result.num_retries,
         )

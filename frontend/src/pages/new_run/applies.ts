@@ -35,6 +35,7 @@ function whyNoCap(spec: JsonObject): string {
 const familyOf = (spec: JsonObject) => String(getPath(spec, "base_model.family") ?? "flux");
 
 const MAKES_CLIPS = new Set(["wan", "wan22", "hunyuan_video"]);
+const WITH_TWO_EXPERTS = new Set(["wan22"]);
 const WITH_EMBEDDED_GUIDANCE = new Set(["flux", "flux2", "hunyuan_video"]);
 /** Their pipelines know no negative prompt, with guidance from two predictions (klein) or without. */
 const WITHOUT_NEGATIVE_PROMPT = new Set([...WITH_EMBEDDED_GUIDANCE, "flux2_klein"]);
@@ -49,7 +50,7 @@ const RULES: readonly Rule[] = [
   { path: "lora.targets", why: whenFull },
   {
     path: "sampling.guidance_scale_2", neutral: null,
-    why: (spec) => (familyOf(spec) === "wan22" ? "" : "This model family has no expert for low noise."),
+    why: (spec) => (WITH_TWO_EXPERTS.has(familyOf(spec)) ? "" : "This model family has no expert for low noise."),
   },
   {
     path: "sampling.num_frames", neutral: 1,

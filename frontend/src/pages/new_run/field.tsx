@@ -17,6 +17,8 @@ interface Props {
   readonly isRerun: boolean;
   /** Why the field does not apply now; empty where it does. */
   readonly whyNot: string;
+  /** What a text may well be. */
+  readonly suggestions?: readonly string[] | undefined;
   readonly onChange: (value: Json) => void;
 }
 
@@ -65,7 +67,7 @@ function shown(value: Json | undefined): string {
   return Array.isArray(value) ? `${value.length} entries` : String(value);
 }
 
-function Input({ field, schema, value, errors, whyNot, onChange, id }: Props & { id: string }) {
+function Input({ field, schema, value, errors, whyNot, suggestions, onChange, id }: Props & { id: string }) {
   const common = {
     id, name: field.path, disabled: whyNot !== "", "aria-invalid": errors.length > 0, "aria-describedby": `${id}-note`,
   };
@@ -79,7 +81,12 @@ function Input({ field, schema, value, errors, whyNot, onChange, id }: Props & {
     case "list":
       return <EntriesInput {...common} list={field.list ?? "lines"} value={value} onChange={onChange} />;
     case "string":
-      return <input {...common} value={String(value ?? "")} onInput={(event) => onChange(event.currentTarget.value)} />;
+      return (
+        <>
+          <input {...common} list={suggestions && `${id}-known`} value={String(value ?? "")} onInput={(event) => onChange(event.currentTarget.value)} />
+          {suggestions && <datalist id={`${id}-known`}>{suggestions.map((one) => <option key={one} value={one} />)}</datalist>}
+        </>
+      );
     default:
       return (
         <input {...common} type="number" min={schema.min} step={schema.step} inputMode="decimal"

@@ -63,6 +63,7 @@ export function NewRunPage({ from }: { from: string | null }) {
   const catalog = useResource(() => readCatalog(model, from), [from]);
   const models = useResource(api.baseModels, []);
   const sets = useResource(api.promptSets, []);
+  const secrets = useResource(() => (model.project.value ? api.secrets(model.project.value) : Promise.resolve([])), [model.project.value]);
   useEffect(() => warnBeforeLeaving(model), [model]);
   if (catalog.error !== null) return <Failed message={catalog.error} onRetry={catalog.reload} />;
   if (!catalog.value) return <Loading label="Loading the form" />;
@@ -78,7 +79,8 @@ export function NewRunPage({ from }: { from: string | null }) {
       <div class="new-run">
         <div class="stack">
           {model.asYaml.value ? <YamlEditor model={model} /> : (
-            <FormGroups model={model} schema={catalog.value.schema} models={models.value ?? []} promptSets={projectSets} />
+            <FormGroups model={model} schema={catalog.value.schema} models={models.value ?? []} promptSets={projectSets}
+              secrets={(secrets.value ?? []).map((secret) => secret.name)} />
           )}
           {models.error !== null && <Failed message={`Base models could not be listed: ${models.error}`} onRetry={models.reload} />}
           {sets.error !== null && <Failed message={`Prompt sets could not be listed: ${sets.error}`} onRetry={sets.reload} />}
@@ -125,13 +127,14 @@ function warnBeforeLeaving(model: FormModel): () => void {
   };
 }
 
-type FormGroupsProps = { model: FormModel; schema: SpecSchema; models: Parameters<typeof ModelGroup>[0]["models"]; promptSets: Parameters<typeof PromptsGroup>[0]["promptSets"] };
+type FormGroupsProps = { model: FormModel; schema: SpecSchema; models: Parameters<typeof ModelGroup>[0]["models"]; promptSets: Parameters<typeof PromptsGroup>[0]["promptSets"]; secrets: readonly string[] };
 
-function FormGroups({ model, schema, models, promptSets }: FormGroupsProps) {
+function FormGroups({ model, schema, models, promptSets, secrets }: FormGroupsProps) {
   void model.validator.answer.value;
   const shared: GroupProps = {
     spec: model.spec.value,
     schema,
+    secrets,
     parent: model.parentSpec.value,
     errorsAt: (path) => model.validator.errorsAt(path),
     set: (path, value) => {

@@ -1,6 +1,7 @@
 /** The form's rewards: which, how much each counts, and the settings of each scorer as the server describes them. */
 
 import { getPath, isObject, sameJson, type Json, type JsonObject } from "../../base/paths.ts";
+import { words } from "../../base/format.ts";
 import { Field, FieldNote } from "./field.tsx";
 import { rewardKey } from "./reward_names.ts";
 import type { GroupProps } from "./source_groups.tsx";
@@ -69,14 +70,14 @@ function RewardLine(props: LineProps) {
   );
 }
 
-function RewardSettings({ reward, index, change, schema, errorsAt, name, watched }: LineProps & { name: string; watched: boolean }) {
+function RewardSettings({ reward, index, change, schema, errorsAt, secrets, name, watched }: LineProps & { name: string; watched: boolean }) {
   const settings = isObject(reward["settings"]) ? reward["settings"] : {};
   const own = schema.settingsByName("rewards.*.settings", name);
   const path = (key: string) => `rewards.${index}.${key}`;
   const hasError = [...CALL_FIELDS.map(({ key }) => key), ...own.map(([key]) => `settings.${key}`)].some((key) => errorsAt(path(key)).length > 0);
   const line = (key: string, label: string, unit: string, field: FieldSchema, value: Json | undefined, whyNot: string, put: (value: Json) => void) => (
     <Field key={key} field={{ path: path(key), label, unit }} schema={field} value={value} errors={errorsAt(path(key))} isRerun={false} whyNot={whyNot}
-      onChange={(next) => put(next === "" && field.optional ? null : next)} />
+      suggestions={key === "settings.secret" ? secrets : undefined} onChange={(next) => put(next === "" && field.optional ? null : next)} />
   );
   return (
     <details class="reward-settings" open={hasError || undefined}>
@@ -110,4 +111,3 @@ function AddReward({ schema, rewards, put }: GroupProps & { rewards: readonly Js
   );
 }
 
-const words = (key: string) => key.charAt(0).toUpperCase() + key.slice(1).replaceAll("_", " ");

@@ -11,6 +11,8 @@ export interface GroupProps {
   readonly spec: JsonObject;
   readonly schema: SpecSchema;
   readonly parent: JsonObject | null;
+  /** Names of the project's secrets. */
+  readonly secrets: readonly string[];
   readonly errorsAt: (path: string) => readonly string[];
   readonly set: (path: string, value: Json) => void;
 }

@@ -70,7 +70,7 @@ function signed(value: number): string {
 /** A reward that a scorer could not give is said to be missing: 0 would be a score. */
 function scoreOf(sample: Sample, name: string): string {
   const score = sample.rewards[name];
-  return score === undefined ? "no score: see the reward lanes' log" : number(score, 4);
+  return score === undefined ? `no score: ${sample.missing[name] ?? "see the reward lanes' log"}` : number(score, 4);
 }
 
 /** `rewards`: the keys of all rewards of the run. */
