@@ -52,6 +52,24 @@ def test_the_progressive_window_moves_by_its_stride_and_begins_again() -> None:
     assert starts(spec, range(8)) == starts(spec, range(8), prompt_index=5)
 
 
+@given(size=st.integers(1, 9), stride=st.integers(1, 9), start=st.integers(0, 8), data=st.data())
+def test_a_progressive_window_lies_inside_and_leaves_no_step_out(
+    size: int, stride: int, start: int, data: st.DataObject
+) -> None:
+    """In any schedule and at any place of it, as long as it does not move further than it is wide."""
+    num_steps = data.draw(st.integers(size, size + 12))
+    algorithm = {"name": "mix_grpo", "window_size": size, "stride": stride, "shift_every_num_batches": 1}
+    spec = spec_with(algorithm, num_denoising_steps=start + num_steps + 1, sde_start=start)
+    assert len(spec.sampling.sde_indices) == num_steps
+    windows = [steps_of_group(spec, batch, 0) for batch in range(2 * num_steps)]
+    for steps in windows:
+        assert steps.stochastic == steps.trained == tuple(range(steps.trained[0], steps.trained[0] + size))
+        assert set(steps.trained) <= set(spec.sampling.sde_indices)
+    assert windows[0].trained[0] == start
+    if stride <= size:
+        assert {index for steps in windows for index in steps.trained} == set(spec.sampling.sde_indices)
+
+
 def test_left_alone_the_window_goes_as_in_the_authors_recipe() -> None:
     """25 denoising steps, 4 of them stochastic, 1 further every 25 iterations."""
     spec = spec_with({"name": "mix_grpo"}, num_denoising_steps=25)
