@@ -17,7 +17,7 @@ def perturbed_adapter(spec: RunSpec, path: str, seed: int, policy_version: int =
     model.train(spec)
     generator = torch.Generator().manual_seed(seed)
     moved = {
-        name: parameter.detach() + 0.05 * torch.randn(parameter.shape, generator=generator)
+        name: (parameter.detach() + 0.05 * torch.randn(parameter.shape, generator=generator)).to(parameter.dtype)
         for name, parameter in model.trained.items()
     }
     return publish(moved, policy_version)

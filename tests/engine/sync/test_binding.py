@@ -77,7 +77,7 @@ def test_missing_and_extra_names_are_told(tiny_checkpoint: str) -> None:
 
 def test_another_rank_is_told(tiny_checkpoint: str) -> None:
     adapter = publish(snapshot(lora_parameters(transformer_of(tiny_checkpoint, rank=8))), 0)
-    with pytest.raises(SyncError, match=r"must have shape \(4, 32\), got \(8, 32\)"):
+    with pytest.raises(SyncError, match=r"must have shape \(4, 32\) and be torch.float32, got \(8, 32\)"):
         bind(lora_parameters(transformer_of(tiny_checkpoint)), adapter)
 
 

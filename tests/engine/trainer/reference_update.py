@@ -7,7 +7,6 @@ import torch
 from worker.contracts.algorithms import FlowGrpoSpec
 from worker.contracts.run_spec import RunSpec
 from worker.engine.models.base import Conditioning, ModelAdapter
-from worker.engine.models.lora import lora_disabled, lora_parameters
 from worker.engine.models.registry import load_model
 from worker.engine.sync.binding import bind
 from worker.engine.types import GroupBatch, PublishedShard, Trajectories
@@ -17,9 +16,9 @@ def reference_update(
     spec: RunSpec, path: str, adapter: PublishedShard, groups: list[GroupBatch]
 ) -> tuple[torch.Tensor, dict[str, float]]:
     """The gradient of the mean over all pairs, flat in name order, and the sums of loss, ratio, clipped and KL."""
-    model = load_model(spec.base_model, path)
+    model, base = load_model(spec.base_model, path), load_model(spec.base_model, path)
     model.train(spec)
-    bind(lora_parameters(model.transformer), adapter)
+    bind(model.trained, adapter)
     pairs = [
         (trajectories, member, slot, advantage)
         for group in groups
@@ -29,15 +28,16 @@ def reference_update(
     ]
     sums = dict.fromkeys(("loss", "ratio", "clipped", "kl"), 0.0)
     for trajectories, member, slot, advantage in pairs:
-        for name, value in _one_pair(spec, model, trajectories, member, slot, advantage, len(pairs)).items():
+        for name, value in _one_pair(spec, model, base, trajectories, member, slot, advantage, len(pairs)).items():
             sums[name] += value
-    gradients = [parameter.grad for parameter in lora_parameters(model.transformer).values()]
+    gradients = [parameter.grad for parameter in model.trained.values()]
     return torch.cat([gradient.flatten() for gradient in gradients if gradient is not None]), sums
 
 
 def _one_pair(
     spec: RunSpec,
     model: ModelAdapter,
+    base: ModelAdapter,
     trajectories: Trajectories,
     member: int,
     slot: int,
@@ -47,8 +47,8 @@ def _one_pair(
     assert isinstance(spec.algorithm, FlowGrpoSpec)
     clip, beta = spec.algorithm.clip_range, spec.algorithm.kl_coefficient
     mean, s, dt = _mean(spec, model, trajectories, member, slot)
-    with torch.no_grad(), lora_disabled(model.transformer):
-        reference, _, _ = _mean(spec, model, trajectories, member, slot)
+    with torch.no_grad():
+        reference, _, _ = _mean(spec, base, trajectories, member, slot)
     std = s * math.sqrt(-dt)
     drawn = trajectories.next_latents[member, slot]
     log_density = -((drawn - mean) ** 2) / (2 * std**2) - math.log(std) - 0.5 * math.log(2 * math.pi)

@@ -105,7 +105,9 @@ def test_a_kept_adapter_that_changed_is_refused(
     content = bytearray(file.read_bytes())
     content[-1] ^= 1
     file.write_bytes(bytes(content))
-    with pytest.raises(CheckpointError, match=r"behaviour-00000\.safetensors must have checksum .* was damaged after it was written"):
+    with pytest.raises(
+        CheckpointError, match=r"behaviour-00000\.safetensors must have .* damaged after it was written"
+    ):
         load_behaviour(str(tmp_path / "one"))
 
 

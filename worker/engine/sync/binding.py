@@ -55,20 +55,21 @@ def _bind_shard(live: Live, shard: PublishedShard) -> str:
     bound = {name: live[name] for name in shard.packed}
     with gathered(bound.values(), written=True):
         for name, source in shard.tensors.items():
-            if tuple(source.shape) != whole_shape(live[name]):
+            found, wanted = (tuple(source.shape), source.dtype), (whole_shape(live[name]), live[name].dtype)
+            if found != wanted:
                 raise SyncError(
-                    f"`{name}` must have shape {whole_shape(live[name])}, got {tuple(source.shape)}: "
+                    f"`{name}` must have shape {wanted[0]} and be {wanted[1]}, got {found[0]} of {found[1]}: "
                     "publisher and puller have different `lora` settings or base models"
                 )
             live[name].copy_(source)
     with gathered(bound.values()):
-        found = checksum(bound)
-    if found != shard.sha256:
+        sha256 = checksum(bound)
+    if sha256 != shard.sha256:
         raise SyncError(
-            f"policy version {shard.policy_version} must read back as sha256 {shard.sha256}, got {found}: "
+            f"policy version {shard.policy_version} must read back as sha256 {shard.sha256}, got {sha256}: "
             "the tensors changed between publisher and live modules"
         )
-    return found
+    return sha256
 
 
 def _check_names(published: set[str], awaited: set[str], live: set[str]) -> None:

@@ -1,0 +1,27 @@
+"""How a version is cut, and who publishes what."""
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from worker.engine.sync import shards
+from worker.engine.sync.shares import share
+
+
+def test_a_shard_holds_no_more_than_its_bound_but_for_one_large_tensor() -> None:
+    weights = {
+        name: torch.nn.Parameter(torch.zeros(size)) for name, size in zip("abcdef", (9, 1, 2, 3, 4, 5), strict=True)
+    }
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(shards, "SHARD_BYTES", 4 * 6)
+        assert shards.cut(weights) == (("a",), ("b", "c", "d"), ("e",), ("f",))
+    experts = {f"{name}.w": parameter for name, parameter in weights.items()}
+    assert shards.cut(experts, ("a.", "b.", "c.", "d.", "e.", "f.")) == tuple((name,) for name in experts)
+
+
+@given(num_shards=st.integers(1, 40), world_size=st.integers(1, 12))
+def test_every_shard_is_published_by_one_rank(num_shards: int, world_size: int) -> None:
+    shares = [share(num_shards, rank=rank, world_size=world_size) for rank in range(world_size)]
+    assert sorted(place for own in shares for place in own) == list(range(num_shards))
+    assert max(map(len, shares)) - min(map(len, shares)) <= 1

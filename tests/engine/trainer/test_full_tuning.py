@@ -1,0 +1,178 @@
+"""All weights of a transformer are trained as LoRA is: the same promises, in every ZeRO stage and both dtypes."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from tests.engine.frozen import draw_groups, perturbed_adapter
+from tests.engine.trainer.gradients_seen import GradientRecorder, relative_distance
+from tests.engine.trainer.reference_update import reference_update
+from tests.engine.trainer.test_lending import NUM_PAIRS, TAG, assert_same, fragment_of, frozen_copy, lend, state_of
+from worker.contracts.names import Role
+from worker.contracts.run_spec import RunSpec
+from worker.engine.models.registry import DTYPES
+from worker.engine.rollout.engine import RolloutEngine
+from worker.engine.trainer.engine import TrainerEngine
+from worker.engine.types import GeneratedFragment, GroupBatch, PublishedShard
+
+SpecMaker = Callable[..., RunSpec]
+TrainerMaker = Callable[..., TrainerEngine]
+KL = {"kl_coefficient": 0.1}
+
+
+def full(config: str = "zero0", dtype: str = "fp32", **sections: Any) -> dict[str, Any]:
+    deepspeed = {"config": config, **sections.pop("deepspeed", {})}
+    return {"tuning": "full", "deepspeed": deepspeed, "base_model": {"dtype": dtype}, **sections}
+
+
+slow = pytest.mark.slow
+EVERY_WAY = pytest.mark.parametrize(
+    ("config", "dtype"),
+    [
+        ("zero0", "fp32"),
+        pytest.param("zero1", "fp32", marks=slow),
+        pytest.param("zero1", "bf16", marks=slow),
+        pytest.param("zero2", "fp32", marks=slow),
+        ("zero2", "bf16"),
+        pytest.param("zero2_cpuoffload", "bf16", marks=slow),
+        pytest.param("zero3", "fp32", marks=slow),
+        ("zero3", "bf16"),
+        pytest.param("zero3_cpuoffload", "bf16", marks=slow),
+    ],
+)
+
+
+@pytest.fixture(scope="module")
+def moved(make_spec: SpecMaker, tiny_checkpoint: str) -> Callable[[str], PublishedShard]:
+    """A policy that is not the base, by dtype."""
+    return lambda dtype: perturbed_adapter(make_spec(**full("zero1", dtype)), tiny_checkpoint, seed=1)
+
+
+@pytest.fixture
+def start(
+    make_spec: SpecMaker, tiny_checkpoint: str, process_group: None
+) -> Callable[..., tuple[TrainerEngine, list[GroupBatch]]]:
+    """A trainer that holds `version`, and a batch drawn by it."""
+
+    def start(version: PublishedShard, **sections: Any) -> tuple[TrainerEngine, list[GroupBatch]]:
+        spec = make_spec(**sections)
+        trainer = TrainerEngine(spec, tiny_checkpoint, 0, 1)
+        trainer.load_version(version)
+        return trainer, draw_groups(spec, tiny_checkpoint, version)
+
+    return start
+
+
+Start = Callable[..., tuple[TrainerEngine, list[GroupBatch]]]
+Moved = Callable[[str], PublishedShard]
+
+
+@EVERY_WAY
+def test_replay_is_the_policy_that_drew_and_a_step_moves_it(
+    start: Start, moved: Moved, config: str, dtype: str
+) -> None:
+    trainer, groups = start(moved(dtype), **full(config, dtype, algorithm=KL))
+    stats = trainer.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=True)
+    assert stats.maxima["mean_error"] <= 1e-3
+    assert stats.maxima["ratio_deviation"] <= 1e-4
+    # Of a base that the policy was moved away from.
+    assert stats.sums["kl"] > 0
+    before = trainer.version(0)
+    assert before.sha256 == moved(dtype).sha256
+    assert trainer.commit()["grad_norm"] > 0
+    after = trainer.version(1)
+    changed = [name for name, tensor in after.tensors.items() if not torch.equal(tensor, before.tensors[name])]
+    assert len(changed) > 0.9 * len(after.tensors)
+    assert {tensor.dtype for tensor in after.tensors.values()} == {DTYPES[dtype]}
+
+
+@pytest.mark.parametrize("config", ["zero0", pytest.param("zero2", marks=slow), "zero3"])
+def test_gradients_equal_those_of_plain_torch(
+    start: Start, moved: Moved, make_spec: SpecMaker, tiny_checkpoint: str, config: str
+) -> None:
+    sections = full(config, algorithm={"clip_range": 0.2, **KL}, optimizer={"max_grad_norm": 1e9})
+    trainer, groups = start(moved("fp32"), **sections)
+    recorder = GradientRecorder(trainer)
+    trainer.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=False)
+    trainer.commit()
+    expected, sums = reference_update(make_spec(**sections), tiny_checkpoint, moved("fp32"), groups)
+    assert len(expected) <= len(recorder.last)
+    assert relative_distance(recorder.last[: len(expected)], expected) < 1e-4
+    assert sums["kl"] > 0
+
+
+@EVERY_WAY
+def test_resuming_is_bitwise_equal_and_a_checkpoint_holds_no_copy(
+    start: Start, moved: Moved, tmp_path: Path, config: str, dtype: str
+) -> None:
+    sections = full(config, dtype, algorithm=KL, ema={"decay": 0.9, "every_num_optimizer_steps": 1})
+    trainer, groups = start(moved(dtype), **sections)
+
+    def step(one: TrainerEngine) -> str:
+        one.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=False)
+        one.commit()
+        version = one.version(1)
+        assert version.evaluated is not None
+        return version.sha256 + version.evaluated.sha256
+
+    first = step(trainer)
+    uri = str(tmp_path / "kept")
+    num_bytes = trainer.save_checkpoint(uri, {"batch": 1})
+    expected = step(trainer)
+    assert expected != first
+    resumed, _ = start(moved(dtype), **sections)
+    assert resumed.load_checkpoint(uri) == {"batch": 1}
+    assert step(resumed) == expected
+    # Weights, master weights, two moments and the average; the reference would be as much again as the weights.
+    num_trained = sum(tensor.numel() for tensor in resumed.version(1).tensors.values())
+    size = 4 if dtype == "fp32" else 2
+    most = size + 4 + 8 + 4
+    assert num_bytes < num_trained * most * 1.02 + 200_000
+
+
+@EVERY_WAY
+def test_a_lent_lane_draws_the_rollout_lanes_bits_and_leaves_no_trace(
+    start: Start, moved: Moved, make_spec: SpecMaker, tiny_checkpoint: str, config: str, dtype: str
+) -> None:
+    version = moved(dtype)
+    sections = full(config, dtype, pipeline=TAG, deepspeed={"offload_idle_states": True})
+    rollout = RolloutEngine.load(make_spec(**sections), tiny_checkpoint)
+    rollout.pull(version)
+    expected = fragment_of(rollout)
+    trainer, groups = start(version, **sections)
+    trainer.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=False)
+    trainer.commit()
+    trainer.accumulate(groups[:1], num_pairs_total=NUM_PAIRS, fresh=False)
+    before = frozen_copy(state_of(trainer))
+    made = lend(trainer, version)
+    assert_same(before, frozen_copy(state_of(trainer)), f"{config} {dtype}")
+    assert made.trajectories is not None and expected.trajectories is not None
+    assert torch.equal(made.trajectories.latents, expected.trajectories.latents)
+    # What was bound is gone between two loans, and comes back without another pull.
+    again = lend_again(trainer)
+    assert again.trajectories is not None
+    assert torch.equal(again.trajectories.latents, expected.trajectories.latents)
+
+
+def lend_again(trainer: TrainerEngine) -> GeneratedFragment:
+    assert trainer.generator is not None
+    trainer.switch(Role.ROLLOUT)
+    made = fragment_of(trainer.generator)
+    trainer.switch(Role.TRAINER)
+    return made
+
+
+@pytest.mark.parametrize(("config", "dtype"), [("zero2", "bf16"), pytest.param("zero3", "bf16", marks=slow)])
+def test_stale_data_is_judged_by_the_version_that_drew_it(
+    start: Start, moved: Moved, tiny_checkpoint: str, config: str, dtype: str
+) -> None:
+    version = moved(dtype)
+    trainer, groups = start(version, **full(config, dtype, pipeline={"max_staleness": 1}))
+    trainer.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=True, staleness=0)
+    trainer.commit()
+    stats = trainer.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=True, staleness=1, behaviour=version)
+    assert stats.maxima["replay_ratio_deviation"] <= 1e-4
+    assert stats.maxima["ratio_deviation"] > 1e-4
