@@ -9,7 +9,7 @@ import torch
 from tests.engine.frozen import draw_groups, perturbed_adapter
 from tests.engine.ranks import run_ranks
 from tests.engine.trainer.gradients_seen import relative_distance
-from tests.engine.trainer.one_full_rank import CASES, Case, spec_of, step
+from tests.engine.trainer.one_rank_of_all_weights import CASES, Case, spec_of, step
 from tests.engine.trainer.test_lending import fragment_of
 from worker.contracts.run_spec import RunSpec
 from worker.engine.rollout.engine import RolloutEngine
@@ -39,7 +39,7 @@ def task(make_spec: Callable[..., RunSpec], tiny_checkpoint: str) -> dict[str, A
 
 @pytest.fixture(scope="module")
 def ranks(task: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> list[dict[Case, dict[str, Any]]]:
-    return run_ranks("tests.engine.trainer.one_full_rank", task, tmp_path_factory.mktemp("ranks"))
+    return run_ranks("tests.engine.trainer.one_rank_of_all_weights", task, tmp_path_factory.mktemp("ranks"))
 
 
 def joined(ranks: list[dict[Case, dict[str, Any]]], case: Case) -> LoadedVersion:
