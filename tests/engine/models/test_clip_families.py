@@ -164,6 +164,16 @@ def test_one_frame_is_a_picture(with_euler: tuple[ModelAdapter, Any]) -> None:
     assert_equal_draws(model, pipeline, sampling_of(model.family))
 
 
+def test_a_fragment_too_large_to_decode_at_once_is_decoded_in_even_parts(
+    model: ModelAdapter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    size = {"height": 32, "width": 32, "num_frames": 9}
+    latents = torch.randn(4, *model.latent_shape(**size))
+    expected = np.concatenate([model.decode(part, **size) for part in latents.split(2)])
+    monkeypatch.setattr("worker.pipeline.decoding.TOGETHER_PIXELS", 3 * 32 * 32 * 9)
+    assert np.array_equal(model.decode(latents, **size), expected)
+
+
 def test_prompts_change_the_clip(with_euler: tuple[ModelAdapter, Any]) -> None:
     model, _ = with_euler
     sampling = sampling_of(model.family, **CLIP)
