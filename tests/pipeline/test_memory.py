@@ -7,11 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from worker.contracts.algebra import BatchAlgebra
+from worker.contracts.names import Tuning
 from worker.contracts.sections import BatchSpec, SamplingSpec
+from worker.engine.trainer.deepspeed_config import MAX_BUCKET_NUMEL as OF_THE_ENGINE
 from worker.pipeline.hardware import CPU_CORE, H100, L40S
-from worker.pipeline.memory import Duty, LaneMemory, lane_memory
+from worker.pipeline.memory import MAX_BUCKET_NUMEL, Duty, LaneMemory, host_bytes, lane_memory
 from worker.pipeline.profiles import PROFILES, QWEN_IMAGE, SHAPES
-from worker.pipeline.workload import Saving, Workload
+from worker.pipeline.workload import Copies, Saving, Workload
 
 LORA = 64 * 60 * 8 * 6144
 
@@ -73,7 +75,8 @@ def test_what_is_in_host_memory_is_not_on_the_device() -> None:
     assert at(Duty.TRAINER, optimizer_on_host=True).optimizer == 0
     assert at(Duty.TRAINER, weights_on_host=True).weights == pytest.approx(2 * 40.8e9 / 60)
     idle = at(Duty.BOTH, idle_on_host=True)
-    assert (idle.weights, idle.optimizer, idle.gradients) == (40.8e9, 0, 0)
+    # The whole base is there before the lane's own part leaves.
+    assert (idle.weights, idle.optimizer, idle.gradients) == (40.8e9 * (1 + 1 / 8), 0, 0)
     assert idle.total < at(Duty.BOTH).total
 
 
@@ -100,20 +103,90 @@ def test_the_shapes_model_fits_a_core_of_this_machine_many_times() -> None:
     assert lane_memory(work, CPU_CORE, Duty.BOTH).total < CPU_CORE.memory_bytes / 10
 
 
+# --- all weights ------------------------------------------------------------------------------------------------------
+
+ALL = 20.4e9
+
+
+def full(*, zero_stage: int = 1, weight_bytes: int = 2, copies: Copies | None = None, **saving: bool) -> Workload:
+    return replace(
+        workload(zero_stage=zero_stage),
+        tuning=Tuning.FULL,
+        trained_parameters=ALL,
+        weight_bytes=weight_bytes,
+        copies=copies or Copies(),
+        saving=Saving(**saving),
+    )
+
+
+@pytest.mark.parametrize("weight_bytes", [2, 4])
+def test_full_tuning_cuts_state_as_zero_does_and_holds_no_adapter(weight_bytes: int) -> None:
+    by_stage = [
+        lane_memory(full(zero_stage=stage, weight_bytes=weight_bytes), H100, Duty.TRAINER, num_ranks=8)
+        for stage in range(4)
+    ]
+    whole, bucket = weight_bytes * ALL, 4 * MAX_BUCKET_NUMEL
+    assert [memory.optimizer for memory in by_stage] == [8 * ALL, *[12 * ALL / 8] * 3]
+    assert [memory.gradients for memory in by_stage] == pytest.approx(
+        [4 * ALL, 8 * ALL + bucket, ALL / 2 + bucket, ALL / 2 + bucket]
+    )
+    # The fullest moment of stage 3 is the one in which a version's share stands beside the rank's part.
+    assert [memory.weights for memory in by_stage] == pytest.approx([whole] * 3 + [whole / 8])
+    assert by_stage[3].copies == pytest.approx(whole / 8)
+    assert {memory.adapter for memory in by_stage} == {0}
+
+
+def test_a_lane_that_generates_what_it_trains_has_a_whole_copy_of_it() -> None:
+    assert lane_memory(full(), H100, Duty.ROLLOUT).weights == 2 * ALL
+    both = [lane_memory(full(zero_stage=stage), H100, Duty.BOTH, num_ranks=8).weights for stage in (1, 2, 3)]
+    assert both == pytest.approx([4 * ALL, 4 * ALL, 2 * ALL * (1 + 1 / 8)])
+    idle = lane_memory(full(idle_on_host=True, zero_stage=2), H100, Duty.BOTH, num_ranks=32)
+    assert (idle.weights, idle.optimizer, idle.gradients) == (4 * ALL, 0, 0)
+
+
+def test_each_policy_beside_the_trained_one_is_a_copy_that_zero_3_cuts() -> None:
+    def held(zero_stage: int, copies: Copies) -> float:
+        return lane_memory(full(zero_stage=zero_stage, copies=copies), H100, Duty.TRAINER, num_ranks=8).copies
+
+    reference, both = Copies(reference=True), Copies(reference=True, second=True, num_followers=1)
+    assert held(1, reference) - held(1, Copies()) == pytest.approx(2 * ALL)
+    assert held(1, both) - held(1, Copies()) == pytest.approx(2 * 2 * ALL + 4 * ALL)
+    assert held(3, both) - held(3, Copies()) == pytest.approx((2 * 2 * ALL + 4 * ALL) / 8)
+    # A rank's share of a version on its way out stands beside training where that runs ahead.
+    assert held(3, Copies(stale=True)) == pytest.approx((2 * ALL + 2 * ALL) / 8)
+
+
+def test_an_optimizer_in_host_memory_keeps_its_gradients_there_and_the_host_is_told() -> None:
+    offloaded = full(zero_stage=2, optimizer_on_host=True)
+    memory = lane_memory(offloaded, H100, Duty.TRAINER)
+    assert (memory.optimizer, memory.gradients) == (0, 4 * MAX_BUCKET_NUMEL)
+    assert host_bytes(offloaded, num_ranks=1) == 16 * ALL
+    assert host_bytes(full(zero_stage=2), num_ranks=1) == 0
+    with_weights = full(zero_stage=3, optimizer_on_host=True, weights_on_host=True)
+    assert host_bytes(with_weights, num_ranks=8) == 18 * ALL / 8
+
+
+def test_the_bucket_is_the_engines() -> None:
+    assert MAX_BUCKET_NUMEL == OF_THE_ENGINE
+
+
 @given(
     profile=st.sampled_from(sorted(PROFILES)),
+    tuning=st.sampled_from(Tuning),
     zero_stage=st.integers(0, 3),
     duty=st.sampled_from(Duty),
     num_ranks=st.integers(1, 64),
     sizes=st.sampled_from([(1, 1), (2, 4), (8, 16)]),
 )
 def test_more_ranks_smaller_fragments_and_smaller_micro_batches_never_take_more(
-    profile: str, zero_stage: int, duty: Duty, num_ranks: int, sizes: tuple[int, int]
+    profile: str, tuning: Tuning, zero_stage: int, duty: Duty, num_ranks: int, sizes: tuple[int, int]
 ) -> None:
     def total(micro_batch_size: int, fragment_size: int, ranks: int) -> float:
         work = workload(
             profile=profile, zero_stage=zero_stage, micro_batch_size=micro_batch_size, fragment_size=fragment_size
         )
+        if tuning is Tuning.FULL:
+            work = replace(work, tuning=tuning, trained_parameters=work.profile.parameters)
         return lane_memory(work, H100, duty, num_ranks=ranks).total
 
     small, large = sizes

@@ -13,7 +13,7 @@ Sources: state by ZeRO stage in `trainer_state`; activations of a transformer la
 width without the attention matrix, Korthikanti et al., arXiv 2205.05198, §4.1 (16-bit values).
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 
 from worker.pipeline.hardware import GB, Accelerator
@@ -27,11 +27,11 @@ _INFERENCE_LAYER_BYTES = 26
 """The same without what only the backward pass needs: residual, queries, keys, values, feed-forward at 4 × width."""
 _DECODER_CHANNELS = 256
 """Widest feature map of the autoencoder at full resolution, of which input, output and one intermediate live at once;
-clips are decoded a latent frame at a time."""
+of each clip decoded, a latent frame at a time."""
 _RESERVE_BYTES = 1.0 * GB
 """Device context, communication buffers, what the allocator cannot use; a CPU lane's share is a tenth."""
-FULL_BUCKET_NUMEL = 5e8
-"""Of the bucket that a full model's gradients are reduced in: DeepSpeed's own default. LoRA's fits what is trained."""
+MAX_BUCKET_NUMEL = 200_000_000
+"""Elements of the bucket that gradients are reduced in, where more are trained; a test equates it with the engine's."""
 
 
 class Duty(StrEnum):
@@ -69,58 +69,103 @@ class LaneMemory:
 
 
 def lane_memory(work: Workload, device: Accelerator, duty: Duty, *, num_ranks: int = 1) -> LaneMemory:
-    """The fullest moment of one lane on that duty, in a gang of `num_ranks`: of training or of generation."""
-    phases = []
-    if duty is not Duty.ROLLOUT:
-        phases.append(_in_training(work, device, num_ranks, generates=duty is Duty.BOTH))
-    if duty is not Duty.TRAINER:
-        phases.append(_in_generation(work, device, num_ranks, trains=duty is Duty.BOTH))
-    return max(phases, key=lambda memory: memory.total)
+    """The fullest moment of one lane on that duty, in a gang of `num_ranks`: of training, of generation, or between."""
+    trains, generates = duty is not Duty.ROLLOUT, duty is not Duty.TRAINER
+    moments = []
+    if trains:
+        moments += [
+            _in_training(work, device, num_ranks, generates=generates),
+            _in_publishing(work, device, num_ranks, generates=generates),
+        ]
+    if generates:
+        moments.append(_in_generation(work, device, num_ranks, trains=trains))
+    if trains and generates:
+        moments.append(_in_turning(work, device, num_ranks))
+    return max(moments, key=lambda memory: memory.total)
 
 
 def host_bytes(work: Workload, *, num_ranks: int) -> float:
-    """That one trainer lane keeps in its host's memory at most."""
+    """That one trainer lane keeps in its host's memory at most; what a gang publishes and pulls comes on top."""
     state, saving = _state(work, num_ranks), work.saving
     held = state.optimizer if saving.optimizer_on_host or saving.idle_on_host else 0.0
     if saving.idle_on_host or (saving.optimizer_on_host and work.zero_stage > 1):
-        held += state.gradients
-    if saving.weights_on_host:
-        held += work.weights_bytes / num_ranks
+        held += state.gradients - state.bucket
+    if saving.weights_on_host or (saving.idle_on_host and work.is_full):
+        held += state.weights
     return held
 
 
 def _in_training(work: Workload, device: Accelerator, num_ranks: int, *, generates: bool) -> LaneMemory:
-    state = _state(work, num_ranks)
     decodes = generates or work.passes.goes_through_decoder
-    return LaneMemory(
-        weights=_live_weights(work, num_ranks) + _gathered(work),
-        adapter=_adapter_in_training(work, num_ranks, generates=generates),
-        copies=_copies(work, num_ranks) + _snapshot(work, num_ranks),
-        gradients=_gradients(work, state),
-        optimizer=0.0 if work.saving.optimizer_on_host else state.optimizer,
+    between = _between_steps(work, device, num_ranks, generates=generates)
+    return replace(
+        between,
+        weights=between.weights + _gathered(work),
+        # ZeRO 3 gathers the live adapter too.
+        adapter=between.adapter + (work.trained_bytes if work.zero_stage == 3 and not work.is_full else 0.0),
+        copies=between.copies + _snapshot_beside(work, num_ranks),
         activations=_training_activations(work),
         decoder=_decoder(work) if decodes else 0.0,
         trajectories=_trajectory_bytes(work) if generates else 0.0,
+    )
+
+
+def _in_publishing(work: Workload, device: Accelerator, num_ranks: int, *, generates: bool) -> LaneMemory:
+    between = _between_steps(work, device, num_ranks, generates=generates)
+    return replace(between, copies=between.copies + _snapshot(work, num_ranks))
+
+
+def _in_turning(work: Workload, device: Accelerator, num_ranks: int) -> LaneMemory:
+    """What the lane generates with is made before its own weights leave; the rest has left by then."""
+    between = _between_steps(work, device, num_ranks, generates=True)
+    is_made = work.is_full or work.zero_stage == 3
+    stays = 0.0 if work.saving.idle_on_host else 1.0
+    return replace(
+        between,
+        weights=between.weights + (work.weights_bytes if is_made else 0.0),
+        copies=between.copies + _snapshot_beside(work, num_ranks),
+        gradients=between.gradients * stays,
+        optimizer=between.optimizer * stays,
+    )
+
+
+def _between_steps(work: Workload, device: Accelerator, num_ranks: int, *, generates: bool) -> LaneMemory:
+    """With gradients open. A lane that does both generates with an adapter of its own."""
+    state = _state(work, num_ranks)
+    generating = work.trained_bytes if generates else 0.0
+    return LaneMemory(
+        weights=_live_weights(work, num_ranks),
+        adapter=0.0 if work.is_full else generating + _live_adapter(work, num_ranks),
+        copies=_copies(work, num_ranks),
+        gradients=_gradients(work, state),
+        optimizer=0.0 if work.saving.optimizer_on_host else state.optimizer,
+        activations=0.0,
         reserve=_reserve(device),
     )
 
 
 def _in_generation(work: Workload, device: Accelerator, num_ranks: int, *, trains: bool) -> LaneMemory:
-    state = _state(work, num_ranks)
-    is_idle_here = trains and not work.saving.idle_on_host
-    # LoRA generates on the frozen weights that it trains on; a shard cannot, so all are gathered beside the part.
-    holds_part = trains if work.is_full else is_idle_here and work.zero_stage == 3
-    adapter = 0.0 if work.is_full else work.trained_bytes + (_live_adapter(work, num_ranks) if trains else 0.0)
-    return LaneMemory(
-        weights=work.weights_bytes + (_live_weights(work, num_ranks) if holds_part else 0.0),
-        adapter=adapter,
-        copies=_copies(work, num_ranks) + _snapshot(work, num_ranks) if trains else 0.0,
-        gradients=_gradients(work, state) if is_idle_here else 0.0,
-        optimizer=state.optimizer if is_idle_here and not work.saving.optimizer_on_host else 0.0,
+    generating = LaneMemory(
+        weights=work.weights_bytes,
+        adapter=0.0 if work.is_full else work.trained_bytes,
         activations=_generation_activations(work),
         decoder=_decoder(work),
         trajectories=_trajectory_bytes(work),
         reserve=_reserve(device),
+    )
+    if not trains:
+        return generating
+    # LoRA generates on the frozen weights that it trains on; a shard cannot, and of trained weights there is a copy.
+    has_two = (work.is_full or work.zero_stage == 3) and not work.saving.idle_on_host
+    state = _between_steps(work, device, num_ranks, generates=True)
+    stays = 0.0 if work.saving.idle_on_host else 1.0
+    return replace(
+        generating,
+        weights=generating.weights + (state.weights if has_two else 0.0),
+        adapter=state.adapter,
+        copies=state.copies + _snapshot_beside(work, num_ranks),
+        gradients=state.gradients * stays,
+        optimizer=state.optimizer * stays,
     )
 
 
@@ -131,7 +176,7 @@ def _state(work: Workload, num_ranks: int) -> TrainerState:
         num_trained=work.trained_parameters,
         num_ranks=num_ranks,
         weight_bytes=work.weight_bytes if work.is_full else FP32_BYTES,
-        bucket_numel=FULL_BUCKET_NUMEL if work.is_full else work.trained_parameters,
+        bucket_numel=MAX_BUCKET_NUMEL,
     )
 
 
@@ -159,13 +204,6 @@ def _gathered(work: Workload) -> float:
     return work.weights_bytes / work.profile.num_experts * min(num_kept + 2, num_layers) / num_layers
 
 
-def _adapter_in_training(work: Workload, num_ranks: int, *, generates: bool) -> float:
-    if work.is_full:
-        return 0.0
-    # A lane that does both generates with published bytes, beside the live weights; ZeRO 3 gathers the live ones too.
-    return work.trained_bytes * (generates + (work.zero_stage == 3)) + _live_adapter(work, num_ranks)
-
-
 def _live_adapter(work: Workload, num_ranks: int) -> float:
     return work.trained_bytes / (num_ranks if work.zero_stage == 3 else 1)
 
@@ -186,11 +224,17 @@ def _snapshot(work: Workload, num_ranks: int) -> float:
     return work.published_bytes / (num_ranks if work.is_full else 1)
 
 
+def _snapshot_beside(work: Workload, num_ranks: int) -> float:
+    """While the lane trains or generates: only what runs ahead does not wait for the publish."""
+    return _snapshot(work, num_ranks) if work.copies.stale else 0.0
+
+
 def _decoder(work: Workload) -> float:
-    profile = work.profile
+    profile, fragment_size = work.profile, work.algebra.fragment_size
     value_bytes = FP32_BYTES if profile.decodes_in_fp32 else work.weight_bytes
-    frames = min(work.num_frames, profile.token_frames)
-    held = 3.0 * _DECODER_CHANNELS * value_bytes * work.height * work.width * frames
+    num_frames = min(work.num_frames, profile.token_frames)
+    num_frames *= min(fragment_size, max(1, work.pixels_decoded_together // work.num_pixels))
+    held = 3.0 * _DECODER_CHANNELS * value_bytes * work.height * work.width * num_frames
     if work.passes.goes_through_decoder:
         held += work.num_units_per_micro_batch * profile.decoder_values_per_pixel * work.num_pixels * value_bytes
     return profile.decoder_parameters * value_bytes + held

@@ -14,6 +14,7 @@ from worker.contracts.algorithms import DiffusionNftSpec, RewardFlowSpec
 from worker.contracts.families import FAMILY_TRAITS
 from worker.contracts.names import GuidanceKind, Tuning
 from worker.contracts.run_spec import RunSpec
+from worker.pipeline.decoding import TOGETHER_PIXELS
 from worker.pipeline.hardware import Estimate
 from worker.pipeline.model_profile import ModelProfile
 from worker.pipeline.profiles import profile_of
@@ -129,19 +130,18 @@ class Copies:
     second: bool = False
     """DiffusionNFT's older policy."""
     num_followers: int = 0
-    """Moving averages in fp32."""
+    """In fp32: the moving average, what DiffusionNFT's older policy is made from."""
     publishes_two: bool = False
     """What generates, and what is evaluated."""
 
     @classmethod
     def of(cls, spec: RunSpec) -> "Copies":
         averages, follows = bool(spec.ema.decay), isinstance(spec.algorithm, DiffusionNftSpec)
-        is_full = spec.tuning is Tuning.FULL
         return cls(
-            reference=is_full and spec.algorithm.needs.reference,
+            reference=spec.tuning is Tuning.FULL and spec.algorithm.needs.reference,
             stale=bool(spec.pipeline.max_staleness),
             second=spec.algorithm.needs.second_adapter,
-            num_followers=averages + (follows and not is_full),
+            num_followers=averages + follows,
             publishes_two=averages or follows,
         )
 
@@ -170,6 +170,8 @@ class Workload:
     saving: Saving = Saving()
     passes: Passes = Passes()
     copies: Copies = Copies()
+    pixels_decoded_together: int = 0
+    """Of several samples of a fragment; 0: one sample after the other."""
     scoring: Scoring = NO_SCORING
     scores_on_devices: bool = False
     """Reward lanes have devices like the others; else each has a core."""
@@ -194,6 +196,7 @@ class Workload:
             saving=Saving.of(spec, profile),
             passes=Passes.of(spec),
             copies=Copies.of(spec),
+            pixels_decoded_together=TOGETHER_PIXELS,
             scoring=Scoring.of(spec),
             scores_on_devices=spec.lanes.rewards_on_gpus,
         )

@@ -1,0 +1,42 @@
+"""One of the ranks of `test_full_state`: takes a step with all weights in each case, and tells what it then holds."""
+
+from pathlib import Path
+from typing import Any
+
+from tests.engine.ranks import serve
+from tests.engine.trainer.state_seen import state_bytes
+from worker.contracts.deepspeed import DeepSpeedSpec
+from worker.contracts.names import Tuning
+from worker.contracts.run_spec import RunSpec
+from worker.engine.trainer.engine import TrainerEngine
+
+Case = tuple[str, int]
+"""The base's dtype, and the ZeRO stage."""
+CASES: tuple[Case, ...] = (("fp32", 0), ("fp32", 3), ("bf16", 1), ("bf16", 2), ("bf16", 3))
+
+
+def held(task: dict[str, Any], case: Case, rank: int, world_size: int) -> dict[str, int]:
+    dtype, stage = case
+    given: RunSpec = task["spec"]
+    # Or every weight of so small a model would stay gathered.
+    overrides = {"overrides": ["zero_optimization.stage3_param_persistence_threshold=0"]} if stage == 3 else {}
+    sections = {
+        "tuning": Tuning.FULL,
+        "base_model": given.base_model.model_copy(update={"dtype": dtype}),
+        "deepspeed": DeepSpeedSpec.model_validate({"zero_stage": stage, **overrides}),
+    }
+    spec = given.model_copy(update=sections)
+    trainer = TrainerEngine(spec, task["path"], rank, world_size)
+    num_pairs = spec.algebra.num_pairs_per_optimizer_step
+    trainer.accumulate(task["groups"], num_pairs_total=num_pairs, fresh=False)
+    trainer.commit()
+    trainer.accumulate(task["groups"][:1], num_pairs_total=num_pairs, fresh=False)
+    return state_bytes(trainer)
+
+
+def run(task: dict[str, Any], rank: int, world_size: int, folder: Path) -> dict[Case, dict[str, int]]:
+    return {case: held(task, case, rank, world_size) for case in CASES}
+
+
+if __name__ == "__main__":
+    serve(run)

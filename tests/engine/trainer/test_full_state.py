@@ -1,0 +1,48 @@
+"""What two ranks hold that train all weights is what the memory plan says, in every ZeRO stage and both precisions."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from diffusers import FluxTransformer2DModel
+
+from tests.engine.ranks import run_ranks
+from tests.engine.trainer.one_full_rank import CASES, Case
+from worker.contracts.run_spec import RunSpec
+from worker.engine.types import GroupBatch
+from worker.pipeline.trainer_state import trainer_state
+
+WORLD_SIZE = 2
+
+
+@pytest.fixture(scope="module")
+def ranks(
+    make_spec: Callable[..., RunSpec],
+    tiny_checkpoint: str,
+    groups: list[GroupBatch],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> list[dict[Case, dict[str, int]]]:
+    task: dict[str, Any] = {"spec": make_spec(), "path": tiny_checkpoint, "groups": groups}
+    return run_ranks("tests.engine.trainer.one_full_rank", task, tmp_path_factory.mktemp("ranks"))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_state_of_all_weights_is_what_the_memory_plan_says(
+    ranks: list[dict[Case, dict[str, int]]], tiny_checkpoint: str, case: Case
+) -> None:
+    dtype, stage = case
+    transformer = FluxTransformer2DModel.from_pretrained(tiny_checkpoint, subfolder="transformer")
+    num_trained = sum(parameter.numel() for parameter in transformer.parameters())
+    planned = trainer_state(
+        zero_stage=stage,
+        frozen_bytes=0,
+        num_trained=num_trained,
+        num_ranks=WORLD_SIZE,
+        weight_bytes={"fp32": 4, "bf16": 2}[dtype],
+    )
+    for rank in ranks:
+        seen = rank[case]
+        assert seen["weights"] == pytest.approx(planned.weights, rel=0.1)
+        assert seen["optimizer"] == pytest.approx(planned.optimizer, rel=0.1)
+        # Buckets may be filled and gone.
+        assert seen["gradients"] <= planned.gradients * 1.1
