@@ -47,6 +47,7 @@ test("a lone curve has a readable title", () => {
 test("ticks tell neighbours apart, however small, and zero is zero", () => {
   assert.deepEqual(tickTexts([0.5, 0.75, 1], 0.25), ["0.50", "0.75", "1.00"]);
   assert.deepEqual(tickTexts([-2e-8, 1e-24, 2e-8], 2e-8), ["-2e-8", "0", "2e-8"]);
+  assert.deepEqual(tickTexts([0.893448, 0.89345], 2e-6), ["0.893448", "0.893450"]);
   assert.deepEqual(tickTexts([2.9998e-4, 3e-4, 3.0002e-4], 2e-8), ["2.9998e-4", "3.0000e-4", "3.0002e-4"]);
   assert.deepEqual(tickTexts([0, 1e-5, 2e-5], 1e-5), ["0", "1e-5", "2e-5"]);
   assert.deepEqual(tickTexts([0.00149, 0.0015], 1e-5), ["0.00149", "0.00150"]);

@@ -80,11 +80,12 @@ export function tickTexts(ticks: readonly number[], increment: number): string[]
   const decimals = Math.max(0, -finest);
   // A sum of increments misses zero by a rounding error.
   const exact = ticks.map((tick) => (Math.abs(tick) < increment / 2 ? 0 : tick));
-  if (decimals <= MAX_DECIMALS && Math.max(...exact.map(Math.abs)) >= LEAST_PLAIN) {
+  const largest = Math.max(...exact.map(Math.abs));
+  if (largest >= LEAST_PLAIN && decimals <= MAX_DECIMALS) {
     return exact.map((tick) => tick.toLocaleString("en-GB", { minimumFractionDigits: decimals, maximumFractionDigits: decimals }));
   }
   return exact.map((tick) => (tick === 0 ? "0" : tick.toExponential(Math.max(0, Math.floor(Math.log10(Math.abs(tick))) - finest)).replace("e+", "e")));
 }
 
-const MAX_DECIMALS = 5;
+const MAX_DECIMALS = 8;
 const LEAST_PLAIN = 1e-3;

@@ -23,6 +23,9 @@ interface Props {
   readonly onCursor?: (index: number | null) => void;
 }
 
+/** Of a digit of an axis, in CSS pixels. */
+const CHAR_WIDTH = 6.2;
+
 /** Batches and steps are whole; halves between them mean nothing. */
 const WHOLE_INCREMENTS = [1, 2, 5].flatMap((digit) => [0, 1, 2, 3, 4, 5, 6].map((power) => digit * 10 ** power)).sort((a, b) => a - b);
 
@@ -104,7 +107,7 @@ function options(latest: { current: Props }, width: number, hasBand: boolean): u
     axes: [
       { ...axis, size: 26, gap: 4, values: (_plot, ticks) => ticks.map(X_LABEL[props.axis]), space: 70,
         ...(props.axis === "wall" ? {} : { incrs: WHOLE_INCREMENTS }) },
-      { ...axis, size: 50, gap: 6, values: (_plot, ticks, _axis, _space, increment) => tickTexts(ticks, increment) },
+      { ...axis, size: (_plot, texts) => Math.max(50, CHAR_WIDTH * Math.max(0, ...(texts ?? []).map((text) => text.length)) + 12), gap: 6, values: (_plot, ticks, _axis, _space, increment) => tickTexts(ticks, increment) },
     ],
     cursor: {
       sync: { key: `${props.syncKey}-${props.axis}`, scales: ["x", null] }, y: false,

@@ -169,7 +169,7 @@ class TryBody(serializers.ModelSerializer[Any]):
     state = serializers.SerializerMethodField()
     waiting = serializers.SerializerMethodField(help_text="What a queued try waits for.")
     error = serializers.SerializerMethodField()
-    samples = serializers.SerializerMethodField(help_text="Drawn with the LoRA.")
+    samples = serializers.SerializerMethodField(help_text="Drawn with what was trained.")
     base_samples = serializers.SerializerMethodField(help_text="From the same seeds, without it.")
     policy_version = serializers.IntegerField(source="adapter.policy_version")
 

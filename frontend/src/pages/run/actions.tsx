@@ -20,7 +20,7 @@ const ACTIONS: Record<string, ActionWords> = {
   sample_now: { label: "Sample now…", done: "The pictures come under Samples, “Asked for”.", title: "Draw pictures with the current policy." },
   checkpoint_now: { label: "Checkpoint now", done: "A checkpoint will be written.", title: "Write a resumable checkpoint." },
   stop: {
-    label: "Stop", done: "Stopping: checkpoint and LoRA first.", title: "Checkpoint, export the LoRA, then end.",
+    label: "Stop", done: "Stopping: checkpoint and export first.", title: "Checkpoint, export the trained weights, then end.",
     confirm: "The run writes a checkpoint and its LoRA, then ends as completed. It cannot be started again.",
   },
   cancel: {

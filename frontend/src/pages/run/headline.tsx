@@ -66,9 +66,10 @@ export function Headline({ store, run }: RunProps) {
   return (
     <section class="card headline" aria-label="Before and after">
       {store.metrics.last("reward/hacking_suspected") === 1 && (
-        <span class="tag hacking" title="Over the last ten batches the trained reward rose while a watched reward fell, both beyond their noise. Look at the samples.">
-          reward hacking?
-        </span>
+        <p class="notice warn small hacking" role="status">
+          <span><b>Reward hacking?</b> Over the last ten batches the trained reward rose while a watched one fell, both beyond their noise.
+            {" "}<a href="#samples">Look at the samples</a>; <a href="#logs">the log</a> says which fell.</span>
+        </p>
       )}
       {figures(store, run).map((figure) => <BeforeAfterFigure key={figure.label} {...figure} numEvaluations={numEvaluations} />)}
       {Number(getPath(run.spec, "ema.decay") ?? 0) > 0 && (

@@ -13,7 +13,7 @@ const PHASES: Record<string, string> = {
   evaluate: "evaluating on held-out seeds",
   train: "training",
   checkpoint: "writing a checkpoint",
-  export: "exporting the LoRA",
+  export: "exporting the trained weights",
   finish: "finishing",
 };
 
