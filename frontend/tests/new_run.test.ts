@@ -140,6 +140,14 @@ test("with all weights trained nothing is asked of a LoRA", () => {
   assert.equal(whyNot("lora.rank", {}), "");
 });
 
+test("kernels, weights cut and the average say when they mean nothing", () => {
+  const sd3 = settled({ base_model: { family: "sd3" }, performance: { compilation: "inductor", attention: "flash" } });
+  assert.deepEqual(sd3["performance"], { compilation: "off", attention: "default" });
+  assert.match(whyNot("deepspeed.initialize_model_on_cpu", { deepspeed: { config: "zero2" } }), /ZeRO 3/);
+  assert.equal(whyNot("deepspeed.initialize_model_on_cpu", { deepspeed: { config: "zero3_cpuoffload" } }), "");
+  assert.match(whyNot("ema.every_num_optimizer_steps", { ema: { decay: 0 } }), /no average/);
+});
+
 test("only a family with an expert for low noise has its guidance", () => {
   const wan = settled({ base_model: { family: "wan" }, sampling: { guidance_scale_2: 3 } });
   assert.equal(getPath(wan, "sampling.guidance_scale_2"), null);

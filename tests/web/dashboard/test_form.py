@@ -10,6 +10,7 @@ import pytest
 from worker.contracts.algorithms import ALGORITHM_SPECS
 from worker.contracts.families import FAMILY_TRAITS
 from worker.contracts.names import GuidanceKind
+from worker.contracts.performance import WITHOUT_KERNEL_CHOICE
 from worker.contracts.run_spec import RunSpec
 
 FORM = Path(__file__).resolve().parents[3] / "frontend" / "src" / "pages" / "new_run"
@@ -51,6 +52,7 @@ def test_what_families_have_no_use_for_is_known_to_the_form() -> None:
     assert named_set("MAKES_CLIPS") == those(lambda traits: traits.makes_clips)
     assert named_set("WITH_EMBEDDED_GUIDANCE") == those(lambda traits: traits.guidance is GuidanceKind.EMBEDDED)
     assert named_set("WITHOUT_NEGATIVE_PROMPT") == those(lambda traits: not traits.takes_negative_prompt)
+    assert named_set("WITHOUT_KERNEL_CHOICE") == {family.value for family in WITHOUT_KERNEL_CHOICE}
     assert named_set("WITH_TWO_EXPERTS") == those(lambda traits: traits.may_have_two_experts)
 
 

@@ -44,7 +44,21 @@ const whenFamily = (families: ReadonlySet<string>, why: string) => (spec: JsonOb
 
 const whenFull = (spec: JsonObject) => (getPath(spec, "tuning") === "full" ? "All weights are trained: there is no LoRA." : "");
 
+/** Diffusers neither compiles their transformer nor lets it choose its attention. */
+const WITHOUT_KERNEL_CHOICE = new Set(["sd3"]);
+const whenWithoutKernels = whenFamily(WITHOUT_KERNEL_CHOICE, "The transformer of this model family offers no choice.");
+
 const RULES: readonly Rule[] = [
+  { path: "performance.compilation", neutral: "off", why: whenWithoutKernels },
+  { path: "performance.attention", neutral: "default", why: whenWithoutKernels },
+  {
+    path: "deepspeed.initialize_model_on_cpu",
+    why: (spec) => (String(getPath(spec, "deepspeed.config") ?? "").startsWith("zero3") ? "" : "No weights are cut: that is ZeRO 3."),
+  },
+  {
+    path: "ema.every_num_optimizer_steps",
+    why: (spec) => (Number(getPath(spec, "ema.decay") ?? 0) === 0 ? "There is no average." : ""),
+  },
   { path: "lora.rank", why: whenFull },
   { path: "lora.alpha", why: whenFull },
   { path: "lora.targets", why: whenFull },
