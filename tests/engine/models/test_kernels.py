@@ -25,7 +25,7 @@ from worker.contracts.performance import (
 from worker.engine.errors import ModelLoadError
 from worker.engine.models.base import Conditioning, ModelAdapter
 from worker.engine.models.experts import experts_of
-from worker.engine.models.kernels import use_kernels
+from worker.engine.models.kernels import MAX_GRAPHS, use_kernels
 from worker.engine.rollout.engine import RolloutEngine
 from worker.engine.trainer.engine import TrainerEngine
 
@@ -147,6 +147,7 @@ def test_twins_are_compiled_too(checkpoint_of: CheckpointOf) -> None:
         blocks = [m for m in each.transformer.modules() if type(m).__name__ == "FluxTransformerBlock"]
         assert blocks
         assert all(block._compiled_call_impl is not None for block in blocks)
+    assert torch._dynamo.config.recompile_limit >= MAX_GRAPHS
 
 
 def test_inductor_is_left_off_on_a_cpu(checkpoint_of: CheckpointOf) -> None:

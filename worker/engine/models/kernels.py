@@ -14,6 +14,10 @@ from worker.engine.models.experts import experts_of
 
 logger = logging.getLogger(__name__)
 
+MAX_GRAPHS = 64
+"""Of one kind of block. Beyond it torch runs blocks uncompiled, and only its log says so; Z-Image passes torch's own 8:
+its blocks come with and without modulation and mask, in sampling, replay and training."""
+
 
 def use_kernels(transformer: torch.nn.Module, performance: PerformanceSpec, device: torch.device) -> None:
     """To be called again for a copy of the module tree: what was compiled is not copied with it.
@@ -49,4 +53,5 @@ def _compile_blocks(expert: torch.nn.Module, compilation: Compilation, device: t
             f"`performance.compilation` must be off for {type(expert).__name__}, got {compilation}: "
             "diffusers does not tell which of its blocks repeat"
         )
+    torch._dynamo.config.recompile_limit = max(torch._dynamo.config.recompile_limit, MAX_GRAPHS)
     expert.compile_repeated_blocks(backend=compilation.value)
