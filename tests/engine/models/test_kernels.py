@@ -143,6 +143,7 @@ def test_a_new_adapter_needs_no_new_compilation(checkpoint_of: CheckpointOf, pro
 
 def test_twins_are_compiled_too(checkpoint_of: CheckpointOf) -> None:
     model = loaded(ModelFamily.FLUX, checkpoint_of(ModelFamily.FLUX), performance=COMPILED)
+    model.train(run_spec_of(ModelFamily.FLUX))
     for each in (model, model.twin()):
         blocks = [m for m in each.transformer.modules() if type(m).__name__ == "FluxTransformerBlock"]
         assert blocks
