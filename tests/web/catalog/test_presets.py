@@ -5,10 +5,11 @@ from pytest_django.fixtures import Settings
 
 from catalog.presets import get_preset, list_presets
 from catalog.selectors import resolve_base_model
-from worker.contracts.names import ModelFamily, Placement
+from worker.contracts.names import ModelFamily, Placement, Tuning
 from worker.contracts.run_spec import RunSpec
 
 SIZES = ("lora-1gpu", "lora-8gpu", "lora-32gpu")
+FULL_SIZES = ("full-8gpu", "full-32gpu")
 
 
 def test_every_shipped_preset_is_a_valid_spec_that_explains_itself() -> None:
@@ -29,9 +30,20 @@ def test_the_shapes_come_first_and_are_of_the_shipped_model() -> None:
 def test_every_family_has_presets_from_a_single_gpu_to_32(family: ModelFamily) -> None:
     presets = [get_preset(f"{family}-{size}") for size in SIZES]
     assert all(preset.spec.base_model.family is family for preset in presets)
-    granted = [preset.spec.granted_lanes for preset in presets]
-    assert [lanes.num_rollout + lanes.num_trainer for lanes in granted] == [1, 8, 32]
+    assert [num_gpus(preset.spec) for preset in presets] == [1, 8, 32]
     assert all(resolve_base_model(preset.spec.base_model.path) == preset.spec.base_model.path for preset in presets)
+
+
+@pytest.mark.parametrize("family", ModelFamily, ids=str)
+def test_every_family_has_presets_that_train_all_weights(family: ModelFamily) -> None:
+    specs = [get_preset(f"{family}-{size}").spec for size in FULL_SIZES]
+    assert all(spec.tuning is Tuning.FULL and spec.base_model.family is family for spec in specs)
+    assert [num_gpus(spec) for spec in specs] == [8, 32]
+
+
+def num_gpus(spec: RunSpec) -> int:
+    lanes = spec.granted_lanes
+    return lanes.num_rollout + lanes.num_trainer + (lanes.num_reward if lanes.rewards_on_gpus else 0)
 
 
 def test_the_variants_of_a_file_share_what_they_do_not_change() -> None:

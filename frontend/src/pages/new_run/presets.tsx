@@ -46,7 +46,7 @@ function HubPresets({ presets, chosen, choose }: PresetsProps) {
                   <td key={index} class={startsWay(columns, index) ? "way" : ""} data-way={WAYS[columns[index]?.tuning ?? "lora"]}>
                     {found.map((preset) => (
                       <button key={preset.name} type="button" class="button small" aria-pressed={chosen === preset.name} aria-label={preset.title}
-                        title={preset.description} onClick={() => choose(preset)}>{lanesInWords(columns[index]?.numLanes ?? 0)}</button>
+                        title={preset.description} onClick={() => choose(preset)}>{gpusInWords(columns[index]?.numGpus ?? 0)}</button>
                     ))}
                   </td>
                 ))}
@@ -61,7 +61,7 @@ function HubPresets({ presets, chosen, choose }: PresetsProps) {
 }
 
 const startsWay = (columns: readonly Column[], index: number) => index === 0 || columns[index]?.tuning !== columns[index - 1]?.tuning;
-const lanesInWords = (number: number) => `${number} ${number === 1 ? "GPU" : "GPUs"}`;
+const gpusInWords = (number: number) => `${number} ${number === 1 ? "GPU" : "GPUs"}`;
 
 /** Hub ids are `org/name`; the path of a model below a root of ours has no slash in presets. */
 function isOfHub(preset: Preset): boolean {
