@@ -112,7 +112,7 @@ def test_a_decision_to_lend_is_told_live_as_it_is_in_the_ledger(driver: Any, eve
             ledger = await database_sync_to_async(lending)(driver.run_id)
             (decision,) = ledger["decisions"]
             told = {"attempt": item["attempt"], "at": item["at"], "settled_at": None, **item["body"]}
-            assert (item["type"], told) == ("lend", decision)
+            assert (item["type"], {**told, "num_generated": 0}) == ("lend", decision)
 
     scenario(act)
 
