@@ -1,6 +1,6 @@
 """What the engine delivers and what it costs over plain diffusers and torch: `make bench-engine`.
 
-    OMP_NUM_THREADS=1 python -m tests.bench.engine [--only flux wan] [--repeats 9] [--out var/bench/engine.json]
+    OMP_NUM_THREADS=1 python -m tests.bench.engine [--only flux wan] [--repeats 7] [--out var/bench/engine.json]
 
 For each model family's tiny checkpoint, and for one transformer large enough that arithmetic outweighs calls:
 
@@ -127,7 +127,7 @@ def cases(only: list[str] | None) -> Iterator[Case]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="+", choices=[*(family.value for family in ModelFamily), "large", "memory"])
-    parser.add_argument("--repeats", type=int, default=9)
+    parser.add_argument("--repeats", type=int, default=7)
     parser.add_argument("--out", type=Path, default=FILE)
     arguments = parser.parse_args()
     torch.set_num_threads(1)
