@@ -182,6 +182,8 @@ export interface Plan {
   readonly bound_samples_per_second: number;
   readonly devices: readonly string[];
   readonly costs: "measured" | "profile";
+  /** The model whose size stands for one that is not known; absent in plans made before it was kept. */
+  readonly guessed_as?: string | null;
   readonly num_batches_measured: number;
   /** Of the runs it was measured on; absent in plans made before it was kept. */
   readonly fragment_sizes_measured?: readonly number[];

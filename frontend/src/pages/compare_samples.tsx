@@ -5,6 +5,7 @@ import { api } from "../api/endpoints.ts";
 import type { Run, Sample } from "../api/types.ts";
 import { useResource } from "../ui/resource.ts";
 import { Empty, Failed, Loading } from "../ui/states.tsx";
+import { alignedByPrompt } from "./aligned_samples.ts";
 import { rewardsOf } from "./run/headline.tsx";
 import { Enlarged, Tile, rewardScale } from "./run/sample_tile.tsx";
 
@@ -18,16 +19,6 @@ const [MAX_PROMPTS, MAX_TILES] = [12, 4];
 
 async function newestOf(runs: readonly Column[]): Promise<readonly (readonly Sample[])[]> {
   return Promise.all(runs.map(async ({ run }) => (await api.samples(run.id, "evaluate")).results));
-}
-
-/** Samples by prompt, for each run; prompts that every run has come first. */
-export function alignedByPrompt(samples: readonly (readonly Sample[])[]): [string, Sample[][]][] {
-  const prompts = [...new Set(samples.flatMap((ofRun) => ofRun.map((sample) => sample.prompt)))];
-  const rows = prompts.map((prompt): [string, Sample[][]] => [
-    prompt, samples.map((ofRun) => ofRun.filter((sample) => sample.prompt === prompt).sort((a, b) => a.member - b.member)),
-  ]);
-  const lacking = ([, cells]: [string, Sample[][]]) => cells.filter((cell) => cell.length === 0).length;
-  return rows.sort((a, b) => lacking(a) - lacking(b));
 }
 
 export function CompareSamples({ runs }: { runs: readonly Column[] }) {

@@ -41,11 +41,11 @@ export function choiceInWords(choice: PlanChoice): string {
 }
 
 /** What the prediction rests on. */
-export function basisInWords({ costs, num_batches_measured, fragment_sizes_measured, devices }: Plan): string {
+export function basisInWords({ costs, num_batches_measured, fragment_sizes_measured, devices, guessed_as }: Plan): string {
   const on = devices.filter(Boolean).join(", ") || "devices without a name";
   const sizes = [...(fragment_sizes_measured ?? [])].sort((a, b) => a - b);
   const with_sizes = sizes.length === 0 ? "" : ` in fragments of ${joined(sizes)}; what other sizes cost is inferred`;
   return costs === "measured"
     ? `reckoned from ${counted(num_batches_measured, "batch", "batches")} measured on an earlier run, on ${on}${with_sizes}`
-    : `reckoned from the documented profile of the model, on ${on}; nothing was measured yet`;
+    : `reckoned from the documented profile of ${guessed_as ? `${guessed_as}, the usual size of its family: this model's is not known` : "the model"}, on ${on}; nothing was measured yet`;
 }
