@@ -1,11 +1,12 @@
 """A try of a video model: clips of the base model and, from the same seeds, with what was trained."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from diffusers import WanPipeline
+from diffusers import AutoencoderKLHunyuanVideo, WanPipeline
 
 from tests.engine.models.proofs import loaded, with_trained_lora
 from worker.contracts.events import AdapterFile
@@ -76,3 +77,21 @@ def test_whole_parts_in_shards_take_the_place_of_the_base_models(
     )[0][0][0]
     assert np.array_equal(drawn["lora-0-0.png"], (expected * 255).round().astype(np.uint8))
     assert not np.array_equal(drawn["base-0-0.png"], drawn["lora-0-0.png"])
+
+
+def test_own_prompts_are_decoded_in_tiles_where_lanes_do_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = str(build_tiny_checkpoint(ModelFamily.HUNYUAN_VIDEO, tmp_path))
+    model = with_trained_lora(loaded(ModelFamily.HUNYUAN_VIDEO, path))
+    model.save_lora(str(tmp_path), lora_parameters(model.transformer))
+    job = job_of(path, 1, "pytorch_lora_weights.safetensors").model_copy(update={"family": ModelFamily.HUNYUAN_VIDEO})
+    in_tiles: list[bool] = []
+    decode = AutoencoderKLHunyuanVideo.decode
+
+    def watched(self: AutoencoderKLHunyuanVideo, *args: Any, **arguments: Any) -> Any:
+        in_tiles.append(self.use_tiling)
+        return decode(self, *args, **arguments)
+
+    monkeypatch.setattr(AutoencoderKLHunyuanVideo, "decode", watched)
+    monkeypatch.setattr(try_prompts, "see_only", lambda device: None)
+    assert len(list(try_prompts.draw(job, tmp_path))) == 2
+    assert in_tiles == [True, True]

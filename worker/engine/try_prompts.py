@@ -127,6 +127,8 @@ def draw(job: TryJob, folder: Path) -> Iterator[tuple[TryImageName, np.ndarray]]
     pipeline = load_pipeline(
         adapter.pipeline_class, job.base_model_path, device=device, dtype=dtype, vae_dtype=adapter.vae_dtype
     )
+    # Its adapter prepares a pipeline as lanes have it: HunyuanVideo's autoencoder would not fit without tiles.
+    adapter(pipeline, job.base_model_path, device, dtype)
     pipeline.set_progress_bar_config(disable=True)
     yield from _draw_all(job, adapter, pipeline, with_adapter=False)
     if len(job.files) == 1:
