@@ -13,15 +13,17 @@ from uuid import UUID
 from fleet.selectors import devices_of
 from runs.models import LearnedCosts, Run
 from worker.contracts.events import CostsEvent, WorkCost
+from worker.contracts.names import Tuning
 from worker.contracts.run_spec import RunSpec
 from worker.pipeline.costs import CostKind, MeasuredTable, heard_measured
 from worker.pipeline.learnt import observed_sizes
+from worker.pipeline.workload import Copies, Passes
 
 MIN_BATCHES = 3
 """The first batches warm up; costs learnt from fewer are not handed on."""
 MAX_RUNS = 20
 """No more of the newest runs are looked through for the sizes they worked with."""
-_SECTIONS = ("base_model", "sampling", "lora", "deepspeed")
+_SECTIONS = ("base_model", "sampling", "tuning", "deepspeed", "performance")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +81,16 @@ def _sized(cost: WorkCost, run: Run) -> WorkCost:
 
 
 def workload_of(spec: RunSpec) -> str:
-    """A digest of what the cost of one unit depends on: neither prompts nor lanes nor switches, nor how many units a
-    fragment or a batch has."""
-    document = spec.model_dump(mode="json")
+    """A digest of what the cost of one unit depends on: neither prompts nor placement nor how many lanes, fragments or
+    batches there are."""
+    document, algebra = spec.model_dump(mode="json"), spec.algebra
     parts = [document[section] for section in _SECTIONS]
-    # Together they say how many pairs are in a micro-batch, the unit of training.
-    parts += [spec.batch.group_size, spec.batch.micro_batch_size]
-    parts += [sorted(reward["name"] for reward in document["rewards"]), astuple(spec.algorithm.needs)]
+    parts.append(document["lora"] if spec.tuning is Tuning.LORA else None)
+    # Together they say how many units are in a micro-batch, which training is counted in, and what one of them takes.
+    parts += [algebra.micro_batch_size, algebra.num_units_per_group, algebra.num_denoising_steps_per_micro_batch]
+    parts += [astuple(spec.algorithm.needs), astuple(Passes.of(spec)), Copies.of(spec).publishes_two]
+    parts += [sorted(json.dumps([reward["name"], reward["settings"]]) for reward in document["rewards"])]
+    parts += [spec.lanes.rewards_on_gpus, spec.pipeline.deterministic]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 

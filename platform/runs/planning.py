@@ -20,6 +20,7 @@ from worker.contracts.run_spec import RunSpec
 from worker.pipeline.hardware import ACCELERATORS
 from worker.pipeline.learnt import observed_sizes
 from worker.pipeline.planner import Choice, Plan, plan, settled
+from worker.pipeline.profiles import guessed_as
 
 MEASURED, PROFILE = "measured", "profile"
 
@@ -123,6 +124,7 @@ def _body(asked: RunSpec, made: Plan, devices: Sequence[str], measured: History)
         "bound_samples_per_second": num_trajectories / made.bound_seconds,
         "devices": sorted(set(devices)),
         "costs": MEASURED if measured.tables else PROFILE,
+        "guessed_as": guessed_as(asked.base_model),
         "num_batches_measured": measured.num_batches,
         "fragment_sizes_measured": list(observed_sizes(measured.tables)),
         "expected": expected_costs(made, devices),

@@ -1,5 +1,6 @@
 """`placement: auto` becomes a spec that can run, and is never slower than what else was looked at."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -191,6 +192,11 @@ def test_a_split_whose_lanes_do_not_hold_the_model_is_not_offered() -> None:
     )
     with pytest.raises(ValueError, match="take devices with more memory"):
         answer(qwen((L40S,) * 4, micro_batch_size=8))
+
+
+def test_a_model_whose_size_is_only_guessed_is_refused_by_no_lane() -> None:
+    crowded = replace(qwen((L40S,) * 4, micro_batch_size=8), size_is_known=False)
+    assert set(answer(crowded, only_best=True).by_mode) <= {mode.name for mode in MODES}
 
 
 def test_large_pools_are_planned_from_their_limits() -> None:

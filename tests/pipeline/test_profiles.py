@@ -28,7 +28,7 @@ from worker.pipeline.profiles import (
     WAN22_A14B,
     WAN_1_3B,
     Z_IMAGE,
-    guessed_size,
+    guessed_as,
     profile_of,
 )
 from worker.pipeline.workload import Handling, Saving, Workload
@@ -103,15 +103,13 @@ def test_training_costs_a_forward_its_backward_and_what_is_recomputed(
 def test_a_base_model_is_reckoned_with_by_its_name(path: str, family: Any, profile: object) -> None:
     base_model = BaseModelSpec(path=path, family=family)
     assert profile_of(base_model) is profile
-    assert guessed_size(base_model) is None
+    assert guessed_as(base_model) is None
 
 
 @pytest.mark.parametrize("family", ModelFamily, ids=str)
 def test_an_unknown_model_is_reckoned_with_as_its_familys_usual_size_and_it_is_said(family: ModelFamily) -> None:
     base_model = BaseModelSpec(path="somebody/unheard-of", family=family)
-    told = guessed_size(base_model)
-    assert told is not None
-    assert f"{profile_of(base_model).name}, the usual one of the family {family}" in told
+    assert guessed_as(base_model) == profile_of(base_model).name
     assert family is ModelFamily.FLUX or profile_of(base_model) is not FLUX
 
 

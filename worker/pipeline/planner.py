@@ -42,6 +42,8 @@ class Question:
     """Only what bounds the choice counts: `max_staleness`, `deterministic`, `importance_cap`."""
     fragment_sizes: tuple[int, ...]
     advantage_std: Literal["group", "batch"] = "group"
+    size_is_known: bool = True
+    """Otherwise the model is reckoned with as its family's usual size."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +92,7 @@ def answer(question: Question, *, only_best: bool = False) -> Plan:
         question.devices,
         fragment_sizes=question.fragment_sizes,
         advantage_std=question.advantage_std,
+        size_is_known=question.size_is_known,
     )
     findings: dict[str, Finding] = {}
     modes = allowed_modes(question.wanted)
@@ -196,6 +199,7 @@ def _question(spec: RunSpec, devices: Sequence[str], history: Sequence[MeasuredT
         wanted=spec.pipeline,
         fragment_sizes=tuple(sizes) if spec.batch.fragment_size is None else (spec.batch.fragment_size,),
         advantage_std=spec.algorithm.advantage_std,
+        size_is_known=is_described(spec.base_model),
     )
 
 

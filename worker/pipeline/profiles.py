@@ -291,14 +291,9 @@ def is_described(base_model: BaseModelSpec) -> bool:
     return _named(base_model.path) is not None
 
 
-def guessed_size(base_model: BaseModelSpec) -> str | None:
-    """Says so where a base model is reckoned with as its family's usual size."""
-    if is_described(base_model):
-        return None
-    return (
-        f"`base_model.path` {base_model.path} is no model whose size is known here: it is reckoned with as "
-        f"{profile_of(base_model).name}, the usual one of the family {base_model.family}."
-    )
+def guessed_as(base_model: BaseModelSpec) -> str | None:
+    """The model that stands for one whose size is not known."""
+    return None if is_described(base_model) else profile_of(base_model).name
 
 
 def _named(path: str) -> ModelProfile | None:

@@ -78,11 +78,14 @@ class Explorer:
         *,
         fragment_sizes: Sequence[int],
         advantage_std: Literal["group", "batch"] = "group",
+        size_is_known: bool = True,
     ) -> None:
+        """Of a model whose size is not known, every lane is taken to hold it: a guess forbids nothing."""
         self._works = {size: work.with_fragment_size(size) for size in fragment_sizes}
         self._costs = costs
         self._devices = devices
         self._advantage_std = advantage_std
+        self._size_is_known = size_is_known
         self._kinds = {size: LaneKinds.of(costs, size) for size in fragment_sizes}
         kinds = next(iter(self._kinds.values()))
         self._of_lane = np.array(kinds.of_lane)
@@ -176,6 +179,8 @@ class Explorer:
 
     def _holds(self, work: Workload, counts: Counts, *, lends: bool) -> list[bool]:
         """Whether every lane holds its duty. A trainer lane that may be lent does both."""
+        if not self._size_is_known:
+            return [True] * len(counts)
         duty = Duty.BOTH if lends else Duty.TRAINER
         number = self._kinds[work.algebra.fragment_size].number
         devices = {int(kind): device for kind, device in zip(self._of_lane, self._devices, strict=True)}

@@ -116,6 +116,61 @@ def test_costs_of_other_work_or_of_too_few_batches_are_not_used(
     assert not measured_costs(larger, ["cpu"]).tables
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"tuning": "full"},
+        {"base_model": {"dtype": "bf16"}},
+        {"deepspeed": {"config": "zero1"}},
+        {"deepspeed": {"config": "zero1_cpuoffload"}},
+        {"deepspeed": {"gradient_checkpointing": 1}},
+        {"deepspeed": {"offload_idle_states": True}},
+        {"performance": {"compilation": "inductor"}},
+        {"performance": {"attention": "_native_efficient"}},
+        {"pipeline": {"deterministic": True}},
+        {"lora": {"rank": 64}},
+        {"ema": {"decay": 0.9}},
+        {"lanes": {"rewards_on_gpus": True}},
+        {"algorithm": {"kl_coefficient": 0.1}},
+        {"algorithm": {"name": "diffusion_nft"}},
+        {"algorithm": {"name": "diffusion_dpo"}},
+        {"algorithm": {"name": "reward_flow", "num_gradient_steps": 3}},
+        {"batch": {"num_prompts_per_batch": 1, "micro_batch_size": 1}},
+    ],
+    ids=str,
+)
+def test_runs_whose_work_costs_otherwise_share_no_costs(make_spec: MakeSpec, changes: dict[str, Any]) -> None:
+    assert workload_of(make_spec(**changes)) != workload_of(make_spec())
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"seed": 3},
+        {"num_batches": 7},
+        {"lanes": {"num_rollout": 5}},
+        {"optimizer": {"learning_rate": 1e-5}},
+        {"pipeline": {"placement": "auto"}},
+        {"algorithm": {"clip_range": 0.1}},
+        {"ema": {"every_num_optimizer_steps": 3}},
+    ],
+    ids=str,
+)
+def test_runs_whose_work_costs_the_same_share_them(make_spec: MakeSpec, changes: dict[str, Any]) -> None:
+    assert workload_of(make_spec(**changes)) == workload_of(make_spec())
+
+
+def test_full_runs_share_costs_whatever_their_lora_section_says(make_spec: MakeSpec) -> None:
+    full = {"tuning": "full"}
+    assert workload_of(make_spec(**full, lora={"rank": 64})) == workload_of(make_spec(**full))
+
+
+def test_a_plan_says_that_a_model_is_reckoned_with_as_another(make_spec: MakeSpec) -> None:
+    ensure_local_lanes(num_cpu_lanes=3)
+    known, unknown = preview(make_spec()), preview(make_spec(base_model={"path": "somebody/unheard-of"}))
+    assert (known["guessed_as"], unknown["guessed_as"]) == (None, "flux.1-12b")
+
+
 def test_an_attempt_that_goes_on_from_a_checkpoint_keeps_its_choice(auto_run: Run) -> None:
     first = start_attempt(auto_run.pk)
     attempts.close(auto_run.pk, 1, AttemptOutcome.LOST, detail="gone")
