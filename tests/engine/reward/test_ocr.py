@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
+from rapidocr.utils.output import RapidOCROutput
 
 from worker.contracts.rewards import OcrSettings
 from worker.engine.reward.ocr import Ocr, edit_distance, likeness, wanted_text
@@ -31,6 +32,21 @@ def test_a_prompt_that_wants_no_text_is_that_samples_error() -> None:
     result = Ocr(OcrSettings(shortest_side=96)).score(pictures, ["a sign", 'a sign, "hello"'])
     assert "between double quotes" in str(result.errors[0])
     assert result.scores[1] == 1.0
+
+
+def test_the_reader_gets_blue_first_as_opencv_has_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[NDArray[np.uint8]] = []
+
+    def read(picture: NDArray[np.uint8]) -> RapidOCROutput:
+        seen.append(picture)
+        return RapidOCROutput()
+
+    reader = Ocr(OcrSettings(shortest_side=64))
+    monkeypatch.setattr(reader, "_reader", read)
+    red = np.zeros((1, 32, 32, 3), dtype=np.uint8)
+    red[..., 0] = 255
+    assert reader.score(red, ['a "word"']).scores == (0.0,)
+    assert seen[0][0, 0].tolist() == [0, 0, 255]
 
 
 def test_a_picture_that_the_reader_cannot_take_is_that_samples_error_and_no_zero() -> None:

@@ -47,6 +47,7 @@ def published(network: ImageRewardNetwork) -> dict[str, torch.Tensor]:
 
 def test_the_converted_network_rates_as_the_original(network: ImageRewardNetwork) -> None:
     converted = convert(published(network) | {"blip.text_encoder.embeddings.position_ids": torch.arange(64)[None]})
+    assert converted.config.vision_config.layer_norm_eps == 1e-6  # timm's, unlike transformers' default
     pixels, ids = torch.rand(3, 3, SIDE, SIDE), torch.randint(4, 12, (3, 6))
     mask = torch.ones_like(ids)
     torch.testing.assert_close(converted.rate(pixels, ids, mask), network.rate(pixels, ids, mask))

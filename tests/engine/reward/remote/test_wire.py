@@ -87,6 +87,12 @@ def test_errors_say_whether_they_may_pass(form: RemoteFormat) -> None:
     assert result.retryable == {1}
 
 
+@either_format
+def test_only_a_true_asks_for_another_try(form: RemoteFormat) -> None:
+    results = [{"error": "busy", "retry": retry} for retry in (True, False, None, "false", "yes", 1)]
+    assert decode_answer(packed({"version": 1, "results": results}, form), form, 6).retryable == {0}
+
+
 def test_requests_name_version_scorer_and_samples() -> None:
     pictures = np.zeros((2, 8, 8, 3), dtype=np.uint8)
     body = encode_request(pictures, ["a", "b"], scorer="faces", request_id="1", form=RemoteFormat.JSON)
