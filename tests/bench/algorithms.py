@@ -148,7 +148,7 @@ class Bench:
         for epoch in range(self._spec.batch.num_epochs_per_batch):
             stats = merge_stats([self._trainer.accumulate(groups, num_pairs_total=num_pairs, fresh=epoch == 0)])
             if epoch == 0 and self._spec.algorithm.needs.log_probs:
-                check_replay_gate(stats, self._spec.replay_gate)
+                check_replay_gate(stats, self._spec.replay_bounds)
             self._trainer.commit()
 
     def _generate(self, purpose: Purpose, batch: int, group: int, size: int) -> tuple[Any, ScoredFragment]:

@@ -104,7 +104,7 @@ class PlayedRun:
                 self._accumulate(event)
             case Committed(_, minibatch, epoch):
                 if minibatch == epoch == 0:
-                    check_replay_gate(merge_stats(self._stats), self.spec.replay_gate)
+                    check_replay_gate(merge_stats(self._stats), self.spec.replay_bounds)
                 self._stats.clear()
                 self._trainer.commit()
             case Snapshotted(version):

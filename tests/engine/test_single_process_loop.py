@@ -78,7 +78,7 @@ def train_batch(spec: RunSpec, trainer: TrainerEngine, groups: list[GroupBatch])
             trainer.accumulate([group], num_pairs_total=num_pairs, fresh=epoch == 0) for group in groups
         )
         if epoch == 0:
-            check_replay_gate(stats, spec.replay_gate)
+            check_replay_gate(stats, spec.replay_bounds)
         metrics = update_metrics(stats)
         assert stats.num_pairs == num_pairs
         assert abs(metrics[Metric.RATIO_MEAN] - 1) < 0.1

@@ -44,7 +44,7 @@ def test_the_replay_gate_holds_in_fp32(
     groups = draw_groups(spec, tiny_checkpoint, adapter)
     trainer = TrainerEngine(spec, tiny_checkpoint, 0, 1)
     trainer.load_version(adapter)
-    check_replay_gate(trainer.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=True), spec.replay_gate)
+    check_replay_gate(trainer.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=True), spec.replay_bounds)
     assert trainer.commit()["grad_norm"] > 0
 
 

@@ -24,6 +24,7 @@ from worker.contracts.sections import (
     OptimizerSpec,
     PipelineSpec,
     PromptSpec,
+    ReplayBounds,
     ReplayGateSpec,
     SamplingSpec,
 )
@@ -77,6 +78,11 @@ class RunSpec(Contract):
             return self.lanes
         num_lanes = self.lanes.num_rollout + self.lanes.num_trainer
         return self.lanes.model_copy(update={"num_rollout": 0, "num_trainer": num_lanes})
+
+    @property
+    def replay_bounds(self) -> ReplayBounds:
+        """What the replay gate holds updates to."""
+        return self.replay_gate.bounds(self.base_model.dtype)
 
     @property
     def evaluates_apart(self) -> bool:

@@ -48,7 +48,7 @@ def build_parts(
         advantages=advantages,
         timeline=timeline,
         algebra=spec.algebra,
-        gate=spec.replay_gate if spec.algorithm.needs.log_probs else None,
+        gate=spec.replay_bounds if spec.algorithm.needs.log_probs else None,
         clock=clock,
         watched=[reward.key for reward in spec.rewards if reward.watched],
     )

@@ -116,7 +116,7 @@ def test_the_first_update_of_old_mean_algorithms_passes_the_gate(make_learning: 
     learning = make_learning(algorithm={"name": name})
     trainer = learning.trainer()
     stats = learning.accumulate(trainer)
-    check_replay_gate(stats, learning.spec.replay_gate)
+    check_replay_gate(stats, learning.spec.replay_bounds)
     assert stats.sums["ratio"] == pytest.approx(stats.num_pairs)
     assert trainer.commit()["grad_norm"] > 0
 

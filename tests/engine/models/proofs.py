@@ -112,7 +112,7 @@ def one_batch(spec: RunSpec, path: str) -> tuple[UpdateStats, PullReceipt, Loade
     trainer = TrainerEngine(spec, path, 0, 1)
     groups = draw_groups(spec, path, trainer.version(0))
     stats = trainer.accumulate(groups, num_pairs_total=spec.algebra.num_pairs_per_optimizer_step, fresh=True)
-    check_replay_gate(stats, spec.replay_gate)
+    check_replay_gate(stats, spec.replay_bounds)
     assert trainer.commit()["grad_norm"] > 0
     rollout = RolloutEngine.load(spec, path)
     published = trainer.version(1)

@@ -11,25 +11,27 @@ from worker.engine.observe.gates import check_replay_gate
 from worker.engine.observe.metrics import merge_stats, update_metrics
 from worker.engine.types import UpdateStats
 
+BOUNDS = ReplayGateSpec().bounds("fp32")
+
 
 def stats(mean_error: float, ratio_deviation: float) -> UpdateStats:
     return UpdateStats(num_pairs=1, maxima={"mean_error": mean_error, "replay_ratio_deviation": ratio_deviation})
 
 
 def test_the_gate_passes_with_its_figures() -> None:
-    figures = check_replay_gate(stats(5e-4, 5e-5), ReplayGateSpec())
+    figures = check_replay_gate(stats(5e-4, 5e-5), BOUNDS)
     assert figures == {"mean_error": 5e-4, "ratio_deviation": 5e-5}
 
 
 @pytest.mark.parametrize(("mean_error", "ratio_deviation"), [(2e-3, 0.0), (0.0, 2e-4), (math.nan, 0.0)])
 def test_the_gate_fails_with_both_figures(mean_error: float, ratio_deviation: float) -> None:
     with pytest.raises(ReplayGateError, match=r"std is .* \(bound 0.001\), max\|ratio − 1\| is .* \(bound 0.0001\)"):
-        check_replay_gate(stats(mean_error, ratio_deviation), ReplayGateSpec())
+        check_replay_gate(stats(mean_error, ratio_deviation), BOUNDS)
 
 
 def test_a_gate_that_measured_nothing_fails() -> None:
     with pytest.raises(ReplayGateError, match="carry their means"):
-        check_replay_gate(UpdateStats(num_pairs=1, maxima={"replay_ratio_deviation": 0.0}), ReplayGateSpec())
+        check_replay_gate(UpdateStats(num_pairs=1, maxima={"replay_ratio_deviation": 0.0}), BOUNDS)
 
 
 def test_merging_adds_sums_and_keeps_the_larger_maximum() -> None:
@@ -43,7 +45,7 @@ def test_merging_adds_sums_and_keeps_the_larger_maximum() -> None:
 def test_a_broken_rank_is_not_hidden_by_a_sound_one() -> None:
     for parts in ([stats(math.nan, 0.0), stats(0.0, 0.0)], [stats(0.0, 0.0), stats(math.nan, 0.0)]):
         with pytest.raises(ReplayGateError):
-            check_replay_gate(merge_stats(parts), ReplayGateSpec())
+            check_replay_gate(merge_stats(parts), BOUNDS)
 
 
 def test_metrics_are_means_over_pairs_and_leave_out_what_was_not_measured() -> None:

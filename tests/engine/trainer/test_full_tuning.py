@@ -13,7 +13,9 @@ from tests.engine.trainer.reference_update import reference_update
 from tests.engine.trainer.test_lending import NUM_PAIRS, TAG, assert_same, fragment_of, frozen_copy, lend, state_of
 from worker.contracts.names import Role
 from worker.contracts.run_spec import RunSpec
+from worker.engine.errors import ReplayGateError
 from worker.engine.models.registry import DTYPES
+from worker.engine.observe.gates import check_replay_gate
 from worker.engine.rollout.engine import RolloutEngine
 from worker.engine.trainer.engine import TrainerEngine
 from worker.engine.types import GeneratedFragment, GroupBatch, PublishedShard
@@ -25,7 +27,7 @@ KL = {"kl_coefficient": 0.1}
 
 def full(config: str = "zero0", dtype: str = "fp32", **sections: Any) -> dict[str, Any]:
     deepspeed = {"config": config, **sections.pop("deepspeed", {})}
-    return {"tuning": "full", "deepspeed": deepspeed, "base_model": {"dtype": dtype}, **sections}
+    return {"tuning": "full", "deepspeed": deepspeed, "base_model": {"dtype": dtype}} | sections
 
 
 slow = pytest.mark.slow
@@ -176,3 +178,18 @@ def test_stale_data_is_judged_by_the_version_that_drew_it(
     stats = trainer.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=True, staleness=1, behaviour=version)
     assert stats.maxima["replay_ratio_deviation"] <= 1e-4
     assert stats.maxima["ratio_deviation"] > 1e-4
+
+
+@pytest.mark.parametrize("tuning", ["lora", "full"])
+def test_in_bf16_too_the_gate_finds_out_a_trainer_of_another_policy(
+    start: Start, make_spec: SpecMaker, tiny_checkpoint: str, tuning: str
+) -> None:
+    sections = full("zero1", "bf16", tuning=tuning)
+    version = perturbed_adapter(make_spec(**sections), tiny_checkpoint, seed=1)
+    trainer, groups = start(version, **sections)
+    bounds = make_spec(**sections).replay_bounds
+    check_replay_gate(trainer.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=True), bounds)
+    trainer.abort()
+    trainer.load_version(perturbed_adapter(make_spec(**sections), tiny_checkpoint, seed=2))
+    with pytest.raises(ReplayGateError, match="sampling and replay must agree"):
+        check_replay_gate(trainer.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=True), bounds)

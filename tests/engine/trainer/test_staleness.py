@@ -34,7 +34,7 @@ def test_the_gate_replays_stale_data_with_the_adapter_that_drew_it(
 ) -> None:
     trainer = make_trainer(current, pipeline=AHEAD)
     stats = trainer.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=True, staleness=1, behaviour=behaviour)
-    assert check_replay_gate(stats, ReplayGateSpec())["mean_error"] < 1e-4
+    assert check_replay_gate(stats, ReplayGateSpec().bounds("fp32"))["mean_error"] < 1e-4
     assert stats.maxima["ratio_deviation"] > 1e-2, "the curve is of the policy being trained"
     assert stats.sums["kl_pairs"] > 0
 
@@ -45,7 +45,7 @@ def test_a_rollout_lane_that_drew_with_other_weights_is_found_out(
     trainer = make_trainer(current, pipeline=AHEAD)
     stats = trainer.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=True, staleness=1, behaviour=current)
     with pytest.raises(ReplayGateError, match="sampling and replay must agree"):
-        check_replay_gate(stats, ReplayGateSpec())
+        check_replay_gate(stats, ReplayGateSpec().bounds("fp32"))
 
 
 def test_stale_data_is_gated_on_a_tenth_of_the_micro_batches_and_on_one_in_any_case(
@@ -67,7 +67,7 @@ def test_stale_data_is_gated_on_a_tenth_of_the_micro_batches_and_on_one_in_any_c
     for group, num_so_far in zip(groups, (1, 2), strict=True):
         stats = trainer.accumulate([group], num_pairs_total=NUM_PAIRS, **fresh_and_stale)
         assert replayed == [1] * num_so_far, "of 12 and of 24 micro-batches"
-        check_replay_gate(stats, ReplayGateSpec())
+        check_replay_gate(stats, ReplayGateSpec().bounds("fp32"))
     trainer.commit()
     trainer.accumulate(groups[:1], num_pairs_total=NUM_PAIRS, fresh=False, staleness=1)
     assert len(replayed) == 2

@@ -14,7 +14,7 @@ import numpy as np
 from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.events import GateEvent, MetricsEvent, StalenessEvent
 from worker.contracts.metric_names import Metric
-from worker.contracts.sections import ReplayGateSpec
+from worker.contracts.sections import ReplayBounds
 from worker.contracts.spans import SpanKind
 from worker.engine.control.advantages import AdvantageTable
 from worker.engine.control.checkpoints import RunPosition
@@ -45,7 +45,7 @@ class ProgressReporter:
         advantages: AdvantageTable,
         timeline: Timeline,
         algebra: BatchAlgebra,
-        gate: ReplayGateSpec | None,
+        gate: ReplayBounds | None,
         clock: DriverClock,
         watched: Sequence[str] = (),
     ) -> None:

@@ -5,7 +5,7 @@ bounds are needed: the ratio averages over every dimension of a sample, so it st
 mean are off; the mean error looks at each element.
 """
 
-from worker.contracts.sections import ReplayGateSpec
+from worker.contracts.sections import ReplayBounds
 from worker.engine.errors import ReplayGateError
 from worker.engine.types import UpdateStats
 
@@ -21,12 +21,12 @@ def gate_figures(stats: UpdateStats) -> dict[str, float]:
     return {name: value for name, value in measured.items() if value is not None}
 
 
-def check_replay_gate(stats: UpdateStats, spec: ReplayGateSpec) -> dict[str, float]:
+def check_replay_gate(stats: UpdateStats, bounds: ReplayBounds) -> dict[str, float]:
     """The gate's two figures, when they hold.
 
     Args:
         stats: of the batch's first mini-batch in its first epoch, merged over ranks.
-        spec: the bounds.
+        bounds: the spec's.
 
     Raises:
         ReplayGateError: with both figures, when one is beyond its bound or was not measured.
@@ -39,11 +39,11 @@ def check_replay_gate(stats: UpdateStats, spec: ReplayGateSpec) -> dict[str, flo
         )
     mean_error, ratio_error = figures[MEAN_ERROR], figures[RATIO_DEVIATION]
     # Written so that NaN fails.
-    if not (mean_error <= spec.max_mean_error and ratio_error <= spec.max_ratio_error):
+    if not (mean_error <= bounds.mean_error and ratio_error <= bounds.ratio_error):
         raise ReplayGateError(
             "sampling and replay must agree: "
-            f"max|μ_replay − μ_rollout| / std is {mean_error:.3g} (bound {spec.max_mean_error:g}), "
-            f"max|ratio − 1| is {ratio_error:.3g} (bound {spec.max_ratio_error:g}): "
+            f"max|μ_replay − μ_rollout| / std is {mean_error:.3g} (bound {bounds.mean_error:g}), "
+            f"max|ratio − 1| is {ratio_error:.3g} (bound {bounds.ratio_error:g}): "
             "rollout and trainer lanes differ in weights, dtype or schedule"
         )
     return figures

@@ -1,0 +1,99 @@
+"""All weights of every family: drawn, trained, published and pulled in bf16; diffusers loads what is downloaded."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import diffusers
+import pytest
+import ray
+import torch
+
+from tests.engine.frozen import draw_groups
+from tests.engine.models.conftest import CheckpointOf
+from tests.engine.models.proofs import run_spec_of
+from worker.contracts.families import FAMILY_TRAITS
+from worker.contracts.names import ModelFamily
+from worker.engine.actors.reports import ShardFacts
+from worker.engine.actors.versions import RemoteVersion
+from worker.engine.control.exports import transformer_files
+from worker.engine.models.experts import experts_of
+from worker.engine.observe.gates import check_replay_gate
+from worker.engine.rollout.engine import RolloutEngine
+from worker.engine.sync.shards import LoadedVersion
+from worker.engine.trainer.engine import TrainerEngine
+
+FAMILIES = [
+    # One with weights that stay in fp32 and two experts is proved each time, the others in the full suite.
+    pytest.param(family, marks=() if family is ModelFamily.WAN22 else pytest.mark.slow)
+    for family in FAMILY_TRAITS
+]
+pytestmark = [pytest.mark.ray, pytest.mark.timeout(300)]
+
+
+def full_spec(family: ModelFamily) -> Any:
+    frames = FAMILY_TRAITS[family].frames_per_latent
+    return run_spec_of(
+        family,
+        tuning="full",
+        base_model={"family": family.value, "dtype": "bf16"},
+        deepspeed={"config": "zero3"},
+        optimizer={"learning_rate": 1e-2},
+        sampling={"num_frames": 1 if frames is None else frames + 1},
+    )
+
+
+def remote(version: LoadedVersion) -> RemoteVersion:
+    facts = tuple(
+        ShardFacts(names=tuple(shard.packed), num_bytes=shard.num_bytes, sha256=shard.sha256)
+        for shard in version.shards()
+    )
+    refs = tuple(ray.put(shard) for shard in version.shards())
+    return RemoteVersion(policy_version=version.policy_version, facts=facts, refs=refs)
+
+
+def write_download(trainer: TrainerEngine, version: LoadedVersion, folder: Path) -> None:
+    trainer.export(str(folder / "made"))
+    made = {
+        str(file.relative_to(folder / "made")): file.read_bytes()
+        for file in (folder / "made").rglob("*")
+        if file.is_file()
+    }
+    for file in transformer_files(str(folder / "download"), remote(version), made):
+        path = Path(file.path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(file.read())
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=str)
+def test_a_family_is_trained_whole_and_diffusers_loads_the_outcome_with_zero_difference(
+    family: ModelFamily,
+    checkpoint_of: CheckpointOf,
+    tmp_path: Path,
+    process_group: None,
+    ray_address: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("worker.engine.sync.shards.SHARD_BYTES", 2**14)
+    spec, path = full_spec(family), checkpoint_of(family)
+    trainer = TrainerEngine(spec, path, 0, 1)
+    groups = draw_groups(spec, path, trainer.version(0))
+    stats = trainer.accumulate(groups, num_pairs_total=spec.algebra.num_pairs_per_optimizer_step, fresh=True)
+    check_replay_gate(stats, spec.replay_bounds)
+    trainer.commit()
+    version = trainer.version(1)
+    rollout = RolloutEngine.load(spec, path)
+    assert rollout.pull(version).sha256 == version.sha256
+    write_download(trainer, version, tmp_path)
+
+    live = rollout._model.transformer
+    for prefix, expert in experts_of(live).items():
+        folder = tmp_path / "download" / (prefix.removesuffix(".") or "transformer")
+        index = json.loads((folder / "diffusion_pytorch_model.safetensors.index.json").read_text())
+        assert set(index["weight_map"]) == set(expert.state_dict())
+        load: Callable[..., torch.nn.Module] = getattr(diffusers, type(expert).__name__).from_pretrained
+        loaded = load(folder, torch_dtype=torch.bfloat16)
+        for name, tensor in loaded.state_dict().items():
+            found = expert.state_dict()[name]
+            assert found.dtype is tensor.dtype and torch.equal(found, tensor), name
