@@ -36,6 +36,10 @@ class ZImageAdapter(ModelAdapter):
         "feed_forward.w3",
     )
 
+    def __init__(self, pipeline: Any, path: str, device: torch.device, dtype: torch.dtype) -> None:
+        super().__init__(pipeline, path, device, dtype)
+        self.transformer.register_forward_hook(_as_one_tensor)
+
     @property
     def guidance(self) -> GuidanceKind:
         return GuidanceKind.TRUE_CFG
@@ -70,13 +74,13 @@ class ZImageAdapter(ModelAdapter):
         captions = [prompt["embeds"][0]] * num
         if "negative" in prompt:
             captions = [prompt["negative"][0]] * (num // 2) + [prompt["embeds"][0]] * (num // 2)
-        predicted: list[torch.Tensor] = self.transformer(
+        predicted: torch.Tensor = self.transformer(
             list(latents.unsqueeze(2).unbind(0)),
             (TIME_SCALE - sigmas * TIME_SCALE) / TIME_SCALE,
             captions,
             return_dict=False,
         )[0]
-        return -torch.stack(predicted).squeeze(2)
+        return -predicted.squeeze(2)
 
     def _combine(self, towards: torch.Tensor, without: torch.Tensor, guidance_scale: Scale) -> torch.Tensor:
         """The same line as everyone's, in the pipeline's order of rounding."""
@@ -98,3 +102,9 @@ class ZImageAdapter(ModelAdapter):
             "negative_prompt": sampling.negative_prompt,
             "max_sequence_length": MAX_TOKENS,
         }
+
+
+def _as_one_tensor(_: torch.nn.Module, __: Any, output: tuple[list[torch.Tensor], ...]) -> tuple[torch.Tensor, ...]:
+    """A list of samples as one tensor, before DeepSpeed's hooks see it: in ZeRO 3 they gather weights once for each
+    tensor of the list, and ranks with micro-batches of other sizes would wait for each other for ever."""
+    return (torch.stack(output[0]),)

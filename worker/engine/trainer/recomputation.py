@@ -7,7 +7,7 @@ gradient, and never runs where no gradients are wanted: twins generate as fast w
 from typing import Any
 
 import torch
-from torch.utils.checkpoint import checkpoint
+from torch.utils.checkpoint import checkpoint, set_checkpoint_early_stop
 
 from worker.engine.errors import ModelLoadError
 from worker.engine.models.experts import experts_of
@@ -54,13 +54,37 @@ def _again(block: torch.nn.Module, *args: Any) -> Any:
 
 
 def _again_under_hooks(block: torch.nn.Module, *args: Any) -> Any:
-    """Reentrant: the other kind compares what it saved with what it sees again, and in ZeRO 3 a saved weight is gone.
+    """To the end: cut short where nothing more is wanted, a layer that DeepSpeed's hooks saw begin would never end.
+    Unchecked: a saved weight that is gone after the layer is back when the backward pass reaches it.
 
-    A reentrant pass is differentiated only where an argument is, which the first block's are not while the base is
-    frozen: the anchor is one that always is.
+    Not reentrant: that would reduce a block's gradients once for each of its passes, and where several share a backward
+    (true CFG, both samples of a preference, denoising steps in a row) DeepSpeed keeps but the last, or fails.
     """
-    is_trained = any(parameter.requires_grad for parameter in block.parameters())
-    if not is_trained and not any(isinstance(arg, torch.Tensor) and arg.requires_grad for arg in args):
-        return block(*args)
-    anchor = torch.zeros((), requires_grad=True)
-    return checkpoint(lambda _, *inputs: block(*inputs), anchor, *args, use_reentrant=True, preserve_rng_state=False)
+
+    def run(*inputs: Any) -> Any:
+        outputs = block(*inputs)
+        if isinstance(outputs, tuple):
+            return tuple(_entered(output) for output in outputs)
+        return _entered(outputs)
+
+    with set_checkpoint_early_stop(False):
+        return checkpoint(run, *args, use_reentrant=False, preserve_rng_state=False, determinism_check="none")
+
+
+def _entered(output: Any) -> Any:
+    return _Entrance.apply(output) if isinstance(output, torch.Tensor) else output
+
+
+class _Entrance(torch.autograd.Function):
+    """The identity, where the backward pass enters a block: what it saved is asked for first, so that the block runs
+    again before any of its layers is gathered for its own backward. Later, that run would release the layer amid it."""
+
+    @staticmethod
+    def forward(ctx: Any, output: torch.Tensor) -> torch.Tensor:
+        ctx.save_for_backward(output.new_empty(0))
+        return output.view_as(output)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: torch.Tensor) -> torch.Tensor:
+        _ = ctx.saved_tensors
+        return gradients[0]
