@@ -28,6 +28,9 @@ SIZE = {"height": 32, "width": 48}
 """Not square: a square hides what swaps rows and columns."""
 LORA = LoraSpec(rank=4, alpha=16.0)
 
+IN_ONE_PASS = {ModelFamily.SD3, ModelFamily.Z_IMAGE}
+"""Pipelines that make both predictions of true CFG in one forward pass."""
+
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
@@ -44,6 +47,14 @@ def sampling_of(family: ModelFamily, **changes: Any) -> SamplingSpec:
 def noise_for(model: ModelAdapter, sampling: SamplingSpec) -> torch.Tensor:
     shape = model.latent_shape(sampling.height, sampling.width, sampling.num_frames)
     return torch.randn(NUM_SAMPLES, *shape, generator=torch.Generator().manual_seed(5))
+
+
+def pipelines_noise(model: ModelAdapter, sampling: SamplingSpec) -> torch.Tensor:
+    """x_T as the family's pipeline takes it: FLUX.2's packs what it is given."""
+    noise = noise_for(model, sampling)
+    if model.family not in (ModelFamily.FLUX2, ModelFamily.FLUX2_KLEIN):
+        return noise
+    return noise.permute(0, 2, 1).unflatten(2, (4, 6))
 
 
 def drawn_here(model: ModelAdapter, sampling: SamplingSpec) -> Drawn:

@@ -10,6 +10,7 @@ from diffusers import DiffusionPipeline, FlowMatchEulerDiscreteScheduler
 
 from tests.engine.models.conftest import CheckpointOf
 from tests.engine.models.proofs import (
+    IN_ONE_PASS,
     LORA,
     PROMPT,
     SIZE,
@@ -19,6 +20,7 @@ from tests.engine.models.proofs import (
     loaded,
     noise_for,
     one_batch,
+    pipelines_noise,
     run_spec_of,
     sampling_of,
     with_trained_lora,
@@ -34,8 +36,6 @@ from worker.engine.models.registry import encode_prompts, load_model
 from worker.engine.trainer.export import LORA_FILE
 
 FAMILIES = [family for family, traits in FAMILY_TRAITS.items() if not traits.makes_clips]
-IN_ONE_PASS = {ModelFamily.SD3, ModelFamily.Z_IMAGE}
-"""Pipelines that make both predictions of true CFG in one forward pass."""
 
 
 @pytest.fixture(scope="module", params=FAMILIES, ids=str)
@@ -52,14 +52,6 @@ def model(family: ModelFamily, checkpoint_of: CheckpointOf) -> ModelAdapter:
 @pytest.fixture(scope="module")
 def pipeline(family: ModelFamily, checkpoint_of: CheckpointOf) -> Any:
     return DiffusionPipeline.from_pretrained(checkpoint_of(family))
-
-
-def pipelines_noise(model: ModelAdapter, sampling: SamplingSpec) -> torch.Tensor:
-    """x_T as the family's pipeline takes it: FLUX.2's packs what it is given."""
-    noise = noise_for(model, sampling)
-    if model.family not in (ModelFamily.FLUX2, ModelFamily.FLUX2_KLEIN):
-        return noise
-    return noise.permute(0, 2, 1).unflatten(2, (4, 6))
 
 
 def diffusers_draws(pipeline: Any, model: ModelAdapter, sampling: SamplingSpec) -> Drawn:

@@ -11,11 +11,12 @@ from diffusers import DiffusionPipeline, FlowMatchEulerDiscreteScheduler
 
 from tests.engine.models.conftest import CheckpointOf
 from tests.engine.models.proofs import (
+    IN_ONE_PASS,
     NUM_SAMPLES,
     PROMPT,
     drawn_here,
     loaded,
-    noise_for,
+    pipelines_noise,
     sampling_of,
     with_trained_lora,
 )
@@ -23,8 +24,6 @@ from worker.contracts.families import FAMILY_TRAITS
 from worker.contracts.names import GuidanceKind, ModelFamily
 from worker.engine.models.lora import lora_parameters
 
-IN_ONE_PASS = {ModelFamily.SD3, ModelFamily.Z_IMAGE}
-PACKED_BY_THE_PIPELINE = {ModelFamily.FLUX2, ModelFamily.FLUX2_KLEIN}
 WITH_UNIPC = {ModelFamily.WAN, ModelFamily.WAN22}
 
 
@@ -39,8 +38,6 @@ def export(family: ModelFamily, checkpoint: str, folder: Path) -> torch.Tensor:
     scale = 3.0 if traits.guidance is not GuidanceKind.NONE else 1.0
     clip = {"num_frames": 9} if traits.makes_clips else {}
     sampling = sampling_of(family, guidance_scale=scale, batched_cfg=family in IN_ONE_PASS, **clip)
-    noise = noise_for(model, sampling)
-    packed = noise.permute(0, 2, 1).unflatten(2, (4, 6)) if family in PACKED_BY_THE_PIPELINE else noise
     model.save_lora(str(folder), lora_parameters(model.transformer))
     call = {
         "prompt": PROMPT,
@@ -50,7 +47,8 @@ def export(family: ModelFamily, checkpoint: str, folder: Path) -> torch.Tensor:
         "num_videos_per_prompt" if traits.makes_clips else "num_images_per_prompt": NUM_SAMPLES,
         **model.pipeline_arguments(model._pipeline, sampling),
     }
-    task = {"path": path, "call": call, "noise": packed, "num_threads": torch.get_num_threads()}
+    noise = pipelines_noise(model, sampling)
+    task = {"path": path, "call": call, "noise": noise, "num_threads": torch.get_num_threads()}
     torch.save(task, folder / "task.pt")
     return drawn_here(model, sampling).latents
 
