@@ -188,3 +188,31 @@ def test_recomputed_blocks_lower_the_peak_and_change_no_gradient(
         peaks.append(get_accelerator().max_memory_allocated())
     assert norms[1] == pytest.approx(norms[0], rel=1e-3)
     assert peaks[1] < peaks[0]
+
+
+@pytest.mark.parametrize(("config", "dtype"), [("zero0", "fp32"), ("zero2", "bf16"), ("zero3", "bf16")])
+def test_all_weights_are_trained_lent_and_published(
+    tiny_checkpoint: str, make_spec: SpecMaker, process_group: None, config: str, dtype: str
+) -> None:
+    spec = make_spec(
+        tuning="full",
+        base_model={"dtype": dtype},
+        deepspeed={"config": config, "offload_idle_states": True},
+        pipeline={"tag": "greedy"},
+        algorithm={"kl_coefficient": 0.1},
+    )
+    version = perturbed_adapter(spec, tiny_checkpoint, seed=1)
+    groups = draw_groups(spec, tiny_checkpoint, version)
+    trainer = TrainerEngine(spec, tiny_checkpoint, 0, 1)
+    trainer.load_version(version)
+    check_replay_gate(trainer.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=True), spec.replay_bounds)
+    assert trainer.generator is not None
+    held = get_accelerator().memory_allocated()
+    trainer.switch(Role.ROLLOUT)
+    assert trainer.generator.pull(version).sha256 == version.sha256
+    trainer.switch(Role.TRAINER)
+    assert get_accelerator().memory_allocated() <= held
+    assert trainer.commit()["grad_norm"] > 0
+    rollout = RolloutEngine.load(spec, tiny_checkpoint)
+    trained = trainer.version(1)
+    assert rollout.pull(trained).sha256 == trained.sha256 != version.sha256
