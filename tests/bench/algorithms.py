@@ -1,4 +1,4 @@
-"""Every algorithm on the shapes reward, each in a short seeded run of its own: `make bench-algorithms`.
+"""Every algorithm on the shapes reward, each (and one of all weights) in a seeded run: `make bench-algorithms`.
 
 One process, one thread, the shipped base model, no Ray: rollout, scoring and training by the engine's plain classes, in
 the order in which a run goes through them. Before and after are held-out samples: other noise than was trained on,
@@ -22,7 +22,6 @@ from typing import Any
 import numpy as np
 import torch
 
-from worker.contracts.algorithms import ALGORITHM_SPECS
 from worker.contracts.run_spec import RunSpec
 from worker.engine.advantage.mixed import mixed_advantages
 from worker.engine.observe.gates import check_replay_gate
@@ -75,9 +74,14 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "diffusion_nft": {"algorithm": {"num_noise_levels": 3}},
     "diffusion_dpo": {"algorithm": {"num_preferences": 4, "num_noise_levels": 6}},
     "refl": {"algorithm": {"num_late_steps": 2, "kl_coefficient": 0.0}},
+    "all_weights": {
+        "algorithm": {"name": "flow_grpo", "clip_range": 3e-3},
+        "tuning": "full",
+        "optimizer": {"learning_rate": 3e-4},
+    },
     "reward_flow": {"algorithm": {"num_gradient_steps": 2, "reward_scale": 1.0, "kl_coefficient": 0.0}},
 }
-"""What differs from `COMMON`; a name that is missing here has no run."""
+"""What differs from `COMMON`, by algorithm; `all_weights` is Flow-GRPO without LoRA."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,7 +202,7 @@ def run_one(name: str) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", nargs="+", choices=sorted(ALGORITHM_SPECS), default=list(SETTINGS))
+    parser.add_argument("--only", nargs="+", choices=sorted(SETTINGS), default=list(SETTINGS))
     parser.add_argument("--out", type=Path, default=FILE)
     parser.add_argument("--one", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
