@@ -20,7 +20,7 @@ def spec(path: str = "Qwen/Qwen-Image", **sections: Any) -> RunSpec:
         "lanes": {"num_rollout": 4, "num_trainer": 4},
     }
     for name, section in sections.items():
-        base[name] = {**base.get(name, {}), **section}
+        base[name] = {**base.get(name, {}), **section} if isinstance(section, dict) else section
     return RunSpec.model_validate(base)
 
 
@@ -51,3 +51,19 @@ def test_nothing_is_said_of_models_or_pools_that_nobody_described() -> None:
     crowded: dict[str, Any] = {"batch": {"micro_batch_size": 16}}
     assert memory_warnings(spec("somebody/unheard-of", **crowded), [L40S]) == []
     assert memory_warnings(spec(**crowded), []) == []
+
+
+FULL: dict[str, Any] = {"tuning": "full", "deepspeed": {"config": "zero2"}}
+
+
+def test_all_weights_that_do_not_fit_are_told_with_what_the_hosts_would_hold() -> None:
+    (warning,) = memory_warnings(spec(**FULL), [H100])
+    # Of 20.4 billion weights: 40.8 GB, a fourth of 12 bytes each, gradients.
+    assert "and h100 has 85.5 (optimizer 61.2, weights 40.8, gradients 21.2)" in warning
+    assert "`deepspeed.config: zero3_cpuoffload`" in warning or "`deepspeed.config: zero3`" in warning
+    assert memory_warnings(spec(**FULL, lanes={"num_rollout": 4, "num_trainer": 16}), [H100]) == []
+
+
+def test_all_weights_that_fit_nowhere_are_told_of_lora() -> None:
+    huge = spec(**FULL, sampling={"height": 4096, "width": 4096})
+    assert any(warning.endswith("or train a LoRA (`tuning: lora`).") for warning in memory_warnings(huge, [L40S]))

@@ -10,7 +10,7 @@ less than the truth, as long as the true fixed share lies within the profile's r
 size is never predicted faster than it is, and one that stays is predicted as it was seen.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from worker.pipeline.costs import CautiousCost, Cost, CostKind, MeasuredTable
@@ -20,6 +20,16 @@ from worker.pipeline.workload import Workload
 
 _ANY_SHARE = (0.0, 1.0)
 """Of work that nobody has described: smaller calls may cost as much as the one seen, larger ones all that much more."""
+
+
+_SHARED = {
+    CostKind.COMMIT: "shared_commit",
+    CostKind.SNAPSHOT: "shared_snapshot",
+    CostKind.PUBLISH: "shared_publish",
+    CostKind.LEND: "shared_turn",
+    CostKind.RECLAIM: "shared_turn",
+}
+"""What `LaneCosts` calls the shared part of work that it calls by the kind's own name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,37 +64,28 @@ def learnt_costs(
     pools = [pool_costs(work, devices, num_reward=num_reward, fixed_share=edge) for edge in edges]
     expected = pools[0]
     known = {kind: _known([table for table in history if _has(table, kind)], kind) for kind in CostKind}
-
-    def fixed(kind: CostKind, expectation: float) -> float:
-        seen = known[kind]
-        return expectation if seen is None else seen.seconds
-
-    def shared(expectation: float, *kinds: CostKind) -> float:
-        """What was seen holds all of it."""
-        return 0.0 if any(known[kind] for kind in kinds) else expectation
-
     generating = [[lane.generate for lane in pool.lanes] for pool in pools]
     generate = _sized(known[CostKind.GENERATE], *generating, is_described=is_described)
     accumulate = _training(known[CostKind.ACCUMULATE], [lane.accumulate for lane in expected.lanes])
     (score,) = _sized(known[CostKind.SCORE], *([pool.score] for pool in pools), is_described=is_described)
     lanes = tuple(
-        LaneCosts(
-            generate=generate[place],
-            accumulate=accumulate[place],
-            commit=fixed(CostKind.COMMIT, lane.commit),
-            shared_commit=shared(lane.shared_commit, CostKind.COMMIT),
-            snapshot=fixed(CostKind.SNAPSHOT, lane.snapshot),
-            shared_snapshot=shared(lane.shared_snapshot, CostKind.SNAPSHOT),
-            publish=fixed(CostKind.PUBLISH, lane.publish),
-            shared_publish=shared(lane.shared_publish, CostKind.PUBLISH),
-            pull=fixed(CostKind.PULL, lane.pull),
-            lend=fixed(CostKind.LEND, lane.lend),
-            reclaim=fixed(CostKind.RECLAIM, lane.reclaim),
-            shared_turn=shared(lane.shared_turn, CostKind.LEND, CostKind.RECLAIM),
-        )
+        replace(_with_fixed(known, lane), generate=generate[place], accumulate=accumulate[place])
         for place, lane in enumerate(expected.lanes)
     )
     return replace(expected, lanes=lanes, score=score)
+
+
+def _with_fixed(known: Mapping[CostKind, _Known | None], lane: LaneCosts) -> LaneCosts:
+    """Work that has no units, as it was seen: by the number of ranks that the run had, so nothing of it is shared."""
+    changes: dict[str, float] = {}
+    pulled = known[CostKind.PULL]
+    if pulled is not None:
+        changes["pull"] = pulled.seconds
+    for kind, shared in _SHARED.items():
+        seen = known[kind]
+        if seen is not None:
+            changes |= {kind.value: seen.seconds, shared: 0.0}
+    return replace(lane, **changes)  # type: ignore[arg-type]
 
 
 def observed_sizes(history: Sequence[MeasuredTable]) -> tuple[int, ...]:

@@ -6,10 +6,10 @@ Pure, and only as good as the model's profile: a base model without one gets no 
 from collections.abc import Iterator, Mapping, Sequence
 
 from worker.contracts.deepspeed import ZeroConfig
-from worker.contracts.names import Placement
+from worker.contracts.names import Placement, Tuning
 from worker.contracts.run_spec import RunSpec
 from worker.pipeline.hardware import GB, Accelerator
-from worker.pipeline.memory import Duty, LaneMemory, lane_memory
+from worker.pipeline.memory import Duty, LaneMemory, host_bytes, lane_memory
 from worker.pipeline.profiles import is_described
 from worker.pipeline.workload import Workload
 
@@ -72,5 +72,11 @@ def _remedy(spec: RunSpec, duty: Duty, device: Accelerator) -> str:
                 for field, value in changes.items()
                 if getattr(getattr(spec, name), field) != value
             )
-            return f"It would fit with {told}."
-    return "Give it more trainer lanes, smaller pictures or devices with more memory."
+            return f"It would fit with {told}{_of_hosts(tried)}."
+    others = ", or train a LoRA (`tuning: lora`)" if spec.tuning is Tuning.FULL else ""
+    return f"Give it more trainer lanes, smaller pictures or devices with more memory{others}."
+
+
+def _of_hosts(spec: RunSpec) -> str:
+    held = host_bytes(Workload.of(spec), num_ranks=spec.granted_lanes.num_trainer) / GB
+    return f", and {held:.0f} GB of host memory for each trainer lane" if held >= 1 else ""

@@ -43,7 +43,7 @@ class Rehearsal:
     of the batch ahead shrank, which cannot go on: then what is missing is added, by the work in it. Reward lanes do
     nothing else, so what they miss counts only where there are too few of them."""
     shares: Mapping[SpanClass, float]
-    """Of the time of generating and training lanes, over the batches measured."""
+    """Of the time of generating and training lanes, over the batches measured; empty where nobody asked."""
     mean_staleness: float
     """Batches by which a trained sample is behind, on average."""
 
@@ -55,19 +55,17 @@ def rehearse(
     *,
     advantage_std: Literal["group", "batch"],
     num_batches: int = 1,
+    tells_shares: bool = True,
 ) -> Rehearsal:
     """Simulate as many batches as are to be measured, and those around them.
 
-    Staleness 0 repeats itself batch by batch, so one is enough; running ahead takes some to settle.
+    Staleness 0 repeats itself batch by batch, so one is enough; running ahead takes some to settle. Without
+    `tells_shares` nothing is found out about idling.
     """
-    work = (
-        work
-        if work.algebra.fragment_size == candidate.fragment_size
-        else (work.with_fragment_size(candidate.fragment_size))
-    )
+    if work.algebra.fragment_size != candidate.fragment_size:
+        work = work.with_fragment_size(candidate.fragment_size)
     first = _FIRST_MEASURED + candidate.pipeline.max_staleness
     last = first + num_batches
-    table = costs.table(candidate.trainers)
     scheduler = Scheduler(
         work.algebra,
         candidate.pipeline,
@@ -75,18 +73,10 @@ def rehearse(
         first_batch=0,
         num_batches=last + candidate.pipeline.max_staleness,
         policy_version=0,
-        prior=table,
+        prior=costs.table(candidate.trainers),
         lends_together=work.zero_stage == 3,
     )
-    published: list[float] = []
-    spans: list[Span] = []
-
-    def observe(event: Event, at: float) -> None:
-        if isinstance(event, Published):
-            published.append(at)
-
-    lanes = _lanes(candidate, costs)
-    Simulator(scheduler, work.algebra, lanes, table, spans.append, tsp=candidate.pipeline.tsp, observe=observe).run()
+    published, spans = _played(scheduler, work, costs, candidate, names_idling=tells_shares)
     start, end = published[first - 1], published[last - 1]
     algebra = work.algebra
     generated = min(num_batches, _num_generated(spans, start, end) / algebra.num_trajectories)
@@ -94,9 +84,33 @@ def rehearse(
     share = generation_share(algebra, costs)
     return Rehearsal(
         batch_seconds=max((end - start) / (share * generated + (1 - share) * trained), scoring_seconds(algebra, costs)),
-        shares=_shares(spans, start, end),
+        shares=_shares(spans, start, end) if tells_shares else {},
         mean_staleness=_mean_staleness(spans, range(first, last)),
     )
+
+
+def _played(
+    scheduler: Scheduler, work: Workload, costs: PoolCosts, candidate: Candidate, *, names_idling: bool
+) -> tuple[list[float], list[Span]]:
+    """When each batch was published, and what all lanes did."""
+    published: list[float] = []
+    spans: list[Span] = []
+
+    def observe(event: Event, at: float) -> None:
+        if isinstance(event, Published):
+            published.append(at)
+
+    Simulator(
+        scheduler,
+        work.algebra,
+        _lanes(candidate, costs),
+        costs.table(candidate.trainers),
+        spans.append,
+        tsp=candidate.pipeline.tsp,
+        observe=observe,
+        names_idling=names_idling,
+    ).run()
+    return published, spans
 
 
 def _lanes(candidate: Candidate, costs: PoolCosts) -> list[SimulatedLane]:

@@ -101,6 +101,7 @@ class Simulator:
         vary: Callable[[float], float] = lambda seconds: seconds,
         observe: Callable[[Event, float], None] = lambda event, at: None,
         incidents: Iterable[Incident] = (),
+        names_idling: bool = True,
     ) -> None:
         """
         Args:
@@ -108,6 +109,7 @@ class Simulator:
             vary: turns an expected duration into the one that happens.
             observe: called with each event and its virtual time.
             incidents: lanes that come and go while the run lasts.
+            names_idling: find out why lanes idle, which takes a quarter of the simulation's own time.
 
         Raises:
             ValueError: where a role has no lane or work no cost, so that the run would never end; for a trainer lane
@@ -120,6 +122,7 @@ class Simulator:
         self._tsp = tsp
         self._vary = vary
         self._observe = observe
+        self._names_idling = names_idling
         self._recorder = SpanRecorder(emit, scheduler.idle_cause, scheduler.idle_state)
         self._agenda: list[tuple[float, int, _Appointment | Incident]] = []
         self._num_entries = 0
@@ -159,7 +162,8 @@ class Simulator:
                     self._keep(appointment, now)
         for action in self._scheduler.next_actions(now):
             self._begin(action, now)
-        self._recorder.settle(now)
+        if self._names_idling:
+            self._recorder.settle(now)
         return now
 
     def _keep(self, appointment: _Appointment, now: float) -> None:

@@ -36,6 +36,8 @@ _NUM_BATCHES_AHEAD = 4
 _NUM_BATCHES_AT_LENGTH = 12
 _NUM_FINALISTS = 6
 """Rehearsed at length: in a few batches luck decides between splits that are close."""
+_SAME = 1e-6
+"""Relative: what rounding may make of two equal times, and more."""
 _NEAR = 0.03
 """Relative: limits closer than this to the best do not tell splits apart."""
 
@@ -117,12 +119,16 @@ class Explorer:
             if _rehearsing_costs_much(other):
                 fastest = (place for place, _ in self._fastest(settings) if place in limits)
                 for place in islice(fastest, 1):
-                    self._rehearse(place, other)
+                    self._rehearse_at_length(place, other)
             else:
                 for of_size in _starts(limits):
                     self._climb(of_size, other, limits)
-        for finalist in self._fastest(settings)[:_NUM_FINALISTS]:
-            self._rehearse_at_length(*finalist)
+        limits, least = self._limits(mode, lends=mode.always_lends), math.inf
+        for place, other in self._fastest(settings)[:_NUM_FINALISTS]:
+            # Where not even its limit comes near what was found, its own seconds need not be known closer.
+            if limits[place] <= (1 + _SAME) * least:
+                self._rehearse_at_length(place, other)
+                least = min(least, self._seconds(place, other))
         best = next(entry for entry in self._fastest(settings) if entry in self._at_length)
         rehearsal = self._rehearsed[best]
         return Finding(candidate=self._candidate(*best), batch_seconds=rehearsal.batch_seconds, rehearsal=rehearsal)
@@ -230,7 +236,11 @@ class Explorer:
         return self._rehearsed[place, settings]
 
     def _rehearse_at_length(self, place: _Place, settings: PipelineSpec) -> None:
-        if settings.max_staleness:
+        if (place, settings) in self._at_length:
+            return
+        if not settings.max_staleness:
+            self._rehearse(place, settings)
+        else:
             self._rehearsed[place, settings] = self._played(place, settings, _NUM_BATCHES_AT_LENGTH)
         self._at_length.add((place, settings))
 
@@ -241,6 +251,7 @@ class Explorer:
             self._candidate(place, settings),
             advantage_std=self._advantage_std,
             num_batches=num_batches,
+            tells_shares=False,
         )
 
     def _candidate(self, place: _Place, settings: PipelineSpec) -> Candidate:
