@@ -64,7 +64,7 @@ bench-scheduler: ready-dev ## what a decision costs the scheduler with 32 to 4,0
 bench-search: ready-dev ## what lending by search gains and loses, over a grid of cost profiles (some 10 minutes)
 	@exec $(PYTHON) -m tests.bench.search_grid
 
-bench-algorithms: ready-dev ## a short seeded run of every algorithm on the shapes reward, one thread (some 10 minutes)
+bench-algorithms: ready-dev ## a short seeded run of every algorithm on the shapes reward, one thread (some 6 minutes)
 	@exec $(PYTHON) -m tests.bench.algorithms
 
 lock: ready-dev ## rewrite the requirement locks
