@@ -6,7 +6,9 @@ test ─ run_ranks(module, task) ─► python -m module RANK WORLD PORT FOLDER 
 ```
 """
 
+import faulthandler
 import gc
+import signal
 import subprocess
 import sys
 import time
@@ -41,6 +43,11 @@ def run_ranks(module: str, task: Any, folder: Path, *, world_size: int = 2) -> l
             started.append(subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=subprocess.STDOUT))
             stack.callback(started[-1].kill)
         codes = _wait(started)
+        for process in started:
+            # One that still runs says where it stands.
+            process.send_signal(signal.SIGABRT)
+        for process in started:
+            process.wait()
     if codes != [0] * world_size:
         printed = [(folder / f"rank-{rank}.log").read_text() for rank in range(world_size)]
         pytest.fail(f"the ranks ended with {codes}:\n" + "\n".join(printed))
@@ -59,6 +66,7 @@ def _wait(started: list[subprocess.Popen[bytes]]) -> list[int | None]:
 
 def serve(run: Run) -> None:
     """The program of one rank."""
+    faulthandler.enable()
     rank, world_size, port, folder = int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), Path(sys.argv[4])
     torch.set_num_threads(1)
     # DeepSpeed collects garbage at every start in ZeRO 3, and the modules just imported are none.

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.engine.algorithms.learning import Learning
+from tests.engine.learning import Learning
 from worker.contracts.run_spec import RunSpec
 
 LearningMaker = Callable[..., Learning]

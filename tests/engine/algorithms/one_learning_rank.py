@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from tests.engine.algorithms.learning import Learning
+from tests.engine.learning import Learning
 from tests.engine.ranks import serve
 from tests.engine.trainer.gradients_seen import GradientRecorder
 from tests.engine.trainer.one_rank_of_many import ZERO_3

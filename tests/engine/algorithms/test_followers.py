@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from tests.engine.algorithms.conftest import LearningMaker
-from tests.engine.algorithms.learning import Learning
+from tests.engine.learning import Learning
 from worker.engine.rollout.engine import RolloutEngine
 from worker.engine.sync.publishing import publish
 from worker.engine.sync.shards import LoadedVersion

@@ -9,6 +9,8 @@ import pytest
 import torch
 
 from tests.engine.algorithms.conftest import LearningMaker
+from tests.engine.trainer.one_rank_of_many import ZERO_3
+from worker.contracts.deepspeed import DeepSpeedSpec
 from worker.engine.errors import MinibatchError
 from worker.engine.models.lora import lora_disabled
 from worker.engine.observe.gates import check_replay_gate
@@ -180,3 +182,22 @@ def test_older_policy_and_average_are_the_same_in_every_zero_stage(
     for version, other in ((wanted, found), (wanted.evaluated, found.evaluated)):
         for name, tensor in version.tensors.items():
             torch.testing.assert_close(other.tensors[name], tensor, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "algorithm",
+    [DPO, {"name": "reward_flow", "num_gradient_steps": 2, "kl_coefficient": 0.3}],
+    ids=lambda algorithm: algorithm["name"],
+)
+def test_blocks_recomputed_in_zero_3_keep_the_gradient_of_every_pass_of_a_backward(
+    make_learning: LearningMaker, algorithm: dict[str, Any]
+) -> None:
+    every = {"rewards": [{"name": "shape_match"}], "optimizer": {"max_grad_norm": 1e9}}
+    plain = make_learning(algorithm=algorithm, **every)
+    section = DeepSpeedSpec.model_validate(ZERO_3 | {"gradient_checkpointing": 1})
+    norms = []
+    for learning in (plain, replace(plain, spec=plain.spec.model_copy(update={"deepspeed": section}))):
+        trainer = learning.trainer()
+        learning.accumulate(trainer)
+        norms.append(trainer.commit()["grad_norm"])
+    assert norms[1] == pytest.approx(norms[0], rel=1e-5)

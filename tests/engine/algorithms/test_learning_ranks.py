@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from tests.engine.algorithms.conftest import LearningMaker
-from tests.engine.algorithms.learning import Learning
 from tests.engine.algorithms.one_learning_rank import Case, step
+from tests.engine.learning import Learning
 from tests.engine.ranks import run_ranks
 from tests.engine.trainer.gradients_seen import GradientRecorder, relative_distance, whole_gradient
 

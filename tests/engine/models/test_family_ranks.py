@@ -1,0 +1,99 @@
+"""Every model family on two ranks over gloo: the step that one rank takes, in ZeRO 0, 2 and 3.
+
+Each has something of its own that a reduction could stumble over: LoRA tensors of Qwen-Image's and SD3's last blocks
+never get a gradient, Wan2.2's ranks may hold rows of one expert each, and prompts are of different lengths.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+
+from tests.engine.learning import Learning
+from tests.engine.models.conftest import CheckpointOf
+from tests.engine.models.one_family_rank import Case
+from tests.engine.models.proofs import run_spec_of
+from tests.engine.ranks import run_ranks
+from tests.engine.trainer.gradients_seen import GradientRecorder, relative_distance, whole_gradient
+from worker.contracts.families import FAMILY_TRAITS
+from worker.contracts.names import ModelFamily
+
+FAST: set[Case] = {(ModelFamily.QWEN_IMAGE, 2, 0), (ModelFamily.QWEN_IMAGE, 3, 0)}
+CASES: list[Case] = [(family, stage, 0) for family in FAMILY_TRAITS for stage in (0, 2, 3)]
+CASES += [(ModelFamily.WAN22, 1, 0), (ModelFamily.QWEN_IMAGE, 2, 1), (ModelFamily.QWEN_IMAGE, 3, 1)]
+EACH_CASE = pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(case, marks=() if case in FAST else pytest.mark.slow, id="-".join(str(part) for part in case))
+        for case in CASES
+    ],
+)
+
+
+@pytest.fixture(scope="module")
+def learning_of(process_group: None, checkpoint_of: CheckpointOf) -> Callable[[ModelFamily], Learning]:
+    drawn: dict[ModelFamily, Learning] = {}
+
+    def learning(family: ModelFamily) -> Learning:
+        if family not in drawn:
+            # A denoising step in each of a group's three micro-batches: two for rank 0, one and one of padding for
+            # rank 1. The third is of Wan2.2's low-noise expert, which rank 0 has no row for.
+            spec = run_spec_of(
+                family,
+                sampling={"num_frames": 9 if FAMILY_TRAITS[family].makes_clips else 1, "guidance_scale": 2.0},
+                batch={"group_size": 3, "micro_batch_size": 3},
+                optimizer={"max_grad_norm": 1e9, "learning_rate": 1e-3},
+                algorithm={"kl_coefficient": 0.1},
+            )
+            drawn[family] = Learning.drawn(spec, checkpoint_of(family))
+        return drawn[family]
+
+    return learning
+
+
+@pytest.fixture(scope="module")
+def ranks_of(
+    learning_of: Callable[[ModelFamily], Learning], tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[Case], list[dict[str, Any]]]:
+    """Cases that are tested always are run together; the others by family."""
+    seen: dict[Case, list[dict[str, Any]]] = {}
+
+    def ranks(case: Case) -> list[dict[str, Any]]:
+        if case not in seen:
+            cases = FAST if case in FAST else {other for other in CASES if other[0] is case[0]} - FAST
+            task = {each: learning_of(each[0]) for each in sorted(cases)}
+            found = run_ranks("tests.engine.models.one_family_rank", task, tmp_path_factory.mktemp("ranks"))
+            seen.update({each: [rank[each] for rank in found] for each in cases})
+        return seen[case]
+
+    return ranks
+
+
+@EACH_CASE
+def test_two_ranks_take_the_steps_that_one_takes(
+    ranks_of: Callable[[Case], list[dict[str, Any]]], learning_of: Callable[[ModelFamily], Learning], case: Case
+) -> None:
+    learning = learning_of(case[0])
+    gradient, norm, published = alone(learning)
+    numels = [tensor.numel() for tensor in learning.adapter.tensors.values()]
+    ranks = ranks_of(case)
+    for whole in whole_gradient([rank["gradient"] for rank in ranks], case[1], numels):
+        assert relative_distance(whole, gradient) < 1e-4
+    for rank in ranks:
+        assert rank["norm"] == pytest.approx(norm, rel=1e-4)
+        for name, tensor in rank["published"].items():
+            assert relative_distance(tensor, published[name]) < 1e-4, name
+            assert torch.equal(tensor, ranks[0]["published"][name]), name
+
+
+def alone(learning: Learning) -> tuple[torch.Tensor, float, dict[str, torch.Tensor]]:
+    """Gradient and norm of the first step of one rank in ZeRO 0, and what it publishes after the second."""
+    trainer = learning.trainer()
+    recorder = GradientRecorder(trainer)
+    learning.accumulate(trainer)
+    norm = trainer.commit()["grad_norm"]
+    gradient = recorder.last
+    learning.accumulate(trainer, fresh=False)
+    trainer.commit()
+    return gradient, norm, trainer.version(2).tensors
