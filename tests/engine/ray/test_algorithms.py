@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from safetensors.torch import load
 
-from tests.engine.driving import Driven
+from tests.engine.driving import LANE_RESOURCES, Driven, grants
 from worker.contracts.run_spec import RunSpec
 
 pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.timeout(600)]
@@ -28,8 +28,36 @@ def spec_of(make_spec: Callable[..., RunSpec], algorithm: dict[str, Any], **sect
         ),
         ({"name": "diffusion_dpo", "num_noise_levels": 2}, {"batch": {"fragment_size": 2}}),
         ({"name": "reward_flow", "num_gradient_steps": 2}, {"pipeline": {"placement": "colocated"}}),
+        (
+            {"name": "diffusion_nft", "num_noise_levels": 3},
+            {
+                "ema": {"decay": 0.5, "every_num_optimizer_steps": 1},
+                "pipeline": {"max_staleness": 1},
+                "lanes": {"num_rollout": 1, "num_trainer": 2},
+                "deepspeed": {"zero_stage": 2},
+            },
+        ),
+        (
+            {"name": "diffusion_dpo", "num_noise_levels": 3},
+            {"lanes": {"num_rollout": 1, "num_trainer": 2}, "deepspeed": {"zero_stage": 1}},
+        ),
+        (
+            {"name": "reward_flow", "num_gradient_steps": 2, "kl_coefficient": 0.1},
+            {
+                "pipeline": {"placement": "colocated"},
+                "lanes": {"num_rollout": 0, "num_trainer": 2},
+                "deepspeed": {"zero_stage": 3},
+            },
+        ),
     ],
-    ids=["diffusion_nft", "diffusion_dpo", "reward_flow"],
+    ids=[
+        "diffusion_nft",
+        "diffusion_dpo",
+        "reward_flow",
+        "diffusion_nft-two-ranks",
+        "diffusion_dpo-two-ranks",
+        "reward_flow-two-ranks",
+    ],
 )
 def test_a_whole_run_completes_without_a_gate(
     drive: Callable[..., Driven],
@@ -37,7 +65,9 @@ def test_a_whole_run_completes_without_a_gate(
     algorithm: dict[str, Any],
     sections: dict[str, Any],
 ) -> None:
-    driven = drive(spec_of(make_spec, algorithm, **sections))
+    spec = spec_of(make_spec, algorithm, **sections)
+    lanes = [grant.model_copy(update={"resource": LANE_RESOURCES[grant.lane]}) for grant in grants(spec)]
+    driven = drive(spec, lanes=lanes)
     assert driven.finish() == 0
     ingest = driven.ingest
     assert driven.states() == ["running", "completed"]
