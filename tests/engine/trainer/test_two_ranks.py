@@ -15,7 +15,7 @@ from tests.engine.trainer.test_lending import fragment_of
 from worker.contracts.run_spec import RunSpec
 from worker.engine.rollout.engine import RolloutEngine
 from worker.engine.trainer.engine import TrainerEngine
-from worker.engine.types import GroupBatch, PublishedAdapter
+from worker.engine.types import GroupBatch, PublishedShard
 from worker.pipeline.trainer_state import trainer_state
 
 WORLD_SIZE = 2
@@ -31,12 +31,12 @@ SECTIONS: dict[str, Any] = {
 
 
 @pytest.fixture(scope="module")
-def current(make_spec: Callable[..., RunSpec], tiny_checkpoint: str) -> PublishedAdapter:
+def current(make_spec: Callable[..., RunSpec], tiny_checkpoint: str) -> PublishedShard:
     return perturbed_adapter(make_spec(**SECTIONS), tiny_checkpoint, seed=2)
 
 
 @pytest.fixture(scope="module")
-def uneven(make_spec: Callable[..., RunSpec], tiny_checkpoint: str, behaviour: PublishedAdapter) -> list[GroupBatch]:
+def uneven(make_spec: Callable[..., RunSpec], tiny_checkpoint: str, behaviour: PublishedShard) -> list[GroupBatch]:
     return draw_groups(make_spec(**SECTIONS), tiny_checkpoint, behaviour)
 
 
@@ -44,7 +44,7 @@ def uneven(make_spec: Callable[..., RunSpec], tiny_checkpoint: str, behaviour: P
 def ranks(
     make_spec: Callable[..., RunSpec],
     tiny_checkpoint: str,
-    current: PublishedAdapter,
+    current: PublishedShard,
     uneven: list[GroupBatch],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> list[dict[Case, dict[str, Any]]]:
@@ -64,13 +64,13 @@ def ranks(
 def alone(
     make_spec: Callable[..., RunSpec],
     tiny_checkpoint: str,
-    current: PublishedAdapter,
+    current: PublishedShard,
     uneven: list[GroupBatch],
     process_group: None,
 ) -> tuple[torch.Tensor, float]:
     """Gradient and norm of the same step on one rank."""
     trainer = TrainerEngine(make_spec(**SECTIONS), tiny_checkpoint, 0, 1)
-    trainer.load_adapter(current)
+    trainer.load_version(current)
     recorder = GradientRecorder(trainer)
     trainer.accumulate(uneven, num_pairs_total=NUM_PAIRS, fresh=False)
     norm = trainer.commit()["grad_norm"]
@@ -81,7 +81,7 @@ def alone(
 def test_gradients_equal_those_of_one_rank(
     ranks: list[dict[Case, dict[str, Any]]],
     alone: tuple[torch.Tensor, float],
-    current: PublishedAdapter,
+    current: PublishedShard,
     case: Case,
 ) -> None:
     expected, norm = alone
@@ -120,7 +120,7 @@ def test_each_rank_writes_its_part_of_a_checkpoint(ranks: list[dict[Case, dict[s
 
 @EACH_CASE
 def test_state_is_what_the_memory_plan_says(
-    ranks: list[dict[Case, dict[str, Any]]], tiny_checkpoint: str, current: PublishedAdapter, case: Case
+    ranks: list[dict[Case, dict[str, Any]]], tiny_checkpoint: str, current: PublishedShard, case: Case
 ) -> None:
     num_trained = sum(tensor.numel() for tensor in current.tensors.values())
     transformer = FluxTransformer2DModel.from_pretrained(tiny_checkpoint, subfolder="transformer")
@@ -141,7 +141,7 @@ def test_ranks_that_are_lent_together_draw_the_rollout_lanes_bits(
     ranks: list[dict[Case, dict[str, Any]]],
     make_spec: Callable[..., RunSpec],
     tiny_checkpoint: str,
-    current: PublishedAdapter,
+    current: PublishedShard,
     case: Case,
 ) -> None:
     """In ZeRO 3 each holds half of the base, and all of it only meanwhile."""
