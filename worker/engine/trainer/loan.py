@@ -1,8 +1,9 @@
 """A trainer rank's turn from training to generation and back.
 
 ```text
-to generation ─► idle state to the host ─► twin filled ─► to the host: trained weights, if they are all weights;
-                                                          in ZeRO 3 the rank's part of the base
+to generation ─► to the host: idle state; trained weights, if they are all weights
+              ─► twin filled
+              ─► to the host, in ZeRO 3: the rank's part of the base
 to training   ─► twin emptied ─► everything back in place, bit for bit
 ```
 
@@ -47,9 +48,11 @@ class Loan:
         if to is self._serves:
             return
         if to is Role.ROLLOUT:
-            self._offload()
+            # The twin takes trained weights from what was published, and the base from what the ranks hold.
+            self._offload(with_trained=self._with_trained)
             self._policy.lend(to_generation=True)
-            self._offload(with_base=self._with_base, with_trained=self._with_trained)
+            if self._with_base:
+                self._offload(with_base=True)
         else:
             self._policy.lend(to_generation=False)
             self._reload()
