@@ -140,8 +140,10 @@ def test_a_lane_that_generates_what_it_trains_has_a_whole_copy_of_it() -> None:
     assert lane_memory(full(), H100, Duty.ROLLOUT).weights == 2 * ALL
     both = [lane_memory(full(zero_stage=stage), H100, Duty.BOTH, num_ranks=8).weights for stage in (1, 2, 3)]
     assert both == pytest.approx([4 * ALL, 4 * ALL, 2 * ALL * (1 + 1 / 8)])
+    # Its own weights leave before the copy is made: there are never two.
     idle = lane_memory(full(idle_on_host=True, zero_stage=2), H100, Duty.BOTH, num_ranks=32)
-    assert (idle.weights, idle.optimizer, idle.gradients) == (4 * ALL, 0, 0)
+    assert idle.weights == 2 * ALL
+    assert idle.total < lane_memory(full(zero_stage=2), H100, Duty.BOTH, num_ranks=32).total
 
 
 def test_each_policy_beside_the_trained_one_is_a_copy_that_zero_3_cuts() -> None:

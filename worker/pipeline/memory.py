@@ -116,13 +116,14 @@ def _in_publishing(work: Workload, device: Accelerator, num_ranks: int, *, gener
 
 
 def _in_turning(work: Workload, device: Accelerator, num_ranks: int) -> LaneMemory:
-    """What the lane generates with is made before its own weights leave; the rest has left by then."""
+    """What the lane generates with is made: of a base that is cut before the lane's own part may leave, of trained
+    weights after."""
     between = _between_steps(work, device, num_ranks, generates=True)
     is_made = work.is_full or work.zero_stage == 3
     stays = 0.0 if work.saving.idle_on_host else 1.0
     return replace(
         between,
-        weights=between.weights + (work.weights_bytes if is_made else 0.0),
+        weights=between.weights * (stays if work.is_full else 1.0) + (work.weights_bytes if is_made else 0.0),
         copies=between.copies + _snapshot_beside(work, num_ranks),
         gradients=between.gradients * stays,
         optimizer=between.optimizer * stays,
