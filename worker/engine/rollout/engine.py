@@ -48,13 +48,16 @@ class _Bound(Enum):
 class RolloutEngine:
     """Useless until the first `pull`."""
 
-    def __init__(self, spec: RunSpec, model: ModelAdapter) -> None:
-        """`model` holds what the spec trains, which nobody else may write to."""
+    def __init__(self, spec: RunSpec, model: ModelAdapter, *, loses_weights: bool = False) -> None:
+        """`model` holds what the spec trains, which nobody else may write to but who tells `weights_lost`."""
         self._spec = spec
         self._model = model
+        self._version: int | None = None
         self._pulled: PublishedVersion | None = None
+        """Kept where it may have to be bound again; otherwise its memory is not this lane's to hold."""
         self._bound = _Bound.NOTHING
         self._has_evaluated = spec.evaluates_apart
+        self._binds_again = loses_weights or spec.evaluates_apart
         sampling = spec.sampling
         self._eval_sigmas = self._sigmas(sampling.num_eval_denoising_steps)
         self._kernel = SdeKernel.of(sampling, self._sigmas(sampling.num_denoising_steps))
@@ -84,16 +87,17 @@ class RolloutEngine:
     @property
     def policy_version(self) -> int | None:
         """The version pulled; `None` before the first `pull`."""
-        return None if self._pulled is None else self._pulled.policy_version
+        return self._version
 
     def pull(self, version: PublishedVersion) -> PullReceipt:
         """Bind a published version and read it back from the live modules. Raises `SyncError`.
 
         After a failed pull no version counts as bound: the weights may be half of each.
         """
-        self._pulled, self._bound = None, _Bound.NOTHING
+        self._version, self._pulled, self._bound = None, None, _Bound.NOTHING
         receipt = bind(self._model.trained, version)
-        self._pulled, self._bound = version, _Bound.DRAWING
+        self._version, self._bound = version.policy_version, _Bound.DRAWING
+        self._pulled = version if self._binds_again else None
         return receipt
 
     def weights_lost(self) -> None:
@@ -133,10 +137,10 @@ class RolloutEngine:
 
     def _hold_for(self, purpose: Purpose) -> None:
         """Bind what `purpose` is drawn with, if the live modules hold something else."""
-        assert self._pulled is not None, "a version was pulled"
         is_evaluated = self._has_evaluated and purpose is not Purpose.TRAIN
         wanted = _Bound.EVALUATED if is_evaluated else _Bound.DRAWING
         if wanted is not self._bound:
+            assert self._pulled is not None, "kept wherever something else may be bound"
             self._bound = _Bound.NOTHING
             bind(self._model.trained, self._pulled, evaluated=is_evaluated)
             self._bound = wanted

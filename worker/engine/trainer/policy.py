@@ -56,8 +56,10 @@ class TrainedPolicy:
         """Names in each shard of a published version."""
         # Copies are made before DeepSpeed hooks into anything.
         self._twin = GeneratingTwin(self.model, spec.tuning) if generates else None
-        self.generator = None if self._twin is None else RolloutEngine(spec, self._twin.model)
+        self.generator: RolloutEngine | None = None
         """`None` where the run never lends."""
+        if self._twin is not None:
+            self.generator = RolloutEngine(spec, self._twin.model, loses_weights=self._twin.loses_weights)
         beside: list[ModelAdapter] = []
 
         def copied() -> ModelAdapter:
