@@ -13,6 +13,7 @@ import torch
 from tests.engine.frozen import draw_groups
 from tests.engine.models.conftest import CheckpointOf
 from tests.engine.models.proofs import run_spec_of
+from tests.engine.trainer.gradients_seen import GradientRecorder, relative_distance
 from worker.contracts.families import FAMILY_TRAITS
 from worker.contracts.names import ModelFamily
 from worker.engine.actors.reports import ShardFacts
@@ -97,3 +98,30 @@ def test_a_family_is_trained_whole_and_diffusers_loads_the_outcome_with_zero_dif
         for name, tensor in loaded.state_dict().items():
             found = expert.state_dict()[name]
             assert found.dtype is tensor.dtype and torch.equal(found, tensor), name
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", [ModelFamily.QWEN_IMAGE, ModelFamily.Z_IMAGE, ModelFamily.WAN22], ids=str)
+def test_with_guidance_and_recomputed_blocks_zero_3_takes_the_step_of_zero_0(
+    family: ModelFamily, checkpoint_of: CheckpointOf, process_group: None
+) -> None:
+    """True CFG goes through every weight twice in one backward."""
+    frames, path, found = FAMILY_TRAITS[family].frames_per_latent, checkpoint_of(family), []
+    for config, every in (("zero0", 0), ("zero3", 1)):
+        overrides = ["zero_optimization.stage3_param_persistence_threshold=0"] if config == "zero3" else []
+        spec = run_spec_of(
+            family,
+            tuning="full",
+            deepspeed={"config": config, "gradient_checkpointing": every, "overrides": overrides},
+            sampling={"num_frames": 1 if frames is None else frames + 1, "guidance_scale": 3.0},
+            algorithm={"kl_coefficient": 0.1},
+            optimizer={"max_grad_norm": 1e9},
+        )
+        trainer = TrainerEngine(spec, path, 0, 1)
+        groups = draw_groups(spec, path, trainer.version(0))
+        recorder = GradientRecorder(trainer)
+        trainer.accumulate(groups, num_pairs_total=spec.algebra.num_pairs_per_optimizer_step, fresh=True)
+        trainer.commit()
+        found.append(recorder.last)
+    assert found[0].norm() > 0
+    assert relative_distance(found[1], found[0]) < 1e-4

@@ -23,6 +23,8 @@ from worker.engine.types import GeneratedFragment, GroupBatch, PublishedShard
 SpecMaker = Callable[..., RunSpec]
 TrainerMaker = Callable[..., TrainerEngine]
 KL = {"kl_coefficient": 0.1}
+UNCUT = ["zero_optimization.stage3_param_persistence_threshold=0"]
+"""Or every weight of so small a model would stay gathered."""
 
 
 def full(config: str = "zero0", dtype: str = "fp32", **sections: Any) -> dict[str, Any]:
@@ -193,3 +195,17 @@ def test_in_bf16_too_the_gate_finds_out_a_trainer_of_another_policy(
     trainer.load_version(perturbed_adapter(make_spec(**sections), tiny_checkpoint, seed=2))
     with pytest.raises(ReplayGateError, match="sampling and replay must agree"):
         check_replay_gate(trainer.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=True), bounds)
+
+
+@pytest.mark.parametrize("config", [pytest.param("zero0", marks=slow), pytest.param("zero2", marks=slow), "zero3"])
+def test_recomputed_blocks_give_the_same_gradients(start: Start, moved: Moved, config: str) -> None:
+    found = []
+    for every in (0, 1):
+        deepspeed = {"gradient_checkpointing": every, "overrides": UNCUT if config == "zero3" else []}
+        trainer, groups = start(moved("fp32"), **full(config, deepspeed=deepspeed, algorithm=KL))
+        recorder = GradientRecorder(trainer)
+        trainer.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=True)
+        trainer.commit()
+        found.append(recorder.last)
+    assert found[0].norm() > 0
+    assert relative_distance(found[1], found[0]) < 1e-6
