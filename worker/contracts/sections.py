@@ -16,7 +16,7 @@ class BaseModelSpec(Contract):
     family: ModelFamily = ModelFamily.FLUX
     """Which diffusers pipeline the weights belong to."""
     dtype: Literal["fp32", "bf16"] = "fp32"
-    """Precision of the frozen weights and of the forward pass; the maths of the policy stays fp32."""
+    """Precision of the weights and of the forward pass; LoRA layers and the maths of the policy stay fp32."""
 
 
 class PromptSpec(Contract):
