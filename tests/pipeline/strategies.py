@@ -6,6 +6,8 @@ from tests.pipeline.books import Settings
 from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.names import Placement, TrainerAssist
 from worker.contracts.sections import BatchSpec, SamplingSpec
+from worker.pipeline.profiles import SHAPES
+from worker.pipeline.workload import Workload
 
 
 def algebra_of(
@@ -20,6 +22,18 @@ def algebra_of(
         num_epochs_per_batch=num_epochs,
     )
     return BatchAlgebra.resolve(batch, SamplingSpec(num_denoising_steps=4))
+
+
+def shapes_work(algebra: BatchAlgebra) -> Workload:
+    """The shapes model with a LoRA of rank 4."""
+    return Workload(
+        profile=SHAPES,
+        algebra=algebra,
+        height=32,
+        width=32,
+        num_denoising_steps=4,
+        trained_parameters=SHAPES.lora_parameters(4),
+    )
 
 
 def algebras() -> st.SearchStrategy[BatchAlgebra]:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.pipeline.random_costs import pools
-from tests.pipeline.strategies import algebra_of
+from tests.pipeline.strategies import algebra_of, shapes_work
 from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.names import Placement, Role, TrainerAssist
 from worker.contracts.sections import BatchSpec, PipelineSpec, SamplingSpec
@@ -16,12 +16,10 @@ from worker.pipeline.bound import bound_seconds, generation_share, strict_bound_
 from worker.pipeline.costs import Cost
 from worker.pipeline.estimates import LaneCosts, PoolCosts, lane_name
 from worker.pipeline.limits import LaneKinds, Mode, batch_limits
-from worker.pipeline.profiles import SHAPES
 from worker.pipeline.rehearsal import Candidate, rehearse
 from worker.pipeline.scheduler import Scheduler
 from worker.pipeline.simulator import SimulatedLane, Simulator
 from worker.pipeline.types import Event, Published
-from worker.pipeline.workload import Workload
 
 NUM_BATCHES = 2
 ROUNDING = 1e-6
@@ -110,14 +108,7 @@ def test_no_run_that_runs_ahead_is_faster_on_average_than_the_bound(
 def rehearsed_seconds(
     algebra: BatchAlgebra, costs: PoolCosts, pipeline: PipelineSpec, trainers: range, num_batches: int
 ) -> float:
-    work = Workload(
-        profile=SHAPES,
-        algebra=algebra,
-        height=32,
-        width=32,
-        num_denoising_steps=4,
-        trained_parameters=SHAPES.lora_parameters(4),
-    )
+    work = shapes_work(algebra)
     candidate = Candidate(pipeline=pipeline, trainers=tuple(trainers), fragment_size=algebra.fragment_size)
     return rehearse(work, costs, candidate, advantage_std="group", num_batches=num_batches).batch_seconds
 

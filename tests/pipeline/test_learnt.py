@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.pipeline.strategies import algebra_of
+from tests.pipeline.strategies import algebra_of, shapes_work
 from worker.contracts.names import TrainerAssist
 from worker.contracts.sections import PipelineSpec
 from worker.pipeline.costs import (
@@ -40,13 +40,9 @@ parts = st.floats(1e-4, 1.0)
 shares = st.floats(0.0, 1.0)
 
 
-def shapes_work() -> Workload:
-    algebra = algebra_of(groups_per_minibatch=3, fragments=(2, 2))
-    return Workload(
-        profile=SHAPES,
-        algebra=algebra,
-        height=32,
-        width=32,
+def small_work() -> Workload:
+    return replace(
+        shapes_work(algebra_of(groups_per_minibatch=3, fragments=(2, 2))),
         num_denoising_steps=6,
         trained_parameters=SHAPES.lora_parameters(16),
         weight_bytes=4,
@@ -56,7 +52,7 @@ def shapes_work() -> Workload:
 
 def qwen_work() -> Workload:
     return replace(
-        shapes_work(),
+        small_work(),
         profile=QWEN_IMAGE,
         trained_parameters=QWEN_IMAGE.lora_parameters(16),
         height=512,
@@ -74,7 +70,7 @@ def seen(cost: Cost, size: int) -> Measured:
 
 
 def learnt(*history: MeasuredTable, is_described: bool = True) -> PoolCosts:
-    return learnt_costs(history, shapes_work(), DEVICES, num_reward=1, is_described=is_described)
+    return learnt_costs(history, small_work(), DEVICES, num_reward=1, is_described=is_described)
 
 
 # --- one size ---------------------------------------------------------------------------------------------------------
@@ -95,7 +91,7 @@ def test_a_share_within_the_profiles_range_is_never_taken_for_cheaper_than_it_is
     size: int, other: int, total: float, within: float
 ) -> None:
     edges = [
-        pool_costs(shapes_work(), DEVICES, num_reward=1, fixed_share=edge).lanes[0].generate.fixed_share(size)
+        pool_costs(small_work(), DEVICES, num_reward=1, fixed_share=edge).lanes[0].generate.fixed_share(size)
         for edge in ("low", "high")
     ]
     truth = Cost.split(total, size, edges[0] + within * (edges[1] - edges[0]))
@@ -107,7 +103,7 @@ def test_a_share_within_the_profiles_range_is_never_taken_for_cheaper_than_it_is
 def test_a_smaller_fragment_keeps_the_profiles_fixed_part() -> None:
     believed = learnt({ROLLOUT: seen(Cost(0.08, 0.01), 4)}).lanes[0].generate
     assert believed.seconds(4) == pytest.approx(0.12)
-    share = pool_costs(shapes_work(), DEVICES, num_reward=1).lanes[0].generate.fixed_share(4)
+    share = pool_costs(small_work(), DEVICES, num_reward=1).lanes[0].generate.fixed_share(4)
     assert believed.seconds(1) >= 0.12 * share > 0.03
 
 
@@ -170,7 +166,7 @@ def test_what_is_told_comes_back_with_its_sizes() -> None:
 def planned(costs: PoolCosts, fragment_sizes: tuple[int, ...], *, max_staleness: int) -> Finding:
     """The best of all modes, as the planner finds it; lending by search is left out, for rehearsing it takes long."""
     wanted = PipelineSpec.model_validate({"placement": "auto", "max_staleness": max_staleness})
-    explorer = Explorer(shapes_work(), costs, DEVICES, fragment_sizes=fragment_sizes)
+    explorer = Explorer(small_work(), costs, DEVICES, fragment_sizes=fragment_sizes)
     modes = [
         replace(mode, tags=tuple(tag for tag in mode.tags if tag is not TrainerAssist.SEARCH))
         for mode in allowed_modes(wanted)
@@ -182,7 +178,7 @@ def planned(costs: PoolCosts, fragment_sizes: tuple[int, ...], *, max_staleness:
 def true_seconds(finding: Finding, truth: PoolCosts) -> float:
     """What it comes to at the true costs."""
     num_batches = 12 if finding.candidate.pipeline.max_staleness else 1
-    rehearsal = rehearse(shapes_work(), truth, finding.candidate, advantage_std="group", num_batches=num_batches)
+    rehearsal = rehearse(small_work(), truth, finding.candidate, advantage_std="group", num_batches=num_batches)
     return rehearsal.batch_seconds
 
 
@@ -213,7 +209,7 @@ def test_no_plan_is_slower_than_the_best_at_the_sizes_known_whatever_the_truth(
     accumulate: float,
     max_staleness: int,
 ) -> None:
-    expected = pool_costs(shapes_work(), DEVICES, num_reward=1)
+    expected = pool_costs(small_work(), DEVICES, num_reward=1)
     lane = replace(expected.lanes[0], generate=Cost(*generate), accumulate=Cost(0.0, accumulate))
     truth = replace(expected, lanes=(lane,) * len(DEVICES), score=Cost(*score).scaled(0.1))
     check_no_plan_is_slower_than_the_best_known(observed, truth, is_described=False, max_staleness=max_staleness)
@@ -225,7 +221,7 @@ def test_no_plan_is_slower_than_the_best_at_the_sizes_known_where_the_profiles_r
     observed: int, within: tuple[float, float], total: float, score: float, max_staleness: int
 ) -> None:
     expected, low, high = (
-        pool_costs(shapes_work(), DEVICES, num_reward=1, fixed_share=edge) for edge in (None, "low", "high")
+        pool_costs(small_work(), DEVICES, num_reward=1, fixed_share=edge) for edge in (None, "low", "high")
     )
 
     def drawn(least: Cost, most: Cost, total: float, within: float) -> Cost:

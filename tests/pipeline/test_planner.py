@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.pipeline.random_costs import pools
-from tests.pipeline.strategies import algebra_of
+from tests.pipeline.strategies import algebra_of, shapes_work
 from worker.contracts.names import Placement, RewardName, TrainerAssist
 from worker.contracts.run_spec import RunSpec
 from worker.contracts.sections import PipelineSpec
@@ -18,7 +18,7 @@ from worker.pipeline.hardware import CPU_CORE, H20, H100, L40S
 from worker.pipeline.memory import Duty
 from worker.pipeline.modes import MODES
 from worker.pipeline.planner import Plan, Question, answer, plan, resolve
-from worker.pipeline.profiles import QWEN_IMAGE, SHAPES
+from worker.pipeline.profiles import QWEN_IMAGE
 from worker.pipeline.rehearsal import Candidate, rehearse
 from worker.pipeline.scorers import Scoring
 from worker.pipeline.workload import Workload
@@ -38,14 +38,7 @@ def spec(**sections: Any) -> RunSpec:
 
 def question(costs: PoolCosts, *, max_staleness: int = 1, sizes: tuple[int, ...] = (1, 2, 4)) -> Question:
     algebra = algebra_of(groups_per_minibatch=4, fragments=(4, 1))
-    work = Workload(
-        profile=SHAPES,
-        algebra=algebra,
-        height=32,
-        width=32,
-        num_denoising_steps=4,
-        trained_parameters=SHAPES.lora_parameters(4),
-    )
+    work = shapes_work(algebra)
     wanted = PipelineSpec.model_validate({"placement": "auto", "max_staleness": max_staleness})
     devices = (CPU_CORE,) * len(costs.lanes)
     return Question(work=work, devices=devices, costs=costs, wanted=wanted, fragment_sizes=sizes)

@@ -5,6 +5,7 @@ stand beside the code, in `worker.engine.algorithms`.
 """
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal, get_args
 
@@ -47,8 +48,9 @@ class _Algorithm(Contract):
     """The kernels it is defined for."""
 
     @property
+    @abstractmethod
     def needs(self) -> AlgorithmNeeds:
-        raise NotImplementedError
+        """What the pipeline must keep or make for it."""
 
     @property
     def shares_initial_noise(self) -> bool:

@@ -93,6 +93,10 @@ class ScoredFragment:
     """Further tries it took, by reward."""
 
 
+UNTRAINED_FILE = "untrained.safetensors"
+"""What a trainer leaves of a transformer's weights that are stored and not trained, for the export of all weights."""
+
+
 @dataclass(frozen=True, slots=True)
 class PackedTensor:
     """A tensor as bytes: it goes through Ray's object store without a copy, and can be read without torch."""

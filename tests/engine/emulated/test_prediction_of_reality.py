@@ -31,9 +31,6 @@ def test_costs_learnt_on_five_real_batches_foretell_the_next_ten(
 def test_the_first_estimate_of_cpu_lanes_comes_within_a_factor_of_two(
     mode: str, ray_address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    load, num_cores = os.getloadavg()[0], os.cpu_count() or 1
-    if load > num_cores + 1:
-        pytest.skip(f"{load:.0f} processes share {num_cores} cores: what a core does alone cannot be seen")
     monkeypatch.setitem(os.environ, "OMP_NUM_THREADS", "1")
     spec = shapes_spec(mode, num_batches=8)
     batches = range(3, 8)
@@ -41,5 +38,6 @@ def test_the_first_estimate_of_cpu_lanes_comes_within_a_factor_of_two(
     run = real_run(spec, ray_address)
     measured = run.told.mean_seconds(batches)
     assert 0.5 <= expected / measured <= 2, (
-        f"{expected:.2f} s expected, {measured:.2f} s measured at {run.load_average}"
+        f"{expected:.2f} s expected, {measured:.2f} s measured at load {run.load_average}: a core that others use too "
+        "is slower than it is alone"
     )

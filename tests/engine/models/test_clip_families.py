@@ -49,9 +49,10 @@ WITH_UNIPC = (ModelFamily.WAN, ModelFamily.WAN22)
 TI2V = "wan22 ti2v"
 
 
-@pytest.fixture(
-    scope="module", params=[*(f for f, traits in FAMILY_TRAITS.items() if traits.makes_clips), TI2V], ids=str
-)
+KINDS = (*(family for family, traits in FAMILY_TRAITS.items() if traits.makes_clips), TI2V)
+
+
+@pytest.fixture(scope="module", params=KINDS, ids=str)
 def checkpoint(
     request: pytest.FixtureRequest, checkpoint_of: CheckpointOf, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[ModelFamily, str]:
@@ -185,10 +186,9 @@ def test_prompts_change_the_clip(with_euler: tuple[ModelAdapter, Any]) -> None:
     assert float((one - other).norm() / one.norm()) > 1e-2
 
 
+@pytest.mark.parametrize("checkpoint", [*WITH_UNIPC, TI2V], indirect=True, ids=str)
 def test_the_published_scheduler_at_first_order_is_ours(checkpoint: tuple[ModelFamily, str]) -> None:
     family, path = checkpoint
-    if family not in WITH_UNIPC:
-        pytest.skip("its scheduler is of first order already")
     model, pipeline = loaded(family, path), WanPipeline.from_pretrained(path)
     sampling = sampling_of(family, **CLIP, num_eval_denoising_steps=7)
     pipeline.scheduler = UniPCMultistepScheduler.from_config(
@@ -221,13 +221,16 @@ def test_a_checkpoint_with_two_experts_is_no_wan_2_1(checkpoint_of: CheckpointOf
         loaded(ModelFamily.WAN, checkpoint_of(ModelFamily.WAN22))
 
 
-@pytest.mark.parametrize("guidance", [{}, {"guidance_scale": 3.0, "batched_cfg": True}])
+@pytest.mark.parametrize(
+    ("checkpoint", "guidance"),
+    [(kind, {}) for kind in KINDS]
+    + [(kind, {"guidance_scale": 3.0, "batched_cfg": True}) for kind in KINDS if kind in (*WITH_UNIPC, TI2V)],
+    indirect=["checkpoint"],
+)
 def test_an_exported_lora_draws_the_same_in_the_plain_pipeline(
     with_euler: tuple[ModelAdapter, Any], tmp_path: Path, guidance: dict[str, Any]
 ) -> None:
     family, path = with_euler[0].family, with_euler[0]._path
-    if guidance and with_euler[0].guidance is GuidanceKind.EMBEDDED:
-        pytest.skip("its guidance takes one prediction")
     sampling = sampling_of(family, **CLIP, **guidance)
     model, pipeline = with_trained_lora(loaded(family, path)), DiffusionPipeline.from_pretrained(path)
     noise = noise_for(model, sampling)

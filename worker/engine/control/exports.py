@@ -21,10 +21,8 @@ from safetensors import TensorSpec, serialize
 
 from worker.engine.actors.versions import RemoteVersion
 from worker.engine.telemetry.artifacts import ArtifactFile
-from worker.engine.types import PublishedShard
+from worker.engine.types import UNTRAINED_FILE, PublishedShard
 
-UNTRAINED_FILE = "untrained.safetensors"
-"""As `worker.engine.trainer.export` names it."""
 STEM = "diffusion_pytorch_model"
 _HEADER_LENGTH_BYTES = 8
 

@@ -17,7 +17,7 @@ from worker.engine.actors.reports import AccumulationPlan, Restored, ShardFacts
 from worker.engine.actors.versions import RemoteVersion
 from worker.engine.control.calls import CallTable, Reports
 from worker.engine.control.lanes import LaneFleet
-from worker.engine.sync.shares import share
+from worker.engine.sync.assignment import places_of_rank
 
 RENDEZVOUS_TIMEOUT_SECONDS = 30.0
 
@@ -77,7 +77,7 @@ class TrainerGang:
         """
         lanes, places, refs, shards = self.lanes, dict[str, range](), dict[str, ObjectRef](), dict[int, ObjectRef]()
         for rank, lane in enumerate(lanes[: self._num_shards]):
-            places[lane] = share(self._num_shards, rank=rank, world_size=len(lanes))
+            places[lane] = places_of_rank(self._num_shards, rank=rank, world_size=len(lanes))
             publish = self._fleet[lane].actor.publish.options(num_returns=1 + len(places[lane]))
             refs[lane], *own = publish.remote(policy_version)
             shards.update(zip(places[lane], own, strict=True))

@@ -7,14 +7,13 @@ here. Names are open_clip's on the left and transformers' on the right; sizes ar
 number of attention heads, which no tensor tells. Tokenizer: CLIP's.
 """
 
-import argparse
 import re
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 
 import torch
-from transformers import AutoTokenizer, CLIPConfig, CLIPModel
-from transformers.models.clip.image_processing_pil_clip import CLIPImageProcessorPil
+from transformers import CLIPConfig, CLIPModel
+
+from worker.engine.reward.conversion import convert_file, num_layers
 
 NUM_HEADS = 16
 """Of both towers of ViT-H-14."""
@@ -95,26 +94,19 @@ def _tower(tensors: Mapping[str, torch.Tensor], prefix: str) -> dict[str, int | 
     return {
         "hidden_size": width,
         "intermediate_size": hidden,
-        "num_hidden_layers": 1 + max(int(n[len(layers) :].split(".")[0]) for n in tensors if n.startswith(layers)),
+        "num_hidden_layers": num_layers(tensors, layers),
         "num_attention_heads": NUM_HEADS,
         "hidden_act": "gelu",
     }
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Convert HPSv2's published file for the reward hps_v2.")
-    parser.add_argument("file", type=Path, help="HPS_v2_compressed.pt or HPS_v2.1_compressed.pt")
-    parser.add_argument("folder", type=Path, help="below a folder of TANDEM_MODEL_ROOTS")
-    parser.add_argument("--tokenizer", default="laion/CLIP-ViT-H-14-laion2B-s32B-b79K", help="hub id or folder")
-    asked = parser.parse_args()
-    network = convert(torch.load(asked.file, map_location="cpu", weights_only=True)["state_dict"])
-    side = network.config.vision_config.image_size
-    network.save_pretrained(asked.folder)
-    AutoTokenizer.from_pretrained(asked.tokenizer).save_pretrained(asked.folder)
-    CLIPImageProcessorPil(size={"shortest_edge": side}, crop_size={"height": side, "width": side}).save_pretrained(
-        asked.folder
+    convert_file(
+        lambda content: convert(content["state_dict"]),
+        scorer="hps_v2",
+        files="HPS_v2_compressed.pt or HPS_v2.1_compressed.pt",
+        tokenizer="laion/CLIP-ViT-H-14-laion2B-s32B-b79K",
     )
-    print(f"written to {asked.folder}")
 
 
 if __name__ == "__main__":

@@ -7,15 +7,13 @@ the original BLIP code on the left and of transformers on the right; sizes are r
 bert-base-uncased, as BLIP's.
 """
 
-import argparse
 import re
 from collections.abc import Mapping
-from pathlib import Path
 
 import torch
-from transformers import AutoTokenizer, BlipConfig
-from transformers.models.clip.image_processing_pil_clip import CLIPImageProcessorPil
+from transformers import BlipConfig
 
+from worker.engine.reward.conversion import convert_file, num_layers
 from worker.engine.reward.image_reward import ImageRewardNetwork
 
 HEAD_WIDTH = 64
@@ -57,7 +55,7 @@ def _config(tensors: Mapping[str, torch.Tensor]) -> BlipConfig:
     vision = {
         "hidden_size": vision_width,
         "intermediate_size": tensors["vision_model.encoder.layers.0.mlp.fc1.weight"].shape[0],
-        "num_hidden_layers": _num_layers(tensors, "vision_model.encoder.layers."),
+        "num_hidden_layers": num_layers(tensors, "vision_model.encoder.layers."),
         "num_attention_heads": max(1, vision_width // HEAD_WIDTH),
         "patch_size": patch_size,
         "image_size": round(num_patches**0.5) * patch_size,
@@ -66,7 +64,7 @@ def _config(tensors: Mapping[str, torch.Tensor]) -> BlipConfig:
     text = {
         "hidden_size": words.shape[1],
         "intermediate_size": tensors["text_encoder.encoder.layer.0.intermediate.dense.weight"].shape[0],
-        "num_hidden_layers": _num_layers(tensors, "text_encoder.encoder.layer."),
+        "num_hidden_layers": num_layers(tensors, "text_encoder.encoder.layer."),
         "num_attention_heads": max(1, words.shape[1] // HEAD_WIDTH),
         "vocab_size": words.shape[0],
         "max_position_embeddings": tensors["text_encoder.embeddings.position_embeddings.weight"].shape[0],
@@ -77,24 +75,8 @@ def _config(tensors: Mapping[str, torch.Tensor]) -> BlipConfig:
     return BlipConfig(vision_config=vision, text_config=text)
 
 
-def _num_layers(tensors: Mapping[str, torch.Tensor], prefix: str) -> int:
-    return 1 + max(int(name[len(prefix) :].split(".")[0]) for name in tensors if name.startswith(prefix))
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Convert ImageReward's published file for the reward image_reward.")
-    parser.add_argument("file", type=Path, help="ImageReward.pt")
-    parser.add_argument("folder", type=Path, help="below a folder of TANDEM_MODEL_ROOTS")
-    parser.add_argument("--tokenizer", default="google-bert/bert-base-uncased", help="hub id or folder")
-    asked = parser.parse_args()
-    network = convert(torch.load(asked.file, map_location="cpu", weights_only=True))
-    side = network.config.vision_config.image_size
-    network.save_pretrained(asked.folder)
-    AutoTokenizer.from_pretrained(asked.tokenizer).save_pretrained(asked.folder)
-    CLIPImageProcessorPil(size={"shortest_edge": side}, crop_size={"height": side, "width": side}).save_pretrained(
-        asked.folder
-    )
-    print(f"written to {asked.folder}")
+    convert_file(convert, scorer="image_reward", files="ImageReward.pt", tokenizer="google-bert/bert-base-uncased")
 
 
 if __name__ == "__main__":

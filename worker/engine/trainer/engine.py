@@ -24,9 +24,9 @@ from worker.engine.errors import NonFiniteError, SyncError
 from worker.engine.models.determinism import apply_determinism
 from worker.engine.models.embeddings import PromptEmbeds
 from worker.engine.models.partitions import whole_numel
+from worker.engine.sync.assignment import places_of_rank
 from worker.engine.sync.publishing import publish
 from worker.engine.sync.shards import LoadedVersion
-from worker.engine.sync.shares import share
 from worker.engine.trainer import checkpoint
 from worker.engine.trainer.deepspeed_config import build_optimizer, deepspeed_config
 from worker.engine.trainer.export import write_untrained
@@ -90,7 +90,7 @@ class TrainerEngine:
     @property
     def own_shards(self) -> range:
         """The places of those that this rank publishes."""
-        return share(self.num_shards, rank=self._rank, world_size=self._world_size)
+        return places_of_rank(self.num_shards, rank=self._rank, world_size=self._world_size)
 
     def load_version(self, version: PublishedVersion) -> None:
         """Start from published weights instead of fresh ones. Raises `SyncError` as a pull does."""

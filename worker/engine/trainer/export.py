@@ -20,10 +20,9 @@ from worker.contracts.sections import LoraSpec
 from worker.engine.errors import ModelLoadError
 from worker.engine.models.experts import experts_of
 from worker.engine.sync.publishing import publish
-from worker.engine.types import PublishedShard
+from worker.engine.types import UNTRAINED_FILE, PublishedShard
 
 LORA_FILE = "pytorch_lora_weights.safetensors"
-UNTRAINED_FILE = "untrained.safetensors"
 COMPONENT = "transformer"
 METADATA_KEY = "lora_adapter_metadata"
 
