@@ -41,10 +41,10 @@ bundle: ready-dev ## build the frontend and compare it with the committed bundle
 	@exec $(PYTHON) deploy/make/checks.py bundle
 
 demo-model: ready ## build the shapes base model afresh (15 to 30 minutes)
-	@exec $(PYTHON) -m worker.shapes.build
+	@exec $(PYTHON) -m worker.fixtures.shapes.build
 
 tiny-models: ready ## tiny random checkpoints of every model family, to try one without a download
-	@exec $(PYTHON) -m worker.tiny_models
+	@exec $(PYTHON) -m worker.fixtures.tiny_models
 
 bench-pipeline: ready-dev ## every mode on the published testbeds, simulated, against the bound
 	@exec $(PYTHON) -m tests.bench.pipeline

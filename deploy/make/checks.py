@@ -47,7 +47,7 @@ FRONTEND = (
 )
 MODEL_TESTS = ("tests/engine", "tests/shapes", "tests/gpu", "tests/e2e")
 """They load torch; all others run beside them."""
-WEB_TESTS = ("tests/architecture", "tests/contracts", "tests/pipeline", "tests/tasks", "tests/web")
+WEB_TESTS = ("tests/architecture", "tests/contracts", "tests/scheduling", "tests/tasks", "tests/web")
 
 
 def pytest(name: str, *arguments: str) -> Check:

@@ -11,21 +11,21 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import Http404
 
-from accounts.models import Membership, Project, Role, User
+from accounts.models import Membership, Project, ProjectRole, User
 
 Actor = User | AnonymousUser
 
-RANK = {Role.VIEWER: 0, Role.EDITOR: 1, Role.OWNER: 2}
+RANK = {ProjectRole.VIEWER: 0, ProjectRole.EDITOR: 1, ProjectRole.OWNER: 2}
 
-TO_VIEW = Role.VIEWER
-TO_CREATE_RUNS = Role.EDITOR
-TO_CONTROL_RUNS = Role.EDITOR
-TO_EDIT_RUNS = Role.EDITOR
-TO_DELETE_RUNS = Role.EDITOR
-TO_UPLOAD_PROMPTS = Role.EDITOR
-TO_MANAGE_SECRETS = Role.OWNER
-TO_RENAME_PROJECT = Role.OWNER
-TO_MANAGE_MEMBERS = Role.OWNER
+TO_VIEW = ProjectRole.VIEWER
+TO_CREATE_RUNS = ProjectRole.EDITOR
+TO_CONTROL_RUNS = ProjectRole.EDITOR
+TO_EDIT_RUNS = ProjectRole.EDITOR
+TO_DELETE_RUNS = ProjectRole.EDITOR
+TO_UPLOAD_PROMPTS = ProjectRole.EDITOR
+TO_MANAGE_SECRETS = ProjectRole.OWNER
+TO_RENAME_PROJECT = ProjectRole.OWNER
+TO_MANAGE_MEMBERS = ProjectRole.OWNER
 
 
 class NotVisible(Http404):
@@ -47,23 +47,23 @@ def get_project(user: Actor, project_id: UUID | str) -> Project:
         raise NotVisible("no such project") from error
 
 
-def role_in(user: Actor, project: Project) -> Role | None:
+def role_in(user: Actor, project: Project) -> ProjectRole | None:
     """The user's role, or None for outsiders."""
     if not user.is_authenticated:
         return None
     role = Membership.objects.filter(project=project, user=user).values_list("role", flat=True).first()
-    return None if role is None else Role(role)
+    return None if role is None else ProjectRole(role)
 
 
-def has_role(user: Actor, project: Project, role: Role | str) -> bool:
+def has_role(user: Actor, project: Project, role: ProjectRole | str) -> bool:
     held = role_in(user, project)
-    return held is not None and RANK[held] >= RANK[Role(role)]
+    return held is not None and RANK[held] >= RANK[ProjectRole(role)]
 
 
-def require_role(user: Actor, project: Project, role: Role | str) -> Role:
+def require_role(user: Actor, project: Project, role: ProjectRole | str) -> ProjectRole:
     """The role held. Raises `NotVisible` for outsiders, `PermissionDenied` for members of a lower role."""
     held = role_in(user, project)
-    wanted = Role(role)
+    wanted = ProjectRole(role)
     if held is None:
         raise NotVisible("no such project")
     if RANK[held] < RANK[wanted]:

@@ -26,7 +26,7 @@ class Project(models.Model):
         return self.name
 
 
-class Role(models.TextChoices):
+class ProjectRole(models.TextChoices):
     """Ordered from least to most; `accounts.access` is the only reader of the order."""
 
     VIEWER = "viewer"
@@ -37,7 +37,7 @@ class Role(models.TextChoices):
 class Membership(models.Model):
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="memberships")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
-    role = models.CharField(max_length=10, choices=Role.choices, default=Role.VIEWER.value)
+    role = models.CharField(max_length=10, choices=ProjectRole.choices, default=ProjectRole.VIEWER.value)
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:

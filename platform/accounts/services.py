@@ -5,7 +5,7 @@ from django.db import transaction
 from django.utils.text import slugify
 
 from accounts.access import TO_MANAGE_MEMBERS, TO_RENAME_PROJECT, NotVisible, require_role
-from accounts.models import Membership, Project, Role, User
+from accounts.models import Membership, Project, ProjectRole, User
 
 
 @transaction.atomic
@@ -16,7 +16,7 @@ def create_project(*, user: User, name: str) -> Project:
     project.slug = f"{slugify(project.name)[:100] or 'project'}-{project.id.hex[:8]}"
     project.full_clean()
     project.save()
-    Membership.objects.create(project=project, user=user, role=Role.OWNER)
+    Membership.objects.create(project=project, user=user, role=ProjectRole.OWNER)
     return project
 
 
@@ -30,7 +30,7 @@ def rename_project(*, user: User, project: Project, name: str) -> Project:
 
 
 @transaction.atomic
-def add_member(*, user: User, project: Project, username: str, role: Role | str) -> Membership:
+def add_member(*, user: User, project: Project, username: str, role: ProjectRole | str) -> Membership:
     """Raises `ValidationError` for an unknown user name and for somebody who is a member already."""
     require_role(user, project, TO_MANAGE_MEMBERS)
     newcomer = User.objects.filter(username=username, is_active=True).first()
@@ -45,12 +45,12 @@ def add_member(*, user: User, project: Project, username: str, role: Role | str)
 
 
 @transaction.atomic
-def change_role(*, user: User, project: Project, username: str, role: Role | str) -> Membership:
+def change_role(*, user: User, project: Project, username: str, role: ProjectRole | str) -> Membership:
     """Raises `ValidationError` when it would leave the project without an owner."""
     require_role(user, project, TO_MANAGE_MEMBERS)
     wanted = _valid_role(role)
     membership = _locked_membership(project, username)
-    if wanted != Role.OWNER:
+    if wanted != ProjectRole.OWNER:
         _require_another_owner(project, membership)
     membership.role = wanted
     membership.save(update_fields=["role"])
@@ -67,11 +67,13 @@ def remove_member(*, user: User, project: Project, username: str) -> None:
     membership.delete()
 
 
-def _valid_role(role: Role | str) -> Role:
+def _valid_role(role: ProjectRole | str) -> ProjectRole:
     try:
-        return Role(role)
+        return ProjectRole(role)
     except ValueError as error:
-        raise ValidationError({"role": f"`role` must be one of {', '.join(Role.values)}, got `{role}`"}) from error
+        raise ValidationError(
+            {"role": f"`role` must be one of {', '.join(ProjectRole.values)}, got `{role}`"}
+        ) from error
 
 
 def _locked_membership(project: Project, username: str) -> Membership:
@@ -84,6 +86,6 @@ def _locked_membership(project: Project, username: str) -> Membership:
 
 
 def _require_another_owner(project: Project, membership: Membership) -> None:
-    owners = Membership.objects.filter(project=project, role=Role.OWNER)
-    if membership.role == Role.OWNER and owners.count() == 1:
+    owners = Membership.objects.filter(project=project, role=ProjectRole.OWNER)
+    if membership.role == ProjectRole.OWNER and owners.count() == 1:
         raise ValidationError(f"{project.name} must keep an owner: make somebody else an owner first")

@@ -17,8 +17,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from api.models import IdempotencyKey
-from api.parsing import user_of
 from api.problems import Conflict
+from api.request_parsing import user_of
 
 HEADER = "Idempotency-Key"
 LIFETIME = timedelta(hours=24)

@@ -1,7 +1,9 @@
 """Cursor pages `{next, results}`: forward only, no count, stable while rows are added."""
 
+from functools import cache
 from typing import Any
 
+from rest_framework import serializers
 from rest_framework.pagination import CursorPagination
 from rest_framework.response import Response
 
@@ -34,3 +36,16 @@ class NewestFirst(CursorPage):
 
 class ByName(CursorPage):
     ordering = ("name", "pk")
+
+
+@cache
+def page_of(body: type[serializers.Serializer[Any]]) -> serializers.Serializer[Any]:
+    """A serializer of `{next, results: [body]}`; the same one each time, as the schema names it by its class."""
+    fields = {
+        "next": serializers.URLField(allow_null=True),
+        "results": body(many=True),
+        "__doc__": f"One page: {body.__doc__ or body.__name__}",
+    }
+    name = f"{body.__name__.removesuffix('Body')}Page"
+    made: type[serializers.Serializer[Any]] = type(name, (serializers.Serializer,), fields)
+    return made()

@@ -15,7 +15,7 @@ from rest_framework.views import set_rollback
 
 from api.field_errors import WHOLE, FieldErrors, django_errors, drf_errors
 from fleet.upkeep import NodeOffline
-from runs.planning import CannotPlan, PlannerBusy
+from runs.auto_placement import PlannerBusy, PlanningFailed
 from runs.transitions import RunStateConflict
 
 CONTENT_TYPE = "application/problem+json"
@@ -63,7 +63,7 @@ def _describe(error: Exception) -> tuple[dict[str, Any] | None, dict[str, str]]:
             return _invalid(django_errors(error)), {}
         case RunStateConflict():
             return problem(409, str(error), state=error.state.value, legal_actions=error.legal), {}
-        case NodeOffline() | CannotPlan() | PlannerBusy():
+        case NodeOffline() | PlanningFailed() | PlannerBusy():
             return problem(409, str(error)), {}
         case Http404():
             return problem(404, str(error) or "there is nothing here that you may see"), {}

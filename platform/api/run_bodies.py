@@ -5,7 +5,7 @@ from typing import Any
 
 from accounts.models import Membership, User
 from runs.models import Run
-from runs.render import run_body
+from runs.run_body import run_body
 from runs.selectors import waiting_for
 from worker.contracts.states import RunState
 

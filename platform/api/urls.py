@@ -37,9 +37,8 @@ run_urls = [
     path("adapters/<int:adapter_id>/archive", gallery.AdapterArchiveView.as_view()),
     path("checkpoints", gallery.CheckpointsView.as_view()),
     path("artifacts/<path:path>", gallery.ArtifactView.as_view()),
-    path("try", gallery.TryView.as_view()),
-    path("tries", gallery.TriesView.as_view()),
-    path("tries/<uuid:try_id>/images/<str:name>", gallery.TryImageView.as_view()),
+    path("previews", gallery.PreviewsView.as_view()),
+    path("previews/<uuid:preview_id>/images/<str:name>", gallery.PreviewImageView.as_view()),
 ]
 
 urlpatterns = [

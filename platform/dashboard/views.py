@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from runs.pool import pool_rows
+from runs.pool_view import pool_rows
 from runs.selectors import get_run
 
 SHELL = "dashboard/shell.html"

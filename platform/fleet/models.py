@@ -1,7 +1,7 @@
 """Nodes and their lanes. A lane is one GPU, or one CPU slot on machines without GPUs and for reward scoring.
 
-Invariant: a lane is either free (`run_id` empty) or held for one run, by one of its attempts or by one try of its LoRA;
-gang atomicity lives here, in Postgres, not in Ray.
+Invariant: a lane is either free (`run_id` empty) or held for one run, by one of its attempts or by one preview of its
+LoRA; gang atomicity lives here, in Postgres, not in Ray.
 """
 
 from django.db import models
@@ -61,8 +61,8 @@ class Lane(KeptBack):
     cordoned = models.BooleanField(default=False)
     run_id = models.UUIDField(null=True, db_index=True)
     attempt = models.PositiveIntegerField(null=True)
-    """The attempt that holds the lane; empty where a try does."""
-    try_id = models.UUIDField(null=True, unique=True)
+    """The attempt that holds the lane; empty where a preview does."""
+    preview_id = models.UUIDField(null=True, unique=True)
     role = models.CharField(max_length=10, blank=True, default="")
     role_index = models.PositiveIntegerField(null=True)
     held_since = models.DateTimeField(null=True)
@@ -77,9 +77,10 @@ class Lane(KeptBack):
             models.CheckConstraint(
                 name="lane_free_or_held_whole",
                 condition=(
-                    models.Q(run_id=None, attempt=None, try_id=None, role="", role_index=None, held_since=None)
+                    models.Q(run_id=None, attempt=None, preview_id=None, role="", role_index=None, held_since=None)
                     | models.Q(
-                        models.Q(attempt__isnull=False, try_id=None) | models.Q(attempt=None, try_id__isnull=False),
+                        models.Q(attempt__isnull=False, preview_id=None)
+                        | models.Q(attempt=None, preview_id__isnull=False),
                         run_id__isnull=False,
                         role__gt="",
                         role_index__isnull=False,

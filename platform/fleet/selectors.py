@@ -7,13 +7,13 @@ from uuid import UUID
 
 from django.db.models import Count, F, Min, QuerySet
 
+from fleet.lane_demand import kind_for
 from fleet.models import Lane, LaneKind, Node, NodeState
-from fleet.wanted import kind_for
 from worker.contracts.ingest import LaneGrant
-from worker.contracts.names import Role
+from worker.contracts.names import LaneRole
 from worker.contracts.sections import LaneSpec
 
-ROLE_ORDER = [Role.ROLLOUT.value, Role.TRAINER.value, Role.REWARD.value]
+ROLE_ORDER = [LaneRole.ROLLOUT.value, LaneRole.TRAINER.value, LaneRole.REWARD.value]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,20 +44,20 @@ def free_in_order(kind: LaneKind) -> QuerySet[Lane]:
 def devices_for(wanted: LaneSpec) -> tuple[str, ...]:
     """What the rollout and trainer lanes would be that `wanted` gets now, in the order of their granting."""
     num_lanes = wanted.num_rollout + wanted.num_trainer
-    kind = kind_for(Role.TRAINER, pool_lanes())
+    kind = kind_for(LaneRole.TRAINER, pool_lanes())
     return tuple(_device(lane) for lane in free_in_order(kind)[:num_lanes])
 
 
 def pool_devices(num_lanes: int) -> tuple[str, ...]:
     """The devices of the first `num_lanes` lanes that could generate or train, free or not; fewer where there are."""
-    kind = kind_for(Role.TRAINER, pool_lanes())
+    kind = kind_for(LaneRole.TRAINER, pool_lanes())
     lanes = _usable_lanes().filter(kind=kind).order_by("node__name", "index")
     return tuple(_device(lane) for lane in lanes[:num_lanes])
 
 
 def devices_of(run_id: UUID, attempt: int) -> tuple[str, ...]:
     """What the rollout and trainer lanes are that the attempt holds, in the order of their granting."""
-    lanes = Lane.objects.filter(run_id=run_id, attempt=attempt).exclude(role=Role.REWARD.value)
+    lanes = Lane.objects.filter(run_id=run_id, attempt=attempt).exclude(role=LaneRole.REWARD.value)
     return tuple(_device(lane) for lane in lanes.order_by("node__name", "index"))
 
 
@@ -89,23 +89,23 @@ def grants_of(run_id: UUID, attempt: int) -> tuple[LaneGrant, ...]:
     return tuple(grant_of(lane) for lane in order)
 
 
-def grant_of_try(try_id: UUID) -> LaneGrant | None:
-    """The lane that the try holds."""
-    lane = Lane.objects.filter(try_id=try_id).select_related("node").first()
+def grant_of_preview(preview_id: UUID) -> LaneGrant | None:
+    """The lane that the preview holds."""
+    lane = Lane.objects.filter(preview_id=preview_id).select_related("node").first()
     return None if lane is None else grant_of(lane)
 
 
-def tries_with_lanes() -> list[UUID]:
+def previews_with_lanes() -> list[UUID]:
     """Tries that hold a lane, whatever became of them; longest first."""
-    rows = Lane.objects.exclude(try_id=None).order_by("held_since").values_list("try_id", flat=True)
-    return [try_id for try_id in rows if try_id is not None]
+    rows = Lane.objects.exclude(preview_id=None).order_by("held_since").values_list("preview_id", flat=True)
+    return [preview_id for preview_id in rows if preview_id is not None]
 
 
 def grant_of(lane: Lane) -> LaneGrant:
     """A held lane as the driver is told of it."""
     return LaneGrant(
         lane=f"{lane.role}-{lane.role_index}",
-        role=Role(lane.role),
+        role=LaneRole(lane.role),
         node=lane.node.name,
         device=lane.device,
         resource=lane.resource or None,

@@ -1,4 +1,4 @@
-"""Gives lanes to the attempts of a run and to tries of its LoRA, and takes them back. Knows no run logic.
+"""Gives lanes to the attempts of a run and to previews of its LoRA, and takes them back. Knows no run logic.
 
 Invariant: a request is granted whole or not at all, in one transaction; two dispatchers never get the same lane.
 """
@@ -10,11 +10,11 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from fleet.lane_demand import kind_for, kinds_wanted, roles_in_order
 from fleet.models import Lane, LaneKind, Node
 from fleet.selectors import free_in_order, grant_of, pool_lanes
-from fleet.wanted import kind_for, kinds_wanted, roles_in_order
 from worker.contracts.ingest import LaneGrant
-from worker.contracts.names import Role
+from worker.contracts.names import LaneRole
 from worker.contracts.sections import LaneSpec
 
 LOCAL_NODE = "local"
@@ -70,7 +70,7 @@ def allocate(
         chosen[kind] = _locked_free_lanes(kind, count)
         if len(chosen[kind]) < count:
             return None
-    working = kind_for(Role.TRAINER, pool)
+    working = kind_for(LaneRole.TRAINER, pool)
     chosen[working] = _trainers_last(chosen[working], wanted.num_rollout + wanted.num_trainer, trainers)
     now = timezone.now()
     taken = []
@@ -89,16 +89,16 @@ def _trainers_last(lanes: list[Lane], num_working: int, trainers: Collection[int
 
 
 @transaction.atomic
-def allocate_for_try(*, try_id: UUID, run_id: UUID) -> LaneGrant | None:
+def allocate_for_preview(*, preview_id: UUID, run_id: UUID) -> LaneGrant | None:
     """A lane to draw pictures on: a GPU where the pool has any, else a CPU lane. None when none is free.
 
     One lane at once is a gang of its own: it does not queue behind runs that wait for several.
     """
-    free = _locked_free_lanes(kind_for(Role.ROLLOUT, pool_lanes()), 1)
+    free = _locked_free_lanes(kind_for(LaneRole.ROLLOUT, pool_lanes()), 1)
     for lane in free:
-        lane.run_id, lane.try_id, lane.role, lane.role_index = run_id, try_id, Role.ROLLOUT.value, 0
+        lane.run_id, lane.preview_id, lane.role, lane.role_index = run_id, preview_id, LaneRole.ROLLOUT.value, 0
         lane.held_since = timezone.now()
-        lane.save(update_fields=["run_id", "try_id", "role", "role_index", "held_since"])
+        lane.save(update_fields=["run_id", "preview_id", "role", "role_index", "held_since"])
         return grant_of(lane)
     return None
 
@@ -114,10 +114,10 @@ def release(*, run_id: UUID, attempt: int) -> int:
     return _free(Lane.objects.filter(run_id=run_id, attempt=attempt))
 
 
-def release_try(try_id: UUID) -> int:
-    """Free the try's lane; the number freed."""
-    return _free(Lane.objects.filter(try_id=try_id))
+def release_preview(preview_id: UUID) -> int:
+    """Free the preview's lane; the number freed."""
+    return _free(Lane.objects.filter(preview_id=preview_id))
 
 
 def _free(lanes: QuerySet[Lane]) -> int:
-    return lanes.update(run_id=None, attempt=None, try_id=None, role="", role_index=None, held_since=None)
+    return lanes.update(run_id=None, attempt=None, preview_id=None, role="", role_index=None, held_since=None)

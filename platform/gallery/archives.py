@@ -10,7 +10,7 @@ import tarfile
 from django.utils.text import get_valid_filename
 
 from gallery.models import Adapter, Artifact
-from gallery.pieces import Kept, Literal, Piece
+from gallery.pieces import Literal, Piece, StoredBytes
 
 ENDING = ".tar"
 CONTENT_TYPE = "application/x-tar"
@@ -44,7 +44,7 @@ def archive(adapter: Adapter) -> list[Piece]:
         header.size, header.mtime, header.mode = artifact.num_bytes, int(adapter.at), 0o644
         pieces += [
             Literal(header.tobuf(tarfile.PAX_FORMAT)),
-            Kept(artifact.storage_key, artifact.num_bytes),
+            StoredBytes(artifact.storage_key, artifact.num_bytes),
             Literal(bytes(-artifact.num_bytes % tarfile.BLOCKSIZE)),
         ]
     return [*pieces, Literal(bytes(2 * tarfile.BLOCKSIZE))]

@@ -53,7 +53,7 @@ def find_artifact(run_id: UUID, path: str, attempt: int | None = None) -> Artifa
 
 
 def delete_run_artifacts(run_id: UUID | str) -> None:
-    """Delete every byte of a run, tries included. Repeating it is harmless; the rows go with the run."""
+    """Delete every byte of a run, previews included. Repeating it is harmless; the rows go with the run."""
     storage.delete_tree(str(UUID(str(run_id))))
 
 

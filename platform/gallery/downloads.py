@@ -14,7 +14,7 @@ from django.http.response import HttpResponseBase
 from django.utils.http import content_disposition_header
 
 from gallery import storage
-from gallery.pieces import Kept, Piece, chunks
+from gallery.pieces import Piece, StoredBytes, chunks
 
 _RANGE = re.compile(r"bytes=(\d*)-(\d*)")
 
@@ -27,7 +27,7 @@ def bytes_response(
     Raises:
         Http404: the storage holds some of them no longer.
     """
-    if storage.missing([piece.storage_key for piece in pieces if isinstance(piece, Kept)]):
+    if storage.missing([piece.storage_key for piece in pieces if isinstance(piece, StoredBytes)]):
         raise Http404("the file is gone from the artifact storage")
     num_bytes = sum(piece.num_bytes for piece in pieces)
     part = _asked_part(request, num_bytes)

@@ -1,13 +1,13 @@
-"""Below `/api/ingest/v1/`: see `worker.contracts.ingest` and `worker.contracts.tries`."""
+"""Below `/api/ingest/v1/`: see `worker.contracts.ingest` and `worker.contracts.previews`."""
 
 from django.urls import path
 
-from gallery import ingest_views, try_views
+from gallery import ingest_views, preview_views
 
 urlpatterns = [
     path("runs/<uuid:run_id>/attempts/<int:attempt>/artifacts/<path:path>", ingest_views.artifact),
-    path("tries/bootstrap", try_views.bootstrap),
-    path("tries/<uuid:try_id>/files/<path:path>", try_views.file),
-    path("tries/<uuid:try_id>/images/<str:name>", try_views.image),
-    path("tries/<uuid:try_id>/done", try_views.done),
+    path("previews/bootstrap", preview_views.bootstrap),
+    path("previews/<uuid:preview_id>/files/<path:path>", preview_views.file),
+    path("previews/<uuid:preview_id>/images/<str:name>", preview_views.image),
+    path("previews/<uuid:preview_id>/done", preview_views.done),
 ]

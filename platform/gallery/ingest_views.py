@@ -1,4 +1,4 @@
-"""Uploads from drivers and from tries: plain views with a token, no session. Bytes are checked while they arrive."""
+"""Uploads from drivers and from previews: plain views with a token, no session. Bytes are checked while they arrive."""
 
 import errno
 from collections.abc import Callable

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from uuid import UUID
 
 from gallery import storage
-from gallery.models import Artifact, Sample, Try
+from gallery.models import Artifact, Preview, Sample
 
 MAX_INLINE_BYTES = 4096
 """Larger pictures keep an address of their own, which the browser caches."""
@@ -26,9 +26,9 @@ def sample_uris(run_id: UUID, samples: Iterable[Sample]) -> dict[tuple[int, str]
     return {place: uris[key] for place, key in keys.items() if key in uris}
 
 
-def try_uris(tries: Iterable[Try]) -> dict[str, str]:
-    """URIs by storage key of the tries' small pictures."""
-    images = [image for trial in tries for image in trial.images.all()]
+def preview_uris(previews: Iterable[Preview]) -> dict[str, str]:
+    """URIs by storage key of the previews' small pictures."""
+    images = [image for preview in previews for image in preview.images.all()]
     small = [image.storage_key for image in images if image.num_bytes <= MAX_INLINE_BYTES]
     return _uris([key for key in small if storage.content_type(key) == CONTENT_TYPE])
 

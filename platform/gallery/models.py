@@ -113,25 +113,25 @@ class CheckpointRecord(models.Model):
         indexes = [models.Index(fields=["run", "-stream_seq"], name="checkpoint_newest")]
 
 
-class TryState(models.TextChoices):
+class PreviewState(models.TextChoices):
     QUEUED = "queued"
     RUNNING = "running"
     DONE = "done"
     FAILED = "failed"
 
 
-class Try(models.Model):
+class Preview(models.Model):
     """A user's own prompts drawn with a run's LoRA and with its base model, by one short job on the cluster."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="tries")
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="previews")
     adapter = models.ForeignKey(Adapter, on_delete=models.CASCADE, related_name="+")
     prompts = models.JSONField()
     num_samples = models.PositiveIntegerField()
     seed = models.PositiveIntegerField()
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     created_at = models.DateTimeField(default=timezone.now)
-    state = models.CharField(max_length=10, choices=TryState.choices, default=TryState.QUEUED.value)
+    state = models.CharField(max_length=10, choices=PreviewState.choices, default=PreviewState.QUEUED.value)
     detail = models.TextField(blank=True, default="")
     code_hash = models.CharField(max_length=64, blank=True, default="")
     token_hash = models.CharField(max_length=64, blank=True, default="")
@@ -141,10 +141,10 @@ class Try(models.Model):
         ordering = ["-created_at"]
 
 
-class TryImage(models.Model):
-    """One picture or clip of a try: the `index`-th member of a prompt, drawn with the LoRA or by the base model."""
+class PreviewImage(models.Model):
+    """One picture or clip of a preview: the `index`-th member of a prompt, drawn with the LoRA or by the base model."""
 
-    trial = models.ForeignKey(Try, on_delete=models.CASCADE, related_name="images")
+    preview = models.ForeignKey(Preview, on_delete=models.CASCADE, related_name="images")
     with_adapter = models.BooleanField()
     prompt_index = models.PositiveIntegerField()
     index = models.PositiveIntegerField()
@@ -155,5 +155,7 @@ class TryImage(models.Model):
     class Meta:
         ordering = ["prompt_index", "index"]
         constraints = [
-            models.UniqueConstraint(fields=["trial", "with_adapter", "prompt_index", "index"], name="try_image_once")
+            models.UniqueConstraint(
+                fields=["trial", "with_adapter", "prompt_index", "index"], name="preview_image_once"
+            )
         ]

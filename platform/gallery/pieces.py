@@ -21,7 +21,7 @@ class Literal:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class StoredBytes:
     """Bytes that the artifact storage holds, opened only while they are read."""
 
     storage_key: str
@@ -32,7 +32,7 @@ class Kept:
         yield from storage.chunks(storage.open_to_read(self.storage_key), part)
 
 
-Piece = Literal | Kept
+Piece = Literal | StoredBytes
 
 
 def chunks(pieces: Sequence[Piece], part: range) -> Iterator[bytes]:

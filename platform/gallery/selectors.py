@@ -5,7 +5,7 @@ from uuid import UUID
 
 from django.db.models import Max, QuerySet
 
-from gallery.models import Adapter, CheckpointRecord, Sample, Try
+from gallery.models import Adapter, CheckpointRecord, Preview, Sample
 
 
 def sample_batches(run_id: UUID, purpose: str = "") -> list[int]:
@@ -35,9 +35,9 @@ def checkpoints(run_id: UUID) -> QuerySet[CheckpointRecord]:
     return CheckpointRecord.objects.filter(run_id=run_id).order_by("-stream_seq")
 
 
-def tries(run_id: UUID) -> QuerySet[Try]:
+def previews(run_id: UUID) -> QuerySet[Preview]:
     """Newest first, with their pictures."""
-    return Try.objects.filter(run_id=run_id).prefetch_related("images").select_related("adapter")
+    return Preview.objects.filter(run_id=run_id).prefetch_related("images").select_related("adapter")
 
 
 def _samples(run_id: UUID, purpose: str) -> QuerySet[Sample]:

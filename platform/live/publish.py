@@ -1,8 +1,8 @@
 """Publishing on commit: the only way from a service to the sockets.
 
 Services call these inside their transaction; the message leaves when it commits and is forgotten when it rolls back.
-Publishing never fails a transaction: see `live.frames`. Sockets are told at most once and so compare numbers and read
-what they missed from the database.
+Publishing never fails a transaction: see `live.frame_sender`. Sockets are told at most once and so compare numbers and
+read what they missed from the database.
 """
 
 import json
@@ -13,7 +13,7 @@ from uuid import UUID
 from channels.layers import get_channel_layer
 from django.db import transaction
 
-from live.frames import FrameSender, Message
+from live.frame_sender import FrameSender, Message
 
 MAX_FRAME_BYTES = 256 * 1024
 """A larger frame carries its last number only: readers fetch the items from the database."""

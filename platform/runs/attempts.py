@@ -8,12 +8,12 @@ from uuid import UUID
 
 from django.utils import timezone
 
+from runs.auto_placement import ResolvedPlacement
 from runs.models import Attempt, AttemptOutcome, PendingCommand, Run
-from runs.planning import Chosen
 from worker.contracts.commands import CommandKind
 
 
-def mint(run: Run, number: int, chosen: Chosen) -> Attempt:
+def mint(run: Run, number: int, chosen: ResolvedPlacement) -> Attempt:
     """The run's next attempt, open. The caller holds the run's stream lock and has its lanes."""
     algebra = chosen.spec.algebra.model_dump(mode="json")
     Run.objects.filter(pk=run.pk).update(attempt=number, last_heartbeat_at=None, phase="", algebra=algebra)

@@ -10,9 +10,9 @@ from django.utils import timezone
 from catalog.scorers import tokens_for, with_resolved_weights
 from catalog.selectors import resolve_base_model
 from fleet.selectors import devices_by_lane, grants_of
-from runs.files import checkpoints_url
+from runs.checkpoint_files import checkpoints_url
 from runs.models import Attempt, Run
-from runs.prior import prior_costs
+from runs.prior_costs import prior_costs
 from runs.secrets import hash_secret, matches, new_secret
 from runs.stream import lock_stream
 from worker.contracts.ingest import BootstrapAnswer

@@ -1,7 +1,7 @@
 """The gateway to Ray's Jobs API: submit a driver, ask after it, read its last words, stop it.
 
-Nothing else of the web talks to Ray. A job brings its code along: the package `worker`, all of it and nothing else, so
-nodes need the locked requirements and no checkout. The job's environment is readable on the cluster, so it carries the
+Nothing else of the web talks to Ray. A job brings its code along: the package `worker` without its fixtures, so nodes
+need the locked requirements and no checkout. The job's environment is readable on the cluster, so it carries the
 single-use code and the public URL, never a token. Ray is imported when first needed: it is large, and most processes
 never do.
 """
@@ -23,8 +23,9 @@ logger = logging.getLogger(__name__)
 ENTRYPOINT = "python -P -m worker.engine"
 """`-P`: the code that came with the job, whatever lies in the folder where Ray was started."""
 NUM_LOG_LINES = 60
-UPLOAD_EXCLUDES = ["**/__pycache__"]
-"""Compiled files would change the upload's hash, and with it send the code again, at every start."""
+UPLOAD_EXCLUDES = ["**/__pycache__", "/fixtures"]
+"""Relative to `worker/`. Compiled files would change the upload's hash, and with it send the code again, at every
+start; the fixtures build checkpoints, which no job does."""
 
 
 class JobStatus(StrEnum):

@@ -12,15 +12,15 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
+from fleet.lane_demand import fits
 from fleet.selectors import devices_for, devices_of, free_lanes, pool_lanes
 from fleet.services import allocate
-from fleet.wanted import fits
 from runs import attempts
-from runs.actions import legal_actions
+from runs.auto_placement import PlannerBusy, PlanningFailed, ResolvedPlacement, choose
 from runs.enqueue import enqueue_on_commit
 from runs.failure import describe_failure
+from runs.legal_actions import legal_actions
 from runs.models import Attempt, Run
-from runs.planning import CannotPlan, Chosen, PlannerBusy, choose
 from runs.stream import lock_stream
 from runs.transitions import RunStateConflict, move
 from worker.contracts.states import RunState
@@ -58,7 +58,7 @@ def dispatch_waiting() -> list[UUID]:
             break
         except RunStateConflict:
             continue
-        except CannotPlan as error:
+        except PlanningFailed as error:
             fail_unplanned(run.pk, str(error))
             continue
         started.append(run.pk)
@@ -68,7 +68,7 @@ def dispatch_waiting() -> list[UUID]:
 def start_attempt(run_id: UUID) -> Attempt:
     """Give the run lanes and its next attempt.
 
-    Raises `LanesTaken`, `RunStateConflict` when the run does not wait any more, `CannotPlan`, `PlannerBusy`.
+    Raises `LanesTaken`, `RunStateConflict` when the run does not wait any more, `PlanningFailed`, `PlannerBusy`.
     """
     run = Run.objects.get(pk=run_id)
     wanted = run.run_spec.granted_lanes
@@ -79,7 +79,7 @@ def start_attempt(run_id: UUID) -> Attempt:
 
 
 @transaction.atomic
-def _begin(run_id: UUID, chosen: Chosen, devices: Sequence[str]) -> Attempt:
+def _begin(run_id: UUID, chosen: ResolvedPlacement, devices: Sequence[str]) -> Attempt:
     """The attempt works by what was `chosen` for `devices`; lanes of other devices count as taken."""
     lock_stream(run_id)
     run = Run.objects.get(pk=run_id)

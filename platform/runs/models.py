@@ -20,7 +20,8 @@ MAX_NAME_CHARS = 120
 
 
 class Run(models.Model):
-    """What a user asked for and how far it came. Progress fields are the driver's word, kept by `runs.report`."""
+    """What a user asked for and how far it came. Progress fields are the driver's word, kept by
+    `runs.driver_reports`."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="runs")
@@ -131,7 +132,7 @@ class Attempt(models.Model):
     spec = models.JSONField(null=True)
     """What the attempt works by where the planner chose placement, split and switches; null: the run's own spec."""
     plan = models.JSONField(null=True)
-    """Why that was chosen, as `runs.planning` writes it."""
+    """Why that was chosen, as `runs.auto_placement` writes it."""
 
     submitted_at = models.DateTimeField(null=True)
     """Claimed by a launch task, which then submits the job."""
@@ -215,12 +216,12 @@ class PendingCommand(models.Model):
         ]
 
 
-class LearnedCosts(models.Model):
+class MeasuredCosts(models.Model):
     """What work cost a run by its own measure, newest word: the planner reckons with it for runs alike."""
 
     run = models.OneToOneField(Run, primary_key=True, on_delete=models.CASCADE, related_name="learned_costs")
     workload = models.CharField(max_length=64)
-    """Digest of all of the spec that costs depend on; see `runs.costs`."""
+    """Digest of all of the spec that costs depend on; see `runs.cost_history`."""
     devices = models.CharField(max_length=200)
     """The kinds of device it ran on, by comma."""
     num_batches = models.PositiveIntegerField()

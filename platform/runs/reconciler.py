@@ -23,9 +23,9 @@ from fleet.selectors import Holder, holders
 from fleet.services import release
 from runs import recovery
 from runs.cluster import ClusterGateway, ClusterUnavailable, JobStatus
+from runs.driver_health import DriverHealth, Observation, judge
 from runs.enqueue import enqueue_on_commit
 from runs.models import Attempt, AttemptOutcome, submission_id
-from runs.verdict import Observation, Verdict, judge
 from runs.web_probe import WebProbe
 from worker.contracts.commands import CommandKind
 from worker.contracts.states import RunState
@@ -71,11 +71,11 @@ class Reconciler:
             return
         seen = self._observation(attempt, job)
         verdict, reason = judge(seen)
-        if verdict is Verdict.SILENT:
+        if verdict is DriverHealth.SILENT:
             verdict = self._judge_silence(attempt)
-        if verdict is Verdict.LOST:
+        if verdict is DriverHealth.LOST:
             self._lose(attempt, reason)
-        elif verdict is Verdict.LAUNCH_AGAIN:
+        elif verdict is DriverHealth.LAUNCH_AGAIN:
             enqueue_on_commit(LAUNCH_RUN, str(attempt.run_id), attempt.number)
         elif attempt.run.run_state is RunState.STOPPING:
             self._hurry(attempt, seen.now)
@@ -118,12 +118,12 @@ class Reconciler:
             detail=attempt.detail,
         )
 
-    def _judge_silence(self, attempt: Attempt) -> Verdict:
+    def _judge_silence(self, attempt: Attempt) -> DriverHealth:
         if self.web.is_up():
-            return Verdict.LOST
+            return DriverHealth.LOST
         logger.warning("%s: silent because the web does not answer; its silence is excused", attempt)
         Attempt.objects.filter(pk=attempt.pk).update(silent_from=timezone.now())
-        return Verdict.WELL
+        return DriverHealth.WELL
 
     def _lose(self, attempt: Attempt, reason: str) -> None:
         log_tail = self._last_words(attempt)

@@ -6,11 +6,11 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from accounts.access import Actor, NotVisible, role_in, visible_projects
+from fleet.lane_demand import fits, kinds_wanted
 from fleet.selectors import free_lanes, pool_lanes
-from fleet.wanted import fits, kinds_wanted
 from runs.dispatch import waiting_runs
 from runs.models import Attempt, PendingCommand, Run, RunTransition
-from runs.render import run_body
+from runs.run_body import run_body
 from worker.contracts.sections import LaneSpec
 
 

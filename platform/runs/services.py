@@ -1,4 +1,4 @@
-"""What users write: runs, their notes, their end. Commands to a live run are in `runs.commands`.
+"""What users write: runs, their notes, their end. Commands to a live run are in `runs.command_services`.
 
 Everything is keyword-only, takes the user, and asks `accounts.access`.
 """
@@ -13,15 +13,15 @@ from django.utils import timezone
 from accounts.access import TO_CREATE_RUNS, TO_DELETE_RUNS, TO_EDIT_RUNS, require_role
 from accounts.models import Project, User
 from live.publish import publish_project
-from runs.actions import legal_actions
 from runs.enqueue import enqueue_on_commit
+from runs.legal_actions import legal_actions
 from runs.models import MAX_NAME_CHARS, Run, RunStream
-from runs.render import run_row
+from runs.run_body import run_row
 from runs.spec_check import SpecReport, check_spec
 from runs.stream import lock_stream
 from runs.transitions import RunStateConflict, append_transition
 from worker.contracts.run_spec import RunSpec
-from worker.contracts.task_names import DELETE_RUN_ARTIFACTS, DISPATCH_RUNS
+from worker.contracts.task_names import DELETE_ARTIFACTS, DELETE_CHECKPOINTS, DISPATCH_RUNS
 
 MAX_TAGS = 20
 MAX_TAG_CHARS = 40
@@ -103,13 +103,14 @@ def unarchive_run(*, user: User, run: Run) -> Run:
 
 
 def delete_run(*, user: User, run: Run) -> None:
-    """Delete an ended run with all its rows; its files go by a task afterwards. Raises `RunStateConflict`."""
+    """Delete an ended run with all its rows; its files go by tasks afterwards. Raises `RunStateConflict`."""
     require_role(user, run.project, TO_DELETE_RUNS)
     with transaction.atomic():
         lock_stream(run.pk)
         locked = Run.objects.get(pk=run.pk)
         _require_ended(locked, "delete")
-        enqueue_on_commit(DELETE_RUN_ARTIFACTS, str(run.pk))
+        enqueue_on_commit(DELETE_CHECKPOINTS, str(run.pk))
+        enqueue_on_commit(DELETE_ARTIFACTS, str(run.pk))
         locked.delete()
 
 

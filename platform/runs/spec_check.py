@@ -14,7 +14,12 @@ from accounts.models import Project
 from catalog.model_configs import model_problems
 from catalog.scorers import scorer_problems
 from catalog.selectors import ModelNotUsable, prompts_of_set, resolve_base_model
+from fleet.selectors import pool_devices
+from runs.auto_placement import profile_name
+from runs.selectors import lacking
 from worker.contracts.run_spec import RunSpec
+from worker.scheduling.planning.memory_advice import memory_warnings
+from worker.scheduling.profiles.hardware import ACCELERATORS
 
 Errors = dict[str, list[str]]
 _NAMED_FIELD = re.compile(r"`([a-z_]+(?:\.[a-z_0-9]+)*)`")
@@ -117,3 +122,13 @@ def _too_few_prompts(spec: RunSpec, num_prompts: int) -> Errors:
             "a batch holds each prompt at most once"
         ]
     }
+
+
+def warnings_of(spec: RunSpec) -> list[str]:
+    """What a valid spec should be thought over for before it is launched: a sentence for a pool that is too small, and
+    one for each role that is predicted not to fit its lanes; devices that nobody has described are left out."""
+    devices = pool_devices(spec.lanes.num_rollout + spec.lanes.num_trainer)
+    named = [name for device in devices if (name := profile_name(device)) is not None]
+    shortage = lacking(spec.granted_lanes)
+    told = [f"The run {shortage}: it would wait until lanes join."] if shortage else []
+    return told + memory_warnings(spec, [ACCELERATORS[name] for name in named])

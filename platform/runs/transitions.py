@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from live.publish import publish_project, publish_run
 from runs.models import Run, RunTransition
-from runs.render import run_row, transition_item
+from runs.run_body import run_row, transition_item
 from runs.stream import lock_stream, next_stream_seqs
 from worker.contracts.states import LEGAL_MOVES, TERMINAL_STATES, RunState, is_legal
 

@@ -1,24 +1,16 @@
-"""The Celery app: broker, queues and the beat schedule. Tasks are short, idempotent and known by contract name."""
+"""The Celery app: broker, queues and the beat schedule. Tasks stand in the `tasks.py` of their apps."""
 
-import pkgutil
 from datetime import timedelta
 
 from celery import Celery
 
-import worker.tasks
 from worker.contracts import task_names
 
 DISPATCH_EVERY_SECONDS = 2.0
 RECONCILE_EVERY_SECONDS = 4.0
 """A lost driver must be noticed within 15 s: heartbeat age limit plus one round of this."""
 
-WATCH_TRIES_EVERY_SECONDS = 3.0
-
-
-def task_modules() -> list[str]:
-    """Modules of `worker.tasks` whose name ends in `_tasks`."""
-    names = (found.name for found in pkgutil.iter_modules(worker.tasks.__path__))
-    return [f"worker.tasks.{name}" for name in sorted(names) if name.endswith("_tasks")]
+WATCH_PREVIEWS_EVERY_SECONDS = 3.0
 
 
 def _every(seconds: float, task: str) -> dict[str, object]:
@@ -28,8 +20,8 @@ def _every(seconds: float, task: str) -> dict[str, object]:
 
 app = Celery("tandem")
 app.config_from_object("django.conf:settings", namespace="CELERY")
+app.autodiscover_tasks()
 app.conf.update(
-    imports=task_modules(),
     task_default_queue="runs",
     task_routes={"tandem.runs.*": {"queue": "runs"}, "tandem.gallery.*": {"queue": "gallery"}},
     task_ignore_result=True,
@@ -46,6 +38,6 @@ app.conf.update(
     beat_schedule={
         "dispatch queued runs": _every(DISPATCH_EVERY_SECONDS, task_names.DISPATCH_RUNS),
         "reconcile runs with the cluster": _every(RECONCILE_EVERY_SECONDS, task_names.RECONCILE_RUNS),
-        "look after tries": _every(WATCH_TRIES_EVERY_SECONDS, task_names.WATCH_TRIES),
+        "watch previews": _every(WATCH_PREVIEWS_EVERY_SECONDS, task_names.WATCH_PREVIEWS),
     },
 )

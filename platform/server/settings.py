@@ -165,7 +165,7 @@ SPECTACULAR_SETTINGS = {
         "RunState": "runs.models.STATE_VALUES",
         "RunCommandKind": "api.serializers.runs.COMMAND_KINDS",
         "ProjectRole": "accounts.models.Role.choices",
-        "TryState": "gallery.models.TryState.choices",
+        "PreviewState": "gallery.models.PreviewState.choices",
         "SamplePurpose": "api.serializers.gallery.PURPOSES",
         "LogLevel": "telemetry.selectors.LOG_LEVELS",
     },

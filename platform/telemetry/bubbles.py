@@ -10,8 +10,8 @@ from uuid import UUID
 
 from django.db import connection
 
-from telemetry.lanes import lanes_ever
 from telemetry.models import LaneTime
+from telemetry.observed_lanes import lanes_ever
 from telemetry.selectors import last_stream_seq
 from worker.contracts.events import RunEvent, SpansEvent
 

@@ -12,15 +12,15 @@ from uuid import UUID
 from django.db import transaction
 
 from live.publish import publish_run
-from runs import report
+from runs import driver_reports
 from runs.stream import lock_stream, next_stream_seqs
 from runs.tokens import AttemptGone, authorise
 from telemetry.bubbles import add_lane_time
-from telemetry.copying import copy_metric_points, copy_spans, copy_stream_items, event_body
+from telemetry.bulk_copy import copy_metric_points, copy_spans, copy_stream_items, event_body
 from telemetry.curves import supersede_points
+from telemetry.event_parsing import fresh_events, parse_events
 from telemetry.handlers import EventContext, handle
 from telemetry.models import AttemptStream
-from telemetry.parsing import fresh_events, parse_events
 from worker.contracts.events import ResumedEvent, RunEvent
 from worker.contracts.ingest import IngestAnswer, IngestBatch
 
@@ -61,8 +61,8 @@ def _store(run_id: UUID, attempt: int, token: str, events: Sequence[RunEvent]) -
         stream.high_water = fresh[-1].seq
         stream.save(update_fields=["high_water"])
         _store_fresh(run_id, attempt, fresh)
-    report.record_heartbeat(run_id)
-    return IngestAnswer(acknowledged=stream.high_water, commands=report.pending_commands(run_id))
+    driver_reports.record_heartbeat(run_id)
+    return IngestAnswer(acknowledged=stream.high_water, commands=driver_reports.pending_commands(run_id))
 
 
 def _store_fresh(run_id: UUID, attempt: int, fresh: Sequence[RunEvent]) -> None:
@@ -84,7 +84,7 @@ def _store_fresh(run_id: UUID, attempt: int, fresh: Sequence[RunEvent]) -> None:
             supersede_points(run_id, before=number, batch=event.batch)
         handle(EventContext(run_id=run_id, attempt=attempt, stream_seq=number), event)
     for event in _telling(fresh):
-        report.apply_event(run_id, attempt, event)
+        driver_reports.apply_event(run_id, attempt, event)
 
 
 def _telling(fresh: Sequence[RunEvent]) -> list[RunEvent]:

@@ -12,9 +12,9 @@ from pydantic import ValidationError
 from catalog.selectors import ModelNotUsable
 from runs.bootstrap import BootstrapRefused, trade_code
 from runs.tokens import AttemptGone, TokenRefused
-from telemetry.errors import InvalidEvent, SequenceGap
+from telemetry.event_parsing import parse_batch
 from telemetry.ingest import ingest
-from telemetry.parsing import parse_batch
+from telemetry.ingest_errors import InvalidEvent, SequenceGap
 from worker.contracts.ingest import BootstrapRequest
 
 

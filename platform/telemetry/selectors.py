@@ -11,7 +11,7 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from runs.models import RunStream, RunTransition
-from runs.render import transition_item
+from runs.run_body import transition_item
 from telemetry.models import StreamItem
 from worker.contracts.events import Event
 

@@ -6,9 +6,9 @@ from uuid import UUID
 from django.db import connection
 from django.db.models import Count, Max, Min, QuerySet
 
-from telemetry.lanes import lanes_ever
-from telemetry.lending import recent_lends
+from telemetry.lending_ledger import recent_lends
 from telemetry.models import SpanRow, StreamItem
+from telemetry.observed_lanes import lanes_ever
 from telemetry.selectors import last_stream_seq
 
 MAX_SPANS = 20_000

@@ -4,13 +4,28 @@ import ast
 import re
 import subprocess
 import sys
+import warnings
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-LINE_CEILING = 400
+LINE_CEILING = 300
 FUNCTION_CEILING = 50
+CONVENTIONAL_NAMES = {
+    *("__init__.py", "__main__.py", "base.py", "registry.py", "types.py", "errors.py"),
+    *("apps.py", "admin.py", "models.py", "selectors.py", "services.py", "tasks.py", "urls.py", "routing.py"),
+    *("ingest_urls.py", "ingest_views.py"),
+}
+"""Names that say what a file is to its package, as Django's do."""
+OF_ONE_SUBJECT = {
+    "ingest.py": "the words of the ingest, and the service that speaks them",
+    "previews.py": "the words of a preview, and the service that speaks them",
+    "demo.py": "the command, and what it does",
+    "build.py": "builds a run's components, or the demo model",
+}
+"""File names that stand twice, with why."""
 ROOT_FILES = {"manage.py", "README.md", "pyproject.toml", "Makefile", "CHANGELOG.md", "LICENSE"}
 ROOT_FOLDERS = {"platform", "worker", "frontend", "templates", "migrations", "deploy", "tests"}
 
@@ -37,12 +52,14 @@ def test_platform_does_not_shadow_the_standard_library() -> None:
     assert not (ROOT / "platform" / "__init__.py").exists()
 
 
-def test_no_file_is_longer_than_the_ceiling() -> None:
+def test_long_files_are_worth_a_look() -> None:
+    """A warning, since a file of 301 lines is no worse than one of 299: is there a seam to cut it at?"""
     long = {relative(p): n for p in python_files() if (n := len(p.read_text().splitlines())) > LINE_CEILING}
-    assert long == {}
+    if long:
+        warnings.warn(f"files over {LINE_CEILING} lines: {long}", stacklevel=1)
 
 
-def test_no_function_is_longer_than_the_ceiling() -> None:
+def test_long_functions_are_worth_a_look() -> None:
     long: dict[str, int] = {}
     for path in python_files():
         for node in ast.walk(ast.parse(path.read_text())):
@@ -50,7 +67,21 @@ def test_no_function_is_longer_than_the_ceiling() -> None:
                 length = (node.end_lineno or node.lineno) - node.lineno + 1
                 if length > FUNCTION_CEILING:
                     long[f"{relative(path)}:{node.name}"] = length
-    assert long == {}
+    if long:
+        warnings.warn(f"functions over {FUNCTION_CEILING} lines: {long}", stacklevel=1)
+
+
+def test_a_file_name_means_one_thing() -> None:
+    """Of `worker/` and `platform/`: a reader who searches for a name finds the file that is meant."""
+    by_name: defaultdict[str, list[str]] = defaultdict(list)
+    for path in python_files():
+        parts = path.relative_to(ROOT).parts
+        # REST's serializers and views mirror each other, and the emulated actors the real ones.
+        is_mirror = parts[:3] == ("platform", "api", "views") or parts[:3] == ("worker", "engine", "emulated")
+        if parts[0] in ("worker", "platform") and path.name not in CONVENTIONAL_NAMES and not is_mirror:
+            by_name[path.name].append(relative(path))
+    shared = {name: paths for name, paths in by_name.items() if len(paths) > 1 and name not in OF_ONE_SUBJECT}
+    assert shared == {}
 
 
 def test_there_is_no_drawer_called_utils() -> None:
@@ -74,13 +105,16 @@ def test_every_module_says_what_it_is(folder: str) -> None:
     assert silent == []
 
 
-def test_the_engine_names_no_accelerator_vendor() -> None:
-    """Devices come through DeepSpeed's accelerator interface; a bare "cuda" would tie the engine to one vendor."""
-    bare = re.compile(r"""["']cuda(:\d+)?["']|torch\.cuda|\.cuda\(\)""")
+def test_only_the_devices_room_of_the_engine_names_vendors() -> None:
+    """Cards must be told apart there; elsewhere devices come through DeepSpeed's accelerator interface."""
+    vendors = re.compile(r"nvidia|cuda|cudnn|cublas|rocm|\bhip\b|HIP_|ascend_|\bascend npu|\bamd\b", re.IGNORECASE)
+    engine = ROOT / "worker" / "engine"
     guilty = [
         relative(path)
         for path in python_files()
-        if path.is_relative_to(ROOT / "worker") and bare.search(path.read_text())
+        if path.is_relative_to(engine)
+        and not path.is_relative_to(engine / "devices")
+        and vendors.search(path.read_text())
     ]
     assert guilty == []
 

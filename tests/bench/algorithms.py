@@ -24,14 +24,14 @@ import torch
 
 from worker.contracts.run_spec import RunSpec
 from worker.engine.advantage.mixed import mixed_advantages
-from worker.engine.observe.gates import check_replay_gate
-from worker.engine.observe.metrics import merge_stats
+from worker.engine.metrics.replay_gate import check_replay_gate
+from worker.engine.metrics.update_metrics import merge_stats
 from worker.engine.reward.scorer import Scorer
-from worker.engine.rollout.engine import RolloutEngine
-from worker.engine.trainer.engine import TrainerEngine
-from worker.engine.trainer.process_group import init_process_group
+from worker.engine.rollout.sampler import Sampler
+from worker.engine.trainer.rank import TrainerRank
+from worker.engine.trainer.zero.process_group import init_process_group
 from worker.engine.types import GenerationRequest, GroupBatch, ScoredFragment
-from worker.pipeline.types import Fragment, FragmentKey, Purpose
+from worker.scheduling.core.messages import Fragment, FragmentKey, Purpose
 
 ROOT = Path(__file__).parents[2]
 SHAPES = ROOT / "deploy" / "models" / "shapes"
@@ -114,8 +114,8 @@ class Bench:
 
     def __init__(self, spec: RunSpec) -> None:
         self._spec = spec
-        self._trainer = TrainerEngine(spec, str(SHAPES), 0, 1)
-        self._rollout = RolloutEngine.load(spec, str(SHAPES))
+        self._trainer = TrainerRank(spec, str(SHAPES), 0, 1)
+        self._rollout = Sampler.load(spec, str(SHAPES))
         self._scorer = Scorer(spec.rewards)
         self._rollout.pull(self._trainer.version(0))
 

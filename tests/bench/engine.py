@@ -39,8 +39,8 @@ from tests.bench.engine_mfu import known_device, rollout_flops, training_flops, 
 from tests.bench.engine_pairs import Overhead, Seconds, in_turns, on_cpu
 from tests.bench.lane_costs import free_port
 from worker.contracts.names import ModelFamily
-from worker.engine.trainer.process_group import destroy_process_group, init_process_group
-from worker.tiny_models.registry import TINY_PIPELINES
+from worker.engine.trainer.zero.process_group import destroy_process_group, init_process_group
+from worker.fixtures.tiny_models.tiny_pipelines import TINY_PIPELINES
 
 FILE = Path(os.environ.get("TANDEM_VAR", "var")) / "bench" / "engine.json"
 MIB = 2**20

@@ -13,11 +13,11 @@ from tests.bench.engine_pairs import on_cpu
 from worker.contracts.families import FAMILY_TRAITS
 from worker.contracts.names import ModelFamily
 from worker.contracts.run_spec import RunSpec
-from worker.pipeline.model_profile import ModelProfile
-from worker.shapes.text import EMBEDDING_DIM, T5_NUM_TOKENS
-from worker.tiny_models.pictures import LATENT_CHANNELS, build_flux
-from worker.tiny_models.registry import TINY_PIPELINES
-from worker.tiny_models.text import randomised
+from worker.fixtures.shapes.caption_encoders import EMBEDDING_DIM, T5_NUM_TOKENS
+from worker.fixtures.tiny_models.chat_encoders import randomised
+from worker.fixtures.tiny_models.picture_pipelines import LATENT_CHANNELS, build_flux
+from worker.fixtures.tiny_models.tiny_pipelines import TINY_PIPELINES
+from worker.scheduling.profiles.model_profile import ModelProfile
 
 HEAD_DIM = 64
 TOKEN_PIXELS = 8
@@ -37,7 +37,7 @@ class Size:
     micro_batch_size: int
 
     def profile(self) -> ModelProfile:
-        """Floating-point operations as `worker.pipeline.profiles` counts them."""
+        """Floating-point operations as `worker.scheduling.profiles.known_models` counts them."""
         tokens_in_block = 12 * self.width**2
         return ModelProfile(
             name="bench-flux",

@@ -22,16 +22,16 @@ from worker.engine.models.base import ModelAdapter
 from worker.engine.models.experts import experts_of
 from worker.engine.models.lora import lora_parameters
 from worker.engine.models.registry import MODEL_ADAPTERS, load_model
-from worker.engine.rollout.engine import RolloutEngine
+from worker.engine.rollout.denoising import sample_ode
 from worker.engine.rollout.noise import initial_noise
-from worker.engine.rollout.sampler import sample_ode
-from worker.engine.sync.publishing import publish, snapshot
-from worker.engine.trainer.deepspeed_config import build_optimizer
-from worker.engine.trainer.engine import TrainerEngine
-from worker.engine.trainer.pairs import GroupPairs
+from worker.engine.rollout.sampler import Sampler
+from worker.engine.sync.packing import publish, snapshot
+from worker.engine.trainer.learners.transition_pairs import GroupPairs
+from worker.engine.trainer.rank import TrainerRank
+from worker.engine.trainer.zero.deepspeed_config import build_optimizer
 from worker.engine.types import GenerationRequest, GroupBatch
-from worker.pipeline.packing import spread
-from worker.pipeline.types import Fragment, FragmentKey, Purpose
+from worker.scheduling.core.batching import spread
+from worker.scheduling.core.messages import Fragment, FragmentKey, Purpose
 
 
 def model_with_lora(spec: RunSpec, path: str) -> ModelAdapter:
@@ -46,7 +46,7 @@ class Rollouts:
     def __init__(self, case: Case, path: str) -> None:
         self._spec = case.spec
         self._model = model_with_lora(case.spec, path)
-        self._engine = RolloutEngine(case.spec, self._model)
+        self._engine = Sampler(case.spec, self._model)
         self._engine.pull(publish(snapshot(lora_parameters(self._model.transformer)), 0))
         sampling = case.spec.sampling
         self._sigmas = self._model.sigmas(
@@ -136,7 +136,7 @@ class Trainings:
     def __init__(self, case: Case, path: str, groups: list[GroupBatch]) -> None:
         self._spec, self._path, self._groups = case.spec, path, groups
         self._num_pairs = case.spec.algebra.num_pairs_per_optimizer_step
-        self._engine = TrainerEngine(case.spec, path, 0, 1)
+        self._engine = TrainerRank(case.spec, path, 0, 1)
 
     @property
     def num_parameters(self) -> int:

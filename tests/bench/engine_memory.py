@@ -27,10 +27,10 @@ from tests.bench.lane_costs import free_port
 from tests.engine.trainer.state_seen import state_bytes
 from worker.contracts.deepspeed import DeepSpeedSpec
 from worker.engine.models.registry import load_model
-from worker.engine.trainer.engine import TrainerEngine
-from worker.engine.trainer.process_group import destroy_process_group, init_process_group
+from worker.engine.trainer.rank import TrainerRank
+from worker.engine.trainer.zero.process_group import destroy_process_group, init_process_group
 from worker.engine.types import GroupBatch
-from worker.pipeline.trainer_state import trainer_state
+from worker.scheduling.planning.trainer_state import trainer_state
 
 ROOT = Path(__file__).parents[2]
 STAGES = (0, 1, 2, 3)
@@ -80,7 +80,7 @@ def main(rank: int, world_size: int, port: int, checkpoint: str) -> None:
     for stage in STAGES:
         spec = case.spec.model_copy(update={"deepspeed": DeepSpeedSpec.model_validate({"zero_stage": stage})})
         gc.collect()
-        trainer = TrainerEngine(spec, checkpoint, rank, world_size)
+        trainer = TrainerRank(spec, checkpoint, rank, world_size)
         num_trained = sum(tensor.numel() for tensor in trainer.version(0).tensors.values())
         planned = trainer_state(
             zero_stage=stage, frozen_bytes=frozen_bytes, num_trained=num_trained, num_ranks=world_size
@@ -92,7 +92,7 @@ def main(rank: int, world_size: int, port: int, checkpoint: str) -> None:
     destroy_process_group()
 
 
-def _held(trainer: TrainerEngine, groups: list[GroupBatch], num_pairs: int) -> dict[str, int | None]:
+def _held(trainer: TrainerRank, groups: list[GroupBatch], num_pairs: int) -> dict[str, int | None]:
     """Bytes with the gradients of a second mini-batch open, and `peak`, the most that the first one took."""
     get_accelerator().reset_peak_memory_stats()
     trainer.accumulate(groups, num_pairs_total=num_pairs, fresh=False)

@@ -4,18 +4,18 @@
 
 After Chowdhery et al., PaLM, arXiv 2204.02311, appendix B: only operations that the result needs count, so blocks that
 are recomputed to spare memory lower the MFU and never raise it. A forward pass is counted as in
-`worker.pipeline.model_profile`. The backward pass goes through each linear layer once for the gradient of its input
-and, where its weights are trained, once more for theirs (together PaLM's 6 N a token, of which 2 N forward); attention
-has no weights, but two inputs in each product, so it costs twice its forward in any case (PaLM's 12 L H Q T, of which 4
-forward). LoRA's own matrices are left out: rank ÷ width of a layer. Peaks are the makers', of
-`worker.pipeline.hardware`. Decoding is left out: its seconds are not, so the MFU of a rollout is that of the whole
-rollout.
+`worker.scheduling.profiles.model_profile`. The backward pass goes through each linear layer once for the gradient of
+its input and, where its weights are trained, once more for theirs (together PaLM's 6 N a token, of which 2 N forward);
+attention has no weights, but two inputs in each product, so it costs twice its forward in any case (PaLM's 12 L H Q T,
+of which 4 forward). LoRA's own matrices are left out: rank ÷ width of a layer. Peaks are the makers', of
+`worker.scheduling.profiles.hardware`. Decoding is left out: its seconds are not, so the MFU of a rollout is that of the
+whole rollout.
 """
 
 from worker.contracts.names import Tuning
 from worker.contracts.run_spec import RunSpec
-from worker.pipeline.hardware import ACCELERATORS, Accelerator
-from worker.pipeline.model_profile import ModelProfile
+from worker.scheduling.profiles.hardware import ACCELERATORS, Accelerator
+from worker.scheduling.profiles.model_profile import ModelProfile
 
 
 def utilisation(flops: float, seconds: float, peak_flops: float) -> float:

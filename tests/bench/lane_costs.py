@@ -5,7 +5,7 @@
 The demo's shapes spec, a fragment's or a micro-batch's size apart. Seconds are the process's own processor time, which
 other work on the machine hardly touches, so they stand for the wall time of a core that does nothing else. Of the
 repeats the median counts; a line through the sizes tells what a call costs whatever its size, and what each unit adds.
-The priors for CPU cores in `worker/pipeline/hardware.py` and `profiles.py` come from here.
+The priors for CPU cores in `worker/scheduling/profiles/hardware.py` and `profiles.py` come from here.
 """
 
 import argparse
@@ -24,12 +24,12 @@ from tests.bench.real_runs import PRESET, SHAPES
 from worker.contracts.run_spec import RunSpec
 from worker.engine.advantage.group import group_advantages
 from worker.engine.reward.scorer import Scorer
-from worker.engine.rollout.engine import RolloutEngine
-from worker.engine.trainer.engine import TrainerEngine
-from worker.engine.trainer.process_group import destroy_process_group, init_process_group
+from worker.engine.rollout.sampler import Sampler
+from worker.engine.trainer.rank import TrainerRank
+from worker.engine.trainer.zero.process_group import destroy_process_group, init_process_group
 from worker.engine.types import GeneratedFragment, GenerationRequest, GroupBatch
-from worker.pipeline.packing import num_micro_batches
-from worker.pipeline.types import Fragment, FragmentKey, Purpose
+from worker.scheduling.core.batching import num_micro_batches
+from worker.scheduling.core.messages import Fragment, FragmentKey, Purpose
 
 FRAGMENT_SIZES = (1, 2, 4, 8, 16)
 MICRO_BATCH_SIZES = (8, 16, 48)
@@ -70,13 +70,13 @@ def line(sizes: Sequence[int], seconds: Sequence[float]) -> str:
     return f"{per_call * 1e3:6.2f} ms + {per_unit * 1e3:6.3f} ms each"
 
 
-def generated(rollout: RolloutEngine, spec: RunSpec, size: int) -> GeneratedFragment:
+def generated(rollout: Sampler, spec: RunSpec, size: int) -> GeneratedFragment:
     fragment = Fragment(FragmentKey(Purpose.TRAIN, 0, 0, 0), tuple(range(size)), 0)
     prompt = spec.prompts.inline[0]
     return rollout.generate(GenerationRequest(fragment=fragment, prompt=prompt, run_seed=spec.seed, prompt_index=0))
 
 
-def report_generation(timer: Timer, rollout: RolloutEngine, spec: RunSpec) -> None:
+def report_generation(timer: Timer, rollout: Sampler, spec: RunSpec) -> None:
     scorer = Scorer(spec.rewards)
     made = [generated(rollout, spec, size) for size in FRAGMENT_SIZES]
     generating = timer(*(partial(generated, rollout, spec, size) for size in FRAGMENT_SIZES))
@@ -87,7 +87,7 @@ def report_generation(timer: Timer, rollout: RolloutEngine, spec: RunSpec) -> No
     print(f"score, a sample         {line(FRAGMENT_SIZES, scoring)}")
 
 
-def report_training(timer: Timer, trainer: TrainerEngine, spec: RunSpec, group: GroupBatch) -> float:
+def report_training(timer: Timer, trainer: TrainerRank, spec: RunSpec, group: GroupBatch) -> float:
     """Seconds of one micro-batch."""
     num_pairs = spec.algebra.num_pairs_per_optimizer_step
     num_units = num_micro_batches(spec.algebra, 1, world_size=1, tsp=True)
@@ -107,8 +107,8 @@ def main() -> None:
     print(f"load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores, torch {torch.__version__}")
     init_process_group(0, 1, "127.0.0.1", free_port())
     specs = [spec_of(size) for size in MICRO_BATCH_SIZES]
-    trainers = [TrainerEngine(spec, str(SHAPES), 0, 1) for spec in specs]
-    rollout = RolloutEngine.load(specs[0], str(SHAPES))
+    trainers = [TrainerRank(spec, str(SHAPES), 0, 1) for spec in specs]
+    rollout = Sampler.load(specs[0], str(SHAPES))
     adapter = trainers[0].version(0)
     rollout.pull(adapter)
     report_generation(timer, rollout, specs[0])

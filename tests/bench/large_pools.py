@@ -18,11 +18,11 @@ from tests.bench.pipeline_inputs import LANES_PER_SCORER, WORK
 from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.names import TrainerAssist
 from worker.contracts.sections import BatchSpec, SamplingSpec
-from worker.pipeline.estimates import pool_costs
-from worker.pipeline.hardware import H20, H100, Accelerator
-from worker.pipeline.planner import Question, answer
-from worker.pipeline.profiles import QWEN_IMAGE
-from worker.pipeline.rehearsal import rehearse
+from worker.scheduling.planning.candidate_simulation import simulate_candidate
+from worker.scheduling.planning.cost_estimates import pool_costs
+from worker.scheduling.planning.planner import PlanRequest, make_plan
+from worker.scheduling.profiles.hardware import H20, H100, Accelerator
+from worker.scheduling.profiles.known_models import QWEN_IMAGE
 
 POOLS: dict[str, tuple[Accelerator, ...]] = {
     "96 alike": (H100,) * 96,
@@ -53,14 +53,14 @@ def rows(pool: str, devices: tuple[Accelerator, ...]) -> Iterator[Row]:
     algebra = BatchAlgebra.resolve(batch, SamplingSpec(num_denoising_steps=20, num_sde_steps=8))
     work = WORK[QWEN_IMAGE.name].with_algebra(algebra)
     costs = pool_costs(work, devices, num_reward=len(devices) // LANES_PER_SCORER)
-    plan = answer(Question(work=work, devices=devices, costs=costs, fragment_sizes=(1, 2, 4, 8, 16)))
+    plan = make_plan(PlanRequest(work=work, devices=devices, costs=costs, fragment_sizes=(1, 2, 4, 8, 16)))
     for mode, choice in plan.by_mode.items():
-        candidate, planned = choice.finding.candidate, choice.finding.batch_seconds
+        candidate, planned = choice.split_result.candidate, choice.split_result.batch_seconds
         if candidate.pipeline.tag is TrainerAssist.SEARCH:
             greedy = candidate.pipeline.model_copy(update={"tag": TrainerAssist.GREEDY})
             candidate = replace(candidate, pipeline=greedy)
         num_batches = NUM_BATCHES_AHEAD if candidate.pipeline.max_staleness else 1
-        played = rehearse(work, costs, candidate, advantage_std="group", num_batches=num_batches)
+        played = simulate_candidate(work, costs, candidate, advantage_std="group", num_batches=num_batches)
         yield Row(
             pool=pool,
             mode=mode,

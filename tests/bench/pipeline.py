@@ -24,13 +24,13 @@ from tests.bench.pipeline_inputs import (
 )
 from tests.bench.planning_scale import planning_seconds
 from worker.contracts.spans import SpanKind
-from worker.pipeline.bubbles import SpanClass
-from worker.pipeline.estimates import PoolCosts
-from worker.pipeline.limits import LaneKinds, batch_limits
-from worker.pipeline.modes import MODES
-from worker.pipeline.planner import Plan, Question, answer
-from worker.pipeline.rehearsal import Candidate, Rehearsal, rehearse
-from worker.pipeline.workload import Workload
+from worker.scheduling.planning.candidate_simulation import Candidate, CandidateResult, simulate_candidate
+from worker.scheduling.planning.cost_estimates import PoolCosts
+from worker.scheduling.planning.limits import LaneKinds, batch_limits
+from worker.scheduling.planning.modes import MODES
+from worker.scheduling.planning.planner import Plan, PlanRequest, make_plan
+from worker.scheduling.planning.workload import Workload
+from worker.scheduling.timeline.bubble_ledger import SpanClass
 
 NUM_BATCHES = 16
 """Measured for each figure where batches differ; at staleness 0 they repeat themselves."""
@@ -101,10 +101,10 @@ def main() -> None:
 
 def _rows(testbed: Testbed, work: Workload) -> Iterator[Row]:
     costs = AS_WRITTEN.costs(work, testbed)
-    plan = answer(_question(testbed, work, costs))
-    found = {name: choice.finding.candidate for name, choice in plan.by_mode.items()}
+    plan = make_plan(_question(testbed, work, costs))
+    found = {name: choice.split_result.candidate for name, choice in plan.by_mode.items()}
     played = {name: _play(work, costs, candidate) for name, candidate in found.items()}
-    practised = _play(work, AS_WRITTEN.costs(replace(work, handling=AS_PRACTISED), testbed), found["colocated"])
+    practised = _play(work, AS_WRITTEN.costs(replace(work, weight_transfer=AS_PRACTISED), testbed), found["colocated"])
     colocated = played["colocated"].batch_seconds
     strictly = min((name for name in found if name != "stale"), key=lambda name: played[name].batch_seconds)
     at_all = min(found, key=lambda name: played[name].batch_seconds)
@@ -128,19 +128,19 @@ def _rows(testbed: Testbed, work: Workload) -> Iterator[Row]:
         )
 
 
-def _question(testbed: Testbed, work: Workload, costs: PoolCosts) -> Question:
-    return Question(work=work, devices=testbed.devices, costs=costs, fragment_sizes=fragment_sizes(work))
+def _question(testbed: Testbed, work: Workload, costs: PoolCosts) -> PlanRequest:
+    return PlanRequest(work=work, devices=testbed.devices, costs=costs, fragment_sizes=fragment_sizes(work))
 
 
-def _play(work: Workload, costs: PoolCosts, candidate: Candidate, num_batches: int = NUM_BATCHES) -> Rehearsal:
+def _play(work: Workload, costs: PoolCosts, candidate: Candidate, num_batches: int = NUM_BATCHES) -> CandidateResult:
     number = num_batches if candidate.pipeline.max_staleness else 1
-    return rehearse(work, costs, candidate, advantage_std="group", num_batches=number)
+    return simulate_candidate(work, costs, candidate, advantage_std="group", num_batches=number)
 
 
 def _band(testbed: Testbed, work: Workload, plan: Plan, mode: str) -> tuple[float, float]:
     """The ratio to colocated where inputs are at the ends of their ranges. There, the choice is between what was chosen
     as written, the same with a number of trainers that follows the limit, and colocated."""
-    chosen, colocated = (plan.by_mode[name].finding.candidate for name in (mode, "colocated"))
+    chosen, colocated = (plan.by_mode[name].split_result.candidate for name in (mode, "colocated"))
     ratios: list[float] = []
     for variation in variations():
         costs = variation.costs(work, testbed)

@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 
 from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.sections import BatchSpec, SamplingSpec
-from worker.pipeline.estimates import PoolCosts, pool_costs
-from worker.pipeline.hardware import H20, H100, HOST_SOCKET, L40S, Accelerator, Edge
-from worker.pipeline.model_profile import ModelProfile
-from worker.pipeline.profiles import FLUX, HUNYUAN_VIDEO, QWEN_IMAGE, WAN
-from worker.pipeline.scorers import Scoring
-from worker.pipeline.workload import Handling, Workload
+from worker.scheduling.planning.cost_estimates import PoolCosts, pool_costs
+from worker.scheduling.planning.workload import WeightTransfer, Workload
+from worker.scheduling.profiles.hardware import H20, H100, HOST_SOCKET, L40S, Accelerator, Edge
+from worker.scheduling.profiles.known_models import FLUX, HUNYUAN_VIDEO, QWEN_IMAGE, WAN
+from worker.scheduling.profiles.model_profile import ModelProfile
+from worker.scheduling.profiles.scorer_costs import ScoringCost
 
 NUM_PROMPTS = 32
 NUM_DENOISING_STEPS = 20
@@ -19,9 +19,9 @@ LANES_PER_SCORER = 4
 """Accelerators to a host's CPU socket, each of which is one reward lane."""
 SCORER = replace(HOST_SOCKET, fp32_flops=HOST_SOCKET.peak_flops)
 """Such a socket, whose networks run in bf16."""
-PICTURE_SCORER = Scoring(flops=0.4e12)
+PICTURE_SCORER = ScoringCost(flops=0.4e12)
 """PickScore: ViT-H/14 (632M parameters) over 257 tokens, and its text tower."""
-VIDEO_SCORER = Scoring(flops=21e12)
+VIDEO_SCORER = ScoringCost(flops=21e12)
 """VideoAlign: Qwen2-VL-2B over 8 frames, vision tower (675M) over 10,000 patches, language model over 2,500 tokens."""
 
 
@@ -55,7 +55,7 @@ def _work(
     lora_rank: int,
     lora_parameters_per_rank: float,
     decoder_flops_per_pixel: float,
-    scoring: Scoring,
+    scoring: ScoringCost,
 ) -> Workload:
     """The last three are estimates as first written down; profiles have been counted since."""
     batch = BatchSpec(
@@ -132,7 +132,7 @@ WORK = {
     )
 }
 
-AS_PRACTISED = Handling(packing_bandwidth=Handling().packing_bandwidth.at("low"), shares_base=False)
+AS_PRACTISED = WeightTransfer(packing_bandwidth=WeightTransfer().packing_bandwidth.at("low"), shares_base=False)
 """The colocated baseline as others run it: a rollout engine with weights of its own, and verl-omni's measured sync."""
 
 
@@ -161,10 +161,12 @@ class Variation:
             decoder_flops_per_pixel=work.profile.decoder_flops_per_pixel * self.decoding,
         )
         scoring = replace(work.scoring, flops=work.scoring.flops * self.scoring)
-        handling = work.handling
+        weight_transfer = work.weight_transfer
         if self.packing_bandwidth is not None:
-            handling = replace(handling, packing_bandwidth=handling.packing_bandwidth.at(self.packing_bandwidth))
-        varied = replace(work, profile=profile, handling=handling, scoring=scoring)
+            weight_transfer = replace(
+                weight_transfer, packing_bandwidth=weight_transfer.packing_bandwidth.at(self.packing_bandwidth)
+            )
+        varied = replace(work, profile=profile, weight_transfer=weight_transfer, scoring=scoring)
         return pool_costs(varied, devices, num_reward=testbed.num_reward, scorer=SCORER)
 
 
@@ -174,7 +176,7 @@ AS_WRITTEN = Variation("as written")
 def variations() -> Iterator[Variation]:
     edges: tuple[Edge, ...] = ("low", "high")
     for edge in edges:
-        for name in ("generation_efficiency", "training_efficiency", "layer_overhead_seconds", "turn_seconds"):
+        for name in ("generation_efficiency", "training_efficiency", "layer_overhead_seconds", "switch_seconds"):
             yield Variation(f"{name} {edge}", device=(name, edge))
         yield Variation(f"packing_bandwidth {edge}", packing_bandwidth=edge)
     for factor in (0.5, 2.0):

@@ -5,10 +5,10 @@ import time
 from tests.bench.pipeline_inputs import WORK
 from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.sections import BatchSpec, SamplingSpec
-from worker.pipeline.estimates import pool_costs
-from worker.pipeline.hardware import H20, H100, Accelerator
-from worker.pipeline.planner import Question, answer
-from worker.pipeline.profiles import QWEN_IMAGE
+from worker.scheduling.planning.cost_estimates import pool_costs
+from worker.scheduling.planning.planner import PlanRequest, make_plan
+from worker.scheduling.profiles.hardware import H20, H100, Accelerator
+from worker.scheduling.profiles.known_models import QWEN_IMAGE
 
 POOLS: dict[str, tuple[Accelerator, ...]] = {
     "1,024 alike": (H100,) * 1024,
@@ -28,5 +28,5 @@ def _planned_in(devices: tuple[Accelerator, ...]) -> float:
     work = WORK[QWEN_IMAGE.name].with_algebra(algebra)
     costs = pool_costs(work, devices, num_reward=len(devices) // 4)
     started = time.perf_counter()
-    answer(Question(work=work, devices=devices, costs=costs, fragment_sizes=(1, 2, 4, 8, 16)))
+    make_plan(PlanRequest(work=work, devices=devices, costs=costs, fragment_sizes=(1, 2, 4, 8, 16)))
     return round(time.perf_counter() - started, 3)

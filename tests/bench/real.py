@@ -5,9 +5,9 @@
 One rollout and one trainer lane, or the same two lanes colocated. Each repeat runs every mode once, so that what else
 the machine does meets all of them alike; a mode's figure is the median of its steady batches over all repeats, its
 ratio to colocated the median of the repeats' own ratios. The bound is the linear program of total work over the lanes'
-rates (`worker.pipeline.bound`), at the mean of the costs that those of these very runs have learnt in which both lanes
-are at work throughout: where cores share caches and memory, a lane whose neighbour idles is faster than two lanes that
-both work can be. Each mode's own costs are in the JSON.
+rates (`worker.scheduling.planning.bounds`), at the mean of the costs that those of these very runs have learnt in which
+both lanes are at work throughout: where cores share caches and memory, a lane whose neighbour idles is faster than two
+lanes that both work can be. Each mode's own costs are in the JSON.
 """
 
 import argparse
@@ -22,9 +22,9 @@ from typing import Any
 
 from tests.bench.cluster import bench_cluster
 from tests.bench.real_runs import BUSY_MODES, MODES, RealRun, real_run, shapes_spec
-from worker.pipeline.bound import bound_seconds, strict_bound_seconds
-from worker.pipeline.costs import Cost, CostKind
-from worker.pipeline.estimates import LaneCosts, PoolCosts
+from worker.scheduling.core.costs import Cost, CostKind
+from worker.scheduling.planning.bounds import bound_seconds, strict_bound_seconds
+from worker.scheduling.planning.cost_estimates import LaneCosts, PoolCosts
 
 BASELINE = "colocated"
 NUM_LANES = 2

@@ -21,14 +21,12 @@ from pathlib import Path
 from random import Random
 
 from worker.contracts.algebra import BatchAlgebra
-from worker.contracts.names import Role, TrainerAssist
+from worker.contracts.names import LaneRole, TrainerAssist
 from worker.contracts.sections import BatchSpec, PipelineSpec, SamplingSpec
-from worker.pipeline.costs import GANG, Cost, CostKind
-from worker.pipeline.lending import LendingPolicy
-from worker.pipeline.packing import num_micro_batches
-from worker.pipeline.scheduler import Scheduler
-from worker.pipeline.search import Search
-from worker.pipeline.types import (
+from worker.scheduling.core.batching import num_micro_batches
+from worker.scheduling.core.costs import GANG, Cost, CostKind
+from worker.scheduling.core.lending import LendingPolicy
+from worker.scheduling.core.messages import (
     Accumulate,
     Accumulated,
     Action,
@@ -49,6 +47,9 @@ from worker.pipeline.types import (
     Switch,
     Switched,
 )
+from worker.scheduling.core.scheduler import Scheduler
+from worker.scheduling.forecast.lending_policies import lending_policy
+from worker.scheduling.forecast.search import Search
 
 NUMS_LANES = (32, 256, 1024, 4096)
 NUM_BATCHES = 3
@@ -109,17 +110,17 @@ def algebra_for(num_lanes: int) -> BatchAlgebra:
     return BatchAlgebra.resolve(batch, SamplingSpec(num_denoising_steps=8))
 
 
-def lanes_for(num_lanes: int) -> Iterator[tuple[str, Role]]:
+def lanes_for(num_lanes: int) -> Iterator[tuple[str, LaneRole]]:
     """Five eighths generate, a quarter trains, an eighth scores."""
     for number in range(num_lanes):
-        role = Role.ROLLOUT if number % 8 < 5 else Role.TRAINER if number % 8 < 7 else Role.REWARD
+        role = LaneRole.ROLLOUT if number % 8 < 5 else LaneRole.TRAINER if number % 8 < 7 else LaneRole.REWARD
         yield f"{role}-{number}", role
 
 
 def costs_for(algebra: BatchAlgebra, num_lanes: int, training_seconds: float) -> dict[tuple[str, CostKind], Cost]:
     """What `answer` takes on average."""
     lanes = list(lanes_for(num_lanes))
-    num_ranks = sum(role is Role.TRAINER for _, role in lanes)
+    num_ranks = sum(role is LaneRole.TRAINER for _, role in lanes)
     num_units = num_micro_batches(algebra, algebra.num_groups, world_size=num_ranks, tsp=True)
     table = {
         (GANG, CostKind.ACCUMULATE): Cost(0.0, training_seconds / num_units),
@@ -128,10 +129,12 @@ def costs_for(algebra: BatchAlgebra, num_lanes: int, training_seconds: float) ->
         (GANG, CostKind.PUBLISH): Cost(PUBLISH_SECONDS),
     }
     of_role = {
-        Role.REWARD: {CostKind.SCORE: SCORE_SECONDS},
-        Role.ROLLOUT: {CostKind.GENERATE: FRAGMENT_SECONDS, CostKind.PULL: PULL_SECONDS},
+        LaneRole.REWARD: {CostKind.SCORE: SCORE_SECONDS},
+        LaneRole.ROLLOUT: {CostKind.GENERATE: FRAGMENT_SECONDS, CostKind.PULL: PULL_SECONDS},
     }
-    of_role[Role.TRAINER] = of_role[Role.ROLLOUT] | dict.fromkeys((CostKind.LEND, CostKind.RECLAIM), SWITCH_SECONDS)
+    of_role[LaneRole.TRAINER] = of_role[LaneRole.ROLLOUT] | dict.fromkeys(
+        (CostKind.LEND, CostKind.RECLAIM), SWITCH_SECONDS
+    )
     for lane, role in lanes:
         table |= {(lane, kind): Cost(seconds) for kind, seconds in of_role[role].items()}
     return table
@@ -164,9 +167,12 @@ def play(case: Case, num_lanes: int) -> Row:
     """Time every decision of a run."""
     algebra, random = algebra_for(num_lanes), Random(0)
     training_seconds = case.training_fragments * FRAGMENT_SECONDS
+    pipeline = PipelineSpec(tag=case.tag, max_staleness=1)
+    policy = lending_policy(pipeline)
     scheduler = Scheduler(
         algebra,
-        PipelineSpec(tag=case.tag, max_staleness=1),
+        pipeline,
+        lending_policy=policy,
         advantage_std="group",
         first_batch=0,
         num_batches=NUM_BATCHES,
@@ -178,7 +184,7 @@ def play(case: Case, num_lanes: int) -> Row:
     agenda: list[tuple[float, int, Event]] = []
     durations: list[float] = []
     num_appointments, now, event = 0, 0.0, None
-    while not scheduler.is_finished:
+    while not scheduler.state.is_finished:
         began = time.process_time()
         if event is not None:
             scheduler.apply(event, now)
@@ -191,7 +197,7 @@ def play(case: Case, num_lanes: int) -> Row:
                 heapq.heappush(agenda, (now + answered[0], num_appointments, answered[1]))
         if agenda:
             now, _, event = heapq.heappop(agenda)
-    return row_of(case, num_lanes, durations, now, scheduler.lending_policy)
+    return row_of(case, num_lanes, durations, now, policy)
 
 
 def row_of(case: Case, num_lanes: int, durations: list[float], run_seconds: float, policy: LendingPolicy | None) -> Row:

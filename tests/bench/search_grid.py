@@ -19,13 +19,15 @@ from random import Random
 from typing import Any
 
 from worker.contracts.algebra import BatchAlgebra
-from worker.contracts.names import Role, TrainerAssist
+from worker.contracts.names import LaneRole, TrainerAssist
 from worker.contracts.sections import BatchSpec, PipelineSpec, SamplingSpec
-from worker.pipeline.costs import GANG, Cost, CostKind
-from worker.pipeline.packing import num_micro_batches
-from worker.pipeline.scheduler import Scheduler
-from worker.pipeline.simulator import SimulatedLane, Simulator
-from worker.pipeline.types import Action, Event, Lend, LendSettled
+from worker.scheduling.core.batching import num_micro_batches
+from worker.scheduling.core.costs import GANG, Cost, CostKind
+from worker.scheduling.core.lending import LendingPolicy
+from worker.scheduling.core.messages import Action, Event, Lend, LendSettled
+from worker.scheduling.core.scheduler import Scheduler
+from worker.scheduling.forecast.lending_policies import lending_policy
+from worker.scheduling.simulator.simulator import SimulatedLane, Simulator
 
 NOISE = 0.2
 SEEDS = range(4)
@@ -66,7 +68,7 @@ class Profile:
 
     @property
     def lanes(self) -> list[SimulatedLane]:
-        numbers = {Role.ROLLOUT: self.num_rollout, Role.TRAINER: self.num_trainer, Role.REWARD: 2}
+        numbers = {LaneRole.ROLLOUT: self.num_rollout, LaneRole.TRAINER: self.num_trainer, LaneRole.REWARD: 2}
         return [SimulatedLane(lane=f"{role}-{i}", role=role) for role, number in numbers.items() for i in range(number)]
 
     @property
@@ -74,12 +76,12 @@ class Profile:
         table: dict[tuple[str, CostKind], Cost] = {}
         speeds = (1.0, 1.6, 0.7) if self.is_heterogeneous else (1.0,)
         for place, lane in enumerate(self.lanes):
-            if lane.role is Role.REWARD:
+            if lane.role is LaneRole.REWARD:
                 table[lane.lane, CostKind.SCORE] = Cost(self.score_seconds, 0.0)
                 continue
             table[lane.lane, CostKind.GENERATE] = Cost(0.0, 0.5 / speeds[place % len(speeds)])
             table[lane.lane, CostKind.PULL] = Cost(0.05, 0.0)
-            if lane.role is Role.TRAINER:
+            if lane.role is LaneRole.TRAINER:
                 table[lane.lane, CostKind.LEND] = table[lane.lane, CostKind.RECLAIM] = Cost(self.switch_seconds, 0.0)
         speed = sum(speeds[place % len(speeds)] for place in range(self.num_rollout))
         training = self.algebra.num_fragments / speed / self.generation_to_training
@@ -89,10 +91,19 @@ class Profile:
         table[GANG, CostKind.PUBLISH] = Cost(0.1, 0.0)
         return table
 
-    def scheduler(self, tag: TrainerAssist, *, knows_costs: bool = True, lends_together: bool = False) -> "Recorded":
+    def scheduler(
+        self,
+        tag: TrainerAssist,
+        *,
+        knows_costs: bool = True,
+        lends_together: bool = False,
+        policy: LendingPolicy | None = None,
+    ) -> "Recorded":
+        pipeline = PipelineSpec(tag=tag, max_staleness=self.max_staleness, gap=self.gap)
         return Recorded(
             self.algebra,
-            PipelineSpec(tag=tag, max_staleness=self.max_staleness, gap=self.gap),
+            pipeline,
+            lending_policy=policy or lending_policy(pipeline),
             advantage_std="group",
             first_batch=0,
             num_batches=self.num_batches,

@@ -19,7 +19,7 @@ MAX_PAUSE_SECONDS = 1.0
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     """Beside the shipped model it offers `wan`, a tiny model that draws clips."""
     from worker.contracts.names import ModelFamily
-    from worker.tiny_models.registry import build_tiny_checkpoint
+    from worker.fixtures.tiny_models.tiny_pipelines import build_tiny_checkpoint
 
     models = tmp_path_factory.mktemp("models")
     build_tiny_checkpoint(ModelFamily.WAN, models)

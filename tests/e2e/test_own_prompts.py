@@ -23,15 +23,15 @@ def run_with_lora(rest: Rest) -> str:
 @pytest.mark.timeout(600)
 def test_own_prompts_are_drawn_on_a_lane_that_is_free_again_afterwards(rest: Rest, run_with_lora: str) -> None:
     wait_until(lambda: rest.num_lanes_held() == 0, "a pool without holders", 60)
-    rest.post(f"/runs/{run_with_lora}/try", prompts=["a red circle"], num_samples=1)
-    wait_until(lambda: rest.num_lanes_held() == 1, "the lane of the try", 60)
-    tries: list[dict[str, Any]] = []
+    rest.post(f"/runs/{run_with_lora}/previews", prompts=["a red circle"], num_samples=1)
+    wait_until(lambda: rest.num_lanes_held() == 1, "the lane of the preview", 60)
+    previews: list[dict[str, Any]] = []
 
     def is_over() -> bool:
-        tries[:] = rest.get(f"/runs/{run_with_lora}/tries")
-        return tries[0]["state"] in {"done", "failed"}
+        previews[:] = rest.get(f"/runs/{run_with_lora}/previews")
+        return previews[0]["state"] in {"done", "failed"}
 
     wait_until(is_over, "the pictures", START_SECONDS)
-    assert (tries[0]["state"], tries[0]["error"]) == ("done", "")
-    assert [len(tries[0][name]) for name in ("samples", "base_samples")] == [1, 1]
+    assert (previews[0]["state"], previews[0]["error"]) == ("done", "")
+    assert [len(previews[0][name]) for name in ("samples", "base_samples")] == [1, 1]
     wait_until(lambda: rest.num_lanes_held() == 0, "the lane's freedom", 60)

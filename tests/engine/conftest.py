@@ -12,7 +12,7 @@ from diffusers import AutoencoderKL, FlowMatchEulerDiscreteScheduler, FluxPipeli
 from tests.engine.driving import LANE_RESOURCES, local_cluster
 from tests.engine.telemetry.ingest_server import Ingest, start_ingest
 from worker.contracts.run_spec import RunSpec
-from worker.shapes.text import (
+from worker.fixtures.shapes.caption_encoders import (
     EMBEDDING_DIM,
     build_clip_encoder,
     build_clip_tokenizer,
@@ -108,7 +108,7 @@ def free_port() -> int:
 @pytest.fixture(scope="session")
 def process_group() -> Iterator[None]:
     """This process as the only rank of a torch.distributed group; `tests/gpu` has the same fixture once more."""
-    from worker.engine.trainer.process_group import destroy_process_group, init_process_group
+    from worker.engine.trainer.zero.process_group import destroy_process_group, init_process_group
 
     if torch.distributed.is_initialized():
         yield

@@ -17,7 +17,7 @@ import pytest
 
 from tests.engine.telemetry.ingest_server import TOKEN, Ingest
 from worker.contracts.ingest import BOOTSTRAP_CODE_VARIABLE, PUBLIC_URL_VARIABLE, BootstrapAnswer, LaneGrant
-from worker.contracts.names import Role
+from worker.contracts.names import LaneRole
 from worker.contracts.run_spec import RunSpec
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -108,7 +108,11 @@ class Driven:
 
 def grants(spec: RunSpec) -> tuple[LaneGrant, ...]:
     lanes = spec.granted_lanes
-    counts = {Role.ROLLOUT: lanes.num_rollout, Role.TRAINER: lanes.num_trainer, Role.REWARD: lanes.num_reward}
+    counts = {
+        LaneRole.ROLLOUT: lanes.num_rollout,
+        LaneRole.TRAINER: lanes.num_trainer,
+        LaneRole.REWARD: lanes.num_reward,
+    }
     return tuple(
         LaneGrant(lane=f"{role}-{index}", role=role, node="local", device="cpu")
         for role, count in counts.items()

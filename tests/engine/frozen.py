@@ -5,10 +5,10 @@ import torch
 from worker.contracts.run_spec import RunSpec
 from worker.engine.advantage.group import group_advantages
 from worker.engine.models.registry import load_model
-from worker.engine.rollout.engine import RolloutEngine
-from worker.engine.sync.publishing import publish
+from worker.engine.rollout.sampler import Sampler
+from worker.engine.sync.packing import publish
 from worker.engine.types import GenerationRequest, GroupBatch, PublishedShard, PublishedVersion
-from worker.pipeline.types import Fragment, FragmentKey, Purpose
+from worker.scheduling.core.messages import Fragment, FragmentKey, Purpose
 
 
 def perturbed_adapter(spec: RunSpec, path: str, seed: int, policy_version: int = 0) -> PublishedShard:
@@ -27,7 +27,7 @@ def draw_groups(
     spec: RunSpec, path: str, adapter: PublishedVersion, *, batch: int = 0, fragment_size: int | None = None
 ) -> list[GroupBatch]:
     """One batch of complete groups under `adapter`; the brightness of the pictures stands in for a reward."""
-    engine = RolloutEngine.load(spec, path)
+    engine = Sampler.load(spec, path)
     engine.pull(adapter)
     size = spec.batch.group_size
     step = fragment_size or size

@@ -5,7 +5,7 @@ from typing import Any
 
 from tests.engine.frozen import draw_groups, perturbed_adapter
 from worker.contracts.run_spec import RunSpec
-from worker.engine.trainer.engine import TrainerEngine
+from worker.engine.trainer.rank import TrainerRank
 from worker.engine.types import GroupBatch, PublishedShard, UpdateStats
 
 
@@ -24,18 +24,18 @@ class Learning:
         adapter = perturbed_adapter(spec, path, seed=1)
         return cls(spec, path, adapter, draw_groups(spec, path, adapter))
 
-    def trainer(self, rank: int = 0, world_size: int = 1) -> TrainerEngine:
-        trainer = TrainerEngine(self.spec, self.path, rank, world_size)
+    def trainer(self, rank: int = 0, world_size: int = 1) -> TrainerRank:
+        trainer = TrainerRank(self.spec, self.path, rank, world_size)
         trainer.load_version(self.adapter)
         return trainer
 
-    def accumulate(self, trainer: TrainerEngine, groups: list[GroupBatch] | None = None, **changes: Any) -> UpdateStats:
+    def accumulate(self, trainer: TrainerRank, groups: list[GroupBatch] | None = None, **changes: Any) -> UpdateStats:
         num_pairs = self.spec.algebra.num_pairs_per_optimizer_step
         return trainer.accumulate(
             self.groups if groups is None else groups, **{"num_pairs_total": num_pairs, "fresh": True, **changes}
         )
 
-    def step(self, trainer: TrainerEngine) -> str:
+    def step(self, trainer: TrainerRank) -> str:
         """One optimizer step; the checksum of what is published after it."""
         self.accumulate(trainer)
         trainer.commit()

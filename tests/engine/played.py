@@ -6,13 +6,13 @@ The simulator's clock makes any order of arrival possible, in no time; trajector
 import random
 from dataclasses import dataclass, field
 
-from worker.contracts.names import Placement, Role
+from worker.contracts.names import LaneRole, Placement
 from worker.contracts.run_spec import RunSpec
 from worker.engine.advantage.group import group_advantages
-from worker.engine.observe.gates import check_replay_gate
-from worker.engine.observe.metrics import merge_stats
-from worker.engine.rollout.engine import RolloutEngine
-from worker.engine.trainer.engine import TrainerEngine
+from worker.engine.metrics.replay_gate import check_replay_gate
+from worker.engine.metrics.update_metrics import merge_stats
+from worker.engine.rollout.sampler import Sampler
+from worker.engine.trainer.rank import TrainerRank
 from worker.engine.types import (
     GeneratedFragment,
     GenerationRequest,
@@ -20,10 +20,8 @@ from worker.engine.types import (
     PublishedVersion,
     UpdateStats,
 )
-from worker.pipeline.costs import GANG, Cost, CostKind, CostTable
-from worker.pipeline.scheduler import Scheduler
-from worker.pipeline.simulator import SimulatedLane, Simulator
-from worker.pipeline.types import (
+from worker.scheduling.core.costs import GANG, Cost, CostKind, CostTable
+from worker.scheduling.core.messages import (
     Accumulated,
     Committed,
     Event,
@@ -35,6 +33,9 @@ from worker.pipeline.types import (
     Snapshotted,
     Switched,
 )
+from worker.scheduling.core.scheduler import Scheduler
+from worker.scheduling.forecast.lending_policies import lending_policy
+from worker.scheduling.simulator.simulator import SimulatedLane, Simulator
 
 TRAINER = "trainer-0"
 
@@ -57,11 +58,11 @@ class PlayedRun:
     """The groups of each accumulation."""
 
     def __post_init__(self) -> None:
-        self._trainer = TrainerEngine(self.spec, self.path, 0, 1)
+        self._trainer = TrainerRank(self.spec, self.path, 0, 1)
         is_colocated = self.spec.pipeline.placement is Placement.COLOCATED
-        self._rollouts: dict[str, RolloutEngine] = {}
+        self._rollouts: dict[str, Sampler] = {}
         for index in range(0 if is_colocated else self.num_rollout):
-            self._rollouts[f"rollout-{index}"] = RolloutEngine.load(self.spec, self.path)
+            self._rollouts[f"rollout-{index}"] = Sampler.load(self.spec, self.path)
         if self._trainer.generator is not None:
             self._rollouts[TRAINER] = self._trainer.generator
         self._adapters: dict[int, PublishedVersion] = {}
@@ -76,11 +77,12 @@ class PlayedRun:
             self.spec.pipeline,
             advantage_std="group",
             first_batch=0,
+            lending_policy=lending_policy(self.spec.pipeline),
             num_batches=self.spec.num_batches,
             policy_version=0,
         )
         names = [*(name for name in self._rollouts if name != TRAINER), TRAINER, "reward-0"]
-        lanes = [SimulatedLane(lane=name, role=Role(name.partition("-")[0])) for name in names]
+        lanes = [SimulatedLane(lane=name, role=LaneRole(name.partition("-")[0])) for name in names]
         dice = random.Random(self.seed)
         Simulator(
             scheduler,

@@ -7,15 +7,16 @@ from typing import Any
 
 from tests.engine.driving import grants
 from worker.contracts.events import WorkCost
-from worker.contracts.names import Role
+from worker.contracts.names import LaneRole
 from worker.contracts.run_spec import RunSpec
-from worker.pipeline.costs import Cost, CostKind, CostTable, heard_costs
-from worker.pipeline.estimates import lane_name, pool_costs
-from worker.pipeline.hardware import CPU_CORE
-from worker.pipeline.scheduler import Scheduler
-from worker.pipeline.simulator import SimulatedLane, Simulator
-from worker.pipeline.types import Event, Published
-from worker.pipeline.workload import Workload
+from worker.scheduling.core.costs import Cost, CostKind, CostTable, parse_costs
+from worker.scheduling.core.messages import Event, Published
+from worker.scheduling.core.scheduler import Scheduler
+from worker.scheduling.forecast.lending_policies import lending_policy
+from worker.scheduling.planning.cost_estimates import lane_name, pool_costs
+from worker.scheduling.planning.workload import Workload
+from worker.scheduling.profiles.hardware import CPU_CORE
+from worker.scheduling.simulator.simulator import SimulatedLane, Simulator
 
 Costs = dict[tuple[str, CostKind], Cost]
 
@@ -34,7 +35,7 @@ class Told:
             if event["type"] == "metrics" and "speed/batch_seconds" in event["values"]:
                 seconds[event["batch"]] = event["values"]["speed/batch_seconds"]
             elif event["type"] == "costs":
-                costs[event["batch"]] = heard_costs(map(WorkCost.model_validate, event["costs"]))
+                costs[event["batch"]] = parse_costs(map(WorkCost.model_validate, event["costs"]))
         return cls(seconds, costs)
 
     def mean_seconds(self, batches: Iterable[int]) -> float:
@@ -50,6 +51,7 @@ def simulated(spec: RunSpec, costs: CostTable) -> Told:
         spec.pipeline,
         advantage_std=spec.algorithm.advantage_std,
         first_batch=0,
+        lending_policy=lending_policy(spec.pipeline),
         num_batches=spec.num_batches,
         policy_version=0,
     )
@@ -67,8 +69,8 @@ def simulated(spec: RunSpec, costs: CostTable) -> Told:
 
 def first_estimate(spec: RunSpec) -> Costs:
     """What CPU lanes are expected to cost before anything was measured, by the names that the spec is granted."""
-    lanes = [grant.lane for grant in grants(spec) if grant.role is not Role.REWARD]
-    trainers = [place for place, lane in enumerate(lanes) if lane.startswith(Role.TRAINER)]
+    lanes = [grant.lane for grant in grants(spec) if grant.role is not LaneRole.REWARD]
+    trainers = [place for place, lane in enumerate(lanes) if lane.startswith(LaneRole.TRAINER)]
     pool = pool_costs(Workload.of(spec), [CPU_CORE] * len(lanes), num_reward=spec.lanes.num_reward)
     names = {lane_name(place): lane for place, lane in enumerate(lanes)}
     return {(names.get(lane, lane), kind): cost for (lane, kind), cost in pool.table(trainers).items()}

@@ -21,7 +21,7 @@ import pytest
 import torch
 
 from tests.engine.conftest import free_port
-from worker.engine.trainer.process_group import destroy_process_group, init_process_group
+from worker.engine.trainer.zero.process_group import destroy_process_group, init_process_group
 
 ROOT = Path(__file__).resolve().parents[2]
 HANG_SECONDS = 280

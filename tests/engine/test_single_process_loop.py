@@ -7,13 +7,13 @@ import numpy as np
 from worker.contracts.metric_names import Metric
 from worker.contracts.run_spec import RunSpec
 from worker.engine.advantage.group import group_advantages
-from worker.engine.observe.gates import check_replay_gate
-from worker.engine.observe.metrics import merge_stats, update_metrics
+from worker.engine.metrics.replay_gate import check_replay_gate
+from worker.engine.metrics.update_metrics import merge_stats, update_metrics
 from worker.engine.reward.scorer import Scorer
-from worker.engine.rollout.engine import RolloutEngine
-from worker.engine.trainer.engine import TrainerEngine
+from worker.engine.rollout.sampler import Sampler
+from worker.engine.trainer.rank import TrainerRank
 from worker.engine.types import GenerationRequest, GroupBatch, ScoredFragment
-from worker.pipeline.types import Fragment, FragmentKey, Purpose
+from worker.scheduling.core.messages import Fragment, FragmentKey, Purpose
 
 NUM_BATCHES = 2
 SHAPES = Path(__file__).parents[2] / "deploy" / "models" / "shapes"
@@ -36,8 +36,8 @@ def test_two_batches_of_the_shipped_model_from_rollout_to_pull(process_group: No
             },
         }
     )
-    rollout, scorer = RolloutEngine.load(spec, str(SHAPES)), Scorer(spec.rewards)
-    trainer = TrainerEngine(spec, str(SHAPES), 0, 1)
+    rollout, scorer = Sampler.load(spec, str(SHAPES)), Scorer(spec.rewards)
+    trainer = TrainerRank(spec, str(SHAPES), 0, 1)
     checksums = [rollout.pull(trainer.version(0)).sha256]
     for batch in range(NUM_BATCHES):
         groups, scored = zip(
@@ -51,7 +51,7 @@ def test_two_batches_of_the_shipped_model_from_rollout_to_pull(process_group: No
 
 
 def one_group(
-    spec: RunSpec, rollout: RolloutEngine, scorer: Scorer, batch: int, group: int
+    spec: RunSpec, rollout: Sampler, scorer: Scorer, batch: int, group: int
 ) -> tuple[GroupBatch, list[ScoredFragment]]:
     """Generate and score the fragments of one group; rewards become advantages."""
     prompt = spec.prompts.inline[group]
@@ -70,7 +70,7 @@ def one_group(
     return GroupBatch(batch=batch, group=group, trajectories=tuple(trajectories), advantages=advantages), scored
 
 
-def train_batch(spec: RunSpec, trainer: TrainerEngine, groups: list[GroupBatch]) -> None:
+def train_batch(spec: RunSpec, trainer: TrainerRank, groups: list[GroupBatch]) -> None:
     """Every epoch one optimizer step, groups arriving one at a time; the gate judges the first."""
     num_pairs = spec.algebra.num_pairs_per_optimizer_step
     for epoch in range(spec.batch.num_epochs_per_batch):
@@ -97,7 +97,7 @@ def test_training_makes_held_out_pictures_brighter_when_brightness_is_the_reward
             "batch": {"num_prompts_per_batch": 2, "group_size": 16, "micro_batch_size": 48},
         }
     )
-    trainer, rollout = TrainerEngine(spec, str(SHAPES), 0, 1), RolloutEngine.load(spec, str(SHAPES))
+    trainer, rollout = TrainerRank(spec, str(SHAPES), 0, 1), Sampler.load(spec, str(SHAPES))
     rollout.pull(trainer.version(0))
     before = held_out_brightness(spec, rollout)
     for batch in range(6):
@@ -109,7 +109,7 @@ def test_training_makes_held_out_pictures_brighter_when_brightness_is_the_reward
     assert held_out_brightness(spec, rollout) > before + 2
 
 
-def bright_group(spec: RunSpec, rollout: RolloutEngine, batch: int, group: int) -> GroupBatch:
+def bright_group(spec: RunSpec, rollout: Sampler, batch: int, group: int) -> GroupBatch:
     fragment = Fragment(FragmentKey(Purpose.TRAIN, batch, group, 0), tuple(range(spec.batch.group_size)), batch)
     made = rollout.generate(
         GenerationRequest(fragment=fragment, prompt=spec.prompts.inline[group], run_seed=spec.seed, prompt_index=group)
@@ -119,7 +119,7 @@ def bright_group(spec: RunSpec, rollout: RolloutEngine, batch: int, group: int) 
     return GroupBatch(batch=batch, group=group, trajectories=(made.trajectories,), advantages=advantages)
 
 
-def held_out_brightness(spec: RunSpec, rollout: RolloutEngine) -> float:
+def held_out_brightness(spec: RunSpec, rollout: Sampler) -> float:
     version = rollout.policy_version
     assert version is not None
     fragment = Fragment(FragmentKey(Purpose.EVALUATE, version, 0, 0), tuple(range(16)), version)

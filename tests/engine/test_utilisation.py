@@ -10,9 +10,9 @@ from torch.utils.flop_counter import FlopCounterMode
 from tests.bench.engine_cases import CPU_SIZE, TOKEN_PIXELS, large_case
 from tests.bench.engine_mfu import known_device, rollout_flops, training_flops, utilisation
 from worker.contracts.names import Tuning
-from worker.pipeline.hardware import H100
-from worker.pipeline.profiles import FLUX
-from worker.shapes.text import EMBEDDING_DIM, T5_NUM_TOKENS
+from worker.fixtures.shapes.caption_encoders import EMBEDDING_DIM, T5_NUM_TOKENS
+from worker.scheduling.profiles.hardware import H100
+from worker.scheduling.profiles.known_models import FLUX
 
 CASE = large_case(CPU_SIZE)
 PROFILE = CPU_SIZE.profile()

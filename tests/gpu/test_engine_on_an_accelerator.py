@@ -10,14 +10,14 @@ from deepspeed.accelerator import get_accelerator
 
 from tests.engine.frozen import draw_groups, perturbed_adapter
 from worker.contracts.deepspeed import ZeroConfig
-from worker.contracts.names import Role
+from worker.contracts.names import LaneRole
 from worker.contracts.run_spec import RunSpec
-from worker.engine.observe.gates import check_replay_gate
-from worker.engine.rollout.engine import RolloutEngine
-from worker.engine.trainer.engine import TrainerEngine
-from worker.engine.trainer.idle_states import IdleStates
+from worker.engine.metrics.replay_gate import check_replay_gate
+from worker.engine.rollout.sampler import Sampler
+from worker.engine.trainer.rank import TrainerRank
+from worker.engine.trainer.zero.state_offload import StateOffloader
 from worker.engine.types import GenerationRequest, GroupBatch, PublishedShard
-from worker.pipeline.types import Fragment, FragmentKey, Purpose
+from worker.scheduling.core.messages import Fragment, FragmentKey, Purpose
 
 pytestmark = pytest.mark.gpu
 
@@ -26,7 +26,7 @@ STAGES = pytest.mark.parametrize("stage", [0, 1, 2, 3])
 SpecMaker = Callable[..., RunSpec]
 
 
-def one_step(trainer: TrainerEngine, groups: list[GroupBatch], *, fresh: bool = False) -> dict[str, float]:
+def one_step(trainer: TrainerRank, groups: list[GroupBatch], *, fresh: bool = False) -> dict[str, float]:
     stats = trainer.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=fresh)
     return {**stats.sums, **trainer.commit()}
 
@@ -42,7 +42,7 @@ def test_the_replay_gate_holds_in_fp32(
 ) -> None:
     spec = make_spec(deepspeed={"zero_stage": stage})
     groups = draw_groups(spec, tiny_checkpoint, adapter)
-    trainer = TrainerEngine(spec, tiny_checkpoint, 0, 1)
+    trainer = TrainerRank(spec, tiny_checkpoint, 0, 1)
     trainer.load_version(adapter)
     check_replay_gate(trainer.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=True), spec.replay_bounds)
     assert trainer.commit()["grad_norm"] > 0
@@ -59,12 +59,12 @@ def test_resuming_is_bitwise_equal_when_deterministic(
 ) -> None:
     spec = make_spec(deepspeed={"zero_stage": stage}, pipeline={"deterministic": True})
     groups = draw_groups(spec, tiny_checkpoint, adapter)
-    trainer = TrainerEngine(spec, tiny_checkpoint, 0, 1)
+    trainer = TrainerRank(spec, tiny_checkpoint, 0, 1)
     trainer.load_version(adapter)
     one_step(trainer, groups)
     trainer.save_checkpoint(str(tmp_path / "one"), {})
     expected = one_step(trainer, groups), trainer.version(2).sha256
-    resumed = TrainerEngine(spec, tiny_checkpoint, 0, 1)
+    resumed = TrainerRank(spec, tiny_checkpoint, 0, 1)
     resumed.load_checkpoint(str(tmp_path / "one"))
     assert (one_step(resumed, groups), resumed.version(2).sha256) == expected
 
@@ -76,7 +76,7 @@ def test_an_accelerator_draws_the_cpus_noise_and_almost_its_pictures(
     request = GenerationRequest(fragment=fragment, prompt="a red square", run_seed=3, prompt_index=0)
     made = []
     for device in ("cpu", None):
-        engine = RolloutEngine.load(make_spec(), tiny_checkpoint, device=device)
+        engine = Sampler.load(make_spec(), tiny_checkpoint, device=device)
         engine.pull(adapter)
         made.append(engine.generate(request))
     first, second = (fragment.trajectories for fragment in made)
@@ -94,12 +94,12 @@ def test_a_lent_lane_draws_the_rollout_lanes_bits_and_leaves_no_trace(
     groups = draw_groups(spec, tiny_checkpoint, adapter)
     found = []
     for is_lent in (True, False):
-        trainer = TrainerEngine(spec, tiny_checkpoint, 0, 1)
+        trainer = TrainerRank(spec, tiny_checkpoint, 0, 1)
         trainer.load_version(adapter)
         trainer.accumulate(groups[:1], num_pairs_total=NUM_PAIRS, fresh=False)
         if is_lent:
             assert trainer.generator is not None
-            trainer.switch(Role.ROLLOUT)
+            trainer.switch(LaneRole.ROLLOUT)
             trainer.generator.pull(adapter)
             fragment = groups[0].trajectories[0].fragment
             made = trainer.generator.generate(
@@ -107,7 +107,7 @@ def test_a_lent_lane_draws_the_rollout_lanes_bits_and_leaves_no_trace(
             )
             assert made.trajectories is not None
             assert torch.equal(made.trajectories.next_latents, groups[0].trajectories[0].next_latents)
-            trainer.switch(Role.TRAINER)
+            trainer.switch(LaneRole.TRAINER)
         trainer.accumulate(groups[1:], num_pairs_total=NUM_PAIRS, fresh=False)
         trainer.commit()
         found.append(trainer.version(1).sha256)
@@ -119,7 +119,7 @@ def test_a_bf16_base_replays_close_to_what_it_drew(
 ) -> None:
     spec = make_spec(base_model={"dtype": "bf16"})
     groups = draw_groups(spec, tiny_checkpoint, adapter)
-    trainer = TrainerEngine(spec, tiny_checkpoint, 0, 1)
+    trainer = TrainerRank(spec, tiny_checkpoint, 0, 1)
     trainer.load_version(adapter)
     stats = trainer.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=True)
     assert stats.maxima["ratio_deviation"] < 1e-2
@@ -134,12 +134,12 @@ def test_idle_state_leaves_the_device_and_comes_back_bit_for_bit(
     groups = draw_groups(spec, tiny_checkpoint, adapter)
     found = []
     for is_moved in (True, False):
-        trainer = TrainerEngine(spec, tiny_checkpoint, 0, 1)
+        trainer = TrainerRank(spec, tiny_checkpoint, 0, 1)
         trainer.load_version(adapter)
         one_step(trainer, groups)
         trainer.accumulate(groups[:1], num_pairs_total=NUM_PAIRS, fresh=False)
         if is_moved:
-            idle = IdleStates(trainer._engine, trainer._policy.module)
+            idle = StateOffloader(trainer._engine, trainer._policy.module)
             before = get_accelerator().memory_allocated()
             moved = idle.offload(with_base=stage == 3)
             # The allocator rounds each storage up, so at least as much is freed.
@@ -160,7 +160,7 @@ def test_what_is_offloaded_takes_the_plain_steps_and_is_not_on_the_device(
     groups = draw_groups(spec, tiny_checkpoint, adapter)
     norms = []
     for each in (spec, make_spec()):
-        trainer = TrainerEngine(each, tiny_checkpoint, 0, 1)
+        trainer = TrainerRank(each, tiny_checkpoint, 0, 1)
         trainer.load_version(adapter)
         norms.append(one_step(trainer, groups)["grad_norm"])
         if each is spec:
@@ -180,7 +180,7 @@ def test_recomputed_blocks_lower_the_peak_and_change_no_gradient(
             deepspeed={"zero_stage": stage, "gradient_checkpointing": every}, batch={"micro_batch_size": 12}
         )
         groups = draw_groups(spec, tiny_checkpoint, adapter)
-        trainer = TrainerEngine(spec, tiny_checkpoint, 0, 1)
+        trainer = TrainerRank(spec, tiny_checkpoint, 0, 1)
         trainer.load_version(adapter)
         one_step(trainer, groups)
         get_accelerator().reset_peak_memory_stats()
@@ -203,16 +203,16 @@ def test_all_weights_are_trained_lent_and_published(
     )
     version = perturbed_adapter(spec, tiny_checkpoint, seed=1)
     groups = draw_groups(spec, tiny_checkpoint, version)
-    trainer = TrainerEngine(spec, tiny_checkpoint, 0, 1)
+    trainer = TrainerRank(spec, tiny_checkpoint, 0, 1)
     trainer.load_version(version)
     check_replay_gate(trainer.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=True), spec.replay_bounds)
     assert trainer.generator is not None
     held = get_accelerator().memory_allocated()
-    trainer.switch(Role.ROLLOUT)
+    trainer.switch(LaneRole.ROLLOUT)
     assert trainer.generator.pull(version).sha256 == version.sha256
-    trainer.switch(Role.TRAINER)
+    trainer.switch(LaneRole.TRAINER)
     assert get_accelerator().memory_allocated() <= held
     assert trainer.commit()["grad_norm"] > 0
-    rollout = RolloutEngine.load(spec, tiny_checkpoint)
+    rollout = Sampler.load(spec, tiny_checkpoint)
     trained = trainer.version(1)
     assert rollout.pull(trained).sha256 == trained.sha256 != version.sha256

@@ -9,7 +9,7 @@ import pytest
 
 django.setup()
 
-from accounts.models import Membership, Project, Role, User  # noqa: E402
+from accounts.models import Membership, Project, ProjectRole, User  # noqa: E402
 from runs.models import Run, RunStream  # noqa: E402
 from worker.contracts.run_spec import RunSpec  # noqa: E402
 from worker.contracts.states import RunState  # noqa: E402
@@ -51,7 +51,7 @@ def make_user(db: None) -> MakeUser:
 def make_project(make_user: MakeUser) -> MakeProject:
     def make(name: str = "Shapes", owner: User | None = None) -> Project:
         project = Project.objects.create(name=name, slug=f"project-{next(_numbers)}")
-        Membership.objects.create(project=project, user=owner or make_user(), role=Role.OWNER)
+        Membership.objects.create(project=project, user=owner or make_user(), role=ProjectRole.OWNER)
         return project
 
     return make
@@ -95,14 +95,14 @@ def project(make_project: MakeProject, alice: User) -> Project:
 @pytest.fixture
 def bob(make_user: MakeUser, project: Project) -> User:
     user = make_user("bob")
-    Membership.objects.create(project=project, user=user, role=Role.EDITOR)
+    Membership.objects.create(project=project, user=user, role=ProjectRole.EDITOR)
     return user
 
 
 @pytest.fixture
 def viewer(make_user: MakeUser, project: Project) -> User:
     user = make_user("vera")
-    Membership.objects.create(project=project, user=user, role=Role.VIEWER)
+    Membership.objects.create(project=project, user=user, role=ProjectRole.VIEWER)
     return user
 
 

@@ -1,7 +1,8 @@
 """The `deepspeed` section of a `RunSpec`: a named configuration, what is changed in it, and what spares memory.
 
-The configurations themselves are the JSON files of these names under `deploy/deepspeed`. What Tandem decides itself
-(batch sizes, accumulation, clipping, precision, the stage) is in none of them and cannot be overridden.
+The configurations themselves are the JSON files of these names under `worker/engine/trainer/zero/configurations`. What
+Tandem decides itself (batch sizes, accumulation, clipping, precision, the stage) is in none of them and cannot be
+overridden.
 """
 
 import json
@@ -15,7 +16,7 @@ from worker.contracts.names import ExplainedName
 
 
 class ZeroConfig(ExplainedName):
-    """Files of `deploy/deepspeed`."""
+    """Named DeepSpeed configurations: the JSON files of these names."""
 
     ZERO0 = "zero0", "Everything on every trainer lane."
     ZERO1 = "zero1", "Optimizer state cut over the trainer lanes."

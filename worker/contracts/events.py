@@ -14,7 +14,7 @@ from pydantic import Field, StringConstraints, TypeAdapter, model_validator
 
 from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.base import Contract, Count, Index, Name
-from worker.contracts.names import Role
+from worker.contracts.names import LaneRole
 from worker.contracts.spans import Span
 from worker.contracts.states import RunState
 
@@ -50,7 +50,7 @@ class LaneInfo(Contract):
     """Where a lane landed."""
 
     lane: str
-    role: Role
+    role: LaneRole
     node: str
     device: str
     pid: Index
@@ -256,7 +256,7 @@ class WorkCost(Contract):
     lane: str
     """A lane, or `gang` for the trainer lanes together."""
     kind: Name
-    """As `worker.pipeline.costs` names kinds and their units."""
+    """As `worker.scheduling.core.costs` names kinds and their units."""
     per_call: Annotated[float, Field(ge=0)]
     per_unit: Annotated[float, Field(ge=0)]
     observed_units: tuple[Count, Count] | None = None

@@ -20,7 +20,7 @@ from pydantic import Field
 from worker.contracts.base import Contract, Count, Index
 from worker.contracts.commands import RunCommand
 from worker.contracts.events import WorkCost
-from worker.contracts.names import Role
+from worker.contracts.names import LaneRole
 from worker.contracts.run_spec import RunSpec
 
 BOOTSTRAP_PATH = "/api/ingest/v1/bootstrap"
@@ -37,7 +37,7 @@ class LaneGrant(Contract):
     """One lane that fleet gave this run: a role on a node. `resource` is the node's custom Ray resource for it."""
 
     lane: str
-    role: Role
+    role: LaneRole
     node: str
     device: str
     resource: str | None = None

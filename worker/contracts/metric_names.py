@@ -13,7 +13,7 @@ class Metric(StrEnum):
     REWARD_RETRIES = "reward/retries/{name}"
     """Template: further tries at fragments of the batch, in batches where some were needed."""
     REWARD_HACKING = "reward/hacking_suspected"
-    """1 while the trained reward rises and a watched one falls, else 0: see `worker.engine.observe.hacking`."""
+    """1 while the trained reward rises and a watched one falls, else 0: see `worker.engine.metrics.reward_hacking`."""
     ZERO_STD_GROUPS = "reward/zero_std_share"
     KL = "policy/kl"
     RATIO_MEAN = "policy/ratio_mean"

@@ -108,7 +108,7 @@ class TrainerAssist(ExplainedName):
     SEARCH = "search", "An idle trainer lane generates where the batch is predicted to end sooner for it."
 
 
-class Role(StrEnum):
+class LaneRole(StrEnum):
     """What a lane does. The driver reports as a lane too, so its own seconds are accounted for."""
 
     ROLLOUT = "rollout"

@@ -5,22 +5,20 @@ is 0 when the run ended as it should (completed, cancelled, or fenced by a newer
 """
 
 import logging
-import os
 import signal
 import sys
 import traceback
 
 import ray
 
-from worker.contracts.ingest import BOOTSTRAP_CODE_VARIABLE, PUBLIC_URL_VARIABLE
 from worker.contracts.states import RunState
 from worker.engine.build import build_parts
-from worker.engine.control.commands import RunCancelledError, StopOverdueError
-from worker.engine.control.lanes import ACTOR_CLASSES, LaneActors
+from worker.engine.control.cluster_lanes import ACTOR_CLASSES, LaneActors
+from worker.engine.control.command_queue import RunCancelledError, StopOverdueError
 from worker.engine.controller import Controller
 from worker.engine.errors import EngineError
-from worker.engine.telemetry.http import FencedError, WebRefusedError, trade_bootstrap_code
 from worker.engine.telemetry.run_telemetry import RunTelemetry, TerminatedError
+from worker.engine.telemetry.web_connection import FencedError, WebRefusedError, job_environment, trade_bootstrap_code
 
 logger = logging.getLogger("worker.engine")
 
@@ -31,10 +29,7 @@ SIGTERM_FLUSH_SECONDS = 2.0
 def main(actor_classes: LaneActors = ACTOR_CLASSES) -> int:
     """Run one attempt on lanes of these classes. Returns the exit status."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    base_url = _required(PUBLIC_URL_VARIABLE)
-    # Taken out of the environment at once: actors inherit what is left in it.
-    code = _required(BOOTSTRAP_CODE_VARIABLE)
-    del os.environ[BOOTSTRAP_CODE_VARIABLE]
+    base_url, code = job_environment()
     try:
         answer = trade_bootstrap_code(base_url, code)
     except FencedError as error:
@@ -87,13 +82,6 @@ def plain_reason(error: BaseException) -> str:
     if isinstance(cause, EngineError | ValueError):
         return str(cause)
     return f"{type(cause).__name__}: {cause}"
-
-
-def _required(variable: str) -> str:
-    value = os.environ.get(variable)
-    if not value:
-        sys.exit(f"`{variable}` must be set: this program is started by Tandem as a job on the Ray cluster")
-    return value
 
 
 if __name__ == "__main__":

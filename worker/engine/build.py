@@ -3,28 +3,29 @@
 from worker.contracts.ingest import BootstrapAnswer
 from worker.contracts.names import Placement
 from worker.contracts.run_spec import RunSpec
-from worker.engine.control.advantages import AdvantageTable
-from worker.engine.control.checkpoints import CheckpointKeeper, RunPosition
-from worker.engine.control.clock import DriverClock
-from worker.engine.control.commands import CommandDesk
-from worker.engine.control.evaluations import EvaluationDesk
-from worker.engine.control.fragments import FragmentShelf
-from worker.engine.control.lanes import ACTOR_CLASSES, LaneActors, LaneFleet
-from worker.engine.control.lends import LendTeller
-from worker.engine.control.offers import OfferTable
-from worker.engine.control.parts import RunParts
-from worker.engine.control.progress import ProgressReporter
-from worker.engine.control.prompts import PromptBook
-from worker.engine.control.samples import SampleReporter
-from worker.engine.control.timeline import Timeline
+from worker.engine.control.advantages import AdvantageCache
+from worker.engine.control.checkpoint_directory import CheckpointDirectory, RunPosition
+from worker.engine.control.clocks import DriverClock
+from worker.engine.control.cluster_lanes import ACTOR_CLASSES, ClusterLanes, LaneActors
+from worker.engine.control.command_queue import CommandQueue
+from worker.engine.control.evaluations import EvaluationManager
+from worker.engine.control.fragment_store import FragmentStore
+from worker.engine.control.lend_reporter import LendReporter
+from worker.engine.control.metrics_reporter import MetricsReporter
+from worker.engine.control.prompt_schedule import PromptSchedule
+from worker.engine.control.run_components import RunComponents
+from worker.engine.control.sample_reporter import SampleReporter
+from worker.engine.control.span_reporter import SpanReporter
+from worker.engine.control.version_registry import VersionRegistry
 from worker.engine.telemetry.run_telemetry import RunTelemetry
-from worker.pipeline.costs import heard_costs
-from worker.pipeline.scheduler import Scheduler
+from worker.scheduling.core.costs import parse_costs
+from worker.scheduling.core.scheduler import Scheduler
+from worker.scheduling.forecast.lending_policies import lending_policy
 
 
 def build_parts(
     answer: BootstrapAnswer, telemetry: RunTelemetry, actor_classes: LaneActors = ACTOR_CLASSES
-) -> RunParts:
+) -> RunComponents:
     """Everything that needs no callback of the controller's.
 
     Raises:
@@ -33,15 +34,15 @@ def build_parts(
     spec, client = answer.spec, telemetry.client
     _refuse_auto(spec)
     clock = DriverClock()
-    fleet = LaneFleet(answer.lanes, clock, actor_classes)
-    prompts = PromptBook(spec, answer.prompts)
-    shelf = FragmentShelf()
-    advantages = AdvantageTable(spec, shelf)
+    fleet = ClusterLanes(answer.lanes, clock, actor_classes)
+    prompts = PromptSchedule(spec, answer.prompts)
+    shelf = FragmentStore()
+    advantages = AdvantageCache(spec, shelf)
     num_fragments_per_group = spec.algebra.num_fragments // spec.algebra.num_groups
-    timeline = Timeline(fleet, clock, client, num_fragments_per_group=num_fragments_per_group)
+    timeline = SpanReporter(fleet, clock, client, num_fragments_per_group=num_fragments_per_group)
     samples = SampleReporter(client, telemetry.uploader, fps=spec.sampling.fps)
-    commands = CommandDesk(client, stop_seconds=answer.stop_seconds)
-    progress = ProgressReporter(
+    commands = CommandQueue(client, stop_seconds=answer.stop_seconds)
+    progress = MetricsReporter(
         client=client,
         samples=samples,
         shelf=shelf,
@@ -52,10 +53,10 @@ def build_parts(
         clock=clock,
         watched=[reward.key for reward in spec.rewards if reward.watched],
     )
-    evaluations = EvaluationDesk(
+    evaluations = EvaluationManager(
         spec=spec, prompts=prompts, shelf=shelf, samples=samples, client=client, commands=commands
     )
-    return RunParts(
+    return RunComponents(
         answer=answer,
         telemetry=telemetry,
         clock=clock,
@@ -63,13 +64,13 @@ def build_parts(
         prompts=prompts,
         shelf=shelf,
         advantages=advantages,
-        offers=OfferTable(client),
+        offers=VersionRegistry(client),
         timeline=timeline,
         samples=samples,
         progress=progress,
         evaluations=evaluations,
-        lends=LendTeller(client),
-        keeper=CheckpointKeeper(answer.checkpoints, spec.checkpoint),
+        lends=LendReporter(client),
+        keeper=CheckpointDirectory(answer.checkpoints, spec.checkpoint),
         commands=commands,
     )
 
@@ -85,7 +86,8 @@ def build_scheduler(answer: BootstrapAnswer, position: RunPosition) -> Scheduler
         num_batches=spec.num_batches,
         policy_version=position.policy_version,
         first_batch_version=position.next_batch_version,
-        prior=heard_costs(answer.prior_costs),
+        lending_policy=lending_policy(spec.pipeline),
+        prior=parse_costs(answer.prior_costs),
         # Sharded weights are gathered by all ranks or none.
         lends_together=spec.deepspeed.zero_stage == 3,
     )

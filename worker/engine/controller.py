@@ -31,20 +31,19 @@ from functools import partial
 from typing import Any
 
 from worker.contracts.events import Phase, ResumedEvent
+from worker.engine.actors.remote_version import RemoteVersion
 from worker.engine.actors.reports import CallReport
-from worker.engine.actors.versions import RemoteVersion
 from worker.engine.build import build_scheduler
-from worker.engine.control.calls import CallTable, RewindNeededError
-from worker.engine.control.checkpoints import RunPosition
-from worker.engine.control.commands import StopOverdueError
-from worker.engine.control.executor import RayExecutor
-from worker.engine.control.gang import TrainerGang
-from worker.engine.control.parts import RunParts
-from worker.engine.control.roster import LaneRoster
-from worker.engine.control.saver import Save, Saver
-from worker.engine.control.standing import StandingTeller
-from worker.pipeline.scheduler import Scheduler
-from worker.pipeline.types import (
+from worker.engine.control.checkpoint_directory import RunPosition
+from worker.engine.control.checkpoint_saver import CheckpointSaver, SaveRequest
+from worker.engine.control.command_queue import StopOverdueError
+from worker.engine.control.lane_supervisor import LaneSupervisor
+from worker.engine.control.pending_calls import PendingCalls, RewindNeededError
+from worker.engine.control.ray_executor import RayExecutor
+from worker.engine.control.run_components import RunComponents
+from worker.engine.control.status_reporter import StatusReporter
+from worker.engine.control.trainer_gang import TrainerGang
+from worker.scheduling.core.messages import (
     Action,
     AdmissionClosed,
     AdmissionOpened,
@@ -60,6 +59,7 @@ from worker.pipeline.types import (
     TrainerReleased,
     TrainerReserved,
 )
+from worker.scheduling.core.scheduler import Scheduler
 
 logger = logging.getLogger(__name__)
 
@@ -72,13 +72,13 @@ MAX_REWINDS = 2
 class Controller:
     """Runs one attempt to its end; `run` returns when it is complete (or stopped), and raises for every other end."""
 
-    def __init__(self, parts: RunParts) -> None:
+    def __init__(self, parts: RunComponents) -> None:
         self._parts = parts
         self._answer, self._client = parts.answer, parts.telemetry.client
         self._progress, self._commands, self._timeline = parts.progress, parts.commands, parts.timeline
-        self._calls = CallTable(on_report=self._reported, on_lane_lost=self._lane_lost)
+        self._calls = PendingCalls(on_report=self._reported, on_lane_lost=self._lane_lost)
         self._gang = TrainerGang(parts.fleet, self._calls)
-        self._roster = LaneRoster(
+        self._roster = LaneSupervisor(
             answer=parts.answer,
             fleet=parts.fleet,
             calls=self._calls,
@@ -88,7 +88,7 @@ class Controller:
             heed=self._heed,
         )
         self._executor = RayExecutor(parts=parts, calls=self._calls, gang=self._gang, on_event=self._happened)
-        self._saver = Saver(
+        self._saver = CheckpointSaver(
             tuning=self._answer.spec.tuning,
             gang=self._gang,
             keeper=parts.keeper,
@@ -97,7 +97,7 @@ class Controller:
             client=self._client,
             uploader=parts.telemetry.uploader,
         )
-        self._standing = StandingTeller(self._client)
+        self._standing = StatusReporter(self._client)
         self._scheduler: Scheduler | None = None
         self._is_admitting = True
         self._is_paused = False
@@ -141,15 +141,15 @@ class Controller:
     def _train_to_the_end(self) -> None:
         self._begin(self._restore())
         scheduler = self._current
-        while not (scheduler.is_finished or (self._commands.stop_wanted and scheduler.is_at_boundary)):
-            if self._commands.is_stop_overdue and scheduler.has_open_batch:
+        while not (scheduler.state.is_finished or (self._commands.stop_wanted and scheduler.state.is_at_boundary)):
+            if self._commands.is_stop_overdue and scheduler.state.has_open_batch:
                 self._give_up_batch()
             self._turn(scheduler)
         if not self._has_saved_final:
             self._save(scheduler, final=True)
             if self._parts.evaluations.is_due(self._progress.position.batch, is_end=True):
                 self._evaluate(scheduler)
-        while not (scheduler.is_quiescent or (self._commands.is_stop_overdue and self._is_final_saved)):
+        while not (scheduler.state.is_quiescent or (self._commands.is_stop_overdue and self._is_final_saved)):
             self._turn(scheduler)
 
     def _give_up_batch(self) -> None:
@@ -198,7 +198,7 @@ class Controller:
         self._wait_for_calls()
         self._progress.begin(position)
         self._scheduler = build_scheduler(self._answer, position)
-        self._timeline.follow(self._scheduler.idle_cause, self._scheduler.idle_state)
+        self._timeline.follow(self._scheduler.state.idle_cause, self._scheduler.state.idle_state)
         self._is_admitting = True
         for lane in sorted(self._roster.ready):
             self._join(lane)
@@ -270,14 +270,14 @@ class Controller:
         if wants_admission != self._is_admitting:
             self._is_admitting = wants_admission
             scheduler.apply(AdmissionOpened() if wants_admission else AdmissionClosed(), self._now())
-        if commands.checkpoint_orders and not commands.stop_wanted and scheduler.is_quiescent:
+        if commands.checkpoint_orders and not commands.stop_wanted and scheduler.state.is_quiescent:
             self._save(scheduler, final=False)
         request = self._parts.evaluations.next_request(
-            batch=scheduler.batches_completed, policy_version=scheduler.policy_version
+            batch=scheduler.state.batches_completed, policy_version=scheduler.state.policy_version
         )
         if request is not None:
             scheduler.apply(request, self._now())
-        self._is_paused = commands.pause_wanted and (self._is_paused or scheduler.is_quiescent)
+        self._is_paused = commands.pause_wanted and (self._is_paused or scheduler.state.is_quiescent)
         self._tell_state()
 
     def _tell_state(self) -> None:
@@ -286,7 +286,7 @@ class Controller:
         )
 
     def _tell_regularly(self, scheduler: Scheduler) -> None:
-        self._standing.queues(scheduler.queues, batch=self._progress.position.batch)
+        self._standing.queues(scheduler.state.queues, batch=self._progress.position.batch)
         now = time.monotonic()
         if now >= self._next_clock:
             self._next_clock = now + CLOCK_SECONDS
@@ -305,8 +305,8 @@ class Controller:
             case Snapshotted():
                 self._batch_trained(scheduler)
             case Published():
-                self._parts.offers.keep_only(scheduler.needed_versions)
-                self._standing.costs(scheduler.costs, batch=scheduler.batches_completed)
+                self._parts.offers.keep_only(scheduler.state.needed_versions)
+                self._standing.costs(scheduler.state.costs, batch=scheduler.state.batches_completed)
                 self._batch_complete(scheduler)
 
     def _batch_trained(self, scheduler: Scheduler) -> None:
@@ -319,7 +319,7 @@ class Controller:
 
     def _batch_complete(self, scheduler: Scheduler) -> None:
         """The batch's version is on offer: evaluate it where that is due, and save the last one."""
-        batch = scheduler.batches_completed
+        batch = scheduler.state.batches_completed
         is_last = batch == self._answer.spec.num_batches
         if self._parts.evaluations.is_due(batch) and (is_last or not self._commands.stop_wanted):
             self._evaluate(scheduler)
@@ -344,7 +344,7 @@ class Controller:
 
     def _evaluate(self, scheduler: Scheduler) -> None:
         request = self._parts.evaluations.evaluation(
-            batch=scheduler.batches_completed, policy_version=scheduler.policy_version
+            batch=scheduler.state.batches_completed, policy_version=scheduler.state.policy_version
         )
         scheduler.apply(request, self._now())
         self._standing.enter(Phase.EVALUATE)
@@ -362,12 +362,14 @@ class Controller:
             self._has_saved_final = True
         scheduler.apply(TrainerReserved(), self._now())
         orders = tuple(self._commands.checkpoint_orders)
-        position, version, behaviour = self._progress.position, scheduler.next_batch_version, None
+        position, version, behaviour = self._progress.position, scheduler.state.next_batch_version, None
         if version < position.policy_version:
             # The batch has begun on an older version: after a resume it must be drawn by that one again.
             position, behaviour = replace(position, next_batch_version=version), self._parts.offers.version(version)
         then = partial(self._saved, orders, final)
-        self._saver.save(Save(position=position, behaviour=behaviour, final=final, ordered=bool(orders), then=then))
+        self._saver.save(
+            SaveRequest(position=position, behaviour=behaviour, final=final, ordered=bool(orders), then=then)
+        )
 
     def _saved(self, orders: tuple[str, ...], final: bool, uri: str) -> None:
         self._is_final_saved = self._is_final_saved or final

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from worker.pipeline.types import Fragment
+from worker.scheduling.core.messages import Fragment
 
 if TYPE_CHECKING:
     import torch
@@ -176,6 +176,11 @@ class PublishedVersion(Protocol):
     def shards(self) -> Iterator[PublishedShard]:
         """One after the other, so that nobody need hold them all; may be gone through again."""
         ...
+
+
+def shard_indices_of_rank(num_shards: int, *, rank: int, world_size: int) -> range:
+    """Every `world_size`-th shard from the rank's own number on; none for ranks beyond the shards."""
+    return range(rank, num_shards, world_size)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from accounts.models import Role
+from accounts.models import ProjectRole
 
 MAX_TOKEN_DAYS = 3650
 
@@ -37,7 +37,7 @@ class ProjectBody(serializers.Serializer[Any]):
     id = serializers.UUIDField()
     name = serializers.CharField()
     slug = serializers.CharField()
-    role = serializers.ChoiceField(Role.choices, help_text="Yours.")
+    role = serializers.ChoiceField(ProjectRole.choices, help_text="Yours.")
     created_at = serializers.DateTimeField()
 
 
@@ -48,14 +48,14 @@ class ProjectName(serializers.Serializer[Any]):
 class MemberBody(serializers.Serializer[Any]):
     id = serializers.IntegerField(source="user_id")
     username = serializers.CharField(source="user.username")
-    role = serializers.ChoiceField(Role.choices)
+    role = serializers.ChoiceField(ProjectRole.choices)
     created_at = serializers.DateTimeField()
 
 
 class NewMember(serializers.Serializer[Any]):
     username = serializers.CharField(max_length=150)
-    role = serializers.ChoiceField(Role.choices, default=Role.VIEWER.value)
+    role = serializers.ChoiceField(ProjectRole.choices, default=ProjectRole.VIEWER.value)
 
 
 class MemberRole(serializers.Serializer[Any]):
-    role = serializers.ChoiceField(Role.choices)
+    role = serializers.ChoiceField(ProjectRole.choices)

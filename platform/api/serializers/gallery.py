@@ -1,4 +1,4 @@
-"""Samples, adapters, checkpoints, tries."""
+"""Samples, adapters, checkpoints, previews."""
 
 from typing import Any
 from urllib.parse import quote
@@ -6,13 +6,13 @@ from urllib.parse import quote
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from gallery import tries
+from gallery import previews
 from gallery.archives import folder_of
-from gallery.models import Adapter, CheckpointRecord, Sample, Try, TryImage, TryState
+from gallery.models import Adapter, CheckpointRecord, Preview, PreviewImage, PreviewState, Sample
 from gallery.storage import content_type
 from worker.contracts.events import AdapterFile
 from worker.contracts.names import Tuning
-from worker.contracts.tries import MAX_TRY_PROMPTS, MAX_TRY_SAMPLES
+from worker.contracts.previews import MAX_PREVIEW_PROMPTS, MAX_PREVIEW_SAMPLES
 
 PURPOSES = ("train", "evaluate", "request")
 
@@ -147,17 +147,17 @@ class CheckpointBody(serializers.ModelSerializer[Any]):
         fields = ["attempt", "batch", "policy_version", "optimizer_step", "uri", "num_bytes", "created_at"]
 
 
-class NewTry(serializers.Serializer[Any]):
-    prompts = serializers.ListField(child=serializers.CharField(), min_length=1, max_length=MAX_TRY_PROMPTS)
-    num_samples = serializers.IntegerField(default=4, min_value=1, max_value=MAX_TRY_SAMPLES)
+class NewPreview(serializers.Serializer[Any]):
+    prompts = serializers.ListField(child=serializers.CharField(), min_length=1, max_length=MAX_PREVIEW_PROMPTS)
+    num_samples = serializers.IntegerField(default=4, min_value=1, max_value=MAX_PREVIEW_SAMPLES)
     seed = serializers.IntegerField(default=0, min_value=0)
 
 
-class TryAnswer(serializers.Serializer[Any]):
-    try_id = serializers.UUIDField()
+class PreviewAnswer(serializers.Serializer[Any]):
+    preview_id = serializers.UUIDField()
 
 
-class TryImageBody(serializers.Serializer[Any]):
+class PreviewImageBody(serializers.Serializer[Any]):
     prompt = serializers.CharField()
     seed = serializers.IntegerField()
     media_type = serializers.CharField(help_text="`image/png`, or `video/webm` for clips.")
@@ -165,16 +165,16 @@ class TryImageBody(serializers.Serializer[Any]):
     clip_url = serializers.CharField(allow_null=True, help_text="Of clips alone.")
 
 
-class TryBody(serializers.ModelSerializer[Any]):
+class PreviewBody(serializers.ModelSerializer[Any]):
     state = serializers.SerializerMethodField()
-    waiting = serializers.SerializerMethodField(help_text="What a queued try waits for.")
+    waiting = serializers.SerializerMethodField(help_text="What a queued preview waits for.")
     error = serializers.SerializerMethodField()
     samples = serializers.SerializerMethodField(help_text="Drawn with what was trained.")
     base_samples = serializers.SerializerMethodField(help_text="From the same seeds, without it.")
     policy_version = serializers.IntegerField(source="adapter.policy_version")
 
     class Meta:
-        model = Try
+        model = Preview
         fields = [
             "id",
             "state",
@@ -189,39 +189,39 @@ class TryBody(serializers.ModelSerializer[Any]):
             "base_samples",
         ]
 
-    @extend_schema_field(serializers.ChoiceField(TryState.choices))
-    def get_state(self, trial: Try) -> str:
-        return tries.current_state(trial)[0].value
+    @extend_schema_field(serializers.ChoiceField(PreviewState.choices))
+    def get_state(self, preview: Preview) -> str:
+        return previews.current_state(preview)[0].value
 
-    def get_waiting(self, trial: Try) -> str:
-        state, detail = tries.current_state(trial)
-        return detail if state is TryState.QUEUED else ""
+    def get_waiting(self, preview: Preview) -> str:
+        state, detail = previews.current_state(preview)
+        return detail if state is PreviewState.QUEUED else ""
 
-    def get_error(self, trial: Try) -> str:
-        state, detail = tries.current_state(trial)
-        return detail if state is TryState.FAILED else ""
+    def get_error(self, preview: Preview) -> str:
+        state, detail = previews.current_state(preview)
+        return detail if state is PreviewState.FAILED else ""
 
-    @extend_schema_field(TryImageBody(many=True))
-    def get_samples(self, trial: Try) -> list[dict[str, Any]]:
-        return self._images(trial, with_adapter=True)
+    @extend_schema_field(PreviewImageBody(many=True))
+    def get_samples(self, preview: Preview) -> list[dict[str, Any]]:
+        return self._images(preview, with_adapter=True)
 
-    @extend_schema_field(TryImageBody(many=True))
-    def get_base_samples(self, trial: Try) -> list[dict[str, Any]]:
-        return self._images(trial, with_adapter=False)
+    @extend_schema_field(PreviewImageBody(many=True))
+    def get_base_samples(self, preview: Preview) -> list[dict[str, Any]]:
+        return self._images(preview, with_adapter=False)
 
-    def _images(self, trial: Try, *, with_adapter: bool) -> list[dict[str, Any]]:
+    def _images(self, preview: Preview, *, with_adapter: bool) -> list[dict[str, Any]]:
         inline: dict[str, str] = self.context.get("inline", {})
-        address = f"/api/v1/runs/{trial.run_id}/tries/{trial.pk}/images"
+        address = f"/api/v1/runs/{preview.run_id}/previews/{preview.pk}/images"
 
-        def body(image: TryImage) -> dict[str, Any]:
+        def body(image: PreviewImage) -> dict[str, Any]:
             media_type = content_type(image.storage_key)
-            url = inline.get(image.storage_key) or f"{address}/{tries.image_name(image)}"
+            url = inline.get(image.storage_key) or f"{address}/{previews.image_name(image)}"
             return {
-                "prompt": trial.prompts[image.prompt_index],
+                "prompt": preview.prompts[image.prompt_index],
                 "seed": image.seed,
                 "media_type": media_type,
                 "image_url": None if is_video(media_type) else url,
                 "clip_url": url if is_video(media_type) else None,
             }
 
-        return [body(image) for image in trial.images.all() if image.with_adapter == with_adapter]
+        return [body(image) for image in preview.images.all() if image.with_adapter == with_adapter]

@@ -1,10 +1,10 @@
-"""What the planner chose for a run that left placement to it, for the schema. `runs.planning` writes it."""
+"""What the planner chose for a run that left placement to it, for the schema. `runs.auto_placement` writes it."""
 
 from typing import Any
 
 from rest_framework import serializers
 
-from runs.planning import MEASURED, PROFILE
+from runs.auto_placement import MEASURED, PROFILE
 
 
 class ChoiceBody(serializers.Serializer[Any]):
@@ -24,7 +24,7 @@ class ChoiceBody(serializers.Serializer[Any]):
 class SplitBody(serializers.Serializer[Any]):
     num_trainer = serializers.IntegerField()
     samples_per_second = serializers.FloatField()
-    is_rehearsed = serializers.BooleanField(help_text="Simulated; otherwise the split's upper limit.")
+    is_simulated = serializers.BooleanField(help_text="Simulated; otherwise the split's upper limit.")
 
 
 class ExpectedCostBody(serializers.Serializer[Any]):

@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from accounts.models import Role
+from accounts.models import ProjectRole
 from runs.models import STATE_VALUES
 from worker.contracts.commands import CommandKind
 
@@ -14,11 +14,11 @@ COMMAND_KINDS = [kind.value for kind in CommandKind]
 class RunProject(serializers.Serializer[Any]):
     id = serializers.UUIDField()
     name = serializers.CharField()
-    role = serializers.ChoiceField(Role.choices, help_text="Yours.")
+    role = serializers.ChoiceField(ProjectRole.choices, help_text="Yours.")
 
 
 class RunBody(serializers.Serializer[Any]):
-    """A run. `runs.render.run_body` writes it; this describes it for the schema."""
+    """A run. `runs.run_body.run_body` writes it; this describes it for the schema."""
 
     id = serializers.UUIDField()
     name = serializers.CharField()

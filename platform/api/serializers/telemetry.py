@@ -5,7 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 from telemetry.curves import MAX_POINTS
-from telemetry.lending import DEFAULT_DECISIONS, MAX_DECISIONS
+from telemetry.lending_ledger import DEFAULT_DECISIONS, MAX_DECISIONS
 from telemetry.selectors import LOG_LEVELS
 from telemetry.timeline import DEFAULT_SPANS, MAX_SPANS
 

@@ -20,7 +20,7 @@ from accounts.access import NotVisible, get_project, visible_projects
 from accounts.models import Membership, Project
 from api.models import TokenName
 from api.pages import ByName, CursorPage
-from api.parsing import checked, user_of
+from api.request_parsing import checked, user_of
 from api.serializers import accounts as bodies
 
 

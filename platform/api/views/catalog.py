@@ -12,10 +12,9 @@ from rest_framework.views import APIView
 from rest_framework.viewsets import GenericViewSet
 
 from accounts.access import get_project
-from api.pages import ByName
-from api.parsing import checked, user_of
+from api.pages import ByName, page_of
+from api.request_parsing import checked, user_of
 from api.serializers import catalog as bodies
-from api.serializers.pages import page_of
 from catalog import selectors, services
 from catalog.models import PromptSet, Secret
 from worker.contracts.run_spec import RunSpec

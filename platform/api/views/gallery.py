@@ -11,16 +11,16 @@ from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from api.parsing import checked, user_of
+from api.pages import page_of
+from api.request_parsing import checked, user_of
 from api.serializers import gallery as bodies
-from api.serializers.pages import page_of
 from api.views.telemetry import RunDataView
-from gallery import selectors, tries
+from gallery import previews, selectors
 from gallery.archives import CONTENT_TYPE, ENDING, ArchiveIncomplete, archive, folder_of
 from gallery.artifacts import find_artifact
 from gallery.downloads import bytes_response
-from gallery.inline import sample_uris, try_uris
-from gallery.pieces import Kept
+from gallery.inline import preview_uris, sample_uris
+from gallery.pieces import StoredBytes
 from gallery.storage import content_type
 
 ONE_YEAR_SECONDS = 31_536_000
@@ -86,39 +86,37 @@ class ArtifactView(RunDataView):
         else:
             response = bytes_response(
                 request._request,
-                [Kept(artifact.storage_key, artifact.num_bytes)],
+                [StoredBytes(artifact.storage_key, artifact.num_bytes)],
                 artifact.content_type,
                 download_as="" if artifact.content_type.startswith(("image/", "video/")) else posixpath.basename(path),
             )
         return _cached(response, artifact.sha256, for_ever="attempt" in asked)
 
 
-class TryView(RunDataView):
-    @extend_schema(request=bodies.NewTry, responses={202: bodies.TryAnswer})
-    def post(self, request: Request, run_id: UUID) -> Response:
-        """Draw prompts of your own with the run's newest LoRA and, from the same seeds, without it."""
-        asked = checked(bodies.NewTry(data=request.data))
-        trial = tries.request_try(user=user_of(request), run=self.run(run_id), **asked)
-        return Response({"try_id": str(trial.pk)}, status=202)
-
-
-class TriesView(RunDataView):
-    @extend_schema(responses=bodies.TryBody(many=True))
+class PreviewsView(RunDataView):
+    @extend_schema(responses=bodies.PreviewBody(many=True))
     def get(self, request: Request, run_id: UUID) -> Response:
         """Newest first."""
-        rows = list(selectors.tries(self.run(run_id).pk))
-        return Response(bodies.TryBody(rows, many=True, context={"inline": try_uris(rows)}).data)
+        rows = list(selectors.previews(self.run(run_id).pk))
+        return Response(bodies.PreviewBody(rows, many=True, context={"inline": preview_uris(rows)}).data)
+
+    @extend_schema(request=bodies.NewPreview, responses={202: bodies.PreviewAnswer})
+    def post(self, request: Request, run_id: UUID) -> Response:
+        """Draw prompts of your own with the run's newest LoRA and, from the same seeds, without it."""
+        asked = checked(bodies.NewPreview(data=request.data))
+        preview = previews.request_preview(user=user_of(request), run=self.run(run_id), **asked)
+        return Response({"preview_id": str(preview.pk)}, status=202)
 
 
-class TryImageView(RunDataView):
+class PreviewImageView(RunDataView):
     @extend_schema(responses={(200, "*/*"): OpenApiTypes.BINARY})
-    def get(self, request: Request, run_id: UUID, try_id: UUID, name: str) -> HttpResponseBase:
-        image = tries.find_image(self.run(run_id).pk, try_id, name)
+    def get(self, request: Request, run_id: UUID, preview_id: UUID, name: str) -> HttpResponseBase:
+        image = previews.find_image(self.run(run_id).pk, preview_id, name)
         if image is None:
             raise NotFound("no such picture")
         media_type = content_type(image.storage_key)
-        response = bytes_response(request._request, [Kept(image.storage_key, image.num_bytes)], media_type)
-        return _cached(response, f"{try_id}-{name}", for_ever=True)
+        response = bytes_response(request._request, [StoredBytes(image.storage_key, image.num_bytes)], media_type)
+        return _cached(response, f"{preview_id}-{name}", for_ever=True)
 
 
 def _cached(response: HttpResponseBase, tag: str, *, for_ever: bool) -> HttpResponseBase:

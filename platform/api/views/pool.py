@@ -7,12 +7,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from api.parsing import checked, user_of
+from api.pages import page_of
+from api.request_parsing import checked, user_of
 from api.serializers import pool as bodies
-from api.serializers.pages import page_of
 from fleet.models import Lane, Node
 from fleet.upkeep import PoolAction, change_lane, change_node
-from runs.pool import LaneRow, NodeRow, lane_row, node_row, pool_rows
+from runs.pool_view import LaneRow, NodeRow, lane_row, node_row, pool_rows
 
 
 class NodesView(APIView):

@@ -9,10 +9,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 
-from api.pages import CursorPage
+from api.pages import CursorPage, page_of
 from api.serializers import plans
 from api.serializers import runs as bodies
-from api.serializers.pages import page_of
 from api.views.telemetry import RunDataView
 from runs import selectors
 

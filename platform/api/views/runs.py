@@ -17,15 +17,14 @@ from api.field_errors import WHOLE
 from api.filters import filter_runs
 from api.idempotency import HEADER, idempotent
 from api.pages import NewestFirst
-from api.parsing import checked, user_of
+from api.request_parsing import checked, user_of
 from api.run_bodies import run_bodies
 from api.serializers import plans
 from api.serializers import runs as bodies
-from runs import commands, selectors, services
-from runs.advice import warnings_of
+from runs import command_services, selectors, services
+from runs.auto_placement import hypothetical_plan
 from runs.models import Run
-from runs.planning import preview
-from runs.spec_check import WHOLE_SPEC, check_spec
+from runs.spec_check import WHOLE_SPEC, check_spec, warnings_of
 
 IDEMPOTENCY = OpenApiParameter(
     HEADER, str, OpenApiParameter.HEADER, description="A repeat within 24 hours gets the first answer."
@@ -62,7 +61,7 @@ class PlansView(APIView):
         report = check_spec(checked(plans.SpecToPlan(data=request.data))["spec"])
         if report.spec is None:
             raise DjangoValidationError({f"spec.{path}": texts for path, texts in report.errors.items()})
-        return Response(preview(report.spec))
+        return Response(hypothetical_plan(report.spec))
 
 
 class RunViewSet(GenericViewSet[Any]):
@@ -138,7 +137,7 @@ class ActionsView(APIView):
         """Ask the run for something. 409 names its state and what is possible in it."""
         asked = checked(bodies.ActionRequest(data=request.data))
         run = selectors.get_run(request.user, run_id)
-        command = commands.request_command(
+        command = command_services.request_command(
             user=user_of(request), run=run, kind=asked["action"], prompts=asked.get("prompts", ())
         )
         return Response({"command_id": str(command.pk)}, status=202)

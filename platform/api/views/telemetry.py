@@ -10,15 +10,15 @@ from rest_framework.response import Response
 from rest_framework.utils.urls import replace_query_param
 from rest_framework.views import APIView
 
-from api.parsing import checked
+from api.pages import page_of
+from api.request_parsing import checked
 from api.serializers import telemetry as bodies
-from api.serializers.pages import page_of
 from runs.models import Run
 from runs.selectors import get_run
 from telemetry import selectors
 from telemetry.bubbles import bubbles
 from telemetry.curves import curves
-from telemetry.lending import lending
+from telemetry.lending_ledger import lending
 from telemetry.timeline import timeline
 
 BULK_TYPES = frozenset({"metrics", "spans", "queues", "staleness", "lend", "costs", "log"})

@@ -9,8 +9,8 @@ from server.embedded.folders import make_runtime_folder
 from server.embedded.postgres import EmbeddedPostgres
 from server.embedded.valkey import EmbeddedValkey
 from server.embedded.waiting import wait_until
-from server.supervisor.logs import last_lines, open_log
-from server.supervisor.plan import ProcessPlan, start
+from server.supervisor.process_logs import last_lines, open_log
+from server.supervisor.process_spec import ProcessSpec, start
 
 
 @contextmanager
@@ -37,7 +37,7 @@ def database_and_broker(var: Path, *, database: str = "tandem", durable: bool = 
 
 
 @contextmanager
-def _running(plan: ProcessPlan, var: Path) -> Iterator[subprocess.Popen[bytes]]:
+def _running(plan: ProcessSpec, var: Path) -> Iterator[subprocess.Popen[bytes]]:
     with open_log(var / "logs", plan.name) as log:
         process = start(plan, log)
     try:

@@ -1,7 +1,7 @@
 """A real PostgreSQL from a wheel: unix socket only, trust authentication inside a 0700 folder.
 
 PostgreSQL refuses to run as root, so root's server runs as `nobody`, who owns the data and the socket folder. The
-data folder travels as an open descriptor (`ProcessPlan.folder_fd_path`): its parents may be closed to `nobody`.
+data folder travels as an open descriptor (`ProcessSpec.folder_fd_path`): its parents may be closed to `nobody`.
 """
 
 import os
@@ -19,7 +19,7 @@ import psycopg
 
 from server.embedded import folders
 from server.errors import CannotStartError
-from server.supervisor.plan import ProcessPlan, base_environment, start
+from server.supervisor.process_spec import ProcessSpec, base_environment, start
 
 ROOT_STAND_IN = "nobody"
 ROLE = "tandem"
@@ -88,16 +88,16 @@ class EmbeddedPostgres:
             tail = output.decode(errors="replace")[-800:]
             raise PostgresError(f"initdb ended with {initdb.returncode} in {self.data}:\n{tail}")
 
-    def plan(self) -> ProcessPlan:
+    def plan(self) -> ProcessSpec:
         settings = ["listen_addresses=", "unix_socket_permissions=0700", "max_connections=100", "shared_buffers=64MB"]
         if not self.durable:
             settings += ["fsync=off", "synchronous_commit=off", "full_page_writes=off"]
         flags = [flag for setting in settings for flag in ("-c", setting)]
         return self._plan("postgres", ("postgres", "-D", "{folder}", "-k", str(self.sockets), *flags))
 
-    def _plan(self, name: str, argv: tuple[str, ...]) -> ProcessPlan:
+    def _plan(self, name: str, argv: tuple[str, ...]) -> ProcessSpec:
         path = base_environment()["PATH"]
-        return ProcessPlan(
+        return ProcessSpec(
             name=name,
             argv=(str(self._readable_bin() / argv[0]), *argv[1:]),
             env={"PATH": path, "LC_ALL": "C.UTF-8", "TZ": "UTC"},

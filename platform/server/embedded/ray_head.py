@@ -15,7 +15,7 @@ from pathlib import Path
 from server.embedded import folders
 from server.embedded.ports import RayPorts
 from server.environment import read_or_create_secret
-from server.supervisor.plan import ProcessPlan, base_environment
+from server.supervisor.process_spec import ProcessSpec, base_environment
 
 NUM_CPUS = 64
 OBJECT_STORE_BYTES = 512 * 2**20
@@ -58,7 +58,7 @@ class RayHead:
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(mode=0o700)
 
-    def plan(self) -> ProcessPlan:
+    def plan(self) -> ProcessSpec:
         inherited = {name: value for name, value in base_environment().items() if name not in PRIVATE_VARIABLES}
         env = {
             **inherited,
@@ -74,7 +74,7 @@ class RayHead:
         }
         # `ray` as a module: the script's first line may name an interpreter in a folder that was moved.
         argv = (str(Path(env["PATH"].split(":")[0]) / "python"), "-m", "ray.scripts.scripts", "start", *self._flags())
-        return ProcessPlan(name="ray", argv=argv, env=env, cwd=str(folders.ray_folder(self.var)), stop_seconds=1.5)
+        return ProcessSpec(name="ray", argv=argv, env=env, cwd=str(folders.ray_folder(self.var)), stop_seconds=1.5)
 
     def _flags(self) -> list[str]:
         ports = self.ports

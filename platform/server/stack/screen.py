@@ -12,7 +12,7 @@ from rich.text import Text
 
 from server import environment
 from server.stack.starting import Started
-from server.supervisor.stack import ProcessState
+from server.supervisor.client import ProcessState
 
 
 def greet(console: Console, started: Started) -> None:

@@ -30,9 +30,9 @@ from server.embedded.postgres import EmbeddedPostgres
 from server.embedded.ray_head import RayHead
 from server.embedded.valkey import EmbeddedValkey
 from server.embedded.waiting import wait_until
-from server.stack import first_start, preflight, services
+from server.stack import first_start, preflight, processes
 from server.stack.lock import folder_lock
-from server.supervisor.stack import Stack, running_stack
+from server.supervisor.client import Stack, running_stack
 
 START_SECONDS = 90.0
 """Ten times what a start takes on two idle cores: a busy machine must not fail here."""
@@ -129,7 +129,7 @@ def start_services(stack: Stack, ray: RayHead | None) -> None:
         "TANDEM_PUBLIC_URL": environment.PUBLIC_URL,
         **(ray.client_environment() if ray else {}),
     }
-    stack.start(services.web_plan(extra))
+    stack.start(processes.web_plan(extra))
     wait_until(
         web_is_ready, what="The web server", timeout_seconds=START_SECONDS, failure=lambda: stack.exit_reason("web")
     )
@@ -137,7 +137,7 @@ def start_services(stack: Stack, ray: RayHead | None) -> None:
         wait_until(
             ray.is_ready, what="The Ray head", timeout_seconds=START_SECONDS, failure=lambda: stack.exit_reason("ray")
         )
-    stack.start(services.task_worker_plan(extra, str(environment.VAR / "celery-beat-schedule")))
+    stack.start(processes.task_worker_plan(extra, str(environment.VAR / "celery-beat-schedule")))
 
 
 def web_is_ready() -> bool:

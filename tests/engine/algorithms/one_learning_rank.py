@@ -18,7 +18,7 @@ from tests.engine.trainer.gradients_seen import GradientRecorder
 from tests.engine.trainer.one_rank_of_many import ZERO_3
 from worker.contracts.deepspeed import DeepSpeedSpec
 from worker.engine.errors import NonFiniteError
-from worker.engine.trainer.engine import TrainerEngine
+from worker.engine.trainer.rank import TrainerRank
 from worker.engine.types import GroupBatch
 
 Case = tuple[str, int]
@@ -30,7 +30,7 @@ def at_stage(learning: Learning, stage: int) -> Learning:
     return replace(learning, spec=learning.spec.model_copy(update={"deepspeed": section}))
 
 
-def step(learning: Learning, trainer: TrainerEngine, *, together: bool) -> float:
+def step(learning: Learning, trainer: TrainerRank, *, together: bool) -> float:
     """One optimizer step, over groups that come all at once or one at a time; the gradient's norm."""
     calls = [learning.groups] if together else [[group] for group in learning.groups]
     for call in calls:
@@ -59,7 +59,7 @@ def run_case(learning: Learning, rank: int, world_size: int, uri: str) -> dict[s
     return result | failures(learning, second, rank)
 
 
-def failures(learning: Learning, trainer: TrainerEngine, rank: int) -> dict[str, Any]:
+def failures(learning: Learning, trainer: TrainerRank, rank: int) -> dict[str, Any]:
     """What is not finite at one rank alone: who says so, and whether anything is left of it."""
     before = trainer.version(3).sha256
     parameter = next(iter(trainer._parameters.values()))

@@ -10,8 +10,8 @@ from tests.engine.frozen import draw_groups
 from worker.contracts.run_spec import RunSpec
 from worker.engine.models.base import ModelAdapter
 from worker.engine.models.lora import lora_disabled
-from worker.engine.reward.shape_match_torch import TorchShapeMatch
-from worker.engine.trainer.engine import TrainerEngine
+from worker.engine.reward.shapes.shape_match_torch import TorchShapeMatch
+from worker.engine.trainer.rank import TrainerRank
 from worker.engine.types import GroupBatch
 
 SLOW = pytest.mark.slow
@@ -34,7 +34,7 @@ def spec_of(algorithm: dict[str, Any]) -> RunSpec:
     )
 
 
-def moved(trainer: TrainerEngine) -> None:
+def moved(trainer: TrainerRank) -> None:
     """LoRA weights that are not the base."""
     generator = torch.Generator().manual_seed(4)
     with torch.no_grad():
@@ -45,7 +45,7 @@ def moved(trainer: TrainerEngine) -> None:
 @pytest.mark.parametrize("algorithm", [FLOW | {"kl_coefficient": 0.3}, REFL], ids=lambda algorithm: algorithm["name"])
 def test_the_gradient_is_that_of_the_written_out_chain(process_group: None, algorithm: dict[str, Any]) -> None:
     spec = spec_of(algorithm)
-    trainer = TrainerEngine(spec, SHAPES, 0, 1)
+    trainer = TrainerRank(spec, SHAPES, 0, 1)
     moved(trainer)
     groups = draw_groups(spec, SHAPES, trainer.version(0))
     stats = trainer.accumulate(groups, num_pairs_total=4, fresh=True)
@@ -88,7 +88,7 @@ def written_out(model: ModelAdapter, group: GroupBatch, spec: RunSpec) -> torch.
 
 def test_steps_along_the_gradient_raise_the_rewards_of_the_same_samples(process_group: None) -> None:
     spec = spec_of(FLOW | {"reward_scale": 1.0, "reward_std": 1.0})
-    trainer = TrainerEngine(spec, SHAPES, 0, 1)
+    trainer = TrainerRank(spec, SHAPES, 0, 1)
     groups = draw_groups(spec, SHAPES, trainer.version(0))
     losses = []
     for _ in range(5):
@@ -105,13 +105,13 @@ def test_a_step_is_the_same_in_every_zero_stage_and_after_a_resume(
     trainers = {}
     for zero in (0, stage):
         spec = RunSpec.model_validate(spec_of(FLOW).model_dump() | {"deepspeed": {"zero_stage": zero}})
-        trainers[zero] = TrainerEngine(spec, SHAPES, 0, 1)
+        trainers[zero] = TrainerRank(spec, SHAPES, 0, 1)
     groups = draw_groups(spec_of(FLOW), SHAPES, trainers[0].version(0))
     for trainer in trainers.values():
         trainer.accumulate(groups, num_pairs_total=4, fresh=True)
         trainer.commit()
     trainers[stage].save_checkpoint(str(tmp_path / "one"), {})
-    resumed = TrainerEngine(spec, SHAPES, 0, 1)
+    resumed = TrainerRank(spec, SHAPES, 0, 1)
     resumed.load_checkpoint(str(tmp_path / "one"))
     for trainer in (trainers[0], resumed):
         trainer.accumulate(groups, num_pairs_total=4, fresh=False)

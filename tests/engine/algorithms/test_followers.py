@@ -8,13 +8,13 @@ import torch
 
 from tests.engine.algorithms.conftest import LearningMaker
 from tests.engine.learning import Learning
-from worker.engine.rollout.engine import RolloutEngine
-from worker.engine.sync.publishing import publish
+from worker.engine.rollout.sampler import Sampler
+from worker.engine.sync.packing import publish
 from worker.engine.sync.shards import LoadedVersion
-from worker.engine.trainer.engine import TrainerEngine
 from worker.engine.trainer.export import read_lora
+from worker.engine.trainer.rank import TrainerRank
 from worker.engine.types import GeneratedFragment, GenerationRequest
-from worker.pipeline.types import Fragment, FragmentKey, Purpose
+from worker.scheduling.core.messages import Fragment, FragmentKey, Purpose
 
 NFT = {"name": "diffusion_nft", "old_decay_rate": 0.2, "old_decay_cap": 0.5}
 
@@ -23,7 +23,7 @@ def as_numpy(adapter: LoadedVersion) -> dict[str, np.ndarray]:
     return {name: tensor.double().numpy() for name, tensor in adapter.tensors.items()}
 
 
-def live(trainer: TrainerEngine) -> dict[str, np.ndarray]:
+def live(trainer: TrainerRank) -> dict[str, np.ndarray]:
     return {name: parameter.detach().double().numpy().copy() for name, parameter in trainer._parameters.items()}
 
 
@@ -71,7 +71,7 @@ def test_the_old_policy_predicts_with_what_is_published(make_learning: LearningM
     trainer = learning.trainer()
     for _ in range(3):
         learning.step(trainer)
-    fresh = TrainerEngine(learning.spec, learning.path, 0, 1)
+    fresh = TrainerRank(learning.spec, learning.path, 0, 1)
     fresh.load_version(trainer.version(3))
     conditioning = fresh._model.conditioning("a red square", learning.spec.sampling, training=True)
     latents, sigmas = torch.randn(2, 16, 16, generator=torch.Generator().manual_seed(0)), torch.tensor([0.3, 0.8])
@@ -90,7 +90,7 @@ def test_evaluation_is_drawn_with_its_own_adapter_and_training_with_the_policy(
     learning.step(trainer)
     version = trainer.version(1)
     assert version.evaluated is not None
-    rollout, policy, average = (RolloutEngine.load(learning.spec, learning.path) for _ in range(3))
+    rollout, policy, average = (Sampler.load(learning.spec, learning.path) for _ in range(3))
     rollout.pull(version)
     policy.pull(publish(version.tensors, 1))
     average.pull(version.evaluated)
@@ -102,7 +102,7 @@ def test_evaluation_is_drawn_with_its_own_adapter_and_training_with_the_policy(
             assert torch.equal(drawn.trajectories.latents, expected.trajectories.latents)
 
 
-def generate(rollout: RolloutEngine, learning: Learning, purpose: Purpose) -> GeneratedFragment:
+def generate(rollout: Sampler, learning: Learning, purpose: Purpose) -> GeneratedFragment:
     fragment = Fragment(FragmentKey(purpose, 0, 0, 0), (0, 1), 1)
     prompt = learning.spec.prompts.inline[0]
     return rollout.generate(GenerationRequest(fragment=fragment, prompt=prompt, run_seed=0, prompt_index=0))

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from worker.contracts.algorithms import DiffusionDpoSpec, DiffusionNftSpec
-from worker.engine.algorithms.base import NoisedSamples
+from worker.engine.algorithms.base import ForwardProcessBatch
 from worker.engine.algorithms.diffusion_dpo import DiffusionDpo, preferences
 from worker.engine.algorithms.diffusion_nft import DiffusionNft, kept_share
 
@@ -26,8 +26,8 @@ class Drawn:
         self.sigmas = dice.uniform(0.05, 1, NUM)
         self.advantages = np.array([2.0, -2.0, 0.0, 9.0, -9.0])
 
-    def samples(self) -> NoisedSamples:
-        return NoisedSamples(
+    def samples(self) -> ForwardProcessBatch:
+        return ForwardProcessBatch(
             clean=torch.tensor(self.clean),
             noise=torch.tensor(self.noise),
             sigmas=torch.tensor(self.sigmas),
@@ -75,7 +75,9 @@ def test_the_old_adapters_share_rises_after_its_hold_up_to_its_cap() -> None:
 
 def test_nft_says_what_it_misses() -> None:
     samples = Drawn(1).samples()
-    bare = NoisedSamples(**{name: getattr(samples, name) for name in samples.__slots__} | {"old_velocities": None})
+    bare = ForwardProcessBatch(
+        **{name: getattr(samples, name) for name in samples.__slots__} | {"old_velocities": None}
+    )
     with pytest.raises(ValueError, match="`old_velocities` must be given"):
         DiffusionNft(DiffusionNftSpec()).terms(bare)
 

@@ -12,8 +12,8 @@ from tests.engine.algorithms.conftest import LearningMaker
 from tests.engine.trainer.one_rank_of_many import ZERO_3
 from worker.contracts.deepspeed import DeepSpeedSpec
 from worker.engine.errors import MinibatchError
+from worker.engine.metrics.replay_gate import check_replay_gate
 from worker.engine.models.lora import lora_disabled
-from worker.engine.observe.gates import check_replay_gate
 from worker.engine.rollout.noise import forward_noise, forward_position
 from worker.engine.types import GroupBatch
 

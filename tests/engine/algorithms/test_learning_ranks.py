@@ -125,13 +125,13 @@ def test_a_checkpoint_holds_what_is_trained_and_its_followers_alone(
     folder = Path(ranks_of(case)[0]["uri"].removeprefix("file://")) / "state"
     models = sorted(folder.glob("*model_states.pt"))
     assert len(models) == (WORLD_SIZE if case[1] == 3 else 1)
-    num_followers = 2 if case[0] == "diffusion_nft" else 1
+    num_shadow_copies = 2 if case[0] == "diffusion_nft" else 1
     for file in models:
         stored = torch.load(file, weights_only=False)
         kept = {name: tensor.numel() for name, tensor in stored["module"].items() if tensor.numel()}
         assert all("lora_" in name for name in kept)
         # ZeRO 3 keeps the trained weights with the optimizer.
-        assert sum(kept.values()) == (num_followers + (case[1] < 3)) * num_trained
+        assert sum(kept.values()) == (num_shadow_copies + (case[1] < 3)) * num_trained
         assert not stored["frozen_param_fragments"]
     optimizers = [torch.load(file, weights_only=False) for file in folder.glob("*optim_states.pt")]
     assert len(optimizers) == (WORLD_SIZE if case[1] else 0)

@@ -6,22 +6,22 @@ import torch
 
 from worker.contracts.algorithms import DIFFERENTIABLE_REWARDS, ReflSpec, RewardFlowSpec
 from worker.contracts.rewards import RewardSpec
-from worker.engine.algorithms.base import JudgedSamples
+from worker.engine.algorithms.base import RewardedSamples
 from worker.engine.algorithms.refl import Refl
 from worker.engine.algorithms.reward_flow import RewardFlow, penalty
 from worker.engine.reward.differentiable import DIFFERENTIABLE, DifferentiableSum
-from worker.engine.reward.shape_match import ShapeMatch
-from worker.engine.reward.shape_match_torch import TorchShapeMatch
-from worker.shapes.captions import COLOURS, SHAPES
-from worker.shapes.drawing import BACKGROUND_RGB, COLOUR_RGB, Placement, shape_mask
+from worker.engine.reward.shapes.captions import COLOURS, SHAPES
+from worker.engine.reward.shapes.drawing import BACKGROUND_RGB, COLOUR_RGB, Placement, shape_mask
+from worker.engine.reward.shapes.shape_match import ShapeMatch
+from worker.engine.reward.shapes.shape_match_torch import TorchShapeMatch
 
 CPU = torch.device("cpu")
 SIGMAS = torch.tensor([1.0, 0.8, 0.5, 0.2, 0.0])
 
 
-def judged(rewards: list[float], penalties: list[float] | None = None) -> JudgedSamples:
+def judged(rewards: list[float], penalties: list[float] | None = None) -> RewardedSamples:
     given = None if penalties is None else torch.tensor(penalties)
-    return JudgedSamples(rewards=torch.tensor(rewards, requires_grad=True), penalties=given)
+    return RewardedSamples(rewards=torch.tensor(rewards, requires_grad=True), penalties=given)
 
 
 def test_refl_follows_the_reward_up_to_its_ceiling() -> None:

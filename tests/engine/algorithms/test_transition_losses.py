@@ -66,8 +66,8 @@ def one_pair(spec: RunSpec, new: Gaussian, base: Gaussian, old_mean: np.ndarray,
     kl = ((new.mean - base.mean) ** 2).mean() / (2 * new.s**2)
     if algorithm.name == "flow_dppo":
         ratio = math.exp(change)
-        is_cut = divergence >= algorithm.divergence_bound and advantage * (ratio - 1) > 0
-        return [(0.0 if is_cut else -advantage * ratio) + BETA * kl, float(is_cut), kl]
+        is_sharded = divergence >= algorithm.divergence_bound and advantage * (ratio - 1) > 0
+        return [(0.0 if is_sharded else -advantage * ratio) + BETA * kl, float(is_sharded), kl]
     is_guard = algorithm.name == "grpo_guard"
     ratio = math.exp((change + divergence) * new.std) if is_guard else math.exp(change)
     clip: float = getattr(algorithm, "clip_range", math.nan)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from worker.contracts.run_spec import RunSpec
 from worker.engine.algorithms.registry import steps_of_group
-from worker.pipeline.packing import spread
+from worker.scheduling.core.batching import spread
 
 
 def spec_with(algorithm: dict[str, Any], **sampling: Any) -> RunSpec:

@@ -8,8 +8,8 @@ import pytest
 from tests.engine.conftest import SpecMaker
 from tests.engine.driving import bootstrap_answer
 from worker.engine.build import build_scheduler
-from worker.engine.control.checkpoints import RunPosition
-from worker.pipeline.costs import GANG, Cost, CostKind, told_costs
+from worker.engine.control.checkpoint_directory import RunPosition
+from worker.scheduling.core.costs import GANG, Cost, CostKind, dump_costs
 
 PLANNED = {("rollout-0", CostKind.GENERATE): Cost(0.5, 0.25), (GANG, CostKind.COMMIT): Cost(0.125)}
 
@@ -18,7 +18,7 @@ PLANNED = {("rollout-0", CostKind.GENERATE): Cost(0.5, 0.25), (GANG, CostKind.CO
 def test_a_planned_run_goes_by_its_plans_costs_and_tells_none_of_them_as_learnt(
     costs: dict[Any, Cost], make_spec: SpecMaker, tmp_path: Path
 ) -> None:
-    answer = bootstrap_answer(make_spec(), "model", tmp_path, prior_costs=told_costs(costs))
+    answer = bootstrap_answer(make_spec(), "model", tmp_path, prior_costs=dump_costs(costs))
     scheduler = build_scheduler(answer, RunPosition())
-    assert scheduler.costs.table() == costs
-    assert scheduler.costs.learnt() == {}
+    assert scheduler.state.costs.table() == costs
+    assert scheduler.state.costs.learnt() == {}

@@ -6,11 +6,11 @@ import pytest
 from worker.contracts.names import RewardMixing
 from worker.contracts.run_spec import RunSpec
 from worker.engine.advantage.group import group_advantages
-from worker.engine.control.advantages import AdvantageTable
-from worker.engine.control.fragments import FragmentRecord, FragmentShelf
-from worker.engine.control.progress import part_means, reward_metrics, trouble_metrics
+from worker.engine.control.advantages import AdvantageCache
+from worker.engine.control.fragment_store import FragmentRecord, FragmentStore
+from worker.engine.control.metrics_reporter import part_means, reward_metrics, trouble_metrics
 from worker.engine.types import ScoredFragment
-from worker.pipeline.types import Fragment, FragmentKey, Purpose
+from worker.scheduling.core.messages import Fragment, FragmentKey, Purpose
 
 NAMES = ("shape_match", "colorfulness", "jpeg_compressibility")
 Parts = dict[str, tuple[float | None, ...]]
@@ -39,7 +39,7 @@ RECORDS = [
 ]
 
 
-def table(mixing: RewardMixing) -> AdvantageTable:
+def table(mixing: RewardMixing) -> AdvantageCache:
     spec = RunSpec.model_validate(
         {
             "prompts": {"inline": ["a"]},
@@ -52,10 +52,10 @@ def table(mixing: RewardMixing) -> AdvantageTable:
             "reward_mixing": mixing,
         }
     )
-    shelf = FragmentShelf()
+    shelf = FragmentStore()
     for item in reversed(RECORDS):
         shelf.put(item)
-    return AdvantageTable(spec, shelf)
+    return AdvantageCache(spec, shelf)
 
 
 def test_means_are_over_the_samples_that_have_the_score() -> None:

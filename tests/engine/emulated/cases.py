@@ -6,9 +6,9 @@ from typing import Any
 
 from tests.engine.driving import grants
 from tests.engine.prediction import Costs
-from worker.contracts.names import Role
+from worker.contracts.names import LaneRole
 from worker.contracts.run_spec import RunSpec
-from worker.pipeline.costs import GANG, Cost, CostKind
+from worker.scheduling.core.costs import GANG, Cost, CostKind
 
 MODES: dict[str, dict[str, Any]] = {
     "colocated": {"placement": "colocated", "gap": False, "tsp": True},
@@ -74,13 +74,13 @@ class Case:
     def _costs(self) -> Iterator[tuple[tuple[str, CostKind], Cost]]:
         for number, grant in enumerate(grants(self.spec)):
             lane, role = grant.lane, grant.role
-            if role is Role.REWARD:
+            if role is LaneRole.REWARD:
                 yield (lane, CostKind.SCORE), Cost(0.005, SECONDS_PER_SCORE)
                 continue
             factor = SLOW_FACTOR if self.is_mixed and number % 2 else 1.0
             yield (lane, CostKind.GENERATE), Cost(0.0, SECONDS_PER_TRAJECTORY * factor)
             yield (lane, CostKind.PULL), Cost(0.05)
-            if role is Role.TRAINER:
+            if role is LaneRole.TRAINER:
                 yield (lane, CostKind.LEND), Cost(0.06)
                 yield (lane, CostKind.RECLAIM), Cost(0.06)
         yield (GANG, CostKind.ACCUMULATE), Cost(0.01, SECONDS_PER_MICRO_BATCH)

@@ -6,8 +6,8 @@ from tests.engine.driving import RUN_SECONDS, bootstrap_answer, grants, start_dr
 from tests.engine.emulated.cases import Case
 from tests.engine.prediction import Told
 from tests.engine.telemetry.ingest_server import Ingest
-from worker.engine.emulated.pace import Emulation
-from worker.pipeline.costs import told_costs
+from worker.engine.emulated.timing import Emulation
+from worker.scheduling.core.costs import dump_costs
 
 LANE_CPUS = 0.01
 """A lane that only waits needs next to none, and Ray must place dozens on a small machine."""
@@ -15,7 +15,7 @@ LANE_CPUS = 0.01
 
 def emulate(case: Case, ray_address: str, ingest: Ingest, folder: Path, *, relative_spread: float = 0.0) -> Told:
     """Raises `RuntimeError` with what the driver printed when the run fails."""
-    emulation = Emulation(costs=told_costs(case.costs), relative_spread=relative_spread)
+    emulation = Emulation(costs=dump_costs(case.costs), relative_spread=relative_spread)
     file = folder / "emulation.json"
     file.write_text(emulation.model_dump_json())
     lanes = tuple(grant.model_copy(update={"num_cpus": LANE_CPUS}) for grant in grants(case.spec))

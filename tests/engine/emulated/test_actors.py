@@ -13,23 +13,23 @@ import pytest
 
 from tests.engine.driving import ROOT
 from tests.engine.emulated.cases import Case
-from worker.contracts.names import Role
+from worker.contracts.names import LaneRole
 from worker.engine.actors.reports import AccumulationPlan, GroupPlan, Rendezvous
 from worker.engine.emulated.actors import emulated_actors
-from worker.engine.emulated.pace import Emulation, Pace
+from worker.engine.emulated.timing import EmulatedTiming, Emulation
 from worker.engine.emulated.values import EmulatedShard, EmulatedTrajectories, make_shard
 from worker.engine.errors import MinibatchError, SyncError
 from worker.engine.types import GenerationRequest
-from worker.pipeline.costs import GANG, Cost, CostKind, told_costs
-from worker.pipeline.fragments import cut_fragments
-from worker.pipeline.types import Fragment, Purpose
+from worker.scheduling.core.costs import GANG, Cost, CostKind, dump_costs
+from worker.scheduling.core.fragment_queue import cut_fragments
+from worker.scheduling.core.messages import Fragment, Purpose
 
 SPEC = Case(8, "gap", is_mixed=False).spec
 ALGEBRA = SPEC.algebra
 
 
 @pytest.fixture
-def actors(monkeypatch: pytest.MonkeyPatch) -> Iterator[Mapping[Role, Any]]:
+def actors(monkeypatch: pytest.MonkeyPatch) -> Iterator[Mapping[LaneRole, Any]]:
     """Classes whose work takes no time. An actor sets up its process: here that is undone."""
     monkeypatch.setattr(os, "environ", dict(os.environ))
     logger = logging.getLogger("worker")
@@ -40,8 +40,8 @@ def actors(monkeypatch: pytest.MonkeyPatch) -> Iterator[Mapping[Role, Any]]:
 
 
 @pytest.fixture
-def trainer(actors: Mapping[Role, Any]) -> Any:
-    trainer = actors[Role.TRAINER]("trainer-0", "cpu")
+def trainer(actors: Mapping[LaneRole, Any]) -> Any:
+    trainer = actors[LaneRole.TRAINER]("trainer-0", "cpu")
     trainer.load(SPEC, "none", 0, 1, Rendezvous(address="localhost", port=0), None, ())
     trainer.snapshot(3)
     trainer.publish(3)
@@ -121,8 +121,8 @@ def test_stale_data_needs_the_weights_that_drew_it(trainer: Any) -> None:
     accumulate(trainer, 0, stale, staleness=1, behaviour=HeldVersion(2))
 
 
-def test_a_lane_generates_only_with_the_version_that_it_pulled(actors: Mapping[Role, Any]) -> None:
-    rollout = actors[Role.ROLLOUT]("rollout-0", "cpu")
+def test_a_lane_generates_only_with_the_version_that_it_pulled(actors: Mapping[LaneRole, Any]) -> None:
+    rollout = actors[LaneRole.ROLLOUT]("rollout-0", "cpu")
     request = GenerationRequest(fragment=fragments_of(0)[0], prompt="a prompt", run_seed=0, prompt_index=0)
     rollout.pull(HeldVersion(2))
     with pytest.raises(SyncError, match="wants version 3, got 2"):
@@ -140,10 +140,13 @@ def test_weights_that_changed_on_their_way_are_refused() -> None:
 
 def test_the_ranks_of_a_gang_draw_the_same_durations(monkeypatch: pytest.MonkeyPatch) -> None:
     waits: list[float] = []
-    monkeypatch.setattr("worker.engine.emulated.pace.time.monotonic", lambda: 0.0)
-    monkeypatch.setattr("worker.engine.emulated.pace.time.sleep", waits.append)
-    costs = told_costs({(GANG, CostKind.COMMIT): Cost(2.0)})
-    for pace in (Pace(Emulation(costs=costs, relative_spread=0.5)), Pace(Emulation(costs=costs, relative_spread=0.5))):
+    monkeypatch.setattr("worker.engine.emulated.timing.time.monotonic", lambda: 0.0)
+    monkeypatch.setattr("worker.engine.emulated.timing.time.sleep", waits.append)
+    costs = dump_costs({(GANG, CostKind.COMMIT): Cost(2.0)})
+    for pace in (
+        EmulatedTiming(Emulation(costs=costs, relative_spread=0.5)),
+        EmulatedTiming(Emulation(costs=costs, relative_spread=0.5)),
+    ):
         for _ in range(3):
             pace.keep(0.0, GANG, CostKind.COMMIT)
     assert waits[:3] == waits[3:] and len(set(waits)) == 3

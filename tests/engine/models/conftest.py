@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from worker.contracts.names import ModelFamily
-from worker.tiny_models.registry import build_tiny_checkpoint
+from worker.fixtures.tiny_models.tiny_pipelines import build_tiny_checkpoint
 
 CheckpointOf = Callable[[ModelFamily], str]
 

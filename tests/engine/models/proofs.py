@@ -12,14 +12,14 @@ from worker.contracts.families import FAMILY_TRAITS
 from worker.contracts.names import ModelFamily
 from worker.contracts.run_spec import RunSpec
 from worker.contracts.sections import BaseModelSpec, LoraSpec, SamplingSpec
+from worker.engine.metrics.replay_gate import check_replay_gate
 from worker.engine.models.base import ModelAdapter
 from worker.engine.models.lora import add_lora, lora_parameters
 from worker.engine.models.registry import MODEL_ADAPTERS, load_model
-from worker.engine.observe.gates import check_replay_gate
-from worker.engine.rollout.engine import RolloutEngine
-from worker.engine.rollout.sampler import sample_ode
+from worker.engine.rollout.denoising import sample_ode
+from worker.engine.rollout.sampler import Sampler
 from worker.engine.sync.shards import LoadedVersion
-from worker.engine.trainer.engine import TrainerEngine
+from worker.engine.trainer.rank import TrainerRank
 from worker.engine.types import PullReceipt, UpdateStats
 
 PROMPT = "a red square"
@@ -120,11 +120,11 @@ def run_spec_of(family: ModelFamily, **sections: Any) -> RunSpec:
 
 def one_batch(spec: RunSpec, path: str) -> tuple[UpdateStats, PullReceipt, LoadedVersion]:
     """A whole batch in this process: draw, train, publish, pull. The replay gate is judged on the fresh data."""
-    trainer = TrainerEngine(spec, path, 0, 1)
+    trainer = TrainerRank(spec, path, 0, 1)
     groups = draw_groups(spec, path, trainer.version(0))
     stats = trainer.accumulate(groups, num_pairs_total=spec.algebra.num_pairs_per_optimizer_step, fresh=True)
     check_replay_gate(stats, spec.replay_bounds)
     assert trainer.commit()["grad_norm"] > 0
-    rollout = RolloutEngine.load(spec, path)
+    rollout = Sampler.load(spec, path)
     published = trainer.version(1)
     return stats, rollout.pull(published), published

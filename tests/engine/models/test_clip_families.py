@@ -31,17 +31,17 @@ from worker.engine.errors import ModelLoadError
 from worker.engine.models.base import ModelAdapter
 from worker.engine.models.experts import Expert, Experts, by_expert
 from worker.engine.models.lora import add_lora, lora_parameters
-from worker.engine.models.parts import Part
+from worker.engine.models.pipeline_loading import Part
 from worker.engine.models.registry import encode_prompts
 from worker.engine.models.wan import WanAdapter
 from worker.engine.reward.scorer import Scorer
-from worker.engine.rollout.engine import RolloutEngine
-from worker.engine.sync.publishing import publish
+from worker.engine.rollout.sampler import Sampler
+from worker.engine.sync.packing import publish
 from worker.engine.telemetry.media import encode_clip
 from worker.engine.trainer.export import LORA_FILE, read_lora
 from worker.engine.types import GenerationRequest
-from worker.pipeline.types import Fragment, FragmentKey, Purpose
-from worker.tiny_models.clips import build_wan22_ti2v
+from worker.fixtures.tiny_models.clip_pipelines import build_wan22_ti2v
+from worker.scheduling.core.messages import Fragment, FragmentKey, Purpose
 
 CLIP = {"num_frames": 9}
 EXACT = {"rtol": 0.0, "atol": 0.0}
@@ -171,7 +171,7 @@ def test_a_fragment_too_large_to_decode_at_once_is_decoded_in_even_parts(
     size = {"height": 32, "width": 32, "num_frames": 9}
     latents = torch.randn(4, *model.latent_shape(**size))
     expected = np.concatenate([model.decode(part, **size) for part in latents.split(2)])
-    monkeypatch.setattr("worker.pipeline.decoding.TOGETHER_PIXELS", 3 * 32 * 32 * 9)
+    monkeypatch.setattr("worker.scheduling.core.decoding.TOGETHER_PIXELS", 3 * 32 * 32 * 9)
     assert np.array_equal(model.decode(latents, **size), expected)
 
 
@@ -290,7 +290,7 @@ def test_a_batch_is_drawn_trained_published_and_pulled_at_replay_ratio_one(
 def test_a_fragment_becomes_scored_clips_that_play(checkpoint: tuple[ModelFamily, str]) -> None:
     family, path = checkpoint
     spec = run_spec_of(family, sampling=CLIP, rewards=[{"name": "motion_smoothness"}])
-    rollout = RolloutEngine.load(spec, path)
+    rollout = Sampler.load(spec, path)
     rollout.pull(publish(lora_parameters(rollout._model.transformer), 0))
     fragment = Fragment(FragmentKey(Purpose.TRAIN, 0, 0, 0), (0, 1), 0)
     made = rollout.generate(GenerationRequest(fragment=fragment, prompt=PROMPT, run_seed=1, prompt_index=0))

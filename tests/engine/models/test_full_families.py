@@ -16,14 +16,14 @@ from tests.engine.models.proofs import run_spec_of
 from tests.engine.trainer.gradients_seen import GradientRecorder, relative_distance
 from worker.contracts.families import FAMILY_TRAITS
 from worker.contracts.names import ModelFamily
+from worker.engine.actors.remote_version import RemoteVersion
 from worker.engine.actors.reports import ShardFacts
-from worker.engine.actors.versions import RemoteVersion
-from worker.engine.control.exports import transformer_files
+from worker.engine.control.weight_files import transformer_files
+from worker.engine.metrics.replay_gate import check_replay_gate
 from worker.engine.models.experts import experts_of
-from worker.engine.observe.gates import check_replay_gate
-from worker.engine.rollout.engine import RolloutEngine
+from worker.engine.rollout.sampler import Sampler
 from worker.engine.sync.shards import LoadedVersion
-from worker.engine.trainer.engine import TrainerEngine
+from worker.engine.trainer.rank import TrainerRank
 
 FAMILIES = [
     # One with weights that stay in fp32 and two experts is proved each time, the others in the full suite.
@@ -54,7 +54,7 @@ def remote(version: LoadedVersion) -> RemoteVersion:
     return RemoteVersion(policy_version=version.policy_version, facts=facts, refs=refs)
 
 
-def write_download(trainer: TrainerEngine, version: LoadedVersion, folder: Path) -> None:
+def write_download(trainer: TrainerRank, version: LoadedVersion, folder: Path) -> None:
     trainer.export(str(folder / "made"))
     made = {
         str(file.relative_to(folder / "made")): file.read_bytes()
@@ -78,13 +78,13 @@ def test_a_family_is_trained_whole_and_diffusers_loads_the_outcome_with_zero_dif
 ) -> None:
     monkeypatch.setattr("worker.engine.sync.shards.SHARD_BYTES", 2**14)
     spec, path = full_spec(family), checkpoint_of(family)
-    trainer = TrainerEngine(spec, path, 0, 1)
+    trainer = TrainerRank(spec, path, 0, 1)
     groups = draw_groups(spec, path, trainer.version(0))
     stats = trainer.accumulate(groups, num_pairs_total=spec.algebra.num_pairs_per_optimizer_step, fresh=True)
     check_replay_gate(stats, spec.replay_bounds)
     trainer.commit()
     version = trainer.version(1)
-    rollout = RolloutEngine.load(spec, path)
+    rollout = Sampler.load(spec, path)
     assert rollout.pull(version).sha256 == version.sha256
     write_download(trainer, version, tmp_path)
 
@@ -117,7 +117,7 @@ def test_with_guidance_and_recomputed_blocks_zero_3_takes_the_step_of_zero_0(
             algorithm={"kl_coefficient": 0.1},
             optimizer={"max_grad_norm": 1e9},
         )
-        trainer = TrainerEngine(spec, path, 0, 1)
+        trainer = TrainerRank(spec, path, 0, 1)
         groups = draw_groups(spec, path, trainer.version(0))
         recorder = GradientRecorder(trainer)
         trainer.accumulate(groups, num_pairs_total=spec.algebra.num_pairs_per_optimizer_step, fresh=True)

@@ -26,8 +26,8 @@ from worker.engine.errors import ModelLoadError
 from worker.engine.models.base import Conditioning, ModelAdapter
 from worker.engine.models.experts import experts_of
 from worker.engine.models.kernels import MAX_GRAPHS, use_kernels
-from worker.engine.rollout.engine import RolloutEngine
-from worker.engine.trainer.engine import TrainerEngine
+from worker.engine.rollout.sampler import Sampler
+from worker.engine.trainer.rank import TrainerRank
 
 COMPILED = PerformanceSpec(compilation=Compilation.AOT_EAGER)
 CHOOSING = [family for family in FAMILY_TRAITS if family not in WITHOUT_KERNEL_CHOICE]
@@ -125,8 +125,8 @@ def test_a_new_adapter_needs_no_new_compilation(checkpoint_of: CheckpointOf, pro
     path = checkpoint_of(ModelFamily.FLUX)
     spec = run_spec_of(ModelFamily.FLUX, performance={"compilation": "aot_eager"})
     groups = draw_groups(spec, path, perturbed_adapter(spec, path, seed=1))
-    trainer, num_pairs = TrainerEngine(spec, path, 0, 1), spec.algebra.num_pairs_per_optimizer_step
-    rollout = RolloutEngine.load(spec, path)
+    trainer, num_pairs = TrainerRank(spec, path, 0, 1), spec.algebra.num_pairs_per_optimizer_step
+    rollout = Sampler.load(spec, path)
 
     def batch(policy_version: int) -> int:
         rollout.pull(perturbed_adapter(spec, path, seed=policy_version, policy_version=policy_version))

@@ -19,10 +19,10 @@ from worker.contracts.families import FAMILY_TRAITS, size_multiple
 from worker.contracts.names import ModelFamily
 from worker.contracts.sections import BaseModelSpec
 from worker.engine.errors import ModelLoadError
-from worker.engine.models import parts
-from worker.engine.models.parts import TEXT_ONLY, Part
+from worker.engine.models import pipeline_loading
+from worker.engine.models.pipeline_loading import TEXT_ONLY, Part
 from worker.engine.models.registry import encode_prompts
-from worker.engine.trainer.sharding import _files as stored_files
+from worker.engine.trainer.zero.sharded_loading import _files as stored_files
 
 SD3 = ModelFamily.SD3
 WEIGHTS = "diffusion_pytorch_model.safetensors"
@@ -126,14 +126,14 @@ def test_text_encoders_are_gone_once_prompts_are_encoded(
     monkeypatch: pytest.MonkeyPatch, checkpoint_of: CheckpointOf, family: ModelFamily
 ) -> None:
     encoders: list[weakref.ref[torch.nn.Module]] = []
-    load = parts.load_pipeline
+    load = pipeline_loading.load_pipeline
 
     def watched(*args: Any, **arguments: Any) -> Any:
         pipeline = load(*args, **arguments)
         encoders.extend(weakref.ref(part) for name, part in pipeline.components.items() if "text_encoder" in name)
         return pipeline
 
-    monkeypatch.setattr(parts, "load_pipeline", watched)
+    monkeypatch.setattr(pipeline_loading, "load_pipeline", watched)
     # Not by a look for cycles: on a device nothing asks for one before the policy is loaded.
     monkeypatch.setattr(gc, "collect", lambda: 0)
     gc.disable()

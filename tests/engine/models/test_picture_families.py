@@ -31,7 +31,7 @@ from worker.contracts.sections import BaseModelSpec, LoraSpec, SamplingSpec
 from worker.engine.errors import ModelLoadError
 from worker.engine.models.base import ModelAdapter
 from worker.engine.models.lora import add_lora, lora_parameters
-from worker.engine.models.parts import Part
+from worker.engine.models.pipeline_loading import Part
 from worker.engine.models.registry import encode_prompts, load_model
 from worker.engine.trainer.export import LORA_FILE
 

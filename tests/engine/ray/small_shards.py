@@ -3,10 +3,10 @@
 import sys
 from typing import Any
 
-from worker.contracts.names import Role
+from worker.contracts.names import LaneRole
 from worker.engine.__main__ import main
 from worker.engine.actors.trainer import TrainerActor
-from worker.engine.control.lanes import ACTOR_CLASSES
+from worker.engine.control.cluster_lanes import ACTOR_CLASSES
 
 SHARD_BYTES = 2**14
 
@@ -20,4 +20,4 @@ class SmallShardTrainer(TrainerActor):
 
 
 if __name__ == "__main__":
-    sys.exit(main({**ACTOR_CLASSES, Role.TRAINER: SmallShardTrainer}))
+    sys.exit(main({**ACTOR_CLASSES, LaneRole.TRAINER: SmallShardTrainer}))

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from worker.contracts.names import RewardName
 from worker.contracts.rewards import RewardSpec
 from worker.engine.reward.base import RewardResult
-from worker.engine.reward.calling import RewardCaller
+from worker.engine.reward.reward_caller import RewardCaller
 
 PICTURES = np.arange(3, dtype=np.uint8)[:, None, None, None] * np.ones((3, 4, 4, 3), dtype=np.uint8)
 """Three pictures that tell their place by their brightness."""

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from worker.contracts.names import RewardName
 from worker.contracts.rewards import RewardSpec
 from worker.engine.reward.base import RewardResult
+from worker.engine.reward.clip_frames import NUM_JUDGED_FRAMES, judged_frames, score_samples
 from worker.engine.reward.colorfulness import Colorfulness
-from worker.engine.reward.frames import NUM_JUDGED_FRAMES, judged_frames, score_samples
 from worker.engine.reward.mixing import MixedReward
 
 CLIPS = np.random.default_rng(0).integers(0, 256, size=(3, 5, 16, 16, 3), dtype=np.uint8)

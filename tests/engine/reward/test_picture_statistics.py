@@ -5,8 +5,8 @@ import pytest
 
 from worker.engine.reward.colorfulness import Colorfulness
 from worker.engine.reward.jpeg_compressibility import JpegCompressibility
-from worker.shapes.captions import Caption
-from worker.shapes.drawing import ByteArray, Placement, draw
+from worker.engine.reward.shapes.captions import Caption
+from worker.engine.reward.shapes.drawing import ByteArray, Placement, draw
 
 DRAWN = draw(Caption("red", "circle"), Placement(16.0, 16.0, 8.0))
 NOISE = np.random.default_rng(0).integers(0, 256, size=(32, 32, 3), dtype=np.uint8)

@@ -7,7 +7,7 @@ from worker.contracts.names import RewardName
 from worker.contracts.rewards import RewardSpec
 from worker.engine.reward.base import RewardError
 from worker.engine.reward.scorer import Scorer
-from worker.pipeline.types import Fragment, FragmentKey, Purpose
+from worker.scheduling.core.messages import Fragment, FragmentKey, Purpose
 
 IMAGES = np.full((2, 32, 32, 3), 240, dtype=np.uint8)
 REWARDS = (

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from worker.engine.rollout.noise import initial_noise, step_noise, trajectory_seed
-from worker.pipeline.types import Purpose
+from worker.scheduling.core.messages import Purpose
 
-Place = tuple[int, Purpose, int, int, int]
+GroupPosition = tuple[int, Purpose, int, int, int]
 
 places = st.tuples(
     st.integers(0, 2**31),
@@ -19,12 +19,14 @@ places = st.tuples(
 
 
 @given(one=places, other=places)
-def test_different_places_have_different_seeds_and_equal_ones_the_same(one: Place, other: Place) -> None:
+def test_different_places_have_different_seeds_and_equal_ones_the_same(
+    one: GroupPosition, other: GroupPosition
+) -> None:
     assert (trajectory_seed(*one) == trajectory_seed(*other)) == (one == other)
 
 
 @given(place=places)
-def test_seeds_survive_json_and_javascript(place: Place) -> None:
+def test_seeds_survive_json_and_javascript(place: GroupPosition) -> None:
     assert 0 <= trajectory_seed(*place) < 2**53
 
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from worker.contracts.names import SdeType
 from worker.contracts.sections import SamplingSpec
-from worker.engine.rollout.kernel import SdeKernel
 from worker.engine.rollout.sde import cps_step, flow_sde_step, ode_step
+from worker.engine.rollout.sde_kernel import SdeKernel
 
 SHAPE = (3, 4, 5)
 SIGMAS = (0.9, 0.6, 0.3)

@@ -11,7 +11,7 @@ from worker.engine.models.lora import add_lora, lora_parameters
 from worker.engine.models.registry import load_model
 from worker.engine.sync.binding import bind
 from worker.engine.sync.checksums import checksum
-from worker.engine.sync.publishing import publish, snapshot
+from worker.engine.sync.packing import publish, snapshot
 from worker.engine.types import PackedTensor
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from worker.engine.sync import shards
-from worker.engine.sync.assignment import places_of_rank
+from worker.engine.types import shard_indices_of_rank
 
 
 def test_a_shard_holds_no_more_than_its_bound_but_for_one_large_tensor() -> None:
@@ -22,6 +22,6 @@ def test_a_shard_holds_no_more_than_its_bound_but_for_one_large_tensor() -> None
 
 @given(num_shards=st.integers(1, 40), world_size=st.integers(1, 12))
 def test_every_shard_is_published_by_one_rank(num_shards: int, world_size: int) -> None:
-    shares = [places_of_rank(num_shards, rank=rank, world_size=world_size) for rank in range(world_size)]
+    shares = [shard_indices_of_rank(num_shards, rank=rank, world_size=world_size) for rank in range(world_size)]
     assert sorted(place for own in shares for place in own) == list(range(num_shards))
     assert max(map(len, shares)) - min(map(len, shares)) <= 1

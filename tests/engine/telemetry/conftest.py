@@ -1,13 +1,13 @@
 import pytest
 
-from worker.engine.telemetry import artifacts, client, http
+from worker.engine.telemetry import artifact_uploader, telemetry_client, web_connection
 
 
 @pytest.fixture(autouse=True)
 def brisk(monkeypatch: pytest.MonkeyPatch) -> None:
     """The real waits, shortened: the tests are about order and loss, not about time."""
-    monkeypatch.setattr(client, "COALESCE_SECONDS", 0.02)
-    monkeypatch.setattr(client, "HEARTBEAT_SECONDS", 0.1)
-    monkeypatch.setattr(http, "FIRST_BACK_OFF_SECONDS", 0.02)
-    monkeypatch.setattr(http, "MAX_BACK_OFF_SECONDS", 0.05)
-    monkeypatch.setattr(artifacts, "MAX_TRIES", 4)
+    monkeypatch.setattr(telemetry_client, "COALESCE_SECONDS", 0.02)
+    monkeypatch.setattr(telemetry_client, "HEARTBEAT_SECONDS", 0.1)
+    monkeypatch.setattr(web_connection, "FIRST_BACK_OFF_SECONDS", 0.02)
+    monkeypatch.setattr(web_connection, "MAX_BACK_OFF_SECONDS", 0.05)
+    monkeypatch.setattr(artifact_uploader, "MAX_TRIES", 4)

@@ -8,10 +8,10 @@ import pytest
 
 from tests.engine.frozen import draw_groups, perturbed_adapter
 from worker.contracts.run_spec import RunSpec
-from worker.engine.trainer.engine import TrainerEngine
+from worker.engine.trainer.rank import TrainerRank
 from worker.engine.types import GroupBatch, PublishedShard
 
-TrainerMaker = Callable[..., TrainerEngine]
+TrainerMaker = Callable[..., TrainerRank]
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -38,8 +38,8 @@ def make_trainer(
 ) -> TrainerMaker:
     """A trainer that holds `behaviour` (or the adapter given); sections of its spec by keyword."""
 
-    def make(adapter: PublishedShard = behaviour, **sections: Any) -> TrainerEngine:
-        trainer = TrainerEngine(make_spec(**sections), tiny_checkpoint, 0, 1)
+    def make(adapter: PublishedShard = behaviour, **sections: Any) -> TrainerRank:
+        trainer = TrainerRank(make_spec(**sections), tiny_checkpoint, 0, 1)
         trainer.load_version(adapter)
         return trainer
 

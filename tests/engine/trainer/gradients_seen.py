@@ -4,13 +4,13 @@ from typing import Any
 
 import torch
 
-from worker.engine.trainer.engine import TrainerEngine
+from worker.engine.trainer.rank import TrainerRank
 
 
 class GradientRecorder:
     """`last` is this rank's flat gradient at the latest optimizer step: all of it in ZeRO 0, its part in 1, 2 and 3."""
 
-    def __init__(self, trainer: TrainerEngine) -> None:
+    def __init__(self, trainer: TrainerRank) -> None:
         optimizer = trainer._engine.optimizer
         self.last = torch.empty(0)
         getattr(optimizer, "optimizer", optimizer).register_step_pre_hook(self._record)

@@ -8,7 +8,7 @@ from tests.engine.trainer.state_seen import state_bytes
 from worker.contracts.deepspeed import DeepSpeedSpec
 from worker.contracts.names import Tuning
 from worker.contracts.run_spec import RunSpec
-from worker.engine.trainer.engine import TrainerEngine
+from worker.engine.trainer.rank import TrainerRank
 
 Case = tuple[str, int]
 """The base's dtype, and the ZeRO stage."""
@@ -26,7 +26,7 @@ def held(task: dict[str, Any], case: Case, rank: int, world_size: int) -> dict[s
         "deepspeed": DeepSpeedSpec.model_validate({"zero_stage": stage, **overrides}),
     }
     spec = given.model_copy(update=sections)
-    trainer = TrainerEngine(spec, task["path"], rank, world_size)
+    trainer = TrainerRank(spec, task["path"], rank, world_size)
     num_pairs = spec.algebra.num_pairs_per_optimizer_step
     trainer.accumulate(task["groups"], num_pairs_total=num_pairs, fresh=False)
     trainer.commit()

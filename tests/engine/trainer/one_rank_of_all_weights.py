@@ -8,8 +8,8 @@ from tests.engine.trainer.test_lending import lend
 from worker.contracts.deepspeed import DeepSpeedSpec
 from worker.contracts.run_spec import RunSpec
 from worker.engine.sync import shards
-from worker.engine.sync.publishing import publish
-from worker.engine.trainer.engine import TrainerEngine
+from worker.engine.sync.packing import publish
+from worker.engine.trainer.rank import TrainerRank
 from worker.engine.types import GroupBatch
 
 Case = tuple[str, str]
@@ -31,7 +31,7 @@ def spec_of(given: RunSpec, case: Case) -> RunSpec:
     return RunSpec.model_validate(given.model_copy(update=sections).model_dump())
 
 
-def step(trainer: TrainerEngine, groups: list[GroupBatch], num_pairs: int) -> dict[str, float]:
+def step(trainer: TrainerRank, groups: list[GroupBatch], num_pairs: int) -> dict[str, float]:
     for group in groups:
         trainer.accumulate([group], num_pairs_total=num_pairs, fresh=False)
     return trainer.commit()
@@ -40,7 +40,7 @@ def step(trainer: TrainerEngine, groups: list[GroupBatch], num_pairs: int) -> di
 def run_case(task: dict[str, Any], case: Case, rank: int, world_size: int, folder: Path) -> dict[str, Any]:
     dtype = case[1]
     spec, version, groups = spec_of(task["spec"], case), task["versions"][dtype], task["groups"][dtype]
-    trainer = TrainerEngine(spec, task["path"], rank, world_size)
+    trainer = TrainerRank(spec, task["path"], rank, world_size)
     trainer.load_version(version)
     stats = [trainer.accumulate([group], num_pairs_total=task["num_pairs"], fresh=True) for group in groups]
     drawn = lend(trainer, version)
@@ -53,7 +53,7 @@ def run_case(task: dict[str, Any], case: Case, rank: int, world_size: int, folde
     result["num_bytes"] = trainer.save_checkpoint(uri, {"case": list(case)})
     step(trainer, groups, task["num_pairs"])
     result["undisturbed"] = trainer.version(2).sha256
-    resumed = TrainerEngine(spec, task["path"], rank, world_size)
+    resumed = TrainerRank(spec, task["path"], rank, world_size)
     result["state"] = resumed.load_checkpoint(uri)
     step(resumed, groups, task["num_pairs"])
     result["resumed"] = resumed.version(2).sha256

@@ -10,11 +10,11 @@ from tests.engine.trainer.test_lending import lend
 from worker.contracts.deepspeed import DeepSpeedSpec
 from worker.contracts.names import TrainerAssist
 from worker.contracts.run_spec import RunSpec
-from worker.engine.trainer.engine import TrainerEngine
+from worker.engine.trainer.rank import TrainerRank
 from worker.engine.types import GroupBatch
 
 
-def one_step(trainer: TrainerEngine, groups: list[GroupBatch], num_pairs: int) -> tuple[list[int], dict[str, float]]:
+def one_step(trainer: TrainerRank, groups: list[GroupBatch], num_pairs: int) -> tuple[list[int], dict[str, float]]:
     """Groups one at a time, then the step; (pairs of this rank per group, metrics)."""
     seen = [trainer.accumulate([group], num_pairs_total=num_pairs, fresh=False).num_pairs for group in groups]
     return seen, trainer.commit()
@@ -43,8 +43,8 @@ def run_case(task: dict[str, Any], case: Case, rank: int, world_size: int, folde
     spec = given.model_copy(update=sections)
     groups, num_pairs = task["groups"], task["num_pairs"]
 
-    def trainer_at_start() -> TrainerEngine:
-        made = TrainerEngine(spec, task["path"], rank, world_size)
+    def trainer_at_start() -> TrainerRank:
+        made = TrainerRank(spec, task["path"], rank, world_size)
         made.load_version(task["adapter"])
         return made
 

@@ -7,8 +7,8 @@ from tests.engine.ranks import serve
 from tests.engine.trainer.gradients_seen import GradientRecorder
 from tests.engine.trainer.one_rank_of_many import ZERO_3
 from worker.contracts.deepspeed import DeepSpeedSpec
-from worker.engine.observe.metrics import merge_stats
-from worker.engine.trainer.engine import TrainerEngine
+from worker.engine.metrics.update_metrics import merge_stats
+from worker.engine.trainer.rank import TrainerRank
 
 
 def run(task: dict[str, Any], rank: int, world_size: int, folder: Path) -> dict[bool, dict[str, Any]]:
@@ -16,7 +16,7 @@ def run(task: dict[str, Any], rank: int, world_size: int, folder: Path) -> dict[
     spec = task["spec"].model_copy(update={"deepspeed": DeepSpeedSpec.model_validate(ZERO_3)})
     seen = {}
     for fresh in (True, False):
-        trainer = TrainerEngine(spec, task["path"], rank, world_size)
+        trainer = TrainerRank(spec, task["path"], rank, world_size)
         trainer.load_version(task["adapter"])
         recorder = GradientRecorder(trainer)
         how = {"num_pairs_total": task["num_pairs"], "fresh": fresh, "staleness": 1, "behaviour": task["behaviour"]}

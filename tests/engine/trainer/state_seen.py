@@ -5,11 +5,11 @@ from collections.abc import Iterable
 import torch
 from deepspeed.runtime.zero.partition_parameters import is_zero_param
 
-from worker.engine.trainer.engine import TrainerEngine
-from worker.engine.trainer.idle_states import reachable_tensors
+from worker.engine.trainer.rank import TrainerRank
+from worker.engine.trainer.zero.state_offload import reachable_tensors
 
 
-def state_bytes(trainer: TrainerEngine) -> dict[str, int]:
+def state_bytes(trainer: TrainerRank) -> dict[str, int]:
     """Bytes of `weights` (base and trained), `optimizer` (master weights and moments) and `gradients` (and buckets)."""
     counted: set[int] = set()
 

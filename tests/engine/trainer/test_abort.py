@@ -9,15 +9,15 @@ import torch
 
 from worker.engine.errors import NonFiniteError
 from worker.engine.models.lora import lora_parameters
-from worker.engine.trainer.engine import TrainerEngine
+from worker.engine.trainer.rank import TrainerRank
 from worker.engine.types import GroupBatch
 
 NUM_PAIRS = 24
 STAGES = pytest.mark.parametrize("stage", [0, 1, 2, 3])
-TrainerMaker = Callable[..., TrainerEngine]
+TrainerMaker = Callable[..., TrainerRank]
 
 
-def two_steps(trainer: TrainerEngine, groups: list[GroupBatch]) -> str:
+def two_steps(trainer: TrainerRank, groups: list[GroupBatch]) -> str:
     for _ in range(2):
         trainer.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=False)
         trainer.commit()

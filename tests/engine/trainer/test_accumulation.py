@@ -11,8 +11,8 @@ from tests.engine.trainer.gradients_seen import GradientRecorder, relative_dista
 from tests.engine.trainer.reference_update import reference_update
 from worker.contracts.run_spec import RunSpec
 from worker.engine.errors import MinibatchError
-from worker.engine.observe.metrics import merge_stats
-from worker.engine.trainer.engine import TrainerEngine
+from worker.engine.metrics.update_metrics import merge_stats
+from worker.engine.trainer.rank import TrainerRank
 from worker.engine.types import GroupBatch, PublishedShard
 
 NUM_PAIRS = 24
@@ -26,7 +26,7 @@ def current(tiny_checkpoint: str, make_spec: Callable[..., RunSpec]) -> Publishe
     return perturbed_adapter(make_spec(), tiny_checkpoint, seed=2)
 
 
-def step(trainer: TrainerEngine, *calls: list[GroupBatch]) -> str:
+def step(trainer: TrainerRank, *calls: list[GroupBatch]) -> str:
     """One optimizer step over groups given in these calls; returns the new weights' checksum."""
     for call in calls:
         trainer.accumulate(call, num_pairs_total=NUM_PAIRS, fresh=False)
@@ -37,7 +37,7 @@ def step(trainer: TrainerEngine, *calls: list[GroupBatch]) -> str:
 @STAGES
 @pytest.mark.parametrize("kl_coefficient", [0.0, 0.5])
 def test_the_gradient_is_the_formulas_mean_over_all_pairs(
-    make_trainer: Callable[..., TrainerEngine],
+    make_trainer: Callable[..., TrainerRank],
     make_spec: Callable[..., RunSpec],
     tiny_checkpoint: str,
     groups: list[GroupBatch],
@@ -69,7 +69,7 @@ def test_the_gradient_is_the_formulas_mean_over_all_pairs(
 
 @pytest.mark.parametrize(("micro_batch_size", "num_watched"), [(1, 2), (6, 4), (100, 12)])
 def test_without_a_penalty_the_kl_of_a_tenth_of_fresh_micro_batches_is_watched_and_trains_nothing(
-    make_trainer: Callable[..., TrainerEngine],
+    make_trainer: Callable[..., TrainerRank],
     groups: list[GroupBatch],
     current: PublishedShard,
     micro_batch_size: int,
@@ -91,7 +91,7 @@ def test_without_a_penalty_the_kl_of_a_tenth_of_fresh_micro_batches_is_watched_a
 
 @STAGES
 def test_groups_that_arrive_one_at_a_time_give_bitwise_the_same_step(
-    make_trainer: Callable[..., TrainerEngine], groups: list[GroupBatch], stage: int
+    make_trainer: Callable[..., TrainerRank], groups: list[GroupBatch], stage: int
 ) -> None:
     sections = {"deepspeed": {"zero_stage": stage}}
     at_once = step(make_trainer(**sections), groups)
@@ -100,7 +100,7 @@ def test_groups_that_arrive_one_at_a_time_give_bitwise_the_same_step(
 
 
 def test_whatever_leaves_the_weights_whole_takes_bitwise_the_same_steps_on_one_rank(
-    make_trainer: Callable[..., TrainerEngine], groups: list[GroupBatch]
+    make_trainer: Callable[..., TrainerRank], groups: list[GroupBatch]
 ) -> None:
     def two_steps(stage: int) -> str:
         # Clipping goes through other code in stage 0; without it only the reduction differs.
@@ -113,7 +113,7 @@ def test_whatever_leaves_the_weights_whole_takes_bitwise_the_same_steps_on_one_r
 
 @pytest.mark.parametrize("micro_batch_size", [1, 5, 100])
 def test_the_micro_batch_size_changes_nothing_but_rounding(
-    make_trainer: Callable[..., TrainerEngine], groups: list[GroupBatch], micro_batch_size: int
+    make_trainer: Callable[..., TrainerRank], groups: list[GroupBatch], micro_batch_size: int
 ) -> None:
     gradients = []
     for size in (6, micro_batch_size):
@@ -125,7 +125,7 @@ def test_the_micro_batch_size_changes_nothing_but_rounding(
 
 
 def test_a_group_cut_into_fragments_trains_like_the_whole(
-    make_trainer: Callable[..., TrainerEngine],
+    make_trainer: Callable[..., TrainerRank],
     make_spec: Callable[..., RunSpec],
     tiny_checkpoint: str,
     groups: list[GroupBatch],
@@ -143,7 +143,7 @@ def test_a_group_cut_into_fragments_trains_like_the_whole(
 
 
 def test_fresh_data_replays_with_ratio_one_and_the_same_means(
-    make_trainer: Callable[..., TrainerEngine], groups: list[GroupBatch], current: PublishedShard
+    make_trainer: Callable[..., TrainerRank], groups: list[GroupBatch], current: PublishedShard
 ) -> None:
     fresh = make_trainer().accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=True)
     assert fresh.maxima["ratio_deviation"] < 1e-5
@@ -155,7 +155,7 @@ def test_fresh_data_replays_with_ratio_one_and_the_same_means(
 
 
 def test_means_are_compared_only_where_every_fragment_carries_them(
-    make_trainer: Callable[..., TrainerEngine], groups: list[GroupBatch]
+    make_trainer: Callable[..., TrainerRank], groups: list[GroupBatch]
 ) -> None:
     bare = [
         replace(group, trajectories=tuple(replace(part, means=None) for part in group.trajectories)) for group in groups
@@ -165,7 +165,7 @@ def test_means_are_compared_only_where_every_fragment_carries_them(
 
 
 def test_a_step_over_an_incomplete_mini_batch_is_refused(
-    make_trainer: Callable[..., TrainerEngine], groups: list[GroupBatch]
+    make_trainer: Callable[..., TrainerRank], groups: list[GroupBatch]
 ) -> None:
     trainer = make_trainer()
     with pytest.raises(MinibatchError, match="must be complete"):
@@ -175,7 +175,7 @@ def test_a_step_over_an_incomplete_mini_batch_is_refused(
         trainer.commit()
 
 
-def test_a_group_enters_a_mini_batch_once(make_trainer: Callable[..., TrainerEngine], groups: list[GroupBatch]) -> None:
+def test_a_group_enters_a_mini_batch_once(make_trainer: Callable[..., TrainerRank], groups: list[GroupBatch]) -> None:
     trainer = make_trainer()
     trainer.accumulate(groups[:1], num_pairs_total=NUM_PAIRS, fresh=False)
     with pytest.raises(MinibatchError, match="each group must enter a mini-batch once"):
@@ -187,7 +187,7 @@ def test_a_group_enters_a_mini_batch_once(make_trainer: Callable[..., TrainerEng
 
 
 def test_a_bf16_base_trains_fp32_adapters(
-    make_trainer: Callable[..., TrainerEngine],
+    make_trainer: Callable[..., TrainerRank],
     make_spec: Callable[..., RunSpec],
     tiny_checkpoint: str,
     behaviour: PublishedShard,
@@ -203,7 +203,7 @@ def test_a_bf16_base_trains_fp32_adapters(
 
 
 def test_deterministic_kernels_change_no_bit_here(
-    make_trainer: Callable[..., TrainerEngine], groups: list[GroupBatch]
+    make_trainer: Callable[..., TrainerRank], groups: list[GroupBatch]
 ) -> None:
     """On the CPU the ordinary kernels are deterministic already; the switch must not refuse one of ours."""
     expected = step(make_trainer(), groups)

@@ -11,15 +11,15 @@ import torch
 
 from worker.engine.errors import CheckpointError, MinibatchError
 from worker.engine.trainer.checkpoint import load_behaviour
-from worker.engine.trainer.engine import TrainerEngine
+from worker.engine.trainer.rank import TrainerRank
 from worker.engine.types import GroupBatch, PublishedShard
 
 NUM_PAIRS = 24
 STATE = {"batch": 7, "policy_version": 7, "optimizer_step": 14, "cursor": {"epoch": 1, "place": 3}}
-TrainerMaker = Callable[..., TrainerEngine]
+TrainerMaker = Callable[..., TrainerRank]
 
 
-def losses_of_steps(trainer: TrainerEngine, groups: list[GroupBatch], num_steps: int) -> list[tuple[float, float]]:
+def losses_of_steps(trainer: TrainerRank, groups: list[GroupBatch], num_steps: int) -> list[tuple[float, float]]:
     """(loss, gradient norm) of each step."""
     seen = []
     for _ in range(num_steps):

@@ -15,8 +15,8 @@ from tests.engine.frozen import draw_groups, perturbed_adapter
 from tests.engine.trainer.gradients_seen import relative_distance
 from worker.contracts.run_spec import RunSpec
 from worker.engine.models import registry
-from worker.engine.sync.publishing import publish
-from worker.engine.trainer.engine import TrainerEngine
+from worker.engine.sync.packing import publish
+from worker.engine.trainer.rank import TrainerRank
 from worker.engine.types import GroupBatch, PublishedShard
 
 # 5 members in chunks of 3 and 2, each with 3 denoising steps: 6 micro-batches a group, divisible by few world sizes.
@@ -57,16 +57,16 @@ def make_rank(
     frozen: Frozen,
     process_group: None,
     monkeypatch: pytest.MonkeyPatch,
-) -> Callable[..., TrainerEngine]:
+) -> Callable[..., TrainerRank]:
     """One rank of several, in this process: it knows its share, and nobody reduces."""
 
-    def make(precision: str, rank: int = 0, world_size: int = 1, *, tsp: bool = True) -> TrainerEngine:
+    def make(precision: str, rank: int = 0, world_size: int = 1, *, tsp: bool = True) -> TrainerRank:
         adapter = frozen.adapter
         if precision == "float64":
             monkeypatch.setitem(registry.DTYPES, "fp32", torch.float64)
             adapter = publish({name: tensor.double() for name, tensor in adapter.tensors.items()}, 0)
         spec = make_spec(**SECTIONS, pipeline={"tsp": tsp})
-        made = TrainerEngine(spec, tiny_checkpoint, rank, world_size)
+        made = TrainerRank(spec, tiny_checkpoint, rank, world_size)
         made.load_version(adapter)
         monkeypatch.setattr(made._engine, "buffered_allreduce_fallback", lambda: None)
         return made
@@ -74,14 +74,14 @@ def make_rank(
     return make
 
 
-def gradient(trainer: TrainerEngine, calls: list[list[GroupBatch]]) -> torch.Tensor:
+def gradient(trainer: TrainerRank, calls: list[list[GroupBatch]]) -> torch.Tensor:
     for call in calls:
         trainer.accumulate(call, num_pairs_total=NUM_PAIRS, fresh=False)
     gradients = [parameter.grad for parameter in trainer._parameters.values()]
     return torch.cat([gradient.flatten() for gradient in gradients if gradient is not None])
 
 
-def one_pair_at_a_time(make_spec: Callable[..., RunSpec], trainer: TrainerEngine, frozen: Frozen) -> torch.Tensor:
+def one_pair_at_a_time(make_spec: Callable[..., RunSpec], trainer: TrainerRank, frozen: Frozen) -> torch.Tensor:
     """The loop over denoising steps and trajectories that all packing must equal."""
     trainer._spec = make_spec(**{**SECTIONS, "batch": {"group_size": 5, "micro_batch_size": 1}})
     return gradient(trainer, [frozen.groups])
@@ -91,7 +91,7 @@ def one_pair_at_a_time(make_spec: Callable[..., RunSpec], trainer: TrainerEngine
 @PRECISIONS
 @pytest.mark.parametrize("world_size", [1, 2, 4])
 def test_the_ranks_parts_average_to_the_gradient_of_the_loop_over_single_pairs(
-    make_rank: Callable[..., TrainerEngine],
+    make_rank: Callable[..., TrainerRank],
     make_spec: Callable[..., RunSpec],
     frozen: Frozen,
     precision: str,
@@ -108,7 +108,7 @@ def test_the_ranks_parts_average_to_the_gradient_of_the_loop_over_single_pairs(
 @TSP
 @PRECISIONS
 def test_weights_after_two_steps_do_not_depend_on_how_the_groups_arrived(
-    make_rank: Callable[..., TrainerEngine], frozen: Frozen, precision: str, bound: float, tsp: bool
+    make_rank: Callable[..., TrainerRank], frozen: Frozen, precision: str, bound: float, tsp: bool
 ) -> None:
     found = []
     for arrival in ARRIVALS.values():
@@ -123,7 +123,7 @@ def test_weights_after_two_steps_do_not_depend_on_how_the_groups_arrived(
 
 
 def test_on_one_rank_no_switch_and_no_bundling_moves_a_bit(
-    make_rank: Callable[..., TrainerEngine], frozen: Frozen
+    make_rank: Callable[..., TrainerRank], frozen: Frozen
 ) -> None:
     found = {
         (name, tsp): gradient(make_rank("fp32", tsp=tsp), ARRIVALS[name](frozen.groups))

@@ -11,11 +11,11 @@ from worker.contracts.run_spec import RunSpec
 from worker.contracts.sections import LoraSpec
 from worker.engine.errors import ModelLoadError
 from worker.engine.models.base import Conditioning
-from worker.engine.trainer.engine import TrainerEngine
 from worker.engine.trainer.export import LORA_FILE, read_lora
+from worker.engine.trainer.rank import TrainerRank
 from worker.engine.types import GroupBatch, PublishedShard
 
-TrainerMaker = Callable[..., TrainerEngine]
+TrainerMaker = Callable[..., TrainerRank]
 
 
 def test_plain_diffusers_loads_the_export_with_zero_difference(

@@ -12,9 +12,9 @@ from tests.engine.trainer.gradients_seen import relative_distance
 from tests.engine.trainer.one_rank_of_all_weights import CASES, Case, spec_of, step
 from tests.engine.trainer.test_lending import fragment_of
 from worker.contracts.run_spec import RunSpec
-from worker.engine.rollout.engine import RolloutEngine
+from worker.engine.rollout.sampler import Sampler
 from worker.engine.sync.shards import LoadedVersion
-from worker.engine.trainer.engine import TrainerEngine
+from worker.engine.trainer.rank import TrainerRank
 
 pytestmark = pytest.mark.slow
 EACH_CASE = pytest.mark.parametrize("case", CASES, ids="-".join)
@@ -56,7 +56,7 @@ def test_each_rank_publishes_a_share_and_together_they_are_the_version(
     assert shares[0] | shares[1] == set(range(ranks[0][case]["num_shards"]))
     version = joined(ranks, case)
     assert version.sha256 == ranks[0][case]["whole"].sha256 == ranks[1][case]["whole"].sha256
-    rollout = RolloutEngine.load(spec_of(task["spec"], case), task["path"])
+    rollout = Sampler.load(spec_of(task["spec"], case), task["path"])
     receipt = rollout.pull(version)
     assert (receipt.sha256, receipt.num_bound_tensors) == (version.sha256, len(version.tensors))
     assert version.evaluated is not None and version.evaluated.sha256 != version.sha256
@@ -71,7 +71,7 @@ def test_two_ranks_take_the_step_that_one_takes(
     ranks: list[dict[Case, dict[str, Any]]], task: dict[str, Any], case: Case, process_group: None
 ) -> None:
     dtype = case[1]
-    trainer = TrainerEngine(spec_of(task["spec"], case), task["path"], 0, 1)
+    trainer = TrainerRank(spec_of(task["spec"], case), task["path"], 0, 1)
     trainer.load_version(task["versions"][dtype])
     norm = step(trainer, task["groups"][dtype], NUM_PAIRS)["grad_norm"]
     for rank in ranks:
@@ -87,7 +87,7 @@ def test_two_ranks_take_the_step_that_one_takes(
 def test_ranks_replay_what_was_drawn_and_lent_ones_draw_a_rollout_lanes_bits(
     ranks: list[dict[Case, dict[str, Any]]], task: dict[str, Any], case: Case
 ) -> None:
-    rollout = RolloutEngine.load(spec_of(task["spec"], case), task["path"])
+    rollout = Sampler.load(spec_of(task["spec"], case), task["path"])
     rollout.pull(task["versions"][case[1]])
     expected = fragment_of(rollout).trajectories
     assert expected is not None

@@ -10,7 +10,7 @@ from tests.engine.ranks import run_ranks
 from tests.engine.trainer.one_full_rank import CASES, Case
 from worker.contracts.run_spec import RunSpec
 from worker.engine.types import GroupBatch
-from worker.pipeline.trainer_state import trainer_state
+from worker.scheduling.planning.trainer_state import trainer_state
 
 WORLD_SIZE = 2
 

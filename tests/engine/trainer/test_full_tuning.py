@@ -11,17 +11,17 @@ from tests.engine.frozen import draw_groups, perturbed_adapter
 from tests.engine.trainer.gradients_seen import GradientRecorder, relative_distance
 from tests.engine.trainer.reference_update import reference_update
 from tests.engine.trainer.test_lending import NUM_PAIRS, TAG, assert_same, fragment_of, frozen_copy, lend, state_of
-from worker.contracts.names import Role
+from worker.contracts.names import LaneRole
 from worker.contracts.run_spec import RunSpec
 from worker.engine.errors import ReplayGateError
+from worker.engine.metrics.replay_gate import check_replay_gate
 from worker.engine.models.registry import DTYPES
-from worker.engine.observe.gates import check_replay_gate
-from worker.engine.rollout.engine import RolloutEngine
-from worker.engine.trainer.engine import TrainerEngine
+from worker.engine.rollout.sampler import Sampler
+from worker.engine.trainer.rank import TrainerRank
 from worker.engine.types import GeneratedFragment, GroupBatch, PublishedShard
 
 SpecMaker = Callable[..., RunSpec]
-TrainerMaker = Callable[..., TrainerEngine]
+TrainerMaker = Callable[..., TrainerRank]
 KL = {"kl_coefficient": 0.1}
 UNCUT = ["zero_optimization.stage3_param_persistence_threshold=0"]
 """Or every weight of so small a model would stay gathered."""
@@ -58,25 +58,25 @@ def moved(make_spec: SpecMaker, tiny_checkpoint: str) -> Callable[[str], Publish
 @pytest.fixture
 def start(
     make_spec: SpecMaker, tiny_checkpoint: str, process_group: None
-) -> Callable[..., tuple[TrainerEngine, list[GroupBatch]]]:
+) -> Callable[..., tuple[TrainerRank, list[GroupBatch]]]:
     """A trainer that holds `version`, and a batch drawn by it."""
 
-    def start(version: PublishedShard, **sections: Any) -> tuple[TrainerEngine, list[GroupBatch]]:
+    def start(version: PublishedShard, **sections: Any) -> tuple[TrainerRank, list[GroupBatch]]:
         spec = make_spec(**sections)
-        trainer = TrainerEngine(spec, tiny_checkpoint, 0, 1)
+        trainer = TrainerRank(spec, tiny_checkpoint, 0, 1)
         trainer.load_version(version)
         return trainer, draw_groups(spec, tiny_checkpoint, version)
 
     return start
 
 
-Start = Callable[..., tuple[TrainerEngine, list[GroupBatch]]]
-Moved = Callable[[str], PublishedShard]
+Start = Callable[..., tuple[TrainerRank, list[GroupBatch]]]
+OffloadedStorage = Callable[[str], PublishedShard]
 
 
 @EVERY_WAY
 def test_replay_is_the_policy_that_drew_and_a_step_moves_it(
-    start: Start, moved: Moved, config: str, dtype: str
+    start: Start, moved: OffloadedStorage, config: str, dtype: str
 ) -> None:
     trainer, groups = start(moved(dtype), **full(config, dtype, algorithm=KL))
     stats = trainer.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=True)
@@ -95,7 +95,7 @@ def test_replay_is_the_policy_that_drew_and_a_step_moves_it(
 
 @pytest.mark.parametrize("config", ["zero0", pytest.param("zero2", marks=slow), "zero3"])
 def test_gradients_equal_those_of_plain_torch(
-    start: Start, moved: Moved, make_spec: SpecMaker, tiny_checkpoint: str, config: str
+    start: Start, moved: OffloadedStorage, make_spec: SpecMaker, tiny_checkpoint: str, config: str
 ) -> None:
     sections = full(config, algorithm={"clip_range": 0.2, **KL}, optimizer={"max_grad_norm": 1e9})
     trainer, groups = start(moved("fp32"), **sections)
@@ -110,12 +110,12 @@ def test_gradients_equal_those_of_plain_torch(
 
 @EVERY_WAY
 def test_resuming_is_bitwise_equal_and_a_checkpoint_holds_no_copy(
-    start: Start, moved: Moved, tmp_path: Path, config: str, dtype: str
+    start: Start, moved: OffloadedStorage, tmp_path: Path, config: str, dtype: str
 ) -> None:
     sections = full(config, dtype, algorithm=KL, ema={"decay": 0.9, "every_num_optimizer_steps": 1})
     trainer, groups = start(moved(dtype), **sections)
 
-    def step(one: TrainerEngine) -> str:
+    def step(one: TrainerRank) -> str:
         one.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=False)
         one.commit()
         version = one.version(1)
@@ -139,11 +139,11 @@ def test_resuming_is_bitwise_equal_and_a_checkpoint_holds_no_copy(
 
 @EVERY_WAY
 def test_a_lent_lane_draws_the_rollout_lanes_bits_and_leaves_no_trace(
-    start: Start, moved: Moved, make_spec: SpecMaker, tiny_checkpoint: str, config: str, dtype: str
+    start: Start, moved: OffloadedStorage, make_spec: SpecMaker, tiny_checkpoint: str, config: str, dtype: str
 ) -> None:
     version = moved(dtype)
     sections = full(config, dtype, pipeline=TAG, deepspeed={"offload_idle_states": True})
-    rollout = RolloutEngine.load(make_spec(**sections), tiny_checkpoint)
+    rollout = Sampler.load(make_spec(**sections), tiny_checkpoint)
     rollout.pull(version)
     expected = fragment_of(rollout)
     trainer, groups = start(version, **sections)
@@ -161,17 +161,17 @@ def test_a_lent_lane_draws_the_rollout_lanes_bits_and_leaves_no_trace(
     assert torch.equal(again.trajectories.latents, expected.trajectories.latents)
 
 
-def lend_again(trainer: TrainerEngine) -> GeneratedFragment:
+def lend_again(trainer: TrainerRank) -> GeneratedFragment:
     assert trainer.generator is not None
-    trainer.switch(Role.ROLLOUT)
+    trainer.switch(LaneRole.ROLLOUT)
     made = fragment_of(trainer.generator)
-    trainer.switch(Role.TRAINER)
+    trainer.switch(LaneRole.TRAINER)
     return made
 
 
 @pytest.mark.parametrize(("config", "dtype"), [("zero2", "bf16"), pytest.param("zero3", "bf16", marks=slow)])
 def test_stale_data_is_judged_by_the_version_that_drew_it(
-    start: Start, moved: Moved, tiny_checkpoint: str, config: str, dtype: str
+    start: Start, moved: OffloadedStorage, tiny_checkpoint: str, config: str, dtype: str
 ) -> None:
     version = moved(dtype)
     trainer, groups = start(version, **full(config, dtype, pipeline={"max_staleness": 1}))
@@ -198,7 +198,7 @@ def test_in_bf16_too_the_gate_finds_out_a_trainer_of_another_policy(
 
 
 @pytest.mark.parametrize("config", [pytest.param("zero0", marks=slow), pytest.param("zero2", marks=slow), "zero3"])
-def test_recomputed_blocks_give_the_same_gradients(start: Start, moved: Moved, config: str) -> None:
+def test_recomputed_blocks_give_the_same_gradients(start: Start, moved: OffloadedStorage, config: str) -> None:
     found = []
     for every in (0, 1):
         deepspeed = {"gradient_checkpointing": every, "overrides": UNCUT if config == "zero3" else []}

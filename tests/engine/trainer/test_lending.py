@@ -8,37 +8,37 @@ import pytest
 import torch
 
 from tests.engine.trainer.gradients_seen import GradientRecorder
-from worker.contracts.names import Role
+from worker.contracts.names import LaneRole
 from worker.contracts.run_spec import RunSpec
 from worker.engine.errors import LendingError, SyncError
 from worker.engine.models.lora import lora_parameters
-from worker.engine.rollout.engine import RolloutEngine
-from worker.engine.trainer import random_state
-from worker.engine.trainer.engine import TrainerEngine
+from worker.engine.rollout.sampler import Sampler
+from worker.engine.trainer.checkpoint import capture_random_state
+from worker.engine.trainer.rank import TrainerRank
 from worker.engine.types import GeneratedFragment, GenerationRequest, GroupBatch, PublishedShard
-from worker.pipeline.types import Fragment, FragmentKey, Purpose
+from worker.scheduling.core.messages import Fragment, FragmentKey, Purpose
 
 NUM_PAIRS = 24
 TAG = {"tag": "greedy"}
 STAGES = pytest.mark.parametrize("stage", [0, 1, 2, 3])
-TrainerMaker = Callable[..., TrainerEngine]
+TrainerMaker = Callable[..., TrainerRank]
 SpecMaker = Callable[..., RunSpec]
 
 
-def fragment_of(engine: RolloutEngine, purpose: Purpose = Purpose.TRAIN) -> GeneratedFragment:
+def fragment_of(engine: Sampler, purpose: Purpose = Purpose.TRAIN) -> GeneratedFragment:
     assert engine.policy_version is not None
     fragment = Fragment(FragmentKey(purpose, 1, 0, 0), (0, 1, 2), engine.policy_version)
     return engine.generate(GenerationRequest(fragment=fragment, prompt="a green circle", run_seed=3, prompt_index=0))
 
 
-def lend(trainer: TrainerEngine, adapter: PublishedShard) -> GeneratedFragment:
+def lend(trainer: TrainerRank, adapter: PublishedShard) -> GeneratedFragment:
     """What a lent lane goes through: there, a pull, a fragment of each kind, and back."""
     assert trainer.generator is not None
-    trainer.switch(Role.ROLLOUT)
+    trainer.switch(LaneRole.ROLLOUT)
     trainer.generator.pull(adapter)
     fragment_of(trainer.generator, Purpose.EVALUATE)
     made = fragment_of(trainer.generator)
-    trainer.switch(Role.TRAINER)
+    trainer.switch(LaneRole.TRAINER)
     return made
 
 
@@ -52,7 +52,7 @@ def test_a_lent_lane_draws_the_rollout_lanes_bits(
     dtype: str,
 ) -> None:
     sections: dict[str, Any] = {"base_model": {"dtype": dtype}, "pipeline": TAG}
-    rollout = RolloutEngine.load(make_spec(**sections), tiny_checkpoint)
+    rollout = Sampler.load(make_spec(**sections), tiny_checkpoint)
     rollout.pull(behaviour)
     expected = fragment_of(rollout)
     trainer = make_trainer(**sections)
@@ -68,7 +68,7 @@ def test_a_lent_lane_draws_the_rollout_lanes_bits(
     assert made.seeds == expected.seeds
 
 
-def state_of(trainer: TrainerEngine) -> dict[str, Any]:
+def state_of(trainer: TrainerRank) -> dict[str, Any]:
     """Everything that training depends on, flat: weights, optimizer, open gradients and random states."""
     optimizer = trainer._engine.optimizer
     open_gradients = getattr(optimizer, "averaged_gradients", {}) | getattr(optimizer, "all_grad_tensors", {})
@@ -78,7 +78,7 @@ def state_of(trainer: TrainerEngine) -> dict[str, Any]:
         "trainable": {name: parameter.requires_grad for name, parameter in trainer._parameters.items()},
         "partitioned gradients": open_gradients,
         "optimizer": optimizer.state_dict(),
-        "random": random_state.capture(),
+        "random": capture_random_state(),
         "deterministic": torch.are_deterministic_algorithms_enabled(),
         "grad mode": torch.is_grad_enabled(),
     }
@@ -182,8 +182,8 @@ def test_the_lent_lane_pulls_what_it_generates_with(make_trainer: TrainerMaker, 
 
 def test_a_lane_is_in_one_place_at_a_time(make_trainer: TrainerMaker, groups: list[GroupBatch]) -> None:
     trainer = make_trainer(pipeline=TAG)
-    trainer.switch(Role.ROLLOUT)
+    trainer.switch(LaneRole.ROLLOUT)
     with pytest.raises(LendingError, match="must be switched back before it trains"):
         trainer.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=False)
     with pytest.raises(LendingError, match=r"`pipeline\.tag` is `off`"):
-        make_trainer().switch(Role.ROLLOUT)
+        make_trainer().switch(LaneRole.ROLLOUT)

@@ -12,15 +12,15 @@ from tests.engine.trainer.gradients_seen import GradientRecorder, relative_dista
 from worker.contracts.run_spec import RunSpec
 from worker.contracts.sections import ReplayGateSpec
 from worker.engine.errors import ReplayGateError, SyncError
-from worker.engine.observe.gates import check_replay_gate
-from worker.engine.trainer.behaviour import BehaviourPolicy
-from worker.engine.trainer.engine import TrainerEngine
+from worker.engine.metrics.replay_gate import check_replay_gate
+from worker.engine.trainer.policy.behaviour import BehaviourPolicy
+from worker.engine.trainer.rank import TrainerRank
 from worker.engine.types import GroupBatch, PublishedShard
 
 NUM_PAIRS = 24
 AHEAD = {"max_staleness": 1}
 UNCLIPPED = {"max_grad_norm": 1e9}
-TrainerMaker = Callable[..., TrainerEngine]
+TrainerMaker = Callable[..., TrainerRank]
 
 
 @pytest.fixture(scope="module")

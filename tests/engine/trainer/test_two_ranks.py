@@ -13,10 +13,10 @@ from tests.engine.trainer.gradients_seen import GradientRecorder, relative_dista
 from tests.engine.trainer.one_rank_of_many import CASES, Case
 from tests.engine.trainer.test_lending import fragment_of
 from worker.contracts.run_spec import RunSpec
-from worker.engine.rollout.engine import RolloutEngine
-from worker.engine.trainer.engine import TrainerEngine
+from worker.engine.rollout.sampler import Sampler
+from worker.engine.trainer.rank import TrainerRank
 from worker.engine.types import GroupBatch, PublishedShard
-from worker.pipeline.trainer_state import trainer_state
+from worker.scheduling.planning.trainer_state import trainer_state
 
 WORLD_SIZE = 2
 EACH_CASE = pytest.mark.parametrize("case", CASES)
@@ -69,7 +69,7 @@ def alone(
     process_group: None,
 ) -> tuple[torch.Tensor, float]:
     """Gradient and norm of the same step on one rank."""
-    trainer = TrainerEngine(make_spec(**SECTIONS), tiny_checkpoint, 0, 1)
+    trainer = TrainerRank(make_spec(**SECTIONS), tiny_checkpoint, 0, 1)
     trainer.load_version(current)
     recorder = GradientRecorder(trainer)
     trainer.accumulate(uneven, num_pairs_total=NUM_PAIRS, fresh=False)
@@ -145,7 +145,7 @@ def test_ranks_that_are_lent_together_draw_the_rollout_lanes_bits(
     case: Case,
 ) -> None:
     """In ZeRO 3 each holds half of the base, and all of it only meanwhile."""
-    rollout = RolloutEngine.load(make_spec(**SECTIONS), tiny_checkpoint)
+    rollout = Sampler.load(make_spec(**SECTIONS), tiny_checkpoint)
     rollout.pull(current)
     trajectories = fragment_of(rollout).trajectories
     assert trajectories is not None

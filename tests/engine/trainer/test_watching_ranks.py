@@ -10,8 +10,8 @@ from tests.engine.frozen import draw_groups, perturbed_adapter
 from tests.engine.ranks import run_ranks
 from worker.contracts.run_spec import RunSpec
 from worker.contracts.sections import ReplayGateSpec
-from worker.engine.observe.gates import check_replay_gate
-from worker.engine.observe.metrics import merge_stats
+from worker.engine.metrics.replay_gate import check_replay_gate
+from worker.engine.metrics.update_metrics import merge_stats
 from worker.engine.types import PublishedShard
 
 # 9 micro-batches of one pair in each of two groups: 5 of them for the first rank, 4 and one of padding for the other.

@@ -6,7 +6,7 @@ from django.core.exceptions import PermissionDenied, ValidationError
 
 from accounts import services
 from accounts.access import NotVisible, get_project, has_role, require_role, role_in, visible_projects
-from accounts.models import Membership, Project, Role, User
+from accounts.models import Membership, Project, ProjectRole, User
 from accounts.selectors import members
 
 
@@ -25,7 +25,7 @@ def test_outsiders_see_no_project_at_all(project: Project, charlie: User) -> Non
 def test_nobody_logged_in_sees_nothing(project: Project) -> None:
     assert list(visible_projects(AnonymousUser())) == []
     with pytest.raises(NotVisible):
-        require_role(AnonymousUser(), project, Role.VIEWER)
+        require_role(AnonymousUser(), project, ProjectRole.VIEWER)
 
 
 def test_pool_admins_see_no_project_they_are_not_in(project: Project, make_user: Callable[..., User]) -> None:
@@ -43,19 +43,19 @@ def test_an_id_that_names_nothing_is_not_visible(alice: User, project: Project, 
 def test_each_role_holds_the_rights_of_the_lower_ones(project: Project, alice: User, bob: User, viewer: User) -> None:
     ranks = {alice: 3, bob: 2, viewer: 1}
     for user, num_rights in ranks.items():
-        assert [has_role(user, project, role) for role in Role] == [rank < num_rights for rank in range(3)]
+        assert [has_role(user, project, role) for role in ProjectRole] == [rank < num_rights for rank in range(3)]
 
 
 def test_a_member_without_the_right_is_told_which_role_it_takes(project: Project, viewer: User) -> None:
     with pytest.raises(PermissionDenied, match="takes the role editor in Shapes, yours is viewer"):
-        require_role(viewer, project, Role.EDITOR)
+        require_role(viewer, project, ProjectRole.EDITOR)
 
 
 def test_the_creator_of_a_project_owns_it(alice: User) -> None:
     created = services.create_project(user=alice, name="  Ωmega lab ")
     assert created.name == "Ωmega lab"
     assert created.slug
-    assert role_in(alice, created) == Role.OWNER
+    assert role_in(alice, created) == ProjectRole.OWNER
 
 
 def test_two_projects_of_one_name_have_two_slugs(alice: User) -> None:
@@ -71,9 +71,9 @@ def test_a_project_needs_a_name_that_fits(alice: User, name: str) -> None:
 
 def test_an_owner_adds_changes_and_removes_members(project: Project, alice: User, charlie: User) -> None:
     services.add_member(user=alice, project=project, username="charlie", role="viewer")
-    assert role_in(charlie, project) == Role.VIEWER
+    assert role_in(charlie, project) == ProjectRole.VIEWER
     services.change_role(user=alice, project=project, username="charlie", role="owner")
-    assert role_in(charlie, project) == Role.OWNER
+    assert role_in(charlie, project) == ProjectRole.OWNER
     services.remove_member(user=charlie, project=project, username="alice")
     assert role_in(alice, project) is None
 
@@ -96,7 +96,7 @@ def test_everybody_may_leave_but_the_last_owner(project: Project, alice: User, b
         services.remove_member(user=alice, project=project, username="alice")
     with pytest.raises(ValidationError, match="must keep an owner"):
         services.change_role(user=alice, project=project, username="alice", role="viewer")
-    assert Membership.objects.get(project=project).role == Role.OWNER
+    assert Membership.objects.get(project=project).role == ProjectRole.OWNER
 
 
 @pytest.mark.parametrize(("username", "role", "field"), [("nobody", "viewer", "username"), ("charlie", "boss", "role")])
@@ -111,4 +111,4 @@ def test_a_wrong_member_is_an_error_at_its_field(
 def test_nobody_is_added_twice(project: Project, alice: User, bob: User) -> None:
     with pytest.raises(ValidationError, match="editor already"):
         services.add_member(user=alice, project=project, username="bob", role="viewer")
-    assert role_in(bob, project) == Role.EDITOR
+    assert role_in(bob, project) == ProjectRole.EDITOR

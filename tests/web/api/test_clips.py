@@ -10,9 +10,9 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from accounts.models import Project, User
-from gallery import tries
+from gallery import previews
 from gallery.artifacts import store_artifact
-from gallery.models import Adapter, Try
+from gallery.models import Adapter, Preview
 from runs.models import Attempt, Run
 from runs.secrets import hash_secret
 from telemetry.ingest import ingest
@@ -42,11 +42,11 @@ def run(make_run: Callable[..., Run], project: Project, tmp_path: Any, settings:
 
 
 @pytest.fixture
-def trial(run: Run, alice: User) -> Try:
+def preview(run: Run, alice: User) -> Preview:
     Adapter.objects.create(
         run=run, stream_seq=2, attempt=1, batch=1, policy_version=1, artifact_path="a", sha256="", num_bytes=1, at=1.0
     )
-    return tries.request_try(user=alice, run=run, prompts=["a wave"], num_samples=1)
+    return previews.request_preview(user=alice, run=run, prompts=["a wave"], num_samples=1)
 
 
 def test_each_sample_tells_its_media_type(api: APIClient, run: Run) -> None:
@@ -69,10 +69,10 @@ def test_a_clip_is_played_in_parts(api: APIClient, run: Run) -> None:
     assert (part.status_code, len(part.getvalue())) == (206, 1000)
 
 
-def test_a_try_of_a_video_model_answers_with_clips(api: APIClient, run: Run, trial: Try) -> None:
+def test_a_preview_of_a_video_model_answers_with_clips(api: APIClient, run: Run, preview: Preview) -> None:
     for name in ("base-0-0.webm", "lora-0-0.webm"):
-        tries.store_image(trial, name, BytesIO(b"clip"), hashlib.sha256(b"clip").hexdigest())
-    (body,) = api.get(f"/api/v1/runs/{run.pk}/tries").json()
+        previews.store_image(preview, name, BytesIO(b"clip"), hashlib.sha256(b"clip").hexdigest())
+    (body,) = api.get(f"/api/v1/runs/{run.pk}/previews").json()
     (sample,) = body["samples"]
     assert (sample["media_type"], sample["image_url"]) == ("video/webm", None)
     played = api.get(sample["clip_url"])

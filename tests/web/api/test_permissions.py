@@ -28,16 +28,16 @@ READS = [
     "/samples",
     "/adapters",
     "/checkpoints",
-    "/tries",
+    "/previews",
 ]
 ACTS: list[tuple[str, str, dict[str, Any]]] = [
     ("patch", "", {"notes": "mine"}),
     ("delete", "", {}),
     ("post", "/actions", {"action": "cancel"}),
     ("post", "/duplicate", {}),
-    ("post", "/try", {"prompts": ["x"]}),
+    ("post", "/previews", {"prompts": ["x"]}),
 ]
-BYTES = ["/artifacts/samples/a.png", "/tries/9b2f1c9e-0000-4000-8000-000000000000/images/lora-0-0.png"]
+BYTES = ["/artifacts/samples/a.png", "/previews/9b2f1c9e-0000-4000-8000-000000000000/images/lora-0-0.png"]
 
 
 @pytest.fixture

@@ -196,9 +196,13 @@ def test_what_was_never_uploaded_is_not_found(api: APIClient, run: Run, path: st
     assert api.get(f"/api/v1/runs/{run.pk}/artifacts/{path}").status_code == 404
 
 
-def test_a_try_is_asked_for_and_listed(api: APIClient, run: Run) -> None:
-    asked = api.post(f"/api/v1/runs/{run.pk}/try", {"prompts": ["a green triangle"], "num_samples": 2, "seed": 5})
+def test_a_preview_is_asked_for_and_listed(api: APIClient, run: Run) -> None:
+    asked = api.post(f"/api/v1/runs/{run.pk}/previews", {"prompts": ["a green triangle"], "num_samples": 2, "seed": 5})
     assert asked.status_code == 202
-    (trial,) = get(api, run, "tries")
-    assert (trial["id"], trial["state"], trial["prompts"]) == (asked.json()["try_id"], "queued", ["a green triangle"])
-    assert (trial["samples"], trial["base_samples"]) == ([], [])
+    (preview,) = get(api, run, "previews")
+    assert (preview["id"], preview["state"], preview["prompts"]) == (
+        asked.json()["preview_id"],
+        "queued",
+        ["a green triangle"],
+    )
+    assert (preview["samples"], preview["base_samples"]) == ([], [])

@@ -8,12 +8,12 @@ import pytest
 
 from catalog.presets import Preset, list_presets
 from worker.contracts.names import Placement, Tuning
-from worker.pipeline.estimates import pool_costs
-from worker.pipeline.hardware import CPU_CORE, H100, L40S, Accelerator
-from worker.pipeline.memory import Duty, host_bytes, lane_memory
-from worker.pipeline.modes import allowed_modes
-from worker.pipeline.splits import Explorer
-from worker.pipeline.workload import Workload
+from worker.scheduling.planning.cost_estimates import pool_costs
+from worker.scheduling.planning.memory import Duty, host_bytes, lane_memory
+from worker.scheduling.planning.modes import allowed_modes
+from worker.scheduling.planning.split_search import SplitSearch
+from worker.scheduling.planning.workload import Workload
+from worker.scheduling.profiles.hardware import CPU_CORE, H100, L40S, Accelerator
 
 L4 = replace(L40S, name="l4", memory_bytes=24.1e9)
 """NVIDIA L4: 24 GB GDDR6 (23,034 MiB), the smallest card of its class."""
@@ -32,13 +32,13 @@ def usable_modes(preset: Preset, device: Accelerator) -> set[str]:
     """Those whose lanes hold what they must in some split."""
     spec, work = preset.spec, Workload.of(preset.spec)
     lanes = spec.lanes.num_rollout + spec.lanes.num_trainer
-    explorer = Explorer(
+    split_search = SplitSearch(
         work,
         pool_costs(work, [device] * lanes, num_reward=spec.lanes.num_reward),
         [device] * lanes,
         fragment_sizes=[work.algebra.fragment_size],
     )
-    return {mode.name for mode in allowed_modes(spec.pipeline) if math.isfinite(explorer.least(mode))}
+    return {mode.name for mode in allowed_modes(spec.pipeline) if math.isfinite(split_search.least(mode))}
 
 
 @EACH

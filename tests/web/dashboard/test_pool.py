@@ -10,7 +10,7 @@ from accounts.models import Project, User
 from fleet.models import Lane
 from fleet.services import allocate, ensure_local_lanes
 from runs.models import Run
-from runs.pool import pool_rows
+from runs.pool_view import pool_rows
 
 MakeRun = Callable[..., Run]
 

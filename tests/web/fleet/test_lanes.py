@@ -8,15 +8,15 @@ from django.db import connection, transaction
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fleet.lane_demand import fits, kinds_wanted
 from fleet.models import Lane, LaneKind, Node, NodeState
 from fleet.selectors import devices_for, devices_of, free_lanes, grants_of, holders, pool_lanes
 from fleet.services import allocate, ensure_local_lanes, gpu_resource, release
-from fleet.wanted import fits, kinds_wanted
-from worker.contracts.names import Role
+from worker.contracts.names import LaneRole
 from worker.contracts.sections import LaneSpec
 
 THREE = LaneSpec(num_rollout=1, num_trainer=1, num_reward=1)
-lane_specs = st.builds(LaneSpec, **{f"num_{role}": st.integers(1, 6) for role in Role})
+lane_specs = st.builds(LaneSpec, **{f"num_{role}": st.integers(1, 6) for role in LaneRole})
 pools = st.fixed_dictionaries({"cpu": st.integers(0, 9), "gpu": st.integers(0, 9)})
 
 
@@ -77,9 +77,9 @@ def test_rewards_are_scored_on_cpu_lanes_where_the_pool_has_gpus() -> None:
     granted = allocate(run_id=uuid.uuid4(), attempt=1, wanted=THREE)
     assert granted is not None
     assert {lane.role: (lane.device, lane.resource) for lane in granted} == {
-        Role.ROLLOUT: ("0", gpu_resource("local", 0)),
-        Role.TRAINER: ("1", gpu_resource("local", 1)),
-        Role.REWARD: ("cpu", None),
+        LaneRole.ROLLOUT: ("0", gpu_resource("local", 0)),
+        LaneRole.TRAINER: ("1", gpu_resource("local", 1)),
+        LaneRole.REWARD: ("cpu", None),
     }
     assert allocated(THREE) is None, "no GPU is left, and CPU lanes are no stand-in"
 

@@ -1,4 +1,4 @@
-"""A run with a live driver, an artifact folder of the test's own, uploads, tries and a cluster for their jobs."""
+"""A run with a live driver, an artifact folder of the test's own, uploads, previews and a cluster for their jobs."""
 
 import hashlib
 from collections.abc import Callable, Mapping
@@ -12,9 +12,9 @@ from django.utils import timezone
 
 from accounts.models import Project, User
 from fleet.services import ensure_local_lanes
-from gallery import tries, try_jobs
+from gallery import preview_jobs, previews
 from gallery.artifacts import store_artifact
-from gallery.models import Artifact, Try
+from gallery.models import Artifact, Preview
 from runs.cluster import ClusterUnavailable, JobStatus
 from runs.models import Attempt, Run
 from runs.secrets import hash_secret
@@ -74,7 +74,7 @@ def adapter_event() -> Callable[..., dict[str, Any]]:
 
 
 @dataclass
-class TryCluster:
+class PreviewCluster:
     """Takes jobs: with their lane, what their code is, and how they stand. Away when told so."""
 
     is_away: bool = False
@@ -110,8 +110,8 @@ class TryCluster:
 
 
 @pytest.fixture
-def try_cluster() -> TryCluster:
-    return TryCluster()
+def preview_cluster() -> PreviewCluster:
+    return PreviewCluster()
 
 
 @pytest.fixture
@@ -123,17 +123,17 @@ def trained(run: Run, put: Callable[..., Any], report: Callable[..., None], adap
 
 
 @pytest.fixture
-def trial(trained: Run, alice: User) -> Try:
-    return tries.request_try(user=alice, run=trained, prompts=["a red circle", " "], num_samples=2, seed=7)
+def preview(trained: Run, alice: User) -> Preview:
+    return previews.request_preview(user=alice, run=trained, prompts=["a red circle", " "], num_samples=2, seed=7)
 
 
 @pytest.fixture
-def code_of(try_cluster: TryCluster) -> Callable[[Try], str]:
-    """Launch a try on a pool of one CPU lane; the code that its job carries."""
+def code_of(preview_cluster: PreviewCluster) -> Callable[[Preview], str]:
+    """Launch a preview on a pool of one CPU lane; the code that its job carries."""
 
-    def launched(trial: Try) -> str:
+    def launched(preview: Preview) -> str:
         ensure_local_lanes(num_cpu_lanes=1)
-        assert try_jobs.launch(try_id=trial.pk, gateway=try_cluster)
-        return try_cluster.envs[try_jobs.job_name(trial.pk)][BOOTSTRAP_CODE_VARIABLE]
+        assert preview_jobs.launch(preview_id=preview.pk, gateway=preview_cluster)
+        return preview_cluster.envs[preview_jobs.job_name(preview.pk)][BOOTSTRAP_CODE_VARIABLE]
 
     return launched

@@ -13,18 +13,18 @@ from hypothesis import strategies as st
 
 from gallery import storage
 from gallery.downloads import bytes_response
-from gallery.pieces import Kept, Literal
+from gallery.pieces import Literal, StoredBytes
 
 CONTENT = bytes(range(256)) * 10_000
 
 
 @pytest.fixture
-def key() -> Kept:
+def key() -> StoredBytes:
     stored = storage.write("run/1/w.safetensors", BytesIO(CONTENT), hashlib.sha256(CONTENT).hexdigest())
-    return Kept(stored.key, stored.num_bytes)
+    return StoredBytes(stored.key, stored.num_bytes)
 
 
-def test_over_asgi_the_chunks_are_read_one_by_one(key: Kept) -> None:
+def test_over_asgi_the_chunks_are_read_one_by_one(key: StoredBytes) -> None:
     async def read() -> list[bytes]:
         request = AsyncRequestFactory().get("/")
         response = bytes_response(request, [key], "application/octet-stream", download_as="w.safetensors")
@@ -38,7 +38,7 @@ def test_over_asgi_the_chunks_are_read_one_by_one(key: Kept) -> None:
     assert b"".join(chunks) == CONTENT
 
 
-def test_over_wsgi_too(key: Kept) -> None:
+def test_over_wsgi_too(key: StoredBytes) -> None:
     response = bytes_response(RequestFactory().get("/"), [key], "application/octet-stream")
     assert isinstance(response, StreamingHttpResponse)
     assert isinstance(response.streaming_content, Iterable)
@@ -55,7 +55,7 @@ def test_over_wsgi_too(key: Kept) -> None:
         ("bytes=1000000-2200000", 1_000_000, 2_200_000),
     ],
 )
-def test_a_part_is_sent_as_players_ask_for_it(key: Kept, asked: str, first: int, last: int) -> None:
+def test_a_part_is_sent_as_players_ask_for_it(key: StoredBytes, asked: str, first: int, last: int) -> None:
     response = bytes_response(RequestFactory().get("/", headers={"Range": asked}), [key], "video/webm")
     assert response.status_code == 206
     assert response.headers["Content-Range"] == f"bytes {first}-{last}/2560000"
@@ -65,7 +65,7 @@ def test_a_part_is_sent_as_players_ask_for_it(key: Kept, asked: str, first: int,
 
 
 @pytest.mark.parametrize("asked", ["bytes=2560000-", "bytes=5-4", "bytes=-0"])
-def test_a_part_that_is_not_there_is_refused(key: Kept, asked: str) -> None:
+def test_a_part_that_is_not_there_is_refused(key: StoredBytes, asked: str) -> None:
     response = bytes_response(RequestFactory().get("/", headers={"Range": asked}), [key], "video/webm")
     assert response.status_code == 416
     assert response.headers["Content-Range"] == "bytes */2560000"
@@ -74,7 +74,7 @@ def test_a_part_that_is_not_there_is_refused(key: Kept, asked: str) -> None:
 @pytest.mark.parametrize(
     "headers", [{"Range": "bytes=0-1,5-6"}, {"Range": "lines=0-1"}, {"Range": "bytes=0-1", "If-Range": '"tag"'}]
 )
-def test_what_need_not_be_answered_in_part_is_answered_whole(key: Kept, headers: dict[str, str]) -> None:
+def test_what_need_not_be_answered_in_part_is_answered_whole(key: StoredBytes, headers: dict[str, str]) -> None:
     response = bytes_response(RequestFactory().get("/", headers=headers), [key], "video/webm")
     assert response.status_code == 200
     assert isinstance(response, StreamingHttpResponse)
@@ -83,7 +83,7 @@ def test_what_need_not_be_answered_in_part_is_answered_whole(key: Kept, headers:
 
 def test_bytes_that_are_gone_are_not_found() -> None:
     with pytest.raises(Http404):
-        bytes_response(RequestFactory().get("/"), [Kept("run/1/none.png", 1)], "image/png")
+        bytes_response(RequestFactory().get("/"), [StoredBytes("run/1/none.png", 1)], "image/png")
 
 
 @given(st.integers(0, 70), st.integers(0, 70))

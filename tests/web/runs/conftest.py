@@ -9,9 +9,9 @@ from django.utils import timezone
 
 from fleet.services import allocate, ensure_local_lanes
 from runs import attempts
+from runs.auto_placement import ResolvedPlacement
 from runs.cluster import ClusterUnavailable, JobStatus
 from runs.models import Attempt, Run
-from runs.planning import Chosen
 from runs.reconciler import Reconciler
 from runs.secrets import hash_secret
 from worker.contracts.run_spec import RunSpec
@@ -88,7 +88,7 @@ def live_run(make_run: Callable[..., Run], cluster: FakeCluster) -> LiveRun:
     def make(state: RunState = RunState.RUNNING, spec: RunSpec | None = None, **fields: object) -> Attempt:
         ensure_local_lanes(num_cpu_lanes=6)
         run = make_run(spec=spec, state=state.value, **fields)
-        attempt = attempts.mint(run, 1, Chosen(run.run_spec))
+        attempt = attempts.mint(run, 1, ResolvedPlacement(run.run_spec))
         allocate(run_id=run.pk, attempt=1, wanted=run.run_spec.granted_lanes)
         now = timezone.now()
         Attempt.objects.filter(pk=attempt.pk).update(

@@ -1,13 +1,14 @@
 """What a job brings to the cluster is all that it needs there."""
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
+from ray._private.runtime_env.packaging import create_package
 
 from runs import cluster
 from runs.cluster import RayCluster
@@ -17,9 +18,9 @@ import sys
 from pathlib import Path
 import numpy as np
 import worker
-from worker.engine.reward.shape_judge import ShapeJudge
-from worker.shapes.captions import Caption
-from worker.shapes.drawing import Placement, draw
+from worker.engine.reward.shapes.shape_judge import ShapeJudge
+from worker.engine.reward.shapes.captions import Caption
+from worker.engine.reward.shapes.drawing import Placement, draw
 
 assert Path(worker.__path__[0]).is_relative_to(Path.cwd()), worker.__path__
 picture = draw(Caption("red", "circle"), Placement(16.0, 16.0, 9.0))
@@ -37,21 +38,56 @@ class JobsApi:
         self.jobs.append(job)
 
 
-def test_a_node_with_nothing_but_the_shipped_code_judges_pictures(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def unpacked_upload(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """What a node has of a job's code: packed by Ray as its Jobs client packs it, and unpacked elsewhere."""
     api = JobsApi()
     monkeypatch.setattr(cluster, "_client", lambda: api)
     RayCluster().submit("a-job", {"NAME": "value"})
     (job,) = api.jobs
     assert job["entrypoint"].startswith("python -P -m worker.")
-    for module in job["runtime_env"]["py_modules"]:
-        left_out = shutil.ignore_patterns(*(Path(pattern).name for pattern in job["runtime_env"]["excludes"]))
-        shutil.copytree(module, tmp_path / Path(module).name, ignore=left_out)
+    (module,) = job["runtime_env"]["py_modules"]
+    package = tmp_path / "package.zip"
+    excludes = job["runtime_env"]["excludes"]
+    create_package(module, package, include_gitignore=True, include_parent_dir=True, excludes=excludes)
+    with ZipFile(package) as archive:
+        archive.extractall(tmp_path / "node")
+    return tmp_path / "node"
 
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
-    node = subprocess.run(
-        [sys.executable, "-P", "-c", ON_THE_NODE], cwd=tmp_path, env=environment, capture_output=True, text=True
+
+def on_the_node(upload: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": str(upload), "PYTHONDONTWRITEBYTECODE": "1"}
+    return subprocess.run(
+        [sys.executable, "-P", *arguments], cwd=upload, env=environment, capture_output=True, text=True, check=False
     )
+
+
+def test_an_upload_holds_no_fixtures(unpacked_upload: Path) -> None:
+    assert (unpacked_upload / "worker" / "engine" / "__main__.py").is_file()
+    assert not (unpacked_upload / "worker" / "fixtures").exists()
+
+
+def test_a_node_with_nothing_but_the_shipped_code_judges_pictures(unpacked_upload: Path) -> None:
+    node = on_the_node(unpacked_upload, "-c", ON_THE_NODE)
     assert node.returncode == 0, node.stderr
     assert node.stdout.split() == ["1.0", "0.0"]
+
+
+@pytest.mark.parametrize("entry", ["worker.engine", "worker.engine.preview"])
+def test_a_jobs_entry_starts_from_the_shipped_code_and_asks_for_its_environment(
+    unpacked_upload: Path, entry: str
+) -> None:
+    node = on_the_node(unpacked_upload, "-m", entry)
+    assert node.returncode != 0
+    assert "`TANDEM_PUBLIC_URL` must be set" in node.stderr, node.stderr
+
+
+def test_a_node_finds_every_deepspeed_configuration(unpacked_upload: Path) -> None:
+    program = (
+        "from worker.contracts.deepspeed import ZeroConfig\n"
+        "from worker.engine.trainer.zero.deepspeed_config import FOLDER\n"
+        "print('missing:', *[name for name in ZeroConfig if not (FOLDER / f'{name}.json').is_file()])"
+    )
+    node = on_the_node(unpacked_upload, "-c", program)
+    assert node.returncode == 0, node.stderr
+    assert node.stdout.splitlines()[-1] == "missing:"

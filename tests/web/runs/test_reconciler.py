@@ -9,9 +9,9 @@ from pytest_django.fixtures import Settings
 from accounts.models import Project, User
 from fleet.models import Lane
 from fleet.selectors import free_lanes
-from runs import report
+from runs import driver_reports
 from runs.cluster import JobStatus
-from runs.commands import request_command
+from runs.command_services import request_command
 from runs.dispatch import dispatch_waiting, start_attempt
 from runs.models import Attempt, AttemptOutcome, PendingCommand, Run, RunTransition
 from runs.reconciler import Reconciler
@@ -246,7 +246,7 @@ def test_lanes_of_an_ended_run_are_freed_when_its_job_is_over(
     live_run: Callable[..., Attempt], reconciler: Reconciler, cluster: Any
 ) -> None:
     attempt = live_run()
-    report.apply_event(attempt.run_id, 1, StateEvent(seq=1, at=0.0, state=RunState.COMPLETED))
+    driver_reports.apply_event(attempt.run_id, 1, StateEvent(seq=1, at=0.0, state=RunState.COMPLETED))
     reconciler.tick()
     assert (held(attempt), cluster.stopped) == (3, []), "the driver gets time to exit"
     cluster.jobs[attempt.submission_id] = JobStatus.SUCCEEDED
@@ -258,7 +258,7 @@ def test_an_ended_driver_that_does_not_exit_is_stopped(
     live_run: Callable[..., Attempt], reconciler: Reconciler, cluster: Any
 ) -> None:
     attempt = live_run()
-    report.apply_event(attempt.run_id, 1, StateEvent(seq=1, at=0.0, state=RunState.COMPLETED))
+    driver_reports.apply_event(attempt.run_id, 1, StateEvent(seq=1, at=0.0, state=RunState.COMPLETED))
     age(attempt, "ended_at", seconds=31)
     reconciler.tick()
     reconciler.tick()
@@ -270,7 +270,7 @@ def test_a_failed_drivers_last_words_join_the_failure(
 ) -> None:
     attempt = live_run(phase="load_model")
     event = StateEvent(seq=1, at=0.0, state=RunState.FAILED, reason="the loader failed", details="Traceback …")
-    report.apply_event(attempt.run_id, 1, event)
+    driver_reports.apply_event(attempt.run_id, 1, event)
     cluster.jobs[attempt.submission_id] = JobStatus.FAILED
     cluster.logs = "No space left on device"
     reconciler.tick()
@@ -289,7 +289,7 @@ def test_a_deleted_runs_job_is_stopped_and_its_lanes_freed(
     live_run: Callable[..., Attempt], project: Project, bob: User, reconciler: Reconciler, cluster: Any
 ) -> None:
     attempt = live_run(project=project)
-    report.apply_event(attempt.run_id, 1, StateEvent(seq=1, at=0.0, state=RunState.COMPLETED))
+    driver_reports.apply_event(attempt.run_id, 1, StateEvent(seq=1, at=0.0, state=RunState.COMPLETED))
     delete_run(user=bob, run=Run.objects.get(pk=attempt.run_id))
     reconciler.tick()
     reconciler.tick()
@@ -323,7 +323,7 @@ def test_a_long_pause_checkpoints_then_frees_the_lanes_and_stays_paused(
 
     def done(asked: PendingCommand) -> None:
         event = CommandDoneEvent(seq=1, at=0.0, command_id=str(asked.pk), accepted=True)
-        report.record_command_done(attempt.run_id, event)
+        driver_reports.record_command_done(attempt.run_id, event)
 
     park_after(attempt, reconciler, done)
     attempt.refresh_from_db()

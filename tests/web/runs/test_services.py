@@ -10,7 +10,7 @@ from accounts.models import Project, User
 from catalog.services import create_prompt_set, delete_prompt_set
 from runs import services
 from runs.models import Run, RunTransition
-from runs.render import run_body
+from runs.run_body import run_body
 from runs.selectors import attempts_of, commands_of, get_run, run_body_for, transitions, visible_runs
 from runs.transitions import RunStateConflict
 from worker.contracts.run_spec import RunSpec
@@ -144,7 +144,10 @@ def test_a_deleted_runs_files_go_after_the_commit(
     with django_capture_on_commit_callbacks(execute=True):
         services.delete_run(user=bob, run=run)
         assert enqueued == []
-    assert enqueued == [("tandem.runs.delete_artifacts", (str(run.pk),))]
+    assert enqueued == [
+        ("tandem.runs.delete_checkpoints", (str(run.pk),)),
+        ("tandem.gallery.delete_artifacts", (str(run.pk),)),
+    ]
 
 
 def test_viewers_look_and_touch_nothing(project: Project, viewer: User, make_run: Callable[..., Run]) -> None:

@@ -12,8 +12,8 @@ import psutil
 
 from server.errors import CannotStartError
 from server.stack.stopping import StopRequested, end_with_parent, stop_signals
-from server.supervisor.plan import ProcessPlan, base_environment
-from server.supervisor.stack import running_stack
+from server.supervisor.client import running_stack
+from server.supervisor.process_spec import ProcessSpec, base_environment
 
 # Ignores SIGTERM, and leaves a grandchild that detached itself from session and parent, as Ray's daemons do.
 STUBBORN = """
@@ -35,8 +35,8 @@ def serve(folder: Path) -> None:
     env = base_environment()
     with running_stack(folder / "logs") as stack:
         code = STUBBORN.format(mark=str(mark))
-        stack.start(ProcessPlan(name="stubborn", argv=(sys.executable, "-c", code), env=env, stop_seconds=0.3))
-        stack.start(ProcessPlan(name="polite", argv=("sleep", "600"), env=env, max_restarts=2, ends_last=True))
+        stack.start(ProcessSpec(name="stubborn", argv=(sys.executable, "-c", code), env=env, stop_seconds=0.3))
+        stack.start(ProcessSpec(name="polite", argv=("sleep", "600"), env=env, max_restarts=2, ends_last=True))
         while not mark.exists():
             stack.listen(0.05)
         below = [process.pid for process in psutil.Process().children(recursive=True)]

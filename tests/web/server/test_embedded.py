@@ -18,7 +18,7 @@ from server.embedded.local_servers import database_and_broker
 from server.embedded.postgres import EmbeddedPostgres, PostgresError
 from server.embedded.valkey import EmbeddedValkey
 from server.embedded.waiting import NotReadyError, wait_until
-from server.supervisor.plan import start
+from server.supervisor.process_spec import start
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from runs.models import PendingCommand, Run, RunStream
 from runs.tokens import AttemptGone, TokenRefused
-from telemetry.errors import InvalidEvent, SequenceGap
+from telemetry.ingest_errors import InvalidEvent, SequenceGap
 from telemetry.models import AttemptStream, MetricPoint, SpanRow, StreamItem
 
 pytestmark = pytest.mark.django_db

@@ -9,7 +9,7 @@ import pytest
 from django.db import connection
 
 from runs.transitions import move
-from telemetry.errors import SequenceGap
+from telemetry.ingest_errors import SequenceGap
 from telemetry.models import StreamItem
 from worker.contracts.states import RunState
 

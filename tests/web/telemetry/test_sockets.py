@@ -18,7 +18,7 @@ from accounts.models import Membership, User
 from live.publish import flush, run_group
 from runs.transitions import move
 from telemetry import consumers
-from telemetry.lending import lending
+from telemetry.lending_ledger import lending
 from telemetry.routing import websocket_urlpatterns
 from worker.contracts.states import RunState
 

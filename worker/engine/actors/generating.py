@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from worker.engine.actors.lane import LaneActor
+from worker.engine.actors.remote_version import RemoteVersion
 from worker.engine.actors.reports import CallReport, GenerationReport
-from worker.engine.actors.versions import RemoteVersion
 from worker.engine.types import GenerationRequest, PullReceipt, Trajectories
 
 if TYPE_CHECKING:
-    from worker.engine.rollout.engine import RolloutEngine
+    from worker.engine.rollout.sampler import Sampler
 
 
 class GeneratingActor(LaneActor):
     """`_rollout` is set by `load`."""
 
-    _rollout: "RolloutEngine"
+    _rollout: "Sampler"
 
     def generate(
         self, request: GenerationRequest

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from worker.engine.telemetry.logs import LogRecord
+from worker.engine.telemetry.log_forwarding import LogRecord
 
 T = TypeVar("T")
 

@@ -10,7 +10,7 @@ from worker.contracts.run_spec import RunSpec
 from worker.engine.actors.lane import LaneActor
 from worker.engine.actors.reports import CallReport
 from worker.engine.types import ScoredFragment
-from worker.pipeline.types import Fragment
+from worker.scheduling.core.messages import Fragment
 
 if TYPE_CHECKING:
     from worker.engine.reward.scorer import Scorer

@@ -12,10 +12,10 @@ class RolloutActor(GeneratingActor):
     def load(self, spec: RunSpec, base_model_path: str, prompts: Sequence[str]) -> CallReport[None]:
         """`prompts` are what the run is known to draw: encoded first, so that text encoders are gone by then."""
         start = time.monotonic()
-        from worker.engine.models.run_text import run_embeddings
-        from worker.engine.rollout.engine import RolloutEngine
+        from worker.engine.models.prompt_encoding import run_embeddings
+        from worker.engine.rollout.sampler import Sampler
 
         embeddings = run_embeddings(spec, base_model_path, prompts)
-        self._rollout = RolloutEngine.load(spec, base_model_path, embeddings=embeddings)
+        self._rollout = Sampler.load(spec, base_model_path, embeddings=embeddings)
         self._check_device()
         return self._report(start, None)

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import ray
 
-from worker.contracts.names import Role
+from worker.contracts.names import LaneRole
 from worker.contracts.run_spec import RunSpec
 from worker.engine.actors.generating import GeneratingActor
-from worker.engine.actors.publishing import PUBLISHING, PUBLISHING_GROUP, take_snapshot
+from worker.engine.actors.remote_version import PUBLISHING, PUBLISHING_GROUP, RemoteVersion, take_snapshot
 from worker.engine.actors.reports import (
     AccumulationPlan,
     CallReport,
@@ -30,12 +30,11 @@ from worker.engine.actors.reports import (
     Restored,
     ShardFacts,
 )
-from worker.engine.actors.versions import RemoteVersion
 from worker.engine.types import GroupBatch, PublishedShard, Trajectories, UpdateStats
 
 if TYPE_CHECKING:
-    from worker.engine.trainer.engine import TrainerEngine
-    from worker.engine.trainer.policy import Copies
+    from worker.engine.trainer.policy.trained_policy import Copies
+    from worker.engine.trainer.rank import TrainerRank
 
 
 def assemble_groups(plans: Sequence[GroupPlan], trajectories: Sequence[Trajectories]) -> list[GroupBatch]:
@@ -66,7 +65,7 @@ def _facts(shard: PublishedShard) -> ShardFacts:
 class TrainerActor(GeneratingActor):
     concurrency_groups: ClassVar = PUBLISHING_GROUP
 
-    _engine: "TrainerEngine"
+    _engine: "TrainerRank"
     _snapshot: "tuple[int, Copies] | None" = None
     """The version copied last, and this rank's share of its tensors, until it is published."""
 
@@ -89,15 +88,15 @@ class TrainerActor(GeneratingActor):
         """Join the group and load the model; `initial_adapter` is a LoRA file to start from, `prompts` are what the run
         is known to draw. The value is the number of shards of a published version, over all ranks."""
         start = time.monotonic()
-        from worker.engine.models.run_text import run_embeddings
-        from worker.engine.trainer.engine import TrainerEngine
+        from worker.engine.models.prompt_encoding import run_embeddings
         from worker.engine.trainer.export import read_lora
-        from worker.engine.trainer.process_group import init_process_group
+        from worker.engine.trainer.rank import TrainerRank
+        from worker.engine.trainer.zero.process_group import init_process_group
 
         init_process_group(rank, world_size, meeting.address, meeting.port)
         self._rank = rank
         embeddings = run_embeddings(spec, base_model_path, prompts)
-        self._engine = TrainerEngine(spec, base_model_path, rank, world_size, embeddings=embeddings)
+        self._engine = TrainerRank(spec, base_model_path, rank, world_size, embeddings=embeddings)
         if self._engine.generator is not None:
             self._rollout = self._engine.generator
         if initial_adapter is not None:
@@ -105,7 +104,7 @@ class TrainerActor(GeneratingActor):
         self._check_device()
         return self._report(start, self._engine.num_shards)
 
-    def switch(self, to: Role) -> CallReport[None]:
+    def switch(self, to: LaneRole) -> CallReport[None]:
         start = time.monotonic()
         self._engine.switch(to)
         return self._report(start, None)
@@ -144,7 +143,7 @@ class TrainerActor(GeneratingActor):
             SyncError: when the last snapshot is of another version.
         """
         start = time.monotonic()
-        from worker.engine.sync.publishing import publish
+        from worker.engine.sync.packing import publish
 
         copies = take_snapshot(self._snapshot, policy_version)
         shards = [publish(copies[place], policy_version) for place in sorted(copies)]

@@ -13,7 +13,7 @@ import torch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class GroupPosition:
     """Where a training group lies in its run: the same on every lane, whoever draws or trains it."""
 
     run_seed: int
@@ -66,7 +66,7 @@ class ReplayedPairs:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NoisedSamples:
+class ForwardProcessBatch:
     """Finished samples noised anew, x = (1 - sigma) x0 + sigma eps, and what is predicted there."""
 
     clean: torch.Tensor
@@ -96,7 +96,7 @@ class NoisedSamples:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JudgedSamples:
+class RewardedSamples:
     """Samples finished with gradients, and what the differentiable rewards say of them; every field (B,) fp32."""
 
     rewards: torch.Tensor
@@ -106,7 +106,7 @@ class JudgedSamples:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PairTerms:
+class LossTerms:
     """Per unit, (B,): `loss` carries the gradient, the rest is detached and for the curves."""
 
     loss: torch.Tensor
@@ -117,15 +117,15 @@ class PairTerms:
 
 
 class PolicyGradient(Protocol):
-    def terms(self, pairs: ReplayedPairs) -> PairTerms: ...
+    def terms(self, pairs: ReplayedPairs) -> LossTerms: ...
 
 
 class ForwardProcess(Protocol):
-    def terms(self, samples: NoisedSamples) -> PairTerms: ...
+    def terms(self, samples: ForwardProcessBatch) -> LossTerms: ...
 
 
 class Preference(Protocol):
-    def terms(self, winners: NoisedSamples, losers: NoisedSamples) -> PairTerms: ...
+    def terms(self, winners: ForwardProcessBatch, losers: ForwardProcessBatch) -> LossTerms: ...
 
 
 class Feedback(Protocol):
@@ -133,7 +133,7 @@ class Feedback(Protocol):
         """The sigmas that a sample kept before denoising step `index` is led through with gradients, down to 0."""
         ...
 
-    def terms(self, samples: JudgedSamples) -> PairTerms: ...
+    def terms(self, samples: RewardedSamples) -> LossTerms: ...
 
 
 def with_kl(loss: torch.Tensor, pairs: ReplayedPairs, coefficient: float) -> torch.Tensor:

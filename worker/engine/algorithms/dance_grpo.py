@@ -5,10 +5,10 @@ Its SDE is the kernel `dance`. A group shares its initial noise, so siblings dif
 
 from worker.contracts.algorithms import DanceGrpoSpec
 from worker.contracts.sections import SamplingSpec
-from worker.engine.algorithms.base import GroupSteps, Place
+from worker.engine.algorithms.base import GroupPosition, GroupSteps
 
 
-def part_of_the_steps(spec: DanceGrpoSpec, sampling: SamplingSpec, place: Place) -> GroupSteps:
+def part_of_the_steps(spec: DanceGrpoSpec, sampling: SamplingSpec, place: GroupPosition) -> GroupSteps:
     """All of `sampling.sde_*` stochastic, a share of them trained, drawn for the group."""
     indices = sampling.sde_indices
     trained = place.dice().sample(indices, spec.num_trained_steps(sampling))

@@ -11,18 +11,18 @@ import torch
 from torch.nn.functional import logsigmoid
 
 from worker.contracts.algorithms import DiffusionDpoSpec
-from worker.engine.algorithms.base import NoisedSamples, PairTerms, mean_over_sample
+from worker.engine.algorithms.base import ForwardProcessBatch, LossTerms, mean_over_sample
 
 
 class DiffusionDpo:
     def __init__(self, spec: DiffusionDpoSpec) -> None:
         self._beta = spec.beta
 
-    def terms(self, winners: NoisedSamples, losers: NoisedSamples) -> PairTerms:
+    def terms(self, winners: ForwardProcessBatch, losers: ForwardProcessBatch) -> LossTerms:
         """Loss of each pair; a pair of equally good samples has none. Raises `ValueError` without the reference."""
         won, lost = _excess(winners), _excess(losers)
         loss = -logsigmoid(-0.5 * self._beta * (won - lost))
-        return PairTerms(loss=torch.where(winners.advantages > losers.advantages, loss, 0.0))
+        return LossTerms(loss=torch.where(winners.advantages > losers.advantages, loss, 0.0))
 
 
 def preferences(advantages: Sequence[float], num_preferences: int) -> list[tuple[int, int]]:
@@ -31,7 +31,7 @@ def preferences(advantages: Sequence[float], num_preferences: int) -> list[tuple
     return [(order[place], order[-1 - place]) for place in range(num_preferences)]
 
 
-def _excess(samples: NoisedSamples) -> torch.Tensor:
+def _excess(samples: ForwardProcessBatch) -> torch.Tensor:
     """By how much the policy misses a sample's velocity more than the base model does, (B,)."""
     if samples.reference_velocities is None:
         raise ValueError("`reference_velocities` must be given: a preference is measured against the base model")

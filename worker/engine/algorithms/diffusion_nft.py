@@ -11,7 +11,7 @@ The old policy generates; after each batch it follows the trained one, keeping a
 import torch
 
 from worker.contracts.algorithms import DiffusionNftSpec
-from worker.engine.algorithms.base import NoisedSamples, PairTerms, mean_over_sample
+from worker.engine.algorithms.base import ForwardProcessBatch, LossTerms, mean_over_sample
 
 MIN_DIVISOR = 1e-5
 
@@ -20,7 +20,7 @@ class DiffusionNft:
     def __init__(self, spec: DiffusionNftSpec) -> None:
         self._spec = spec
 
-    def terms(self, samples: NoisedSamples) -> PairTerms:
+    def terms(self, samples: ForwardProcessBatch) -> LossTerms:
         """Loss of each sample. Raises `ValueError` for velocities that are needed and missing."""
         spec, old, new = self._spec, samples.old_velocities, samples.velocities
         if old is None:
@@ -30,13 +30,13 @@ class DiffusionNft:
         bad = self._error(samples, (1 + spec.beta) * old - spec.beta * new)
         loss = (optimality * good + (1 - optimality) * bad) * spec.advantage_clip / spec.beta
         if not spec.kl_coefficient:
-            return PairTerms(loss=loss)
+            return LossTerms(loss=loss)
         if samples.reference_velocities is None:
             raise ValueError("`reference_velocities` must be given when `algorithm.kl_coefficient` is above 0")
         distance = mean_over_sample((new - samples.reference_velocities).square())
-        return PairTerms(loss=loss + spec.kl_coefficient * distance, kl=distance.detach())
+        return LossTerms(loss=loss + spec.kl_coefficient * distance, kl=distance.detach())
 
-    def _error(self, samples: NoisedSamples, velocities: torch.Tensor) -> torch.Tensor:
+    def _error(self, samples: ForwardProcessBatch, velocities: torch.Tensor) -> torch.Tensor:
         deviation = samples.noisy - samples.per_element(samples.sigmas) * velocities - samples.clean
         divisor = mean_over_sample(deviation.detach().abs()).clamp(min=MIN_DIVISOR)
         return mean_over_sample(deviation.square()) / divisor

@@ -12,7 +12,7 @@ import torch
 
 from worker.contracts.algorithms import ClippedSpec
 from worker.contracts.sections import SamplingSpec
-from worker.engine.algorithms.base import GroupSteps, PairTerms, Place, ReplayedPairs, with_kl
+from worker.engine.algorithms.base import GroupPosition, GroupSteps, LossTerms, ReplayedPairs, with_kl
 
 
 class FlowGrpo:
@@ -22,7 +22,7 @@ class FlowGrpo:
         self._kl_coefficient = spec.kl_coefficient
         self._importance_cap = importance_cap
 
-    def terms(self, pairs: ReplayedPairs) -> PairTerms:
+    def terms(self, pairs: ReplayedPairs) -> LossTerms:
         """Loss, ratio and whether the ratio was cut, per pair.
 
         Raises:
@@ -35,7 +35,7 @@ class FlowGrpo:
             cut = detached > self._importance_cap
         else:
             loss, cut = clipped_loss(ratio, pairs.advantages, self._clip_range)
-        return PairTerms(loss=with_kl(loss, pairs, self._kl_coefficient), ratio=detached, clipped=cut)
+        return LossTerms(loss=with_kl(loss, pairs, self._kl_coefficient), ratio=detached, clipped=cut)
 
 
 def clipped_loss(ratio: torch.Tensor, advantages: torch.Tensor, clip_range: float) -> tuple[torch.Tensor, torch.Tensor]:
@@ -45,6 +45,6 @@ def clipped_loss(ratio: torch.Tensor, advantages: torch.Tensor, clip_range: floa
     return loss, (ratio.detach() - 1).abs() > clip_range
 
 
-def every_step(spec: object, sampling: SamplingSpec, place: Place) -> GroupSteps:
+def every_step(spec: object, sampling: SamplingSpec, place: GroupPosition) -> GroupSteps:
     """All of `sampling.sde_*`, stochastic and trained."""
     return GroupSteps(stochastic=sampling.sde_indices, trained=sampling.sde_indices)

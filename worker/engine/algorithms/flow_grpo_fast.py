@@ -6,10 +6,10 @@ explored and not only by what was explored, and their advantages would be biased
 
 from worker.contracts.algorithms import FlowGrpoFastSpec
 from worker.contracts.sections import SamplingSpec
-from worker.engine.algorithms.base import GroupSteps, Place
+from worker.engine.algorithms.base import GroupPosition, GroupSteps
 
 
-def window(spec: FlowGrpoFastSpec, sampling: SamplingSpec, place: Place) -> GroupSteps:
+def window(spec: FlowGrpoFastSpec, sampling: SamplingSpec, place: GroupPosition) -> GroupSteps:
     """The group's window within `sampling.sde_indices`."""
     last_start = len(sampling.sde_indices) - spec.window_size
     start = place.dice().randint(0, last_start) if spec.position == "random" else 0

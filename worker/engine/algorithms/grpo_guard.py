@@ -8,7 +8,7 @@ loss = max(-A ratio, -A clip(ratio, 1 ± c)) / (-dt) + beta KL, so that all step
 import torch
 
 from worker.contracts.algorithms import GrpoGuardSpec
-from worker.engine.algorithms.base import PairTerms, ReplayedPairs, require_old_means, with_kl
+from worker.engine.algorithms.base import LossTerms, ReplayedPairs, require_old_means, with_kl
 from worker.engine.algorithms.flow_grpo import clipped_loss
 
 
@@ -16,10 +16,10 @@ class GrpoGuard:
     def __init__(self, spec: GrpoGuardSpec) -> None:
         self._spec = spec
 
-    def terms(self, pairs: ReplayedPairs) -> PairTerms:
+    def terms(self, pairs: ReplayedPairs) -> LossTerms:
         """Loss, centred ratio and whether it was clipped. Raises `ValueError` for missing old means or KL."""
         old = require_old_means(pairs)
         ratio = torch.exp((pairs.log_probs - pairs.old_log_probs + old.divergences) * old.stds)
         loss, cut = clipped_loss(ratio, pairs.advantages, self._spec.clip_range)
         loss = with_kl(loss / old.step_sizes, pairs, self._spec.kl_coefficient)
-        return PairTerms(loss=loss, ratio=ratio.detach(), clipped=cut)
+        return LossTerms(loss=loss, ratio=ratio.detach(), clipped=cut)

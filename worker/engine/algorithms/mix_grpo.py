@@ -10,11 +10,11 @@ from dataclasses import replace
 
 from worker.contracts.algorithms import MixGrpoSpec
 from worker.contracts.sections import SamplingSpec
-from worker.engine.algorithms.base import GroupSteps, Place
+from worker.engine.algorithms.base import GroupPosition, GroupSteps
 from worker.engine.algorithms.flow_grpo_fast import steps_from
 
 
-def window(spec: MixGrpoSpec, sampling: SamplingSpec, place: Place) -> GroupSteps:
+def window(spec: MixGrpoSpec, sampling: SamplingSpec, place: GroupPosition) -> GroupSteps:
     """The batch's window within `sampling.sde_indices`."""
     last_start = len(sampling.sde_indices) - spec.window_size
     num_moves = place.batch // spec.shift_every_num_batches

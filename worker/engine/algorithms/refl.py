@@ -8,7 +8,7 @@ import torch
 
 from worker.contracts.algorithms import ReflSpec
 from worker.contracts.sections import SamplingSpec
-from worker.engine.algorithms.base import GroupSteps, JudgedSamples, PairTerms, Place
+from worker.engine.algorithms.base import GroupPosition, GroupSteps, LossTerms, RewardedSamples
 from worker.engine.algorithms.reward_flow import with_penalty
 
 
@@ -20,13 +20,13 @@ class Refl:
         """One step all the way, x0 = x - sigma v."""
         return torch.stack([sigmas[index], torch.zeros_like(sigmas[index])])
 
-    def terms(self, samples: JudgedSamples) -> PairTerms:
+    def terms(self, samples: RewardedSamples) -> LossTerms:
         rewards, ceiling = samples.rewards, self._spec.reward_ceiling
         wanted = rewards if ceiling is None else rewards.clamp(max=ceiling)
         return with_penalty(-self._spec.reward_scale * wanted, samples, self._spec.kl_coefficient)
 
 
-def late_step(spec: ReflSpec, sampling: SamplingSpec, place: Place) -> GroupSteps:
+def late_step(spec: ReflSpec, sampling: SamplingSpec, place: GroupPosition) -> GroupSteps:
     """One of the last `num_late_steps`, drawn for the group."""
     last = sampling.num_denoising_steps - 1
     return GroupSteps(trained=(place.dice().randint(last - spec.num_late_steps + 1, last),))

@@ -9,8 +9,8 @@ from worker.contracts.sections import SamplingSpec
 from worker.engine.algorithms.base import (
     Feedback,
     ForwardProcess,
+    GroupPosition,
     GroupSteps,
-    Place,
     PolicyGradient,
     Preference,
 )
@@ -28,7 +28,7 @@ from worker.engine.algorithms.reward_flow import RewardFlow, last_steps
 Algorithm = PolicyGradient | ForwardProcess | Preference | Feedback
 
 
-def no_step(spec: object, sampling: SamplingSpec, place: Place) -> GroupSteps:
+def no_step(spec: object, sampling: SamplingSpec, place: GroupPosition) -> GroupSteps:
     """All deterministic: the finished sample is what is trained on."""
     return GroupSteps()
 
@@ -38,7 +38,7 @@ class _Entry:
     """Both are given the spec's own variant of `algorithm`; the name is what tells them apart."""
 
     loss: Callable[..., Algorithm]
-    steps: Callable[[Any, SamplingSpec, Place], GroupSteps]
+    steps: Callable[[Any, SamplingSpec, GroupPosition], GroupSteps]
 
 
 ALGORITHMS: dict[str, _Entry] = {
@@ -65,5 +65,5 @@ def build_algorithm(spec: RunSpec) -> Algorithm:
 
 def steps_of_group(spec: RunSpec, batch: int, prompt_index: int) -> GroupSteps:
     """Which denoising steps of a training group are stochastic, and which are trained on; alike on every lane."""
-    place = Place(run_seed=spec.seed, batch=batch, prompt_index=prompt_index)
+    place = GroupPosition(run_seed=spec.seed, batch=batch, prompt_index=prompt_index)
     return ALGORITHMS[spec.algorithm.name].steps(spec.algorithm, spec.sampling, place)

@@ -9,7 +9,7 @@ import torch
 
 from worker.contracts.algorithms import RewardFlowSpec
 from worker.contracts.sections import SamplingSpec
-from worker.engine.algorithms.base import GroupSteps, JudgedSamples, PairTerms, Place, mean_over_sample
+from worker.engine.algorithms.base import GroupPosition, GroupSteps, LossTerms, RewardedSamples, mean_over_sample
 
 
 class RewardFlow:
@@ -20,18 +20,18 @@ class RewardFlow:
         """The rest of the schedule."""
         return sigmas[index:]
 
-    def terms(self, samples: JudgedSamples) -> PairTerms:
+    def terms(self, samples: RewardedSamples) -> LossTerms:
         normalised = (samples.rewards - self._spec.reward_mean) / self._spec.reward_std
         return with_penalty(-self._spec.reward_scale * normalised, samples, self._spec.kl_coefficient)
 
 
-def with_penalty(loss: torch.Tensor, samples: JudgedSamples, coefficient: float) -> PairTerms:
+def with_penalty(loss: torch.Tensor, samples: RewardedSamples, coefficient: float) -> LossTerms:
     """Raises `ValueError` when a penalty is wanted and was not computed."""
     if not coefficient:
-        return PairTerms(loss=loss)
+        return LossTerms(loss=loss)
     if samples.penalties is None:
         raise ValueError("`penalties` must be given when `algorithm.kl_coefficient` is above 0")
-    return PairTerms(loss=loss + coefficient * samples.penalties, kl=samples.penalties.detach())
+    return LossTerms(loss=loss + coefficient * samples.penalties, kl=samples.penalties.detach())
 
 
 def penalty(velocities: torch.Tensor, reference: torch.Tensor, sigmas: torch.Tensor) -> torch.Tensor:
@@ -39,6 +39,6 @@ def penalty(velocities: torch.Tensor, reference: torch.Tensor, sigmas: torch.Ten
     return mean_over_sample((velocities - reference).square()) / (2 * sigmas.square())
 
 
-def last_steps(spec: RewardFlowSpec, sampling: SamplingSpec, place: Place) -> GroupSteps:
+def last_steps(spec: RewardFlowSpec, sampling: SamplingSpec, place: GroupPosition) -> GroupSteps:
     """Rollout lanes keep the sample that the first of the gradient's steps starts from."""
     return GroupSteps(trained=(sampling.num_denoising_steps - spec.num_gradient_steps,))

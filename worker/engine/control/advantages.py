@@ -5,14 +5,14 @@ from collections.abc import Sequence
 from worker.contracts.run_spec import RunSpec
 from worker.engine.advantage.group import GroupAdvantages
 from worker.engine.advantage.mixed import GroupScores, mixed_advantages
-from worker.engine.control.fragments import FragmentShelf
-from worker.pipeline.types import Purpose
+from worker.engine.control.fragment_store import FragmentStore
+from worker.scheduling.core.messages import Purpose
 
 
-class AdvantageTable:
+class AdvantageCache:
     """Remembers what it computed until `drop`: every epoch trains on the same advantages."""
 
-    def __init__(self, spec: RunSpec, shelf: FragmentShelf) -> None:
+    def __init__(self, spec: RunSpec, shelf: FragmentStore) -> None:
         self._spec = spec
         self._num_groups = spec.algebra.num_groups
         self._weights = {reward.key: reward.weight for reward in spec.trained_rewards}

@@ -7,28 +7,28 @@ from worker.contracts.commands import RunCommand
 from worker.contracts.events import EvaluationEvent, MetricsEvent
 from worker.contracts.metric_names import Metric
 from worker.contracts.run_spec import RunSpec
-from worker.engine.control.checkpoints import RunPosition
-from worker.engine.control.commands import CommandDesk
-from worker.engine.control.fragments import FragmentShelf
-from worker.engine.control.progress import part_means, reward_metrics
-from worker.engine.control.prompts import PromptBook
-from worker.engine.control.samples import SampleReporter, SampleSet
-from worker.engine.telemetry.client import TelemetryClient
-from worker.pipeline.types import EvaluationComplete, EvaluationRequested, Purpose
+from worker.engine.control.checkpoint_directory import RunPosition
+from worker.engine.control.command_queue import CommandQueue
+from worker.engine.control.fragment_store import FragmentStore
+from worker.engine.control.metrics_reporter import part_means, reward_metrics
+from worker.engine.control.prompt_schedule import PromptSchedule
+from worker.engine.control.sample_reporter import SampleReporter, SampleSet
+from worker.engine.telemetry.telemetry_client import TelemetryClient
+from worker.scheduling.core.messages import EvaluationComplete, EvaluationRequested, Purpose
 
 
-class EvaluationDesk:
+class EvaluationManager:
     """At most one evaluation and one request are under way at a time."""
 
     def __init__(
         self,
         *,
         spec: RunSpec,
-        prompts: PromptBook,
-        shelf: FragmentShelf,
+        prompts: PromptSchedule,
+        shelf: FragmentStore,
         samples: SampleReporter,
         client: TelemetryClient,
-        commands: CommandDesk,
+        commands: CommandQueue,
     ) -> None:
         self._spec = spec
         self._prompts = prompts

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from worker.engine.__main__ import main
 from worker.engine.emulated.actors import emulated_actors
-from worker.engine.emulated.pace import Emulation
+from worker.engine.emulated.timing import Emulation
 
 if __name__ == "__main__":
     if len(sys.argv) != 2:

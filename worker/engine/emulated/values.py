@@ -9,7 +9,7 @@ import numpy as np
 from worker.engine.actors.reports import ShardFacts
 from worker.engine.errors import SyncError
 from worker.engine.types import PullReceipt
-from worker.pipeline.types import Fragment, Purpose
+from worker.scheduling.core.messages import Fragment, Purpose
 
 PICTURE_SIDE = 8
 NUM_LATENT_VALUES = 64

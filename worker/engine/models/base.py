@@ -24,16 +24,16 @@ from worker.contracts.performance import PerformanceSpec
 from worker.contracts.run_spec import RunSpec
 from worker.contracts.sections import SamplingSpec
 from worker.engine.errors import ModelLoadError
-from worker.engine.models import guidance, parts
-from worker.engine.models.embeddings import EmbeddingShelf, PromptEmbeds
+from worker.engine.models import guidance, pipeline_loading
+from worker.engine.models.embeddings import PromptEmbeddingCache, PromptEmbeds
 from worker.engine.models.experts import experts_of
 from worker.engine.models.guidance import Scale
 from worker.engine.models.kernels import use_kernels
 from worker.engine.models.lora import add_lora, lora_metadata
-from worker.engine.models.parts import ALL_PARTS, TEXT_ONLY, Part
+from worker.engine.models.pipeline_loading import ALL_PARTS, TEXT_ONLY, Part
 from worker.engine.models.precision import at_least_fp32
-from worker.engine.models.tuning import trained_parameters, twin_of, unfreeze
-from worker.pipeline.decoding import num_decodings
+from worker.engine.models.trainable import replica_of, trained_parameters, unfreeze
+from worker.scheduling.core.decoding import num_decodings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +69,7 @@ class ModelAdapter(ABC):
         self.dtype = dtype
         self._pipeline = pipeline
         self._path = path
-        self._embeddings = EmbeddingShelf(device)
+        self._embeddings = PromptEmbeddingCache(device)
         self._performance = PerformanceSpec()
         self._tuning: Tuning | None = None
 
@@ -84,7 +84,7 @@ class ModelAdapter(ABC):
         given: Mapping[str, torch.nn.Module] | None = None,
     ) -> Self:
         """From a folder or a hub id; see `load_pipeline`. Raises `OSError` (diffusers') where weights are missing."""
-        pipeline = parts.load_pipeline(
+        pipeline = pipeline_loading.load_pipeline(
             cls.pipeline_class, path, device=device, dtype=dtype, parts=wanted, vae_dtype=cls.vae_dtype, given=given
         )
         return cls(pipeline, path, device, dtype)
@@ -111,7 +111,7 @@ class ModelAdapter(ABC):
 
     def twin(self) -> Self:
         """The same model once more: trained tensors of its own, frozen; all else, prompt embeddings too, is shared."""
-        return self.around(twin_of(self.transformer, self.trained))
+        return self.around(replica_of(self.transformer, self.trained))
 
     def around(self, transformer: torch.nn.Module) -> Self:
         """The same model on another transformer like its own."""
@@ -138,7 +138,7 @@ class ModelAdapter(ABC):
         unknown = [prompt for prompt in prompts if prompt not in self._embeddings]
         if not unknown:
             return
-        if parts.has_text_encoders(self._pipeline):
+        if pipeline_loading.has_text_encoders(self._pipeline):
             with torch.inference_mode(False), torch.no_grad():
                 for prompt in unknown:
                     self._embeddings.put(prompt, self._encode(prompt))
@@ -157,7 +157,7 @@ class ModelAdapter(ABC):
 
     def drop_text_encoders(self) -> None:
         """Free their memory; to be called once the run's prompts are encoded."""
-        parts.drop_text_encoders(self._pipeline)
+        pipeline_loading.drop_text_encoders(self._pipeline)
 
     @abstractmethod
     def _encode(self, prompt: str) -> PromptEmbeds: ...
@@ -266,7 +266,7 @@ class ModelAdapter(ABC):
         return torch.cat([part.movedim(-3, -1).contiguous().cpu() for part in seen]).numpy()
 
     def _require_vae(self) -> None:
-        if parts.is_skeleton(self._pipeline.vae):
+        if pipeline_loading.is_skeleton(self._pipeline.vae):
             raise ModelLoadError("the autoencoder was not loaded on this lane: load the model with `Part.VAE`")
 
     # --- the way out

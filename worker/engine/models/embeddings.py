@@ -21,7 +21,7 @@ def prompt_key(prompt: str) -> str:
     return hashlib.sha256(prompt.encode()).hexdigest()
 
 
-class EmbeddingShelf:
+class PromptEmbeddingCache:
     def __init__(self, device: torch.device) -> None:
         self._device = device
         self._kept: dict[str, PromptEmbeds] = {}

@@ -55,13 +55,13 @@ def by_expert(
 def ranks_go_together(transformer: torch.nn.Module) -> bool:
     """Whether all ranks must enter the same modules in the same order: where weights are sharded over them (ZeRO-3),
     and wherever they reduce gradients, which ZeRO-2 does in the order in which these arise."""
-    if are_partitioned(transformer):
+    if are_sharded(transformer):
         return True
     is_distributed = torch.distributed.is_available() and torch.distributed.is_initialized()
     return torch.is_grad_enabled() and is_distributed and torch.distributed.get_world_size() > 1
 
 
-def are_partitioned(transformer: torch.nn.Module) -> bool:
+def are_sharded(transformer: torch.nn.Module) -> bool:
     """Whether the weights are sharded over ranks, as ZeRO-3 does it: all of them or none."""
     # Asked before each prediction, so a look at thousands of parameters would show.
     return hasattr(next(transformer.parameters()), "ds_id")

@@ -16,7 +16,7 @@ TIME_SCALE = 1000.0
 """The model's time at sigma 1 (`num_train_timesteps` of every flow-matching checkpoint)."""
 
 
-class WholeTimes:
+class TimestepLookup:
     """The whole-numbered times that a scheduler of the UniPC kind gives to its sigmas.
 
     It cuts float64 values; the fp32 sigmas that everything here goes by do not tell whether 334 was 333.99999999999994.

@@ -21,7 +21,7 @@ from worker.engine.models.flow_schedule import (
     sigmas_to_last_step,
 )
 from worker.engine.models.guidance import rows
-from worker.engine.models.pictures import check_size, in_unit_range
+from worker.engine.models.sample_shapes import check_size, in_unit_range
 
 MAX_T5_TOKENS = 512
 """FLUX.1-dev's own prompt length; a checkpoint whose tokenizer is shorter (the shapes model) was trained with that."""

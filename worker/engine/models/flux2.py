@@ -17,7 +17,7 @@ from worker.engine.models.base import Conditioning, ModelAdapter
 from worker.engine.models.embeddings import PromptEmbeds
 from worker.engine.models.flow_schedule import TIME_SCALE, scheduled_sigmas, sigmas_to_last_step
 from worker.engine.models.guidance import rows
-from worker.engine.models.pictures import check_size, in_unit_range
+from worker.engine.models.sample_shapes import check_size, in_unit_range
 
 MAX_TOKENS = 512
 """The pipelines' own default; prompts are padded to it."""

@@ -11,10 +11,10 @@ from diffusers import HunyuanVideoPipeline
 from worker.contracts.names import GuidanceKind, ModelFamily
 from worker.contracts.sections import SamplingSpec
 from worker.engine.models.base import Conditioning, ModelAdapter
-from worker.engine.models.clips import as_frames, clip_latent_shape
 from worker.engine.models.embeddings import PromptEmbeds
 from worker.engine.models.flow_schedule import TIME_SCALE, scheduled_sigmas
 from worker.engine.models.guidance import rows
+from worker.engine.models.sample_shapes import as_frames, clip_latent_shape
 
 GUIDANCE_UNIT = 1000.0
 """The guidance embedding is fed thousandths, as the time embedding is."""

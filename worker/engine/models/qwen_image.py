@@ -21,7 +21,7 @@ from worker.engine.models.flow_schedule import (
     sigmas_to_last_step,
 )
 from worker.engine.models.guidance import Scale, combine_keeping_norm, rows
-from worker.engine.models.pictures import check_size, in_unit_range
+from worker.engine.models.sample_shapes import check_size, in_unit_range
 
 MAX_TOKENS = 512
 """The pipeline's own default."""

@@ -9,16 +9,18 @@ from transformers.utils import logging as transformers_logging
 
 from worker.contracts.names import ModelFamily
 from worker.contracts.performance import PerformanceSpec
-from worker.contracts.sections import BaseModelSpec
+from worker.contracts.sections import BaseModelSpec, SamplingSpec
+from worker.engine.devices.selection import resolve_device
 from worker.engine.errors import ModelLoadError, listing
+from worker.engine.models import guidance
 from worker.engine.models.base import ModelAdapter
-from worker.engine.models.device import resolve_device
 from worker.engine.models.embeddings import PromptEmbeds
+from worker.engine.models.experts import experts_of
 from worker.engine.models.flux import FluxAdapter
 from worker.engine.models.flux2 import Flux2Adapter, Flux2KleinAdapter
 from worker.engine.models.hub_advice import advice
 from worker.engine.models.hunyuan_video import HunyuanVideoAdapter
-from worker.engine.models.parts import ALL_PARTS, TEXT_ONLY, Part
+from worker.engine.models.pipeline_loading import ALL_PARTS, TEXT_ONLY, Part
 from worker.engine.models.qwen_image import QwenImageAdapter
 from worker.engine.models.sd3 import StableDiffusion3Adapter
 from worker.engine.models.wan import WanAdapter
@@ -108,3 +110,17 @@ def _refuse_pickles(folder: Path) -> None:
             f"`base_model.path` must hold safetensors weights only, got {listing(pickled)}: "
             "pickled files can run code; convert them with `save_pretrained(safe_serialization=True)`"
         )
+
+
+def check_drawable(spec: BaseModelSpec, sampling: SamplingSpec, base_model_path: str) -> None:
+    """Ask the configs of a checkpoint alone, before its weights are read. Raises `ModelLoadError` for a size, length or
+    guidance that the checkpoint cannot follow."""
+    model = load_model(spec, base_model_path, parts=frozenset())
+    model.latent_shape(sampling.height, sampling.width, sampling.num_frames)
+    num_experts = len(experts_of(model.transformer))
+    for scale, scale_2 in (
+        (sampling.guidance_scale, sampling.guidance_scale_2),
+        (sampling.training_guidance, sampling.training_guidance_2),
+    ):
+        guidance.check_scale(model.guidance, scale)
+        guidance.check_second_scale(num_experts, scale_2)

@@ -14,10 +14,10 @@ from worker.contracts.names import GuidanceKind, ModelFamily
 from worker.contracts.sections import SamplingSpec
 from worker.engine.errors import ModelLoadError
 from worker.engine.models.base import Conditioning, ModelAdapter
-from worker.engine.models.clips import as_frames, clip_latent_shape
 from worker.engine.models.embeddings import PromptEmbeds
-from worker.engine.models.flow_schedule import TIME_SCALE, WholeTimes, scheduled_sigmas
+from worker.engine.models.flow_schedule import TIME_SCALE, TimestepLookup, scheduled_sigmas
 from worker.engine.models.guidance import rows
+from worker.engine.models.sample_shapes import as_frames, clip_latent_shape
 
 MAX_TOKENS = 512
 """The pipeline's own prompt length; shorter prompts are followed by zeros, which the model was trained with."""
@@ -41,7 +41,7 @@ class WanAdapter(ModelAdapter):
                 f"the scheduler of `base_model.path` must be one of flow matching, got {type(scheduler).__name__} "
                 "without `use_flow_sigmas`: its sigmas would mean something else"
             )
-        self._whole_times = WholeTimes(device)
+        self._whole_times = TimestepLookup(device)
         self._learnt: set[int] = set()
 
     def _check_experts(self) -> None:

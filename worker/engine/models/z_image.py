@@ -17,7 +17,7 @@ from worker.engine.models.base import Conditioning, ModelAdapter
 from worker.engine.models.embeddings import PromptEmbeds
 from worker.engine.models.flow_schedule import TIME_SCALE, scheduled_sigmas, shift_of_resolution
 from worker.engine.models.guidance import Scale
-from worker.engine.models.pictures import check_size, in_unit_range
+from worker.engine.models.sample_shapes import check_size, in_unit_range
 
 MAX_TOKENS = 512
 """The pipeline's own default, the chat template's tokens included."""

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from PIL import Image
 from transformers import CLIPModel
 
 from worker.engine.errors import ModelLoadError
-from worker.engine.reward.letterbox import letterboxed
 from worker.engine.reward.networks import load_network, load_picture_processor, load_tokenizer
 
 _ANY_HIGHEST = 2
@@ -72,3 +72,16 @@ class ClipPair:
 
 def _unit(features: torch.Tensor) -> torch.Tensor:
     return features / features.norm(dim=-1, keepdim=True)
+
+
+def letterboxed(image: NDArray[np.uint8], side: int) -> NDArray[np.uint8]:
+    """A whole picture (H, W, 3) for a network that sees squares, as (side, side, 3): its longer side bicubically to
+    `side`, black bars of equal width beside it, the odd line of pixels at the right or the bottom."""
+    height, width = image.shape[:2]
+    scale = side / max(height, width)
+    new_height, new_width = round(height * scale), round(width * scale)
+    fitted = Image.fromarray(image).resize((new_width, new_height), Image.Resampling.BICUBIC)
+    square = np.zeros((side, side, 3), dtype=np.uint8)
+    top, left = (side - new_height) // 2, (side - new_width) // 2
+    square[top : top + new_height, left : left + new_width] = np.asarray(fitted)
+    return square

@@ -11,7 +11,7 @@ import torch
 
 from worker.contracts.names import RewardName
 from worker.contracts.rewards import RewardSpec
-from worker.engine.reward.shape_match_torch import TorchShapeMatch
+from worker.engine.reward.shapes.shape_match_torch import TorchShapeMatch
 
 
 class DifferentiableReward(Protocol):

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from worker.contracts.rewards import RewardSpec
 from worker.engine.reward.base import RewardResult
-from worker.engine.reward.calling import CallOutcome, RewardCaller
 from worker.engine.reward.registry import build_reward
+from worker.engine.reward.reward_caller import CallOutcome, RewardCaller
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from transformers import PreTrainedModel
 from transformers.models.clip.image_processing_pil_clip import CLIPImageProcessorPil
 from transformers.utils import logging as transformers_logging
 
+from worker.engine.devices.selection import resolve_device
 from worker.engine.errors import ModelLoadError, listing
-from worker.engine.models.device import resolve_device
 
 Network = TypeVar("Network", bound=PreTrainedModel)
 

@@ -36,8 +36,8 @@ def _remote(spec: RewardSpec, secrets: Secrets) -> Reward:
 
 
 REWARDS: dict[RewardName, Builder] = {
-    RewardName.SHAPE_MATCH: _plain("shape_match", "ShapeMatch"),
-    RewardName.SHAPE_JUDGE: _plain("shape_judge", "ShapeJudge"),
+    RewardName.SHAPE_MATCH: _plain("shapes.shape_match", "ShapeMatch"),
+    RewardName.SHAPE_JUDGE: _plain("shapes.shape_judge", "ShapeJudge"),
     RewardName.JPEG_COMPRESSIBILITY: _plain("jpeg_compressibility", "JpegCompressibility"),
     RewardName.COLORFULNESS: _plain("colorfulness", "Colorfulness"),
     RewardName.OCR: _plain("ocr", "Ocr"),

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from worker.contracts.rewards import RewardSpec
 from worker.engine.reward.mixing import MixedReward
 from worker.engine.types import ScoredFragment
-from worker.pipeline.types import Fragment, Purpose
+from worker.scheduling.core.messages import Fragment, Purpose
 
 
 class Scorer:

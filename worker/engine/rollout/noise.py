@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import torch
 
-from worker.pipeline.types import Purpose
+from worker.scheduling.core.messages import Purpose
 
 SEED_BITS = 52
 """Seeds stay below 2**53, so that JSON and JavaScript show them exactly."""

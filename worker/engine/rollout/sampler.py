@@ -1,98 +1,226 @@
-"""Draw trajectories: stochastic denoising steps inside the window, deterministic ones outside.
+"""Generation as a plain class: pull a policy version, generate fragments with it.
 
-Only the denoising steps that are trained on are kept, in buffers filled in place; the rest of a trajectory is never
-stored. The finished sample is returned anyway.
+A rollout lane has a model of its own; a trainer lane that is lent generates on a twin of the model it trains. The code
+is the same, and so are the bits. A fragment never mixes versions: `pull` is called between fragments only, and
+`generate` refuses a fragment of any other version than the one bound.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import time
+from collections.abc import Mapping
+from enum import Enum, auto
+from typing import Self
 
 import torch
 
+from worker.contracts.run_spec import RunSpec
 from worker.engine.algorithms.base import GroupSteps
+from worker.engine.algorithms.registry import steps_of_group
+from worker.engine.devices.selection import apply_determinism
+from worker.engine.errors import NonFiniteError, SyncError
 from worker.engine.models.base import Conditioning, ModelAdapter
-from worker.engine.rollout.kernel import SdeKernel
-from worker.engine.rollout.noise import step_noise
-from worker.engine.rollout.sde import ode_step
+from worker.engine.models.embeddings import PromptEmbeds
+from worker.engine.models.pipeline_loading import ALL_PARTS, WITHOUT_TEXT
+from worker.engine.models.registry import load_model
+from worker.engine.rollout.denoising import Transitions, sample_ode, sample_sde
+from worker.engine.rollout.noise import initial_noise, trajectory_seed
+from worker.engine.rollout.sde_kernel import SdeKernel
+from worker.engine.sync.binding import bind
+from worker.engine.types import (
+    GeneratedFragment,
+    GenerationRequest,
+    PublishedVersion,
+    PullReceipt,
+    Trajectories,
+)
+from worker.scheduling.core.messages import Fragment, Purpose
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Transitions:
-    """What the trained denoising steps saw, N trajectories and K of them; all fp32 on the CPU."""
+class _Bound(Enum):
+    """What the live modules hold of the version that was pulled."""
 
-    latents: torch.Tensor
-    """(N, K, ...)"""
-    next_latents: torch.Tensor
-    """(N, K, ...), or (N, 0, ...) where transitions are not replayed."""
-    log_probs: torch.Tensor
-    """(N, K), or (N, 0) likewise."""
-    means: torch.Tensor | None
-    """(N, K, ...), where asked for."""
+    NOTHING = auto()
+    DRAWING = auto()
+    """What draws training data."""
+    EVALUATED = auto()
+    """What evaluation and requested samples are drawn with."""
+
+
+class Sampler:
+    """Useless until the first `pull`."""
+
+    def __init__(self, spec: RunSpec, model: ModelAdapter, *, loses_weights: bool = False) -> None:
+        """`model` holds what the spec trains, which nobody else may write to but who tells `weights_lost`."""
+        self._spec = spec
+        self._model = model
+        self._version: int | None = None
+        self._pulled: PublishedVersion | None = None
+        """Kept where it may have to be bound again; otherwise its memory is not this lane's to hold."""
+        self._bound = _Bound.NOTHING
+        self._has_evaluated = spec.evaluates_apart
+        self._binds_again = loses_weights or spec.evaluates_apart
+        sampling = spec.sampling
+        self._eval_sigmas = self._sigmas(sampling.num_eval_denoising_steps)
+        self._kernel = SdeKernel.of(sampling, self._sigmas(sampling.num_denoising_steps))
 
     @classmethod
-    def empty(cls, steps: GroupSteps, like: torch.Tensor, keep_means: bool) -> "Transitions":
-        """Room for `steps.trained`; what comes of them is kept where they are stochastic."""
-        num_steps, num_drawn = len(steps.trained), len(set(steps.trained) & set(steps.stochastic))
-        first, rest = like.shape[0], like.shape[1:]
-        return cls(
-            latents=torch.empty(first, num_steps, *rest),
-            next_latents=torch.empty(first, num_drawn, *rest),
-            log_probs=torch.empty(first, num_drawn),
-            means=torch.empty(first, num_drawn, *rest) if keep_means else None,
+    def load(
+        cls,
+        spec: RunSpec,
+        base_model_path: str,
+        device: str | torch.device | None = None,
+        embeddings: Mapping[str, PromptEmbeds] | None = None,
+    ) -> Self:
+        """On a model of its own, without text encoders where `embeddings` are given. Raises `ModelLoadError`."""
+        apply_determinism(spec)
+        parts = ALL_PARTS if embeddings is None else WITHOUT_TEXT
+        model = load_model(
+            spec.base_model,
+            base_model_path,
+            device=device,
+            parts=parts,
+            embeddings=embeddings,
+            performance=spec.performance,
+        )
+        model.train(spec)
+        return cls(spec, model)
+
+    @property
+    def policy_version(self) -> int | None:
+        """The version pulled; `None` before the first `pull`."""
+        return self._version
+
+    def pull(self, version: PublishedVersion) -> PullReceipt:
+        """Bind a published version and read it back from the live modules. Raises `SyncError`.
+
+        After a failed pull no version counts as bound: the weights may be half of each.
+        """
+        self._version, self._pulled, self._bound = None, None, _Bound.NOTHING
+        receipt = bind(self._model.trained, version)
+        self._version, self._bound = version.policy_version, _Bound.DRAWING
+        self._pulled = version if self._binds_again else None
+        return receipt
+
+    def weights_lost(self) -> None:
+        """To be called where the memory of what was pulled was lent to others: it is bound again when needed."""
+        self._bound = _Bound.NOTHING
+
+    def generate(self, request: GenerationRequest) -> GeneratedFragment:
+        """Draw one fragment: for training as the algorithm wants its group, otherwise by ODE on the evaluation's
+        schedule.
+
+        Raises:
+            SyncError: when the fragment asks for another version than the one bound.
+            NonFiniteError: naming the first member whose latents are not finite; as pixels they would look black.
+        """
+        fragment = request.fragment
+        if fragment.policy_version != self.policy_version:
+            raise SyncError(
+                f"fragment {fragment.key} wants policy version {fragment.policy_version}, "
+                f"but {self.policy_version} is bound: pull it first"
+            )
+        started = time.perf_counter()
+        self._hold_for(fragment.key.purpose)
+        clean, trajectories, seeds = self._draw(request)
+        _check_finite(clean, request)
+        drawn = time.perf_counter()
+        sampling = self._spec.sampling
+        images = self._model.decode(clean, height=sampling.height, width=sampling.width, num_frames=sampling.num_frames)
+        return GeneratedFragment(
+            fragment=fragment,
+            prompt=request.prompt,
+            trajectories=trajectories,
+            images=images,
+            seeds=seeds,
+            generate_seconds=drawn - started,
+            decode_seconds=time.perf_counter() - drawn,
+        )
+
+    def _hold_for(self, purpose: Purpose) -> None:
+        """Bind what `purpose` is drawn with, if the live modules hold something else."""
+        is_evaluated = self._has_evaluated and purpose is not Purpose.TRAIN
+        wanted = _Bound.EVALUATED if is_evaluated else _Bound.DRAWING
+        if wanted is not self._bound:
+            assert self._pulled is not None, "kept wherever something else may be bound"
+            self._bound = _Bound.NOTHING
+            bind(self._model.trained, self._pulled, evaluated=is_evaluated)
+            self._bound = wanted
+
+    def _draw(self, request: GenerationRequest) -> tuple[torch.Tensor, Trajectories | None, tuple[int, ...]]:
+        fragment, sampling = request.fragment, self._spec.sampling
+        key = fragment.key
+        seeds = tuple(
+            trajectory_seed(request.run_seed, key.purpose, key.batch, request.prompt_index, member)
+            for member in fragment.members
+        )
+        conditioning = self._model.conditioning(request.prompt, sampling)
+        shape = self._model.latent_shape(sampling.height, sampling.width, sampling.num_frames)
+        if key.purpose is Purpose.TRAIN and self._spec.algorithm.shares_initial_noise:
+            first = trajectory_seed(request.run_seed, key.purpose, key.batch, request.prompt_index, 0)
+            latents = initial_noise([first], shape).repeat(len(seeds), *[1] * len(shape))
+        else:
+            latents = initial_noise(seeds, shape)
+        if key.purpose is not Purpose.TRAIN:
+            return sample_ode(self._model, latents, self._eval_sigmas, conditioning), None, seeds
+        steps = steps_of_group(self._spec, key.batch, request.prompt_index)
+        clean, transitions = sample_sde(
+            self._model,
+            latents,
+            self._kernel,
+            conditioning,
+            steps=steps,
+            seeds=seeds,
+            keep_means=self._keeps_means(fragment),
+            scored_as=self._scored_as(request.prompt),
+        )
+        return clean, self._trajectories(request, steps, transitions, clean, seeds), seeds
+
+    def _scored_as(self, prompt: str) -> Conditioning | None:
+        """Where the policy is trained with another guidance than it is sampled with."""
+        sampling = self._spec.sampling
+        if sampling.trains_as_it_samples:
+            return None
+        return self._model.conditioning(prompt, sampling, training=True)
+
+    def _keeps_means(self, fragment: Fragment) -> bool:
+        """Of all transitions where the algorithm needs them; for the gate of the first mini-batch alone, since only its
+        first update sees the behaviour policy."""
+        needs = self._spec.algorithm.needs
+        is_gated = needs.log_probs and self._spec.algebra.minibatch_of(fragment.key.group) == 0
+        return needs.old_means or is_gated
+
+    def _trajectories(
+        self,
+        request: GenerationRequest,
+        steps: GroupSteps,
+        transitions: Transitions,
+        clean: torch.Tensor,
+        seeds: tuple[int, ...],
+    ) -> Trajectories:
+        return Trajectories(
+            fragment=request.fragment,
+            prompt=request.prompt,
+            sde_indices=steps.trained,
+            sigmas=self._kernel.sigmas.cpu(),
+            latents=transitions.latents,
+            next_latents=transitions.next_latents,
+            log_probs=transitions.log_probs,
+            means=transitions.means,
+            # A copy made outside inference mode, whose tensors autograd may not use in the same process.
+            clean=clean.to("cpu", copy=True) if self._spec.algorithm.needs.clean_latents else None,
+            seeds=seeds,
+        )
+
+    def _sigmas(self, num_denoising_steps: int) -> torch.Tensor:
+        sampling = self._spec.sampling
+        return self._model.sigmas(
+            num_denoising_steps, height=sampling.height, width=sampling.width, num_frames=sampling.num_frames
         )
 
 
-def sample_ode(
-    model: ModelAdapter, latents: torch.Tensor, sigmas: torch.Tensor, conditioning: Conditioning
-) -> torch.Tensor:
-    """Denoise x_T deterministically; returns the clean latents (N, ...), fp32 on the model's device."""
-    sample = latents.to(model.device)
-    with torch.inference_mode():
-        for index in range(len(sigmas) - 1):
-            velocity = model.predict_velocity(sample, sigmas[index].expand(len(sample)), conditioning)
-            sample = ode_step(velocity, sample, sigmas[index], sigmas[index + 1]).next_sample
-    return sample
-
-
-def sample_sde(
-    model: ModelAdapter,
-    latents: torch.Tensor,
-    kernel: SdeKernel,
-    conditioning: Conditioning,
-    *,
-    steps: GroupSteps,
-    seeds: Sequence[int],
-    keep_means: bool,
-    scored_as: Conditioning | None = None,
-) -> tuple[torch.Tensor, Transitions]:
-    """Denoise x_T with the kernel at `steps.stochastic`; returns clean latents and what is kept of `steps.trained`.
-
-    Where the policy is trained with another guidance than it is sampled with, `scored_as` says which: log-probs and
-    means are then those of the policy that is trained, of the very samples drawn, so that replay finds them again.
-    """
-    sample, sigmas = latents.to(model.device), kernel.sigmas
-    # Allocated outside inference mode: tensors born inside it may not be used by autograd in the same process.
-    kept = Transitions.empty(steps, latents, keep_means)
-    slots = {index: slot for slot, index in enumerate(steps.trained)}
-    with torch.inference_mode():
-        for index in range(len(sigmas) - 1):
-            velocity = model.predict_velocity(sample, sigmas[index].expand(len(sample)), conditioning)
-            # Drawn on the CPU while the device predicts: what is kept below waits for the device.
-            noise = step_noise(seeds, index, latents.shape[1:]) if index in steps.stochastic else None
-            slot = slots.get(index)
-            if slot is not None:
-                kept.latents[:, slot] = sample
-            if noise is None:
-                sample = ode_step(velocity, sample, sigmas[index], sigmas[index + 1]).next_sample
-                continue
-            step = scored = kernel.step(velocity, sample, index, noise=noise.to(model.device))
-            if slot is not None:
-                if scored_as is not None:
-                    velocity = model.predict_velocity(sample, sigmas[index].expand(len(sample)), scored_as)
-                    scored = kernel.step(velocity, sample, index, next_sample=step.next_sample)
-                kept.next_latents[:, slot] = step.next_sample
-                kept.log_probs[:, slot] = scored.log_prob
-                if kept.means is not None:
-                    kept.means[:, slot] = scored.mean
-            sample = step.next_sample
-    return sample, kept
+def _check_finite(latents: torch.Tensor, request: GenerationRequest) -> None:
+    broken = (~torch.isfinite(latents).flatten(1).all(1)).nonzero().flatten().tolist()
+    if broken:
+        member = request.fragment.members[broken[0]]
+        value = latents[broken[0]][~torch.isfinite(latents[broken[0]])][0]
+        where = f"prompt {request.prompt!r}, member {member}, policy version {request.fragment.policy_version}"
+        raise NonFiniteError("latents", where, float(value))

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import torch
 
 from worker.engine.errors import SyncError, listing
-from worker.engine.models.partitions import gathered, whole_shape
+from worker.engine.models.sharded_parameters import full_shape, gathered
 from worker.engine.sync.checksums import checksum
 from worker.engine.types import PublishedShard, PublishedVersion, PullReceipt, version_checksum
 
@@ -55,7 +55,7 @@ def _bind_shard(live: Live, shard: PublishedShard) -> str:
     bound = {name: live[name] for name in shard.packed}
     with gathered(bound.values(), written=True):
         for name, source in shard.tensors.items():
-            found, wanted = (tuple(source.shape), source.dtype), (whole_shape(live[name]), live[name].dtype)
+            found, wanted = (tuple(source.shape), source.dtype), (full_shape(live[name]), live[name].dtype)
             if found != wanted:
                 raise SyncError(
                     f"`{name}` must have shape {wanted[0]} and be {wanted[1]}, got {found[0]} of {found[1]}: "

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import torch
 
-from worker.engine.models.partitions import whole_numel
+from worker.engine.models.sharded_parameters import full_numel
 from worker.engine.types import PublishedShard, version_checksum
 
 SHARD_BYTES = 2**28
@@ -30,7 +30,7 @@ def cut(trained: Mapping[str, torch.nn.Parameter], experts: Sequence[str] = ("",
     shards: list[list[str]] = []
     open_bytes, open_expert = 0, ""
     for name in sorted(trained):
-        num_bytes = whole_numel(trained[name]) * trained[name].element_size()
+        num_bytes = full_numel(trained[name]) * trained[name].element_size()
         expert = next(prefix for prefix in experts if name.startswith(prefix))
         if not shards or expert != open_expert or open_bytes + num_bytes > SHARD_BYTES:
             shards.append([])

@@ -12,10 +12,10 @@ from typing import Self
 from worker.contracts.events import StateEvent
 from worker.contracts.ingest import BootstrapAnswer
 from worker.contracts.states import RunState
-from worker.engine.telemetry.artifacts import ArtifactUploader
-from worker.engine.telemetry.client import TelemetryClient
-from worker.engine.telemetry.logs import ForwardingHandler, LogForwarder
+from worker.engine.telemetry.artifact_uploader import ArtifactUploader
+from worker.engine.telemetry.log_forwarding import ForwardingHandler, LogForwarder
 from worker.engine.telemetry.spool import Spool
+from worker.engine.telemetry.telemetry_client import TelemetryClient
 
 UPLOAD_SECONDS = 90.0
 FLUSH_SECONDS = 60.0

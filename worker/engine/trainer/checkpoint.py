@@ -12,6 +12,7 @@ a local folder and copies. Resuming is bitwise equal on one rank.
 """
 
 import json
+import random
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -20,14 +21,15 @@ from pathlib import Path
 from typing import Any
 
 import fsspec
+import numpy as np
 import torch
+from deepspeed.accelerator import get_accelerator
 from fsspec.implementations.local import LocalFileSystem
 from safetensors.torch import load as load_tensors
 from safetensors.torch import save_file
 
 from worker.engine.errors import CheckpointError
-from worker.engine.sync.publishing import publish
-from worker.engine.trainer import random_state
+from worker.engine.sync.packing import publish
 from worker.engine.types import PublishedShard, PublishedVersion
 
 TAG = "state"
@@ -55,7 +57,7 @@ def save(
     }
     with _staging(filesystem, target, rank) as folder:
         engine.save_checkpoint(str(folder), tag=TAG, save_latest=False, exclude_frozen_parameters=True)
-        torch.save(random_state.capture(), folder / _random_file(rank))
+        torch.save(capture_random_state(), folder / _random_file(rank))
         if behaviour is not None and rank == 0:
             marker["behaviour"] = _write_behaviour(behaviour, folder)
         own = _own_files(folder, rank, shared=isinstance(filesystem, LocalFileSystem))
@@ -88,7 +90,7 @@ def load(engine: Any, uri: str, rank: int, world_size: int) -> dict[str, Any]:
         loaded, _ = engine.load_checkpoint(str(folder), tag=TAG, load_module_strict=False)
         if loaded is None:
             raise CheckpointError(f"{uri} holds no DeepSpeed state: it was damaged after it was written")
-        random_state.restore(torch.load(folder / _random_file(rank), weights_only=False))
+        restore_random_state(torch.load(folder / _random_file(rank), weights_only=False))
     _barrier()
     client_state: dict[str, Any] = marker["client_state"]
     return client_state
@@ -196,3 +198,20 @@ def _random_file(rank: int) -> str:
 
 def _barrier() -> None:
     torch.distributed.barrier()
+
+
+def capture_random_state() -> dict[str, Any]:
+    """The random states of this rank: torch's (CPU and accelerator), numpy's and Python's."""
+    return {
+        "torch": torch.get_rng_state(),
+        "accelerator": get_accelerator().get_rng_state(),
+        "numpy": np.random.get_state(legacy=False),
+        "python": random.getstate(),
+    }
+
+
+def restore_random_state(states: dict[str, Any]) -> None:
+    torch.set_rng_state(states["torch"])
+    get_accelerator().set_rng_state(states["accelerator"])
+    np.random.set_state(states["numpy"])
+    random.setstate(states["python"])

@@ -19,7 +19,7 @@ from safetensors.torch import save_file
 from worker.contracts.sections import LoraSpec
 from worker.engine.errors import ModelLoadError
 from worker.engine.models.experts import experts_of
-from worker.engine.sync.publishing import publish
+from worker.engine.sync.packing import publish
 from worker.engine.types import UNTRAINED_FILE, PublishedShard
 
 LORA_FILE = "pytorch_lora_weights.safetensors"

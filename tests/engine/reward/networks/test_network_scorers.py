@@ -23,10 +23,10 @@ from worker.contracts.rewards import (
 from worker.engine.errors import ModelLoadError
 from worker.engine.reward.aesthetic import Aesthetic, AestheticNetwork
 from worker.engine.reward.base import Reward
+from worker.engine.reward.clip_pair import letterboxed
 from worker.engine.reward.clip_score import ClipScore
 from worker.engine.reward.hps_v2 import HpsV2
 from worker.engine.reward.image_reward import ImageReward, ImageRewardNetwork
-from worker.engine.reward.letterbox import letterboxed
 from worker.engine.reward.pick_score import PickScore
 
 PICTURES = np.random.default_rng(4).integers(0, 256, size=(5, 48, 40, 3), dtype=np.uint8)

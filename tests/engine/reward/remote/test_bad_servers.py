@@ -12,8 +12,8 @@ import pytest
 from worker.contracts.rewards import RemoteSettings, RewardSpec
 from worker.engine.reward import remote
 from worker.engine.reward.base import ScorerUnavailableError
-from worker.engine.reward.calling import CallOutcome, RewardCaller
 from worker.engine.reward.remote import RemoteAddressError, RemoteReward, SecretMissingError
+from worker.engine.reward.reward_caller import CallOutcome, RewardCaller
 
 PICTURES = np.zeros((2, 8, 8, 3), dtype=np.uint8)
 GOOD = msgpack.packb({"version": 1, "results": [{"score": 0.5}, {"score": 0.25}]})

@@ -18,11 +18,11 @@ from tests.engine.reward.remote.conftest import MOODY, TOKEN, start_server
 from worker.contracts.names import RemoteFormat, RewardName
 from worker.contracts.rewards import RemoteSettings, RewardSpec
 from worker.engine.reward.base import RewardError, RewardResult
-from worker.engine.reward.calling import RewardCaller
 from worker.engine.reward.remote import RemoteReward, SecretMissingError, retry_after_seconds
+from worker.engine.reward.reward_caller import RewardCaller
 from worker.engine.reward.scorer import Scorer
 from worker.engine.reward.wire import MAX_ERROR_CHARACTERS
-from worker.pipeline.types import Fragment, FragmentKey, Purpose
+from worker.scheduling.core.messages import Fragment, FragmentKey, Purpose
 
 PICTURES = np.array([10, 20, 30], dtype=np.uint8)[:, None, None, None] * np.ones((3, 8, 6, 3), dtype=np.uint8)
 MEANS = (10.0, 20.0, 30.0)

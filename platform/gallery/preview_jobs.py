@@ -1,0 +1,117 @@
+"""The jobs of previews: a lane for each, launched once, looked after until the lane is free again.
+
+    queued ─► a lane is free: held, job submitted ─► (the job reports to `previews`) ─► job over: lane freed
+       └────► none is free: waits, oldest first
+
+Invariant: a preview's job runs on the lane that it holds, and the lane is freed only when nothing of the job runs any
+more.
+"""
+
+import logging
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Protocol
+from uuid import UUID
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from fleet.selectors import previews_with_lanes
+from fleet.services import allocate_for_preview, release_preview
+from gallery.models import Preview, PreviewState
+from gallery.previews import LIVE, TIME_LIMIT, current_state, end
+from runs.cluster import ClusterUnavailable, JobStatus
+from runs.secrets import hash_secret, new_secret
+from worker.contracts.ingest import BOOTSTRAP_CODE_VARIABLE, PUBLIC_URL_VARIABLE, LaneGrant
+
+logger = logging.getLogger(__name__)
+
+ENTRYPOINT = "python -P -m worker.engine.preview"
+SUBMIT_PATIENCE = timedelta(seconds=30)
+"""How long a launched job may be unknown to Ray: its code is being uploaded."""
+WAITING = "waits for a free lane"
+
+
+class JobGateway(Protocol):
+    """What previews need of the cluster; `runs.cluster.RayCluster` is one. Every method raises `ClusterUnavailable`."""
+
+    def submit(
+        self, submission_id: str, env: Mapping[str, str], *, entrypoint: str, lane: LaneGrant | None
+    ) -> None: ...
+
+    def status(self, submission_id: str) -> JobStatus: ...
+
+    def log_tail(self, submission_id: str) -> str: ...
+
+    def stop(self, submission_id: str) -> None: ...
+
+
+def job_name(preview_id: UUID) -> str:
+    return f"tandem-preview-{preview_id}"
+
+
+def launch(*, preview_id: UUID, gateway: JobGateway) -> bool:
+    """Give a queued preview a lane and submit its job.
+
+    False when there was nothing to do, no lane is free (it waits), or the cluster was away (it failed).
+    """
+    code = new_secret()
+    lane = _claim(preview_id, code)
+    if lane is None:
+        return False
+    env = {BOOTSTRAP_CODE_VARIABLE: f"{preview_id}.{code}", PUBLIC_URL_VARIABLE: settings.TANDEM_PUBLIC_URL}
+    try:
+        gateway.submit(job_name(preview_id), env, entrypoint=ENTRYPOINT, lane=lane)
+    except ClusterUnavailable as error:
+        # The lane stays held: the job may have arrived all the same. `watch` frees it.
+        end(preview_id, f"the job could not be submitted: {error}")
+        return False
+    return True
+
+
+def watch(*, gateway: JobGateway) -> None:
+    """One look at everything: free what is over, then start what waits, oldest first."""
+    for preview_id in previews_with_lanes():
+        try:
+            _look_after(preview_id, gateway)
+        except ClusterUnavailable as error:
+            logger.warning("preview %s: %s", preview_id, error)
+    waiting = Preview.objects.filter(state=PreviewState.QUEUED, code_hash="", deadline__gt=timezone.now())
+    for preview_id in list(waiting.order_by("created_at").values_list("pk", flat=True)):
+        launch(preview_id=preview_id, gateway=gateway)
+
+
+@transaction.atomic
+def _claim(preview_id: UUID, code: str) -> LaneGrant | None:
+    """The lane of a preview that is this caller's to launch."""
+    waiting = Preview.objects.select_for_update().filter(pk=preview_id, state=PreviewState.QUEUED, code_hash="")
+    preview = waiting.filter(deadline__gt=timezone.now()).first()
+    if preview is None:
+        return None
+    lane = allocate_for_preview(preview_id=preview_id, run_id=preview.run_id)
+    if lane is None:
+        preview.detail = WAITING
+    else:
+        preview.code_hash, preview.detail, preview.deadline = hash_secret(code), "", timezone.now() + TIME_LIMIT
+    preview.save(update_fields=["code_hash", "detail", "deadline"])
+    return lane
+
+
+def _look_after(preview_id: UUID, gateway: JobGateway) -> None:
+    name = job_name(preview_id)
+    status = gateway.status(name)
+    # Read after asking: a job that is over has said before what it had to say.
+    preview = Preview.objects.filter(pk=preview_id).first()
+    is_live = preview is not None and current_state(preview)[0] in LIVE
+    if not status.is_over:
+        if not is_live:
+            gateway.stop(name)
+        return
+    if preview is not None and is_live:
+        launched_at = preview.deadline - TIME_LIMIT
+        if status is JobStatus.UNKNOWN and timezone.now() - launched_at < SUBMIT_PATIENCE:
+            return
+        last_line = gateway.log_tail(name).strip().rpartition("\n")[2] or "it left no log"
+        end(preview_id, f"the job {status} before it was done: {last_line}")
+    release_preview(preview_id)

@@ -1,0 +1,117 @@
+"""Commands from users to runs: given to the driver where there is one, done here at once where there is none.
+
+Invariant: a command never leaves a run waiting for a driver that does not exist.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.utils import timezone
+from pydantic import ValidationError as ContractError
+
+from accounts.access import TO_CONTROL_RUNS, require_role
+from accounts.models import User
+from runs import attempts
+from runs.enqueue import enqueue_on_commit
+from runs.legal_actions import legal_actions
+from runs.models import Attempt, AttemptOutcome, PendingCommand, Run
+from runs.stream import lock_stream
+from runs.transitions import RunStateConflict, move
+from worker.contracts.commands import CommandKind, RunCommand
+from worker.contracts.states import RunState
+from worker.contracts.task_names import DISPATCH_RUNS, STOP_JOB
+
+REQUESTED = "asked for by {user}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """A command on its way: the run as it stands under the stream lock, and its open attempt."""
+
+    user: User
+    run: Run
+    kind: CommandKind
+    prompts: tuple[str, ...]
+    attempt: Attempt | None
+
+    @property
+    def has_driver(self) -> bool:
+        """A driver has come up, so that a command reaches somebody."""
+        return self.attempt is not None and self.attempt.bootstrap_used_at is not None
+
+
+@transaction.atomic
+def request_command(*, user: User, run: Run, kind: CommandKind | str, prompts: Sequence[str] = ()) -> PendingCommand:
+    """Ask the run for something. Raises `RunStateConflict` naming what is possible now, `ValidationError`."""
+    require_role(user, run.project, TO_CONTROL_RUNS)
+    lock_stream(run.pk)
+    current = Run.objects.get(pk=run.pk)
+    wanted = _checked(kind, prompts)
+    possible = legal_actions(current)
+    if wanted not in possible:
+        raise RunStateConflict(wanted, current.run_state, possible)
+    request = _Request(user, current, wanted, tuple(prompts), attempts.open_attempt(run.pk))
+    if wanted in (CommandKind.STOP, CommandKind.CANCEL):
+        return _end(request)
+    if wanted is CommandKind.RESUME and not request.has_driver:
+        reason = REQUESTED.format(user=user.username)
+        move(run.pk, [RunState.PAUSED], RunState.QUEUED, reason=reason, actor=user.username)
+        enqueue_on_commit(DISPATCH_RUNS)
+        return _done(request, "queued for lanes again")
+    return _pending(request)
+
+
+def _end(request: _Request) -> PendingCommand:
+    run, user = request.run, request.user
+    changes = {"ending": request.kind.value, "ending_at": timezone.now()}
+    reason = f"{request.kind} {REQUESTED.format(user=user.username)}"
+    if run.run_state is RunState.QUEUED:
+        move(run.pk, [RunState.QUEUED], RunState.CANCELLED, reason=reason, actor=user.username, changes=changes)
+        return _done(request, "it had not started")
+    if run.run_state is RunState.STOPPING:
+        Run.objects.filter(pk=run.pk).update(**changes)
+    else:
+        move(run.pk, [run.run_state], RunState.STOPPING, reason=reason, actor=user.username, changes=changes)
+    if request.has_driver:
+        return _pending(request)
+    if request.attempt is not None:
+        attempts.close(run.pk, request.attempt.number, AttemptOutcome.CLOSED, detail=reason)
+        enqueue_on_commit(STOP_JOB, str(run.pk), request.attempt.number)
+    move(run.pk, [RunState.STOPPING], RunState.CANCELLED, reason=reason, actor=user.username)
+    return _done(request, "no driver was up")
+
+
+def _pending(request: _Request) -> PendingCommand:
+    return PendingCommand.objects.create(**_row(request))
+
+
+def _done(request: _Request, detail: str) -> PendingCommand:
+    return PendingCommand.objects.create(
+        **_row(request), done_at=timezone.now(), accepted=True, detail=f"done by the web: {detail}"
+    )
+
+
+def _row(request: _Request) -> dict[str, Any]:
+    return {
+        "run": request.run,
+        "kind": request.kind.value,
+        "args": {"prompts": list(request.prompts)},
+        "created_by": request.user,
+    }
+
+
+def _checked(kind: CommandKind | str, prompts: Sequence[str]) -> CommandKind:
+    try:
+        command = RunCommand.model_validate({"id": "new", "kind": kind, "prompts": tuple(prompts)})
+    except ContractError as error:
+        messages: dict[str, list[str]] = {}
+        for item in error.errors(include_url=False):
+            field = "action" if item["loc"][:1] == ("kind",) else str(item["loc"][0])
+            messages.setdefault(field, []).append(item["msg"])
+        raise ValidationError(messages) from error
+    if prompts and command.kind is not CommandKind.SAMPLE_NOW:
+        raise ValidationError({"prompts": f"`prompts` belong to `sample_now`, got the action `{command.kind}`"})
+    return command.kind

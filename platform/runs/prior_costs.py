@@ -1,0 +1,50 @@
+"""What a plan was reckoned from, kept with it and told to the attempt's driver: its first idea of what work costs.
+
+Invariant: costs are kept by kind of device, not by lane: which lanes an attempt gets is settled after its plan, though
+never their devices.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from runs.models import Attempt
+from worker.contracts.events import WorkCost
+from worker.contracts.ingest import LaneGrant
+from worker.contracts.names import LaneRole
+from worker.scheduling.core.costs import GANG, dump_costs
+from worker.scheduling.planning.cost_estimates import lane_name
+from worker.scheduling.planning.planner import Plan
+
+_REWARD = LaneRole.REWARD.value
+
+
+def expected_costs(made: Plan, devices: Sequence[str]) -> list[dict[str, Any]]:
+    """`WorkCost`s of the plan's choice as plain JSON, where `lane` is one of `devices`, `gang` or `reward`.
+
+    `devices` are those of the lanes that generate or train, in the plan's order.
+    """
+    candidate = made.best.split_result.candidate
+    names = {lane_name(place): device for place, device in enumerate(devices)}
+    names |= {GANG: GANG, f"{_REWARD}-0": _REWARD}
+    # Lanes of the same device cost the same: of each one speaks for all.
+    table = {
+        (names[lane], kind): cost.line_at(candidate.fragment_size)
+        for (lane, kind), cost in made.costs.table(candidate.trainers).items()
+        if lane in names
+    }
+    return [cost.model_dump(mode="json", exclude={"observed_units"}) for cost in dump_costs(table)]
+
+
+def prior_costs(attempt: Attempt, lanes: Sequence[LaneGrant], device_of: Mapping[str, str]) -> tuple[WorkCost, ...]:
+    """By the lanes that the attempt holds; empty where nothing was planned. `device_of`: by lane that is no reward
+    lane."""
+    expected = [WorkCost.model_validate(cost) for cost in (attempt.plan or {}).get("expected", [])]
+    by_kind: dict[str, list[WorkCost]] = {}
+    for cost in expected:
+        by_kind.setdefault(cost.lane, []).append(cost)
+    names = {grant.lane: _REWARD if grant.role is LaneRole.REWARD else device_of[grant.lane] for grant in lanes}
+    return tuple(
+        cost.model_copy(update={"lane": lane})
+        for lane, kind in {**names, GANG: GANG}.items()
+        for cost in by_kind.get(kind, [])
+    )

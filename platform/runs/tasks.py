@@ -1,0 +1,48 @@
+"""Celery tasks of a run's life: thin and idempotent, since they may be delivered twice or late.
+
+Each calls one service, which decides from the database.
+"""
+
+from uuid import UUID
+
+from celery import shared_task
+
+from runs.checkpoint_files import delete_checkpoints as delete_checkpoint_files
+from runs.cluster import RayCluster
+from runs.dispatch import dispatch_waiting
+from runs.launch import launch
+from runs.models import submission_id
+from runs.reconciler import Reconciler
+from runs.web_probe import HttpWebProbe
+from worker.contracts import task_names
+
+
+@shared_task(name=task_names.DISPATCH_RUNS)
+def dispatch_runs() -> int:
+    """Give free lanes to waiting runs; how many started."""
+    return len(dispatch_waiting())
+
+
+@shared_task(name=task_names.LAUNCH_RUN)
+def launch_run(run_id: str, attempt: int) -> bool:
+    return launch(run_id=UUID(run_id), number=attempt, gateway=RayCluster())
+
+
+@shared_task(name=task_names.RECONCILE_RUNS)
+def reconcile_runs() -> None:
+    """Find lost drivers, free their lanes, and let the next runs have them at once."""
+    try:
+        Reconciler(gateway=RayCluster(), web=HttpWebProbe()).tick()
+    finally:
+        dispatch_waiting()
+
+
+@shared_task(name=task_names.STOP_JOB)
+def stop_job(run_id: str, attempt: int) -> None:
+    """The reconciler asks again until the job is over, should the cluster be away now."""
+    RayCluster().stop(submission_id(UUID(run_id), attempt))
+
+
+@shared_task(name=task_names.DELETE_CHECKPOINTS)
+def delete_checkpoints(run_id: str) -> None:
+    delete_checkpoint_files(UUID(run_id))

@@ -1,0 +1,153 @@
+"""`up`'s side of the keeper: starts it, hands it plans, hears what becomes of them.
+
+The pipe to the keeper is the stack's lifeline: only `up` holds its writing end, so the kernel closes it with `up`.
+"""
+
+import json
+import os
+import select
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from server.environment import ROOT
+from server.errors import CannotStartError
+from server.supervisor import daemon
+from server.supervisor.process_logs import last_lines, open_log
+from server.supervisor.process_spec import ProcessSpec, base_environment
+from server.supervisor.process_tree import become_subreaper, kill_all_descendants
+
+END_SECONDS = daemon.POLITE_SECONDS + daemon.DATABASE_SECONDS + 4.0
+
+
+class StackError(CannotStartError):
+    """The stack cannot go on. The message says which process, why, and where its log lies."""
+
+
+@dataclass(slots=True)
+class ProcessState:
+    """What is known of one process of the stack."""
+
+    name: str
+    pid: int | None = None
+    num_restarts: int = 0
+    last_code: int | None = None
+    """Exit code of its last end, negative for a signal; None while it has never ended."""
+
+    @property
+    def is_up(self) -> bool:
+        return self.pid is not None
+
+
+class Stack:
+    """The processes of one data folder, as `up` sees them."""
+
+    def __init__(self, process: subprocess.Popen[bytes], logs: Path) -> None:
+        self.logs = logs
+        self.states: dict[str, ProcessState] = {}
+        self._keeper = process
+        self._buffer = b""
+
+    @property
+    def keeper_pid(self) -> int:
+        return self._keeper.pid
+
+    def start(self, plan: ProcessSpec) -> None:
+        """Start a process and keep it running.
+
+        Raises:
+            StackError: the keeper is gone.
+        """
+        self.states.setdefault(plan.name, ProcessState(plan.name))
+        self._send({"do": "start", "plan": plan.to_json()})
+        deadline = time.monotonic() + 10
+        while not self.states[plan.name].is_up and time.monotonic() < deadline:
+            self.listen(timeout_seconds=0.1)
+
+    def listen(self, timeout_seconds: float = 0.0) -> None:
+        """Take in the keeper's news.
+
+        Raises:
+            StackError: a process ended too often, or the keeper is gone.
+        """
+        assert self._keeper.stdout is not None
+        readable, _, _ = select.select([self._keeper.stdout], [], [], timeout_seconds)
+        if not readable:
+            return
+        chunk = os.read(self._keeper.stdout.fileno(), 1 << 16)
+        if not chunk:
+            raise StackError(f"The keeper of the stack's processes is gone. See {self.logs / 'daemon.log'}")
+        *lines, self._buffer = (self._buffer + chunk).split(b"\n")
+        for line in lines:
+            self._take_in(json.loads(line))
+
+    def exit_reason(self, name: str) -> str | None:
+        """Why `name` is not up at the moment; None while it is."""
+        self.listen()
+        state = self.states[name]
+        return None if state.is_up else f"exit code {state.last_code}; {last_lines(self.logs / f'{name}.log')}"
+
+    def end(self) -> None:
+        """End every process and the keeper; returns when all are gone."""
+        try:
+            self._send({"do": "stop"})
+            self._keeper.wait(END_SECONDS)
+        except (StackError, subprocess.TimeoutExpired):
+            self._keeper.kill()
+            self._keeper.wait()
+        if self._keeper.returncode != 0:
+            # It did not end its processes itself: they are ours now.
+            kill_all_descendants()
+
+    def _take_in(self, event: dict[str, Any]) -> None:
+        if event["event"] == "ended":
+            return
+        state = self.states[event["name"]]
+        state.num_restarts = event["num_restarts"]
+        if event["event"] == "started":
+            state.pid = event["pid"]
+            return
+        state.pid, state.last_code = None, event["code"]
+        if event["event"] == "gave_up":
+            log = self.logs / f"{state.name}.log"
+            raise StackError(
+                f"{state.name} ended {state.num_restarts + 1} times, the last ones within"
+                f" {daemon.RESTART_WINDOW_SECONDS / 60:.0f} minutes and with code {state.last_code}. See {log}"
+            )
+
+    def _send(self, command: dict[str, Any]) -> None:
+        assert self._keeper.stdin is not None
+        try:
+            self._keeper.stdin.write(json.dumps(command).encode() + b"\n")
+            self._keeper.stdin.flush()
+        except BrokenPipeError:
+            raise StackError(f"The keeper of the stack's processes is gone. See {self.logs / 'daemon.log'}") from None
+
+
+@contextmanager
+def running_stack(logs: Path, *, inherit: tuple[int, ...] = ()) -> Iterator[Stack]:
+    """A keeper and its stack, ended with the block. `inherit`: descriptors that the keeper holds until the last
+    process is gone (the data folder's lock)."""
+    # Should the keeper itself be killed, what it kept falls to this process, which then ends it.
+    become_subreaper()
+    with open_log(logs, "keeper") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "server.supervisor.daemon", str(logs)],
+            cwd="/",
+            env={**base_environment(), "PYTHONPATH": str(ROOT / "platform")},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            start_new_session=True,
+            pass_fds=inherit,
+        )
+    stack = Stack(process, logs)
+    try:
+        yield stack
+    finally:
+        stack.end()

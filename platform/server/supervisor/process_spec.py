@@ -1,0 +1,93 @@
+"""What a process of the stack is, and the one way to start it. Standard library only: the keeper must stay small.
+
+Invariant: a process started here gets its death signal when the process that started it dies, however that happens.
+"""
+
+import ctypes
+import os
+import pwd
+import signal
+import subprocess
+import sys
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+PR_SET_PDEATHSIG = 1
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProcessSpec:
+    """One process: what runs, as whom, and how it is asked to end.
+
+    `folder_fd_path`: a folder handed over as an open descriptor; `{folder}` in `argv` becomes its path under
+    /proc/self/fd. So a process of another user works in a folder whose parents it may not enter.
+    """
+
+    name: str
+    argv: tuple[str, ...]
+    env: dict[str, str] = field(default_factory=dict)
+    cwd: str = "/"
+    user: str | None = None
+    folder_fd_path: str | None = None
+    stop_signal: int = signal.SIGTERM
+    stop_seconds: float = 3.0
+    """How long it may take over a clean end before it is killed."""
+    death_signal: int = signal.SIGKILL
+    max_restarts: int = 5
+    """How often it may be restarted within `keeper.RESTART_WINDOW_SECONDS`, before the keeper gives up on it."""
+    ends_last: bool = False
+    """True for servers that the others still write to while they end."""
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, values: dict[str, Any]) -> "ProcessSpec":
+        return cls(**{**values, "argv": tuple(values["argv"])})
+
+
+def die_with_parent(death_signal: int, parent: int) -> None:
+    """Ask the kernel to send `death_signal` to this process when `parent` ends.
+
+    Linux ties this to the thread that forked, so callers start processes from a thread that lives on.
+    """
+    _libc.prctl(PR_SET_PDEATHSIG, death_signal, 0, 0, 0)
+    if os.getppid() != parent:
+        # The parent ended before the call above: its signal will never come.
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def start(plan: ProcessSpec, output: IO[bytes] | int) -> subprocess.Popen[bytes]:
+    """Start `plan` in its own session, with stdout and stderr going to `output`."""
+    parent = os.getpid()
+    identity: dict[str, Any] = {}
+    if plan.user is not None:
+        found = pwd.getpwnam(plan.user)
+        identity = {"user": found.pw_uid, "group": found.pw_gid, "extra_groups": []}
+    folder = None if plan.folder_fd_path is None else os.open(plan.folder_fd_path, os.O_RDONLY | os.O_DIRECTORY)
+    argv = [part.replace("{folder}", f"/proc/self/fd/{folder}") for part in plan.argv] if folder else list(plan.argv)
+    try:
+        # Positional in CPython's child: the user changes first, which clears PDEATHSIG, then preexec_fn sets it.
+        return subprocess.Popen(
+            argv,
+            cwd=plan.cwd,
+            env=plan.env,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            pass_fds=() if folder is None else (folder,),
+            preexec_fn=lambda: die_with_parent(plan.death_signal, parent),
+            **identity,
+        )
+    finally:
+        if folder is not None:
+            os.close(folder)
+
+
+def base_environment() -> dict[str, str]:
+    """What every process inherits: the caller's environment, with this interpreter's folder first on `PATH`."""
+    scripts = str(Path(sys.executable).parent)
+    return {**os.environ, "PATH": os.pathsep.join([scripts, os.environ.get("PATH", os.defpath)])}

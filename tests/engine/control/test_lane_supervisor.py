@@ -1,0 +1,89 @@
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from worker.contracts.ingest import LaneGrant
+from worker.contracts.names import LaneRole
+from worker.engine.control.cluster_lanes import LaneHandle
+from worker.engine.control.lane_supervisor import MAX_LANE_RESTARTS, LanesExhaustedError, LaneSupervisor
+from worker.engine.control.pending_calls import RewindNeededError
+
+ROLES = {
+    "rollout-0": LaneRole.ROLLOUT,
+    "rollout-1": LaneRole.ROLLOUT,
+    "trainer-0": LaneRole.TRAINER,
+    "reward-0": LaneRole.REWARD,
+}
+
+
+class Fleet:
+    """Lanes without a cluster: counts restarts."""
+
+    def __init__(self) -> None:
+        actor = SimpleNamespace(place=SimpleNamespace(remote=lambda: object()))
+        self.handles = {
+            lane: LaneHandle(LaneGrant(lane=lane, role=role, node="local", device="cpu"), None, actor)
+            for lane, role in ROLES.items()
+        }
+
+    def __getitem__(self, lane: str) -> LaneHandle:
+        return self.handles[lane]
+
+    def names(self, role: LaneRole) -> list[str]:
+        return [lane for lane, own in ROLES.items() if own is role]
+
+    def restart(self, lane: str) -> LaneHandle:
+        self.handles[lane].num_restarts += 1
+        return self.handles[lane]
+
+
+class Calls:
+    def start(self, refs: dict[str, Any], then: Any) -> None:
+        pass
+
+
+@pytest.fixture
+def fleet() -> Fleet:
+    return Fleet()
+
+
+@pytest.fixture
+def roster(fleet: Any, client: Any) -> LaneSupervisor:
+    calls: Any = Calls()
+    gang: Any = SimpleNamespace(lanes=["trainer-0"])
+    answer: Any = SimpleNamespace()
+    return LaneSupervisor(
+        answer=answer,
+        fleet=fleet,
+        calls=calls,
+        gang=gang,
+        client=client,
+        on_ready=lambda lane: None,
+        heed=lambda: None,
+    )
+
+
+def lose(roster: LaneSupervisor, lane: str, num_times: int) -> None:
+    for _ in range(num_times):
+        roster.lost(lane, "killed")
+
+
+def test_a_lost_lane_is_started_again_a_bounded_number_of_times(roster: LaneSupervisor, fleet: Fleet) -> None:
+    roster.ready = {"rollout-0", "rollout-1"}
+    lose(roster, "rollout-0", MAX_LANE_RESTARTS + 1)
+    assert fleet["rollout-0"].num_restarts == MAX_LANE_RESTARTS
+    assert roster.ready == {"rollout-1"}
+
+
+def test_a_run_without_any_lane_of_a_role_fails(roster: LaneSupervisor) -> None:
+    lose(roster, "rollout-0", MAX_LANE_RESTARTS + 1)
+    lose(roster, "rollout-1", MAX_LANE_RESTARTS)
+    with pytest.raises(LanesExhaustedError, match="every rollout lane was lost 4 times"):
+        roster.lost("rollout-1", "killed")
+
+
+def test_a_lost_trainer_rank_is_never_restarted_alone(roster: LaneSupervisor, fleet: Fleet) -> None:
+    with pytest.raises(RewindNeededError, match="trainer-0"):
+        roster.lost("trainer-0", "killed")
+    assert fleet["trainer-0"].num_restarts == 0

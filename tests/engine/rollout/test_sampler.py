@@ -1,0 +1,136 @@
+"""The rollout lane: same seeds same pictures, one version per fragment, ODE sampling as the pipeline does it."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import torch
+from diffusers import FluxPipeline
+
+from worker.contracts.run_spec import RunSpec
+from worker.engine.errors import NonFiniteError, SyncError
+from worker.engine.models.lora import lora_parameters
+from worker.engine.rollout.noise import initial_noise, trajectory_seed
+from worker.engine.rollout.sampler import Sampler
+from worker.engine.sync.packing import publish
+from worker.engine.types import GenerationRequest
+from worker.scheduling.core.messages import Fragment, FragmentKey, Purpose
+
+PROMPT = "a red square"
+
+
+def request(
+    purpose: Purpose = Purpose.TRAIN,
+    *,
+    members: tuple[int, ...] = (0, 1, 2, 3),
+    version: int = 0,
+    batch: int = 0,
+    group: int = 0,
+) -> GenerationRequest:
+    fragment = Fragment(FragmentKey(purpose, batch, group, 0), members, version)
+    return GenerationRequest(fragment=fragment, prompt=PROMPT, run_seed=3, prompt_index=0)
+
+
+def with_fresh_adapter(spec: RunSpec, path: str) -> Sampler:
+    engine = Sampler.load(spec, path)
+    engine.pull(publish(lora_parameters(engine._model.transformer), 0))
+    return engine
+
+
+@pytest.fixture(scope="module")
+def engine(tiny_checkpoint: str, make_spec: Callable[..., RunSpec]) -> Sampler:
+    return with_fresh_adapter(make_spec(), tiny_checkpoint)
+
+
+def test_evaluation_equals_the_diffusers_pipeline_for_the_same_noise(engine: Sampler, tiny_checkpoint: str) -> None:
+    made = engine.generate(request(Purpose.EVALUATE))
+    pipeline = FluxPipeline.from_pretrained(tiny_checkpoint)
+    pipeline.set_progress_bar_config(disable=True)
+    seeds = [trajectory_seed(3, Purpose.EVALUATE, 0, 0, member) for member in range(4)]
+    expected = pipeline(
+        [PROMPT] * 4,
+        height=32,
+        width=32,
+        num_inference_steps=4,
+        guidance_scale=1.0,
+        max_sequence_length=6,
+        latents=initial_noise(seeds, (16, 16)),
+        output_type="np",
+    ).images
+    assert made.trajectories is None
+    assert made.seeds == tuple(seeds)
+    np.testing.assert_array_equal(made.images, (expected * 255).round().astype(np.uint8))
+
+
+def test_a_members_trajectory_does_not_depend_on_the_fragment_it_is_drawn_in(engine: Sampler) -> None:
+    whole = engine.generate(request()).trajectories
+    alone = engine.generate(request(members=(2,))).trajectories
+    assert whole is not None and alone is not None
+    torch.testing.assert_close(whole.next_latents[2:3], alone.next_latents, rtol=1e-5, atol=1e-5)
+    assert torch.equal(whole.latents[2, 0], alone.latents[0, 0])
+
+
+def test_generating_twice_gives_the_same_bits(engine: Sampler) -> None:
+    one, other = engine.generate(request()), engine.generate(request())
+    assert one.trajectories is not None and other.trajectories is not None
+    assert torch.equal(one.trajectories.next_latents, other.trajectories.next_latents)
+    np.testing.assert_array_equal(one.images, other.images)
+
+
+def test_batches_draw_fresh_noise_for_training_and_the_same_for_evaluation(engine: Sampler) -> None:
+    first, second = engine.generate(request(batch=0)), engine.generate(request(batch=1))
+    assert not np.array_equal(first.images, second.images)
+    first, second = (engine.generate(request(Purpose.EVALUATE, batch=batch)) for batch in (0, 9))
+    np.testing.assert_array_equal(first.images, second.images)
+
+
+def test_transitions_chain_and_cover_the_window_alone(tiny_checkpoint: str, make_spec: Callable[..., RunSpec]) -> None:
+    spec = make_spec(sampling={"num_denoising_steps": 6, "sde_start": 1, "num_sde_steps": 3})
+    drawn = with_fresh_adapter(spec, tiny_checkpoint).generate(request()).trajectories
+    assert drawn is not None
+    assert drawn.sde_indices == (1, 2, 3)
+    assert drawn.latents.shape == drawn.next_latents.shape == (4, 3, 16, 16)
+    assert drawn.log_probs.shape == (4, 3)
+    assert drawn.sigmas.shape == (7,) and drawn.sigmas[0] == 1 and drawn.sigmas[-1] == 0
+    assert torch.equal(drawn.next_latents[:, :-1], drawn.latents[:, 1:])
+    for tensor in (drawn.latents, drawn.next_latents, drawn.log_probs, drawn.sigmas):
+        assert tensor.dtype is torch.float32 and not tensor.is_inference()
+
+
+def test_means_are_carried_where_the_replay_gate_looks(tiny_checkpoint: str, make_spec: Callable[..., RunSpec]) -> None:
+    engine = with_fresh_adapter(make_spec(batch={"num_minibatches": 2}), tiny_checkpoint)
+    first, second = (engine.generate(request(group=group)).trajectories for group in (0, 1))
+    assert first is not None and first.means is not None and first.means.shape == first.latents.shape
+    assert second is not None and second.means is None
+
+
+def test_a_fragment_of_another_version_is_refused(engine: Sampler) -> None:
+    with pytest.raises(SyncError, match="wants policy version 1, but 0 is bound"):
+        engine.generate(request(version=1))
+
+
+def test_nothing_is_generated_before_the_first_pull_or_after_a_failed_one(
+    tiny_checkpoint: str, make_spec: Callable[..., RunSpec]
+) -> None:
+    engine = Sampler.load(make_spec(), tiny_checkpoint)
+    with pytest.raises(SyncError, match="None is bound"):
+        engine.generate(request())
+    adapter = publish(lora_parameters(engine._model.transformer), 0)
+    engine.pull(adapter)
+    assert engine.policy_version == 0
+    with pytest.raises(SyncError):
+        engine.pull(publish({"nothing.lora_A.weight": torch.zeros(1)}, 1))
+    assert engine.policy_version is None
+
+
+def test_pictures_of_a_broken_policy_are_an_error_not_black(
+    tiny_checkpoint: str, make_spec: Callable[..., RunSpec]
+) -> None:
+    engine = Sampler.load(make_spec(), tiny_checkpoint)
+    tensors = {
+        name: torch.full_like(parameter, float("nan"))
+        for name, parameter in lora_parameters(engine._model.transformer).items()
+    }
+    engine.pull(publish(tensors, 0))
+    with pytest.raises(NonFiniteError, match="`latents` must be finite, got nan at prompt 'a red square', member 0"):
+        engine.generate(request(Purpose.EVALUATE))

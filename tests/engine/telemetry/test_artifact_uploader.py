@@ -1,0 +1,78 @@
+from collections.abc import Iterator
+from functools import partial
+
+import pytest
+
+from tests.engine.telemetry.ingest_server import TOKEN, Ingest
+from worker.engine.telemetry import artifact_uploader
+from worker.engine.telemetry.artifact_uploader import ArtifactFile, ArtifactUploader, Receipt
+from worker.engine.telemetry.web_connection import FencedError
+
+
+@pytest.fixture
+def uploader(ingest: Ingest) -> Iterator[ArtifactUploader]:
+    uploader = ArtifactUploader(ingest.url, run="r", attempt=1, token=TOKEN)
+    yield uploader
+    uploader.close()
+
+
+def test_receipts_follow_the_files_and_carry_their_checksums(uploader: ArtifactUploader, ingest: Ingest) -> None:
+    receipts: list[Receipt] = []
+    uploader.start()
+    uploader.submit([ArtifactFile(f"samples/{i}.png", partial(bytes, [i])) for i in range(5)], receipts.extend)
+    assert uploader.drain(10)
+    assert [receipt.path for receipt in receipts] == sorted(ingest.artifacts)
+    assert ingest.artifacts["samples/3.png"] == b"\x03"
+
+
+def test_a_failing_upload_is_tried_again(uploader: ArtifactUploader, ingest: Ingest) -> None:
+    receipts: list[Receipt] = []
+    ingest.num_puts_to_fail = 3
+    uploader.start()
+    uploader.submit([ArtifactFile("a.png", lambda: b"a")], receipts.extend)
+    assert uploader.drain(10)
+    assert len(receipts) == 1 and ingest.num_puts == 4 and uploader.num_failed == 0
+
+
+def test_what_cannot_be_delivered_is_given_up_and_counted(uploader: ArtifactUploader, ingest: Ingest) -> None:
+    receipts: list[Receipt] = []
+    ingest.num_puts_to_fail = 4
+    uploader.start()
+    uploader.submit([ArtifactFile("a.png", lambda: b"a"), ArtifactFile("b.png", lambda: b"b")], receipts.extend)
+    assert uploader.drain(10)
+    assert [receipt.path for receipt in receipts] == ["b.png"]
+    assert uploader.num_failed == 1
+
+
+def test_when_room_runs_out_old_samples_go_and_adapters_stay(
+    uploader: ArtifactUploader, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(artifact_uploader, "MAX_WAITING_PARCELS", 2)
+    for path in ("adapter", "sample-1", "sample-2"):
+        uploader.submit([ArtifactFile(path, lambda: b"x")], lambda receipts: None, may_drop=path.startswith("sample"))
+    uploader.start()
+    assert uploader.drain(10)
+    assert sorted(ingest.artifacts) == ["adapter", "sample-2"]
+    assert uploader.num_dropped == 1
+
+
+def test_samples_that_hold_much_memory_make_room_earlier(
+    uploader: ArtifactUploader, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(artifact_uploader, "MAX_WAITING_BYTES", 100)
+    uploader.submit([ArtifactFile("adapter", lambda: b"x")], lambda receipts: None, may_drop=False)
+    for path, num_bytes in (("clip-1", 60), ("clip-2", 40), ("clip-3", 50), ("clip-4", 500)):
+        uploader.submit([ArtifactFile(path, lambda: b"x")], lambda receipts: None, num_bytes_held=num_bytes)
+    uploader.start()
+    assert uploader.drain(10)
+    assert sorted(ingest.artifacts) == ["adapter", "clip-4"], "the newest is never refused"
+    assert uploader.num_dropped == 3
+
+
+def test_a_fenced_attempt_stops_uploading(uploader: ArtifactUploader, ingest: Ingest) -> None:
+    ingest.is_fenced = True
+    uploader.start()
+    uploader.submit([ArtifactFile("a.png", lambda: b"a")], lambda receipts: None)
+    assert not uploader.drain(10)
+    with pytest.raises(FencedError):
+        uploader.check()

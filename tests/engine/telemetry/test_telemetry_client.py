@@ -1,0 +1,112 @@
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.engine.telemetry.ingest_server import TOKEN, Ingest
+from worker.contracts.commands import CommandKind
+from worker.contracts.events import LogEvent, Phase, PhaseEvent
+from worker.engine.telemetry.log_forwarding import LogForwarder, LogRecord
+from worker.engine.telemetry.spool import Spool
+from worker.engine.telemetry.telemetry_client import TelemetryClient
+from worker.engine.telemetry.web_connection import FencedError, WebRefusedError, trade_bootstrap_code
+
+
+def until(condition: Callable[[], bool]) -> None:
+    """Wait for another thread; ten seconds without it are a failure."""
+    deadline = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < deadline, "did not happen within 10 s"
+        time.sleep(0.01)
+
+
+@pytest.fixture
+def client(ingest: Ingest, tmp_path: Path) -> Iterator[TelemetryClient]:
+    client = TelemetryClient(ingest.url, run="r", attempt=1, token=TOKEN, spool=Spool(tmp_path / "spool"))
+    yield client
+    client.close()
+
+
+def test_events_arrive_numbered_and_complete(client: TelemetryClient, ingest: Ingest) -> None:
+    client.start()
+    for index in range(1200):
+        client.emit(PhaseEvent, phase=Phase.TRAIN, detail=str(index))
+    assert client.flush(10)
+    assert [event["seq"] for event in ingest.events] == list(range(1, 1201))
+    assert ingest.num_posts >= 3
+
+
+def test_a_web_that_is_away_for_a_while_loses_nothing(client: TelemetryClient, ingest: Ingest) -> None:
+    client.start()
+    client.emit(PhaseEvent, phase=Phase.LOAD_MODEL)
+    assert client.flush(10)
+    ingest.is_away = True
+    for _ in range(20):
+        client.emit(PhaseEvent, phase=Phase.TRAIN)
+    assert not client.flush(0.3)
+    ingest.is_away = False
+    assert client.flush(10)
+    assert [event["seq"] for event in ingest.events] == list(range(1, 22))
+
+
+def test_an_idle_run_sends_heartbeats(client: TelemetryClient, ingest: Ingest) -> None:
+    client.start()
+    until(lambda: ingest.num_posts >= 3)
+    assert ingest.events == []
+
+
+def test_a_command_sent_again_is_handed_over_once(client: TelemetryClient, ingest: Ingest) -> None:
+    ingest.commands = [{"id": "c1", "kind": "pause", "prompts": []}]
+    client.start()
+    until(lambda: ingest.num_posts >= 3)
+    assert [command.kind for command in client.take_commands()] == [CommandKind.PAUSE]
+    ingest.commands.append({"id": "c2", "kind": "resume", "prompts": []})
+    until(lambda: [command.id for command in client.take_commands()] == ["c2"])
+
+
+def test_a_fenced_attempt_learns_so(client: TelemetryClient, ingest: Ingest) -> None:
+    ingest.is_fenced = True
+    client.start()
+    client.emit(PhaseEvent, phase=Phase.TRAIN)
+    assert not client.flush(10)
+    with pytest.raises(FencedError):
+        client.check()
+
+
+def test_events_that_the_web_already_has_are_skipped(ingest: Ingest, tmp_path: Path) -> None:
+    """Its answer was lost on the way: the mark it names is believed, and the rest goes on from there."""
+    client = TelemetryClient(ingest.url, run="r", attempt=1, token=TOKEN, spool=Spool(tmp_path, first_seq=1))
+    for _ in range(3):
+        client.emit(PhaseEvent, phase=Phase.TRAIN)
+    ingest.take(b'{"events":[{"seq":1,"at":1.0,"type":"phase","phase":"train","detail":""}]}')
+    client.start()
+    assert client.flush(10)
+    assert ingest.high_water == 3
+    client.close()
+
+
+def test_a_bad_token_ends_the_attempt_instead_of_knocking_forever(ingest: Ingest, tmp_path: Path) -> None:
+    client = TelemetryClient(ingest.url, run="r", attempt=1, token="wrong", spool=Spool(tmp_path))
+    client.start()
+    until(lambda: client._failure is not None)
+    with pytest.raises(WebRefusedError, match="401"):
+        client.check()
+    client.close()
+
+
+def test_logs_over_the_rate_are_dropped_and_their_number_is_told(client: TelemetryClient, ingest: Ingest) -> None:
+    forwarder = LogForwarder(client)
+    for index in range(80):
+        forwarder.forward("rollout-0", LogRecord("info", f"line {index}"))
+    forwarder.forward("rollout-0", LogRecord("error", "the end"))
+    client.start()
+    assert client.flush(10)
+    logs = [LogEvent.model_validate(event) for event in ingest.events]
+    assert len(logs) <= 52
+    assert logs[-1].level == "error" and "were dropped" in logs[-1].message
+
+
+def test_a_refused_bootstrap_code_is_not_tried_again(ingest: Ingest) -> None:
+    with pytest.raises(WebRefusedError, match="404"):
+        trade_bootstrap_code(ingest.url, "used")

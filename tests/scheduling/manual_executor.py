@@ -1,0 +1,61 @@
+"""A scheduler driven by hand, step by step, for claims about one moment of a run."""
+
+from dataclasses import replace
+from typing import Any
+
+from tests.scheduling.protocol_checker import Settings
+from tests.scheduling.random_executor import answer
+from worker.contracts.algebra import BatchAlgebra
+from worker.contracts.names import LaneRole, Placement
+from worker.scheduling.core.messages import Action, Event, LaneJoined
+
+ONE_OF_EACH = (("t", LaneRole.TRAINER), ("g", LaneRole.ROLLOUT), ("s", LaneRole.REWARD))
+
+
+class ManualExecutor:
+    """Keeps what is under way in `actions`; `do` finishes one of them. A second passes with each event.
+
+    Batch 0 is of version 0, which rollout lanes hold from the start.
+    """
+
+    def __init__(
+        self,
+        algebra: BatchAlgebra,
+        *,
+        lanes: tuple[tuple[str, LaneRole], ...] = ONE_OF_EACH,
+        **switches: Any,
+    ) -> None:
+        """`switches` are fields of `Settings`."""
+        self.scheduler = replace(Settings(algebra=algebra, version_of_batch_0=0), **switches).scheduler()
+        self.at = 0.0
+        self.actions: list[Action] = []
+        for lane, role in lanes:
+            self.scheduler.apply(LaneJoined(lane, role, 0 if role is LaneRole.ROLLOUT else None), self.at)
+        self.start()
+
+    def start(self) -> list[Action]:
+        new = self.scheduler.next_actions(self.at)
+        self.actions += new
+        return new
+
+    def apply(self, event: Event) -> list[Action]:
+        self.at += 1.0
+        self.scheduler.apply(event, self.at)
+        return self.start()
+
+    def do(self, kind: type[Action], lane: str | None = None) -> list[Action]:
+        """Finish the first action of this kind (on this lane); returns what starts in its place."""
+        chosen = next(a for a in self.actions if isinstance(a, kind) and lane in (None, getattr(a, "lane", None)))
+        self.actions.remove(chosen)
+        return self.apply(answer(chosen))
+
+    def do_all(self, *kinds: type[Action]) -> None:
+        """Finish actions of these kinds for as long as there are any."""
+        while any(isinstance(action, kinds) for action in self.actions):
+            self.do(next(type(action) for action in self.actions if isinstance(action, kinds)))
+
+
+def colocated(algebra: BatchAlgebra, *trainers: str, **switches: Any) -> ManualExecutor:
+    """Trainer lanes alone, and a reward lane."""
+    lanes = (*((lane, LaneRole.TRAINER) for lane in trainers), ("s", LaneRole.REWARD))
+    return ManualExecutor(algebra, lanes=lanes, placement=Placement.COLOCATED, **switches)

@@ -1,0 +1,215 @@
+"""No schedule beats its bound, and both bounds are what one works out by hand."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.scheduling.random_costs import pools
+from tests.scheduling.strategies import algebra_of, shapes_work
+from worker.contracts.algebra import BatchAlgebra
+from worker.contracts.names import LaneRole, Placement, TrainerAssist
+from worker.contracts.sections import BatchSpec, PipelineSpec, SamplingSpec
+from worker.scheduling.core.costs import Cost
+from worker.scheduling.core.messages import Event, Published
+from worker.scheduling.core.scheduler import Scheduler
+from worker.scheduling.forecast.lending_policies import lending_policy
+from worker.scheduling.planning.bounds import bound_seconds, generation_share, strict_bound_seconds
+from worker.scheduling.planning.candidate_simulation import Candidate, simulate_candidate
+from worker.scheduling.planning.cost_estimates import LaneCosts, PoolCosts, lane_name
+from worker.scheduling.planning.limits import LaneKinds, ScheduleRules, batch_limits
+from worker.scheduling.simulator.simulator import SimulatedLane, Simulator
+
+NUM_BATCHES = 2
+ROUNDING = 1e-6
+ALGEBRAS = st.builds(
+    algebra_of,
+    num_minibatches=st.integers(1, 2),
+    groups_per_minibatch=st.integers(1, 3),
+    fragments=st.sampled_from([(1, 2), (2, 1), (3, 2), (2, 3)]),
+    num_epochs=st.integers(1, 2),
+)
+
+LANE = LaneCosts(
+    generate=Cost(1.0, 2.0),
+    accumulate=Cost(0.0, 3.0),
+    commit=0.5,
+    publish=0.25,
+    pull=0.125,
+    lend=0.75,
+    reclaim=0.375,
+)
+TWO_GROUPS_OF_FOUR = algebra_of(groups_per_minibatch=2, fragments=(2, 2))
+"""Two fragments of two to a group; its 12 pairs are two micro-batches of 8 at most."""
+
+
+def published_at(algebra: BatchAlgebra, costs: PoolCosts, trainers: range, pipeline: PipelineSpec) -> list[float]:
+    """When each batch is published, the lanes being up at 0."""
+    scheduler = Scheduler(
+        algebra,
+        pipeline,
+        advantage_std="group",
+        first_batch=0,
+        num_batches=NUM_BATCHES,
+        policy_version=0,
+        lending_policy=lending_policy(pipeline),
+    )
+    lanes = [
+        SimulatedLane(lane=lane_name(place), role=LaneRole.TRAINER if place in trainers else LaneRole.ROLLOUT)
+        for place in range(len(costs.lanes))
+    ]
+    lanes += [SimulatedLane(lane=f"reward-{index}", role=LaneRole.REWARD) for index in range(costs.num_reward)]
+    times: list[float] = []
+
+    def observe(event: Event, at: float) -> None:
+        if isinstance(event, Published):
+            times.append(at)
+
+    Simulator(
+        scheduler, algebra, lanes, costs.table(trainers), lambda span: None, tsp=pipeline.tsp, observe=observe
+    ).run()
+    return times
+
+
+def modes(max_staleness: int) -> st.SearchStrategy[PipelineSpec]:
+    disaggregated = st.builds(
+        PipelineSpec,
+        gap=st.booleans(),
+        tsp=st.booleans(),
+        tag=st.sampled_from(TrainerAssist),
+        max_staleness=st.just(max_staleness),
+        deterministic=st.booleans(),
+    )
+    colocated = st.builds(PipelineSpec, placement=st.just(Placement.COLOCATED), tsp=st.booleans())
+    return disaggregated if max_staleness else disaggregated | colocated
+
+
+def trainers_of(pipeline: PipelineSpec, costs: PoolCosts, num_trainer: int) -> range:
+    num_lanes = len(costs.lanes)
+    return range(num_lanes if pipeline.placement is Placement.COLOCATED else 1 + num_trainer % (num_lanes - 1))
+
+
+@settings(max_examples=60)
+@given(algebra=ALGEBRAS, costs=pools(), pipeline=modes(0), num_trainer=st.integers(0, 5))
+def test_no_batch_of_any_mode_at_staleness_0_is_faster_than_the_strict_bound(
+    algebra: BatchAlgebra, costs: PoolCosts, pipeline: PipelineSpec, num_trainer: int
+) -> None:
+    times = published_at(algebra, costs, trainers_of(pipeline, costs, num_trainer), pipeline)
+    batches = np.diff([0.0, *times])
+    strict = strict_bound_seconds(algebra, costs)
+    assert batches.min() >= strict * (1 - ROUNDING) - ROUNDING
+    assert strict >= bound_seconds(algebra, costs) * (1 - ROUNDING)
+
+
+@settings(max_examples=40)
+@given(algebra=ALGEBRAS, costs=pools(), pipeline=modes(1), num_trainer=st.integers(0, 5))
+def test_no_run_that_runs_ahead_is_faster_on_average_than_the_bound(
+    algebra: BatchAlgebra, costs: PoolCosts, pipeline: PipelineSpec, num_trainer: int
+) -> None:
+    times = published_at(algebra, costs, trainers_of(pipeline, costs, num_trainer), pipeline)
+    assert times[-1] >= NUM_BATCHES * bound_seconds(algebra, costs) * (1 - ROUNDING) - ROUNDING
+
+
+def rehearsed_seconds(
+    algebra: BatchAlgebra, costs: PoolCosts, pipeline: PipelineSpec, trainers: range, num_batches: int
+) -> float:
+    work = shapes_work(algebra)
+    candidate = Candidate(pipeline=pipeline, trainers=tuple(trainers), fragment_size=algebra.fragment_size)
+    return simulate_candidate(work, costs, candidate, advantage_std="group", num_batches=num_batches).batch_seconds
+
+
+@settings(max_examples=50)
+@given(
+    algebra=ALGEBRAS,
+    costs=pools(),
+    scoring_to_the_rest=st.sampled_from([0.5, 0.95, 1.0, 1.05, 1.5]),
+    pipeline=modes(0) | modes(1),
+    num_trainer=st.integers(0, 5),
+    num_batches=st.integers(1, 3),
+)
+def test_no_rehearsed_plan_beats_its_bound(
+    algebra: BatchAlgebra,
+    costs: PoolCosts,
+    scoring_to_the_rest: float,
+    pipeline: PipelineSpec,
+    num_trainer: int,
+    num_batches: int,
+) -> None:
+    rest = bound_seconds(algebra, replace(costs, score=Cost()))
+    score = Cost(0.0, scoring_to_the_rest * rest * costs.num_reward / algebra.num_trajectories)
+    balanced = replace(costs, score=score)
+    trainers = trainers_of(pipeline, balanced, num_trainer)
+    seconds = rehearsed_seconds(algebra, balanced, pipeline, trainers, num_batches)
+    assert seconds >= bound_seconds(algebra, balanced) * (1 - ROUNDING)
+
+
+@pytest.mark.parametrize("num_batches", [2, 4, 12])
+def test_what_was_scored_ahead_is_not_taken_for_the_pace_of_too_few_reward_lanes(num_batches: int) -> None:
+    batch = BatchSpec(num_prompts_per_batch=4, group_size=8, fragment_size=1, micro_batch_size=24)
+    algebra = BatchAlgebra.resolve(batch, SamplingSpec(num_denoising_steps=6, num_sde_steps=3))
+    lane = replace(LANE, generate=Cost(0.0, 0.058), accumulate=Cost(0.0, 0.13), commit=0.01, snapshot=0.0)
+    lane = replace(lane, publish=0.02, pull=0.03, lend=0.1, reclaim=0.03)
+    costs = PoolCosts(lanes=(lane,) * 7, score=Cost(0.0, 0.0135), num_reward=1)
+    pipeline = PipelineSpec(tag=TrainerAssist.GREEDY, max_staleness=1)
+    seconds = rehearsed_seconds(algebra, costs, pipeline, range(2), num_batches)
+    assert bound_seconds(algebra, costs) == pytest.approx(32 * 0.0135)
+    assert seconds >= 32 * 0.0135
+
+
+@settings(max_examples=40)
+@given(algebra=ALGEBRAS, costs=pools(), pipeline=modes(0), num_trainer=st.integers(0, 5))
+def test_no_mode_beats_the_limit_of_its_own_switches_and_split(
+    algebra: BatchAlgebra, costs: PoolCosts, pipeline: PipelineSpec, num_trainer: int
+) -> None:
+    trainers = trainers_of(pipeline, costs, num_trainer)
+    is_colocated = pipeline.placement is Placement.COLOCATED
+    mode = ScheduleRules(overlaps=pipeline.gap and not is_colocated, lends=pipeline.trainers_generate, tsp=pipeline.tsp)
+    kinds = LaneKinds.of(costs, algebra.fragment_size)
+    split = np.bincount(np.array(kinds.of_lane)[list(trainers)], minlength=kinds.number.size)
+    (limit,) = batch_limits(algebra, costs, kinds, split[None, :], mode)
+    batches = np.diff([0.0, *published_at(algebra, costs, trainers, pipeline)])
+    assert batches.min() >= limit * (1 - ROUNDING) - ROUNDING
+
+
+def test_the_bound_of_equal_lanes_is_all_work_over_their_number() -> None:
+    costs = PoolCosts(lanes=(LANE,) * 4, score=Cost(0.0, 0.0), num_reward=1)
+    # 8 trajectories in 4 fragments of 1 + 2 × 2 seconds, 4 micro-batches of 3.
+    assert bound_seconds(TWO_GROUPS_OF_FOUR, costs) == pytest.approx((4 * 5 + 4 * 3) / 4)
+    assert generation_share(TWO_GROUPS_OF_FOUR, costs) == pytest.approx(20 / 32)
+
+
+def test_the_bound_gives_each_lane_what_it_is_comparatively_good_at() -> None:
+    generator = replace(LANE, generate=Cost(0.0, 1.0), accumulate=Cost(0.0, 100.0))
+    trainer = replace(LANE, generate=Cost(0.0, 100.0), accumulate=Cost(0.0, 2.0))
+    costs = PoolCosts(lanes=(generator, trainer), score=Cost(0.0, 0.0), num_reward=1)
+    # The trainer's 4 micro-batches alone would take it 8 s, as would the generator's 8 trajectories.
+    assert bound_seconds(TWO_GROUPS_OF_FOUR, costs) == pytest.approx(8.0)
+
+
+def test_scoring_bounds_a_batch_where_reward_lanes_are_few() -> None:
+    costs = PoolCosts(lanes=(LANE,) * 4, score=Cost(0.0, 10.0), num_reward=2)
+    assert bound_seconds(TWO_GROUPS_OF_FOUR, costs) == pytest.approx(8 * 10 / 2)
+
+
+def test_the_strict_bound_adds_fill_tail_and_publish() -> None:
+    lane = replace(LANE, lend=100.0)
+    costs = PoolCosts(lanes=(lane, lane), score=Cost(0.0, 0.5), num_reward=1)
+    # Lending is out of the question, so one lane pulls and generates 4 fragments of 5 s; the last of them is scored,
+    # its group's 2 micro-batches of 3 s trained, then commit and publish.
+    assert strict_bound_seconds(TWO_GROUPS_OF_FOUR, costs) == pytest.approx(0.125 + 4 * 5 + 1.0 + 2 * 3 + 0.5 + 0.25)
+
+
+def test_the_strict_bound_of_lanes_that_all_do_both_is_one_after_the_other_with_a_turn_between() -> None:
+    costs = PoolCosts(lanes=(LANE, LANE), score=Cost(0.0, 0.0), num_reward=1)
+    kinds = LaneKinds.of(costs, TWO_GROUPS_OF_FOUR.fragment_size)
+    (limit,) = batch_limits(TWO_GROUPS_OF_FOUR, costs, kinds, np.array([[2]]), ScheduleRules())
+    assert limit == pytest.approx(0.75 + 0.125 + 2 * 5 + 0.375 + 2 * 3 + 0.5 + 0.25)
+
+
+def test_more_lanes_never_raise_a_bound() -> None:
+    for number in range(2, 8):
+        fewer, more = (PoolCosts(lanes=(LANE,) * n, score=Cost(0.0, 0.1), num_reward=1) for n in (number, number + 1))
+        assert bound_seconds(TWO_GROUPS_OF_FOUR, more) < bound_seconds(TWO_GROUPS_OF_FOUR, fewer)
+        assert strict_bound_seconds(TWO_GROUPS_OF_FOUR, more) <= strict_bound_seconds(TWO_GROUPS_OF_FOUR, fewer) + 1e-6

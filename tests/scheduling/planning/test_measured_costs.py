@@ -1,0 +1,242 @@
+"""Costs learnt by runs of one fragment size, believed no further than they reach at others."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.scheduling.strategies import algebra_of, shapes_work
+from worker.contracts.names import TrainerAssist
+from worker.contracts.sections import PipelineSpec
+from worker.scheduling.core.costs import (
+    GANG,
+    CautiousCost,
+    Cost,
+    CostKind,
+    CostModel,
+    Measured,
+    MeasuredTable,
+    dump_costs,
+    parse_measured_costs,
+)
+from worker.scheduling.planning.candidate_simulation import simulate_candidate
+from worker.scheduling.planning.cost_estimates import PoolCosts, pool_costs
+from worker.scheduling.planning.measured_costs import costs_from_history, observed_sizes
+from worker.scheduling.planning.modes import allowed_modes
+from worker.scheduling.planning.split_search import SplitResult, SplitSearch
+from worker.scheduling.planning.workload import Workload
+from worker.scheduling.profiles.hardware import CPU_CORE, H100, L40S
+from worker.scheduling.profiles.known_models import QWEN_IMAGE, SHAPES
+from worker.scheduling.profiles.scorer_costs import ScoringCost
+
+SIZES = (1, 2, 4)
+DEVICES = (CPU_CORE,) * 3
+NUM_PLANS = 8
+ROLLOUT, REWARD = ("rollout-0", CostKind.GENERATE), ("reward-0", CostKind.SCORE)
+
+sizes = st.sampled_from(SIZES)
+parts = st.floats(1e-4, 1.0)
+shares = st.floats(0.0, 1.0)
+
+
+def small_work() -> Workload:
+    return replace(
+        shapes_work(algebra_of(groups_per_minibatch=3, fragments=(2, 2))),
+        num_denoising_steps=6,
+        trained_parameters=SHAPES.lora_parameters(16),
+        weight_bytes=4,
+        scoring=ScoringCost(core_seconds=1e-4),
+    )
+
+
+def qwen_work() -> Workload:
+    return replace(
+        small_work(),
+        profile=QWEN_IMAGE,
+        trained_parameters=QWEN_IMAGE.lora_parameters(16),
+        height=512,
+        width=512,
+        num_denoising_steps=20,
+    )
+
+
+def seen(cost: Cost, size: int) -> Measured:
+    """As a run tells it that has worked with one size only."""
+    book = CostModel()
+    for _ in range(3):
+        book.observe("rollout-0", CostKind.GENERATE, cost.seconds(size), size)
+    return book.learnt()[ROLLOUT]
+
+
+def learnt(*history: MeasuredTable, has_profile: bool = True) -> PoolCosts:
+    return costs_from_history(history, small_work(), DEVICES, num_reward=1, has_profile=has_profile)
+
+
+# --- one size ---------------------------------------------------------------------------------------------------------
+
+
+@given(size=sizes, other=sizes, fixed=parts, each=parts)
+def test_work_that_nobody_described_is_never_taken_for_cheaper_than_it_is(
+    size: int, other: int, fixed: float, each: float
+) -> None:
+    truth = Cost(fixed, each)
+    believed = learnt({ROLLOUT: seen(truth, size)}, has_profile=False).lanes[0].generate
+    assert believed.seconds(size) == pytest.approx(truth.seconds(size))
+    assert believed.seconds(other) >= truth.seconds(other) * (1 - 1e-9)
+
+
+@given(size=sizes, other=sizes, total=parts, within=shares)
+def test_a_share_within_the_profiles_range_is_never_taken_for_cheaper_than_it_is(
+    size: int, other: int, total: float, within: float
+) -> None:
+    edges = [
+        pool_costs(small_work(), DEVICES, num_reward=1, fixed_share=edge).lanes[0].generate.fixed_share(size)
+        for edge in ("low", "high")
+    ]
+    truth = Cost.split(total, size, edges[0] + within * (edges[1] - edges[0]))
+    believed = learnt({ROLLOUT: seen(truth, size)}).lanes[0].generate
+    assert believed.seconds(size) == pytest.approx(total)
+    assert believed.seconds(other) >= truth.seconds(other) * (1 - 1e-9)
+
+
+def test_a_smaller_fragment_keeps_the_profiles_fixed_part() -> None:
+    believed = learnt({ROLLOUT: seen(Cost(0.08, 0.01), 4)}).lanes[0].generate
+    assert believed.seconds(4) == pytest.approx(0.12)
+    share = pool_costs(small_work(), DEVICES, num_reward=1).lanes[0].generate.fixed_share(4)
+    assert believed.seconds(1) >= 0.12 * share > 0.03
+
+
+# --- several sizes ----------------------------------------------------------------------------------------------------
+
+
+@given(sizes=st.lists(sizes, min_size=2, max_size=4, unique=True), fixed=parts, each=parts, any_size=sizes)
+def test_runs_of_two_sizes_tell_the_line(sizes: list[int], fixed: float, each: float, any_size: int) -> None:
+    truth = Cost(fixed, each)
+    believed = learnt(*({ROLLOUT: seen(truth, size)} for size in sizes), has_profile=False).lanes[0].generate
+    assert believed.seconds(any_size) == pytest.approx(truth.seconds(any_size))
+
+
+def test_the_newest_run_sets_the_level_and_the_newest_word_on_a_size_counts() -> None:
+    now, before, long_ago = Cost(0.2, 0.1), Cost(0.2, 0.1), Cost(9.0, 9.0)
+    history = [{ROLLOUT: seen(now, 4)}, {ROLLOUT: seen(before, 2)}, {ROLLOUT: seen(long_ago, 2)}]
+    assert learnt(*history).lanes[0].generate.seconds(1) == pytest.approx(now.seconds(1))
+    shape = {ROLLOUT: Measured(Cost(1.0, 1.0), 1, 4)}
+    believed = learnt({ROLLOUT: seen(Cost(0.0, 1.0), 4)}, shape).lanes[0].generate
+    assert [believed.per_call, believed.per_unit] == pytest.approx([0.8, 0.8])
+
+
+def test_runs_that_contradict_each_other_tell_no_shape() -> None:
+    slower_for_less = [{ROLLOUT: seen(Cost(1.0), 4)}, {ROLLOUT: seen(Cost(2.0), 2)}]
+    assert isinstance(learnt(*slower_for_less).lanes[0].generate, CautiousCost)
+    assert learnt(*slower_for_less).lanes[0].generate.seconds(4) == pytest.approx(1.0)
+
+
+def test_kinds_that_never_occurred_stay_as_expected_and_unlike_lanes_keep_their_proportions() -> None:
+    work = qwen_work()
+    expected = pool_costs(work, [H100, L40S], num_reward=1)
+    table = {
+        ROLLOUT: Measured(Cost(1.0, 2.0), 1, 4),
+        ("rollout-1", CostKind.GENERATE): Measured(Cost(3.0, 4.0), 1, 4),
+        (GANG, CostKind.PUBLISH): Measured(Cost(0.0, 7.0), 1, 1),
+    }
+    found = costs_from_history([table], work, [H100, L40S], num_reward=1)
+    assert sum(lane.generate.seconds(4) for lane in found.lanes) / 2 == pytest.approx(2.0 + 3.0 * 4)
+    ratios = [pool.lanes[1].generate.seconds(4) / pool.lanes[0].generate.seconds(4) for pool in (found, expected)]
+    assert ratios[0] == pytest.approx(ratios[1])
+    assert [lane.publish for lane in found.lanes] == [7.0, 7.0]
+    assert [lane.lend for lane in found.lanes] == [lane.lend for lane in expected.lanes]
+    assert found.score == expected.score
+
+
+def test_what_is_told_comes_back_with_its_sizes() -> None:
+    book = CostModel({REWARD: Cost(1.0)})
+    book.observe("rollout-0", CostKind.GENERATE, 8.0, 4)
+    heard = parse_measured_costs(dump_costs(book.learnt()))
+    assert heard == {ROLLOUT: Measured(Cost(0.0, 2.0), 4, 4)}
+    book.observe("rollout-0", CostKind.GENERATE, 6.0, 2)
+    heard = parse_measured_costs(dump_costs(book.learnt()))
+    assert (heard[ROLLOUT].fewest_units, heard[ROLLOUT].most_units) == (2, 4)
+    assert observed_sizes([heard, {REWARD: Measured(Cost(), 1, 1)}]) == (2, 4)
+
+
+# --- the plans made from them -----------------------------------------------------------------------------------------
+
+
+def planned(costs: PoolCosts, fragment_sizes: tuple[int, ...], *, max_staleness: int) -> SplitResult:
+    """The best of all modes, as the planner finds it; lending by search is left out, for rehearsing it takes long."""
+    wanted = PipelineSpec.model_validate({"placement": "auto", "max_staleness": max_staleness})
+    split_search = SplitSearch(small_work(), costs, DEVICES, fragment_sizes=fragment_sizes)
+    modes = [
+        replace(mode, tags=tuple(tag for tag in mode.tags if tag is not TrainerAssist.SEARCH))
+        for mode in allowed_modes(wanted)
+    ]
+    findings = [split_search.find(mode, wanted) for mode in modes]
+    return min(
+        (split_result for split_result in findings if split_result is not None),
+        key=lambda split_result: split_result.batch_seconds,
+    )
+
+
+def true_seconds(split_result: SplitResult, truth: PoolCosts) -> float:
+    """What it comes to at the true costs."""
+    num_batches = 12 if split_result.candidate.pipeline.max_staleness else 1
+    result = simulate_candidate(
+        small_work(), truth, split_result.candidate, advantage_std="group", num_batches=num_batches
+    )
+    return result.batch_seconds
+
+
+def check_no_plan_is_slower_than_the_best_known(
+    observed: list[int], truth: PoolCosts, *, has_profile: bool, max_staleness: int
+) -> None:
+    lane = truth.lanes[0]
+    always = {(GANG, CostKind.ACCUMULATE): Measured(lane.accumulate, 1, 2)}
+    history = [{ROLLOUT: seen(lane.generate, size), REWARD: seen(truth.score, size)} | always for size in observed]
+    found = learnt(*history, has_profile=has_profile)
+    chosen = planned(found, SIZES, max_staleness=max_staleness)
+    best_known = planned(truth, tuple(sorted(observed)), max_staleness=max_staleness)
+    assert true_seconds(chosen, truth) <= 1.02 * true_seconds(best_known, truth)
+
+
+@settings(max_examples=NUM_PLANS)
+@given(
+    observed=st.lists(sizes, min_size=1, max_size=2, unique=True),
+    generate=st.tuples(parts, parts),
+    score=st.tuples(parts, parts),
+    accumulate=parts,
+    max_staleness=st.integers(0, 1),
+)
+def test_no_plan_is_slower_than_the_best_at_the_sizes_known_whatever_the_truth(
+    observed: list[int],
+    generate: tuple[float, float],
+    score: tuple[float, float],
+    accumulate: float,
+    max_staleness: int,
+) -> None:
+    expected = pool_costs(small_work(), DEVICES, num_reward=1)
+    lane = replace(expected.lanes[0], generate=Cost(*generate), accumulate=Cost(0.0, accumulate))
+    truth = replace(expected, lanes=(lane,) * len(DEVICES), score=Cost(*score).scaled(0.1))
+    check_no_plan_is_slower_than_the_best_known(observed, truth, has_profile=False, max_staleness=max_staleness)
+
+
+@settings(max_examples=NUM_PLANS)
+@given(observed=sizes, within=st.tuples(shares, shares), total=parts, score=parts, max_staleness=st.integers(0, 1))
+def test_no_plan_is_slower_than_the_best_at_the_sizes_known_where_the_profiles_range_holds(
+    observed: int, within: tuple[float, float], total: float, score: float, max_staleness: int
+) -> None:
+    expected, low, high = (
+        pool_costs(small_work(), DEVICES, num_reward=1, fixed_share=edge) for edge in (None, "low", "high")
+    )
+
+    def drawn(least: Cost, most: Cost, total: float, within: float) -> Cost:
+        share = least.fixed_share(observed)
+        return Cost.split(total, observed, share + within * (most.fixed_share(observed) - share))
+
+    generate = drawn(low.lanes[0].generate, high.lanes[0].generate, total, within[0])
+    truth = replace(
+        expected,
+        lanes=(replace(expected.lanes[0], generate=generate),) * len(DEVICES),
+        score=drawn(low.score, high.score, 0.1 * score, within[1]),
+    )
+    check_no_plan_is_slower_than_the_best_known([observed], truth, has_profile=True, max_staleness=max_staleness)

@@ -1,0 +1,231 @@
+"""`placement: auto` becomes a spec that can run, and is never slower than what else was looked at."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.scheduling.random_costs import pools
+from tests.scheduling.strategies import algebra_of, shapes_work
+from worker.contracts.names import Placement, RewardName, TrainerAssist
+from worker.contracts.run_spec import RunSpec
+from worker.contracts.sections import PipelineSpec
+from worker.scheduling.core.costs import GANG, Cost, CostKind, CostTable, Measured, MeasuredTable
+from worker.scheduling.planning.candidate_simulation import Candidate, simulate_candidate
+from worker.scheduling.planning.cost_estimates import PoolCosts, pool_costs
+from worker.scheduling.planning.memory import Duty
+from worker.scheduling.planning.modes import MODES
+from worker.scheduling.planning.planner import Plan, PlanRequest, make_plan, plan, resolve
+from worker.scheduling.planning.workload import Workload
+from worker.scheduling.profiles.hardware import CPU_CORE, H20, H100, L40S
+from worker.scheduling.profiles.known_models import QWEN_IMAGE
+from worker.scheduling.profiles.scorer_costs import ScoringCost
+
+
+def spec(**sections: Any) -> RunSpec:
+    document: dict[str, Any] = {
+        "prompts": {"inline": [f"prompt {index}" for index in range(4)]},
+        "rewards": [{"name": RewardName.SHAPE_MATCH}],
+        "sampling": {"num_denoising_steps": 4},
+        "batch": {"num_prompts_per_batch": 4, "group_size": 4, "micro_batch_size": 8},
+        "lanes": {"num_rollout": 1, "num_trainer": 2, "num_reward": 1},
+    }
+    pipeline = {"placement": "auto", "max_staleness": 1}
+    return RunSpec.model_validate(document | {"pipeline": pipeline} | sections)
+
+
+def request(costs: PoolCosts, *, max_staleness: int = 1, sizes: tuple[int, ...] = (1, 2, 4)) -> PlanRequest:
+    algebra = algebra_of(groups_per_minibatch=4, fragments=(4, 1))
+    work = shapes_work(algebra)
+    wanted = PipelineSpec.model_validate({"placement": "auto", "max_staleness": max_staleness})
+    devices = (CPU_CORE,) * len(costs.lanes)
+    return PlanRequest(work=work, devices=devices, costs=costs, wanted=wanted, fragment_sizes=sizes)
+
+
+def qwen(devices: tuple[Any, ...], *, micro_batch_size: int = 2) -> PlanRequest:
+    algebra = algebra_of(groups_per_minibatch=8, fragments=(4, 1)).model_copy(
+        update={"micro_batch_size": micro_batch_size}
+    )
+    work = Workload(
+        profile=QWEN_IMAGE,
+        algebra=algebra,
+        height=512,
+        width=512,
+        num_denoising_steps=20,
+        trained_parameters=QWEN_IMAGE.lora_parameters(64),
+        scoring=ScoringCost(flops=0.38e12),
+        scores_on_devices=True,
+    )
+    return PlanRequest(work=work, devices=devices, costs=pool_costs(work, devices, num_reward=2), fragment_sizes=(1, 2))
+
+
+def observed(costs: CostTable) -> MeasuredTable:
+    """Costs as sure as if several sizes had been seen."""
+    return {key: Measured(cost, 1, 2) for key, cost in costs.items()}
+
+
+def seconds_of(answered: Plan) -> dict[str, float]:
+    return {name: choice.split_result.batch_seconds for name, choice in answered.by_mode.items()}
+
+
+@pytest.mark.parametrize("max_staleness", [0, 1])
+@pytest.mark.parametrize("num_rollout", [0, 1, 4])
+def test_auto_becomes_a_concrete_spec_of_the_same_lanes(max_staleness: int, num_rollout: int) -> None:
+    wanted = spec(
+        pipeline={"placement": "auto", "max_staleness": max_staleness},
+        lanes={"num_rollout": num_rollout, "num_trainer": 1, "num_reward": 2},
+    )
+    with_choice = resolve(wanted)
+    assert with_choice.pipeline.placement is not Placement.AUTO
+    assert with_choice.pipeline.max_staleness <= max_staleness
+    granted = with_choice.granted_lanes
+    assert granted.num_rollout + granted.num_trainer == num_rollout + 1
+    assert granted.num_reward == 2
+    assert RunSpec.from_yaml(with_choice.to_yaml()) == with_choice
+    assert (
+        with_choice.model_copy(update={"pipeline": wanted.pipeline, "lanes": wanted.lanes, "batch": wanted.batch})
+        == wanted
+    )
+
+
+def test_a_spec_that_says_where_its_lanes_go_is_left_alone() -> None:
+    concrete = spec(pipeline={"placement": "disaggregated"})
+    assert resolve(concrete) is concrete
+
+
+def test_a_fragment_size_that_the_user_chose_is_kept_and_an_empty_one_filled_in() -> None:
+    batch = {"num_prompts_per_batch": 4, "group_size": 4}
+    assert resolve(spec(batch=batch | {"fragment_size": 2})).batch.fragment_size == 2
+    assert resolve(spec(batch=batch)).batch.fragment_size in (1, 2, 4)
+
+
+def test_what_bounds_the_choice_is_carried_over() -> None:
+    pipeline = {"placement": "auto", "max_staleness": 1, "importance_cap": 2.0, "deterministic": True}
+    with_choice = resolve(spec(pipeline=pipeline)).pipeline
+    assert with_choice.deterministic
+    assert with_choice.importance_cap == (2.0 if with_choice.max_staleness else None)
+
+
+@settings(max_examples=6)
+@given(costs=pools(max_lanes=3), max_staleness=st.integers(0, 1))
+def test_the_choice_is_the_fastest_looked_at_and_leaving_modes_out_does_not_change_it(
+    costs: PoolCosts, max_staleness: int
+) -> None:
+    asked = request(costs, max_staleness=max_staleness)
+    answered, only_best = make_plan(asked), make_plan(asked, only_best=True)
+    fastest = min(seconds_of(answered).values())
+    assert answered.best.split_result.batch_seconds == fastest
+    assert only_best.best.split_result.batch_seconds == pytest.approx(fastest)
+    assert all(choice.bound_share <= 1 + 1e-6 for choice in answered.by_mode.values())
+    assert all((choice.strict_bound_share or 0) <= 1 + 1e-6 for choice in answered.by_mode.values())
+
+
+def test_the_same_question_gets_the_same_answer() -> None:
+    asked = qwen((H100,) * 4)
+    assert make_plan(asked) == make_plan(asked)
+
+
+def test_measured_costs_decide_over_expected_ones() -> None:
+    lanes = {"num_rollout": 1, "num_trainer": 3, "num_reward": 1}
+    slow_to_train = {
+        ("rollout-0", CostKind.GENERATE): Cost(0.0, 0.01),
+        ("reward-0", CostKind.SCORE): Cost(0.0, 0.001),
+        (GANG, CostKind.ACCUMULATE): Cost(0.0, 10.0),
+        ("trainer-0", CostKind.LEND): Cost(100.0),
+        ("trainer-0", CostKind.RECLAIM): Cost(100.0),
+    }
+    slow_to_generate = slow_to_train | {
+        ("rollout-0", CostKind.GENERATE): Cost(0.0, 10.0),
+        (GANG, CostKind.ACCUMULATE): Cost(0.0, 0.01),
+    }
+    assert resolve(spec(lanes=lanes), history=[observed(slow_to_train)]).lanes.num_trainer == 3
+    assert resolve(spec(lanes=lanes), history=[observed(slow_to_generate)]).lanes.num_trainer == 1
+
+
+def test_lanes_of_the_kind_that_is_better_at_it_train_and_kinds_are_not_mixed_without_need() -> None:
+    asked = qwen((H20, L40S, H20, L40S, H20, L40S))
+    trainers = make_plan(asked).by_mode["tsp"].split_result.candidate.trainers
+    assert len({asked.devices[place] for place in trainers}) == 1
+
+
+def test_every_mode_has_a_curve_over_its_splits() -> None:
+    answered = make_plan(qwen((H100,) * 6))
+    assert set(answered.by_mode) == {mode.name for mode in MODES}
+    assert [point.num_trainer for point in answered.curves["colocated"]] == [6]
+    for name in ("disaggregated", "gap", "tsp", "tag", "stale"):
+        points = {point.num_trainer: point for point in answered.curves[name]}
+        assert list(points) == [1, 2, 3, 4, 5]
+        split_result = answered.by_mode[name].split_result
+        best = points[len(split_result.candidate.trainers)]
+        assert best.is_simulated
+        assert best.batch_seconds == split_result.batch_seconds
+
+
+def test_each_switch_more_is_no_slower_where_lanes_are_alike() -> None:
+    seconds = seconds_of(make_plan(qwen((H100,) * 8)))
+    assert seconds["stale"] <= seconds["tag"] <= seconds["tsp"] <= seconds["gap"] <= seconds["disaggregated"]
+
+
+def test_memory_is_told_by_duty() -> None:
+    answered = make_plan(qwen((L40S,) * 4))
+    assert set(answered.by_mode["colocated"].memory) == {Duty.BOTH}
+    assert set(answered.by_mode["tsp"].memory) == {Duty.ROLLOUT, Duty.TRAINER}
+    assert all(memory.fits(L40S) for choice in answered.by_mode.values() for memory in choice.memory.values())
+
+
+def test_a_split_whose_lanes_do_not_hold_the_model_is_not_offered() -> None:
+    asked = qwen((L40S, L40S, H100, H100), micro_batch_size=8)
+    answered = make_plan(asked)
+    assert "colocated" not in answered.by_mode
+    assert all(
+        asked.devices[place] is H100
+        for choice in answered.by_mode.values()
+        for place in choice.split_result.candidate.trainers
+    )
+    with pytest.raises(ValueError, match="take devices with more memory"):
+        make_plan(qwen((L40S,) * 4, micro_batch_size=8))
+
+
+def test_a_model_whose_size_is_only_guessed_is_refused_by_no_lane() -> None:
+    crowded = replace(qwen((L40S,) * 4, micro_batch_size=8), size_is_known=False)
+    assert set(make_plan(crowded, only_best=True).by_mode) <= {mode.name for mode in MODES}
+
+
+def test_large_pools_are_planned_from_their_limits() -> None:
+    answered = make_plan(qwen((H100,) * 100))
+    assert all(choice.split_result.result is None for choice in answered.by_mode.values())
+    assert answered.best.split_result.batch_seconds == min(seconds_of(answered).values())
+
+
+def test_devices_are_one_for_each_lane_or_one_for_all() -> None:
+    assert plan(spec(), devices=["cpu"]) == plan(spec(), devices=["cpu"] * 3) == plan(spec())
+    with pytest.raises(ValueError, match="one for each of 3 lanes"):
+        plan(spec(), devices=["cpu", "cpu"])
+    with pytest.raises(ValueError, match="must be one of"):
+        plan(spec(), devices=["abacus"])
+
+
+def test_one_lane_alone_is_colocated() -> None:
+    with_choice = resolve(spec(lanes={"num_rollout": 0, "num_trainer": 1, "num_reward": 1}))
+    assert with_choice.pipeline.placement is Placement.COLOCATED
+
+
+def simulated(*, max_staleness: int, num_batches: int = 2) -> Any:
+    asked = qwen((H100,) * 4)
+    pipeline = PipelineSpec.model_validate({"tag": TrainerAssist.OFF, "max_staleness": max_staleness})
+    candidate = Candidate(pipeline=pipeline, trainers=(0, 1), fragment_size=1)
+    return simulate_candidate(asked.work, asked.costs, candidate, advantage_std="group", num_batches=num_batches)
+
+
+def test_a_candidate_simulation_accounts_for_all_lane_time_and_tells_staleness() -> None:
+    fresh, ahead = simulated(max_staleness=0), simulated(max_staleness=1)
+    assert sum(fresh.shares.values()) == pytest.approx(1)
+    assert (fresh.mean_staleness, ahead.mean_staleness) == (0, 1)
+    assert ahead.batch_seconds < fresh.batch_seconds
+
+
+def test_batches_at_staleness_0_repeat_themselves() -> None:
+    one, three = (simulated(max_staleness=0, num_batches=number).batch_seconds for number in (1, 3))
+    assert one == pytest.approx(three)

@@ -1,0 +1,222 @@
+"""Operations, tokens and seconds are those of published counts and of hand arithmetic."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from worker.contracts.algebra import BatchAlgebra
+from worker.contracts.names import ModelFamily, Tuning
+from worker.contracts.run_spec import RunSpec
+from worker.contracts.sections import BaseModelSpec, BatchSpec, SamplingSpec
+from worker.scheduling.core.costs import GANG, CostKind
+from worker.scheduling.planning.cost_estimates import lane_costs, lane_name, pool_costs
+from worker.scheduling.planning.workload import MemorySavings, WeightTransfer, Workload
+from worker.scheduling.profiles.hardware import ACCELERATORS, CPU_CORE, H20, H100, L40S, Estimate, accelerator
+from worker.scheduling.profiles.known_models import (
+    FLUX,
+    FLUX2,
+    HUNYUAN_VIDEO,
+    KLEIN_4B,
+    KLEIN_9B,
+    PROFILES,
+    QWEN_IMAGE,
+    SD35_LARGE,
+    SD35_MEDIUM,
+    SHAPES,
+    WAN,
+    WAN22_5B,
+    WAN22_A14B,
+    WAN_1_3B,
+    Z_IMAGE,
+    profile_of,
+    stand_in_profile,
+)
+
+ONE_PROMPT = {"num_prompts_per_batch": 1, "group_size": 2}
+
+
+def qwen(*, micro_batch_size: int = 2, zero_stage: int = 0, weight_transfer: WeightTransfer | None = None) -> Workload:
+    batch = BatchSpec(num_prompts_per_batch=4, group_size=16, micro_batch_size=micro_batch_size)
+    return Workload(
+        profile=QWEN_IMAGE,
+        algebra=BatchAlgebra.resolve(batch, SamplingSpec(num_denoising_steps=20, num_sde_steps=8)),
+        height=512,
+        width=512,
+        num_denoising_steps=20,
+        trained_parameters=QWEN_IMAGE.lora_parameters(64),
+        zero_stage=zero_stage,
+        weight_transfer=weight_transfer or WeightTransfer(),
+    )
+
+
+def test_a_forward_costs_what_was_published_for_it() -> None:
+    flux = FLUX.forward_flops(FLUX.num_tokens(height=1024, width=1024, num_frames=1))
+    assert flux == pytest.approx(3719.50e12 / 50, rel=1e-3)
+    hunyuan = HUNYUAN_VIDEO.forward_flops(HUNYUAN_VIDEO.num_tokens(height=480, width=640, num_frames=65))
+    assert hunyuan == pytest.approx(29773.0e12 / 50, rel=1e-3)
+
+
+def test_a_clip_has_a_latent_frame_for_the_first_frame_and_one_for_each_four_more() -> None:
+    assert HUNYUAN_VIDEO.num_tokens(height=480, width=480, num_frames=53) == 14 * 30 * 30
+    assert WAN.num_tokens(height=480, width=832, num_frames=33) == 9 * 30 * 52
+    assert SHAPES.num_tokens(height=32, width=32, num_frames=1) == 4
+
+
+def test_lora_sizes_are_those_known_of_the_models() -> None:
+    assert QWEN_IMAGE.lora_parameters(64) == pytest.approx(189e6, rel=0.01)
+    assert WAN.lora_parameters(32) == pytest.approx(105e6, rel=0.01)
+
+
+FULL = {"tuning": Tuning.FULL, "trained_parameters": QWEN_IMAGE.parameters}
+
+
+@pytest.mark.parametrize(
+    ("tuning", "every", "forwards"), [({}, 1, 3), ({}, 0, 2), ({}, 2, 2.5), (FULL, 1, 4), (FULL, 0, 3)]
+)
+def test_training_costs_a_forward_its_backward_and_what_is_recomputed(
+    tuning: dict[str, Any], every: int, forwards: float
+) -> None:
+    work = replace(qwen(), memory_savings=MemorySavings(recomputed_blocks=every), **tuning)
+    assert work.unit_flops == forwards * QWEN_IMAGE.forward_flops(1024)
+
+
+@pytest.mark.parametrize(
+    ("path", "family", "profile"),
+    [
+        ("shapes", "flux", SHAPES),
+        ("black-forest-labs/FLUX.1-dev", "flux", FLUX),
+        ("black-forest-labs/FLUX.2-dev", "flux2", FLUX2),
+        ("black-forest-labs/FLUX.2-klein-base-4B", "flux2_klein", KLEIN_4B),
+        ("black-forest-labs/FLUX.2-klein-9B", "flux2_klein", KLEIN_9B),
+        ("stabilityai/stable-diffusion-3.5-medium", "sd3", SD35_MEDIUM),
+        ("stabilityai/stable-diffusion-3.5-large-turbo", "sd3", SD35_LARGE),
+        ("Qwen/Qwen-Image-2512", "qwen_image", QWEN_IMAGE),
+        ("Tongyi-MAI/Z-Image-Turbo", "z_image", Z_IMAGE),
+        ("Wan-AI/Wan2.1-T2V-14B-Diffusers", "wan", WAN),
+        ("Wan-AI/Wan2.1-T2V-1.3B-Diffusers", "wan", WAN_1_3B),
+        ("Wan-AI/Wan2.2-T2V-A14B-Diffusers", "wan22", WAN22_A14B),
+        ("Wan-AI/Wan2.2-TI2V-5B-Diffusers", "wan22", WAN22_5B),
+        ("hunyuanvideo-community/HunyuanVideo", "hunyuan_video", HUNYUAN_VIDEO),
+    ],
+)
+def test_a_base_model_is_reckoned_with_by_its_name(path: str, family: Any, profile: object) -> None:
+    base_model = BaseModelSpec(path=path, family=family)
+    assert profile_of(base_model) is profile
+    assert stand_in_profile(base_model) is None
+
+
+@pytest.mark.parametrize("family", ModelFamily, ids=str)
+def test_an_unknown_model_is_reckoned_with_as_its_familys_usual_size_and_it_is_said(family: ModelFamily) -> None:
+    base_model = BaseModelSpec(path="somebody/unheard-of", family=family)
+    assert stand_in_profile(base_model) == profile_of(base_model).name
+    assert family is ModelFamily.FLUX or profile_of(base_model) is not FLUX
+
+
+def test_seconds_are_operations_over_the_share_of_the_peak_that_is_reached() -> None:
+    work, costs = qwen(), lane_costs(qwen(), H100)
+    speed = 989.4e12 * 0.35
+    decoding = 10.8e6 * 512 * 512
+    assert costs.generate.per_unit == pytest.approx((20 * work.profile.forward_flops(1024) + decoding) / speed)
+    assert costs.generate.per_call == pytest.approx(20 * 60 * 0.2e-3)
+    assert costs.accumulate.per_unit == pytest.approx(3 * (60 * 0.2e-3 + 2 * work.profile.forward_flops(1024) / speed))
+
+
+def test_an_adapter_goes_through_packing_and_the_network() -> None:
+    costs = lane_costs(qwen(), L40S)
+    adapter_bytes = 64 * 60 * 8 * 6144 * 4
+    assert costs.publish == pytest.approx(adapter_bytes / 1e9)
+    assert costs.pull == pytest.approx(adapter_bytes / 1e9 + adapter_bytes / 25e9)
+
+
+def test_two_copies_of_the_weights_make_every_turn_move_one_of_them() -> None:
+    shared, apart = lane_costs(qwen(), H100), lane_costs(qwen(weight_transfer=WeightTransfer(shares_base=False)), H100)
+    state_bytes = 64 * 60 * 8 * 6144 * 16
+    assert apart.lend - shared.lend == pytest.approx((40.8e9 + state_bytes) / 50e9)
+    assert apart.reclaim == apart.lend
+
+
+def test_gradients_are_reduced_once_a_commit_or_from_zero_2_on_in_every_micro_batch() -> None:
+    zero = [lane_costs(qwen(zero_stage=stage), L40S) for stage in range(4)]
+    buffer = 64 * 60 * 8 * 6144 * 4 / 25e9
+    # Weights of LoRA are as wide as its gradients; stages 1 and 2 gather them after the step.
+    optimizer = 4 * buffer * 25e9 / 864e9
+    assert [lane.commit_by(1) for lane in zero] == pytest.approx(
+        [optimizer + 2 * buffer, optimizer + 3 * buffer, optimizer + buffer, optimizer]
+    )
+    each = [lane.accumulate.per_unit - zero[0].accumulate.per_unit for lane in zero]
+    assert each[1:3] == pytest.approx([0, 2 * buffer])
+    # Every pass of stage 3 gathers the base first.
+    assert each[3] == pytest.approx(buffer + 3 * 40.8e9 / 25e9)
+
+
+def test_ranks_share_the_optimizer_where_its_state_is_cut_and_all_weights_on_their_way() -> None:
+    work = replace(qwen(zero_stage=1), tuning=Tuning.FULL, trained_parameters=QWEN_IMAGE.parameters)
+    lane = lane_costs(work, H100)
+    assert work.published_bytes == 2 * 20.4e9
+    assert lane.publish_by(8) == pytest.approx(40.8e9 / 1e9 / 8)
+    assert lane.snapshot_by(8) == pytest.approx(2 * 40.8e9 / 3350e9 / 8)
+    assert lane.pull == pytest.approx(40.8e9 / 50e9 + 40.8e9 / 1e9)
+    assert lane.commit_by(1) - lane.commit_by(8) == pytest.approx(16 * 20.4e9 / 3350e9 * 7 / 8)
+    table = pool_costs(work, [H100] * 4, num_reward=1).table((0, 1))
+    assert table[GANG, CostKind.PUBLISH].seconds() == lane.publish_by(2)
+
+
+def test_an_optimizer_in_host_memory_takes_its_way_there_and_back() -> None:
+    full = replace(qwen(zero_stage=2), tuning=Tuning.FULL, trained_parameters=QWEN_IMAGE.parameters)
+    offloaded = lane_costs(replace(full, memory_savings=MemorySavings(optimizer_on_host=True)), H100)
+    # Gradients of 4 bytes there, weights of 2 back, and 28 through a quarter of the socket's memory.
+    assert offloaded.shared_commit == pytest.approx(20.4e9 * (6 / 50e9 + 28 * 4 / 300e9))
+
+
+def test_a_gang_of_unlike_lanes_goes_at_the_slowest_lanes_pace() -> None:
+    work = qwen()
+    costs = pool_costs(work, [H100, H20, L40S], num_reward=2)
+    table = costs.table((0, 1))
+    assert table[GANG, CostKind.ACCUMULATE] == lane_costs(work, H20).accumulate
+    assert table[lane_name(2), CostKind.GENERATE] == lane_costs(work, L40S).generate
+    assert (lane_name(2), CostKind.LEND) not in table
+    assert ("reward-1", CostKind.SCORE) in table
+
+
+def test_every_device_and_profile_says_where_its_numbers_come_from() -> None:
+    assert all(device.source for device in ACCELERATORS.values())
+    assert all(profile.source for profile in PROFILES.values())
+
+
+def test_an_estimate_outside_its_own_range_is_refused() -> None:
+    with pytest.raises(ValueError, match="within `low` and `high`"):
+        Estimate(2.0, 0.0, 1.0)
+
+
+def test_only_uncertain_fields_can_be_varied() -> None:
+    assert H100.at("switch_seconds", "high").switch_seconds.value == 2.0
+    with pytest.raises(ValueError, match="training_efficiency"):
+        H100.at("peak_flops", "low")
+
+
+def test_an_unknown_device_is_refused_with_those_that_are_known() -> None:
+    assert accelerator("cpu") is CPU_CORE
+    with pytest.raises(ValueError, match="l40s, h100"):
+        accelerator("abacus")
+
+
+def test_a_shapes_run_scores_on_a_core_like_its_other_lanes() -> None:
+    rewards = [{"name": "shape_match"}, {"name": "shape_judge"}, {"name": "jpeg_compressibility"}]
+    spec = RunSpec.model_validate({"prompts": {"inline": ["a"]}, "rewards": rewards, "batch": ONE_PROMPT})
+    costs = pool_costs(Workload.of(spec), [CPU_CORE], num_reward=1)
+    # 0.31 ms of a core were measured for the three.
+    assert costs.score.per_unit == pytest.approx(0.31e-3, rel=0.05)
+    assert costs.score.per_call == 7e-3
+
+
+def test_a_clips_frames_are_reckoned_with() -> None:
+    document = {
+        "prompts": {"inline": ["a"]},
+        "rewards": [{"name": "jpeg_compressibility"}],
+        "base_model": {"path": "Wan-AI/Wan2.1-T2V-14B-Diffusers", "family": "wan"},
+        "batch": ONE_PROMPT,
+    }
+    sampling = {"num_frames": 33, "height": 480, "width": 832}
+    work = Workload.of(RunSpec.model_validate(document | {"sampling": sampling}))
+    assert (work.profile, work.num_tokens) == (WAN, 9 * 30 * 52)

@@ -1,0 +1,334 @@
+"""What an executor writes down for itself, apart from the scheduler, and what it holds every action against.
+
+Each `check_…` raises `AssertionError` where an action is not allowed; each `note_…` writes down what was done.
+"""
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+from worker.contracts.algebra import BatchAlgebra
+from worker.contracts.names import LaneRole, Placement, TrainerAssist
+from worker.contracts.sections import PipelineSpec
+from worker.scheduling.core.messages import (
+    Accumulate,
+    Action,
+    Commit,
+    EvaluationComplete,
+    EvaluationRequested,
+    Fragment,
+    FragmentKey,
+    Generate,
+    Publish,
+    Pull,
+    Purpose,
+    Score,
+    Snapshot,
+    Switch,
+)
+from worker.scheduling.core.scheduler import Scheduler
+from worker.scheduling.forecast.lending_policies import lending_policy
+
+GANG = "trainer gang"
+PUBLISHER = "publisher"
+"""Publishes beside the gang."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    algebra: BatchAlgebra
+    placement: Placement = Placement.DISAGGREGATED
+    gap: bool = True
+    tag: TrainerAssist = TrainerAssist.OFF
+    max_staleness: int = 0
+    deterministic: bool = False
+    whole_batch_advantages: bool = False
+    lends_together: bool = False
+    version_of_batch_0: int = 10
+    """Of batch 0, at staleness 0: versions are not batch numbers."""
+    first_batch: int = 0
+    first_batch_is_stale: bool = False
+    """Resumed where the first batch had begun on the version before."""
+    num_batches: int = 2
+    num_rollout: int = 2
+    num_reward: int = 1
+    num_trainer: int = 1
+    disturbance: float = 0.0
+    """Chance, at each turn, of a lane lost or joined, a pause or resume, a request, a reserved trainer."""
+
+    @property
+    def is_colocated(self) -> bool:
+        return self.placement is Placement.COLOCATED
+
+    @property
+    def waits_for_all(self) -> bool:
+        """Whether nothing is trained before the whole batch is scored."""
+        return self.whole_batch_advantages or self.is_colocated or not self.gap
+
+    @property
+    def first_version(self) -> int:
+        """What is published when the run begins."""
+        return self.first_batch + self.version_of_batch_0
+
+    @property
+    def first_batch_version(self) -> int:
+        return self.first_version - self.first_batch_is_stale
+
+    def scheduler(self) -> Scheduler:
+        pipeline = PipelineSpec.model_validate(
+            {
+                "placement": self.placement,
+                "gap": self.gap,
+                "tag": self.tag,
+                "max_staleness": self.max_staleness,
+                "deterministic": self.deterministic,
+            }
+        )
+        return Scheduler(
+            self.algebra,
+            pipeline,
+            lending_policy=lending_policy(pipeline),
+            advantage_std="batch" if self.whole_batch_advantages else "group",
+            first_batch=self.first_batch,
+            num_batches=self.num_batches,
+            policy_version=self.first_version,
+            first_batch_version=self.first_batch_version,
+            lends_together=self.lends_together,
+        )
+
+
+def reward_of(key: FragmentKey, member: int) -> float:
+    """A reward that tells which sample it belongs to."""
+    return 1000.0 * key.batch + 10.0 * key.group + member
+
+
+def worker_of(action: Action) -> str:
+    """Who is at work on it: a lane, or all trainer lanes together."""
+    if isinstance(action, Publish):
+        return PUBLISHER
+    return action.lane if isinstance(action, Pull | Switch | Generate | Score) else GANG
+
+
+@dataclass
+class ProtocolChecker:
+    settings: Settings
+    roles: dict[str, LaneRole] = field(default_factory=dict)
+    serves: dict[str, LaneRole] = field(default_factory=dict)
+    under_way: dict[str, Action] = field(default_factory=dict)
+    held_version: dict[str, int | None] = field(default_factory=dict)
+    generated: dict[FragmentKey, Fragment] = field(default_factory=dict)
+    """Each fragment that a lane handed in."""
+    scored: set[FragmentKey] = field(default_factory=set)
+    batch_versions: dict[int, int] = field(default_factory=dict)
+    accumulated: list[tuple[int, int, int, int]] = field(default_factory=list)
+    """(batch, epoch, mini-batch, group), in order."""
+    committed: list[tuple[int, int, int]] = field(default_factory=list)
+    """(batch, epoch, mini-batch), in order."""
+    snapshots: list[int] = field(default_factory=list)
+    """Versions trained and copied, each published afterwards."""
+    published: list[int] = field(default_factory=list)
+    staleness: dict[int, int] = field(default_factory=dict)
+    """By batch, as trained."""
+    requested: dict[tuple[Purpose, int], EvaluationRequested] = field(default_factory=dict)
+    num_evaluations_complete: int = 0
+    num_fragments_lent: int = 0
+    is_reserved: bool = False
+    last_batch_allowed: int = -1
+    """Batches up to this one were allowed to begin while admission was open."""
+
+    def __post_init__(self) -> None:
+        self.trainer_version = self.settings.first_version
+        self._num_members_scored: dict[tuple[int, int], int] = defaultdict(int)
+
+    # --- where the run stands ---------------------------------------------------------------------------------------
+
+    @property
+    def head(self) -> int:
+        """The batch to be trained now."""
+        return self.settings.first_batch + len(self.snapshots)
+
+    @property
+    def num_complete(self) -> int:
+        """Batches published, those of earlier attempts included."""
+        return self.settings.first_batch + len(self.published)
+
+    @property
+    def published_version(self) -> int:
+        return self.published[-1] if self.published else self.settings.first_version
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """Epoch and mini-batch to be trained now."""
+        algebra = self.settings.algebra
+        done = len(self.committed) - len(self.snapshots) * algebra.num_minibatches * algebra.num_epochs
+        return divmod(done, algebra.num_minibatches)
+
+    @property
+    def groups_taken(self) -> list[int]:
+        """Groups accumulated since the last commit."""
+        place = (self.head, *self.place)
+        return [group for *where, group in self.accumulated if tuple(where) == place]
+
+    def is_scored(self, batch: int, group: int) -> bool:
+        return self._num_members_scored[batch, group] == self.settings.algebra.group_size
+
+    @property
+    def training_is_ready(self) -> bool:
+        """Whether a gang with nothing under way would have something to do."""
+        algebra = self.settings.algebra
+        epoch, minibatch = self.place
+        due = [group for group in range(algebra.num_groups) if algebra.minibatch_of(group) == minibatch]
+        left = [group for group in due if group not in self.groups_taken]
+        if epoch == algebra.num_epochs:
+            return PUBLISHER not in self.under_way
+        if not left:
+            return True
+        if self.settings.waits_for_all:
+            return all(self.is_scored(self.head, group) for group in range(algebra.num_groups))
+        return any(self.is_scored(self.head, group) for group in (left[:1] if self.settings.deterministic else left))
+
+    def lanes(self, *roles: LaneRole) -> list[str]:
+        return sorted(name for name, role in self.roles.items() if role in roles)
+
+    @property
+    def gang_is_whole(self) -> bool:
+        """Every trainer lane is at home with nothing to do."""
+        trainers = self.lanes(LaneRole.TRAINER)
+        is_home = all(self.serves[lane] is LaneRole.TRAINER and lane not in self.under_way for lane in trainers)
+        return bool(trainers) and is_home and GANG not in self.under_way
+
+    # --- what an action is allowed to be ----------------------------------------------------------------------------
+
+    def check(self, action: Action, scheduler: Scheduler) -> None:
+        """Hold one action that begins against what was written down."""
+        worker = worker_of(action)
+        assert worker not in self.under_way, f"{worker} is busy with {self.under_way[worker]}, got {action}"
+        if self.roles.get(worker) is LaneRole.TRAINER:
+            self._check_lent(action, worker)
+        match action:
+            case Switch(lane, to):
+                assert self.serves[lane] is not to
+            case Pull(lane, version):
+                assert self.serves[lane] is LaneRole.ROLLOUT
+                assert version in scheduler.state.needed_versions
+                assert version != self.held_version[lane], "a pull that changes nothing"
+            case Generate(lane, fragment):
+                self._check_generate(lane, fragment)
+            case Score(lane, fragment):
+                assert self.roles[lane] is LaneRole.REWARD
+                assert fragment.key in self.generated
+                assert fragment.key not in self.scored
+                assert not self._is_under_way(Score, fragment.key)
+            case _:
+                self._check_training(action, scheduler)
+
+    def _check_lent(self, action: Action, lane: str) -> None:
+        """A trainer lane acts by itself: to generate, and only while there is nothing to train."""
+        settings = self.settings
+        assert settings.is_colocated or settings.tag is not TrainerAssist.OFF
+        assert GANG not in self.under_way, "the gang is at work"
+        assert not self.is_reserved
+        is_going_home = isinstance(action, Switch) and action.to is LaneRole.TRAINER
+        if is_going_home:
+            return
+        assert not self.training_is_ready, f"{action} on a lent lane while the gang is needed"
+
+    def _check_generate(self, lane: str, fragment: Fragment) -> None:
+        key = fragment.key
+        assert self.serves[lane] is LaneRole.ROLLOUT
+        assert key not in self.generated
+        assert not self._is_under_way(Generate, key)
+        assert self.held_version[lane] == fragment.policy_version
+        if key.purpose is not Purpose.TRAIN:
+            assert fragment.policy_version == self.requested[key.purpose, key.batch].policy_version
+            return
+        assert self.head <= key.batch <= self.num_complete + self.settings.max_staleness, "back-pressure"
+        assert key.batch <= self.last_batch_allowed, "a batch begins only while admission is open"
+        is_first = key.batch == self.settings.first_batch
+        if self.settings.max_staleness == 0:
+            of_batch = self.settings.first_batch_version if is_first else self.published_version
+            assert fragment.policy_version == of_batch, "staleness 0"
+        else:
+            assert fragment.policy_version <= self.published_version, "a version not published yet"
+        assert self.batch_versions.setdefault(key.batch, fragment.policy_version) == fragment.policy_version, "mixed"
+
+    def _is_under_way(self, kind: type[Generate] | type[Score], key: FragmentKey) -> bool:
+        return any(isinstance(other, kind) and other.fragment.key == key for other in self.under_way.values())
+
+    def _check_training(self, action: Action, scheduler: Scheduler) -> None:
+        algebra = self.settings.algebra
+        epoch, minibatch = self.place
+        due = [group for group in range(algebra.num_groups) if algebra.minibatch_of(group) == minibatch]
+        if isinstance(action, Publish):
+            assert (action.batch, action.policy_version) == (self.head - 1, self.snapshots[-1])
+            assert action.policy_version == self.published_version + 1
+            return
+        assert not self.is_reserved
+        assert self.gang_is_whole, "the gang trains only when every lane of it is at home"
+        match action:
+            case Accumulate():
+                assert (action.batch, action.epoch, action.minibatch) == (self.head, epoch, minibatch)
+                assert action.groups
+                assert set(action.groups) <= set(due) - set(self.groups_taken)
+                self._check_ready(action, scheduler)
+                if self.settings.deterministic:
+                    taken = [*self.groups_taken, *action.groups]
+                    assert taken == due[: len(taken)]
+            case Commit():
+                assert (action.batch, action.epoch, action.minibatch) == (self.head, epoch, minibatch)
+                assert sorted(self.groups_taken) == due
+            case Snapshot():
+                assert self.published_version == self.trainer_version, "one publish at a time"
+                assert epoch == algebra.num_epochs
+                assert (action.batch, action.policy_version) == (self.head, self.trainer_version + 1)
+            case _:
+                raise AssertionError(f"not an action of the gang: {action}")
+
+    def _check_ready(self, action: Accumulate, scheduler: Scheduler) -> None:
+        algebra, batch = self.settings.algebra, action.batch
+        needed = range(algebra.num_groups) if self.settings.waits_for_all else action.groups
+        assert all(self.is_scored(batch, group) for group in needed)
+        for group in action.groups:
+            expected = [reward_of(FragmentKey(Purpose.TRAIN, batch, group, 0), m) for m in range(algebra.group_size)]
+            assert list(scheduler.state.group_rewards(batch, group)) == expected
+
+    def check_evaluation(self, action: EvaluationComplete) -> None:
+        request = self.requested[action.purpose, action.batch]
+        assert action.rewards == tuple(
+            tuple(reward_of(FragmentKey(action.purpose, action.batch, group, 0), m) for m in range(request.group_size))
+            for group in range(request.num_groups)
+        )
+        self.num_evaluations_complete += 1
+
+    # --- what was done ----------------------------------------------------------------------------------------------
+
+    def note_begun(self, action: Action) -> None:
+        self.under_way[worker_of(action)] = action
+
+    def note_done(self, action: Action) -> None:
+        del self.under_way[worker_of(action)]
+        match action:
+            case Pull(lane, version):
+                self.held_version[lane] = version
+            case Switch(lane, to):
+                self.serves[lane] = to
+            case Generate(lane, fragment):
+                self.generated[fragment.key] = fragment
+                self.num_fragments_lent += self.roles[lane] is LaneRole.TRAINER
+            case Score(_, fragment):
+                self.scored.add(fragment.key)
+                if fragment.key.purpose is Purpose.TRAIN:
+                    self._num_members_scored[fragment.key.batch, fragment.key.group] += len(fragment.members)
+            case Accumulate(batch, minibatch, epoch, groups):
+                self.accumulated += [(batch, epoch, minibatch, group) for group in groups]
+                self.staleness[batch] = self.trainer_version - self.batch_versions[batch]
+            case Commit(batch, minibatch, epoch):
+                self.committed.append((batch, epoch, minibatch))
+            case Snapshot(_, version):
+                self.snapshots.append(version)
+                self.trainer_version = version
+            case Publish(_, version):
+                self.published.append(version)
+
+    def note_lost(self, lane: str) -> None:
+        del self.roles[lane], self.serves[lane], self.held_version[lane]
+        self.under_way.pop(lane, None)

@@ -1,0 +1,227 @@
+"""An executor without hardware: work finishes in random order, lanes come and go, people pause and ask for samples.
+
+It keeps its own books, apart from the scheduler's, and holds every action against them. A seed gives the same schedule
+again.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from random import Random
+
+from tests.scheduling.protocol_checker import GANG, PUBLISHER, ProtocolChecker, Settings, reward_of
+from worker.contracts.names import LaneRole
+from worker.scheduling.core.messages import (
+    Accumulate,
+    Accumulated,
+    Action,
+    AdmissionClosed,
+    AdmissionOpened,
+    Commit,
+    Committed,
+    EvaluationComplete,
+    EvaluationRequested,
+    Event,
+    Generate,
+    Generated,
+    LaneJoined,
+    LaneLost,
+    Lend,
+    LendSettled,
+    Publish,
+    Published,
+    Pull,
+    Pulled,
+    Purpose,
+    Score,
+    Scored,
+    Snapshot,
+    Snapshotted,
+    Switch,
+    Switched,
+    TrainerReleased,
+    TrainerReserved,
+)
+
+MAX_NUM_TURNS = 20_000
+SPEEDS = (1, 1, 3, 20)
+"""Chances of being the next to finish, against each other."""
+DISTURBANCES = ("lose", "lose", "join", "pause", "request", "reserve")
+
+
+def answer(action: Action) -> Event:
+    """The event that an executor answers this action with."""
+    match action:
+        case Pull(lane, version):
+            return Pulled(lane, version)
+        case Switch(lane, to):
+            return Switched(lane, to)
+        case Generate(lane, fragment):
+            return Generated(lane, fragment.key)
+        case Score(lane, fragment):
+            return Scored(lane, fragment.key, tuple(reward_of(fragment.key, member) for member in fragment.members))
+        case Accumulate(batch, minibatch, epoch, groups):
+            return Accumulated(batch, minibatch, epoch, groups)
+        case Commit(batch, minibatch, epoch):
+            return Committed(batch, minibatch, epoch)
+        case Snapshot(_, version):
+            return Snapshotted(version)
+        case Publish(_, version):
+            return Published(version)
+        case _:
+            raise AssertionError(f"{action} needs no answer")
+
+
+@dataclass
+class RandomExecutor:
+    settings: Settings
+    seed: int
+    observe: Callable[["RandomExecutor", list[Event], list[Action]], None] = lambda *_: None
+    """Called with the events applied since the last time and the actions that followed."""
+    is_paused: bool = False
+    now: float = 0.0
+    events: list[tuple[Event, float]] = field(default_factory=list)
+    num_events_told: int = 0
+
+    def __post_init__(self) -> None:
+        self.random = Random(self.seed)
+        self.scheduler = self.settings.scheduler()
+        self.checker = ProtocolChecker(self.settings)
+        self.num_joined = 0
+        self.speeds: dict[str, int] = {worker: self.random.choice(SPEEDS) for worker in (GANG, PUBLISHER)}
+
+    def run(self) -> "RandomExecutor":
+        """Until the run is finished. A turn without progress is a deadlock, unless something outside is missing."""
+        self.begin()
+        for _ in range(MAX_NUM_TURNS):
+            if self.scheduler.state.is_finished:
+                return self
+            self.turn()
+        raise AssertionError(f"not finished after {MAX_NUM_TURNS} turns")
+
+    def begin(self) -> None:
+        """The lanes join in random order, sometimes one after another."""
+        joining = [
+            role
+            for role, num in (
+                (LaneRole.TRAINER, self.settings.num_trainer),
+                (LaneRole.ROLLOUT, self.settings.num_rollout),
+                (LaneRole.REWARD, self.settings.num_reward),
+            )
+            for _ in range(num)
+        ]
+        self.random.shuffle(joining)
+        for role in joining:
+            self.join(role)
+            if self.random.random() < 0.2 and GANG not in self.checker.under_way:
+                self._react()
+        self._react()
+
+    def turn(self) -> None:
+        if self.random.random() < self.settings.disturbance:
+            self._disturb()
+        elif self.checker.under_way:
+            self.finish_one()
+        elif self.num_events_told < len(self.events):
+            self._react()
+        else:
+            self._mend()
+
+    # --- turns ------------------------------------------------------------------------------------------------------
+
+    def apply(self, event: Event) -> None:
+        self.now += self.random.choice([0.0, 0.1, 1.0])
+        self.events.append((event, self.now))
+        self.scheduler.apply(event, self.now)
+
+    def _happens(self, event: Event) -> None:
+        """Sometimes the next event is there before anybody asks what to do about this one."""
+        self.apply(event)
+        if self.random.random() < 0.8:
+            self._react()
+
+    def _react(self) -> None:
+        checker = self.checker
+        if not self.is_paused:
+            checker.last_batch_allowed = checker.num_complete + self.settings.max_staleness
+        actions = self.scheduler.next_actions(self.now)
+        for action in actions:
+            if isinstance(action, EvaluationComplete):
+                checker.check_evaluation(action)
+            elif not isinstance(action, Lend | LendSettled):
+                checker.check(action, self.scheduler)
+                checker.note_begun(action)
+        self.observe(self, [event for event, _ in self.events[self.num_events_told :]], actions)
+        self.num_events_told = len(self.events)
+
+    def finish_one(self) -> None:
+        """Some worker finishes what it has under way, the faster the sooner."""
+        workers = sorted(self.checker.under_way)
+        (worker,) = self.random.choices(workers, [self.speeds[worker] for worker in workers])
+        action = self.checker.under_way[worker]
+        self.checker.note_done(action)
+        self._happens(answer(action))
+
+    def _mend(self) -> None:
+        """Nothing is under way: whoever is missing comes, or the run is stuck."""
+        needed = (LaneRole.REWARD,) if self.settings.is_colocated else (LaneRole.ROLLOUT, LaneRole.REWARD)
+        missing = [role for role in needed if not self.checker.lanes(role)]
+        if self.checker.is_reserved:
+            self.checker.is_reserved = False
+            self._happens(TrainerReleased())
+        elif self.is_paused and self.scheduler.state.is_quiescent:
+            self.is_paused = False
+            self._happens(AdmissionOpened())
+        elif missing:
+            self.join(missing[0])
+            self._react()
+        else:
+            raise AssertionError(f"deadlock: nothing under way, {self.scheduler.state.queues()}")
+
+    def join(self, role: LaneRole) -> None:
+        name = f"{role}-{self.num_joined}"
+        self.num_joined += 1
+        self.checker.roles[name] = self.checker.serves[name] = role
+        self.checker.held_version[name] = None
+        self.speeds[name] = self.random.choice(SPEEDS)
+        self.apply(LaneJoined(name, role, None))
+
+    def lose(self, lane: str) -> None:
+        self.checker.note_lost(lane)
+        self._happens(LaneLost(lane))
+
+    # --- disturbances -----------------------------------------------------------------------------------------------
+
+    def _disturb(self) -> None:
+        kind = self.random.choice(DISTURBANCES)
+        checker = self.checker
+        lanes = checker.lanes(LaneRole.ROLLOUT, LaneRole.REWARD)
+        if kind == "lose" and lanes:
+            self.lose(self.random.choice(lanes))
+        elif kind == "join" and len(checker.roles) < 10:
+            self._join_some()
+        elif kind == "pause":
+            self.is_paused = not self.is_paused
+            self._happens(AdmissionClosed() if self.is_paused else AdmissionOpened())
+        elif kind == "request":
+            self._request()
+        elif kind == "reserve" and (checker.is_reserved or checker.gang_is_whole):
+            checker.is_reserved = not checker.is_reserved
+            self._happens(TrainerReserved() if checker.is_reserved else TrainerReleased())
+
+    def _join_some(self) -> None:
+        """Trainer lanes join between optimizer steps only, whether or not others of the gang are lent."""
+        roles = [LaneRole.REWARD] if self.settings.is_colocated else [LaneRole.ROLLOUT, LaneRole.REWARD]
+        if GANG not in self.checker.under_way and not self.checker.groups_taken:
+            roles.append(LaneRole.TRAINER)
+        self.join(self.random.choice(roles))
+        self._react()
+
+    def _request(self) -> None:
+        purpose = self.random.choice([Purpose.EVALUATE, Purpose.REQUEST])
+        identity = (purpose, self.scheduler.state.batches_completed)
+        if identity in self.checker.requested:
+            return
+        num_groups, group_size = self.random.randint(1, 3), self.random.randint(1, 5)
+        request = EvaluationRequested(*identity, num_groups, group_size, self.checker.published_version)
+        self.checker.requested[identity] = request
+        self._happens(request)

@@ -1,0 +1,138 @@
+"""What holds of simulated runs in every mode: where the seconds go, and what no mode can do."""
+
+from collections import defaultdict
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.scheduling.pools import Pool, pools_of, simulate, simulate_events
+from tests.scheduling.protocol_checker import Settings
+from tests.scheduling.strategies import settings_of_runs
+from worker.contracts.names import LaneRole, Placement, TrainerAssist
+from worker.contracts.spans import IdleCause, Span, SpanKind
+from worker.scheduling.core.batching import num_micro_batches
+from worker.scheduling.core.costs import GANG, Cost, CostKind
+from worker.scheduling.core.messages import Accumulated, FragmentKey, Generated
+from worker.scheduling.simulator.simulator import Arrival, Loss
+from worker.scheduling.timeline.bubble_ledger import BubbleLedger
+
+ROUNDING = 1e-9
+
+
+def life_of(pool: Pool, lane: str, seconds: float) -> tuple[float, float]:
+    """When the lane's life began and ended."""
+    begins = [
+        incident.at for incident in pool.incidents if isinstance(incident, Arrival) and incident.lane.lane == lane
+    ]
+    ends = [incident.at for incident in pool.incidents if isinstance(incident, Loss) and incident.lane == lane]
+    return (begins or [0.0])[0], min([*ends, seconds])
+
+
+@settings(max_examples=150, deadline=None)
+@given(run=settings_of_runs(), data=st.data())
+def test_every_second_of_every_lane_has_one_class_and_idling_a_cause(run: Settings, data: st.DataObject) -> None:
+    pool = data.draw(pools_of(run))
+    seconds, spans = simulate(run, pool)
+    ledger = BubbleLedger()
+    by_lane: dict[str, list[Span]] = defaultdict(list)
+    for span in spans:
+        ledger.add(span)
+        by_lane[span.lane].append(span)
+    for lane, of_lane in by_lane.items():
+        start, end = life_of(pool, lane, seconds)
+        edges = [start, *(edge for span in of_lane for edge in (span.start, span.end)), end]
+        assert edges[::2] == edges[1::2], "the spans tile the lane's life"
+        assert sum(ledger.seconds(lane).values()) == pytest.approx(end - start)
+        assert sum(ledger.shares(lane).values()) == pytest.approx(1)
+    assert not by_lane or sum(ledger.shares().values()) == pytest.approx(1)
+    assert all((kind is SpanKind.IDLE) == (cause is not None) for kind, cause in ledger.seconds())
+    assert IdleCause.BACK_PRESSURE not in {cause for _, cause in ledger.seconds()} or run.max_staleness
+    assert simulate(run, pool) == (seconds, spans), "the same input gives the same spans"
+
+
+@settings(max_examples=100, deadline=None)
+@given(run=settings_of_runs(), data=st.data())
+def test_gap_never_makes_a_run_slower(run: Settings, data: st.DataObject) -> None:
+    """Where a bundle of groups costs what its groups cost alone: no fixed part, and one rank, so that none pads."""
+    strict = replace(
+        run,
+        placement=Placement.DISAGGREGATED,
+        tag=TrainerAssist.OFF,
+        max_staleness=0,
+        first_batch_is_stale=False,
+        num_rollout=max(1, run.num_rollout),
+        num_trainer=1,
+    )
+    pool = data.draw(pools_of(strict, all_at_once=True))
+    fair = {**pool.costs, (GANG, CostKind.ACCUMULATE): Cost(0.0, pool.costs[GANG, CostKind.ACCUMULATE].per_unit)}
+    with_gap, _ = simulate(replace(strict, gap=True), replace(pool, costs=fair))
+    without, _ = simulate(replace(strict, gap=False), replace(pool, costs=fair))
+    assert with_gap <= without + ROUNDING
+
+
+@settings(max_examples=60, deadline=None)
+@given(run=settings_of_runs().filter(lambda run: run.is_colocated), data=st.data())
+def test_colocated_lanes_never_generate_while_any_of_them_trains(run: Settings, data: st.DataObject) -> None:
+    _, spans = simulate(run, data.draw(pools_of(run)))
+    generating = [span for span in spans if span.kind is SpanKind.GENERATE]
+    training = [span for span in spans if span.kind in (SpanKind.TRAIN, SpanKind.PUBLISH)]
+    assert not any(g.start < t.end and t.start < g.end for g in generating for t in training)
+    assert not any(span.kind is SpanKind.LENT_GENERATE for span in spans), "what they do by right is no loan"
+
+
+def training_seconds(run: Settings, pool: Pool) -> float:
+    """Of one batch, were all groups of a mini-batch taken at once; at staleness 0 the gang waits for its publish."""
+    algebra, costs = run.algebra, pool.costs
+    units = num_micro_batches(algebra, algebra.num_groups_per_minibatch, world_size=run.num_trainer, tsp=True)
+    each = costs[GANG, CostKind.ACCUMULATE].seconds(units) + costs[GANG, CostKind.COMMIT].seconds()
+    snapshot, publish = (costs[GANG, kind].seconds() for kind in (CostKind.SNAPSHOT, CostKind.PUBLISH))
+    return each * algebra.num_optimizer_steps_per_batch + snapshot + (0.0 if run.max_staleness else publish)
+
+
+def rate(pool: Pool, role: LaneRole, kind: CostKind, fragment_size: int) -> float:
+    """Trajectories a second on all lanes of a role together."""
+    seconds = [pool.costs[lane.lane, kind].seconds(fragment_size) for lane in pool.lanes if lane.role is role]
+    return sum(fragment_size / each if each else float("inf") for each in seconds)
+
+
+def least_seconds(run: Settings, pool: Pool) -> float:
+    """All work over the lanes' rates; trainer lanes that may generate do so for as long as they do not train."""
+    size = run.algebra.fragment_size
+    num = (run.num_batches - run.first_batch) * run.algebra.num_trajectories
+    training = (run.num_batches - run.first_batch) * training_seconds(run, pool)
+    may_lend = run.is_colocated or run.tag is not TrainerAssist.OFF
+    by_right = rate(pool, LaneRole.ROLLOUT, CostKind.GENERATE, size)
+    by_loan = rate(pool, LaneRole.TRAINER, CostKind.GENERATE, size) if may_lend else 0.0
+    together = by_right + by_loan
+    generating = 0.0 if together == float("inf") else (num + training * by_loan) / together
+    return max(training, generating, num / rate(pool, LaneRole.REWARD, CostKind.SCORE, size))
+
+
+@settings(max_examples=200, deadline=None)
+@given(run=settings_of_runs(), data=st.data())
+def test_no_mode_beats_all_work_over_all_rates(run: Settings, data: st.DataObject) -> None:
+    pool = data.draw(pools_of(run, all_at_once=True))
+    seconds, _ = simulate(run, pool)
+    assert seconds >= least_seconds(run, pool) - ROUNDING
+
+
+def work_done(run: Settings, pool: Pool) -> list[FragmentKey | tuple[int, int, int, int]]:
+    """Every fragment handed in and every group accumulated, with repeats."""
+    _, _, events = simulate_events(run, pool)
+    generated = [event.key for event, _ in events if isinstance(event, Generated)]
+    accumulated = [
+        (event.batch, event.epoch, event.minibatch, group)
+        for event, _ in events
+        if isinstance(event, Accumulated)
+        for group in event.groups
+    ]
+    return [*sorted(generated), *sorted(accumulated)]
+
+
+@settings(max_examples=60, deadline=None)
+@given(run=settings_of_runs(), data=st.data())
+def test_lanes_that_come_and_go_change_nothing_in_what_is_done(run: Settings, data: st.DataObject) -> None:
+    pool = data.draw(pools_of(run))
+    assert work_done(run, pool) == work_done(run, replace(pool, incidents=()))

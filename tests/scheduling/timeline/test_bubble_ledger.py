@@ -1,0 +1,47 @@
+"""The books on lane time: where it went."""
+
+import pytest
+
+from worker.contracts.spans import IdleCause, Span, SpanKind
+from worker.scheduling.timeline.bubble_ledger import BubbleLedger
+
+
+def work(lane: str, kind: SpanKind, start: float, end: float) -> Span:
+    return Span(lane=lane, kind=kind, start=start, end=end)
+
+
+def idle(lane: str, cause: IdleCause, start: float, end: float) -> Span:
+    return Span(lane=lane, kind=SpanKind.IDLE, start=start, end=end, cause=cause)
+
+
+def test_shares_tell_kinds_and_causes_of_one_lane_and_of_all() -> None:
+    ledger = BubbleLedger()
+    ledger.add(work("g", SpanKind.GENERATE, 0, 6))
+    ledger.add(idle("g", IdleCause.BATCH_BARRIER, 6, 10))
+    ledger.add(work("t", SpanKind.TRAIN, 0, 10))
+    assert ledger.shares("g") == {(SpanKind.GENERATE, None): 0.6, (SpanKind.IDLE, IdleCause.BATCH_BARRIER): 0.4}
+    assert ledger.idle_share("g") == 0.4
+    assert ledger.idle_share() == 0.2
+    assert ledger.seconds()[SpanKind.TRAIN, None] == 10
+    assert ledger.lanes == ("g", "t")
+
+
+def test_no_time_has_no_shares() -> None:
+    assert BubbleLedger().shares() == {}
+    assert BubbleLedger().idle_share() == 0
+
+
+@pytest.mark.parametrize("start", [5.9, 6.1])
+def test_a_gap_or_an_overlap_is_refused(start: float) -> None:
+    ledger = BubbleLedger()
+    ledger.add(work("g", SpanKind.GENERATE, 0, 6))
+    with pytest.raises(ValueError, match="must tile its life"):
+        ledger.add(work("g", SpanKind.GENERATE, start, 8))
+
+
+def test_a_lane_that_left_may_come_back_later() -> None:
+    ledger = BubbleLedger()
+    ledger.add(work("g", SpanKind.GENERATE, 0, 6))
+    ledger.lane_left("g")
+    ledger.add(work("g", SpanKind.GENERATE, 60, 62))
+    assert ledger.seconds("g") == {(SpanKind.GENERATE, None): 8}

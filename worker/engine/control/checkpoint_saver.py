@@ -1,0 +1,134 @@
+"""A checkpoint, and what users download of the same version, made by the reserved trainer gang one after the other.
+
+A LoRA comes with every checkpoint. All weights of a transformer are gigabytes: they are exported at the end of a run
+and where a user asked for the checkpoint, from the version that was published.
+"""
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+
+from worker.contracts.events import AdapterEvent, AdapterFile, CheckpointEvent, listing_sha256
+from worker.contracts.names import Tuning
+from worker.contracts.spans import SpanKind
+from worker.engine.actors.remote_version import RemoteVersion
+from worker.engine.control.checkpoint_directory import CheckpointDirectory, RunPosition
+from worker.engine.control.pending_calls import Reports
+from worker.engine.control.sample_reporter import artifact_folder
+from worker.engine.control.span_reporter import SpanReporter
+from worker.engine.control.trainer_gang import TrainerGang
+from worker.engine.control.version_registry import VersionRegistry
+from worker.engine.control.weight_files import transformer_files
+from worker.engine.telemetry.artifact_uploader import ArtifactFile, ArtifactUploader, Receipt
+from worker.engine.telemetry.telemetry_client import TelemetryClient
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SaveRequest:
+    """One save to be made."""
+
+    position: RunPosition
+    behaviour: RemoteVersion | None
+    """Of the position's `next_batch_version`, where that is given."""
+    final: bool
+    ordered: bool
+    """By a user."""
+    then: Callable[[str], None]
+    """Gets the checkpoint's URI when all is made."""
+
+
+class CheckpointSaver:
+    """Saves at batch boundaries only, where no gradients are open."""
+
+    def __init__(
+        self,
+        *,
+        tuning: Tuning,
+        gang: TrainerGang,
+        keeper: CheckpointDirectory,
+        offers: VersionRegistry,
+        timeline: SpanReporter,
+        client: TelemetryClient,
+        uploader: ArtifactUploader,
+    ) -> None:
+        self._tuning = tuning
+        self._gang = gang
+        self._keeper = keeper
+        self._offers = offers
+        self._timeline = timeline
+        self._client = client
+        self._uploader = uploader
+        self.life = 0
+        """As in `SampleReporter`."""
+
+    def save(self, save: SaveRequest) -> None:
+        """Write the checkpoint, then what users download."""
+        uri = self._keeper.uri(save.position.batch)
+        self._gang.save_checkpoint(uri, asdict(save.position), save.behaviour, partial(self._saved, save, uri))
+
+    def _saved(self, save: SaveRequest, uri: str, reports: Reports) -> None:
+        self._record(reports)
+        self._keeper.written(uri)
+        self._client.emit(
+            CheckpointEvent,
+            batch=save.position.batch,
+            policy_version=save.position.policy_version,
+            optimizer_step=save.position.optimizer_step,
+            uri=uri,
+            num_bytes=sum(report.value for report in reports.values()),
+        )
+        if self._tuning is Tuning.LORA or save.final or save.ordered:
+            self._gang.export(partial(self._exported, save, uri))
+        else:
+            save.then(uri)
+
+    def _exported(self, save: SaveRequest, uri: str, reports: Reports, made: dict[str, bytes]) -> None:
+        self._record(reports)
+        folder = f"{artifact_folder('adapters', self.life)}/v{save.position.policy_version}"
+        if self._tuning is Tuning.LORA:
+            files = [ArtifactFile(f"{folder}/{path}", partial(bytes, content)) for path, content in made.items()]
+            self._upload(save, folder, files)
+        else:
+            # The gang is free by then: publishing goes on beside it.
+            self._offers.once_offered(
+                save.position.policy_version,
+                lambda version: self._upload(save, folder, transformer_files(folder, version, made)),
+            )
+        save.then(uri)
+
+    def _upload(self, save: SaveRequest, folder: str, files: Sequence[ArtifactFile]) -> None:
+        self._uploader.submit(files, partial(self._tell, save, folder, len(files)), may_drop=False)
+
+    def _tell(self, save: SaveRequest, folder: str, num_files: int, receipts: list[Receipt]) -> None:
+        if len(receipts) < num_files:
+            logger.error(
+                "policy version %d is not for download: %d of its %d files could not be uploaded",
+                save.position.policy_version,
+                num_files - len(receipts),
+                num_files,
+            )
+            return
+        files = tuple(
+            AdapterFile(
+                path=receipt.path.removeprefix(f"{folder}/"), sha256=receipt.sha256, num_bytes=receipt.num_bytes
+            )
+            for receipt in receipts
+        )
+        is_one = len(files) == 1
+        self._client.emit(
+            AdapterEvent,
+            batch=save.position.batch,
+            policy_version=save.position.policy_version,
+            artifact=receipts[0].path if is_one else folder,
+            sha256=files[0].sha256 if is_one else listing_sha256(files),
+            num_bytes=sum(file.num_bytes for file in files),
+            final=save.final,
+            files=files,
+        )
+
+    def _record(self, reports: Reports) -> None:
+        for lane, report in reports.items():
+            self._timeline.record(lane, SpanKind.CHECKPOINT, report)

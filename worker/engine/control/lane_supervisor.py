@@ -1,0 +1,130 @@
+"""Who is at work: brings lanes up, and decides what the loss of one means.
+
+A lost rollout or reward lane is started again in its place, a bounded number of times; when it is given up the others
+take its work. A lost trainer rank took open gradients with it, so the whole gang starts again from a checkpoint.
+"""
+
+import logging
+from collections.abc import Callable
+from functools import partial
+
+from worker.contracts.events import LanesEvent
+from worker.contracts.ingest import BootstrapAnswer
+from worker.contracts.names import LaneRole
+from worker.engine.control.cluster_lanes import ClusterLanes
+from worker.engine.control.pending_calls import PendingCalls, Reports, RewindNeededError
+from worker.engine.control.trainer_gang import TrainerGang
+from worker.engine.errors import EngineError
+from worker.engine.telemetry.telemetry_client import TelemetryClient
+
+logger = logging.getLogger(__name__)
+
+MAX_LANE_RESTARTS = 3
+"""Of one lane in one attempt: a lane that dies more often has a reason that restarting does not cure."""
+
+
+class LanesExhaustedError(EngineError):
+    """No lane of a role is left."""
+
+
+class LaneSupervisor:
+    """`ready` holds the lanes that are loaded; `on_ready(lane)` tells of each one that comes (back).
+
+    `heed` is called while waiting for the cluster, so that a run without room can still be cancelled.
+    """
+
+    def __init__(
+        self,
+        *,
+        answer: BootstrapAnswer,
+        fleet: ClusterLanes,
+        calls: PendingCalls,
+        gang: TrainerGang,
+        client: TelemetryClient,
+        on_ready: Callable[[str], None],
+        heed: Callable[[], None],
+    ) -> None:
+        self._answer = answer
+        self._fleet = fleet
+        self._calls = calls
+        self._gang = gang
+        self._client = client
+        self._on_ready = on_ready
+        self._heed = heed
+        self._given_up: set[str] = set()
+        self.ready: set[str] = set()
+
+    def place_all(self) -> None:
+        """Put every lane on the cluster. Raises `LanePlacementError`."""
+        self._fleet.open()
+        self._fleet.settle(self._fleet.names(), self._heed)
+        self._tell()
+
+    def load_all(self) -> None:
+        """Start loading on all lanes at once: on a busy machine that is most of a run's start."""
+        for lane in self._fleet.names(LaneRole.ROLLOUT) + self._fleet.names(LaneRole.REWARD):
+            self._load(lane)
+        self._gang.load(self._answer, self._loaded)
+
+    def lost(self, lane: str, reason: str) -> None:
+        """An actor died.
+
+        Raises:
+            RewindNeededError: when it was a trainer rank.
+            LanesExhaustedError: when it was the last of its role and has been restarted often enough.
+        """
+        self.ready.discard(lane)
+        handle = self._fleet[lane]
+        role = handle.grant.role
+        if role is LaneRole.TRAINER:
+            raise RewindNeededError(f"trainer lane `{lane}` was lost: {reason}")
+        if handle.num_restarts < MAX_LANE_RESTARTS:
+            logger.warning("lane %s was lost and starts again: %s", lane, reason)
+            self._restart(lane)
+            return
+        self._given_up.add(lane)
+        if self._given_up.issuperset(self._fleet.names(role)):
+            raise LanesExhaustedError(
+                f"every {role} lane was lost {MAX_LANE_RESTARTS + 1} times, `{lane}` last: {reason}"
+            )
+        logger.error("lane %s was lost %d times and is given up: %s", lane, MAX_LANE_RESTARTS + 1, reason)
+
+    def restart_gang(self) -> None:
+        """New trainer ranks in the old places; whoever else was on the way up starts on it again."""
+        self._calls.forget_all()
+        for lane in self._gang.lanes:
+            self.ready.discard(lane)
+            self._fleet.restart(lane)
+        for lane in self._fleet.names(LaneRole.ROLLOUT) + self._fleet.names(LaneRole.REWARD):
+            if lane not in self.ready and lane not in self._given_up:
+                self._restart(lane)
+        self._fleet.settle(self._gang.lanes, self._heed)
+        self._tell()
+        self._gang.load(self._answer, self._loaded)
+
+    def _restart(self, lane: str) -> None:
+        handle = self._fleet.restart(lane)
+        self._calls.start({lane: handle.actor.place.remote()}, partial(self._landed, lane))
+
+    def _landed(self, lane: str, reports: Reports) -> None:
+        self._fleet[lane].place = reports[lane].value
+        self._fleet.measure_clocks([lane])
+        self._tell()
+        self._load(lane)
+
+    def _load(self, lane: str) -> None:
+        handle = self._fleet[lane]
+        if handle.grant.role is LaneRole.ROLLOUT:
+            ref = handle.actor.load.remote(self._answer.spec, self._answer.base_model_path, self._answer.prompts)
+        else:
+            ref = handle.actor.load.remote(self._answer.spec, self._answer.secrets)
+        self._calls.start({lane: ref}, self._loaded)
+
+    def _loaded(self, reports: Reports) -> None:
+        for lane, report in reports.items():
+            logger.info("lane %s is ready after %.1f s of loading", lane, report.end - report.start)
+            self.ready.add(lane)
+            self._on_ready(lane)
+
+    def _tell(self) -> None:
+        self._client.emit(LanesEvent, lanes=self._fleet.infos(), algebra=self._answer.spec.algebra)

@@ -1,0 +1,213 @@
+"""The curves and pictures of training, told as batches go by.
+
+Per optimizer step: loss, KL, ratio, clip fraction, gradient norm. Per batch: rewards when all are in; speeds and
+staleness when it is trained. `generate_seconds` and `train_seconds` are lane-seconds spent at it, over all lanes.
+"""
+
+import logging
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from worker.contracts.algebra import BatchAlgebra
+from worker.contracts.events import GateEvent, MetricsEvent, StalenessEvent
+from worker.contracts.metric_names import Metric
+from worker.contracts.sections import ReplayBounds
+from worker.contracts.spans import SpanKind
+from worker.engine.control.advantages import AdvantageCache
+from worker.engine.control.checkpoint_directory import RunPosition
+from worker.engine.control.clocks import DriverClock
+from worker.engine.control.fragment_store import FragmentRecord, FragmentStore
+from worker.engine.control.sample_reporter import SampleReporter, SampleSet
+from worker.engine.control.span_reporter import SpanReporter
+from worker.engine.errors import ReplayGateError
+from worker.engine.metrics.replay_gate import check_replay_gate, gate_figures
+from worker.engine.metrics.reward_hacking import HackingWatch
+from worker.engine.metrics.update_metrics import merge_stats, update_metrics
+from worker.engine.telemetry.telemetry_client import TelemetryClient
+from worker.engine.types import UpdateStats
+from worker.scheduling.core.messages import Purpose
+
+logger = logging.getLogger(__name__)
+
+GENERATING = (SpanKind.GENERATE, SpanKind.LENT_GENERATE, SpanKind.DECODE)
+
+
+class MetricsReporter:
+    def __init__(
+        self,
+        *,
+        client: TelemetryClient,
+        samples: SampleReporter,
+        shelf: FragmentStore,
+        advantages: AdvantageCache,
+        timeline: SpanReporter,
+        algebra: BatchAlgebra,
+        gate: ReplayBounds | None,
+        clock: DriverClock,
+        watched: Sequence[str] = (),
+    ) -> None:
+        """`watched` are the keys of the rewards that are only watched."""
+        self._client = client
+        self._samples = samples
+        self._shelf = shelf
+        self._advantages = advantages
+        self._timeline = timeline
+        self._algebra = algebra
+        self._gate = gate
+        self._clock = clock
+        self._hacking = HackingWatch(watched)
+        self._open_stats: list[UpdateStats] = []
+        self._num_scored: Counter[int] = Counter()
+        self._batch_began = clock.now()
+        self.position = RunPosition()
+        """Batches trained, the version that came of the last, optimizer steps so far.
+
+        While that version is being published, the one on offer is the one before.
+        """
+
+    def begin(self, position: RunPosition) -> None:
+        """Start, or start again, from `position`."""
+        self.position = position
+        self._open_stats.clear()
+        self._num_scored.clear()
+        self._hacking.clear()
+        self._batch_began = self._clock.now()
+
+    def scored(self, batch: int) -> None:
+        """A fragment of `batch` was scored; tells rewards and pictures when it was the last one."""
+        self._num_scored[batch] += 1
+        if self._num_scored[batch] < self._algebra.num_fragments:
+            return
+        del self._num_scored[batch]
+        records = self._shelf.of_batch(Purpose.TRAIN, batch)
+        means = reward_metrics(records)
+        self._tell(batch, means | trouble_metrics(records) | self._zero_std_share(batch) | self._suspicion(means))
+        advantages = {
+            (record.fragment.key.group, member): self._advantages.of_group(batch, record.fragment.key.group).advantages[
+                member
+            ]
+            for record in records
+            for member in record.fragment.members
+        }
+        shown = SampleSet(
+            purpose="train",
+            batch=batch + 1,
+            policy_version=records[0].fragment.policy_version,
+            trainer_version=self.position.version_at(batch),
+            folder=f"train/{batch + 1:06d}",
+        )
+        self._samples.report(shown, records, advantages)
+
+    def _suspicion(self, means: dict[str, float]) -> dict[str, float]:
+        """Whether the trained reward rises while a watched one falls; told in words when it begins."""
+        if not self._hacking.watches:
+            return {}
+        for sentence in self._hacking.add(means):
+            logger.warning("%s", sentence)
+        return {Metric.REWARD_HACKING: float(self._hacking.is_suspected)}
+
+    def accumulated(self, stats: Sequence[UpdateStats]) -> None:
+        """What the ranks saw in one accumulation of the open mini-batch."""
+        self._open_stats.extend(stats)
+
+    def check_gate(self, batch: int) -> None:
+        """Judge the replay gate on the open mini-batch, the batch's first; without a gate nothing is replayed. Raises
+        `ReplayGateError`."""
+        if self._gate is None:
+            return
+        stats = merge_stats(self._open_stats)
+        try:
+            values = check_replay_gate(stats, self._gate)
+        except ReplayGateError:
+            self._client.emit(GateEvent, gate="replay", batch=batch + 1, passed=False, values=gate_figures(stats))
+            raise
+        self._client.emit(GateEvent, gate="replay", batch=batch + 1, passed=True, values=values)
+
+    def committed(self, batch: int, facts: dict[str, float]) -> None:
+        """An optimizer step was taken; `facts` are the trainer's."""
+        self.position = replace(self.position, optimizer_step=self.position.optimizer_step + 1)
+        values = update_metrics(merge_stats(self._open_stats))
+        values[Metric.GRAD_NORM] = facts["grad_norm"]
+        values[Metric.LEARNING_RATE] = facts["learning_rate"]
+        self._open_stats.clear()
+        self._tell(batch, values)
+
+    def trained(self, batch: int, policy_version: int) -> None:
+        """The batch's last optimizer step is taken, and `policy_version` came of it: its speeds and its staleness."""
+        records = self._shelf.of_batch(Purpose.TRAIN, batch)
+        counts: dict[int, int] = {}
+        for record in records:
+            staleness = self.position.policy_version - record.fragment.policy_version
+            counts[staleness] = counts.get(staleness, 0) + len(record.fragment.members)
+        self._client.emit(StalenessEvent, batch=batch + 1, counts=counts)
+        self.position = RunPosition(
+            batch=batch + 1, policy_version=policy_version, optimizer_step=self.position.optimizer_step
+        )
+        self._tell(batch, self._speeds() | staleness_metrics(counts) | {Metric.POLICY_VERSION: float(policy_version)})
+
+    def _speeds(self) -> dict[str, float]:
+        now = self._clock.now()
+        seconds, self._batch_began = now - self._batch_began, now
+        spent = self._timeline.take_seconds()
+        idle, total = spent.get(SpanKind.IDLE, 0.0), sum(spent.values())
+        return {
+            Metric.BATCH_SECONDS: seconds,
+            Metric.IMAGES_PER_SECOND: self._algebra.num_trajectories / seconds,
+            Metric.GENERATE_SECONDS: sum(spent.get(kind, 0.0) for kind in GENERATING),
+            Metric.TRAIN_SECONDS: spent.get(SpanKind.TRAIN, 0.0),
+            Metric.IDLE_SHARE: idle / total if total else 0.0,
+        }
+
+    def _zero_std_share(self, batch: int) -> dict[str, float]:
+        groups = self._advantages.of_batch(batch)
+        return {Metric.ZERO_STD_GROUPS: sum(group.zero_std for group in groups) / len(groups)}
+
+    def _tell(self, batch: int, values: dict[str, float]) -> None:
+        self._client.emit(MetricsEvent, batch=batch + 1, optimizer_step=self.position.optimizer_step, values=values)
+
+
+def reward_metrics(records: Sequence[FragmentRecord]) -> dict[str, float]:
+    """Mean and spread over all rewarded trajectories of scored records, and the mean of each part."""
+    rewards = [
+        reward
+        for record in records
+        if record.scored is not None
+        for place, reward in enumerate(record.scored.rewards)
+        if place not in record.scored.unrewarded
+    ]
+    values = {}
+    if rewards:
+        values = {Metric.REWARD_MEAN.value: float(np.mean(rewards)), Metric.REWARD_STD.value: float(np.std(rewards))}
+    return values | part_means(records, Metric.REWARD_PART)
+
+
+def trouble_metrics(records: Sequence[FragmentRecord]) -> dict[str, float]:
+    """Scores that are missing and tries that were repeated, by reward; only those of which there are any."""
+    counts: Counter[str] = Counter()
+    for record in records:
+        if record.scored is not None:
+            for name, part in record.scored.parts.items():
+                counts[Metric.REWARD_MISSING.format(name=name)] += part.count(None)
+            for name, num_retries in record.scored.num_retries.items():
+                counts[Metric.REWARD_RETRIES.format(name=name)] += num_retries
+    return {key: float(count) for key, count in counts.items() if count}
+
+
+def part_means(records: Sequence[FragmentRecord], template: str) -> dict[str, float]:
+    """Mean of each reward over the samples that have it, keyed by `template.format(name=...)`."""
+    values: dict[str, list[float]] = {}
+    for record in records:
+        if record.scored is not None:
+            for name, scores in record.scored.parts.items():
+                values.setdefault(name, []).extend(score for score in scores if score is not None)
+    return {template.format(name=name): float(np.mean(scores)) for name, scores in values.items() if scores}
+
+
+def staleness_metrics(counts: dict[int, int]) -> dict[str, float]:
+    """Mean and maximum of a staleness histogram."""
+    num_samples = sum(counts.values())
+    mean = sum(staleness * count for staleness, count in counts.items()) / num_samples
+    return {Metric.STALENESS_MEAN: mean, Metric.STALENESS_MAX: float(max(counts))}

@@ -1,0 +1,224 @@
+"""The Ray executor: starts what the scheduler decided, and turns each answer into the event it waits for.
+
+```text
+scheduler ─ action ─► start() ─► actor call ─► PendingCalls ─► answer ─► checks, shelf, timeline, curves ─► on_event
+```
+
+Tensors never pass through here: pictures go from rollout to reward lanes and trajectories from rollout to trainer lanes
+by reference.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import assert_never
+
+from ray import ObjectRef
+
+from worker.contracts.names import LaneRole, Placement
+from worker.contracts.spans import SpanKind
+from worker.engine.actors.remote_version import RemoteVersion
+from worker.engine.actors.reports import AccumulationPlan, GroupPlan
+from worker.engine.control.fragment_store import FragmentRecord
+from worker.engine.control.pending_calls import PendingCalls, Reports
+from worker.engine.control.run_components import RunComponents
+from worker.engine.control.trainer_gang import TrainerGang
+from worker.engine.types import GenerationRequest
+from worker.scheduling.core.messages import (
+    Accumulate,
+    Accumulated,
+    Commit,
+    Committed,
+    Event,
+    Generate,
+    Generated,
+    Publish,
+    Published,
+    Pull,
+    Pulled,
+    Purpose,
+    Score,
+    Scored,
+    Snapshot,
+    Snapshotted,
+    Switch,
+    Switched,
+)
+
+LaneAction = Pull | Switch | Generate | Score | Accumulate | Commit | Snapshot | Publish
+"""What lanes do; the other actions are the controller's own."""
+
+
+class RayExecutor:
+    def __init__(
+        self, *, parts: RunComponents, calls: PendingCalls, gang: TrainerGang, on_event: Callable[[Event], None]
+    ) -> None:
+        self._spec = parts.answer.spec
+        self._fleet = parts.fleet
+        self._prompts = parts.prompts
+        self._shelf = parts.shelf
+        self._advantages = parts.advantages
+        self._offers = parts.offers
+        self._timeline = parts.timeline
+        self._progress = parts.progress
+        self._clock = parts.clock
+        self._calls = calls
+        self._gang = gang
+        self._on_event = on_event
+        is_colocated = self._spec.pipeline.placement is Placement.COLOCATED
+        self._generators = LaneRole.TRAINER if is_colocated else LaneRole.ROLLOUT
+
+    def start(self, action: LaneAction) -> None:
+        """Start one action; its event follows through `on_event` when every lane concerned has answered."""
+        match action:
+            case Pull():
+                self._pull(action)
+            case Switch():
+                self._switch(action)
+            case Generate():
+                self._generate(action)
+            case Score():
+                self._score(action)
+            case Accumulate():
+                self._accumulate(action)
+            case Commit():
+                self._commit(action)
+            case Snapshot():
+                self._snapshot(action)
+            case Publish():
+                self._publish(action)
+            case _:
+                assert_never(action)
+
+    # --- rollout lanes, and trainer lanes in their place ------------------------------------------------------------
+
+    def _switch(self, action: Switch) -> None:
+        ref = self._fleet[action.lane].actor.switch.remote(action.to)
+        self._calls.start({action.lane: ref}, partial(self._switched, action))
+
+    def _switched(self, action: Switch, reports: Reports) -> None:
+        self._timeline.record(action.lane, SpanKind.SWITCH, reports[action.lane])
+        self._on_event(Switched(action.lane, action.to))
+
+    def _pull(self, action: Pull) -> None:
+        version = self._offers.version(action.policy_version)
+        ref = self._fleet[action.lane].actor.pull.remote(version)
+        self._calls.start({action.lane: ref}, partial(self._pulled, action))
+
+    def _pulled(self, action: Pull, reports: Reports) -> None:
+        report = reports[action.lane]
+        self._timeline.record(action.lane, SpanKind.PULL, report, policy_version=action.policy_version)
+        self._offers.pulled(
+            action.lane, report.value, generating_lanes=self._fleet.names(self._generators), at=self._clock.now()
+        )
+        self._on_event(Pulled(action.lane, action.policy_version))
+
+    def _generate(self, action: Generate) -> None:
+        prompt_index, prompt = self._prompts.find(action.fragment.key)
+        request = GenerationRequest(
+            fragment=action.fragment, prompt=prompt, run_seed=self._spec.seed, prompt_index=prompt_index
+        )
+        generate = self._fleet[action.lane].actor.generate.options(num_returns=3)
+        report, images, trajectories = generate.remote(request)
+        then = partial(self._generated, action, request, images, trajectories)
+        self._calls.start({action.lane: report}, then)
+
+    def _generated(
+        self,
+        action: Generate,
+        request: GenerationRequest,
+        images: ObjectRef,
+        trajectories: ObjectRef,
+        reports: Reports,
+    ) -> None:
+        report = reports[action.lane]
+        is_lent = self._fleet[action.lane].grant.role is not self._generators
+        self._timeline.record_generation(action.lane, report, action.fragment, is_lent=is_lent)
+        self._shelf.put(
+            FragmentRecord(
+                fragment=action.fragment,
+                prompt=request.prompt,
+                prompt_index=request.prompt_index,
+                lane=action.lane,
+                seeds=report.value.seeds,
+                images=images,
+                trajectories=trajectories,
+            )
+        )
+        self._on_event(Generated(action.lane, action.fragment.key))
+
+    # --- reward lanes -----------------------------------------------------------------------------------------------
+
+    def _score(self, action: Score) -> None:
+        record = self._shelf[action.fragment.key]
+        ref = self._fleet[action.lane].actor.score.remote(action.fragment, record.prompt, record.images)
+        self._calls.start({action.lane: ref}, partial(self._scored, action))
+
+    def _scored(self, action: Score, reports: Reports) -> None:
+        report, key = reports[action.lane], action.fragment.key
+        self._timeline.record_fragment(action.lane, SpanKind.SCORE, report, action.fragment)
+        self._shelf[key].scored = report.value
+        self._on_event(Scored(action.lane, key, report.value.rewards))
+        if key.purpose is Purpose.TRAIN:
+            self._progress.scored(key.batch)
+
+    # --- trainer lanes ----------------------------------------------------------------------------------------------
+
+    def _accumulate(self, action: Accumulate) -> None:
+        groups, trajectories = [], list[ObjectRef]()
+        for group in action.groups:
+            records = self._shelf.of_group(Purpose.TRAIN, action.batch, group)
+            trajectories += [record.trajectories for record in records]
+            advantages = self._advantages.of_group(action.batch, group).advantages
+            groups.append(GroupPlan(batch=action.batch, group=group, advantages=advantages, num_fragments=len(records)))
+        version = self._shelf.version_of(action.batch)
+        plan = AccumulationPlan(
+            groups=tuple(groups),
+            num_pairs_total=self._spec.algebra.num_pairs_per_optimizer_step,
+            fresh=_is_fresh(action),
+            staleness=self._progress.position.version_at(action.batch) - version,
+        )
+        behaviour = self._offers.version(version) if plan.needs_behaviour else None
+        self._gang.accumulate(plan, behaviour, trajectories, partial(self._accumulated, action))
+
+    def _accumulated(self, action: Accumulate, reports: Reports) -> None:
+        for lane, report in reports.items():
+            num_samples = len(action.groups) * self._spec.batch.group_size
+            self._timeline.record(lane, SpanKind.TRAIN, report, batch=action.batch, num_samples=num_samples)
+        self._progress.accumulated([report.value for report in reports.values()])
+        self._on_event(Accumulated(action.batch, action.minibatch, action.epoch, action.groups))
+
+    def _commit(self, action: Commit) -> None:
+        if _is_fresh(action):
+            self._progress.check_gate(action.batch)
+        self._gang.commit(partial(self._committed, action))
+
+    def _committed(self, action: Commit, reports: Reports) -> None:
+        for lane, report in reports.items():
+            self._timeline.record(lane, SpanKind.TRAIN, report, batch=action.batch)
+        self._progress.committed(action.batch, reports[self._gang.lanes[0]].value)
+        self._on_event(Committed(action.batch, action.minibatch, action.epoch))
+
+    def _snapshot(self, action: Snapshot) -> None:
+        self._gang.snapshot(action.policy_version, partial(self._snapshotted, action))
+
+    def _snapshotted(self, action: Snapshot, reports: Reports) -> None:
+        for lane, report in reports.items():
+            self._timeline.record(
+                lane, SpanKind.PUBLISH, report, batch=action.batch, policy_version=action.policy_version
+            )
+        self._progress.trained(action.batch, action.policy_version)
+        self._shelf.drop(Purpose.TRAIN, action.batch)
+        self._advantages.drop(action.batch)
+        self._on_event(Snapshotted(action.policy_version))
+
+    def _publish(self, action: Publish) -> None:
+        self._gang.publish(action.policy_version, partial(self._published, action, self._clock.now()))
+
+    def _published(self, action: Publish, began_at: float, version: RemoteVersion) -> None:
+        self._offers.offer(version, began_at=began_at)
+        self._on_event(Published(action.policy_version))
+
+
+def _is_fresh(action: Accumulate | Commit) -> bool:
+    """No optimizer step was taken on the batch yet: its first mini-batch's first epoch."""
+    return action.minibatch == 0 and action.epoch == 0

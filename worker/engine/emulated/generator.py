@@ -1,0 +1,84 @@
+"""Emulated rollout and reward lanes: the messages and answers of the real ones; waiting instead of computing."""
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+import numpy as np
+
+from worker.contracts.run_spec import RunSpec
+from worker.engine.actors.lane import LaneActor
+from worker.engine.actors.remote_version import RemoteVersion
+from worker.engine.actors.reports import CallReport, GenerationReport
+from worker.engine.emulated.timing import EmulatedTiming, Emulation
+from worker.engine.emulated.values import (
+    NUM_LATENT_VALUES,
+    PICTURE_SIDE,
+    EmulatedTrajectories,
+    trajectory_seed,
+)
+from worker.engine.errors import SyncError
+from worker.engine.types import GenerationRequest, PullReceipt, ScoredFragment
+from worker.scheduling.core.costs import CostKind
+from worker.scheduling.core.messages import Fragment, Purpose
+
+
+class EmulatedLane(LaneActor):
+    emulation: ClassVar[Emulation]
+
+    def __init__(self, lane: str, device: str) -> None:
+        super().__init__(lane, device)
+        self._pace = EmulatedTiming(self.emulation)
+
+
+class EmulatedGenerator(EmulatedLane):
+    """What rollout lanes do, and trainer lanes that are lent."""
+
+    _version: int | None = None
+
+    def generate(
+        self, request: GenerationRequest
+    ) -> tuple[CallReport[GenerationReport], np.ndarray, EmulatedTrajectories | None]:
+        start = time.monotonic()
+        fragment = request.fragment
+        if fragment.policy_version != self._version:
+            raise SyncError(f"fragment {fragment.key} wants version {fragment.policy_version}, got {self._version}")
+        key, num_members = fragment.key, len(fragment.members)
+        seeds = tuple(
+            trajectory_seed(request.run_seed, key.purpose, key.batch, request.prompt_index, member)
+            for member in fragment.members
+        )
+        drawn = np.random.default_rng(seeds)
+        images = drawn.integers(0, 256, (num_members, PICTURE_SIDE, PICTURE_SIDE, 3), dtype=np.uint8)
+        trajectories = EmulatedTrajectories(
+            fragment=fragment, latents=drawn.standard_normal((num_members, NUM_LATENT_VALUES), dtype=np.float32)
+        )
+        self._pace.keep(start, self.lane, CostKind.GENERATE, num_members)
+        report = self._report(start, GenerationReport(seeds=seeds, decode_seconds=0.0))
+        return report, images, trajectories if key.purpose is Purpose.TRAIN else None
+
+    def pull(self, version: RemoteVersion) -> CallReport[PullReceipt]:
+        start = time.monotonic()
+        (shard,) = version.shards()
+        receipt = shard.pull()
+        self._version = receipt.policy_version
+        self._pace.keep(start, self.lane, CostKind.PULL)
+        return self._report(start, receipt)
+
+
+class EmulatedRollout(EmulatedGenerator):
+    def load(self, spec: RunSpec, base_model_path: str, prompts: Sequence[str]) -> CallReport[None]:
+        return self._report(time.monotonic(), None)
+
+
+class EmulatedReward(EmulatedLane):
+    def load(self, spec: RunSpec, secrets: Mapping[str, str]) -> CallReport[None]:
+        self._names = tuple(reward.key for reward in spec.rewards)
+        return self._report(time.monotonic(), None)
+
+    def score(self, fragment: Fragment, prompt: str, images: np.ndarray) -> CallReport[ScoredFragment]:
+        start = time.monotonic()
+        rewards = tuple(float(value) for value in images.mean(axis=(1, 2, 3)))
+        self._pace.keep(start, self.lane, CostKind.SCORE, len(fragment.members))
+        parts: dict[str, tuple[float | None, ...]] = dict.fromkeys(self._names, rewards)
+        return self._report(start, ScoredFragment(fragment=fragment, rewards=rewards, parts=parts))

@@ -1,0 +1,204 @@
+"""A preview: a user's own prompts drawn by the base model and with what the run trained, from the same seeds.
+
+`python -m worker.engine.preview`, a short Ray job of its own. It does exactly what a user would do with the
+download: plain diffusers, load the LoRA or whole parts, call the pipeline. The protocol is in
+`worker.contracts.previews`.
+
+Invariant: the job sees the device of its lane and no other, so torch is imported only when that is known.
+"""
+
+import hashlib
+import logging
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from worker.contracts.ingest import SHA256_HEADER, BootstrapRequest
+from worker.contracts.previews import (
+    PREVIEW_BOOTSTRAP_PATH,
+    PREVIEW_DONE_PATH,
+    PREVIEW_FILE_PATH,
+    PREVIEW_IMAGE_PATH,
+    PreviewDone,
+    PreviewImageName,
+    PreviewJob,
+)
+from worker.engine.devices.visibility import check_device, see_only
+from worker.engine.telemetry.media import CLIP_ENDING, PICTURE_ENDING, encode_clip, encode_png, is_clip
+from worker.engine.telemetry.web_connection import (
+    Answer,
+    FencedError,
+    WebAwayError,
+    WebConnection,
+    WebRefusedError,
+    back_off_seconds,
+    job_environment,
+)
+
+if TYPE_CHECKING:
+    from worker.engine.models.base import ModelAdapter
+
+logger = logging.getLogger("worker.engine.preview")
+
+NUM_TRIES = 5
+PART_BYTES = 64 * 2**20
+"""Of a file asked for at once, so that no shard lies in memory whole."""
+DTYPES = {"fp32": "float32", "bf16": "bfloat16"}
+"""As torch spells them."""
+
+
+class Web:
+    """The web's side of one preview. Every call raises `FencedError`, `WebRefusedError` or `WebAwayError`."""
+
+    def __init__(self, base_url: str, job: PreviewJob) -> None:
+        self._job = job
+        self._connection = WebConnection(base_url, job.token)
+
+    def fetch(self, folder: Path) -> None:
+        """Write the version's files below `folder`. Raises `WebRefusedError` when one is not what was recorded."""
+        for file in self._job.files:
+            target, found = folder / file.path, hashlib.sha256()
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with target.open("wb") as written:
+                for start in range(0, file.num_bytes, PART_BYTES):
+                    part = {"Range": f"bytes={start}-{start + PART_BYTES - 1}"}
+                    path = PREVIEW_FILE_PATH.format(id=self._job.id, path=file.path)
+                    content = _asked(self._connection, "GET", path, headers=part).body
+                    found.update(content)
+                    written.write(content)
+            if found.hexdigest() != file.sha256:
+                raise WebRefusedError(f"{file.path} has sha256 {found.hexdigest()}, recorded was {file.sha256}")
+
+    def put(self, name: PreviewImageName, sample: np.ndarray) -> None:
+        """Send a picture (H, W, 3) or a clip (F, H, W, 3)."""
+        content = encode_clip(sample, self._job.sampling.fps) if is_clip(sample) else encode_png(sample)
+        headers = {SHA256_HEADER: hashlib.sha256(content).hexdigest()}
+        _asked(self._connection, "PUT", PREVIEW_IMAGE_PATH.format(id=self._job.id, name=name), content, headers)
+
+    def done(self, problem: str = "") -> None:
+        body = PreviewDone(problem=problem).model_dump_json().encode()
+        _asked(self._connection, "POST", PREVIEW_DONE_PATH.format(id=self._job.id), body)
+
+
+def main() -> int:
+    """Draw one preview. Returns the exit status: 0 when it is drawn or nobody waits for it any more."""
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    base_url, code = job_environment()
+    try:
+        body = BootstrapRequest(code=code).model_dump_json().encode()
+        job = PreviewJob.model_validate_json(_asked(WebConnection(base_url), "POST", PREVIEW_BOOTSTRAP_PATH, body).body)
+        web = Web(base_url, job)
+        try:
+            with tempfile.TemporaryDirectory() as folder:
+                web.fetch(Path(folder))
+                for name, sample in draw(job, Path(folder)):
+                    web.put(name, sample)
+        except (FencedError, WebAwayError):
+            raise
+        except Exception as error:
+            web.done(problem=f"{type(error).__name__}: {error}")
+            raise
+        web.done()
+    except FencedError as error:
+        logger.info("nobody waits for this preview: %s", error)
+    return 0
+
+
+def draw(job: PreviewJob, folder: Path) -> Iterator[tuple[PreviewImageName, np.ndarray]]:
+    """Every sample of the preview, the base model's first: `2 × prompts × num_samples` of them.
+
+    `folder` holds the version's files.
+    """
+    see_only(job.device)
+    import torch
+
+    from worker.engine.devices.selection import resolve_device
+    from worker.engine.models.pipeline_loading import load_pipeline
+    from worker.engine.models.registry import MODEL_ADAPTERS
+
+    check_device("the preview", job.device)
+    adapter, dtype = MODEL_ADAPTERS[job.family], getattr(torch, DTYPES[job.dtype])
+    device = resolve_device(None)
+    pipeline = load_pipeline(
+        adapter.pipeline_class, job.base_model_path, device=device, dtype=dtype, vae_dtype=adapter.vae_dtype
+    )
+    # Its adapter prepares a pipeline as lanes have it: HunyuanVideo's autoencoder would not fit without tiles.
+    adapter(pipeline, job.base_model_path, device, dtype)
+    pipeline.set_progress_bar_config(disable=True)
+    yield from _draw_all(job, adapter, pipeline, with_adapter=False)
+    if len(job.files) == 1:
+        adapter.load_lora(pipeline, folder / job.files[0].path)
+    else:
+        _load_parts(pipeline, folder, dtype, device)
+    yield from _draw_all(job, adapter, pipeline, with_adapter=True)
+
+
+def _load_parts(pipeline: Any, folder: Path, dtype: Any, device: Any) -> None:
+    """Put the parts that lie in `folder`, each in one of its own, in place of the pipeline's."""
+    for path in sorted(one for one in folder.iterdir() if one.is_dir()):
+        kind = type(getattr(pipeline, path.name))
+        # The base model's makes room first.
+        pipeline.register_modules(**{path.name: None})
+        part = kind.from_pretrained(path, torch_dtype=dtype, use_safetensors=True)
+        pipeline.register_modules(**{path.name: part.to(device)})
+
+
+def _draw_all(
+    job: PreviewJob, adapter: "type[ModelAdapter]", pipeline: Any, *, with_adapter: bool
+) -> Iterator[tuple[PreviewImageName, np.ndarray]]:
+    from torch import Generator
+
+    sampling = job.sampling
+    for prompt_index, prompt in enumerate(job.prompts):
+        for index in range(job.num_samples):
+            drawn = pipeline(
+                prompt=prompt,
+                height=sampling.height,
+                width=sampling.width,
+                num_inference_steps=sampling.num_eval_denoising_steps,
+                generator=Generator("cpu").manual_seed(job.seed + index),
+                output_type="np",
+                **adapter.pipeline_arguments(pipeline, sampling),
+            )[0][0]
+            sample = (np.asarray(drawn) * 255).round().astype(np.uint8)
+            if is_clip(sample) and len(sample) == 1:
+                sample = sample[0]
+            name = PreviewImageName(
+                with_adapter=with_adapter,
+                prompt_index=prompt_index,
+                index=index,
+                ending=CLIP_ENDING if is_clip(sample) else PICTURE_ENDING,
+            )
+            yield name, sample
+
+
+def _asked(
+    connection: WebConnection, method: str, path: str, body: bytes = b"", headers: dict[str, str] | None = None
+) -> Answer:
+    """A successful answer, after a few tries where the web is away or asks for another one."""
+    failure = WebAwayError(f"{method} {path} was never answered")
+    for num_tries in range(1, NUM_TRIES + 1):
+        try:
+            answer = connection.send(method, path, body, headers)
+        except WebAwayError as error:
+            failure = error
+        else:
+            if answer.is_success:
+                return answer
+            if answer.status == 410:
+                raise FencedError(answer.text)
+            if answer.status < 500:
+                raise WebRefusedError(f"{method} {path} was refused ({answer.status}): {answer.text}")
+            failure = WebAwayError(f"{method} {path}: status {answer.status}: {answer.text}")
+        if num_tries < NUM_TRIES:
+            time.sleep(back_off_seconds(num_tries))
+    raise failure
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""The rewards of the shapes world, and what they need: captions read back, ideal drawings, an independent judge."""

@@ -1,0 +1,48 @@
+"""`shape_judge`: 1 where an independent classifier sees both the colour and the shape of the prompt, else 0.
+
+Meant to be watched, not trained on: it shares no matching code with `shape_match`, so a policy that games the one
+does not please the other.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from worker.contracts.names import RewardName
+from worker.engine.reward.base import RewardResult, check_batch
+from worker.engine.reward.shapes.captions import parse_caption
+from worker.engine.reward.shapes.judge import DEFAULT_WEIGHTS, Judge
+
+
+class ShapeJudge:
+    """The committed judge of the shapes world as a reward.
+
+    Raises:
+        FileNotFoundError: when `weights` is missing.
+    """
+
+    name = RewardName.SHAPE_JUDGE.value
+
+    def __init__(self, weights: Path = DEFAULT_WEIGHTS) -> None:
+        self._judge = Judge.load(weights)
+
+    def score(self, images: NDArray[np.uint8], prompts: Sequence[str]) -> RewardResult:
+        """Score uint8 images (N, 32, 32, 3); a prompt that names no single colour and shape is that sample's error.
+
+        Raises:
+            ValueError: when the arrays do not fit each other or are not 32x32.
+        """
+        check_batch(images, prompts)
+        verdicts = self._judge.classify(images)
+        scores = np.full(len(prompts), np.nan)
+        errors: list[str | None] = [None] * len(prompts)
+        for row, (prompt, verdict) in enumerate(zip(prompts, verdicts, strict=True)):
+            try:
+                asked = parse_caption(prompt)
+            except ValueError as error:
+                errors[row] = str(error)
+                continue
+            scores[row] = float(verdict.colour == asked.colour and verdict.shape == asked.shape)
+        return RewardResult.from_array(scores, errors)

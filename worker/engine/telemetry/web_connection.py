@@ -1,0 +1,142 @@
+"""The driver's HTTP: one kept-alive connection to the web, and the trade of the bootstrap code for spec and token.
+
+Invariant: an answer of the web is returned whatever its status; only the absence of an answer is an exception. So the
+callers alone decide what a status means, and a web that is away is always the same `WebAwayError`.
+"""
+
+import http.client
+import os
+import sys
+import time
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from worker.contracts.ingest import (
+    BOOTSTRAP_CODE_VARIABLE,
+    BOOTSTRAP_PATH,
+    PUBLIC_URL_VARIABLE,
+    BootstrapAnswer,
+    BootstrapRequest,
+)
+
+TIMEOUT_SECONDS = 20.0
+BOOTSTRAP_NUM_TRIES = 8
+FIRST_BACK_OFF_SECONDS = 0.5
+MAX_BACK_OFF_SECONDS = 10.0
+
+
+class WebAwayError(Exception):
+    """No answer came: refused, reset or timed out. Worth trying again later."""
+
+
+class WebRefusedError(Exception):
+    """The web answered that it will never accept this. Trying again is pointless."""
+
+
+class FencedError(WebRefusedError):
+    """410: a newer attempt exists or the run has ended, so this driver must free its lanes and exit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    status: int
+    body: bytes
+
+    @property
+    def is_success(self) -> bool:
+        return 200 <= self.status < 300
+
+    @property
+    def text(self) -> str:
+        """The body as text, cut to what fits an error message."""
+        return self.body.decode("utf-8", "replace")[:500]
+
+
+def back_off_seconds(num_failures: int) -> float:
+    """Exponential wait after `num_failures` ≥ 1 failures in a row, bounded by `MAX_BACK_OFF_SECONDS`."""
+    doublings = min(num_failures - 1, 10)  # bounded before the power: a web away for days must not overflow it
+    return float(min(FIRST_BACK_OFF_SECONDS * 2**doublings, MAX_BACK_OFF_SECONDS))
+
+
+class WebConnection:
+    """Kept-alive connection to `base_url`; reopened as needed. Not thread-safe: one per thread.
+
+    Raises:
+        ValueError: when `base_url` is not an http or https URL.
+    """
+
+    def __init__(self, base_url: str, token: str | None = None) -> None:
+        parts = urlsplit(base_url)
+        if parts.scheme not in ("http", "https") or parts.hostname is None:
+            raise ValueError(
+                f"`TANDEM_PUBLIC_URL` must be an http(s) URL, got {base_url!r}: e.g. http://127.0.0.1:8000"
+            )
+        kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+        self._connection = kind(parts.hostname, parts.port, timeout=TIMEOUT_SECONDS)
+        self._prefix = parts.path.rstrip("/")
+        self._headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+
+    def send(self, method: str, path: str, body: bytes, headers: dict[str, str] | None = None) -> Answer:
+        """Send one request and read its answer. Raises `WebAwayError` when none comes."""
+        is_reused = self._connection.sock is not None
+        try:
+            return self._exchange(method, path, body, headers or {})
+        except (http.client.HTTPException, OSError) as error:
+            self._connection.close()
+            if not is_reused:
+                raise WebAwayError(f"{method} {path}: {error or type(error).__name__}") from error
+        # A server may close an idle connection at any time; that says nothing about the web, so one fresh try follows.
+        try:
+            return self._exchange(method, path, body, headers or {})
+        except (http.client.HTTPException, OSError) as error:
+            self._connection.close()
+            raise WebAwayError(f"{method} {path}: {error or type(error).__name__}") from error
+
+    def _exchange(self, method: str, path: str, body: bytes, headers: dict[str, str]) -> Answer:
+        self._connection.request(method, self._prefix + path, body=body, headers={**self._headers, **headers})
+        response = self._connection.getresponse()
+        return Answer(status=response.status, body=response.read())
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+def job_environment() -> tuple[str, str]:
+    """The web's address and the single-use code that a job was started with. Ends the process where one is missing.
+
+    The code is taken out of the environment at once: actors inherit what is left in it.
+    """
+    for variable in (PUBLIC_URL_VARIABLE, BOOTSTRAP_CODE_VARIABLE):
+        if not os.environ.get(variable):
+            sys.exit(f"`{variable}` must be set: this program is started by Tandem as a job on the Ray cluster")
+    return os.environ[PUBLIC_URL_VARIABLE], os.environ.pop(BOOTSTRAP_CODE_VARIABLE)
+
+
+def trade_bootstrap_code(base_url: str, code: str) -> BootstrapAnswer:
+    """Trade the single-use code for spec, lanes and run token.
+
+    Raises:
+        FencedError: the run has ended or a newer attempt exists.
+        WebRefusedError: the code is unknown, used or expired.
+        WebAwayError: the web did not answer in `BOOTSTRAP_NUM_TRIES` tries.
+    """
+    connection = WebConnection(base_url)
+    body = BootstrapRequest(code=code).model_dump_json().encode()
+    last_failure = ""
+    for num_tries in range(1, BOOTSTRAP_NUM_TRIES + 1):
+        try:
+            answer = connection.send("POST", BOOTSTRAP_PATH, body, {"Content-Type": "application/json"})
+        except WebAwayError as error:
+            last_failure = str(error)
+        else:
+            if answer.is_success:
+                connection.close()
+                return BootstrapAnswer.model_validate_json(answer.body)
+            if answer.status == 410:
+                raise FencedError(answer.text)
+            if answer.status < 500 and answer.status not in (408, 429):
+                raise WebRefusedError(f"the bootstrap code was not accepted ({answer.status}): {answer.text}")
+            last_failure = f"status {answer.status}: {answer.text}"
+        if num_tries < BOOTSTRAP_NUM_TRIES:
+            time.sleep(back_off_seconds(num_tries))
+    raise WebAwayError(f"no bootstrap answer from {base_url} after {BOOTSTRAP_NUM_TRIES} tries; last: {last_failure}")

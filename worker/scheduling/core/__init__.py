@@ -1,0 +1,1 @@
+"""The scheduler and what it decides: admission, generation, scoring, training, lending. And what work costs it."""

@@ -1,0 +1,78 @@
+"""Measures what work costs: each answer's time since its action began, handed to the cost model in the right unit.
+
+The seconds are the executor's, messages to and fro included, since those are what a plan has to reckon with. Only
+training fragments tell what generation costs: an evaluation takes another number of denoising steps.
+"""
+
+from worker.contracts.names import LaneRole
+from worker.scheduling.core.batching import num_micro_batches
+from worker.scheduling.core.costs import GANG, CostKind
+from worker.scheduling.core.messages import (
+    Accumulate,
+    Accumulated,
+    Committed,
+    Event,
+    Generate,
+    Generated,
+    Published,
+    Pulled,
+    Purpose,
+    Score,
+    Scored,
+    Snapshotted,
+    Switched,
+)
+from worker.scheduling.core.state import SchedulerState
+
+
+class CostObserver:
+    def __init__(self, state: SchedulerState) -> None:
+        self._state = state
+
+    def observe(self, event: Event, at: float) -> None:
+        """Called before the event is applied: the lane still has in hand what it answers."""
+        match event:
+            case Generated() | Scored():
+                self._fragment_done(event, at)
+            case Pulled(lane):
+                self._lane_done(lane, CostKind.PULL, at)
+            case Switched(lane, to):
+                self._lane_done(lane, CostKind.LEND if to is LaneRole.ROLLOUT else CostKind.RECLAIM, at)
+            case Accumulated():
+                self._accumulated(at)
+            case Committed():
+                self._gang_done(CostKind.COMMIT, at)
+            case Snapshotted():
+                self._gang_done(CostKind.SNAPSHOT, at)
+            case Published():
+                self._state.costs.observe(GANG, CostKind.PUBLISH, at - self._state.snapshot_at)
+            case _:
+                pass
+
+    def _fragment_done(self, event: Generated | Scored, at: float) -> None:
+        if event.key.purpose is not Purpose.TRAIN or event.lane not in self._state.lanes:
+            return
+        action = self._state.lanes[event.lane].under_way
+        if isinstance(action, Generate | Score):
+            kind = CostKind.GENERATE if isinstance(action, Generate) else CostKind.SCORE
+            self._lane_done(event.lane, kind, at, len(action.fragment.members))
+
+    def _accumulated(self, at: float) -> None:
+        lanes, action = self._state.lanes, self._state.lanes.gang_action
+        if isinstance(action, Accumulate):
+            num_units = num_micro_batches(
+                self._state.algebra,
+                len(action.groups),
+                world_size=lanes.num(LaneRole.TRAINER),
+                tsp=self._state.settings.tsp,
+            )
+            self._gang_done(CostKind.ACCUMULATE, at, num_units)
+
+    def _gang_done(self, kind: CostKind, at: float, num_units: int = 1) -> None:
+        if self._state.lanes.gang_action is not None:
+            self._state.costs.observe(GANG, kind, at - self._state.lanes.gang_since, num_units)
+
+    def _lane_done(self, lane: str, kind: CostKind, at: float, num_units: int = 1) -> None:
+        lanes = self._state.lanes
+        if lane in lanes and lanes[lane].under_way is not None:
+            self._state.costs.observe(lane, kind, at - lanes[lane].since, num_units)

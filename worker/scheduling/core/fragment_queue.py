@@ -1,0 +1,48 @@
+"""Fragments: how groups are cut, and the queues in which they wait for a lane.
+
+Invariant: a cut depends on the algebra alone, never on the number of lanes or on timing.
+"""
+
+import heapq
+from collections.abc import Iterable, Iterator, Mapping
+
+from worker.scheduling.core.messages import Fragment, FragmentKey, Purpose
+
+
+def cut_fragments(
+    *, purpose: Purpose, batch: int, num_groups: int, group_size: int, fragment_size: int, policy_version: int
+) -> Iterator[Fragment]:
+    """All fragments of `num_groups` groups in index order; a group's last is smaller where sizes do not divide."""
+    for group in range(num_groups):
+        for index, first in enumerate(range(0, group_size, fragment_size)):
+            members = tuple(range(first, min(first + fragment_size, group_size)))
+            yield Fragment(FragmentKey(purpose, batch, group, index), members, policy_version)
+
+
+class FragmentQueue:
+    """Fragments waiting, the most urgent purpose first, then by key: a fragment put back takes its old place again."""
+
+    def __init__(self, urgency: Mapping[Purpose, int]) -> None:
+        """`urgency` ranks the purposes; lower goes first."""
+        self._urgency = urgency
+        self._heap: list[tuple[int, FragmentKey, Fragment]] = []
+
+    def __len__(self) -> int:
+        return len(self._heap)
+
+    def push(self, fragment: Fragment) -> None:
+        heapq.heappush(self._heap, (self._urgency[fragment.key.purpose], fragment.key, fragment))
+
+    def push_all(self, fragments: Iterable[Fragment]) -> None:
+        for fragment in fragments:
+            self.push(fragment)
+
+    def first(self) -> Fragment | None:
+        return self._heap[0][2] if self._heap else None
+
+    def pop(self) -> Fragment:
+        return heapq.heappop(self._heap)[2]
+
+    def __iter__(self) -> Iterator[Fragment]:
+        """In no order."""
+        return (fragment for _, _, fragment in self._heap)

@@ -1,0 +1,131 @@
+"""The group assembler: fragments go in, generated and scored in any order; complete groups come out.
+
+Invariant: each fragment is generated once and scored once, and a group is complete exactly when all its fragments are
+scored. Advantages need whole groups, so nothing downstream ever sees less than one. Holds ids and scalar rewards only.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from worker.scheduling.core.messages import Fragment, FragmentKey
+from worker.scheduling.core.protocol import ProtocolError
+
+
+class _Group:
+    """The fragments of one group by index, and what is known of each."""
+
+    __slots__ = ("fragments", "generated", "rewards")
+
+    def __init__(self) -> None:
+        self.fragments: dict[int, Fragment] = {}
+        self.generated: set[int] = set()
+        self.rewards: dict[int, tuple[float, ...]] = {}
+
+    @property
+    def is_complete(self) -> bool:
+        return len(self.rewards) == len(self.fragments)
+
+
+@dataclass(slots=True)
+class GroupCounts:
+    """How many of some groups are that far; each of them counts among the ones before it too."""
+
+    num_begun: int = 0
+    """Some fragment is generated."""
+    num_generated: int = 0
+    num_complete: int = 0
+
+
+class GroupAssembler:
+    """Collects the fragments of one batch, or of one evaluation.
+
+    Groups are tallied by part, a part being `num_groups_per_part` neighbours: a batch's mini-batches.
+    """
+
+    def __init__(self, fragments: Iterable[Fragment], *, num_groups_per_part: int = 1) -> None:
+        self._groups: dict[int, _Group] = {}
+        for fragment in fragments:
+            group = self._groups.setdefault(fragment.key.group, _Group())
+            group.fragments[fragment.key.index] = fragment
+        self._num_groups_per_part = num_groups_per_part
+        self._parts: defaultdict[int, GroupCounts] = defaultdict(GroupCounts)
+        self._whole = GroupCounts()
+        self._newly_complete: list[int] = []
+        self.num_fragments = sum(len(group.fragments) for group in self._groups.values())
+        self.num_generated = 0
+        self.num_scored = 0
+
+    @property
+    def is_generated(self) -> bool:
+        return self.num_generated == self.num_fragments
+
+    @property
+    def is_complete(self) -> bool:
+        return self.num_scored == self.num_fragments
+
+    def counts(self, part: int | None = None) -> GroupCounts:
+        """Of one part's groups, or of all."""
+        return self._whole if part is None else self._parts[part]
+
+    def take_newly_complete(self) -> list[int]:
+        """Groups that became complete since this was asked last."""
+        groups, self._newly_complete = self._newly_complete, []
+        return groups
+
+    def generated(self, key: FragmentKey) -> None:
+        """Raises `ProtocolError` for a fragment unknown here, or generated before."""
+        group, _ = self._find(key)
+        if key.index in group.generated:
+            raise ProtocolError(f"{key} was generated before: a second copy would be trained on twice")
+        group.generated.add(key.index)
+        self.num_generated += 1
+        for counts in self._counts_of(key):
+            counts.num_begun += len(group.generated) == 1
+            counts.num_generated += len(group.generated) == len(group.fragments)
+
+    def scored(self, key: FragmentKey, rewards: tuple[float, ...]) -> None:
+        """Raises `ProtocolError` for a fragment unknown, not generated or scored before, and for unusable rewards."""
+        group, fragment = self._find(key)
+        if key.index not in group.generated:
+            raise ProtocolError(f"{key} must be generated before it is scored: expected `Generated` first")
+        if key.index in group.rewards:
+            raise ProtocolError(f"{key} was scored before: expected one `Scored` for each fragment")
+        if len(rewards) != len(fragment.members):
+            raise ProtocolError(
+                f"`rewards` of {key} must hold one for each of {len(fragment.members)} members, got {rewards}"
+            )
+        for member, reward in zip(fragment.members, rewards, strict=True):
+            if not math.isfinite(reward):
+                raise ProtocolError(
+                    f"`rewards` of {key} must be finite, got {reward} for member {member}: the scorer failed"
+                )
+        group.rewards[key.index] = rewards
+        self.num_scored += 1
+        if group.is_complete:
+            self._newly_complete.append(key.group)
+            for counts in self._counts_of(key):
+                counts.num_complete += 1
+
+    def group_rewards(self, group: int) -> tuple[float, ...]:
+        """The rewards of a complete group, in member order."""
+        held = self._groups[group]
+        if not held.is_complete:
+            raise ProtocolError(
+                f"group {group} must be complete, got {len(held.rewards)} of {len(held.fragments)} fragments"
+            )
+        return tuple(reward for index in sorted(held.rewards) for reward in held.rewards[index])
+
+    def all_rewards(self) -> tuple[tuple[float, ...], ...]:
+        """Of every group in index order."""
+        return tuple(self.group_rewards(group) for group in sorted(self._groups))
+
+    def _counts_of(self, key: FragmentKey) -> tuple[GroupCounts, GroupCounts]:
+        return self._parts[key.group // self._num_groups_per_part], self._whole
+
+    def _find(self, key: FragmentKey) -> tuple[_Group, Fragment]:
+        group = self._groups.get(key.group)
+        if group is None or key.index not in group.fragments:
+            raise ProtocolError(f"{key} is not among the {self.num_fragments} fragments expected here")
+        return group, group.fragments[key.index]

@@ -1,0 +1,57 @@
+"""Why a free lane is idle, told from what its role waits for.
+
+trainer  waits for complete groups     ◄ reward lanes score them ◄ rollout lanes generate them
+         or for a lane of its gang that is lent
+reward   waits for generated fragments ◄ rollout lanes
+rollout  waits for the next batch      ◄ the trainer's last commit ◄ its publish
+         held back by the staleness bound alone, that is back-pressure
+while a version is published, whoever has nothing left but to wait for it waits for that
+"""
+
+from worker.contracts.names import LaneRole
+from worker.contracts.spans import IdleCause
+from worker.scheduling.core.admission import Admission, OpenBatch
+from worker.scheduling.core.lane_table import LaneTable
+from worker.scheduling.core.messages import Snapshot
+
+
+def idle_cause(
+    role: LaneRole,
+    *,
+    lanes: LaneTable,
+    admission: Admission,
+    head: OpenBatch | None,
+    is_publishing: bool,
+    generators: LaneRole,
+    num_ungenerated: int,
+    num_unscored: int,
+) -> IdleCause:
+    """The cause for a free lane of `role`. `head` is the batch being trained; the counts span all open work."""
+    if isinstance(lanes.gang_action, Snapshot):
+        return IdleCause.PUBLISH_WAIT
+    missing = _missing_role(lanes, generators, num_ungenerated, num_unscored)
+    if missing is not None and missing is not role:
+        return IdleCause.FAILURE if lanes.num_lost(missing) else IdleCause.START_UP
+    if is_publishing and (head is None or head.training.is_complete):
+        return IdleCause.PUBLISH_WAIT
+    if role is LaneRole.TRAINER and head is not None:
+        # Work is there, but it stands in line behind what the lent lanes finish first.
+        return IdleCause.HEAD_OF_LINE if head.training.has_next else head.training.waiting_cause()
+    if role is LaneRole.REWARD and num_ungenerated:
+        return IdleCause.NO_FRAGMENT_READY
+    if is_publishing and admission.more_to_come:
+        return IdleCause.PUBLISH_WAIT
+    if admission.is_throttled:
+        return IdleCause.BACK_PRESSURE
+    return IdleCause.BATCH_BARRIER if admission.more_to_come else IdleCause.DRAIN
+
+
+def _missing_role(lanes: LaneTable, generators: LaneRole, num_ungenerated: int, num_unscored: int) -> LaneRole | None:
+    """The role that has work but no lane at all."""
+    if num_ungenerated and not lanes.num(generators):
+        return generators
+    if num_unscored and not lanes.num(LaneRole.REWARD):
+        return LaneRole.REWARD
+    if not lanes.num(LaneRole.TRAINER):
+        return LaneRole.TRAINER
+    return None

@@ -1,0 +1,118 @@
+"""What has begun and is not complete: batches to train on, and evaluations.
+
+    admission ──► begin_batch ───┐                      ┌──► head: the batch being trained
+    EvaluationRequested ──► open_evaluation ──► fragments in the queue, an assembler that awaits them
+                                                        └──► take_complete_evaluations
+
+Invariant: each piece of work is of one version from its beginning to its end, and all of its fragments are put in the
+queue at once, in index order.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from worker.scheduling.core.admission import BatchSettings, OpenBatch
+from worker.scheduling.core.fragment_queue import cut_fragments
+from worker.scheduling.core.generation import Generation
+from worker.scheduling.core.group_assembler import GroupAssembler
+from worker.scheduling.core.messages import EvaluationComplete, EvaluationRequested, FragmentKey, Purpose
+from worker.scheduling.core.protocol import ProtocolError
+
+
+@dataclass(frozen=True, slots=True)
+class _OpenEvaluation:
+    request: EvaluationRequested
+    assembler: GroupAssembler
+
+
+class OpenWork:
+    def __init__(self, settings: BatchSettings, generation: Generation) -> None:
+        self._settings = settings
+        self._generation = generation
+        self._evaluations: dict[tuple[Purpose, int], _OpenEvaluation] = {}
+        self.batches: dict[int, OpenBatch] = {}
+        """By number, the oldest first."""
+
+    def __bool__(self) -> bool:
+        return bool(self.batches or self._evaluations)
+
+    @property
+    def head(self) -> OpenBatch | None:
+        """The batch being trained: the oldest one open."""
+        return next(iter(self.batches.values()), None)
+
+    @property
+    def policy_versions(self) -> frozenset[int]:
+        """Those that fragments of open work are of."""
+        of_evaluations = {evaluation.request.policy_version for evaluation in self._evaluations.values()}
+        return frozenset(of_evaluations | {batch.policy_version for batch in self.batches.values()})
+
+    @property
+    def num_ungenerated(self) -> int:
+        """Fragments that no lane has handed in."""
+        return sum(assembler.num_fragments - assembler.num_generated for assembler in self._assemblers())
+
+    @property
+    def num_unscored(self) -> int:
+        """Fragments without rewards, those not generated included."""
+        return sum(assembler.num_fragments - assembler.num_scored for assembler in self._assemblers())
+
+    def begin_batch(self, number: int, policy_version: int) -> None:
+        algebra = self._settings.algebra
+        assembler = self._open(Purpose.TRAIN, number, algebra.num_groups, algebra.group_size, policy_version)
+        training = self._settings.training_of(number, assembler)
+        self.batches[number] = OpenBatch(number, policy_version, assembler, training)
+
+    def open_evaluation(self, request: EvaluationRequested) -> None:
+        """Raises `ProtocolError` for one that is open already, and for the purpose of batches."""
+        if request.purpose is Purpose.TRAIN:
+            raise ProtocolError("`purpose` must be `evaluate` or `request`, got `train`: batches begin by admission")
+        if (request.purpose, request.batch) in self._evaluations:
+            raise ProtocolError(
+                f"`{request.purpose}` at batch {request.batch} is under way: "
+                f"wait for its `EvaluationComplete` to ask again"
+            )
+        assembler = self._open(
+            request.purpose, request.batch, request.num_groups, request.group_size, request.policy_version
+        )
+        self._evaluations[request.purpose, request.batch] = _OpenEvaluation(request, assembler)
+
+    def take_complete_evaluations(self) -> Iterator[EvaluationComplete]:
+        for identity, evaluation in list(self._evaluations.items()):
+            if evaluation.assembler.is_complete:
+                del self._evaluations[identity]
+                yield EvaluationComplete(*identity, evaluation.assembler.all_rewards())
+
+    def assembler_of(self, key: FragmentKey) -> GroupAssembler:
+        """The one that awaits this fragment. Raises `ProtocolError` where no work that is open does."""
+        work: OpenBatch | _OpenEvaluation | None
+        if key.purpose is Purpose.TRAIN:
+            work = self.batches.get(key.batch)
+        else:
+            work = self._evaluations.get((key.purpose, key.batch))
+        if work is None:
+            raise ProtocolError(f"{key} belongs to no open batch or evaluation")
+        return work.assembler
+
+    def _open(
+        self, purpose: Purpose, batch: int, num_groups: int, group_size: int, policy_version: int
+    ) -> GroupAssembler:
+        algebra = self._settings.algebra
+        fragments = list(
+            cut_fragments(
+                purpose=purpose,
+                batch=batch,
+                num_groups=num_groups,
+                group_size=group_size,
+                fragment_size=algebra.fragment_size,
+                policy_version=policy_version,
+            )
+        )
+        self._generation.enqueue(fragments)
+        return GroupAssembler(fragments, num_groups_per_part=algebra.num_groups_per_minibatch)
+
+    def _assemblers(self) -> Iterator[GroupAssembler]:
+        for batch in self.batches.values():
+            yield batch.assembler
+        for evaluation in self._evaluations.values():
+            yield evaluation.assembler

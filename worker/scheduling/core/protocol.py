@@ -1,0 +1,52 @@
+"""Which event answers which action, and the error for everything else an executor may do wrong.
+
+Invariant: an executor answers every action exactly once, with the event that the action's docstring names.
+"""
+
+from worker.scheduling.core.messages import (
+    Accumulate,
+    Accumulated,
+    Action,
+    Commit,
+    Committed,
+    Event,
+    Generate,
+    Generated,
+    Publish,
+    Published,
+    Pull,
+    Pulled,
+    Score,
+    Scored,
+    Snapshot,
+    Snapshotted,
+    Switch,
+    Switched,
+)
+
+
+class ProtocolError(RuntimeError):
+    """The executor told the scheduler something that cannot have happened. Names what was expected."""
+
+
+def is_answer(event: Event, action: Action) -> bool:
+    """Whether `event` is what `action` was to bring about."""
+    match action:
+        case Pull(lane, version):
+            return event == Pulled(lane, version)
+        case Switch(lane, to):
+            return event == Switched(lane, to)
+        case Generate(lane, fragment):
+            return event == Generated(lane, fragment.key)
+        case Score(lane, fragment):
+            return isinstance(event, Scored) and (event.lane, event.key) == (lane, fragment.key)
+        case Accumulate(batch, minibatch, epoch, groups):
+            return event == Accumulated(batch, minibatch, epoch, groups)
+        case Commit(batch, minibatch, epoch):
+            return event == Committed(batch, minibatch, epoch)
+        case Snapshot(_, version):
+            return event == Snapshotted(version)
+        case Publish(_, version):
+            return event == Published(version)
+        case _:
+            return False

@@ -1,0 +1,275 @@
+"""The scheduler: a pure state machine that decides which lane does what next.
+
+An executor (Ray, simulator, emulator) loops: `apply(event, at)` for whatever happened, then start all
+`next_actions(at)`. `at` is the executor's time in seconds, never running backwards: from it alone costs are learnt.
+
+    EvaluationRequested ─┐
+                         ▼
+    admission ──► fragments to generate ──► rollout lane ──Generated──► fragments to score ──► reward lane
+        ▲         (a free lane pulls the        ▲                                                 │ Scored
+        │          most urgent one)             │ Pull when the lane holds another version        ▼
+    Published                                   │                                          group assembler
+        │                                       │                                                 │ complete groups
+     Publish ◄── Snapshotted                    │                                                 ▼
+                     └── batch trained ◄── Commit ◄── mini-batch accumulated ◄── Accumulate ── trainer gang
+
+    who waits            for what                                        who unblocks it
+    rollout lane         a fragment; the version that it is of           admission, `Published`; `Pulled`
+    reward lane          a generated fragment                            rollout lanes
+    trainer gang         a complete group of the open mini-batch         reward lanes
+    the gang's lent lanes  the end of the fragment under way             themselves: `Generated`, then `Switched`
+    the next snapshot    the version before it to be published            `Published`
+    the next batch       the batch before it (at staleness 1: that one's generation)   the trainer gang (rollout lanes)
+    an evaluation        its fragments, generated ahead of training      rollout, then reward lanes
+
+With colocated placement there are no rollout lanes: the trainer lanes generate the whole batch, then train it.
+
+Invariants: a lane has at most one action under way; every fragment is generated once, scored once and trained once in
+each epoch, whatever lanes come and go; a fragment is generated under exactly the version it is stamped with; the same
+events give the same actions. What is generated is never thrown away.
+"""
+
+from collections.abc import Iterator
+from typing import Literal, assert_never
+
+from worker.contracts.algebra import BatchAlgebra
+from worker.contracts.names import LaneRole, Placement
+from worker.contracts.sections import PipelineSpec
+from worker.scheduling.core.admission import Admission, BatchSettings, fresh_enough
+from worker.scheduling.core.cost_observer import CostObserver
+from worker.scheduling.core.costs import CostModel, CostTable
+from worker.scheduling.core.generation import Generation
+from worker.scheduling.core.lane_table import LaneTable
+from worker.scheduling.core.lending import Lending, LendingPolicy
+from worker.scheduling.core.messages import (
+    Accumulated,
+    Action,
+    AdmissionClosed,
+    AdmissionOpened,
+    Committed,
+    EvaluationRequested,
+    Event,
+    Generate,
+    Generated,
+    LaneJoined,
+    LaneLost,
+    Publish,
+    Published,
+    Pulled,
+    Score,
+    Scored,
+    Snapshot,
+    Snapshotted,
+    Switched,
+    TrainerReleased,
+    TrainerReserved,
+)
+from worker.scheduling.core.open_work import OpenWork
+from worker.scheduling.core.protocol import ProtocolError, is_answer
+from worker.scheduling.core.scoring import Scoring
+from worker.scheduling.core.state import SchedulerState
+
+
+class Scheduler:
+    """Drives one attempt of a run from `first_batch` to `num_batches`, starting on `policy_version`."""
+
+    def __init__(
+        self,
+        algebra: BatchAlgebra,
+        pipeline: PipelineSpec,
+        *,
+        advantage_std: Literal["group", "batch"],
+        first_batch: int,
+        num_batches: int,
+        policy_version: int,
+        first_batch_version: int | None = None,
+        lending_policy: LendingPolicy | None = None,
+        lends_together: bool = False,
+        prior: CostTable | None = None,
+    ) -> None:
+        """
+        Args:
+            pipeline: the switches; placement must be resolved.
+            advantage_std: with `batch`, rewards of the whole batch are needed before any group trains.
+            first_batch_version: what the first batch is generated with, where it had begun on an older version than
+                `policy_version` before the run was resumed.
+            lending_policy: when trainer lanes generate, as `worker.scheduling.forecast.lending_policy` finds it for the
+                switches; without one they never do.
+            lends_together: trainer lanes switch as one, as sharded parameters demand.
+            prior: costs to go by until the run has learnt its own.
+
+        Raises:
+            ValueError: for `placement: auto`, which the planner must have resolved, for a policy that is missing, or
+                numbers out of range.
+        """
+        _check_switches(pipeline, lending_policy)
+        settings = BatchSettings.resolve(pipeline, algebra, advantage_std)
+        first_version = fresh_enough(first_batch_version, policy_version, pipeline.max_staleness)
+        lanes, costs = LaneTable(), CostModel(prior)
+        generation = Generation(lanes)
+        self.state = SchedulerState(
+            algebra=algebra,
+            settings=settings,
+            generators=LaneRole.TRAINER if pipeline.placement is Placement.COLOCATED else LaneRole.ROLLOUT,
+            lends_together=lends_together,
+            lanes=lanes,
+            admission=Admission(first_batch, num_batches, settings.max_staleness, first_batch_version=first_version),
+            generation=generation,
+            scoring=Scoring(lanes),
+            work=OpenWork(settings, generation),
+            costs=costs,
+            policy_version=policy_version,
+        )
+        self._cost_observer = CostObserver(self.state)
+        self._lending = Lending(self.state, lending_policy)
+        self._announced: list[Action] = []
+        """What follows from events alone, told with the next actions."""
+
+    # --- what happened ----------------------------------------------------------------------------------------------
+
+    def apply(self, event: Event, at: float) -> None:
+        """Take in one event. Raises `ProtocolError` for anything that no action under way can have led to."""
+        self.state.forget_idle_causes()
+        self._cost_observer.observe(event, at)
+        match event:
+            case LaneJoined():
+                self._lane_joined(event)
+            case LaneLost():
+                self._lane_lost(event)
+            case Pulled():
+                self.state.lanes.finish(event.lane, event)
+                self.state.lanes[event.lane].policy_version = event.policy_version
+            case Switched():
+                self.state.lanes.finish(event.lane, event)
+            case Generated():
+                self._generated(event)
+            case Scored():
+                self._scored(event)
+            case Accumulated():
+                self.state.lanes.finish_gang(event)
+            case Committed():
+                self.state.lanes.finish_gang(event)
+                self.state.work.batches[event.batch].training.committed()
+            case Snapshotted():
+                self._snapshotted(event, at)
+            case Published():
+                self._published(event, at)
+            case EvaluationRequested():
+                self._evaluation_requested(event)
+            case AdmissionClosed():
+                self.state.admission.is_open = False
+            case AdmissionOpened():
+                self.state.admission.is_open = True
+            case TrainerReserved():
+                self.state.lanes.reserve_gang()
+            case TrainerReleased():
+                self.state.lanes.release_gang()
+            case _:
+                assert_never(event)
+
+    def _lane_joined(self, event: LaneJoined) -> None:
+        head = self.state.head
+        if event.role is LaneRole.TRAINER and head is not None and head.training.has_open_gradients:
+            raise ProtocolError(
+                f"trainer lane `{event.lane}` must join between optimizer steps, not amid a mini-batch "
+                f"of batch {head.number}: it would lack the gradients accumulated so far"
+            )
+        self.state.lanes.join(event)
+
+    def _lane_lost(self, event: LaneLost) -> None:
+        lane = self.state.lanes.lose(event.lane)
+        self.state.generation.lost(lane)
+        self.state.scoring.lost(lane)
+        self.state.costs.forget(lane.name)
+        if lane.role is LaneRole.TRAINER:
+            self.state.trainer_lost = True
+
+    def _generated(self, event: Generated) -> None:
+        action = self.state.lanes.finish(event.lane, event)
+        assert isinstance(action, Generate)
+        self.state.work.assembler_of(event.key).generated(event.key)
+        self.state.scoring.enqueue(action.fragment)
+
+    def _scored(self, event: Scored) -> None:
+        action = self.state.lanes.finish(event.lane, event)
+        assert isinstance(action, Score)
+        self.state.work.assembler_of(event.key).scored(event.key, event.rewards)
+
+    def _snapshotted(self, event: Snapshotted, at: float) -> None:
+        action = self.state.lanes.finish_gang(event)
+        assert isinstance(action, Snapshot)
+        del self.state.work.batches[action.batch]
+        self.state.publishing, self.state.snapshot_at = Publish(action.batch, action.policy_version), at
+        self._announced.append(self.state.publishing)
+
+    def _published(self, event: Published, at: float) -> None:
+        action = self.state.publishing
+        if action is None or not is_answer(event, action):
+            raise ProtocolError(f"{event} must answer the publish under way, which is {action}: apply answers once")
+        self.state.publishing = None
+        self.state.policy_version = event.policy_version
+        self.state.admission.batches_completed += 1
+        self._announced += self._lending.settle(action.batch, at)
+
+    def _evaluation_requested(self, event: EvaluationRequested) -> None:
+        if event.policy_version != self.state.policy_version:
+            raise ProtocolError(
+                f"`policy_version` must be {self.state.policy_version}, the one published last, "
+                f"got {event.policy_version}"
+            )
+        self.state.work.open_evaluation(event)
+
+    # --- what to start now ------------------------------------------------------------------------------------------
+
+    def next_actions(self, at: float) -> list[Action]:
+        """All that can start now; each lane named is occupied from here on, until its answer is applied."""
+        self.state.forget_idle_causes()
+        if self.state.trainer_lost:
+            return []
+        self._begin_batches()
+        actions: list[Action] = [*self._announced, *self.state.work.take_complete_evaluations(), *self._train(at)]
+        self._announced.clear()
+        training_waits = self.state.training_waits
+        if training_waits:
+            actions += self._lending.reclaim(training_waits=True, at=at)
+        actions += self.state.generation.next_actions(self.state.policy_version, at)
+        if self._begin_batches():
+            # With the last fragment of a batch taken, lanes that are left over begin the next.
+            actions += self.state.generation.next_actions(self.state.policy_version, at)
+        if not training_waits:
+            actions += self._lending.lend(tuple(self.state.work.batches), at)
+            # Lent lanes that may stay go on without a switch.
+            actions += self.state.generation.next_actions(self.state.policy_version, at)
+            actions += self._lending.reclaim(training_waits=False, at=at)
+        actions += self.state.scoring.next_actions(at)
+        return actions
+
+    def _begin_batches(self) -> bool:
+        """Begin what may begin; whether anything did."""
+        has_begun = False
+        while self.state.admission.may_begin(lanes_would_idle=self.state.generators_would_idle):
+            number = self.state.admission.begin()
+            self.state.work.begin_batch(number, self.state.admission.version_of(number, self.state.policy_version))
+            has_begun = True
+        return has_begun
+
+    def _train(self, at: float) -> Iterator[Action]:
+        head = self.state.head
+        if head is None or not self.state.lanes.gang_is_free or self.state.waits_for_publish:
+            return
+        action: Action | None = head.training.take_next(self.state.lanes.num(LaneRole.TRAINER))
+        if head.training.is_complete:
+            action = Snapshot(head.number, self.state.policy_version + 1)
+        if action is not None:
+            self.state.lanes.start_gang(action, at)
+            yield action
+
+
+def _check_switches(pipeline: PipelineSpec, lending_policy: LendingPolicy | None) -> None:
+    if pipeline.placement is Placement.AUTO:
+        raise ValueError("`pipeline.placement` must be resolved, got `auto`: ask the planner first")
+    if pipeline.trainers_generate and lending_policy is None:
+        raise ValueError(
+            f"`lending_policy` must be given for `placement` {pipeline.placement} with `tag` {pipeline.tag}, "
+            "got none: nobody would tell trainer lanes to generate"
+        )

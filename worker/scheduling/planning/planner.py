@@ -1,0 +1,218 @@
+"""The planner: which lanes generate, which train, and with which switches, for the lanes given.
+
+    spec, devices, measured costs ──► PoolCosts ──► every split's limit in each mode (closed form)
+                                                        │ the best few
+                                                        ▼
+                     Plan ◄── by mode the fastest ◄── simulations of them (scheduler + simulator), split by split
+
+`placement: auto` is `resolve`: the fastest of all. Invariants: the choice is never slower, by the planner's own
+prediction, than any other that was looked at; a split whose lanes do not hold what they must is not offered; the same
+input gives the same plan.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from worker.contracts.names import Placement
+from worker.contracts.run_spec import RunSpec
+from worker.contracts.sections import PipelineSpec
+from worker.scheduling.core.costs import MeasuredTable
+from worker.scheduling.planning.bounds import bound_seconds, strict_bound_seconds
+from worker.scheduling.planning.cost_estimates import PoolCosts, pool_costs
+from worker.scheduling.planning.measured_costs import costs_from_history
+from worker.scheduling.planning.memory import Duty, LaneMemory, lane_memory
+from worker.scheduling.planning.modes import allowed_modes
+from worker.scheduling.planning.split_search import SplitPoint, SplitResult, SplitSearch
+from worker.scheduling.planning.workload import Workload
+from worker.scheduling.profiles.hardware import Accelerator, accelerator
+from worker.scheduling.profiles.known_models import SHAPES, has_profile
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanRequest:
+    """What a plan is asked for."""
+
+    work: Workload
+    devices: tuple[Accelerator, ...]
+    """Of the lanes that may generate or train, in order."""
+    costs: PoolCosts
+    wanted: PipelineSpec = field(default_factory=lambda: PipelineSpec(placement=Placement.AUTO, max_staleness=1))
+    """Only what bounds the choice counts: `max_staleness`, `deterministic`, `importance_cap`."""
+    fragment_sizes: tuple[int, ...]
+    advantage_std: Literal["group", "batch"] = "group"
+    size_is_known: bool = True
+    """Otherwise the model is reckoned with as its family's usual size."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModeChoice:
+    """The best of one mode."""
+
+    split_result: SplitResult
+    memory: Mapping[Duty, LaneMemory]
+    """Of the fullest lane on each duty."""
+    samples_per_second: float
+    bound_share: float
+    """Of the bound's throughput, which no schedule reaches at any staleness."""
+    strict_bound_share: float | None
+    """Of the strict bound's; `None` at staleness 1, which that does not bind."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    costs: PoolCosts
+    """What it was reckoned from."""
+    by_mode: Mapping[str, ModeChoice]
+    """Modes that fit the pool."""
+    curves: Mapping[str, tuple[SplitPoint, ...]]
+    bound_seconds: float
+    """A batch at least takes this long on average."""
+    strict_bound_seconds: float
+    """Each batch takes at least this long at staleness 0."""
+
+    @property
+    def best(self) -> ModeChoice:
+        return min(self.by_mode.values(), key=lambda choice: choice.split_result.batch_seconds)
+
+
+def make_plan(request: PlanRequest, *, only_best: bool = False) -> Plan:
+    """Compare the modes that the question allows.
+
+    Args:
+        only_best: leave out modes whose limit shows that they cannot be the best.
+
+    Raises:
+        ValueError: where no lanes hold the model in any of them.
+    """
+    split_search = SplitSearch(
+        request.work,
+        request.costs,
+        request.devices,
+        fragment_sizes=request.fragment_sizes,
+        advantage_std=request.advantage_std,
+        size_is_known=request.size_is_known,
+    )
+    split_results: dict[str, SplitResult] = {}
+    modes = allowed_modes(request.wanted)
+    for mode in sorted(modes, key=split_search.least):
+        fastest = min((split_result.batch_seconds for split_result in split_results.values()), default=math.inf)
+        if only_best and split_search.least(mode) >= fastest:
+            continue
+        split_result = split_search.find(mode, request.wanted)
+        if split_result is not None:
+            split_results[mode.name] = split_result
+    algebras = [request.work.with_fragment_size(size).algebra for size in request.fragment_sizes]
+    bound = min(bound_seconds(algebra, request.costs) for algebra in algebras)
+    strict = math.inf
+    for algebra in algebras:
+        strict = strict_bound_seconds(algebra, request.costs, below=strict)
+    by_mode = {
+        mode.name: _choice(request, split_results[mode.name], bound, strict)
+        for mode in modes
+        if mode.name in split_results
+    }
+    if not by_mode:
+        raise ValueError(
+            f"`devices` must hold `{request.work.profile.name}`, got "
+            f"{', '.join(sorted({device.name for device in request.devices}))}: take devices with more memory, "
+            f"or a smaller `batch.micro_batch_size`{'' if request.work.is_full else ' or `lora.rank`'}"
+        )
+    curves = {mode.name: split_search.curve(mode, request.wanted) for mode in modes if mode.name in by_mode}
+    return Plan(costs=request.costs, by_mode=by_mode, curves=curves, bound_seconds=bound, strict_bound_seconds=strict)
+
+
+def _choice(request: PlanRequest, split_result: SplitResult, bound: float, strict: float) -> ModeChoice:
+    pipeline = split_result.candidate.pipeline
+    return ModeChoice(
+        split_result=split_result,
+        memory=_memory(request, split_result),
+        samples_per_second=request.work.algebra.num_trajectories / split_result.batch_seconds,
+        bound_share=bound / split_result.batch_seconds,
+        strict_bound_share=None if pipeline.max_staleness else strict / split_result.batch_seconds,
+    )
+
+
+def _memory(request: PlanRequest, split_result: SplitResult) -> dict[Duty, LaneMemory]:
+    candidate = split_result.candidate
+    work = request.work.with_fragment_size(candidate.fragment_size).at_staleness(candidate.pipeline.max_staleness)
+    trains = set(candidate.trainers)
+    duty = Duty.BOTH if candidate.pipeline.trainers_generate else Duty.TRAINER
+    fullest: dict[Duty, LaneMemory] = {}
+    lanes = {(device, duty if place in trains else Duty.ROLLOUT) for place, device in enumerate(request.devices)}
+    for device, of_lane in lanes:
+        memory = lane_memory(work, device, of_lane, num_ranks=len(trains))
+        if of_lane not in fullest or memory.total > fullest[of_lane].total:
+            fullest[of_lane] = memory
+    return fullest
+
+
+def plan(spec: RunSpec, *, devices: Sequence[str] = (), history: Sequence[MeasuredTable] = ()) -> Plan:
+    """What a run of `spec` could do with its lanes, rollout and trainer lanes counted together.
+
+    Args:
+        devices: names in `hardware.ACCELERATORS`, one for each of these lanes, or one for all; empty: CPU cores for the
+            shapes model, H100s otherwise.
+        history: what earlier runs of the same base model, sampling and batch have measured, newest first.
+
+    Raises:
+        ValueError: for unknown devices, a wrong number of them, or too few lanes or too little memory.
+    """
+    return make_plan(_plan_request(spec, devices, history))
+
+
+def resolve(spec: RunSpec, *, devices: Sequence[str] = (), history: Sequence[MeasuredTable] = ()) -> RunSpec:
+    """`placement: auto` settled: placement, split, switches and, where it was empty, the fragment size.
+
+    Any other spec is returned as it is. Arguments and errors are those of `plan`.
+    """
+    if spec.pipeline.placement is not Placement.AUTO:
+        return spec
+    return with_choice(spec, make_plan(_plan_request(spec, devices, history), only_best=True).best)
+
+
+def with_choice(spec: RunSpec, choice: ModeChoice) -> RunSpec:
+    """The spec with one of its plan's choices written in."""
+    candidate = choice.split_result.candidate
+    num_lanes = spec.lanes.num_rollout + spec.lanes.num_trainer
+    num_trainer = len(candidate.trainers)
+    lanes = spec.lanes.model_copy(update={"num_rollout": num_lanes - num_trainer, "num_trainer": num_trainer})
+    batch = spec.batch.model_copy(update={"fragment_size": candidate.fragment_size})
+    concrete = spec.model_copy(update={"pipeline": candidate.pipeline, "lanes": lanes, "batch": batch})
+    return RunSpec.model_validate(concrete.model_dump())
+
+
+def _plan_request(spec: RunSpec, devices: Sequence[str], history: Sequence[MeasuredTable]) -> PlanRequest:
+    work = Workload.of(spec)
+    pool = _pool(spec, work, devices)
+    num_reward = spec.lanes.num_reward
+    costs = pool_costs(work, pool, num_reward=num_reward)
+    if history:
+        # Lanes that nobody has described are reckoned as the default's; their fixed share is not known with it.
+        described = has_profile(spec.base_model) and bool(devices)
+        costs = costs_from_history(history, work, pool, num_reward=num_reward, has_profile=described)
+    group_size = work.algebra.group_size
+    sizes = [size for size in range(1, group_size + 1) if group_size % size == 0]
+    return PlanRequest(
+        work=work,
+        devices=pool,
+        costs=costs,
+        wanted=spec.pipeline,
+        fragment_sizes=tuple(sizes) if spec.batch.fragment_size is None else (spec.batch.fragment_size,),
+        advantage_std=spec.algorithm.advantage_std,
+        size_is_known=has_profile(spec.base_model),
+    )
+
+
+def _pool(spec: RunSpec, work: Workload, devices: Sequence[str]) -> tuple[Accelerator, ...]:
+    num_lanes = spec.lanes.num_rollout + spec.lanes.num_trainer
+    names = list(devices) or ["cpu" if work.profile is SHAPES else "h100"]
+    if len(names) == 1:
+        names *= num_lanes
+    if len(names) != num_lanes:
+        raise ValueError(
+            f"`devices` must name one for each of {num_lanes} lanes (`lanes.num_rollout` + `lanes.num_trainer`) "
+            f"or one for all, got {len(names)}"
+        )
+    return tuple(accelerator(name) for name in names)

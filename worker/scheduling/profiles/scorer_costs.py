@@ -1,0 +1,79 @@
+"""What rewards cost a reward lane: floating-point operations of networks, and seconds of a core for the rest.
+
+Networks run in fp32 (`worker.engine.reward.networks`) on the lane's device, at its fp32 rate. What is no network runs
+on one core of its host. A remote scorer's work is done elsewhere and costs nothing here.
+
+Sources: operations counted by torch's flop counter on CLIP's published configurations, a picture and a text of 77
+tokens; BLIP by its parameters and tokens. Seconds measured on 21 November 2026, on one core of a virtual AMD EPYC
+(family 26, 2.6 GHz): pictures of 512² and 1024², clips of 9 frames of 256².
+"""
+
+from dataclasses import dataclass
+
+from worker.contracts.names import RewardName
+from worker.contracts.run_spec import RunSpec
+
+NUM_JUDGED_FRAMES = 8
+"""Of a clip, by a scorer made for pictures; a test equates it with the engine's."""
+
+_CLIP_L = 0.175e12
+"""ViT-L/14 over 257 tokens: 0.162; its text tower: 0.013."""
+_CLIP_H = 0.38e12
+"""ViT-H/14 over 257 tokens: 0.335; its text tower: 0.047."""
+_BLIP = 0.14e12
+"""ViT-L/16 (304M parameters) over 197 tokens, text encoder (224M) over 35."""
+_CALL_SECONDS = 1e-4
+"""Of a scorer without a network, on a tiny picture: three take 0.31 ms (`tests.bench.lane_costs`)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scorer:
+    """One picture or frame judged."""
+
+    flops: float = 0.0
+    """Of its network."""
+    core_seconds: float = 0.0
+    core_seconds_per_megapixel: float = 0.0
+    judges_clips: bool = False
+    """All frames of a clip, instead of `NUM_JUDGED_FRAMES` of them."""
+
+
+SCORERS = {
+    RewardName.SHAPE_MATCH: Scorer(core_seconds=_CALL_SECONDS),
+    RewardName.SHAPE_JUDGE: Scorer(core_seconds=_CALL_SECONDS),
+    RewardName.JPEG_COMPRESSIBILITY: Scorer(core_seconds=_CALL_SECONDS, core_seconds_per_megapixel=0.0055),
+    RewardName.COLORFULNESS: Scorer(core_seconds=_CALL_SECONDS, core_seconds_per_megapixel=0.011),
+    # Pictures are enlarged to 736 pixels at least: 0.31 s at 512², 0.42 s at 1024².
+    RewardName.OCR: Scorer(core_seconds=0.28, core_seconds_per_megapixel=0.13),
+    RewardName.CLIP_SCORE: Scorer(flops=_CLIP_L),
+    RewardName.PICK_SCORE: Scorer(flops=_CLIP_H),
+    RewardName.HPS_V2: Scorer(flops=_CLIP_H),
+    RewardName.IMAGE_REWARD: Scorer(flops=_BLIP),
+    RewardName.AESTHETIC: Scorer(flops=_CLIP_L),
+    RewardName.MOTION_SMOOTHNESS: Scorer(core_seconds_per_megapixel=0.081, judges_clips=True),
+    RewardName.REMOTE: Scorer(),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoringCost:
+    """All rewards of a run, for one sample."""
+
+    flops: float = 0.0
+    """Of networks."""
+    core_seconds: float = 0.0
+
+    @classmethod
+    def of(cls, spec: RunSpec) -> "ScoringCost":
+        megapixels = spec.sampling.height * spec.sampling.width / 1e6
+        flops = core_seconds = 0.0
+        for reward in spec.rewards:
+            scorer = SCORERS[reward.name]
+            frames = spec.sampling.num_frames
+            judged = frames if scorer.judges_clips else min(frames, NUM_JUDGED_FRAMES)
+            flops += judged * scorer.flops
+            core_seconds += judged * (scorer.core_seconds + megapixels * scorer.core_seconds_per_megapixel)
+        return cls(flops=flops, core_seconds=core_seconds)
+
+
+NO_SCORING_COST = ScoringCost()

@@ -1,0 +1,1 @@
+"""A whole run on a virtual clock: the real scheduler, and lanes that only take time."""

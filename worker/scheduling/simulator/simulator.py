@@ -1,0 +1,285 @@
+"""The simulator: the scheduler of a real run, on a virtual clock, with lanes that only take time.
+
+    scheduler ── next_actions ──► agenda: (when it will be done, its answer) ── the clock jumps to the next ──► apply
+
+Costs come from a table of the kind that a run learns itself. The spans are those that a real run writes, so a plan is
+drawn and graded like one. Invariant: nothing but the costs and the scheduler's own choices decides the outcome; the
+same input gives the same spans. Rollout and reward lanes may come and go at given times; the trainer lanes stay, since
+a gang that loses one starts over from its checkpoint, which is another run.
+"""
+
+import heapq
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from worker.contracts.algebra import BatchAlgebra
+from worker.contracts.names import LaneRole
+from worker.contracts.spans import Span, SpanKind
+from worker.scheduling.core.batching import num_micro_batches
+from worker.scheduling.core.costs import GANG, Cost, CostKind, CostTable
+from worker.scheduling.core.messages import (
+    Accumulate,
+    Accumulated,
+    Action,
+    Commit,
+    Committed,
+    EvaluationComplete,
+    Event,
+    Fragment,
+    Generate,
+    Generated,
+    LaneJoined,
+    LaneLost,
+    Lend,
+    LendSettled,
+    Publish,
+    Published,
+    Pull,
+    Pulled,
+    Score,
+    Scored,
+    Snapshot,
+    Snapshotted,
+    Switch,
+    Switched,
+)
+from worker.scheduling.core.scheduler import Scheduler
+from worker.scheduling.timeline.span_recorder import SpanRecorder, Work
+
+_FREE_OF_CHARGE = frozenset(
+    {CostKind.PULL, CostKind.LEND, CostKind.RECLAIM, CostKind.COMMIT, CostKind.SNAPSHOT, CostKind.PUBLISH}
+)
+"""Kinds of work that take no time where the table does not name them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimulatedLane:
+    lane: str
+    role: LaneRole
+    start_up_seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A lane begins to start up."""
+
+    at: float
+    lane: SimulatedLane
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """A lane is gone, and what it had under way with it."""
+
+    at: float
+    lane: str
+
+
+Incident = Arrival | Loss
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Appointment:
+    """What will have happened; `lanes` are at work until then."""
+
+    event: Event
+    lanes: tuple[str, ...]
+
+
+class Simulator:
+    """Plays one run to its end; use once."""
+
+    def __init__(
+        self,
+        scheduler: Scheduler,
+        algebra: BatchAlgebra,
+        lanes: Iterable[SimulatedLane],
+        costs: CostTable,
+        emit: Callable[[Span], None],
+        *,
+        tsp: bool = True,
+        vary: Callable[[float], float] = lambda seconds: seconds,
+        observe: Callable[[Event, float], None] = lambda event, at: None,
+        incidents: Iterable[Incident] = (),
+        names_idling: bool = True,
+    ) -> None:
+        """
+        Args:
+            costs: in the units of `CostKind`; what `_FREE_OF_CHARGE` names may be missing.
+            vary: turns an expected duration into the one that happens.
+            observe: called with each event and its virtual time.
+            incidents: lanes that come and go while the run lasts.
+            names_idling: find out why lanes idle, which takes a quarter of the simulation's own time.
+
+        Raises:
+            ValueError: where a role has no lane or work no cost, so that the run would never end; for a trainer lane
+                that comes or goes.
+        """
+        self._scheduler = scheduler
+        self._algebra = algebra
+        self._lanes = {lane.lane: lane for lane in lanes}
+        self._costs = costs
+        self._tsp = tsp
+        self._vary = vary
+        self._observe = observe
+        self._names_idling = names_idling
+        self._recorder = SpanRecorder(emit, scheduler.state.idle_cause, scheduler.state.idle_state)
+        self._agenda: list[tuple[float, int, _Appointment | Incident]] = []
+        self._num_entries = 0
+        self._expected: dict[str, _Appointment] = {}
+        """By lane: what it does now, joining included."""
+        self._trainers = tuple(name for name, lane in self._lanes.items() if lane.role is LaneRole.TRAINER)
+        for role in {scheduler.state.generators, LaneRole.TRAINER, LaneRole.REWARD}:
+            if all(lane.role is not role for lane in self._lanes.values()):
+                raise ValueError(f"`lanes` must hold at least one {role} lane, got none: the run would wait forever")
+        for incident in incidents:
+            self._check(incident)
+            self._enter(incident.at, incident)
+
+    def run(self) -> float:
+        """The virtual seconds from the start of the lanes to the end of the run."""
+        now = 0.0
+        for lane in self._lanes.values():
+            self._start_up(lane, now, self._joins_at(lane))
+        while not self._scheduler.state.is_finished:
+            now = self._advance()
+        self._recorder.stop_all(now)
+        return now
+
+    def _advance(self) -> float:
+        """Jump to the next moment at which anything happens, and let the scheduler react to all of it."""
+        if not self._agenda:
+            raise ValueError("`incidents` must leave a lane of each role, or the run waits forever")
+        now = self._agenda[0][0]
+        while self._agenda and self._agenda[0][0] == now:
+            match heapq.heappop(self._agenda)[2]:
+                case Arrival(lane=lane):
+                    self._lanes[lane.lane] = lane
+                    self._start_up(lane, now, now + lane.start_up_seconds)
+                case Loss(lane=name):
+                    self._lose(name, now)
+                case _Appointment() as appointment:
+                    self._keep(appointment, now)
+        for action in self._scheduler.next_actions(now):
+            self._begin(action, now)
+        if self._names_idling:
+            self._recorder.settle(now)
+        return now
+
+    def _keep(self, appointment: _Appointment, now: float) -> None:
+        """What was to happen happens, unless its lane is lost."""
+        lanes = appointment.lanes
+        if any(self._expected.get(lane) is not appointment for lane in lanes):
+            return
+        for lane in lanes:
+            del self._expected[lane]
+            if not isinstance(appointment.event, LaneJoined):
+                self._recorder.ended(lane, now)
+        self._happened(appointment.event, now)
+
+    def _happened(self, event: Event, now: float) -> None:
+        self._scheduler.apply(event, now)
+        self._observe(event, now)
+
+    # --- lanes that come and go -------------------------------------------------------------------------------------
+
+    def _start_up(self, lane: SimulatedLane, now: float, joins_at: float) -> None:
+        self._recorder.lane_started(lane.lane, now)
+        self._appoint(joins_at, _Appointment(LaneJoined(lane.lane, lane.role, None), (lane.lane,)))
+
+    def _lose(self, lane: str, now: float) -> None:
+        self._recorder.lane_stopped(lane, now)
+        expected = self._expected.pop(lane, None)
+        if expected is None or not isinstance(expected.event, LaneJoined):
+            self._happened(LaneLost(lane), now)
+
+    def _check(self, incident: Incident) -> None:
+        lane = incident.lane if isinstance(incident, Arrival) else self._lanes.get(incident.lane)
+        if lane is not None and lane.role is LaneRole.TRAINER:
+            raise ValueError(
+                f"`incidents` must spare trainer lanes, got `{lane.lane}` at {incident.at}: "
+                "the gang would start over from its checkpoint, which is another run"
+            )
+
+    def _joins_at(self, lane: SimulatedLane) -> float:
+        """Trainer lanes form one process group, so each waits until the last of them is up."""
+        if lane.role is not LaneRole.TRAINER:
+            return lane.start_up_seconds
+        return max(self._lanes[name].start_up_seconds for name in self._trainers)
+
+    def _appoint(self, at: float, appointment: _Appointment) -> None:
+        for lane in appointment.lanes:
+            self._expected[lane] = appointment
+        self._enter(at, appointment)
+
+    def _enter(self, at: float, entry: _Appointment | Incident) -> None:
+        self._num_entries += 1
+        heapq.heappush(self._agenda, (at, self._num_entries, entry))
+
+    def _begin(self, action: Action, now: float) -> None:
+        match action:
+            case Pull(lane, version):
+                seconds = self._seconds(lane, CostKind.PULL)
+                self._occupy((lane,), SpanKind.PULL, Work(policy_version=version), now, seconds, Pulled(lane, version))
+            case Switch(lane, to):
+                kind = CostKind.LEND if to is LaneRole.ROLLOUT else CostKind.RECLAIM
+                self._occupy((lane,), SpanKind.SWITCH, Work(), now, self._seconds(lane, kind), Switched(lane, to))
+            case Generate(lane, fragment):
+                is_lent = self._lanes[lane].role is not self._scheduler.state.generators
+                span = SpanKind.LENT_GENERATE if is_lent else SpanKind.GENERATE
+                self._work_on(lane, CostKind.GENERATE, span, fragment, now, Generated(lane, fragment.key))
+            case Score(lane, fragment):
+                # Rewards do not matter to time: a constant stands for all.
+                event = Scored(lane, fragment.key, (0.0,) * len(fragment.members))
+                self._work_on(lane, CostKind.SCORE, SpanKind.SCORE, fragment, now, event)
+            case Accumulate() | Commit() | Snapshot():
+                self._begin_gang(action, now)
+            case Publish(_, version):
+                seconds = self._seconds(GANG, CostKind.PUBLISH)
+                self._appoint(now + seconds, _Appointment(Published(version), ()))
+            case EvaluationComplete() | Lend() | LendSettled():
+                pass
+
+    def _begin_gang(self, action: Accumulate | Commit | Snapshot, now: float) -> None:
+        match action:
+            case Accumulate(batch, minibatch, epoch, groups):
+                num_ranks = len(self._trainers)
+                num_units = num_micro_batches(self._algebra, len(groups), world_size=num_ranks, tsp=self._tsp)
+                work = Work(batch=batch, num_samples=len(groups) * self._algebra.group_size)
+                seconds = self._seconds(GANG, CostKind.ACCUMULATE, num_units)
+                event: Event = Accumulated(batch, minibatch, epoch, groups)
+                self._occupy(self._trainers, SpanKind.TRAIN, work, now, seconds, event)
+            case Commit(batch, minibatch, epoch):
+                seconds, event = self._seconds(GANG, CostKind.COMMIT), Committed(batch, minibatch, epoch)
+                self._occupy(self._trainers, SpanKind.TRAIN, Work(batch=batch), now, seconds, event)
+            case Snapshot(batch, version):
+                work = Work(batch=batch, policy_version=version)
+                seconds = self._seconds(GANG, CostKind.SNAPSHOT)
+                self._occupy(self._trainers, SpanKind.PUBLISH, work, now, seconds, Snapshotted(version))
+
+    def _work_on(self, lane: str, cost: CostKind, span: SpanKind, fragment: Fragment, now: float, event: Event) -> None:
+        key, num_samples = fragment.key, len(fragment.members)
+        num_fragments_per_group = self._algebra.num_fragments // self._algebra.num_groups
+        work = Work(
+            batch=key.batch,
+            group=key.group,
+            fragment=key.group * num_fragments_per_group + key.index,
+            policy_version=fragment.policy_version,
+            num_samples=num_samples,
+        )
+        self._occupy((lane,), span, work, now, self._seconds(lane, cost, num_samples), event)
+
+    def _seconds(self, lane: str, kind: CostKind, num_units: int = 1) -> float:
+        cost = self._costs.get((lane, kind))
+        if cost is None:
+            if kind not in _FREE_OF_CHARGE:
+                raise ValueError(f"`costs` must name {kind} on `{lane}`: nothing tells how long it takes")
+            cost = Cost()
+        return self._vary(cost.seconds(num_units))
+
+    def _occupy(
+        self, lanes: tuple[str, ...], kind: SpanKind, work: Work, now: float, seconds: float, event: Event
+    ) -> None:
+        for lane in lanes:
+            self._recorder.began(lane, kind, now, work)
+        self._appoint(now + seconds, _Appointment(event, lanes))
