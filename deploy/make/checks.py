@@ -45,9 +45,9 @@ FRONTEND = (
     Check("bundle is the committed one", ("git", "diff", "--exit-code", "--stat", "--", "frontend/dist")),
     Check("bundle has no stray file", ("sh", "-c", 'test -z "$(git status --porcelain -- frontend/dist)"')),
 )
-MODEL_TESTS = ("tests/engine", "tests/shapes", "tests/gpu", "tests/e2e")
+MODEL_TESTS = ("tests/engine", "tests/fixtures", "tests/gpu", "tests/e2e")
 """They load torch; all others run beside them."""
-WEB_TESTS = ("tests/architecture", "tests/contracts", "tests/scheduling", "tests/tasks", "tests/web")
+WEB_TESTS = ("tests/architecture", "tests/contracts", "tests/scheduling", "tests/web")
 
 
 def pytest(name: str, *arguments: str) -> Check:
@@ -60,11 +60,11 @@ GROUPS: dict[str, tuple[tuple[Check, ...], ...]] = {
     "types": (TYPES,),
     "bundle": (FRONTEND,),
     "test": (
-        (*FIRST, pytest("web and pipeline", "-m", "not slow", *WEB_TESTS)),
+        (*FIRST, pytest("web and scheduling", "-m", "not slow", *WEB_TESTS)),
         (pytest("engine and browser", "-m", "not slow", *MODEL_TESTS),),
     ),
     "test-full": (
-        (*FIRST, pytest("web and pipeline, slow too", *WEB_TESTS)),
+        (*FIRST, pytest("web and scheduling, slow too", *WEB_TESTS)),
         (pytest("engine and browser, slow too", *MODEL_TESTS),),
     ),
 }
