@@ -156,6 +156,6 @@ class PreviewImage(models.Model):
         ordering = ["prompt_index", "index"]
         constraints = [
             models.UniqueConstraint(
-                fields=["trial", "with_adapter", "prompt_index", "index"], name="preview_image_once"
+                fields=["preview", "with_adapter", "prompt_index", "index"], name="preview_image_once"
             )
         ]
