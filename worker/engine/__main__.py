@@ -12,7 +12,7 @@ import traceback
 import ray
 
 from worker.contracts.states import RunState
-from worker.engine.build import build_parts
+from worker.engine.build import build_components
 from worker.engine.control.cluster_lanes import ACTOR_CLASSES, LaneActors
 from worker.engine.control.command_queue import RunCancelledError, StopOverdueError
 from worker.engine.controller import Controller
@@ -40,7 +40,7 @@ def main(actor_classes: LaneActors = ACTOR_CLASSES) -> int:
             ray.init(address="auto", log_to_driver=False)
             # Only now: `ray.init` sets a handler of its own, which would report an ended driver as a failed run.
             signal.signal(signal.SIGTERM, lambda number, frame: telemetry.terminate())
-            controller = Controller(build_parts(answer, telemetry, actor_classes))
+            controller = Controller(build_components(answer, telemetry, actor_classes))
             try:
                 controller.run()
             finally:

@@ -16,6 +16,7 @@ from tests.engine.driving import LANE_RESOURCES, Driven, grants
 from worker.contracts.names import TrainerAssist
 from worker.contracts.run_spec import RunSpec
 from worker.contracts.spans import Span
+from worker.engine.local import LocalRun
 
 # Four actors that import torch one after the other: a busy machine takes minutes over what a quiet one does in seconds.
 pytestmark = [pytest.mark.ray, pytest.mark.timeout(600)]
@@ -100,6 +101,17 @@ def test_an_undisturbed_run_completes_and_tells_everything(
     assert sorted(path.name for path in store.iterdir()) == [f"batch-{n:06d}" for n in range(3, 7)]
     check_tiling(driven)
     reference |= everything_learnt(driven) | {"store": store}
+
+
+def test_one_process_ends_in_the_same_weights_bit_for_bit(
+    make_spec: MakeSpec, tiny_checkpoint: str, process_group: None, reference: dict[str, Any]
+) -> None:
+    local = LocalRun(reference_spec(make_spec, num_rollout=2), tiny_checkpoint)
+    versions = [local.trainer.version(0).sha256]
+    for number in range(1, NUM_BATCHES + 1):
+        local.train_batch()
+        versions.append(local.trainer.version(number).sha256)
+    assert dict(enumerate(versions)) == reference["published"]
 
 
 def check_tiling(driven: Driven) -> None:

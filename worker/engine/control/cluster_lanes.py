@@ -97,7 +97,7 @@ class ClusterLanes:
         """Where every lane is that has landed."""
         return tuple(handle.info for handle in self._handles.values() if handle.place is not None)
 
-    def settle(self, lanes: Collection[str], heed: Callable[[], None]) -> None:
+    def settle(self, lanes: Collection[str], poll_web: Callable[[], None]) -> None:
         """Wait until the actors of `lanes` are placed and alive, and measure their clocks.
 
         Args:
@@ -112,7 +112,7 @@ class ClusterLanes:
         deadline = time.monotonic() + PLACE_TIMEOUT_SECONDS
         while late and time.monotonic() < deadline:
             _, late = ray.wait(list(placing), num_returns=len(placing), timeout=HEED_SECONDS)
-            heed()
+            poll_web()
         if late:
             names = ", ".join(placing[ref].name for ref in late)
             raise LanePlacementError(
