@@ -36,7 +36,7 @@ class RunSpec(Contract):
 
     Its JSON schema says beside the fields which of them do not apply when: see `worker.contracts.applicability`."""
 
-    model_config = ConfigDict(json_schema_extra={"inapplicable": inapplicable()})
+    model_config = ConfigDict(json_schema_extra=lambda schema: schema.update(inapplicable=inapplicable()))
 
     base_model: BaseModelSpec = BaseModelSpec()
     prompts: PromptSpec
