@@ -1,6 +1,7 @@
 """Curves, timeline, bubbles, staleness, logs: what pages read."""
 
 import itertools
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +17,7 @@ from telemetry.curves import curves
 from telemetry.models import SpanRow
 from telemetry.timeline import timeline
 from telemetry.timeline_spans import TimelineSpan
+from tests.scheduling.timeline import bubble_sums
 from worker.contracts.spans import Span, SpanKind
 from worker.contracts.states import RunState
 
@@ -195,6 +197,20 @@ def test_bubbles_sum_to_the_lanes_whole_life(driver: Any, spans: Make) -> None:
     assert account["by_lane"]["a"] == {"generate": 4.0, "idle:publish_wait": 1.0, "pull": 1.0, "unaccounted": 1.0}
     assert account["total_seconds"] == pytest.approx(17.0)
     assert sum(account["by_class"].values()) == pytest.approx(account["total_seconds"])
+
+
+@pytest.mark.parametrize("window", [{}, {"start": 0.0}], ids=["running totals", "spans"])
+def test_bubbles_are_summed_as_the_ledger_sums_them(driver: Any, event: Make, window: dict[str, float]) -> None:
+    expected = json.loads(bubble_sums.PATH.read_text())
+    driver.send(event(1, "spans", spans=expected["spans"]))
+    account = bubbles(driver.run_id, **window)
+    assert account["by_lane"] == expected["by_lane"]
+    assert account["by_class"] == expected["by_class"]
+    assert account["total_seconds"] == expected["total_seconds"]
+    assert account["by_role"]["rollout"] == {
+        name: sum(expected["by_lane"][lane].get(name, 0) for lane in ("rollout-0", "rollout-1"))
+        for name in {**expected["by_lane"]["rollout-0"], **expected["by_lane"]["rollout-1"]}
+    }
 
 
 def test_staleness_is_the_newest_attempts_word(driver: Any, event: Make, next_attempt: Any) -> None:
