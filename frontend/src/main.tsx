@@ -3,12 +3,12 @@
  *   <div data-page="run" data-run="…"></div>
  */
 
-import { render, type ComponentChild } from "preact";
+import { type ComponentChild, render } from "preact";
 import { keepFresh } from "./base/refresh.ts";
 import { installThemeSwitch } from "./base/theme.ts";
 import { ComparePage } from "./pages/compare_page.tsx";
-import { installPoolActions } from "./pages/pool_actions.ts";
 import { NewRunPage } from "./pages/new_run/new_run_page.tsx";
+import { installPoolActions } from "./pages/pool_actions.ts";
 import { RunPage } from "./pages/run/run_page.tsx";
 import { RunsPage } from "./pages/runs/runs_page.tsx";
 import { AccountPage } from "./pages/settings/account_page.tsx";

@@ -7,8 +7,11 @@ const sample = (prompt: string, member: number) => ({ prompt, member }) as unkno
 
 test("runs stand side by side prompt by prompt, those that all have first, members in order", () => {
   const rows = alignedByPrompt([[sample("only here", 0), sample("both", 1), sample("both", 0)], [sample("both", 0)]]);
-  assert.deepEqual(rows.map(([prompt, cells]) => [prompt, cells.map((cell) => cell.map((one) => one.member))]), [
-    ["both", [[0, 1], [0]]],
-    ["only here", [[0], []]],
-  ]);
+  assert.deepEqual(
+    rows.map(([prompt, cells]) => [prompt, cells.map((cell) => cell.map((one) => one.member))]),
+    [
+      ["both", [[0, 1], [0]]],
+      ["only here", [[0], []]],
+    ],
+  );
 });

@@ -1,17 +1,38 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { drawn, join, tickTexts } from "../src/charts/axis.ts";
-import { METRIC_PANELS, curveTitle, leftOver, matchingKeys, measuredPanels, overviewPanels } from "../src/charts/panels.ts";
+import {
+  curveTitle,
+  leftOver,
+  METRIC_PANELS,
+  matchingKeys,
+  measuredPanels,
+  overviewPanels,
+} from "../src/charts/panels.ts";
 
 const curve = (value: number[], width = 0) => ({
-  batch: value.map((_, index) => index + 1), step: value.map((_, index) => 4 * (index + 1)), at: value.map((_, index) => 100 + index),
-  value, min: value.map((one) => one - width), max: value.map((one) => one + width),
+  batch: value.map((_, index) => index + 1),
+  step: value.map((_, index) => 4 * (index + 1)),
+  at: value.map((_, index) => 100 + index),
+  value,
+  min: value.map((one) => one - width),
+  max: value.map((one) => one + width),
 });
 
 test("curves of different x share one axis, what one lacks is a gap", () => {
-  assert.deepEqual(join([{ x: [1, 3], y: [10, 30] }, { x: [2, 3], y: [200, 300] }]), {
-    x: [1, 2, 3], columns: [[10, null, 30], [null, 200, 300]],
-  });
+  assert.deepEqual(
+    join([
+      { x: [1, 3], y: [10, 30] },
+      { x: [2, 3], y: [200, 300] },
+    ]),
+    {
+      x: [1, 2, 3],
+      columns: [
+        [10, null, 30],
+        [null, 200, 300],
+      ],
+    },
+  );
 });
 
 test("the axis chooses batch, step or seconds since the start", () => {

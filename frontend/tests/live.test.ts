@@ -9,7 +9,11 @@ import { SequenceGate } from "../src/live/sequence_gate.ts";
 import { TimelineStore } from "../src/live/timeline_store.ts";
 
 const item = (stream_seq: number, type: string, body: Record<string, unknown>): StreamItem => ({
-  stream_seq, type, at: stream_seq, attempt: 1, body,
+  stream_seq,
+  type,
+  at: stream_seq,
+  attempt: 1,
+  body,
 });
 const metrics = (seq: number, batch: number, value: number) =>
   item(seq, "metrics", { batch, optimizer_step: batch, values: { "reward/mean": value } });
@@ -17,7 +21,10 @@ const metrics = (seq: number, batch: number, value: number) =>
 test("an item is admitted once, and nothing that the snapshot covered", () => {
   const gate = new SequenceGate();
   gate.cover(10);
-  assert.deepEqual([9, 10, 11, 11, 13, 12].map((seq) => gate.admit(seq)), [false, false, true, false, true, false]);
+  assert.deepEqual(
+    [9, 10, 11, 11, 13, 12].map((seq) => gate.admit(seq)),
+    [false, false, true, false, true, false],
+  );
 });
 
 test("a curve grows by items and repeats replace", () => {
@@ -42,9 +49,19 @@ test("a resumed attempt takes back the points after its batch", () => {
 test("late spans are put in their place and lanes in order of role", () => {
   const store = new TimelineStore();
   const span = (lane: string, start: number) => ({ lane, kind: "generate", start, end: start + 1 });
-  store.apply(item(1, "spans", { spans: [span("rollout-10", 5), span("rollout-2", 1), span("rollout-10", 3), span("trainer-0", 0)] }));
-  assert.deepEqual(store.tracks.map((track) => track.lane), ["trainer-0", "rollout-2", "rollout-10"]);
-  assert.deepEqual(store.tracks[2]?.spans.map((one) => one.start), [3, 5]);
+  store.apply(
+    item(1, "spans", {
+      spans: [span("rollout-10", 5), span("rollout-2", 1), span("rollout-10", 3), span("trainer-0", 0)],
+    }),
+  );
+  assert.deepEqual(
+    store.tracks.map((track) => track.lane),
+    ["trainer-0", "rollout-2", "rollout-10"],
+  );
+  assert.deepEqual(
+    store.tracks[2]?.spans.map((one) => one.start),
+    [3, 5],
+  );
   assert.deepEqual(store.extent(), { from: 0, to: 6 });
 });
 
@@ -54,7 +71,10 @@ test("a REST answer that reaches beyond its number is not doubled by the socket"
   list.apply(item(12, "phase", {}));
   list.apply(item(13, "phase", {}));
   list.flush();
-  assert.deepEqual(list.items.value.map((one) => one.stream_seq), [7, 12, 13]);
+  assert.deepEqual(
+    list.items.value.map((one) => one.stream_seq),
+    [7, 12, 13],
+  );
 });
 
 test("log lines and events are told apart", () => {
@@ -70,13 +90,24 @@ test("reconnecting backs off to a bound and is spread", () => {
 
 const lend = (seq: number, decision: number, predicted: number | null, realised: number | null) =>
   item(seq, "lend", {
-    decision, batch: 1, lanes: ["trainer-0"], num_fragments: 1, predicted_gain_seconds: predicted, realised_gain_seconds: realised,
+    decision,
+    batch: 1,
+    lanes: ["trainer-0"],
+    num_fragments: 1,
+    predicted_gain_seconds: predicted,
+    realised_gain_seconds: realised,
   });
 
 test("a decision to lend is settled by a second item, not told twice", () => {
   const store = new TimelineStore();
   for (const told of [lend(1, 1, 2, null), lend(2, 2, 1, null), lend(3, 1, 2, 1.5)]) assert.ok(store.apply(told));
-  assert.deepEqual(store.lends.map((one) => [one.decision, one.at, one.settled_at, one.realised_gain_seconds]), [[1, 1, 3, 1.5], [2, 2, null, null]]);
+  assert.deepEqual(
+    store.lends.map((one) => [one.decision, one.at, one.settled_at, one.realised_gain_seconds]),
+    [
+      [1, 1, 3, 1.5],
+      [2, 2, null, null],
+    ],
+  );
 });
 
 test("decisions counted anew are new ones", () => {

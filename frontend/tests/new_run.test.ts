@@ -25,13 +25,27 @@ const SCHEMA = new SpecSchema({
       type: "object",
       properties: {
         size: { type: "integer", minimum: 2, description: "At least `2`." },
-        part: { anyOf: [{ type: "integer", minimum: 1 }, { type: "null" }], default: null, description: "Empty: whole." },
+        part: {
+          anyOf: [{ type: "integer", minimum: 1 }, { type: "null" }],
+          default: null,
+          description: "Empty: whole.",
+        },
       },
     },
-    Name: { type: "string", enum: ["a", "b"], oneOf: [{ const: "a", description: "The first." }, { const: "b", description: "The second." }] },
+    Name: {
+      type: "string",
+      enum: ["a", "b"],
+      oneOf: [
+        { const: "a", description: "The first." },
+        { const: "b", description: "The second." },
+      ],
+    },
     Reward: { type: "object", properties: { name: { $ref: "#/$defs/Name", description: "The scorer." } } },
   },
-  properties: { batch: { $ref: "#/$defs/Batch", default: {} }, rewards: { type: "array", items: { $ref: "#/$defs/Reward" } } },
+  properties: {
+    batch: { $ref: "#/$defs/Batch", default: {} },
+    rewards: { type: "array", items: { $ref: "#/$defs/Reward" } },
+  },
 });
 
 test("bounds, help and emptiness come from the schema", () => {
@@ -43,7 +57,16 @@ test("bounds, help and emptiness come from the schema", () => {
 
 test("choices come from the schema with their help, through lists and references", () => {
   const { type, choices } = SCHEMA.at("rewards.*.name");
-  assert.deepEqual([type, choices], ["choice", [{ value: "a", help: "The first." }, { value: "b", help: "The second." }]]);
+  assert.deepEqual(
+    [type, choices],
+    [
+      "choice",
+      [
+        { value: "a", help: "The first." },
+        { value: "b", help: "The second." },
+      ],
+    ],
+  );
   assert.throws(() => SCHEMA.at("batch.nothing"), /no field/);
 });
 
@@ -51,21 +74,36 @@ const VARIANTS = new SpecSchema({
   $defs: {
     Plain: {
       description: "The `plain` one.",
-      properties: { name: { const: "plain", type: "string" }, clip: { type: "number", default: 5, description: "Cut." }, range: { type: "number", default: 0.1 } },
+      properties: {
+        name: { const: "plain", type: "string" },
+        clip: { type: "number", default: 5, description: "Cut." },
+        range: { type: "number", default: 0.1 },
+      },
     },
     Other: {
       description: "The other.",
-      properties: { range: { type: "number", default: 2 }, clip: { type: "number", default: 5 }, name: { const: "other", type: "string" }, num_steps: { type: "integer", minimum: 1 } },
+      properties: {
+        range: { type: "number", default: 2 },
+        clip: { type: "number", default: 5 },
+        name: { const: "other", type: "string" },
+        num_steps: { type: "integer", minimum: 1 },
+      },
     },
   },
   properties: {
-    algorithm: { discriminator: { propertyName: "name", mapping: {} }, oneOf: [{ $ref: "#/$defs/Plain" }, { $ref: "#/$defs/Other" }] },
+    algorithm: {
+      discriminator: { propertyName: "name", mapping: {} },
+      oneOf: [{ $ref: "#/$defs/Plain" }, { $ref: "#/$defs/Other" }],
+    },
   },
 });
 
 test("a section with variants shows the settings of the one the spec has", () => {
   const spec = { algorithm: { name: "other", range: 3, clip: 4, num_steps: 2 } };
-  assert.deepEqual(VARIANTS.at("algorithm.name", spec).choices, [{ value: "plain", help: "The plain one." }, { value: "other", help: "The other." }]);
+  assert.deepEqual(VARIANTS.at("algorithm.name", spec).choices, [
+    { value: "plain", help: "The plain one." },
+    { value: "other", help: "The other." },
+  ]);
   assert.deepEqual(VARIANTS.settings("algorithm", spec), ["range", "clip", "num_steps"]);
   assert.equal(VARIANTS.at("algorithm.num_steps", spec).min, 1);
   assert.deepEqual(VARIANTS.settings("algorithm", {}), ["clip", "range"]);
@@ -78,8 +116,15 @@ test("another variant keeps the settings that mean the same in both", () => {
 });
 
 test("settings without a label of their own are named by their key", () => {
-  assert.deepEqual(settingField("algorithm", "num_good_levels"), { path: "algorithm.num_good_levels", label: "Good levels" });
-  assert.deepEqual(settingField("algorithm", "stride"), { path: "algorithm.stride", label: "Window moves by", unit: "denoising steps" });
+  assert.deepEqual(settingField("algorithm", "num_good_levels"), {
+    path: "algorithm.num_good_levels",
+    label: "Good levels",
+  });
+  assert.deepEqual(settingField("algorithm", "stride"), {
+    path: "algorithm.stride",
+    label: "Window moves by",
+    unit: "denoising steps",
+  });
   assert.equal(settingField("algorithm", "kl_coefficient").label, "KL coefficient");
 });
 
@@ -87,22 +132,33 @@ test("DanceGRPO brings its SDE, and what draws without noise has no use for one"
   const dance = settled({ algorithm: { name: "dance_grpo" }, sampling: { sde_type: "flow" } });
   assert.equal(dance["sampling"] && (dance["sampling"] as JsonObject)["sde_type"], "dance");
   assert.match(whyNot("sampling.sde_type", dance), /SDE of its own/);
-  const feedback = { algorithm: { name: "refl" }, sampling: { sde_type: "flow" }, pipeline: { max_staleness: 1, importance_cap: null } };
+  const feedback = {
+    algorithm: { name: "refl" },
+    sampling: { sde_type: "flow" },
+    pipeline: { max_staleness: 1, importance_cap: null },
+  };
   assert.equal(settled(feedback), feedback);
   assert.match(whyNot("sampling.noise_level", feedback), /without noise/);
   assert.match(whyNot("pipeline.importance_cap", feedback), /no sample by a ratio/);
 });
 
 test("a section's keys come in the form's order, unknown ones last", () => {
-  assert.deepEqual(inFormOrder("batch", ["zzz", "group_size", "num_prompts_per_batch"]), ["num_prompts_per_batch", "group_size", "zzz"]);
+  assert.deepEqual(inFormOrder("batch", ["zzz", "group_size", "num_prompts_per_batch"]), [
+    "num_prompts_per_batch",
+    "group_size",
+    "zzz",
+  ]);
 });
 
-const pipeline = (fields: JsonObject) => ({ pipeline: { placement: "disaggregated", tag: "off", max_staleness: 0, importance_cap: null, ...fields } });
+const pipeline = (fields: JsonObject) => ({
+  pipeline: { placement: "disaggregated", tag: "off", max_staleness: 0, importance_cap: null, ...fields },
+});
 
 test("what does not apply says why, and holds what the server accepts", () => {
   const colocated = settled(pipeline({ placement: "colocated", tag: "greedy", max_staleness: 1, importance_cap: 2 }));
   assert.deepEqual(colocated, pipeline({ placement: "colocated" }));
-  for (const path of ["gap", "tag", "max_staleness", "importance_cap"]) assert.ok(whyNot(`pipeline.${path}`, colocated), path);
+  for (const path of ["gap", "tag", "max_staleness", "importance_cap"])
+    assert.ok(whyNot(`pipeline.${path}`, colocated), path);
 });
 
 test("the cap applies with staleness alone, and goes with it", () => {
@@ -118,15 +174,34 @@ test("fields without a rule always apply", () => {
 
 const REWARDS = new SpecSchema({
   $defs: {
-    RemoteSettings: { properties: { url: { type: "string", description: "Where." }, secret: { anyOf: [{ type: "string" }, { type: "null" }], default: null } } },
-    Reward: { properties: { settings: { settings_of: { remote: "RemoteSettings" }, default: null, anyOf: [{ $ref: "#/$defs/RemoteSettings" }, { type: "null" }] } } },
+    RemoteSettings: {
+      properties: {
+        url: { type: "string", description: "Where." },
+        secret: { anyOf: [{ type: "string" }, { type: "null" }], default: null },
+      },
+    },
+    Reward: {
+      properties: {
+        settings: {
+          settings_of: { remote: "RemoteSettings" },
+          default: null,
+          anyOf: [{ $ref: "#/$defs/RemoteSettings" }, { type: "null" }],
+        },
+      },
+    },
   },
   properties: { rewards: { type: "array", items: { $ref: "#/$defs/Reward" } } },
 });
 
 test("a reward's settings are those of its name, and others have none", () => {
   const settings = REWARDS.settingsByName("rewards.*.settings", "remote");
-  assert.deepEqual(settings.map(([key, field]) => [key, field.help, field.optional]), [["url", "Where.", false], ["secret", "", true]]);
+  assert.deepEqual(
+    settings.map(([key, field]) => [key, field.help, field.optional]),
+    [
+      ["url", "Where.", false],
+      ["secret", "", true],
+    ],
+  );
   assert.deepEqual(REWARDS.settingsByName("rewards.*.settings", "colorfulness"), []);
 });
 

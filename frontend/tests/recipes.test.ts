@@ -5,11 +5,26 @@ import { archiveCommand, componentsOf, filesCommand, loadCode } from "../src/pag
 
 const file = (path: string) => ({ path, num_bytes: 1, sha256: "a".repeat(64), url: `/files/${path}` });
 const version = (paths: readonly string[]): Adapter => ({
-  id: 7, batch: 2, policy_version: 2, tuning: paths.length > 1 ? "full" : "lora", final: true, num_bytes: 1, sha256: "b".repeat(64),
-  files: paths.map(file), folder: "mine-v2", url: "/archive", archive_url: "/archive", created_at: 0,
+  id: 7,
+  batch: 2,
+  policy_version: 2,
+  tuning: paths.length > 1 ? "full" : "lora",
+  final: true,
+  num_bytes: 1,
+  sha256: "b".repeat(64),
+  files: paths.map(file),
+  folder: "mine-v2",
+  url: "/archive",
+  archive_url: "/archive",
+  created_at: 0,
 });
 const LORA = version(["pytorch_lora_weights.safetensors"]);
-const EXPERTS = version(["transformer/config.json", "transformer/1.safetensors", "transformer_2/config.json", "transformer_2/1.safetensors"]);
+const EXPERTS = version([
+  "transformer/config.json",
+  "transformer/1.safetensors",
+  "transformer_2/config.json",
+  "transformer_2/1.safetensors",
+]);
 const run = (base_model: Record<string, string>) => ({ spec: { base_model } }) as unknown as Run;
 
 test("an archive is one stream", () => {

@@ -2,14 +2,21 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Span } from "../src/live/timeline_store.ts";
 import { classLabel, parseClass } from "../src/timeline/classes.ts";
-import { busyShare, largestLoss, ordered, roles } from "../src/timeline/shares.ts";
 import { firstEndingAfter, spanAt } from "../src/timeline/search.ts";
+import { busyShare, largestLoss, ordered, roles } from "../src/timeline/shares.ts";
 import { fitted, followed, panned, tickLabel, ticks, zoomed } from "../src/timeline/view.ts";
 
 const extent = { from: 0, to: 100 };
 const view = { from: 20, to: 40, follow: false };
 const span = (start: number, end: number): Span => ({
-  kind: "train", start, end, cause: null, batch: null, group: null, version: null, num_samples: 0,
+  kind: "train",
+  start,
+  end,
+  cause: null,
+  batch: null,
+  group: null,
+  version: null,
+  num_samples: 0,
 });
 
 test("zooming keeps the instant under the pointer where it is", () => {
@@ -38,7 +45,10 @@ test("fitting shows everything, following keeps the width", () => {
 });
 
 test("ticks are round and labelled as finely as needed", () => {
-  assert.deepEqual(ticks({ from: 1000, to: 1060, follow: false }, 6, 1000).map((tick) => tick.at - 1000), [0, 10, 20, 30, 40, 50, 60]);
+  assert.deepEqual(
+    ticks({ from: 1000, to: 1060, follow: false }, 6, 1000).map((tick) => tick.at - 1000),
+    [0, 10, 20, 30, 40, 50, 60],
+  );
   assert.equal(tickLabel(65, 5), "1:05");
   assert.equal(tickLabel(5.5, 0.5), "0:05.5");
   assert.equal(tickLabel(7265, 60), "2:01:05");
@@ -61,7 +71,9 @@ test("idle classes carry their cause in words", () => {
 });
 
 const BUBBLES = {
-  total_seconds: 100, by_lane: {}, stream_seq: 1,
+  total_seconds: 100,
+  by_lane: {},
+  stream_seq: 1,
   by_class: { train: 30, generate: 20, "idle:publish_wait": 10, "idle:start_up": 40 },
   by_role: {
     reward: { "idle:no_fragment_ready": 50 },
@@ -71,7 +83,10 @@ const BUBBLES = {
 };
 
 test("work comes before idling, and the longest idling first", () => {
-  assert.deepEqual(ordered(BUBBLES.by_class).map(([name]) => name), ["generate", "train", "idle:start_up", "idle:publish_wait"]);
+  assert.deepEqual(
+    ordered(BUBBLES.by_class).map(([name]) => name),
+    ["generate", "train", "idle:start_up", "idle:publish_wait"],
+  );
   assert.equal(busyShare(BUBBLES.by_class), 0.5);
   assert.equal(busyShare({}), 0);
 });
@@ -83,6 +98,12 @@ test("the largest loss is neither a run's beginning nor a reward lane's waiting"
 });
 
 test("roles stand as the timeline shows them", () => {
-  assert.deepEqual(roles(BUBBLES).map(([role]) => role), ["trainer", "rollout", "reward"]);
-  assert.deepEqual(roles({ ...BUBBLES, by_role: { driver: {}, trainer: {} } }).map(([role]) => role), ["trainer", "driver"]);
+  assert.deepEqual(
+    roles(BUBBLES).map(([role]) => role),
+    ["trainer", "rollout", "reward"],
+  );
+  assert.deepEqual(
+    roles({ ...BUBBLES, by_role: { driver: {}, trainer: {} } }).map(([role]) => role),
+    ["trainer", "driver"],
+  );
 });

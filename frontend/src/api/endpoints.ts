@@ -3,9 +3,31 @@
 import type { JsonObject } from "../base/paths.ts";
 import { call, query } from "./client.ts";
 import type {
-  Adapter, BaseModel, BubblesAnswer, Checkpoint, CreatedToken, LendingAnswer, Member, MetricsAnswer, Page, Plan, PlanPreview,
-  Preset, Project, ProjectRole, PromptSet, Run, SamplesAnswer, Secret, StalenessOfBatch, StreamItem, TimelineAnswer, Token, Transition,
-  Try, Validation,
+  Adapter,
+  BaseModel,
+  BubblesAnswer,
+  Checkpoint,
+  CreatedToken,
+  LendingAnswer,
+  Member,
+  MetricsAnswer,
+  Page,
+  Plan,
+  PlanPreview,
+  Preset,
+  Project,
+  ProjectRole,
+  PromptSet,
+  Run,
+  SamplesAnswer,
+  Secret,
+  StalenessOfBatch,
+  StreamItem,
+  TimelineAnswer,
+  Token,
+  Transition,
+  Try,
+  Validation,
 } from "./types.ts";
 
 type Listing<T> = Page<T> | readonly T[];
@@ -84,7 +106,8 @@ export const api = {
   deletePromptSet: (id: string) => call<null>("DELETE", `/prompt-sets/${id}`),
 
   secrets: (project: string) => list<Secret>(`/secrets?project=${project}`),
-  createSecret: (body: { project: string; name: string; host: string; value: string }) => call<Secret>("POST", "/secrets", body),
+  createSecret: (body: { project: string; name: string; host: string; value: string }) =>
+    call<Secret>("POST", "/secrets", body),
   deleteSecret: (id: string) => call<null>("DELETE", `/secrets/${id}`),
 
   projects: () => list<Project>("/projects"),

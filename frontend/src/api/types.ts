@@ -4,8 +4,7 @@
 import type { JsonObject } from "../base/paths.ts";
 import type { FieldErrors } from "./client.ts";
 
-export type RunState =
-  | "queued" | "starting" | "running" | "paused" | "stopping" | "completed" | "cancelled" | "failed";
+export type RunState = "queued" | "starting" | "running" | "paused" | "stopping" | "completed" | "cancelled" | "failed";
 
 export const TERMINAL_STATES: readonly RunState[] = ["completed", "cancelled", "failed"];
 
@@ -115,7 +114,15 @@ export interface MetricsAnswer {
 
 /** [lane_index, kind, start, end, cause, batch, group, version, num_samples] */
 export type SpanRow = readonly [
-  number, string, number, number, string | null, number | null, number | null, number | null, number,
+  number,
+  string,
+  number,
+  number,
+  string | null,
+  number | null,
+  number | null,
+  number | null,
+  number,
 ];
 
 /** A decision to let trainer lanes generate; settled once the batches then open have ended. */

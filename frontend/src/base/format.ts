@@ -80,12 +80,26 @@ export function clock(unix: number | null, withSeconds = true): string {
 
 /** Words and names with a spelling of their own. */
 const SPELT: Readonly<Record<string, string>> = {
-  ocr: "OCR", jpeg: "JPEG", url: "URL", kl: "KL", lora: "LoRA", ema: "EMA", deepspeed: "DeepSpeed", clip_score: "CLIP score", hps_v2: "HPS v2",
+  ocr: "OCR",
+  jpeg: "JPEG",
+  url: "URL",
+  kl: "KL",
+  lora: "LoRA",
+  ema: "EMA",
+  deepspeed: "DeepSpeed",
+  clip_score: "CLIP score",
+  hps_v2: "HPS v2",
 };
 
 /** `shape_match` → "shape match", `jpeg_compressibility` → "JPEG compressibility". */
 export function spelt(name: string): string {
-  return SPELT[name] ?? name.split("_").map((word) => SPELT[word] ?? word).join(" ");
+  return (
+    SPELT[name] ??
+    name
+      .split("_")
+      .map((word) => SPELT[word] ?? word)
+      .join(" ")
+  );
 }
 
 /** The same, as a line begins: "Shape match". */

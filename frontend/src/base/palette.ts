@@ -30,7 +30,11 @@ export function fontFamily(): string {
 
 /** The same colour, see-through. */
 export function faded(rgb: string, alpha: number): string {
-  const parts = rgb.match(/[\d.]+/g)?.slice(0, 3).join(" ") ?? "0 0 0";
+  const parts =
+    rgb
+      .match(/[\d.]+/g)
+      ?.slice(0, 3)
+      .join(" ") ?? "0 0 0";
   return `rgb(${parts} / ${alpha})`;
 }
 

@@ -1,7 +1,7 @@
 /** From stored curves to the columns uPlot draws: the x axis chosen, several curves joined on one x, smoothing applied. */
 
-import type { Curve } from "../live/metric_store.ts";
 import { smooth } from "../base/smoothing.ts";
+import type { Curve } from "../live/metric_store.ts";
 
 export type XAxis = "batch" | "step" | "wall";
 
@@ -46,7 +46,11 @@ export interface Drawn {
 /** The columns of a panel. `spread`: a curve of half-widths around the first one; without it the min–max envelope of a
  * single downsampled curve serves, when there is any width in it. */
 export function drawn(
-  curves: readonly Curve[], spread: Curve | undefined, axis: XAxis, origin: number, smoothing: number,
+  curves: readonly Curve[],
+  spread: Curve | undefined,
+  axis: XAxis,
+  origin: number,
+  smoothing: number,
 ): Drawn {
   const parts = curves.map((curve) => ({ x: xValues(curve, axis, origin), y: curve.value }));
   const first = curves[0];
@@ -82,9 +86,15 @@ export function tickTexts(ticks: readonly number[], increment: number): string[]
   const exact = ticks.map((tick) => (Math.abs(tick) < increment / 2 ? 0 : tick));
   const largest = Math.max(...exact.map(Math.abs));
   if (largest >= LEAST_PLAIN && decimals <= MAX_DECIMALS) {
-    return exact.map((tick) => tick.toLocaleString("en-GB", { minimumFractionDigits: decimals, maximumFractionDigits: decimals }));
+    return exact.map((tick) =>
+      tick.toLocaleString("en-GB", { minimumFractionDigits: decimals, maximumFractionDigits: decimals }),
+    );
   }
-  return exact.map((tick) => (tick === 0 ? "0" : tick.toExponential(Math.max(0, Math.floor(Math.log10(Math.abs(tick))) - finest)).replace("e+", "e")));
+  return exact.map((tick) =>
+    tick === 0
+      ? "0"
+      : tick.toExponential(Math.max(0, Math.floor(Math.log10(Math.abs(tick))) - finest)).replace("e+", "e"),
+  );
 }
 
 const MAX_DECIMALS = 8;

@@ -17,23 +17,34 @@ export interface PanelSpec {
 }
 
 const REWARD: PanelSpec = {
-  id: "reward", title: "Reward", help: "Mean of each batch's samples, with one standard deviation around it.",
-  keys: ["reward/mean"], band: "reward/std",
+  id: "reward",
+  title: "Reward",
+  help: "Mean of each batch's samples, with one standard deviation around it.",
+  keys: ["reward/mean"],
+  band: "reward/std",
 };
 const KL: PanelSpec = {
-  id: "kl", title: "KL to the reference", help: "How far the policy has moved from the base model.", keys: ["policy/kl"],
+  id: "kl",
+  title: "KL to the reference",
+  help: "How far the policy has moved from the base model.",
+  keys: ["policy/kl"],
   ofSome: true,
 };
 
 const SPEED: PanelSpec = {
-  id: "speed", title: "Samples per second", help: "Trajectories trained on, over the batch's wall time.",
-  keys: ["speed/images_per_second"], unit: "samples/s",
+  id: "speed",
+  title: "Samples per second",
+  help: "Trajectories trained on, over the batch's wall time.",
+  keys: ["speed/images_per_second"],
+  unit: "samples/s",
 };
 
 /** Held-out reward, with the judges that are shares of one too: rewards of other scales would flatten them. */
 function evaluation(judges: readonly string[]): PanelSpec {
   return {
-    id: "eval", title: "Held-out evaluation", help: "Seeds the run never trains on, drawn without noise.",
+    id: "eval",
+    title: "Held-out evaluation",
+    help: "Seeds the run never trains on, drawn without noise.",
     keys: ["eval/reward", ...judges.map((judge) => `eval/part/${judge}`)],
   };
 }
@@ -46,20 +57,49 @@ export const METRIC_PANELS: readonly PanelSpec[] = [
   REWARD,
   evaluation([]),
   KL,
-  { id: "ratio", title: "Ratio", help: "Probability now against probability when sampled; 1 on fresh data.",
-    keys: ["policy/ratio_mean"], reference: 1, ofSome: true },
-  { id: "clip", title: "Clip fraction", help: "Share of pairs whose ratio left the clip range.",
-    keys: ["policy/clip_fraction"], ofSome: true },
-  { id: "loss", title: "Loss", help: "What the optimizer makes small, as the run's algorithm defines it.", keys: ["policy/loss"] },
+  {
+    id: "ratio",
+    title: "Ratio",
+    help: "Probability now against probability when sampled; 1 on fresh data.",
+    keys: ["policy/ratio_mean"],
+    reference: 1,
+    ofSome: true,
+  },
+  {
+    id: "clip",
+    title: "Clip fraction",
+    help: "Share of pairs whose ratio left the clip range.",
+    keys: ["policy/clip_fraction"],
+    ofSome: true,
+  },
+  {
+    id: "loss",
+    title: "Loss",
+    help: "What the optimizer makes small, as the run's algorithm defines it.",
+    keys: ["policy/loss"],
+  },
   { id: "grad", title: "Gradient norm", help: "Before clipping.", keys: ["policy/grad_norm"] },
   SPEED,
-  { id: "seconds", title: "Seconds per batch", help: "The whole batch, and what lanes spent generating and training.",
-    keys: ["speed/batch_seconds", "speed/generate_seconds", "speed/train_seconds"], unit: "s" },
-  { id: "staleness", title: "Staleness", help: "Policy versions between sampling and training.",
-    keys: ["staleness/mean", "staleness/max"] },
+  {
+    id: "seconds",
+    title: "Seconds per batch",
+    help: "The whole batch, and what lanes spent generating and training.",
+    keys: ["speed/batch_seconds", "speed/generate_seconds", "speed/train_seconds"],
+    unit: "s",
+  },
+  {
+    id: "staleness",
+    title: "Staleness",
+    help: "Policy versions between sampling and training.",
+    keys: ["staleness/mean", "staleness/max"],
+  },
   { id: "idle", title: "Idle share", help: "Share of lane time in which a lane waited.", keys: ["lanes/idle_share"] },
-  { id: "zero", title: "Groups without spread", help: "Groups whose members all scored alike teach nothing.",
-    keys: ["reward/zero_std_share"] },
+  {
+    id: "zero",
+    title: "Groups without spread",
+    help: "Groups whose members all scored alike teach nothing.",
+    keys: ["reward/zero_std_share"],
+  },
 ];
 
 /** Those with something to show: before the first batch nobody knows what some algorithms do not measure. */
@@ -86,7 +126,12 @@ export function curveLabel(key: string): string {
   return spelt(last.replace(/_seconds$/, ""));
 }
 
-const ROOMS: Record<string, string> = { "reward/part": "Reward part", "eval/part": "Held-out", "reward/missing": "Scores missing", "reward/retries": "Tries repeated" };
+const ROOMS: Record<string, string> = {
+  "reward/part": "Reward part",
+  "eval/part": "Held-out",
+  "reward/missing": "Scores missing",
+  "reward/retries": "Tries repeated",
+};
 
 const TITLES: Record<string, string> = {
   "speed/batch_seconds": "Seconds per batch",

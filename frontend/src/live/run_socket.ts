@@ -1,7 +1,7 @@
 /** The run's websocket: opened at a stream number, reopened from the last one received, never skipping an item. */
 
-import { learnServerTime } from "../base/clock.ts";
 import type { LaneInfo, Run, StreamItem } from "../api/types.ts";
+import { learnServerTime } from "../base/clock.ts";
 import { reconnectDelay } from "./backoff.ts";
 
 export type Connection = "connecting" | "live" | "reconnecting" | "closed";

@@ -4,19 +4,28 @@
  * repeated frame can neither lose nor double anything. The socket is opened with the smallest of those numbers.
  */
 
-import { batch, computed, signal, type Signal } from "@preact/signals";
-import { api } from "../api/endpoints.ts";
+import { batch, computed, type Signal, signal } from "@preact/signals";
 import { messageOf } from "../api/client.ts";
-import { TERMINAL_STATES, type Purpose, type Run, type StreamItem, type Transition } from "../api/types.ts";
+import { api } from "../api/endpoints.ts";
+import { type Purpose, type Run, type StreamItem, TERMINAL_STATES, type Transition } from "../api/types.ts";
 import { learnServerTime, serverNow } from "../base/clock.ts";
 import { oncePerFrame } from "../base/frames.ts";
 import { ItemList, isEvent, isLog } from "./item_list.ts";
 import { MetricStore } from "./metric_store.ts";
-import { RunSocket, type Connection } from "./run_socket.ts";
+import { type Connection, RunSocket } from "./run_socket.ts";
 import { TimelineStore } from "./timeline_store.ts";
 
 /** Item types after which the run's row itself (state, progress, failure, headline) may have changed. */
-const CHANGES_RUN = new Set(["transition", "state", "phase", "lanes", "resumed", "evaluation", "publish", "command_done"]);
+const CHANGES_RUN = new Set([
+  "transition",
+  "state",
+  "phase",
+  "lanes",
+  "resumed",
+  "evaluation",
+  "publish",
+  "command_done",
+]);
 const RUN_REFETCH_MILLISECONDS = 400;
 /** A heartbeat changes the run's row but sends no item: while nothing else arrives the row is read this often. */
 const QUIET_REFETCH_MILLISECONDS = 5000;
@@ -29,7 +38,11 @@ export class RunStore {
   readonly events = new ItemList(isEvent);
   readonly logs = new ItemList(isLog);
   /** Rises with each item of these types: panels that read lists over REST watch it. */
-  readonly samplesVersions: Record<Purpose, Signal<number>> = { train: signal(0), evaluate: signal(0), request: signal(0) };
+  readonly samplesVersions: Record<Purpose, Signal<number>> = {
+    train: signal(0),
+    evaluate: signal(0),
+    request: signal(0),
+  };
   readonly filesVersion = signal(0);
   readonly connection = signal<Connection>("connecting");
   readonly lastTraffic = signal(Date.now() / 1000);
@@ -100,7 +113,10 @@ export class RunStore {
     this.isReading = true;
     try {
       const [run, transitions, metrics, timeline] = await Promise.all([
-        api.getRun(this.id), api.transitions(this.id), api.metrics(this.id), api.timeline(this.id),
+        api.getRun(this.id),
+        api.transitions(this.id),
+        api.metrics(this.id),
+        api.timeline(this.id),
       ]);
       const [events, logs] = await Promise.all([api.events(this.id), api.logs(this.id, {})]);
       const covered = Math.min(metrics.stream_seq, timeline.stream_seq);

@@ -23,14 +23,16 @@ export function modeLabel(mode: string): string {
 
 const counted = (count: number, noun: string, plural = `${noun}s`) => `${count} ${count === 1 ? noun : plural}`;
 /** 4 · 4 and 8 · 2, 4 and 8. */
-const joined = (values: readonly number[]) => [values.slice(0, -1).join(", "), values.at(-1)].filter((part) => part !== "").join(" and ");
+const joined = (values: readonly number[]) =>
+  [values.slice(0, -1).join(", "), values.at(-1)].filter((part) => part !== "").join(" and ");
 
 /** `disaggregated: 2 rollout lanes and 1 trainer lane, training while generating, …`. */
 export function choiceInWords(choice: PlanChoice): string {
   const { gap, tsp, tag, max_staleness, placement } = choice.pipeline;
-  const lanes = choice.num_rollout === 0
-    ? `${counted(choice.num_trainer, "lane")} that all generate, then all train`
-    : `${counted(choice.num_rollout, "rollout lane")} and ${counted(choice.num_trainer, "trainer lane")}`;
+  const lanes =
+    choice.num_rollout === 0
+      ? `${counted(choice.num_trainer, "lane")} that all generate, then all train`
+      : `${counted(choice.num_rollout, "rollout lane")} and ${counted(choice.num_trainer, "trainer lane")}`;
   const switches = [
     gap === true && choice.num_rollout > 0 ? "training while generating" : "",
     tsp === true && choice.num_trainer > 1 ? "denoising steps spread over trainer lanes" : "",
@@ -41,7 +43,13 @@ export function choiceInWords(choice: PlanChoice): string {
 }
 
 /** What the prediction rests on. */
-export function basisInWords({ costs, num_batches_measured, fragment_sizes_measured, devices, guessed_as }: Plan): string {
+export function basisInWords({
+  costs,
+  num_batches_measured,
+  fragment_sizes_measured,
+  devices,
+  guessed_as,
+}: Plan): string {
   const on = devices.filter(Boolean).join(", ") || "devices without a name";
   const sizes = [...(fragment_sizes_measured ?? [])].sort((a, b) => a - b);
   const with_sizes = sizes.length === 0 ? "" : ` in fragments of ${joined(sizes)}; what other sizes cost is inferred`;

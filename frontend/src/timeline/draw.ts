@@ -9,7 +9,7 @@ import type { QueueDepth, Span, TimelineStore } from "../live/timeline_store.ts"
 import { classOf } from "./classes.ts";
 import { drawLends, drawPulls, drawVersions } from "./draw_marks.ts";
 import { QUEUE_HEIGHT } from "./layout.ts";
-import { rowTop, timeToX, type Scene } from "./scene.ts";
+import { rowTop, type Scene, timeToX } from "./scene.ts";
 import { firstEndingAfter } from "./search.ts";
 import { tickLabel, ticks } from "./view.ts";
 
@@ -200,11 +200,17 @@ function drawLabels(scene: Scene, store: TimelineStore): void {
     }
   });
   if (store.queues.length === 0) return;
-  queueNames(store.queues).slice(0, 4).forEach((name, index) => {
-    context.fillStyle = colour(`--series-${(index % 6) + 1}`);
-    context.font = `10.5px ${fontFamily()}`;
-    context.fillText(clip(context, name.replaceAll("_", " "), place.labelWidth - 8), 0, place.queueTop + 8 + index * 13);
-  });
+  queueNames(store.queues)
+    .slice(0, 4)
+    .forEach((name, index) => {
+      context.fillStyle = colour(`--series-${(index % 6) + 1}`);
+      context.font = `10.5px ${fontFamily()}`;
+      context.fillText(
+        clip(context, name.replaceAll("_", " "), place.labelWidth - 8),
+        0,
+        place.queueTop + 8 + index * 13,
+      );
+    });
 }
 
 function clip(context: CanvasRenderingContext2D, text: string, width: number): string {

@@ -1,8 +1,8 @@
 /** What lies over the lanes: version ticks with the pulls that follow them, and arrows from lent lanes to their work. */
 
 import { colour, faded, fontFamily } from "../base/palette.ts";
-import { roleOf, type LaneTrack, type Span, type TimelineStore } from "../live/timeline_store.ts";
-import { rowTop, timeToX, type Scene } from "./scene.ts";
+import { type LaneTrack, roleOf, type Span, type TimelineStore } from "../live/timeline_store.ts";
+import { rowTop, type Scene, timeToX } from "./scene.ts";
 import { firstEndingAfter } from "./search.ts";
 
 const LENT = "lent_generate";
@@ -91,7 +91,8 @@ function* lentStretches(track: LaneTrack, scene: Scene): Iterable<Span> {
 function sharesGroup(track: LaneTrack, lent: Span): boolean {
   if (lent.group === null) return false;
   const middle = firstEndingAfter(track.spans, lent.start);
-  return track.spans.slice(Math.max(0, middle - 8), middle + 8)
+  return track.spans
+    .slice(Math.max(0, middle - 8), middle + 8)
     .some((span) => span.kind === "generate" && span.batch === lent.batch && span.group === lent.group);
 }
 
@@ -102,7 +103,10 @@ function nearest<T extends { readonly lane: number }>(lanes: readonly T[], lane:
 /** Dark on a light rim, so that it stands out from spans of every colour. */
 function arrow(context: CanvasRenderingContext2D, x: number, from: number, to: number): void {
   const head = to > from ? 6 : -6;
-  for (const [ink, width] of [["--surface", 4], ["--ink", 1.5]] as const) {
+  for (const [ink, width] of [
+    ["--surface", 4],
+    ["--ink", 1.5],
+  ] as const) {
     context.strokeStyle = context.fillStyle = colour(ink);
     context.lineWidth = width;
     context.beginPath();

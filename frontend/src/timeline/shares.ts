@@ -1,7 +1,7 @@
 /** Lane time by class: in which order it is told, how much of it was work, and where most of it was lost. Pure. */
 
 import type { BubblesAnswer } from "../api/types.ts";
-import { WORK_CLASSES, classLabel, parseClass } from "./classes.ts";
+import { classLabel, parseClass, WORK_CLASSES } from "./classes.ts";
 
 const ORDER = WORK_CLASSES.map((known) => known.kind);
 
@@ -27,7 +27,9 @@ export function total(classes: Seconds): number {
 /** The share of lane time that was not idle; 0 where no time has passed. */
 export function busyShare(classes: Seconds): number {
   const all = total(classes);
-  const idle = Object.entries(classes).filter(([name]) => isIdle(name)).reduce((sum, [, seconds]) => sum + seconds, 0);
+  const idle = Object.entries(classes)
+    .filter(([name]) => isIdle(name))
+    .reduce((sum, [, seconds]) => sum + seconds, 0);
   return all > 0 ? 1 - idle / all : 0;
 }
 
@@ -53,9 +55,12 @@ export function roles(bubbles: BubblesAnswer): [string, Seconds][] {
 /** The cause on which the lanes that generate and train lost most between the run's beginning and its end; null where
  * nothing was lost. Reward lanes are CPU slots, which may well wait. */
 export function largestLoss(bubbles: BubblesAnswer): Loss | null {
-  const losses = roles(bubbles).filter(([role]) => role === "trainer" || role === "rollout").flatMap(([role, classes]) =>
-    Object.entries(classes)
-      .filter(([name]) => isIdle(name) && !ENDS.has(name))
-      .map(([name, seconds]) => ({ role, name, label: classLabel(name), share: seconds / bubbles.total_seconds })));
+  const losses = roles(bubbles)
+    .filter(([role]) => role === "trainer" || role === "rollout")
+    .flatMap(([role, classes]) =>
+      Object.entries(classes)
+        .filter(([name]) => isIdle(name) && !ENDS.has(name))
+        .map(([name, seconds]) => ({ role, name, label: classLabel(name), share: seconds / bubbles.total_seconds })),
+    );
   return losses.reduce<Loss | null>((most, loss) => (loss.share > (most?.share ?? 0) ? loss : most), null);
 }

@@ -4,18 +4,18 @@
  */
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { themeVersion } from "../base/palette.ts";
-import { oncePerFrame } from "../base/frames.ts";
 import { serverNow } from "../base/clock.ts";
+import { oncePerFrame } from "../base/frames.ts";
+import { themeVersion } from "../base/palette.ts";
 import { decisionBehind } from "../live/lends.ts";
 import type { TimelineStore } from "../live/timeline_store.ts";
 import { Empty } from "../ui/states.tsx";
 import { draw } from "./draw.ts";
+import { type Layout, layout } from "./layout.ts";
 import { TimelineLegend } from "./legend.tsx";
-import { layout, type Layout } from "./layout.ts";
 import { spanAt } from "./search.ts";
-import { SpanTooltip, type Hovered } from "./tooltip.tsx";
-import { fitted, followed, panned, zoomed, type Extent, type View } from "./view.ts";
+import { type Hovered, SpanTooltip } from "./tooltip.tsx";
+import { type Extent, fitted, followed, panned, type View, zoomed } from "./view.ts";
 
 const FIRST_WINDOW_SECONDS = 60;
 const ZOOM_STEP = 1.25;
@@ -35,11 +35,15 @@ export function Timeline({ store, live }: Props) {
 
   const control = useMemo(() => controlOf(canvas, store, state.current, isLive, setFollowing), [store]);
 
-  useEffect(() => watch(canvas.current, state.current, control, store, (hover) => {
-    state.current.hover = hover;
-    setHovered(hover);
-    control.repaint();
-  }), [control]);
+  useEffect(
+    () =>
+      watch(canvas.current, state.current, control, store, (hover) => {
+        state.current.hover = hover;
+        setHovered(hover);
+        control.repaint();
+      }),
+    [control],
+  );
   const version = store.version.value;
   useEffect(control.repaint, [version, themeVersion.value]);
 
@@ -61,11 +65,19 @@ export function Timeline({ store, live }: Props) {
         <Empty title="No lane time yet">Spans appear here as soon as the run's lanes report what they do.</Empty>
       )}
       <div class="timeline-box" hidden={store.numSpans === 0}>
-        <canvas ref={canvas} tabIndex={0} role="img" onKeyDown={onKeyDown}
-          aria-label={`Timeline of ${store.tracks.length} lanes. Arrow keys pan, plus and minus zoom, 0 shows everything, F follows.`} />
+        <canvas
+          ref={canvas}
+          tabIndex={0}
+          role="img"
+          onKeyDown={onKeyDown}
+          aria-label={`Timeline of ${store.tracks.length} lanes. Arrow keys pan, plus and minus zoom, 0 shows everything, F follows.`}
+        />
         {hovered && <SpanTooltip {...hovered} />}
       </div>
-      <p class="tiny faint">Wheel zooms, drag pans, double-click shows everything. Vertical ticks: a policy version was published; the line at a lane's foot leads to its pull. Arrows: a trainer lane takes rollout work.</p>
+      <p class="tiny faint">
+        Wheel zooms, drag pans, double-click shows everything. Vertical ticks: a policy version was published; the line
+        at a lane's foot leads to its pull. Arrows: a trainer lane takes rollout work.
+      </p>
     </div>
   );
 }
@@ -75,14 +87,25 @@ function Tools({ live, following, change }: { live: boolean; following: boolean;
     <div class="row">
       {live && (
         <label class="check">
-          <input type="checkbox" checked={following}
-            onChange={(event) => change(event.currentTarget.checked ? followed : (view) => ({ ...view, follow: false }))} />
+          <input
+            type="checkbox"
+            checked={following}
+            onChange={(event) =>
+              change(event.currentTarget.checked ? followed : (view) => ({ ...view, follow: false }))
+            }
+          />
           Follow live
         </label>
       )}
-      <button type="button" class="button small" aria-label="Zoom in" onClick={() => change(KEYS["+"] as Move)}>+</button>
-      <button type="button" class="button small" aria-label="Zoom out" onClick={() => change(KEYS["-"] as Move)}>−</button>
-      <button type="button" class="button small" onClick={() => change(KEYS["0"] as Move)}>Fit all</button>
+      <button type="button" class="button small" aria-label="Zoom in" onClick={() => change(KEYS["+"] as Move)}>
+        +
+      </button>
+      <button type="button" class="button small" aria-label="Zoom out" onClick={() => change(KEYS["-"] as Move)}>
+        −
+      </button>
+      <button type="button" class="button small" onClick={() => change(KEYS["0"] as Move)}>
+        Fit all
+      </button>
     </div>
   );
 }
@@ -150,8 +173,11 @@ interface Control {
 }
 
 function controlOf(
-  canvas: { readonly current: HTMLCanvasElement | null }, store: TimelineStore, state: PaintState,
-  isLive: { readonly current: boolean }, onFollow: (follow: boolean) => void,
+  canvas: { readonly current: HTMLCanvasElement | null },
+  store: TimelineStore,
+  state: PaintState,
+  isLive: { readonly current: boolean },
+  onFollow: (follow: boolean) => void,
 ): Control {
   const repaint = oncePerFrame(() => paint(canvas.current, store, state, isLive.current));
   const change = (next: Move) => {
@@ -166,27 +192,37 @@ function controlOf(
 
 /** Pointer and wheel listeners on the canvas; returns their removal. */
 function watch(
-  canvas: HTMLCanvasElement | null, state: PaintState, control: Control, store: TimelineStore,
+  canvas: HTMLCanvasElement | null,
+  state: PaintState,
+  control: Control,
+  store: TimelineStore,
   onHover: (hover: Hovered | null) => void,
 ): () => void {
   if (!canvas) return () => undefined;
   const ended = new AbortController();
   const listen = <K extends keyof HTMLElementEventMap>(
-    type: K, handler: (event: HTMLElementEventMap[K]) => void, passive = true,
+    type: K,
+    handler: (event: HTMLElementEventMap[K]) => void,
+    passive = true,
   ) => canvas.addEventListener(type, handler, { signal: ended.signal, passive });
   const secondsPerPixel = () =>
     state.view ? (state.view.to - state.view.from) / (state.width - place(store, state.width).labelWidth) : 0;
-  const timeAt = (x: number) => (state.view?.from ?? 0) + (x - place(store, state.width).labelWidth) * secondsPerPixel();
+  const timeAt = (x: number) =>
+    (state.view?.from ?? 0) + (x - place(store, state.width).labelWidth) * secondsPerPixel();
   let dragX: number | null = null;
 
-  listen("wheel", (event) => {
-    event.preventDefault();
-    if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
-      control.change((view, extent) => panned(view, event.deltaX * secondsPerPixel(), extent));
-    } else {
-      control.change((view, extent) => zoomed(view, Math.exp(event.deltaY * 0.0015), timeAt(event.offsetX), extent));
-    }
-  }, false);
+  listen(
+    "wheel",
+    (event) => {
+      event.preventDefault();
+      if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
+        control.change((view, extent) => panned(view, event.deltaX * secondsPerPixel(), extent));
+      } else {
+        control.change((view, extent) => zoomed(view, Math.exp(event.deltaY * 0.0015), timeAt(event.offsetX), extent));
+      }
+    },
+    false,
+  );
   listen("pointerdown", (event) => {
     dragX = event.offsetX;
     canvas.setPointerCapture(event.pointerId);
@@ -217,7 +253,11 @@ function watch(
 }
 
 function hoverAt(
-  event: PointerEvent, store: TimelineStore, state: PaintState, time: number, slack: number,
+  event: PointerEvent,
+  store: TimelineStore,
+  state: PaintState,
+  time: number,
+  slack: number,
 ): Hovered | null {
   const where = place(store, state.width);
   const track = store.tracks[Math.floor((event.offsetY - where.rowsTop) / where.rowHeight)];

@@ -1,8 +1,8 @@
 /** What a span was, beside the pointer. */
 
 import type { LendDecision } from "../api/types.ts";
-import type { LaneTrack, Span } from "../live/timeline_store.ts";
 import { clock, duration } from "../base/format.ts";
+import type { LaneTrack, Span } from "../live/timeline_store.ts";
 import { causeLabel, classOf } from "./classes.ts";
 
 export interface Hovered {
@@ -26,7 +26,11 @@ export function SpanTooltip({ track, span, lend, x, y, toLeft }: Hovered) {
   if (lend) facts.push(["Lent by", decisionText(lend)]);
   facts.push(["From", clock(span.start)]);
   return (
-    <div class="span-tooltip" role="tooltip" style={{ left: `${x}px`, top: `${y}px`, translate: toLeft ? "-100% 0" : "" }}>
+    <div
+      class="span-tooltip"
+      role="tooltip"
+      style={{ left: `${x}px`, top: `${y}px`, translate: toLeft ? "-100% 0" : "" }}
+    >
       <div class="row">
         <i class={`swatch ${span.kind === "idle" ? "idle" : ""}`} style={{ "--swatch": `var(${known.colour})` }} />
         <strong>{known.label}</strong>

@@ -54,13 +54,16 @@ function clamped(view: View, extent: Extent): View {
 /** Round tick instants for about `count` ticks, relative to `origin`. */
 export function ticks(view: View, count: number, origin: number): { at: number; step: number }[] {
   const rough = (view.to - view.from) / Math.max(1, count);
-  const steps = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800,
-    3600, 7200, 14400, 21600, 43200, 86400];
+  const steps = [
+    0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200,
+    14400, 21600, 43200, 86400,
+  ];
   const step = steps.find((candidate) => candidate >= rough) ?? 86400 * Math.ceil(rough / 86400);
   const first = Math.ceil((view.from - origin) / step);
   const last = Math.floor((view.to - origin) / step);
   return Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => ({
-    at: origin + (first + index) * step, step,
+    at: origin + (first + index) * step,
+    step,
   }));
 }
 

@@ -3,12 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 
-export function Dialog(props: {
-  title: string;
-  wide?: boolean;
-  onClose: () => void;
-  children: ComponentChildren;
-}) {
+export function Dialog(props: { title: string; wide?: boolean; onClose: () => void; children: ComponentChildren }) {
   const element = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     element.current?.showModal();
@@ -17,8 +12,13 @@ export function Dialog(props: {
     if (event.target === element.current) element.current?.close();
   };
   return (
-    <dialog ref={element} class={props.wide ? "wide" : ""} aria-label={props.title} onClose={props.onClose}
-      onClick={closeOnBackdrop}>
+    <dialog
+      ref={element}
+      class={props.wide ? "wide" : ""}
+      aria-label={props.title}
+      onClose={props.onClose}
+      onClick={closeOnBackdrop}
+    >
       <div class="stack">
         <div class="row-between">
           <h2>{props.title}</h2>

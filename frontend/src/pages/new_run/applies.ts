@@ -1,7 +1,7 @@
 /** Which settings mean nothing beside others: they are greyed out with a word why, and put at the value that the
  * server accepts there, so that no error can stand at a field that nobody can edit. */
 
-import { getPath, sameJson, setPath, type Json, type JsonObject } from "../../base/paths.ts";
+import { getPath, type Json, type JsonObject, sameJson, setPath } from "../../base/paths.ts";
 
 interface Rule {
   readonly path: string;
@@ -40,9 +40,11 @@ const WITH_EMBEDDED_GUIDANCE = new Set(["flux", "flux2", "hunyuan_video"]);
 /** Their pipelines know no negative prompt, with guidance from two predictions (klein) or without. */
 const WITHOUT_NEGATIVE_PROMPT = new Set([...WITH_EMBEDDED_GUIDANCE, "flux2_klein"]);
 
-const whenFamily = (families: ReadonlySet<string>, why: string) => (spec: JsonObject) => (families.has(familyOf(spec)) ? why : "");
+const whenFamily = (families: ReadonlySet<string>, why: string) => (spec: JsonObject) =>
+  families.has(familyOf(spec)) ? why : "";
 
-const whenFull = (spec: JsonObject) => (getPath(spec, "tuning") === "full" ? "All weights are trained: there is no LoRA." : "");
+const whenFull = (spec: JsonObject) =>
+  getPath(spec, "tuning") === "full" ? "All weights are trained: there is no LoRA." : "";
 
 /** Diffusers neither compiles their transformer nor lets it choose its attention. */
 const WITHOUT_KERNEL_CHOICE = new Set(["sd3"]);
@@ -53,7 +55,8 @@ const RULES: readonly Rule[] = [
   { path: "performance.attention", neutral: "default", why: whenWithoutKernels },
   {
     path: "deepspeed.initialize_model_on_cpu",
-    why: (spec) => (String(getPath(spec, "deepspeed.config") ?? "").startsWith("zero3") ? "" : "No weights are cut: that is ZeRO 3."),
+    why: (spec) =>
+      String(getPath(spec, "deepspeed.config") ?? "").startsWith("zero3") ? "" : "No weights are cut: that is ZeRO 3.",
   },
   {
     path: "ema.every_num_optimizer_steps",
@@ -63,20 +66,27 @@ const RULES: readonly Rule[] = [
   { path: "lora.alpha", why: whenFull },
   { path: "lora.targets", why: whenFull },
   {
-    path: "sampling.guidance_scale_2", neutral: null,
+    path: "sampling.guidance_scale_2",
+    neutral: null,
     why: (spec) => (WITH_TWO_EXPERTS.has(familyOf(spec)) ? "" : "This model family has no expert for low noise."),
   },
   {
-    path: "sampling.num_frames", neutral: 1,
+    path: "sampling.num_frames",
+    neutral: 1,
     why: (spec) => (MAKES_CLIPS.has(familyOf(spec)) ? "" : "This model family makes pictures, not clips."),
   },
   {
-    path: "sampling.negative_prompt", neutral: "",
+    path: "sampling.negative_prompt",
+    neutral: "",
     why: whenFamily(WITHOUT_NEGATIVE_PROMPT, "The pipeline of this model family takes none."),
   },
-  { path: "sampling.batched_cfg", why: whenFamily(WITH_EMBEDDED_GUIDANCE, "Guidance is an input of this model: one pass it is.") },
   {
-    path: "sampling.sde_type", neutral: "dance",
+    path: "sampling.batched_cfg",
+    why: whenFamily(WITH_EMBEDDED_GUIDANCE, "Guidance is an input of this model: one pass it is."),
+  },
+  {
+    path: "sampling.sde_type",
+    neutral: "dance",
     why: (spec) => (algorithmOf(spec) === "dance_grpo" ? "DanceGRPO has an SDE of its own." : ""),
   },
   { path: "sampling.sde_type", why: whenWithoutNoise },
@@ -85,12 +95,16 @@ const RULES: readonly Rule[] = [
   { path: "sampling.num_sde_steps", why: whenWithoutNoise },
   { path: "replay_gate.max_mean_error", why: whenWithoutNoise },
   { path: "replay_gate.max_ratio_error", why: whenWithoutNoise },
-  { path: "sampling.fps", why: (spec) => (Number(getPath(spec, "sampling.num_frames") ?? 1) === 1 ? "One frame is a picture." : "") },
+  {
+    path: "sampling.fps",
+    why: (spec) => (Number(getPath(spec, "sampling.num_frames") ?? 1) === 1 ? "One frame is a picture." : ""),
+  },
   { path: "pipeline.gap", why: whyNoSwitch("Colocated lanes all generate first, then all train.") },
   { path: "pipeline.tsp", why: whyNoSwitch("") },
   { path: "pipeline.tag", why: whyNoSwitch("Colocated lanes all generate anyway."), neutral: "off" },
   {
-    path: "pipeline.max_staleness", neutral: 0,
+    path: "pipeline.max_staleness",
+    neutral: 0,
     why: whenColocated("Lanes that train cannot generate the next batch meanwhile."),
   },
   { path: "pipeline.importance_cap", neutral: null, why: whyNoCap },
@@ -98,7 +112,11 @@ const RULES: readonly Rule[] = [
 
 /** Why the field at `path` does not apply to `spec`, in a sentence; empty where it does. */
 export function whyNot(path: string, spec: JsonObject): string {
-  return RULES.filter((rule) => rule.path === path).map((rule) => rule.why(spec)).find((why) => why !== "") ?? "";
+  return (
+    RULES.filter((rule) => rule.path === path)
+      .map((rule) => rule.why(spec))
+      .find((why) => why !== "") ?? ""
+  );
 }
 
 /** `spec` with every field that does not apply at a value the server accepts; later rules see what earlier ones set. */

@@ -26,15 +26,16 @@ const field = (path: string, label: string, unit = ""): FieldSpec => (unit ? { p
 
 export const GROUPS: readonly GroupSpec[] = [
   {
-    id: "algorithm", title: "Algorithm", intro: "What is learnt from the rewards, and for how long.", variants: "algorithm",
-    fields: [
-      field("algorithm.name", "Algorithm"),
-      field("num_batches", "Length", "batches"),
-      field("seed", "Seed"),
-    ],
+    id: "algorithm",
+    title: "Algorithm",
+    intro: "What is learnt from the rewards, and for how long.",
+    variants: "algorithm",
+    fields: [field("algorithm.name", "Algorithm"), field("num_batches", "Length", "batches"), field("seed", "Seed")],
   },
   {
-    id: "batch", title: "Batch", intro: "Prompts become groups, groups are scored against each other, mini-batches close with an optimizer step.",
+    id: "batch",
+    title: "Batch",
+    intro: "Prompts become groups, groups are scored against each other, mini-batches close with an optimizer step.",
     fields: [
       field("batch.num_prompts_per_batch", "Prompts a batch"),
       field("batch.group_size", "Group size", "trajectories"),
@@ -45,7 +46,9 @@ export const GROUPS: readonly GroupSpec[] = [
     ],
   },
   {
-    id: "sampling", title: "Sampling", intro: "How pictures or clips are drawn while learning and while judging.",
+    id: "sampling",
+    title: "Sampling",
+    intro: "How pictures or clips are drawn while learning and while judging.",
     fields: [
       field("sampling.num_denoising_steps", "Denoising steps"),
       field("sampling.num_eval_denoising_steps", "Evaluation steps"),
@@ -65,7 +68,9 @@ export const GROUPS: readonly GroupSpec[] = [
     ],
   },
   {
-    id: "tuning", title: "Weights and optimizer", intro: "What of the model is trained, and how fast.",
+    id: "tuning",
+    title: "Weights and optimizer",
+    intro: "What of the model is trained, and how fast.",
     fields: [
       field("tuning", "Trained weights"),
       field("lora.rank", "LoRA rank"),
@@ -81,7 +86,10 @@ export const GROUPS: readonly GroupSpec[] = [
     ],
   },
   {
-    id: "lanes", title: "Lanes", intro: "A lane is one GPU, or one CPU slot. Placed colocated or by the planner, rollout and trainer lanes are counted together.",
+    id: "lanes",
+    title: "Lanes",
+    intro:
+      "A lane is one GPU, or one CPU slot. Placed colocated or by the planner, rollout and trainer lanes are counted together.",
     fields: [
       field("lanes.num_rollout", "Rollout lanes"),
       field("lanes.num_trainer", "Trainer lanes"),
@@ -90,7 +98,10 @@ export const GROUPS: readonly GroupSpec[] = [
     ],
   },
   {
-    id: "memory", title: "Trainer memory", intro: "What DeepSpeed cuts over the trainer lanes and what lies in host memory. It changes speed and memory, not what is learnt.",
+    id: "memory",
+    title: "Trainer memory",
+    intro:
+      "What DeepSpeed cuts over the trainer lanes and what lies in host memory. It changes speed and memory, not what is learnt.",
     fields: [
       field("deepspeed.config", "DeepSpeed"),
       { ...field("deepspeed.gradient_checkpointing", "Recomputed blocks", "every n-th"), empty: "by the model's size" },
@@ -100,7 +111,9 @@ export const GROUPS: readonly GroupSpec[] = [
     ],
   },
   {
-    id: "pipeline", title: "Pipeline", intro: "How the lanes work together. At staleness 0 none of this changes what is learnt, only how long it takes.",
+    id: "pipeline",
+    title: "Pipeline",
+    intro: "How the lanes work together. At staleness 0 none of this changes what is learnt, only how long it takes.",
     fields: [
       field("pipeline.placement", "Placement"),
       field("pipeline.gap", "Train while generating"),
@@ -112,14 +125,17 @@ export const GROUPS: readonly GroupSpec[] = [
     ],
   },
   {
-    id: "performance", title: "Kernels", advanced: true, intro: "How the transformer is computed, in rollout and training alike. What a kernel changes in the policy, the replay gate shows.",
-    fields: [
-      field("performance.compilation", "Compiled blocks"),
-      field("performance.attention", "Attention kernel"),
-    ],
+    id: "performance",
+    title: "Kernels",
+    advanced: true,
+    intro:
+      "How the transformer is computed, in rollout and training alike. What a kernel changes in the policy, the replay gate shows.",
+    fields: [field("performance.compilation", "Compiled blocks"), field("performance.attention", "Attention kernel")],
   },
   {
-    id: "cadence", title: "Evaluation and checkpoints", intro: "How often the run is judged and made safe.",
+    id: "cadence",
+    title: "Evaluation and checkpoints",
+    intro: "How often the run is judged and made safe.",
     fields: [
       { ...field("evaluation.every_num_batches", "Evaluate every", "batches"), empty: "only at start and end" },
       field("evaluation.num_samples_per_prompt", "Held-out samples a prompt"),
@@ -130,7 +146,10 @@ export const GROUPS: readonly GroupSpec[] = [
     ],
   },
   {
-    id: "gate", title: "Replay gate", advanced: true, intro: "Sampling and training must agree on the policy, or the run fails on its first update.",
+    id: "gate",
+    title: "Replay gate",
+    advanced: true,
+    intro: "Sampling and training must agree on the policy, or the run fails on its first update.",
     fields: [
       field("replay_gate.max_mean_error", "Mean error bound"),
       field("replay_gate.max_ratio_error", "Ratio error bound"),
@@ -139,12 +158,33 @@ export const GROUPS: readonly GroupSpec[] = [
 ];
 
 const SECTION_ORDER = [
-  "base_model", "prompts", "rewards", "reward_mixing", "algorithm", "num_batches", "seed", "batch", "sampling", "tuning", "lora", "optimizer", "ema", "pipeline", "lanes",
-  "deepspeed", "performance", "evaluation", "checkpoint", "replay_gate",
+  "base_model",
+  "prompts",
+  "rewards",
+  "reward_mixing",
+  "algorithm",
+  "num_batches",
+  "seed",
+  "batch",
+  "sampling",
+  "tuning",
+  "lora",
+  "optimizer",
+  "ema",
+  "pipeline",
+  "lanes",
+  "deepspeed",
+  "performance",
+  "evaluation",
+  "checkpoint",
+  "replay_gate",
 ];
 
 const FIELD_ORDER = [
-  ...SECTION_ORDER, "base_model.path", "base_model.family", ...GROUPS.flatMap((group) => group.fields.map(({ path }) => path)),
+  ...SECTION_ORDER,
+  "base_model.path",
+  "base_model.family",
+  ...GROUPS.flatMap((group) => group.fields.map(({ path }) => path)),
 ];
 
 /** Of settings that their key alone does not name well: label and unit. */

@@ -1,10 +1,10 @@
 /** The state of the new-run form: one spec, edited as fields or as YAML, checked by the server as it changes. */
 
 import { computed, signal } from "@preact/signals";
-import { getPath, sameJson, setPath, type Json, type JsonObject } from "../../base/paths.ts";
 import type { Validation } from "../../api/types.ts";
+import { getPath, type Json, type JsonObject, sameJson, setPath } from "../../base/paths.ts";
 import { settled } from "./applies.ts";
-import { Validator, type Question } from "./validation.ts";
+import { type Question, Validator } from "./validation.ts";
 
 export class FormModel {
   readonly spec = signal<JsonObject>({});
@@ -51,7 +51,8 @@ export class FormModel {
       if (answer.spec) this.spec.value = answer.spec;
     } else {
       if (answer.yaml !== null) this.yaml.value = answer.yaml;
-      if (answer.spec && sameJson(question.spec, this.spec.peek())) this.spec.value = withDefaults(answer.spec, question.spec);
+      if (answer.spec && sameJson(question.spec, this.spec.peek()))
+        this.spec.value = withDefaults(answer.spec, question.spec);
     }
   }
 }
@@ -61,7 +62,13 @@ function withDefaults(normal: JsonObject, typed: JsonObject): JsonObject {
   const merged: Record<string, Json> = { ...normal };
   for (const [key, value] of Object.entries(typed)) {
     const known = normal[key];
-    const both = typeof value === "object" && value !== null && !Array.isArray(value) && typeof known === "object" && known !== null && !Array.isArray(known);
+    const both =
+      typeof value === "object" &&
+      value !== null &&
+      !Array.isArray(value) &&
+      typeof known === "object" &&
+      known !== null &&
+      !Array.isArray(known);
     merged[key] = both ? withDefaults(known as JsonObject, value as JsonObject) : value;
   }
   return merged;

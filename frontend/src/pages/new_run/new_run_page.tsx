@@ -2,8 +2,8 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
-import { api } from "../../api/endpoints.ts";
 import { messageOf } from "../../api/client.ts";
+import { api } from "../../api/endpoints.ts";
 import type { Preset, Project } from "../../api/types.ts";
 import { getPath } from "../../base/paths.ts";
 import { Segmented } from "../../ui/controls.tsx";
@@ -11,13 +11,13 @@ import { useResource } from "../../ui/resource.ts";
 import { Failed, Loading } from "../../ui/states.tsx";
 import { settled, whyNot } from "./applies.ts";
 import { Field } from "./field.tsx";
-import { GROUPS, settingField, type GroupSpec } from "./fields.ts";
+import { GROUPS, type GroupSpec, settingField } from "./fields.ts";
 import { FormModel } from "./form_model.ts";
 import { PlanPreview } from "./plan_preview.tsx";
 import { Presets } from "./presets.tsx";
-import { SpecSchema } from "./spec_schema.ts";
 import { RewardsGroup } from "./rewards_group.tsx";
-import { ModelGroup, PromptsGroup, type GroupProps } from "./source_groups.tsx";
+import { type GroupProps, ModelGroup, PromptsGroup } from "./source_groups.tsx";
+import { SpecSchema } from "./spec_schema.ts";
 import { Readiness, Summary } from "./summary.tsx";
 
 interface Catalog {
@@ -63,7 +63,10 @@ export function NewRunPage({ from }: { from: string | null }) {
   const catalog = useResource(() => readCatalog(model, from), [from]);
   const models = useResource(api.baseModels, []);
   const sets = useResource(api.promptSets, []);
-  const secrets = useResource(() => (model.project.value ? api.secrets(model.project.value) : Promise.resolve([])), [model.project.value]);
+  const secrets = useResource(
+    () => (model.project.value ? api.secrets(model.project.value) : Promise.resolve([])),
+    [model.project.value],
+  );
   useEffect(() => warnBeforeLeaving(model), [model]);
   if (catalog.error !== null) return <Failed message={catalog.error} onRetry={catalog.reload} />;
   if (!catalog.value) return <Loading label="Loading the form" />;
@@ -72,21 +75,48 @@ export function NewRunPage({ from }: { from: string | null }) {
     <>
       <div class="page-head">
         <h1>{from === null ? "New run" : "Edit and rerun"}</h1>
-        <Segmented label="Edit as" value={model.asYaml.value ? "yaml" : "form"} onChange={(value) => (model.asYaml.value = value === "yaml")}
-          choices={[{ value: "form", label: "Form" }, { value: "yaml", label: "YAML" }]} />
+        <Segmented
+          label="Edit as"
+          value={model.asYaml.value ? "yaml" : "form"}
+          onChange={(value) => (model.asYaml.value = value === "yaml")}
+          choices={[
+            { value: "form", label: "Form" },
+            { value: "yaml", label: "YAML" },
+          ]}
+        />
       </div>
-      {from === null && <Presets presets={catalog.value.presets} chosen={model.presetName.value} choose={(preset) => choosePreset(model, preset)} />}
+      {from === null && (
+        <Presets
+          presets={catalog.value.presets}
+          chosen={model.presetName.value}
+          choose={(preset) => choosePreset(model, preset)}
+        />
+      )}
       <div class="new-run">
         <div class="stack">
-          {model.asYaml.value ? <YamlEditor model={model} /> : (
-            <FormGroups model={model} schema={catalog.value.schema} models={models.value ?? []} promptSets={projectSets}
-              secrets={(secrets.value ?? []).map((secret) => secret.name)} />
+          {model.asYaml.value ? (
+            <YamlEditor model={model} />
+          ) : (
+            <FormGroups
+              model={model}
+              schema={catalog.value.schema}
+              models={models.value ?? []}
+              promptSets={projectSets}
+              secrets={(secrets.value ?? []).map((secret) => secret.name)}
+            />
           )}
-          {models.error !== null && <Failed message={`Base models could not be listed: ${models.error}`} onRetry={models.reload} />}
-          {sets.error !== null && <Failed message={`Prompt sets could not be listed: ${sets.error}`} onRetry={sets.reload} />}
+          {models.error !== null && (
+            <Failed message={`Base models could not be listed: ${models.error}`} onRetry={models.reload} />
+          )}
+          {sets.error !== null && (
+            <Failed message={`Prompt sets could not be listed: ${sets.error}`} onRetry={sets.reload} />
+          )}
         </div>
         <Summary model={model} projects={catalog.value.projects} start={() => start(model)} />
-        <a class="to-summary" href="#summary"><Readiness model={model} /><span class="button small primary">Name and start</span></a>
+        <a class="to-summary" href="#summary">
+          <Readiness model={model} />
+          <span class="button small primary">Name and start</span>
+        </a>
       </div>
     </>
   );
@@ -98,7 +128,10 @@ async function start(model: FormModel): Promise<string | null> {
   const parent = model.parentId.value;
   try {
     const run = await api.createRun({
-      project: model.project.value, name: model.name.value.trim(), spec: model.spec.value, ...(parent === null ? {} : { parent }),
+      project: model.project.value,
+      name: model.name.value.trim(),
+      spec: model.spec.value,
+      ...(parent === null ? {} : { parent }),
     });
     leaving = true;
     localStorage.setItem(PROJECT_KEY, model.project.value);
@@ -127,7 +160,13 @@ function warnBeforeLeaving(model: FormModel): () => void {
   };
 }
 
-type FormGroupsProps = { model: FormModel; schema: SpecSchema; models: Parameters<typeof ModelGroup>[0]["models"]; promptSets: Parameters<typeof PromptsGroup>[0]["promptSets"]; secrets: readonly string[] };
+type FormGroupsProps = {
+  model: FormModel;
+  schema: SpecSchema;
+  models: Parameters<typeof ModelGroup>[0]["models"];
+  promptSets: Parameters<typeof PromptsGroup>[0]["promptSets"];
+  secrets: readonly string[];
+};
 
 function FormGroups({ model, schema, models, promptSets, secrets }: FormGroupsProps) {
   void model.validator.answer.value;
@@ -164,9 +203,17 @@ function FieldGroup({ group, children, ...shared }: { group: GroupSpec; children
       {listed.map((field) => {
         const schema = shared.schema.at(field.path, shared.spec);
         return (
-          <Field key={field.path} field={field} schema={schema} value={getPath(shared.spec, field.path) ?? schema.fallback} errors={shared.errorsAt(field.path)}
-            whyNot={whyNot(field.path, shared.spec)} isRerun={shared.parent !== null} parent={shared.parent ? getPath(shared.parent, field.path) : undefined}
-            onChange={(value) => shared.set(field.path, value)} />
+          <Field
+            key={field.path}
+            field={field}
+            schema={schema}
+            value={getPath(shared.spec, field.path) ?? schema.fallback}
+            errors={shared.errorsAt(field.path)}
+            whyNot={whyNot(field.path, shared.spec)}
+            isRerun={shared.parent !== null}
+            parent={shared.parent ? getPath(shared.parent, field.path) : undefined}
+            onChange={(value) => shared.set(field.path, value)}
+          />
         );
       })}
     </div>
@@ -175,9 +222,16 @@ function FieldGroup({ group, children, ...shared }: { group: GroupSpec; children
     <fieldset class="card form-group" id={`group-${group.id}`}>
       <legend>{group.title}</legend>
       {group.advanced ? (
-        <details><summary class="small muted">{group.intro}</summary>{fields}</details>
+        <details>
+          <summary class="small muted">{group.intro}</summary>
+          {fields}
+        </details>
       ) : (
-        <><p class="small muted">{group.intro}</p>{fields}{children}</>
+        <>
+          <p class="small muted">{group.intro}</p>
+          {fields}
+          {children}
+        </>
       )}
     </fieldset>
   );
@@ -186,8 +240,14 @@ function FieldGroup({ group, children, ...shared }: { group: GroupSpec; children
 function YamlEditor({ model }: { model: FormModel }) {
   return (
     <section class="card" aria-label="Spec as YAML">
-      <textarea class="yaml-editor" spellcheck={false} aria-label="Spec as YAML" rows={38} value={model.yaml.value}
-        onInput={(event) => model.editYaml(event.currentTarget.value)} />
+      <textarea
+        class="yaml-editor"
+        spellcheck={false}
+        aria-label="Spec as YAML"
+        rows={38}
+        value={model.yaml.value}
+        onInput={(event) => model.editYaml(event.currentTarget.value)}
+      />
     </section>
   );
 }

@@ -18,7 +18,8 @@ export interface PresetTable {
 
 const numberAt = (preset: Preset, path: string) => Number(getPath(preset.spec, path) ?? 0);
 
-const scorersOnGpus = (preset: Preset) => (getPath(preset.spec, "lanes.rewards_on_gpus") === true ? numberAt(preset, "lanes.num_reward") : 0);
+const scorersOnGpus = (preset: Preset) =>
+  getPath(preset.spec, "lanes.rewards_on_gpus") === true ? numberAt(preset, "lanes.num_reward") : 0;
 
 function columnOf(preset: Preset): Column {
   return {
@@ -40,6 +41,10 @@ export function presetTable(presets: readonly Preset[]): PresetTable {
     models.set(model, [...(models.get(model) ?? []), preset]);
   }
   columns.sort((a, b) => Number(a.tuning === "full") - Number(b.tuning === "full") || a.numGpus - b.numGpus);
-  const cell = (variants: readonly Preset[], column: Column) => variants.filter((preset) => same(columnOf(preset), column));
-  return { columns, rows: [...models].map(([model, variants]) => ({ model, cells: columns.map((column) => cell(variants, column)) })) };
+  const cell = (variants: readonly Preset[], column: Column) =>
+    variants.filter((preset) => same(columnOf(preset), column));
+  return {
+    columns,
+    rows: [...models].map(([model, variants]) => ({ model, cells: columns.map((column) => cell(variants, column)) })),
+  };
 }

@@ -1,7 +1,7 @@
 /** The groups of the form that are more than a list of inputs: base model and prompts. */
 
-import { getPath, sameJson, type Json, type JsonObject } from "../../base/paths.ts";
 import type { BaseModel, PromptSet } from "../../api/types.ts";
+import { getPath, type Json, type JsonObject, sameJson } from "../../base/paths.ts";
 import { Segmented } from "../../ui/controls.tsx";
 import { EntriesInput } from "./entries.tsx";
 import { Choices, FieldNote, helpOfChoice } from "./field.tsx";
@@ -30,11 +30,27 @@ export function ModelGroup(props: GroupProps & { models: readonly BaseModel[] })
       <div class="fields">
         <div class={`field wide ${changedClass(props, "base_model.path")}`}>
           <label for="field-base_model.path">Model</label>
-          <input id="field-base_model.path" name="base_model.path" list="known-models" value={path}
-            aria-invalid={errorsAt("base_model.path").length > 0} aria-describedby="model-note"
-            onInput={(event) => set("base_model.path", event.currentTarget.value)} />
-          <datalist id="known-models">{props.models.map((model) => <option key={model.name} value={model.name}>{model.description}</option>)}</datalist>
-          <FieldNote id="model-note" errors={errorsAt("base_model.path")} help={known?.description || "A model of this installation, or a hub id such as org/name."} />
+          <input
+            id="field-base_model.path"
+            name="base_model.path"
+            list="known-models"
+            value={path}
+            aria-invalid={errorsAt("base_model.path").length > 0}
+            aria-describedby="model-note"
+            onInput={(event) => set("base_model.path", event.currentTarget.value)}
+          />
+          <datalist id="known-models">
+            {props.models.map((model) => (
+              <option key={model.name} value={model.name}>
+                {model.description}
+              </option>
+            ))}
+          </datalist>
+          <FieldNote
+            id="model-note"
+            errors={errorsAt("base_model.path")}
+            help={known?.description || "A model of this installation, or a hub id such as org/name."}
+          />
         </div>
         <ModelChoice {...props} path="base_model.family" label="Family" />
         <ModelChoice {...props} path="base_model.dtype" label="Precision" />
@@ -50,7 +66,12 @@ function ModelChoice({ path, label, ...props }: GroupProps & { path: string; lab
     <div class={`field ${changedClass(props, path)}`}>
       <label for={id}>{label}</label>
       <Choices id={id} schema={schema} value={getPath(props.spec, path)} onChange={(value) => props.set(path, value)} />
-      <FieldNote id={`${id}-note`} errors={props.errorsAt(path)} help={schema.help} choice={helpOfChoice(schema, getPath(props.spec, path))} />
+      <FieldNote
+        id={`${id}-note`}
+        errors={props.errorsAt(path)}
+        help={schema.help}
+        choice={helpOfChoice(schema, getPath(props.spec, path))}
+      />
     </div>
   );
 }
@@ -63,29 +84,57 @@ export function PromptsGroup(props: GroupProps & { promptSets: readonly PromptSe
   const fromSet = typeof set_id === "string";
   const errors = ["prompts", "prompts.inline", "prompts.prompt_set"].flatMap((path) => props.errorsAt(path));
   const choose = (source: "inline" | "set") =>
-    set("prompts", source === "set" ? { inline: [], prompt_set: props.promptSets[0]?.id ?? "" } : { inline: lines, prompt_set: null });
+    set(
+      "prompts",
+      source === "set"
+        ? { inline: [], prompt_set: props.promptSets[0]?.id ?? "" }
+        : { inline: lines, prompt_set: null },
+    );
   return (
     <fieldset class={`card form-group ${changedClass(props, "prompts")}`} id="group-prompts">
       <legend>Prompts</legend>
       <div class="row-between">
-        <Segmented label="Where prompts come from" value={fromSet ? "set" : "inline"} onChange={choose}
-          choices={[{ value: "inline", label: "Written here" }, { value: "set", label: "An uploaded set" }]} />
+        <Segmented
+          label="Where prompts come from"
+          value={fromSet ? "set" : "inline"}
+          onChange={choose}
+          choices={[
+            { value: "inline", label: "Written here" },
+            { value: "set", label: "An uploaded set" },
+          ]}
+        />
         {!fromSet && <span class="small muted num">{lines.length} prompts</span>}
       </div>
       {fromSet ? (
         <div class="field wide">
           <label for="field-prompts.prompt_set">Prompt set</label>
-          <select id="field-prompts.prompt_set" value={set_id} onChange={(event) => set("prompts.prompt_set", event.currentTarget.value)}>
+          <select
+            id="field-prompts.prompt_set"
+            value={set_id}
+            onChange={(event) => set("prompts.prompt_set", event.currentTarget.value)}
+          >
             {props.promptSets.length === 0 && <option value="">no set uploaded in this project</option>}
-            {props.promptSets.map((one) => <option key={one.id} value={one.id}>{one.name}</option>)}
+            {props.promptSets.map((one) => (
+              <option key={one.id} value={one.id}>
+                {one.name}
+              </option>
+            ))}
           </select>
           <FieldNote id="set-note" errors={errors} help="Sets are uploaded on the prompt sets page." />
         </div>
       ) : (
         <div class="field wide">
           <label for="field-prompts.inline">One prompt a line</label>
-          <EntriesInput id="field-prompts.inline" name="prompts.inline" list="lines" rows={7} value={lines} aria-invalid={errors.length > 0}
-            aria-describedby="prompts-note" onChange={(prompts) => set("prompts.inline", prompts)} />
+          <EntriesInput
+            id="field-prompts.inline"
+            name="prompts.inline"
+            list="lines"
+            rows={7}
+            value={lines}
+            aria-invalid={errors.length > 0}
+            aria-describedby="prompts-note"
+            onChange={(prompts) => set("prompts.inline", prompts)}
+          />
           <FieldNote id="prompts-note" errors={errors} help="Each batch takes some of them in turn." />
         </div>
       )}

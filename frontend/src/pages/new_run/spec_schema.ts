@@ -1,7 +1,7 @@
 /** What the server says of each field of a run's spec: its help, its bounds, its choices. Read from the JSON schema, so
  * that a new reward, family or bound needs no change here. */
 
-import { isObject, sameJson, setPath, type Json, type JsonObject } from "../../base/paths.ts";
+import { isObject, type Json, type JsonObject, sameJson, setPath } from "../../base/paths.ts";
 
 export interface Choice {
   readonly value: string | number;
@@ -55,12 +55,17 @@ export class SpecSchema {
     const chosen: JsonObject = { [tagOf(schema) ?? ""]: tag };
     const defaults = (value: Json | undefined) => {
       const properties = this.variant(schema, value)["properties"];
-      return Object.fromEntries(Object.entries(isObject(properties) ? properties : {})
-        .map(([key, property]) => [key, isObject(property) ? property["default"] : undefined]));
+      return Object.fromEntries(
+        Object.entries(isObject(properties) ? properties : {}).map(([key, property]) => [
+          key,
+          isObject(property) ? property["default"] : undefined,
+        ]),
+      );
     };
     const [old, fresh] = [defaults(before), defaults(chosen)];
-    const kept = Object.entries(isObject(before) ? before : {})
-      .filter(([key]) => key in fresh && !(key in chosen) && sameJson(old[key], fresh[key]));
+    const kept = Object.entries(isObject(before) ? before : {}).filter(
+      ([key]) => key in fresh && !(key in chosen) && sameJson(old[key], fresh[key]),
+    );
     return setPath(spec, section, { ...Object.fromEntries(kept), ...chosen });
   }
 
@@ -74,7 +79,8 @@ export class SpecSchema {
     }
     const kinds = schema["settings_of"];
     const kind = isObject(kinds) ? kinds[name] : undefined;
-    const properties = kind === undefined ? undefined : this.resolved({ $ref: `#/$defs/${String(kind)}` })["properties"];
+    const properties =
+      kind === undefined ? undefined : this.resolved({ $ref: `#/$defs/${String(kind)}` })["properties"];
     if (!isObject(properties)) return [];
     return Object.entries(properties).flatMap(([key, one]) => (isObject(one) ? [[key, this.field(one)] as const] : []));
   }
@@ -107,7 +113,10 @@ export class SpecSchema {
   }
 
   private tagField(schema: JsonObject): FieldSchema {
-    const choices = this.variants(schema).map(([value, variant]) => ({ value, help: String(variant["description"] ?? "").replaceAll("`", "") }));
+    const choices = this.variants(schema).map(([value, variant]) => ({
+      value,
+      help: String(variant["description"] ?? "").replaceAll("`", ""),
+    }));
     return { type: "choice", help: "", choices, step: "any", optional: false };
   }
 
@@ -119,7 +128,9 @@ export class SpecSchema {
     const type = choices.length > 0 ? "choice" : (TYPES[String(inner["type"])] ?? "string");
     const wholeStep = type === "integer" ? 1 : "any";
     return {
-      type, choices, optional,
+      type,
+      choices,
+      optional,
       fallback: schema["default"],
       help: String(schema["description"] ?? inner["description"] ?? "").replaceAll("`", ""),
       min: numberOf(inner["minimum"]),
@@ -143,16 +154,23 @@ function tagOf(schema: JsonObject): string | null {
 }
 
 const TYPES: Record<string, FieldSchema["type"]> = {
-  integer: "integer", number: "number", boolean: "boolean", string: "string", array: "list",
+  integer: "integer",
+  number: "number",
+  boolean: "boolean",
+  string: "string",
+  array: "list",
 };
 
 function choicesOf(schema: JsonObject): Choice[] {
   const named = Array.isArray(schema["oneOf"]) ? schema["oneOf"].filter(isObject) : [];
   const plain = Array.isArray(schema["enum"]) ? schema["enum"] : [];
-  const choices = named.length > 0
-    ? named.map((choice) => ({ value: choice["const"], help: String(choice["description"] ?? "") }))
-    : plain.map((value) => ({ value, help: "" }));
-  return choices.filter((choice): choice is Choice => typeof choice.value === "string" || typeof choice.value === "number");
+  const choices =
+    named.length > 0
+      ? named.map((choice) => ({ value: choice["const"], help: String(choice["description"] ?? "") }))
+      : plain.map((value) => ({ value, help: "" }));
+  return choices.filter(
+    (choice): choice is Choice => typeof choice.value === "string" || typeof choice.value === "number",
+  );
 }
 
 function numberOf(value: Json | undefined): number | undefined {

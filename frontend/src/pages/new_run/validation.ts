@@ -1,8 +1,8 @@
 /** Live validation of the form: debounced, the latest question wins, errors by dotted path. */
 
 import { signal } from "@preact/signals";
+import { ApiError, type FieldErrors, messageOf } from "../../api/client.ts";
 import { api } from "../../api/endpoints.ts";
-import { ApiError, messageOf, type FieldErrors } from "../../api/client.ts";
 import type { Validation } from "../../api/types.ts";
 import { debounced } from "../../base/frames.ts";
 import type { JsonObject } from "../../base/paths.ts";
@@ -40,7 +40,8 @@ export class Validator {
       this.take(question, await api.validate(question, asked.signal));
     } catch (error) {
       if (asked.signal.aborted) return;
-      if (error instanceof ApiError && Object.keys(error.fieldErrors).length > 0) this.take(question, refused(error.fieldErrors));
+      if (error instanceof ApiError && Object.keys(error.fieldErrors).length > 0)
+        this.take(question, refused(error.fieldErrors));
       else this.problem.value = messageOf(error);
     }
     this.checking.value = false;
@@ -54,7 +55,8 @@ export class Validator {
   /** Every error with its path; an empty path concerns the spec as a whole. */
   allErrors(): { path: string; message: string }[] {
     return Object.entries(this.answer.value?.errors ?? {}).flatMap(([path, messages]) =>
-      messages.map((message) => ({ path: path === WHOLE ? "" : path, message })));
+      messages.map((message) => ({ path: path === WHOLE ? "" : path, message })),
+    );
   }
 
   private take(question: Question, answer: Validation): void {

@@ -3,8 +3,8 @@
 import { useState } from "preact/hooks";
 import { api } from "../../api/endpoints.ts";
 import type { Adapter, Run } from "../../api/types.ts";
-import { getPath } from "../../base/paths.ts";
 import { bytes, number } from "../../base/format.ts";
+import { getPath } from "../../base/paths.ts";
 import { CopyButton, Segmented } from "../../ui/controls.tsx";
 import { useResource } from "../../ui/resource.ts";
 import { Empty, Failed, Loading } from "../../ui/states.tsx";
@@ -33,19 +33,39 @@ export function Adapters({ store, run }: RunProps) {
       {adapters.value === undefined && adapters.error === null && <Loading />}
       {adapters.value?.length === 0 && (
         <Empty title={isFull ? "No weights yet" : "No LoRA yet"}>
-          {isFull ? "They are saved when the run ends or is stopped, and by “Checkpoint now”." : "One is saved with every checkpoint, and when the run ends or is stopped."}
+          {isFull
+            ? "They are saved when the run ends or is stopped, and by “Checkpoint now”."
+            : "One is saved with every checkpoint, and when the run ends or is stopped."}
         </Empty>
       )}
       {found.length > 0 && (
         <div class="table-wrap">
           <table class="versions">
-            <thead><tr><th>Batch</th><th>Version</th><th class="right">Held-out reward</th><th class="right">Size</th><th>SHA-256</th><th /></tr></thead>
+            <thead>
+              <tr>
+                <th>Batch</th>
+                <th>Version</th>
+                <th class="right">Held-out reward</th>
+                <th class="right">Size</th>
+                <th>SHA-256</th>
+                <th />
+              </tr>
+            </thead>
             <tbody>
               {found.slice(0, numShown).map((adapter) => [
-                <VersionRow key={adapter.id} adapter={adapter} reward={rewardAt(adapter.batch)} isOpen={opened === adapter.id}
-                  onToggle={() => setOpened(opened === adapter.id ? null : adapter.id)} />,
+                <VersionRow
+                  key={adapter.id}
+                  adapter={adapter}
+                  reward={rewardAt(adapter.batch)}
+                  isOpen={opened === adapter.id}
+                  onToggle={() => setOpened(opened === adapter.id ? null : adapter.id)}
+                />,
                 opened === adapter.id && (
-                  <tr key={`${adapter.id}-more`}><td colSpan={NUM_COLUMNS}><Version run={run} adapter={adapter} /></td></tr>
+                  <tr key={`${adapter.id}-more`}>
+                    <td colSpan={NUM_COLUMNS}>
+                      <Version run={run} adapter={adapter} />
+                    </td>
+                  </tr>
                 ),
               ])}
             </tbody>
@@ -53,7 +73,9 @@ export function Adapters({ store, run }: RunProps) {
         </div>
       )}
       {found.length > numShown && (
-        <button type="button" class="button small" onClick={() => setNumShown(Infinity)}>Show earlier ({found.length - numShown} more)</button>
+        <button type="button" class="button small" onClick={() => setNumShown(Infinity)}>
+          Show earlier ({found.length - numShown} more)
+        </button>
       )}
     </section>
   );
@@ -64,15 +86,31 @@ function VersionRow(props: { adapter: Adapter; reward: number | undefined; isOpe
   const numFiles = adapter.files.length;
   return (
     <tr>
-      <td class="num nowrap" data-label="batch">{adapter.batch} {adapter.final && <span class="tag on">final</span>}</td>
+      <td class="num nowrap" data-label="batch">
+        {adapter.batch} {adapter.final && <span class="tag on">final</span>}
+      </td>
       <td class="num">v{adapter.policy_version}</td>
-      <td class="right num" data-label="held-out reward">{number(props.reward)}</td>
-      <td class="right num nowrap">{bytes(adapter.num_bytes)}{numFiles > 1 && <span class="faint"> in {numFiles} files</span>}</td>
-      <td class="mono hide-narrow" title={numFiles > 1 ? `${adapter.sha256}, of the listing of all files` : adapter.sha256}>{adapter.sha256.slice(0, 12)}</td>
+      <td class="right num" data-label="held-out reward">
+        {number(props.reward)}
+      </td>
+      <td class="right num nowrap">
+        {bytes(adapter.num_bytes)}
+        {numFiles > 1 && <span class="faint"> in {numFiles} files</span>}
+      </td>
+      <td
+        class="mono hide-narrow"
+        title={numFiles > 1 ? `${adapter.sha256}, of the listing of all files` : adapter.sha256}
+      >
+        {adapter.sha256.slice(0, 12)}
+      </td>
       <td>
         <div class="row version-actions">
-          <button type="button" class="button small" aria-expanded={props.isOpen} onClick={props.onToggle}>Fetch and load</button>
-          <a class="button small primary" href={adapter.url} download>{numFiles > 1 ? "Download all (.tar)" : "Download"}</a>
+          <button type="button" class="button small" aria-expanded={props.isOpen} onClick={props.onToggle}>
+            Fetch and load
+          </button>
+          <a class="button small primary" href={adapter.url} download>
+            {numFiles > 1 ? "Download all (.tar)" : "Download"}
+          </a>
         </div>
       </td>
     </tr>
@@ -108,7 +146,9 @@ function Version({ run, adapter }: { run: Run; adapter: Adapter }) {
         <Segmented label="Recipe" choices={RECIPES} value={recipe} onChange={setRecipe} />
         <CopyButton text={shown} />
       </div>
-      <pre class="code" tabIndex={0}>{shown}</pre>
+      <pre class="code" tabIndex={0}>
+        {shown}
+      </pre>
       <p class="tiny faint">{NOTES[recipe]}</p>
     </div>
   );
@@ -119,9 +159,13 @@ function Files({ adapter }: { adapter: Adapter }) {
     <ul class="files" aria-label={`Files of version ${adapter.policy_version}`}>
       {adapter.files.map((file) => (
         <li key={file.path}>
-          <a class="mono" href={file.url} download>{file.path}</a>
+          <a class="mono" href={file.url} download>
+            {file.path}
+          </a>
           <span class="num nowrap right">{bytes(file.num_bytes)}</span>
-          <span class="mono faint" title={file.sha256}>{file.sha256.slice(0, 12)}</span>
+          <span class="mono faint" title={file.sha256}>
+            {file.sha256.slice(0, 12)}
+          </span>
         </li>
       ))}
     </ul>

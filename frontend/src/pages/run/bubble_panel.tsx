@@ -22,12 +22,23 @@ export function BubblePanel({ store, run, inFull = false }: RunProps & { inFull?
       <div class="card-head">
         <h2>Where lane time went</h2>
         {!store.isTerminal.value && (
-          <Segmented label="Which part of the run" value={isRecent ? "recent" : "all"} onChange={(value) => setRecent(value === "recent")}
-            choices={[{ value: "all", label: "Whole run" }, { value: "recent", label: "Last 2 min" }]} />
+          <Segmented
+            label="Which part of the run"
+            value={isRecent ? "recent" : "all"}
+            onChange={(value) => setRecent(value === "recent")}
+            choices={[
+              { value: "all", label: "Whole run" },
+              { value: "recent", label: "Last 2 min" },
+            ]}
+          />
         )}
       </div>
       {bubbles.error !== null && <Failed message={bubbles.error} onRetry={bubbles.reload} />}
-      {bubbles.value ? <BubbleBars bubbles={bubbles.value} order={order} inFull={inFull} /> : bubbles.error === null && <Loading />}
+      {bubbles.value ? (
+        <BubbleBars bubbles={bubbles.value} order={order} inFull={inFull} />
+      ) : (
+        bubbles.error === null && <Loading />
+      )}
     </section>
   );
 }

@@ -1,8 +1,8 @@
 /** What a run leaves behind: versions to download, checkpoints it can resume from, own prompts tried on the result. */
 
 import { api } from "../../api/endpoints.ts";
-import { getPath } from "../../base/paths.ts";
 import { bytes } from "../../base/format.ts";
+import { getPath } from "../../base/paths.ts";
 import { useResource } from "../../ui/resource.ts";
 import { Empty, Failed, Loading } from "../../ui/states.tsx";
 import { Adapters } from "./adapters.tsx";
@@ -31,11 +31,22 @@ function Checkpoints({ store, run }: RunProps) {
       </div>
       {checkpoints.error !== null && <Failed message={checkpoints.error} onRetry={checkpoints.reload} />}
       {checkpoints.value === undefined && checkpoints.error === null && <Loading />}
-      {checkpoints.value?.length === 0 && <Empty title="No checkpoint yet">They are written on the cadence of the spec, and by “Checkpoint now”.</Empty>}
+      {checkpoints.value?.length === 0 && (
+        <Empty title="No checkpoint yet">They are written on the cadence of the spec, and by “Checkpoint now”.</Empty>
+      )}
       {checkpoints.value && checkpoints.value.length > 0 && (
         <div class="table-wrap">
           <table>
-            <thead><tr><th>Batch</th><th>Version</th><th>Optimizer step</th><th>Attempt</th><th class="right">Size</th><th>Place</th></tr></thead>
+            <thead>
+              <tr>
+                <th>Batch</th>
+                <th>Version</th>
+                <th>Optimizer step</th>
+                <th>Attempt</th>
+                <th class="right">Size</th>
+                <th>Place</th>
+              </tr>
+            </thead>
             <tbody>
               {checkpoints.value.slice(0, numKept).map((checkpoint) => (
                 <tr key={checkpoint.uri}>
@@ -51,7 +62,11 @@ function Checkpoints({ store, run }: RunProps) {
           </table>
         </div>
       )}
-      {numDeleted > 0 && <p class="tiny faint">{numDeleted} older {numDeleted === 1 ? "one was" : "ones were"} deleted: the spec keeps {numKept}.</p>}
+      {numDeleted > 0 && (
+        <p class="tiny faint">
+          {numDeleted} older {numDeleted === 1 ? "one was" : "ones were"} deleted: the spec keeps {numKept}.
+        </p>
+      )}
     </section>
   );
 }

@@ -1,7 +1,7 @@
 /** What every part of the run page is given. */
 
-import type { RunStore } from "../../live/run_store.ts";
 import type { Run } from "../../api/types.ts";
+import type { RunStore } from "../../live/run_store.ts";
 
 export interface RunProps {
   readonly store: RunStore;

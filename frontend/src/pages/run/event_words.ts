@@ -1,7 +1,7 @@
 /** Stream items in plain words, for the event log. */
 
-import { bytes, duration, number, spelt, words } from "../../base/format.ts";
 import type { StreamItem } from "../../api/types.ts";
+import { bytes, duration, number, spelt, words } from "../../base/format.ts";
 
 type Body = Record<string, unknown>;
 type Tone = "plain" | "good" | "bad";
@@ -19,14 +19,17 @@ const WORDS: Record<string, (body: Body) => string> = {
   state: (body) => `The driver says: ${body["state"]}${body["reason"] ? `: ${body["reason"]}` : ""}`,
   transition: (body) => `${body["old"] || "created"} → ${body["new"]}${body["reason"] ? `: ${body["reason"]}` : ""}`,
   resumed: (body) => `Resumed after batch ${body["batch"]}, policy v${body["policy_version"]}`,
-  samples: (body) => `${list(body["samples"]).length} samples of batch ${body["batch"]} (${body["purpose"]}, v${body["policy_version"]})`,
+  samples: (body) =>
+    `${list(body["samples"]).length} samples of batch ${body["batch"]} (${body["purpose"]}, v${body["policy_version"]})`,
   evaluation: (body) => `Held-out evaluation after batch ${body["batch"]}: ${values(body["values"])}`,
   publish: (body) =>
     `Published v${body["policy_version"]}: ${body["num_tensors"]} tensors, ${bytes(Number(body["num_bytes"]))}, ${duration(Number(body["seconds"]))}`,
   adapter: (body) => `${saved(body)} of batch ${body["batch"]} saved, ${bytes(Number(body["num_bytes"]))}`,
   checkpoint: (body) => `Checkpoint after batch ${body["batch"]}, ${bytes(Number(body["num_bytes"]))}`,
-  gate: (body) => `${words(String(body["gate"]))} gate ${body["passed"] ? "passed" : "FAILED"}: ${values(body["values"])}`,
-  command_done: (body) => `Command ${body["accepted"] ? "done" : "refused"}${body["detail"] ? `: ${body["detail"]}` : ""}`,
+  gate: (body) =>
+    `${words(String(body["gate"]))} gate ${body["passed"] ? "passed" : "FAILED"}: ${values(body["values"])}`,
+  command_done: (body) =>
+    `Command ${body["accepted"] ? "done" : "refused"}${body["detail"] ? `: ${body["detail"]}` : ""}`,
 };
 
 /** One file is a LoRA, several are all weights. */
@@ -48,7 +51,12 @@ export function describe(item: StreamItem): Described {
 
 function toneOf({ type, body }: StreamItem): Tone {
   const state = type === "transition" ? body["new"] : body["state"];
-  if (state === "failed" || (type === "gate" && body["passed"] === false) || (type === "command_done" && body["accepted"] === false)) return "bad";
+  if (
+    state === "failed" ||
+    (type === "gate" && body["passed"] === false) ||
+    (type === "command_done" && body["accepted"] === false)
+  )
+    return "bad";
   if (state === "completed" || type === "adapter" || type === "evaluation") return "good";
   return "plain";
 }

@@ -19,7 +19,8 @@ export function LendingPanel({ store, run }: RunProps) {
       </div>
       {lending.error !== null && <Failed message={lending.error} onRetry={lending.reload} />}
       {!answer && lending.error === null && <Loading />}
-      {answer && (answer.decisions.length > 0 ? <Ledger decisions={answer.decisions} /> : <Nothing {...{ store, run }} />)}
+      {answer &&
+        (answer.decisions.length > 0 ? <Ledger decisions={answer.decisions} /> : <Nothing {...{ store, run }} />)}
     </section>
   );
 }
@@ -32,7 +33,9 @@ function Nothing({ run }: RunProps) {
   return placement === "disaggregated" && getPath(run.spec, "pipeline.tag") === "off" ? (
     <Empty title="Lending is off">With pipeline.tag at greedy or search, idle trainer lanes generate too.</Empty>
   ) : (
-    <Empty title="No decision">Trainer lanes are asked when they idle while fragments wait; colocated ones never are.</Empty>
+    <Empty title="No decision">
+      Trainer lanes are asked when they idle while fragments wait; colocated ones never are.
+    </Empty>
   );
 }
 
@@ -43,7 +46,8 @@ function Totals({ totals }: { totals: LendingAnswer["totals"] }) {
     facts.push(`${duration(totals.switch_seconds)} of switching`);
   }
   const { mean_predicted_gain_seconds: predicted, mean_realised_gain_seconds: realised } = totals;
-  if (predicted !== null && realised !== null) facts.push(`a decision predicts ${gain(predicted)} and brings ${gain(realised)} on average`);
+  if (predicted !== null && realised !== null)
+    facts.push(`a decision predicts ${gain(predicted)} and brings ${gain(realised)} on average`);
   return <span class="small muted num">{facts.join(" · ")}</span>;
 }
 
@@ -57,19 +61,37 @@ function Ledger({ decisions }: { decisions: readonly Lend[] }) {
       <table>
         <thead>
           <tr>
-            <th>Decided</th><th class="right">Batch</th><th>Lanes</th><th class="right">Fragments</th>
-            <th class="right">Predicted gain</th><th class="right">Realised gain</th>
+            <th>Decided</th>
+            <th class="right">Batch</th>
+            <th>Lanes</th>
+            <th class="right">Fragments</th>
+            <th class="right">Predicted gain</th>
+            <th class="right">Realised gain</th>
           </tr>
         </thead>
         <tbody>
           {decisions.map((one) => (
             <tr key={`${one.attempt}-${one.at}-${one.decision}`}>
-              <td class="nowrap"><span class="num faint">{one.decision}</span> {clock(one.at)}</td>
+              <td class="nowrap">
+                <span class="num faint">{one.decision}</span> {clock(one.at)}
+              </td>
               <td class="right num">{one.batch}</td>
-              <td class="nowrap">{one.lanes.length > 3 ? `${one.lanes.length} lanes` : one.lanes.toSorted().join(", ")}</td>
-              <td class="right num nowrap"><Fragments {...one} /></td>
-              <td class="right num">{one.predicted_gain_seconds === null ? <span class="faint">not predicted</span> : gain(one.predicted_gain_seconds)}</td>
-              <td class="right num"><Realised {...one} /></td>
+              <td class="nowrap">
+                {one.lanes.length > 3 ? `${one.lanes.length} lanes` : one.lanes.toSorted().join(", ")}
+              </td>
+              <td class="right num nowrap">
+                <Fragments {...one} />
+              </td>
+              <td class="right num">
+                {one.predicted_gain_seconds === null ? (
+                  <span class="faint">not predicted</span>
+                ) : (
+                  gain(one.predicted_gain_seconds)
+                )}
+              </td>
+              <td class="right num">
+                <Realised {...one} />
+              </td>
             </tr>
           ))}
         </tbody>
@@ -82,7 +104,11 @@ function Ledger({ decisions }: { decisions: readonly Lend[] }) {
 function Fragments({ num_generated: made, num_fragments, lanes }: Lend) {
   const allowed = num_fragments * lanes.length;
   if (made >= allowed) return <>{made}</>;
-  return <span title="The loan was cut short, or is still open: training work calls lanes back, and no fragment may be left.">{made} <span class="faint">of {allowed}</span></span>;
+  return (
+    <span title="The loan was cut short, or is still open: training work calls lanes back, and no fragment may be left.">
+      {made} <span class="faint">of {allowed}</span>
+    </span>
+  );
 }
 
 function Realised({ realised_gain_seconds: realised, predicted_gain_seconds: predicted }: LendDecision) {

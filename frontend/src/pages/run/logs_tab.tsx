@@ -35,22 +35,29 @@ function EventLog({ store }: RunProps) {
           <span class="tiny faint">newest first, never rewritten</span>
           <select aria-label="Type of event" value={type} onChange={(event) => setType(event.currentTarget.value)}>
             <option value="">all types</option>
-            {types.map((one) => <option key={one} value={one}>{one.replace("_", " ")}</option>)}
+            {types.map((one) => (
+              <option key={one} value={one}>
+                {one.replace("_", " ")}
+              </option>
+            ))}
           </select>
         </div>
       </div>
       {items.length === 0 && <Empty title="Nothing has happened yet" />}
       <ol class="log-lines events">
-        {items.slice(-numShown).toReversed().map((item) => {
-          const { text, tone } = describe(item);
-          return (
-            <li key={item.stream_seq} class={tone}>
-              <time class="num">{clock(item.at)}</time>
-              <span class="log-source">{item.type.replace("_", " ")}</span>
-              <span>{text}</span>
-            </li>
-          );
-        })}
+        {items
+          .slice(-numShown)
+          .toReversed()
+          .map((item) => {
+            const { text, tone } = describe(item);
+            return (
+              <li key={item.stream_seq} class={tone}>
+                <time class="num">{clock(item.at)}</time>
+                <span class="log-source">{item.type.replace("_", " ")}</span>
+                <span>{text}</span>
+              </li>
+            );
+          })}
       </ol>
       <More total={items.length} shown={numShown} onMore={() => setNumShown(numShown * 2)} />
     </section>
@@ -69,37 +76,65 @@ function EngineLogs({ store, run }: RunProps) {
   const isFiltered = Boolean(filter.level || filter.source || filter.search);
   const held = store.logs.items.value;
   // Lines older than those held in the page are only on the server, so a filter asks there as well.
-  const found = useResource(async () => (isFiltered ? (await api.logs(run.id, given(filter))).results : []),
-    [run.id, filter.level, filter.source, filter.search]);
+  const found = useResource(
+    async () => (isFiltered ? (await api.logs(run.id, given(filter))).results : []),
+    [run.id, filter.level, filter.source, filter.search],
+  );
   const sources = useMemo(() => [...new Set(held.map((item) => String(item.body["source"])))].sort(), [held]);
-  const lines = isFiltered ? merged(found.value ?? [], held.filter((item) => matches(item, filter))) : held;
+  const lines = isFiltered
+    ? merged(
+        found.value ?? [],
+        held.filter((item) => matches(item, filter)),
+      )
+    : held;
   return (
     <section class="card" aria-label="Engine logs">
       <div class="card-head">
         <h2>Engine logs</h2>
         <div class="row log-filters">
-          <select aria-label="Level" value={filter.level} onChange={(event) => setFilter({ ...filter, level: event.currentTarget.value })}>
+          <select
+            aria-label="Level"
+            value={filter.level}
+            onChange={(event) => setFilter({ ...filter, level: event.currentTarget.value })}
+          >
             <option value="">all levels</option>
-            {LEVELS.slice(1).map((level) => <option key={level} value={level}>{level === "error" ? "errors" : `${level} and worse`}</option>)}
+            {LEVELS.slice(1).map((level) => (
+              <option key={level} value={level}>
+                {level === "error" ? "errors" : `${level} and worse`}
+              </option>
+            ))}
           </select>
-          <select aria-label="Source" value={filter.source} onChange={(event) => setFilter({ ...filter, source: event.currentTarget.value })}>
+          <select
+            aria-label="Source"
+            value={filter.source}
+            onChange={(event) => setFilter({ ...filter, source: event.currentTarget.value })}
+          >
             <option value="">all sources</option>
-            {sources.map((source) => <option key={source}>{source}</option>)}
+            {sources.map((source) => (
+              <option key={source}>{source}</option>
+            ))}
           </select>
-          <input type="search" placeholder="Search the lines" aria-label="Search the lines"
-            onChange={(event) => setFilter({ ...filter, search: event.currentTarget.value })} />
+          <input
+            type="search"
+            placeholder="Search the lines"
+            aria-label="Search the lines"
+            onChange={(event) => setFilter({ ...filter, search: event.currentTarget.value })}
+          />
         </div>
       </div>
       {found.error !== null && <Failed message={found.error} onRetry={found.reload} />}
       {lines.length === 0 && <Empty title={isFiltered ? "No line matches" : "No log lines yet"} />}
       <ol class="log-lines mono">
-        {lines.slice(-numShown).toReversed().map((item) => (
-          <li key={item.stream_seq} class={String(item.body["level"])}>
-            <time class="num">{clock(item.at)}</time>
-            <span class="log-source">{String(item.body["source"])}</span>
-            <span>{String(item.body["message"])}</span>
-          </li>
-        ))}
+        {lines
+          .slice(-numShown)
+          .toReversed()
+          .map((item) => (
+            <li key={item.stream_seq} class={String(item.body["level"])}>
+              <time class="num">{clock(item.at)}</time>
+              <span class="log-source">{String(item.body["source"])}</span>
+              <span>{String(item.body["message"])}</span>
+            </li>
+          ))}
       </ol>
       <More total={lines.length} shown={numShown} onMore={() => setNumShown(numShown * 2)} />
     </section>
@@ -126,5 +161,9 @@ function merged(first: readonly StreamItem[], second: readonly StreamItem[]): St
 
 function More({ total, shown, onMore }: { total: number; shown: number; onMore: () => void }) {
   if (total <= shown) return null;
-  return <button type="button" class="button small" onClick={onMore}>Show earlier ({total - shown} more)</button>;
+  return (
+    <button type="button" class="button small" onClick={onMore}>
+      Show earlier ({total - shown} more)
+    </button>
+  );
 }

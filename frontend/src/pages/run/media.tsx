@@ -11,9 +11,18 @@ export function Media({ sample, alt }: { sample: Seen; alt: string }) {
   if (sample.clip_url === null) return <img src={sample.image_url ?? ""} alt={alt} />;
   return (
     <>
-      <video src={sample.clip_url} poster={sample.image_url ?? undefined} preload={sample.image_url === null ? "metadata" : "none"}
-        aria-label={alt || undefined} muted loop playsInline />
-      <span class="clip-mark" aria-hidden="true">▶</span>
+      <video
+        src={sample.clip_url}
+        poster={sample.image_url ?? undefined}
+        preload={sample.image_url === null ? "metadata" : "none"}
+        aria-label={alt || undefined}
+        muted
+        loop
+        playsInline
+      />
+      <span class="clip-mark" aria-hidden="true">
+        ▶
+      </span>
     </>
   );
 }
@@ -32,7 +41,9 @@ function clipOf(event: Event): HTMLVideoElement | null {
 
 function play(event: Event): void {
   // Refused where the clip is gone or the pointer left before it was loaded: the poster stays.
-  clipOf(event)?.play().catch(() => undefined);
+  clipOf(event)
+    ?.play()
+    .catch(() => undefined);
 }
 
 function rest(event: Event): void {
@@ -44,5 +55,16 @@ function rest(event: Event): void {
 /** A clip at full size, playing at once; its controls stop it. */
 export function Player({ sample, alt }: { sample: Seen; alt: string }) {
   if (sample.clip_url === null) return <img src={sample.image_url ?? ""} alt={alt} />;
-  return <video src={sample.clip_url} poster={sample.image_url ?? undefined} aria-label={alt} autoplay muted loop controls playsInline />;
+  return (
+    <video
+      src={sample.clip_url}
+      poster={sample.image_url ?? undefined}
+      aria-label={alt}
+      autoplay
+      muted
+      loop
+      controls
+      playsInline
+    />
+  );
 }

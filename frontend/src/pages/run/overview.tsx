@@ -1,16 +1,16 @@
 /** The run at a glance: life, before and after, the two curves that matter, the lanes, where lane time went. */
 
 import { useEffect, useMemo } from "preact/hooks";
+import { unixSeconds } from "../../base/format.ts";
 import { MetricPanel } from "../../charts/panel.tsx";
 import { measuredPanels, overviewPanels } from "../../charts/panels.ts";
-import { unixSeconds } from "../../base/format.ts";
 import { Timeline } from "../../timeline/timeline.tsx";
+import { BeforeAfter } from "./before_after.tsx";
 import { BubblePanel } from "./bubble_panel.tsx";
+import type { RunProps } from "./context.ts";
 import { FailurePanel } from "./failure_panel.tsx";
 import { Headline, judgesOf } from "./headline.tsx";
-import { BeforeAfter } from "./before_after.tsx";
 import { Stepper } from "./stepper.tsx";
-import type { RunProps } from "./context.ts";
 
 export function Overview({ store, run }: RunProps) {
   const origin = unixSeconds(run.started_at) ?? 0;
@@ -24,18 +24,27 @@ export function Overview({ store, run }: RunProps) {
   return (
     <div class="stack">
       <FailurePanel run={run} />
-      <section class="card"><Stepper store={store} run={run} /></section>
+      <section class="card">
+        <Stepper store={store} run={run} />
+      </section>
       {!endedBare && (
         <>
           <Headline store={store} run={run} />
           <div class="overview-top" style={{ gridTemplateRows: `repeat(${shown.length - 1}, min-content) 1fr` }}>
-            {shown.map((panel) => <MetricPanel key={panel.id} panel={panel} store={store.metrics} view={view} height={158} />)}
+            {shown.map((panel) => (
+              <MetricPanel key={panel.id} panel={panel} store={store.metrics} view={view} height={158} />
+            ))}
             <BeforeAfter store={store} run={run} maxRows={shown.length} />
           </div>
         </>
       )}
       <section class="card" aria-label="Lanes">
-        <div class="card-head"><h2>Lanes</h2><a class="small" href="#timeline">The pipeline in full</a></div>
+        <div class="card-head">
+          <h2>Lanes</h2>
+          <a class="small" href="#timeline">
+            The pipeline in full
+          </a>
+        </div>
         <Timeline store={store.timeline} live={!store.isTerminal.value} />
       </section>
       <BubblePanel store={store} run={run} />

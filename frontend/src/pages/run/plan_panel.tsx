@@ -14,7 +14,10 @@ import type { RunProps } from "./context.ts";
 
 export function PlanPanel({ store, run }: RunProps) {
   const isAuto = getPath(run.spec, "pipeline.placement") === "auto";
-  const answer = useResource(() => (isAuto ? api.plan(run.id) : Promise.resolve({ plan: null })), [run.id, run.attempt, isAuto]);
+  const answer = useResource(
+    () => (isAuto ? api.plan(run.id) : Promise.resolve({ plan: null })),
+    [run.id, run.attempt, isAuto],
+  );
   if (!isAuto) return null;
   const plan = answer.value?.plan;
   return (
@@ -24,8 +27,12 @@ export function PlanPanel({ store, run }: RunProps) {
         {plan && <span class="small muted">{basisInWords(plan)}</span>}
       </div>
       {answer.error !== null && <Failed message={answer.error} onRetry={answer.reload} />}
-      {plan ? <Chosen plan={plan} metrics={store.metrics} /> : (
-        answer.value && <Empty title="Not planned yet">The planner chooses placement, split and switches once lanes are free.</Empty>
+      {plan ? (
+        <Chosen plan={plan} metrics={store.metrics} />
+      ) : (
+        answer.value && (
+          <Empty title="Not planned yet">The planner chooses placement, split and switches once lanes are free.</Empty>
+        )
       )}
     </section>
   );
@@ -37,7 +44,9 @@ function Chosen({ plan, metrics }: { plan: Plan; metrics: MetricStore }) {
   return (
     <div class="plan">
       <div class="stack-s">
-        <p>Chosen: <b>{choiceInWords(best)}</b>.</p>
+        <p>
+          Chosen: <b>{choiceInWords(best)}</b>.
+        </p>
         <Figures plan={plan} best={best} metrics={metrics} />
         <ModeTable plan={plan} />
       </div>
@@ -53,13 +62,28 @@ function Figures({ plan, best, metrics }: { plan: Plan; best: PlanChoice; metric
   const off = measured === null ? null : measured / best.samples_per_second - 1;
   return (
     <div class="headline">
-      <Figure label="Predicted" value={number(best.samples_per_second)} unit="samples/s" note={`${percent(best.bound_share)} of the bound`} />
+      <Figure
+        label="Predicted"
+        value={number(best.samples_per_second)}
+        unit="samples/s"
+        note={`${percent(best.bound_share)} of the bound`}
+      />
       {other && (
-        <Figure label={`${other.label} would be`} value={number(other.choice.samples_per_second)} unit="samples/s"
-          note={`the choice is ${number(best.samples_per_second / other.choice.samples_per_second)} × as fast`} />
+        <Figure
+          label={`${other.label} would be`}
+          value={number(other.choice.samples_per_second)}
+          unit="samples/s"
+          note={`the choice is ${number(best.samples_per_second / other.choice.samples_per_second)} × as fast`}
+        />
       )}
-      <Figure label="Measured so far" value={measured === null ? "…" : number(measured)} unit={measured === null ? "" : "samples/s"}
-        note={off === null ? "from the second batch on" : `${off < 0 ? "−" : "+"}${percent(Math.abs(off))} against the plan`} />
+      <Figure
+        label="Measured so far"
+        value={measured === null ? "…" : number(measured)}
+        unit={measured === null ? "" : "samples/s"}
+        note={
+          off === null ? "from the second batch on" : `${off < 0 ? "−" : "+"}${percent(Math.abs(off))} against the plan`
+        }
+      />
     </div>
   );
 }
@@ -68,8 +92,13 @@ function Figures({ plan, best, metrics }: { plan: Plan; best: PlanChoice; metric
 function compared(plan: Plan): { label: string; choice: PlanChoice } | null {
   const colocated = plan.by_mode["colocated"];
   if (plan.mode !== "colocated" && colocated) return { label: "Colocated", choice: colocated };
-  const others = modesInOrder(plan).filter(([mode]) => mode !== plan.mode).map(([, choice]) => choice);
-  const next = others.reduce<PlanChoice | null>((best, one) => (one.samples_per_second > (best?.samples_per_second ?? 0) ? one : best), null);
+  const others = modesInOrder(plan)
+    .filter(([mode]) => mode !== plan.mode)
+    .map(([, choice]) => choice);
+  const next = others.reduce<PlanChoice | null>(
+    (best, one) => (one.samples_per_second > (best?.samples_per_second ?? 0) ? one : best),
+    null,
+  );
   return next && { label: "The next best", choice: next };
 }
 
@@ -84,7 +113,9 @@ function Figure({ label, value, unit, note }: { label: string; value: string; un
   return (
     <div class="figure">
       <span class="tiny faint">{label}</span>
-      <b class="num">{value} <span class="unit">{unit}</span></b>
+      <b class="num">
+        {value} <span class="unit">{unit}</span>
+      </b>
       <span class="tiny muted num">{note}</span>
     </div>
   );

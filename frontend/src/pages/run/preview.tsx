@@ -1,8 +1,8 @@
 /** Own prompts on what was trained: base model and newest version side by side from the same seeds. */
 
 import { useEffect, useState } from "preact/hooks";
-import { api } from "../../api/endpoints.ts";
 import { messageOf } from "../../api/client.ts";
+import { api } from "../../api/endpoints.ts";
 import type { Run, Try, TryImage } from "../../api/types.ts";
 import { words } from "../../base/format.ts";
 import { getPath } from "../../base/paths.ts";
@@ -30,14 +30,21 @@ export function TryPrompts({ store, run }: RunProps) {
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget as HTMLFormElement);
-    const prompts = String(form.get("prompts")).split("\n").map((line) => line.trim()).filter(Boolean);
+    const prompts = String(form.get("prompts"))
+      .split("\n")
+      .map((line) => line.trim())
+      .filter(Boolean);
     if (prompts.length === 0 || prompts.length > MAX_PROMPTS) {
       setError(`Write 1 to ${MAX_PROMPTS} prompts, one a line; got ${prompts.length}.`);
       return;
     }
     try {
       setError(null);
-      await api.tryPrompts(run.id, { prompts, num_samples: Number(form.get("num_samples")), seed: Number(form.get("seed")) });
+      await api.tryPrompts(run.id, {
+        prompts,
+        num_samples: Number(form.get("num_samples")),
+        seed: Number(form.get("seed")),
+      });
       tries.reload();
     } catch (failure) {
       setError(messageOf(failure));
@@ -45,19 +52,35 @@ export function TryPrompts({ store, run }: RunProps) {
   };
   return (
     <section class="card" aria-label="Try your own prompts">
-      <div class="card-head"><h2>Try your own prompts</h2><span class="tiny faint">base model and {trained(run)}, same seeds</span></div>
+      <div class="card-head">
+        <h2>Try your own prompts</h2>
+        <span class="tiny faint">base model and {trained(run)}, same seeds</span>
+      </div>
       {mayEdit(run) && (
         <form class="try-form" onSubmit={(event) => void submit(event)}>
-          <label class="field"><span>Prompts, one a line</span><textarea name="prompts" rows={3} required /></label>
-          <label class="field"><span>Samples each</span><input type="number" name="num_samples" min="1" max="8" defaultValue="4" required /></label>
-          <label class="field"><span>Seed</span><input type="number" name="seed" min="0" defaultValue="0" required /></label>
-          <button class="button primary" disabled={waiting}>{waiting ? "Drawing…" : "Draw"}</button>
+          <label class="field">
+            <span>Prompts, one a line</span>
+            <textarea name="prompts" rows={3} required />
+          </label>
+          <label class="field">
+            <span>Samples each</span>
+            <input type="number" name="num_samples" min="1" max="8" defaultValue="4" required />
+          </label>
+          <label class="field">
+            <span>Seed</span>
+            <input type="number" name="seed" min="0" defaultValue="0" required />
+          </label>
+          <button class="button primary" disabled={waiting}>
+            {waiting ? "Drawing…" : "Draw"}
+          </button>
         </form>
       )}
       {error !== null && <Failed message={error} />}
       {tries.error !== null && <Failed message={tries.error} onRetry={tries.reload} />}
       {tries.value?.length === 0 && !mayEdit(run) && <Empty title="Nobody has tried a prompt yet" />}
-      {(tries.value ?? []).map((one) => <TryResult key={one.id} one={one} trained={trained(run)} />)}
+      {(tries.value ?? []).map((one) => (
+        <TryResult key={one.id} one={one} trained={trained(run)} />
+      ))}
     </section>
   );
 }
@@ -68,7 +91,11 @@ function TryResult({ one, trained }: { one: Try; trained: string }) {
   if (one.state === "failed") return <Failed message={one.error} />;
   if (!isEnded(one)) {
     const wait = one.waiting === "" ? "" : `: ${one.waiting}`;
-    return <p class="small muted" role="status">Drawing {one.prompts.length} prompts{wait}…</p>;
+    return (
+      <p class="small muted" role="status">
+        Drawing {one.prompts.length} prompts{wait}…
+      </p>
+    );
   }
   const of = (images: readonly TryImage[], prompt: string) => images.filter((image) => image.prompt === prompt);
   return (
@@ -77,7 +104,9 @@ function TryResult({ one, trained }: { one: Try; trained: string }) {
         <div key={prompt} class="try-row">
           <span class="pair-prompt">{prompt}</span>
           <Side label="Base" images={of(one.base_samples, prompt)} />
-          <span class="arrow" aria-hidden="true">→</span>
+          <span class="arrow" aria-hidden="true">
+            →
+          </span>
           <Side label={words(trained)} images={of(one.samples, prompt)} />
         </div>
       ))}
@@ -91,7 +120,12 @@ function Side({ label, images }: { label: string; images: readonly TryImage[] })
       <figcaption class="tiny faint">{label}</figcaption>
       <div class="tiles">
         {images.map((image) => (
-          <span key={image.seed} class="tile plain" tabIndex={image.clip_url === null ? undefined : 0} {...playsWhilePointedAt}>
+          <span
+            key={image.seed}
+            class="tile plain"
+            tabIndex={image.clip_url === null ? undefined : 0}
+            {...playsWhilePointedAt}
+          >
             <Media sample={image} alt={`${label}: ${image.prompt}, seed ${image.seed}`} />
           </span>
         ))}

@@ -41,7 +41,9 @@ export function loadCode(run: Run, adapter: Adapter): string {
 
 /** The parts of the pipeline that a version holds whole: its topmost folders. */
 export function componentsOf(adapter: Adapter): string[] {
-  const folders = adapter.files.filter((file) => file.path.includes("/")).map((file) => file.path.split("/", 1)[0] as string);
+  const folders = adapter.files
+    .filter((file) => file.path.includes("/"))
+    .map((file) => file.path.split("/", 1)[0] as string);
   return [...new Set(folders)];
 }
 

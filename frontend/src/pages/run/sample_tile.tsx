@@ -1,7 +1,7 @@
 /** One picture or clip with its reward: a tile in a grid, and enlarged with everything known of it. */
 
-import { number, words } from "../../base/format.ts";
 import type { Sample } from "../../api/types.ts";
+import { number, words } from "../../base/format.ts";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Media, Player, playsWhilePointedAt } from "./media.tsx";
 
@@ -44,9 +44,15 @@ export function Tile(props: {
   const level = sample.reward === null ? 0 : share(sample.reward, scale);
   const verdict = props.judge === undefined ? undefined : sample.rewards[props.judge];
   return (
-    <button type="button" class="tile" style={{ "--level": `${Math.round(level * 100)}%` }}
-      title={`reward ${number(sample.reward)}`} onClick={() => props.onOpen(sample)} {...playsWhilePointedAt}
-      aria-label={`${sample.prompt}, member ${sample.member}, reward ${number(sample.reward)}. Enlarge`}>
+    <button
+      type="button"
+      class="tile"
+      style={{ "--level": `${Math.round(level * 100)}%` }}
+      title={`reward ${number(sample.reward)}`}
+      onClick={() => props.onOpen(sample)}
+      {...playsWhilePointedAt}
+      aria-label={`${sample.prompt}, member ${sample.member}, reward ${number(sample.reward)}. Enlarge`}
+    >
       <Media sample={sample} alt="" />
       {verdict !== undefined && (
         <span class={`verdict ${verdict >= 0.5 ? "right" : "wrong"}`}>{verdict >= 0.5 ? "✓" : "✗"}</span>
@@ -55,8 +61,14 @@ export function Tile(props: {
       {props.detailed && (
         <span class="tile-facts num">
           <b>{number(sample.reward, 2)}</b>
-          {sample.advantage !== null && <span class={sample.advantage >= 0 ? "up" : "down"}>{signed(sample.advantage)}</span>}
-          {sample.staleness > 0 && <span class="stale" title="Policy versions old">−{sample.staleness}v</span>}
+          {sample.advantage !== null && (
+            <span class={sample.advantage >= 0 ? "up" : "down"}>{signed(sample.advantage)}</span>
+          )}
+          {sample.staleness > 0 && (
+            <span class="stale" title="Policy versions old">
+              −{sample.staleness}v
+            </span>
+          )}
         </span>
       )}
     </button>
@@ -74,7 +86,15 @@ function scoreOf(sample: Sample, name: string): string {
 }
 
 /** `rewards`: the keys of all rewards of the run. */
-export function Enlarged({ sample, rewards, onClose }: { sample: Sample; rewards: readonly string[]; onClose: () => void }) {
+export function Enlarged({
+  sample,
+  rewards,
+  onClose,
+}: {
+  sample: Sample;
+  rewards: readonly string[];
+  onClose: () => void;
+}) {
   const names = [...new Set([...rewards, ...Object.keys(sample.rewards)])];
   const facts: [string, string][] = [
     ["Reward", number(sample.reward, 4)],
@@ -92,7 +112,14 @@ export function Enlarged({ sample, rewards, onClose }: { sample: Sample; rewards
       <div class="enlarged">
         <Player sample={sample} alt={`Sample for the prompt “${sample.prompt}”`} />
         <div class="stack">
-          <dl class="kv">{facts.map(([name, value]) => [<dt key={name}>{name}</dt>, <dd key={`${name}=`} class="num">{value}</dd>])}</dl>
+          <dl class="kv">
+            {facts.map(([name, value]) => [
+              <dt key={name}>{name}</dt>,
+              <dd key={`${name}=`} class="num">
+                {value}
+              </dd>,
+            ])}
+          </dl>
           <Download sample={sample} />
         </div>
       </div>
@@ -102,6 +129,15 @@ export function Enlarged({ sample, rewards, onClose }: { sample: Sample; rewards
 
 function Download({ sample }: { sample: Sample }) {
   const name = `${sample.prompt}, seed ${sample.seed}`;
-  if (sample.clip_url !== null) return <a class="button" href={sample.clip_url} download={`${name}.webm`}>Download the clip</a>;
-  return <a class="button" href={sample.image_url} download={`${name}.png`}>Download the picture</a>;
+  if (sample.clip_url !== null)
+    return (
+      <a class="button" href={sample.clip_url} download={`${name}.webm`}>
+        Download the clip
+      </a>
+    );
+  return (
+    <a class="button" href={sample.image_url} download={`${name}.png`}>
+      Download the picture
+    </a>
+  );
 }

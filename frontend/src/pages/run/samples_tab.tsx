@@ -9,7 +9,7 @@ import { useResource } from "../../ui/resource.ts";
 import { Empty, Failed, Loading } from "../../ui/states.tsx";
 import type { RunProps } from "./context.ts";
 import { judgesOf, rewardsOf } from "./headline.tsx";
-import { Enlarged, Tile, byPrompt, rewardScale } from "./sample_tile.tsx";
+import { byPrompt, Enlarged, rewardScale, Tile } from "./sample_tile.tsx";
 
 const PURPOSES: readonly { value: Purpose; label: string }[] = [
   { value: "train", label: "Training" },
@@ -22,8 +22,10 @@ export function SamplesTab({ store, run }: RunProps) {
   /** null: whatever batch is newest, as it comes. */
   const [chosen, setChosen] = useState<number | null>(null);
   const [enlarged, setEnlarged] = useState<Sample | null>(null);
-  const answer = useResource(() => api.samples(run.id, purpose, chosen ?? undefined),
-    [run.id, purpose, chosen, store.samplesVersions[purpose].value]);
+  const answer = useResource(
+    () => api.samples(run.id, purpose, chosen ?? undefined),
+    [run.id, purpose, chosen, store.samplesVersions[purpose].value],
+  );
   const batches = useMemo(() => [...(answer.value?.batches ?? [])].sort((a, b) => a - b), [answer.value]);
   const results = answer.value?.results ?? [];
   const newest = batches.at(-1);
@@ -48,12 +50,21 @@ export function SamplesTab({ store, run }: RunProps) {
   return (
     <section class="card" aria-label="Samples">
       <div class="row-between sample-tools">
-        <Segmented label="Which samples" choices={PURPOSES} value={purpose}
-          onChange={(value) => (setPurpose(value), setChosen(null))} />
+        <Segmented
+          label="Which samples"
+          choices={PURPOSES}
+          value={purpose}
+          onChange={(value) => (setPurpose(value), setChosen(null))}
+        />
         {batches.length > 0 && (
-          <BatchSlider index={index} last={batches.length - 1} onGo={go} isNewest={chosen === null}
+          <BatchSlider
+            index={index}
+            last={batches.length - 1}
+            onGo={go}
+            isNewest={chosen === null}
             label={`batch ${shownBatch}${samples[0] ? ` · v${samples[0].policy_version}` : ""}`}
-            onNewest={() => setChosen(chosen === null ? (newest ?? null) : null)} />
+            onNewest={() => setChosen(chosen === null ? (newest ?? null) : null)}
+          />
         )}
       </div>
       {answer.error !== null && <Failed message={answer.error} onRetry={answer.reload} />}
@@ -79,12 +90,38 @@ interface SliderProps {
 function BatchSlider({ index, last, label, isNewest, onGo, onNewest }: SliderProps) {
   return (
     <div class="row batch-slider">
-      <button type="button" class="button small" aria-label="Earlier batch" disabled={index <= 0} onClick={() => onGo(index - 1)}>←</button>
-      <input type="range" min={0} max={last} value={index} aria-label="Batch" aria-valuetext={label}
-        onInput={(event) => onGo(Number(event.currentTarget.value))} />
-      <button type="button" class="button small" aria-label="Later batch" disabled={index >= last} onClick={() => onGo(index + 1)}>→</button>
+      <button
+        type="button"
+        class="button small"
+        aria-label="Earlier batch"
+        disabled={index <= 0}
+        onClick={() => onGo(index - 1)}
+      >
+        ←
+      </button>
+      <input
+        type="range"
+        min={0}
+        max={last}
+        value={index}
+        aria-label="Batch"
+        aria-valuetext={label}
+        onInput={(event) => onGo(Number(event.currentTarget.value))}
+      />
+      <button
+        type="button"
+        class="button small"
+        aria-label="Later batch"
+        disabled={index >= last}
+        onClick={() => onGo(index + 1)}
+      >
+        →
+      </button>
       <span class="small num">{label}</span>
-      <label class="check"><input type="checkbox" checked={isNewest} onChange={onNewest} />Newest</label>
+      <label class="check">
+        <input type="checkbox" checked={isNewest} onChange={onNewest} />
+        Newest
+      </label>
     </div>
   );
 }
@@ -96,10 +133,16 @@ const WHY_EMPTY: Record<Purpose, string> = {
 };
 
 function isTyping(target: EventTarget | null): boolean {
-  return target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement;
+  return (
+    target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement
+  );
 }
 
-function SampleGrid(props: { samples: readonly Sample[]; judges: readonly string[]; onOpen: (sample: Sample) => void }) {
+function SampleGrid(props: {
+  samples: readonly Sample[];
+  judges: readonly string[];
+  onOpen: (sample: Sample) => void;
+}) {
   const rows = byPrompt(props.samples);
   const scale = rewardScale(props.samples);
   return (
@@ -115,7 +158,14 @@ function SampleGrid(props: { samples: readonly Sample[]; judges: readonly string
             </div>
             <div class="tiles large">
               {members.map((sample) => (
-                <Tile key={`${sample.member}-${sample.seed}`} sample={sample} scale={scale} judge={props.judges[0]} detailed onOpen={props.onOpen} />
+                <Tile
+                  key={`${sample.member}-${sample.seed}`}
+                  sample={sample}
+                  scale={scale}
+                  judge={props.judges[0]}
+                  detailed
+                  onOpen={props.onOpen}
+                />
               ))}
             </div>
           </div>

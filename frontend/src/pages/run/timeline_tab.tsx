@@ -11,7 +11,9 @@ export function TimelineTab({ store, run }: RunProps) {
   return (
     <div class="stack">
       <PlanPanel store={store} run={run} />
-      <section class="card" aria-label="Lanes"><Timeline store={store.timeline} live={!store.isTerminal.value} /></section>
+      <section class="card" aria-label="Lanes">
+        <Timeline store={store.timeline} live={!store.isTerminal.value} />
+      </section>
       <BubblePanel store={store} run={run} inFull />
       <LendingPanel store={store} run={run} />
       <StalenessPanel store={store} run={run} />
@@ -28,11 +30,22 @@ function LaneTable({ store }: RunProps) {
     <section class="card flush" aria-label="Where lanes landed">
       <div class="table-wrap">
         <table>
-          <thead><tr><th>Lane</th><th>Role</th><th>Node</th><th>Device</th><th class="right">Process</th></tr></thead>
+          <thead>
+            <tr>
+              <th>Lane</th>
+              <th>Role</th>
+              <th>Node</th>
+              <th>Device</th>
+              <th class="right">Process</th>
+            </tr>
+          </thead>
           <tbody>
             {lanes.map((lane) => (
               <tr key={lane.lane}>
-                <td>{lane.lane}</td><td>{lane.role}</td><td class="mono">{lane.node}</td><td class="mono">{lane.device}</td>
+                <td>{lane.lane}</td>
+                <td>{lane.role}</td>
+                <td class="mono">{lane.node}</td>
+                <td class="mono">{lane.device}</td>
                 <td class="right num">{lane.pid}</td>
               </tr>
             ))}

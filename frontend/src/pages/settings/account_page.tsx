@@ -32,17 +32,28 @@ export function AccountPage() {
     <section class="card stack" aria-label="API tokens">
       <div>
         <h2>API tokens</h2>
-        <p class="small muted">For scripts and CI: everything these pages do can be done over REST. <a href="/api/v1/docs">API documentation</a></p>
+        <p class="small muted">
+          For scripts and CI: everything these pages do can be done over REST.{" "}
+          <a href="/api/v1/docs">API documentation</a>
+        </p>
       </div>
       <form class="inline-form" onSubmit={(event) => void create(event)}>
-        <label class="field"><span>What it is for</span><input name="name" required maxLength={80} placeholder="nightly sweep" /></label>
+        <label class="field">
+          <span>What it is for</span>
+          <input name="name" required maxLength={80} placeholder="nightly sweep" />
+        </label>
         <button class="button primary">Make a token</button>
       </form>
       {secret !== null && (
         <div class="notice good stack-s" role="status" style={{ flexDirection: "column" }}>
           <b>Copy it now: it is shown this once and kept only as a hash.</b>
           <code class="secret">{secret}</code>
-          <div class="row"><CopyButton text={secret} label="Copy the token" /><button type="button" class="button small" onClick={() => setSecret(null)}>Done</button></div>
+          <div class="row">
+            <CopyButton text={secret} label="Copy the token" />
+            <button type="button" class="button small" onClick={() => setSecret(null)}>
+              Done
+            </button>
+          </div>
         </div>
       )}
       {tokens.error !== null && <Failed message={tokens.error} onRetry={tokens.reload} />}
@@ -50,8 +61,13 @@ export function AccountPage() {
       {tokens.value?.length === 0 && <Empty title="No tokens" />}
       {tokens.value && tokens.value.length > 0 && <TokenTable tokens={tokens.value} onRevoke={setDoomed} />}
       {doomed && (
-        <Confirm title="Revoke this token?" text="Scripts that use it stop working at once." action="Revoke"
-          onConfirm={() => void revoke(doomed)} onClose={() => setDoomed(null)} />
+        <Confirm
+          title="Revoke this token?"
+          text="Scripts that use it stop working at once."
+          action="Revoke"
+          onConfirm={() => void revoke(doomed)}
+          onClose={() => setDoomed(null)}
+        />
       )}
     </section>
   );
@@ -61,14 +77,27 @@ function TokenTable({ tokens, onRevoke }: { tokens: readonly Token[]; onRevoke: 
   return (
     <div class="table-wrap">
       <table>
-        <thead><tr><th>Token</th><th>Made</th><th>Ends</th><th /></tr></thead>
+        <thead>
+          <tr>
+            <th>Token</th>
+            <th>Made</th>
+            <th>Ends</th>
+            <th />
+          </tr>
+        </thead>
         <tbody>
           {tokens.map((token) => (
             <tr key={token.id}>
-              <td>{token.name || "unnamed"} <span class="mono faint">{token.id.slice(0, 8)}…</span></td>
+              <td>
+                {token.name || "unnamed"} <span class="mono faint">{token.id.slice(0, 8)}…</span>
+              </td>
               <td class="muted">{ago(seconds.value - (unixSeconds(token.created_at) ?? 0))}</td>
               <td class="muted num">{token.expires_at ? clock(unixSeconds(token.expires_at), false) : "never"}</td>
-              <td class="right"><button type="button" class="button small danger" onClick={() => onRevoke(token)}>Revoke</button></td>
+              <td class="right">
+                <button type="button" class="button small danger" onClick={() => onRevoke(token)}>
+                  Revoke
+                </button>
+              </td>
             </tr>
           ))}
         </tbody>
