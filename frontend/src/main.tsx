@@ -4,6 +4,8 @@
  */
 
 import { type ComponentChild, render } from "preact";
+import { startClock } from "./base/clock.ts";
+import { followSystemTheme } from "./base/palette.ts";
 import { keepFresh } from "./base/refresh.ts";
 import { installThemeSwitch } from "./base/theme.ts";
 import { ComparePage } from "./pages/compare_page.tsx";
@@ -19,8 +21,8 @@ import "./styles/index.css";
 
 const PAGES: Record<string, (data: DOMStringMap) => ComponentChild> = {
   runs: () => <RunsPage />,
-  "new-run": (data) => <NewRunPage from={data["from"] || null} />,
-  run: (data) => <RunPage runId={data["run"] ?? ""} />,
+  "new-run": (data) => <NewRunPage from={data.from || null} />,
+  run: (data) => <RunPage runId={data.run ?? ""} />,
   compare: () => <ComparePage />,
   "prompt-sets": () => <PromptSetsPage />,
   account: () => <AccountPage />,
@@ -28,14 +30,16 @@ const PAGES: Record<string, (data: DOMStringMap) => ComponentChild> = {
 };
 
 for (const element of document.querySelectorAll<HTMLElement>("[data-page]")) {
-  const page = PAGES[element.dataset["page"] ?? ""];
-  if (!page) throw new Error(`no page is called ${element.dataset["page"]}`);
+  const page = PAGES[element.dataset.page ?? ""];
+  if (!page) throw new Error(`no page is called ${element.dataset.page}`);
   element.replaceChildren();
   render(page(element.dataset), element);
 }
 
 for (const element of document.querySelectorAll<HTMLElement>("[data-refresh-seconds]")) keepFresh(element);
 
+startClock();
+followSystemTheme();
 installPoolActions(document);
 
 const themeButton = document.querySelector<HTMLButtonElement>("#theme-switch");

@@ -17,8 +17,10 @@ from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import core_schema
 
 from api.problems import Problem
+from runs.plan_body import PlanBody
 from telemetry.frames import ProjectsFrame, RunFrame
 from telemetry.stream_items import BULK_TYPES, StreamItem
+from worker.contracts.applicability import Inapplicable
 from worker.contracts.commands import RunCommand
 from worker.contracts.events import RunEvent
 from worker.contracts.families import FAMILY_TRAITS
@@ -33,12 +35,14 @@ _SUFFIX = "Body"
 """Ends the names of Python types that would otherwise be called as a model is; components are named without it."""
 
 _ALWAYS: dict[str, Any] = {
+    "Inapplicable": Inapplicable,
     "RunEvent": RunEvent,
     "RunCommand": RunCommand,
     "RunFrame": RunFrame,
     "ProjectsFrame": ProjectsFrame,
     "StreamItem": StreamItem,
     "Metric": Metric,
+    "PlanBody": PlanBody,
     "Problem": Problem,
 }
 """Components that are there whether a view refers to them or not."""

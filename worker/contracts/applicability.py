@@ -6,9 +6,11 @@ The rules are computed from the tables that validation reads (`FAMILY_TRAITS`, `
 says that it does not apply.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import NotRequired
+
+from pydantic import with_config
+from typing_extensions import TypedDict
 
 from worker.contracts.algorithms import ALGORITHM_SPECS, DIFFERENTIABLE_REWARDS
 from worker.contracts.deepspeed import ZeroConfig
@@ -18,59 +20,58 @@ from worker.contracts.performance import WITHOUT_KERNEL_CHOICE, AttentionBackend
 
 Scalar = str | int | float | bool | None
 
-_ANYTHING = object()
-"""`must_be` of a field whose value is accepted and has no effect."""
 
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """One field that does not apply where other fields hold certain values."""
+@with_config(use_attribute_docstrings=True)
+class Inapplicable(TypedDict):
+    """One field that does not apply where other fields hold certain values, as the JSON schema carries it."""
 
     field: str
     """Dotted path of the field; `*` stands for each item of a list."""
-    where: Mapping[str, tuple[Scalar, ...]]
+    where: Mapping[str, Sequence[Scalar]]
     """Values by dotted path: the field does not apply where each of these paths holds one of its values. `*` stands
     for the same item as in `field`."""
     why: str
     """The reason, a sentence for the user."""
-    must_be: Any = _ANYTHING
-    """The only value that validation accepts there; left out where any value is accepted and none has an effect."""
-
-    def as_json(self) -> dict[str, Any]:
-        """The rule as the JSON schema carries it."""
-        told = {
-            "field": self.field,
-            "where": {path: list(values) for path, values in self.where.items()},
-            "why": self.why,
-        }
-        return told if self.must_be is _ANYTHING else {**told, "must_be": self.must_be}
+    must_be: NotRequired[Scalar]
+    """The only value that validation accepts there; absent where any value is accepted and none has an effect."""
 
 
-def inapplicable() -> list[dict[str, Any]]:
-    """Every rule as plain JSON. A rule whose condition another rule's `must_be` brings about comes after it, so that
-    one pass over the list settles a spec."""
-    return [rule.as_json() for rule in (*_placement(), *_algorithm(), *_family(), *_rewards(), *_switches())]
+Condition = Mapping[str, Sequence[Scalar]]
 
 
-def _placement() -> Iterator[Rule]:
-    colocated = {"pipeline.placement": (Placement.COLOCATED.value,)}
-    planned = {"pipeline.placement": (Placement.AUTO.value,)}
-    yield Rule("pipeline.gap", colocated, "Colocated lanes all generate first, then all train.")
-    yield Rule("pipeline.tag", colocated, "Colocated lanes all generate anyway.", TrainerAssist.OFF.value)
-    yield Rule(
-        "pipeline.max_staleness", colocated, "Lanes that train cannot generate the next batch meanwhile.", must_be=0
-    )
+def inapplicable() -> list[Inapplicable]:
+    """Every rule. A rule whose condition another rule's `must_be` brings about comes after it, so that one pass over
+    the list settles a spec."""
+    return [*_placement(), *_algorithm(), *_family(), *_rewards(), *_switches()]
+
+
+def _unused(field: str, where: Condition, why: str) -> Inapplicable:
+    """A field whose value is accepted and has no effect."""
+    return {"field": field, "where": where, "why": why}
+
+
+def _fixed(field: str, where: Condition, why: str, must_be: Scalar) -> Inapplicable:
+    """A field of which one value alone is accepted."""
+    return {"field": field, "where": where, "why": why, "must_be": must_be}
+
+
+def _placement() -> Iterator[Inapplicable]:
+    colocated = {"pipeline.placement": [Placement.COLOCATED.value]}
+    planned = {"pipeline.placement": [Placement.AUTO.value]}
+    yield _unused("pipeline.gap", colocated, "Colocated lanes all generate first, then all train.")
+    yield _fixed("pipeline.tag", colocated, "Colocated lanes all generate anyway.", TrainerAssist.OFF.value)
+    yield _fixed("pipeline.max_staleness", colocated, "Lanes that train cannot generate the next batch meanwhile.", 0)
     for switch in ("gap", "tsp", "tag"):
-        yield Rule(f"pipeline.{switch}", planned, "The planner chooses it.")
-    yield Rule("pipeline.importance_cap", {"pipeline.max_staleness": (0,)}, "No sample is stale.", must_be=None)
+        yield _unused(f"pipeline.{switch}", planned, "The planner chooses it.")
+    yield _fixed("pipeline.importance_cap", {"pipeline.max_staleness": [0]}, "No sample is stale.", None)
 
 
-def _algorithm() -> Iterator[Rule]:
+def _algorithm() -> Iterator[Inapplicable]:
     for name, kind in ALGORITHM_SPECS.items():
         if len(kind.sde_types) == 1:
             (kernel,) = kind.sde_types
-            yield Rule(
-                "sampling.sde_type", {"algorithm.name": (name,)}, "This algorithm has an SDE of its own.", kernel.value
+            yield _fixed(
+                "sampling.sde_type", {"algorithm.name": [name]}, "This algorithm has an SDE of its own.", kernel.value
             )
     needs = {name: kind().needs for name, kind in ALGORITHM_SPECS.items()}
     without_noise = _named("algorithm.name", (name for name in needs if not needs[name].log_probs))
@@ -82,50 +83,50 @@ def _algorithm() -> Iterator[Rule]:
         "replay_gate.max_mean_error",
         "replay_gate.max_ratio_error",
     ):
-        yield Rule(field, without_noise, "This algorithm draws its samples without noise on the way.")
-    yield Rule(
+        yield _unused(field, without_noise, "This algorithm draws its samples without noise on the way.")
+    yield _fixed(
         "pipeline.importance_cap",
         _named("algorithm.name", (name for name, kind in ALGORITHM_SPECS.items() if not kind.is_policy_gradient)),
         "This algorithm weighs no sample by a ratio that could be cut.",
-        must_be=None,
+        None,
     )
-    yield Rule(
+    yield _fixed(
         "tuning",
         _named("algorithm.name", (name for name in needs if needs[name].second_adapter)),
         "The older policy of this algorithm is a second LoRA.",
         Tuning.LORA.value,
     )
-    yield Rule(
+    yield _fixed(
         "rewards.*.watched",
         {
             **_named("algorithm.name", (name for name in needs if needs[name].differentiable_reward)),
             **_named("rewards.*.name", (name.value for name in RewardName if name not in DIFFERENTIABLE_REWARDS)),
         },
         "This algorithm trains on differentiable rewards alone.",
-        must_be=True,
+        True,
     )
 
 
-def _family() -> Iterator[Rule]:
-    yield Rule(
+def _family() -> Iterator[Inapplicable]:
+    yield _fixed(
         "sampling.num_frames",
         _families(lambda traits: not traits.makes_clips),
         "This model family makes pictures, not clips.",
-        must_be=1,
+        1,
     )
-    yield Rule(
+    yield _fixed(
         "sampling.guidance_scale_2",
         _families(lambda traits: not traits.may_have_two_experts),
         "This model family has no expert for low noise.",
-        must_be=None,
+        None,
     )
-    yield Rule(
+    yield _fixed(
         "sampling.negative_prompt",
         _families(lambda traits: not traits.takes_negative_prompt),
         "The pipeline of this model family takes none.",
-        must_be="",
+        "",
     )
-    yield Rule(
+    yield _unused(
         "sampling.batched_cfg",
         _families(lambda traits: traits.guidance is GuidanceKind.EMBEDDED),
         "Guidance is an input of this model, which needs one forward pass in any case.",
@@ -135,30 +136,30 @@ def _family() -> Iterator[Rule]:
         ("performance.compilation", Compilation.OFF),
         ("performance.attention", AttentionBackend.DEFAULT),
     ):
-        yield Rule(field, without_choice, "The transformer of this model family offers no choice.", default.value)
+        yield _fixed(field, without_choice, "The transformer of this model family offers no choice.", default.value)
 
 
-def _rewards() -> Iterator[Rule]:
-    watched = {"rewards.*.watched": (True,)}
-    yield Rule("rewards.*.weight", watched, "A watched reward is not trained on.")
-    yield Rule("rewards.*.required", watched, "A watched reward never ends a run.")
+def _rewards() -> Iterator[Inapplicable]:
+    watched = {"rewards.*.watched": [True]}
+    yield _unused("rewards.*.weight", watched, "A watched reward is not trained on.")
+    yield _unused("rewards.*.required", watched, "A watched reward never ends a run.")
 
 
-def _switches() -> Iterator[Rule]:
+def _switches() -> Iterator[Inapplicable]:
     for field in ("rank", "alpha", "targets"):
-        yield Rule(f"lora.{field}", {"tuning": (Tuning.FULL.value,)}, "All weights are trained: there is no LoRA.")
-    yield Rule("sampling.fps", {"sampling.num_frames": (1,)}, "One frame is a picture.")
-    yield Rule("ema.every_num_optimizer_steps", {"ema.decay": (0,)}, "There is no average.")
-    yield Rule(
+        yield _unused(f"lora.{field}", {"tuning": [Tuning.FULL.value]}, "All weights are trained: there is no LoRA.")
+    yield _unused("sampling.fps", {"sampling.num_frames": [1]}, "One frame is a picture.")
+    yield _unused("ema.every_num_optimizer_steps", {"ema.decay": [0]}, "There is no average.")
+    yield _unused(
         "deepspeed.initialize_model_on_cpu",
         _named("deepspeed.config", (config.value for config in ZeroConfig if config.stage < 3)),
         "Weights are sharded in ZeRO 3 alone.",
     )
 
 
-def _named(path: str, values: Iterable[str]) -> dict[str, tuple[Scalar, ...]]:
-    return {path: tuple(values)}
+def _named(path: str, values: Iterable[str]) -> Condition:
+    return {path: list(values)}
 
 
-def _families(lacks: Callable[[FamilyTraits], bool]) -> dict[str, tuple[Scalar, ...]]:
+def _families(lacks: Callable[[FamilyTraits], bool]) -> Condition:
     return _named("base_model.family", (family.value for family in ModelFamily if lacks(FAMILY_TRAITS[family])))

@@ -43,4 +43,7 @@ export function themeChanged(): void {
   themeVersion.value += 1;
 }
 
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", themeChanged);
+/** Follows the system's theme, which changes on its own at dusk. */
+export function followSystemTheme(): void {
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", themeChanged);
+}

@@ -8,7 +8,7 @@ export type XAxis = "batch" | "step" | "wall";
 /** One curve's x values on the chosen axis; `origin` (Unix seconds) is where wall time begins. */
 export function xValues(curve: Curve, axis: XAxis, origin: number): number[] {
   if (axis === "batch") return curve.batch;
-  if (axis === "step") return curve.step;
+  if (axis === "step") return curve.optimizer_step;
   return curve.at.map((at) => at - origin);
 }
 

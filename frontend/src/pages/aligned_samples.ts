@@ -1,6 +1,6 @@
 /** Samples of several runs, laid side by side. Pure. */
 
-import type { Sample } from "../api/types.ts";
+import type { Sample } from "../api/schema.ts";
 
 /** Samples by prompt, for each run; prompts that every run has come first. */
 export function alignedByPrompt(samples: readonly (readonly Sample[])[]): [string, Sample[][]][] {

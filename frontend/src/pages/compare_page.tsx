@@ -2,7 +2,7 @@
 
 import { useMemo, useState } from "preact/hooks";
 import { api } from "../api/endpoints.ts";
-import type { MetricSeries, Run } from "../api/types.ts";
+import type { Run } from "../api/schema.ts";
 import { duration, number, unixSeconds } from "../base/format.ts";
 import { differences, isObject, type Json } from "../base/paths.ts";
 import { smooth } from "../base/smoothing.ts";
@@ -12,7 +12,7 @@ import { Chart, type Line } from "../charts/chart.tsx";
 import { Legend } from "../charts/panel.tsx";
 import { curveTitle, METRIC_PANELS } from "../charts/panels.ts";
 import { type ChartChoice, ChartTools, useChartView } from "../charts/tools.tsx";
-import type { Curve } from "../live/metric_store.ts";
+import { type Curve, curveOf } from "../live/metric_store.ts";
 import { StatePill } from "../ui/controls.tsx";
 import { useResource } from "../ui/resource.ts";
 import { Empty, Failed, Loading } from "../ui/states.tsx";
@@ -28,19 +28,8 @@ const NUM_COLOURS = 6;
 
 async function readRun(id: string, index: number): Promise<Compared> {
   const [run, metrics] = await Promise.all([api.getRun(id), api.metrics(id)]);
-  const curves = new Map(Object.entries(metrics.series).map(([key, series]) => [key, asCurve(series)]));
+  const curves = new Map(Object.entries(metrics.series).map(([key, series]) => [key, curveOf(series)]));
   return { run, curves, colour: `--series-${(index % NUM_COLOURS) + 1}` };
-}
-
-function asCurve(series: MetricSeries): Curve {
-  return {
-    batch: [...series.batch],
-    step: [...series.step],
-    at: [...series.at],
-    value: [...series.value],
-    min: [...(series.min ?? series.value)],
-    max: [...(series.max ?? series.value)],
-  };
 }
 
 function idsFromAddress(): string[] {

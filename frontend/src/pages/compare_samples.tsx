@@ -2,12 +2,13 @@
 
 import { useState } from "preact/hooks";
 import { api } from "../api/endpoints.ts";
-import type { Run, Sample } from "../api/types.ts";
+import type { Run, Sample } from "../api/schema.ts";
+import { rewardsOf } from "../base/rewards.ts";
 import { useResource } from "../ui/resource.ts";
 import { Empty, Failed, Loading } from "../ui/states.tsx";
 import { alignedByPrompt } from "./aligned_samples.ts";
-import { rewardsOf } from "./run/headline.tsx";
-import { Enlarged, rewardScale, Tile } from "./run/sample_tile.tsx";
+import { rewardScale } from "./run/sample_rows.ts";
+import { Enlarged, Tile } from "./run/sample_tile.tsx";
 
 export interface Column {
   readonly run: Run;

@@ -1,6 +1,6 @@
 /** What each mode would bring on the same lanes, the chosen one marked. */
 
-import type { Plan } from "../api/types.ts";
+import type { Plan } from "../api/schema.ts";
 import { number, percent } from "../base/format.ts";
 import { modeLabel, modesInOrder } from "./plan_words.ts";
 

@@ -1,7 +1,7 @@
 /** Throughput by split: how many of the lanes train, for the chosen mode and the strict ones beside it. Filled points were
  * simulated, hollow ones are limits that no schedule exceeds. */
 
-import type { Plan, SplitPoint } from "../api/types.ts";
+import type { Plan, SplitPoint } from "../api/schema.ts";
 import { number } from "../base/format.ts";
 import { modeLabel } from "./plan_words.ts";
 
@@ -42,7 +42,7 @@ export function SplitChart({ plan }: { plan: Plan }) {
       </text>
     </g>
   );
-  const colocated = plan.by_mode["colocated"];
+  const colocated = plan.by_mode.colocated;
   return (
     <figure class="split-chart">
       <figcaption class="small strong">Throughput by split</figcaption>
@@ -73,9 +73,9 @@ export function SplitChart({ plan }: { plan: Plan }) {
                 cx={x(point.num_trainer)}
                 cy={y(point.samples_per_second)}
                 r={isChosen(plan, mode, point) ? 5.5 : 3}
-                class={point.is_rehearsed ? "" : "limit"}
+                class={point.is_simulated ? "" : "limit"}
               >
-                <title>{`${modeLabel(mode)}, ${point.num_trainer} trainer lanes: ${number(point.samples_per_second)} samples/s${point.is_rehearsed ? "" : " at most"}`}</title>
+                <title>{`${modeLabel(mode)}, ${point.num_trainer} trainer lanes: ${number(point.samples_per_second)} samples/s${point.is_simulated ? "" : " at most"}`}</title>
               </circle>
             ))}
           </g>

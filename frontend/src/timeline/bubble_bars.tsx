@@ -1,6 +1,6 @@
 /** The bubble account: a bar for each lane and role, and a table of classes by role. Each bar and column is 100 %. */
 
-import type { BubblesAnswer } from "../api/types.ts";
+import type { Bubbles } from "../api/schema.ts";
 import { duration, percent, words } from "../base/format.ts";
 import { Empty } from "../ui/states.tsx";
 import { causeLabel, classLabel, parseClass } from "./classes.ts";
@@ -10,7 +10,7 @@ import { busyShare, largestLoss, ordered, roles, type Seconds, total } from "./s
 const MANY_LANES = 12;
 
 interface Props {
-  readonly bubbles: BubblesAnswer;
+  readonly bubbles: Bubbles;
   /** Lane names as the timeline shows them from top to bottom. */
   readonly order: readonly string[];
   /** With the table of classes by role. */
@@ -43,7 +43,7 @@ export function BubbleBars({ bubbles, order, inFull }: Props) {
   );
 }
 
-function LargestLoss({ bubbles }: { bubbles: BubblesAnswer }) {
+function LargestLoss({ bubbles }: { bubbles: Bubbles }) {
   const loss = largestLoss(bubbles);
   if (!loss || loss.share < 0.01) return null;
   const cause = parseClass(loss.name).cause ?? "";
@@ -85,7 +85,7 @@ function Bar({ label, classes, strong }: { label: string; classes: Seconds; stro
   );
 }
 
-function ClassTable({ bubbles }: { bubbles: BubblesAnswer }) {
+function ClassTable({ bubbles }: { bubbles: Bubbles }) {
   const byRole = roles(bubbles);
   const share = (classes: Seconds, name: string) => {
     const seconds = classes[name] ?? 0;

@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import type { RunState } from "../api/types.ts";
+import type { RunState } from "../api/schema.ts";
 import { toast } from "./toasts.tsx";
 
 export function StatePill({ state }: { state: RunState }) {

@@ -169,6 +169,7 @@ class PreviewImageBody(Answer):
 
 
 class PreviewBody(ModelAnswer):
+    prompts = serializers.ListField(child=serializers.CharField())
     state = serializers.SerializerMethodField()
     waiting = serializers.SerializerMethodField(help_text="What a queued preview waits for.")
     error = serializers.SerializerMethodField()

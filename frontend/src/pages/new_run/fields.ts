@@ -157,6 +157,36 @@ export const GROUPS: readonly GroupSpec[] = [
   },
 ];
 
+/** The base model: its path, then what it is. */
+export const MODEL_FIELDS = [
+  field("base_model.path", "Model"),
+  field("base_model.family", "Family"),
+  field("base_model.dtype", "Precision"),
+] as const;
+
+/** The section of prompts, and where they come from: one of its two fields. */
+export const PROMPTS = { section: "prompts", inline: "prompts.inline", set: "prompts.prompt_set" } as const;
+
+export const MIXING = field("reward_mixing", "Mixing");
+
+/** The settings that every reward has beside name, weight and `watched`. */
+export const REWARD_FIELDS: readonly { readonly key: string; readonly label: string; readonly unit?: string }[] = [
+  { key: "label", label: "Label" },
+  { key: "required", label: "Required" },
+  { key: "timeout_seconds", label: "Time-out", unit: "s" },
+  { key: "num_retries", label: "Retries" },
+];
+
+/** Every field that the form asks for; `rewards` and the settings of the algorithm stand for what they hold. */
+export const ASKED: readonly string[] = [
+  ...MODEL_FIELDS.map(({ path }) => path),
+  PROMPTS.inline,
+  PROMPTS.set,
+  "rewards",
+  MIXING.path,
+  ...GROUPS.flatMap((group) => [...(group.variants ? [group.variants] : []), ...group.fields.map(({ path }) => path)]),
+];
+
 const SECTION_ORDER = [
   "base_model",
   "prompts",
@@ -182,8 +212,7 @@ const SECTION_ORDER = [
 
 const FIELD_ORDER = [
   ...SECTION_ORDER,
-  "base_model.path",
-  "base_model.family",
+  ...MODEL_FIELDS.map(({ path }) => path),
   ...GROUPS.flatMap((group) => group.fields.map(({ path }) => path)),
 ];
 

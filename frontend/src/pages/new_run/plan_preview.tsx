@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import { messageOf } from "../../api/client.ts";
 import { api } from "../../api/endpoints.ts";
-import type { PlanPreview as Answer } from "../../api/types.ts";
+import type { PlanPreview as Answer } from "../../api/schema.ts";
 import { getPath, type JsonObject, sameJson } from "../../base/paths.ts";
 import { ModeTable } from "../../plan/mode_table.tsx";
 import { basisInWords, choiceInWords } from "../../plan/plan_words.ts";

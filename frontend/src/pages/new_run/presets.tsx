@@ -1,8 +1,7 @@
 /** Ready specs to start from: models that are at hand as cards, the hub's in a table. */
 
-import type { Preset } from "../../api/types.ts";
-import { getPath } from "../../base/paths.ts";
-import { type Column, presetTable, type Tuning } from "./preset_table.ts";
+import type { Preset, Tuning } from "../../api/schema.ts";
+import { type Column, presetTable } from "./preset_table.ts";
 
 type PresetsProps = { presets: readonly Preset[]; chosen: string | null; choose: (preset: Preset) => void };
 
@@ -106,5 +105,5 @@ const gpusInWords = (number: number) => `${number} ${number === 1 ? "GPU" : "GPU
 
 /** Hub ids are `org/name`; the path of a model below a root of ours has no slash in presets. */
 function isOfHub(preset: Preset): boolean {
-  return String(getPath(preset.spec, "base_model.path") ?? "").includes("/");
+  return preset.spec.base_model.path.includes("/");
 }

@@ -1,7 +1,7 @@
 /** Beside the form: name and project, the resolved algebra, what is wrong, what differs from the parent, the button. */
 
 import { useState } from "preact/hooks";
-import type { Project } from "../../api/types.ts";
+import type { Project } from "../../api/schema.ts";
 import { differences, type Json, type JsonObject } from "../../base/paths.ts";
 import { Coded } from "../../ui/coded.tsx";
 import { CopyButton } from "../../ui/controls.tsx";
@@ -23,13 +23,8 @@ export function Summary(props: {
     setStarting(false);
   };
   const ready = model.ok.value && model.name.value.trim() !== "" && model.project.value !== "";
-  const parent = model.parentId.value;
-  const curl = equivalentCurl(location.origin, {
-    project: model.project.value,
-    name: model.name.value,
-    spec: model.spec.value,
-    ...(parent === null ? {} : { parent }),
-  });
+  const parent = model.parent.value;
+  const curl = equivalentCurl(location.origin, model.newRun);
   return (
     <aside class="summary" id="summary">
       <form class="card stack" onSubmit={(event) => void submit(event)}>
@@ -64,11 +59,11 @@ export function Summary(props: {
             {error}
           </p>
         )}
-        <button class="button primary start" disabled={!ready || starting}>
+        <button type="submit" class="button primary start" disabled={!ready || starting}>
           {starting ? "Starting…" : "Start the run"}
         </button>
       </form>
-      {model.parentSpec.value && <Changes parent={model.parentSpec.value} spec={model.spec.value} />}
+      {parent && <Changes parent={parent.spec} spec={model.spec.value} />}
       <details class="card">
         <summary class="small">The same over REST</summary>
         <div class="stack-s curl">

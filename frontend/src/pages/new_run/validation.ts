@@ -3,7 +3,7 @@
 import { signal } from "@preact/signals";
 import { ApiError, type FieldErrors, messageOf } from "../../api/client.ts";
 import { api } from "../../api/endpoints.ts";
-import type { Validation } from "../../api/types.ts";
+import type { Validation } from "../../api/schema.ts";
 import { debounced } from "../../base/frames.ts";
 import type { JsonObject } from "../../base/paths.ts";
 

@@ -2,7 +2,8 @@
 
 import { useState } from "preact/hooks";
 import { api } from "../../api/endpoints.ts";
-import { type Run, TERMINAL_STATES } from "../../api/types.ts";
+import type { CommandKind, Run } from "../../api/schema.ts";
+import { isTerminal } from "../../base/run_state.ts";
 import { Confirm, Dialog } from "../../ui/dialog.tsx";
 import { attempt } from "../../ui/toasts.tsx";
 import { mayEdit, type RunProps } from "./context.ts";
@@ -14,7 +15,7 @@ interface ActionWords {
   readonly confirm?: string;
 }
 
-const ACTIONS: Record<string, ActionWords> = {
+const ACTIONS: Readonly<Record<CommandKind, ActionWords>> = {
   pause: { label: "Pause", done: "Pausing after the current work.", title: "Keeps the lanes for ten minutes." },
   resume: { label: "Resume", done: "Resuming.", title: "Goes on where it paused." },
   sample_now: {
@@ -41,7 +42,15 @@ const ACTIONS: Record<string, ActionWords> = {
   },
 };
 
+const ORDER: readonly CommandKind[] = ["pause", "resume", "sample_now", "checkpoint_now", "stop", "cancel"];
+
+/** What opens a dialog before anything is done. */
 type Asked = "stop" | "cancel" | "delete" | "sample_now";
+const ASKS_FIRST = new Map<CommandKind, Asked>([
+  ["stop", "stop"],
+  ["cancel", "cancel"],
+  ["sample_now", "sample_now"],
+]);
 
 export function Actions({ store, run }: RunProps) {
   const [asked, setAsked] = useState<Asked | null>(null);
@@ -54,21 +63,21 @@ export function Actions({ store, run }: RunProps) {
     setBusy(false);
     await store.refreshRun();
   };
-  const act = (action: string, prompts: readonly string[] = []) =>
-    void doIt(() => api.act(run.id, action, prompts), ACTIONS[action]?.done);
-  const button = (action: string) => {
-    const words = ACTIONS[action];
-    if (!words || !run.legal_actions.includes(action)) return null;
+  const act = (action: CommandKind, prompts: readonly string[] = []) =>
+    void doIt(() => api.act(run.id, action, prompts), ACTIONS[action].done);
+  const button = (action: CommandKind) => {
+    if (!run.legal_actions.includes(action)) return null;
+    const dialog = ASKS_FIRST.get(action);
     return (
       <button
         key={action}
         type="button"
         class={`button ${action === "cancel" ? "danger" : ""}`}
-        title={words.title}
+        title={ACTIONS[action].title}
         disabled={busy || !editable}
-        onClick={() => (words.confirm || action === "sample_now" ? setAsked(action as Asked) : act(action))}
+        onClick={() => (dialog ? setAsked(dialog) : act(action))}
       >
-        {words.label}
+        {ACTIONS[action].label}
       </button>
     );
   };
@@ -88,7 +97,7 @@ export function Actions({ store, run }: RunProps) {
 
   return (
     <div class="row run-actions">
-      {["pause", "resume", "sample_now", "checkpoint_now", "stop", "cancel"].map(button)}
+      {ORDER.map(button)}
       <MoreMenu
         run={run}
         disabled={!editable || busy}
@@ -101,9 +110,9 @@ export function Actions({ store, run }: RunProps) {
       )}
       {(asked === "stop" || asked === "cancel") && (
         <Confirm
-          title={`${ACTIONS[asked]?.label} “${run.name}”?`}
-          text={ACTIONS[asked]?.confirm ?? ""}
-          action={`${ACTIONS[asked]?.label} the run`}
+          title={`${ACTIONS[asked].label} “${run.name}”?`}
+          text={ACTIONS[asked].confirm ?? ""}
+          action={`${ACTIONS[asked].label} the run`}
           onConfirm={() => act(asked)}
           onClose={() => setAsked(null)}
         />
@@ -130,8 +139,9 @@ interface MenuProps {
 }
 
 function MoreMenu({ run, disabled, onDuplicate, onArchive, onDelete }: MenuProps) {
-  const ended = TERMINAL_STATES.includes(run.state);
+  const ended = isTerminal(run);
   return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: a key that presses a button in it makes a click too.
     <details class="menu" onClick={(event) => closeAfterChoice(event)}>
       <summary class="button" aria-label="More actions">
         More ▾
@@ -181,7 +191,9 @@ function SampleNow({ onSample, onClose }: { onSample: (prompts: readonly string[
           <textarea name="prompts" rows={5} placeholder="empty: the held-out prompts" />
         </label>
         <div class="row" style={{ justifyContent: "flex-end" }}>
-          <button class="button primary">Sample</button>
+          <button type="submit" class="button primary">
+            Sample
+          </button>
         </div>
       </form>
     </Dialog>

@@ -2,9 +2,8 @@
 
 import { useState } from "preact/hooks";
 import { api } from "../../api/endpoints.ts";
-import type { Adapter, Run } from "../../api/types.ts";
+import type { Adapter, Run } from "../../api/schema.ts";
 import { bytes, number } from "../../base/format.ts";
-import { getPath } from "../../base/paths.ts";
 import { CopyButton, Segmented } from "../../ui/controls.tsx";
 import { useResource } from "../../ui/resource.ts";
 import { Empty, Failed, Loading } from "../../ui/states.tsx";
@@ -19,9 +18,9 @@ export function Adapters({ store, run }: RunProps) {
   const [numShown, setNumShown] = useState(FIRST_SHOWN);
   const [opened, setOpened] = useState<number | null>(null);
   const adapters = useResource(() => api.adapters(run.id), [run.id, store.filesVersion.value]);
-  const evaluations = store.metrics.curves.get("eval/reward");
+  const evaluations = store.metrics.curve("eval/reward");
   const rewardAt = (batch: number) => evaluations?.value[evaluations.batch.indexOf(batch)];
-  const isFull = getPath(run.spec, "tuning") === "full";
+  const isFull = run.spec.tuning === "full";
   const found = adapters.value ?? [];
   return (
     <section class="card" aria-label={isFull ? "Trained weights" : "LoRA files"}>
@@ -136,7 +135,7 @@ function Version({ run, adapter }: { run: Run; adapter: Adapter }) {
   const text: Record<Recipe, () => string> = {
     archive: () => archiveCommand(location.origin, adapter),
     files: () => filesCommand(location.origin, adapter),
-    load: () => loadCode(run, adapter),
+    load: () => loadCode(run.spec, adapter),
   };
   const shown = text[recipe]();
   return (

@@ -2,12 +2,13 @@
 
 import { useState } from "preact/hooks";
 import { api } from "../../api/endpoints.ts";
-import type { Sample } from "../../api/types.ts";
+import type { Sample } from "../../api/schema.ts";
+import { rewardsOf, watchedVerdicts } from "../../base/rewards.ts";
 import { useResource } from "../../ui/resource.ts";
 import { Empty, Failed, Loading } from "../../ui/states.tsx";
 import type { RunProps } from "./context.ts";
-import { judgesOf, rewardsOf } from "./headline.tsx";
-import { byPrompt, Enlarged, rewardScale, Tile } from "./sample_tile.tsx";
+import { byPrompt, rewardScale } from "./sample_rows.ts";
+import { Enlarged, Tile } from "./sample_tile.tsx";
 
 /** Pictures shown a prompt and side; the Samples tab has all of them. */
 const MAX_TILES = 8;
@@ -67,7 +68,7 @@ export function BeforeAfter({ store, run, maxRows }: RunProps & { maxRows: numbe
       {pair.error !== null && <Failed message={pair.error} onRetry={pair.reload} />}
       {pair.value === undefined && pair.error === null && <Loading />}
       {pair.value === null && <NoPictures store={store} run={run} />}
-      {pair.value && <PairGrid pair={pair.value} judges={judgesOf(run.spec)} onOpen={setEnlarged} />}
+      {pair.value && <PairGrid pair={pair.value} verdict={watchedVerdicts(run.spec)[0]} onOpen={setEnlarged} />}
       {enlarged && <Enlarged sample={enlarged} rewards={rewardsOf(run.spec)} onClose={() => setEnlarged(null)} />}
     </section>
   );
@@ -76,7 +77,7 @@ export function BeforeAfter({ store, run, maxRows }: RunProps & { maxRows: numbe
 /** An evaluation's numbers arrive before its pictures are uploaded. */
 function NoPictures({ store }: RunProps) {
   void store.metrics.version.value;
-  if (store.metrics.curves.has("eval/reward") && !store.isTerminal.value)
+  if (store.metrics.curve("eval/reward") && !store.isTerminal.value)
     return <Empty title="The pictures are being uploaded" />;
   return (
     <Empty title="No evaluation yet">
@@ -85,8 +86,8 @@ function NoPictures({ store }: RunProps) {
   );
 }
 
-function PairGrid(props: { pair: Pair; judges: readonly string[]; onOpen: (sample: Sample) => void }) {
-  const { pair, judges, onOpen } = props;
+function PairGrid(props: { pair: Pair; verdict: string | undefined; onOpen: (sample: Sample) => void }) {
+  const { pair, verdict, onOpen } = props;
   const before = byPrompt(pair.before);
   const after = byPrompt(pair.after);
   const scale = rewardScale([...pair.before, ...pair.after]);
@@ -98,7 +99,7 @@ function PairGrid(props: { pair: Pair; judges: readonly string[]; onOpen: (sampl
     samples
       .slice(0, MAX_TILES)
       .map((sample) => (
-        <Tile key={`${sample.member}`} sample={sample} scale={scale} judge={judges[0]} onOpen={onOpen} />
+        <Tile key={`${sample.member}`} sample={sample} scale={scale} verdict={verdict} onOpen={onOpen} />
       ));
   return (
     <ul class="pairs" style={{ "--columns": numColumns }}>

@@ -1,4 +1,4 @@
-/** Where every second of every lane went, of the whole run or of its last minutes. Live while spans arrive. */
+/** Where every second of every lane went, of the whole run or of its last minutes. It follows the spans that arrive. */
 
 import { useState } from "preact/hooks";
 import { api } from "../../api/endpoints.ts";
@@ -16,7 +16,7 @@ export function BubblePanel({ store, run, inFull = false }: RunProps & { inFull?
   const isRecent = recent && !store.isTerminal.value;
   const from = () => (isRecent ? serverNow() - RECENT_SECONDS : undefined);
   const bubbles = useLiveResource(() => api.bubbles(run.id, from()), [run.id, isRecent], store.timeline.version);
-  const order = store.timeline.tracks.map((track) => track.lane);
+  const order = store.timeline.lanes.tracks.map((track) => track.lane);
   return (
     <section class="card" aria-label="Where lane time went">
       <div class="card-head">

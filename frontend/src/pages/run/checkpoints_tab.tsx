@@ -1,19 +1,18 @@
-/** What a run leaves behind: versions to download, checkpoints it can resume from, own prompts tried on the result. */
+/** What a run leaves behind: versions to download, checkpoints it can resume from, previews with own prompts. */
 
 import { api } from "../../api/endpoints.ts";
 import { bytes } from "../../base/format.ts";
-import { getPath } from "../../base/paths.ts";
 import { useResource } from "../../ui/resource.ts";
 import { Empty, Failed, Loading } from "../../ui/states.tsx";
 import { Adapters } from "./adapters.tsx";
 import type { RunProps } from "./context.ts";
-import { TryPrompts } from "./try_prompts.tsx";
+import { Previews } from "./previews.tsx";
 
 export function CheckpointsTab(props: RunProps) {
   return (
     <div class="stack">
       <Adapters {...props} />
-      <TryPrompts {...props} />
+      <Previews {...props} />
       <Checkpoints {...props} />
     </div>
   );
@@ -21,7 +20,7 @@ export function CheckpointsTab(props: RunProps) {
 
 function Checkpoints({ store, run }: RunProps) {
   const checkpoints = useResource(() => api.checkpoints(run.id), [run.id, store.filesVersion.value]);
-  const numKept = Number(getPath(run.spec, "checkpoint.num_kept"));
+  const numKept = run.spec.checkpoint.num_kept;
   const numDeleted = (checkpoints.value?.length ?? 0) - numKept;
   return (
     <section class="card" aria-label="Checkpoints">

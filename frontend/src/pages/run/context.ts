@@ -1,6 +1,6 @@
 /** What every part of the run page is given. */
 
-import type { Run } from "../../api/types.ts";
+import type { Run } from "../../api/schema.ts";
 import type { RunStore } from "../../live/run_store.ts";
 
 export interface RunProps {

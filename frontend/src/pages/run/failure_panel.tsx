@@ -1,6 +1,6 @@
 /** Why a run failed: the reason in one sentence, where it happened, what to try, the last lines it wrote. */
 
-import type { Run } from "../../api/types.ts";
+import type { Run } from "../../api/schema.ts";
 import { words } from "../../base/format.ts";
 import { Coded } from "../../ui/coded.tsx";
 import { CopyButton } from "../../ui/controls.tsx";
@@ -8,8 +8,7 @@ import { CopyButton } from "../../ui/controls.tsx";
 export function FailurePanel({ run }: { run: Run }) {
   const failure = run.failure;
   if (run.state !== "failed" || !failure) return null;
-  const tail = typeof failure.log_tail === "string" ? failure.log_tail : (failure.log_tail ?? []).join("\n");
-  const details = [failure.details, tail].filter(Boolean).join("\n\n");
+  const details = [failure.details, failure.log_tail].filter(Boolean).join("\n\n");
   return (
     <section class="card failure" aria-label="Why it failed">
       <div class="stack-s">
@@ -22,7 +21,7 @@ export function FailurePanel({ run }: { run: Run }) {
             It happened during: {words(failure.phase).toLowerCase()} (attempt {run.attempt} of {run.max_attempts}).
           </p>
         )}
-        {failure.suggestions && failure.suggestions.length > 0 && (
+        {failure.suggestions.length > 0 && (
           <div>
             <h3>What to try</h3>
             <ul class="bullets">

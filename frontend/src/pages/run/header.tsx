@@ -75,7 +75,9 @@ function Name({ store, run }: RunProps) {
         autoFocus
         onKeyDown={(event) => event.key === "Escape" && setEditing(false)}
       />
-      <button class="button small primary">Save</button>
+      <button type="submit" class="button small primary">
+        Save
+      </button>
     </form>
   );
 }
@@ -103,9 +105,9 @@ function DataAge({ store }: { store: RunStore }) {
         connecting
       </span>
     );
-  const heard = Math.max(unixSeconds(run?.last_heartbeat_at) ?? 0, store.lastDriverWord.value);
-  const quiet = now - heard;
-  if (run && run.state !== "queued" && heard > 0 && quiet > DELAYED_AFTER_SECONDS) {
+  const reported = Math.max(unixSeconds(run?.last_heartbeat_at) ?? 0, store.lastReport.value);
+  const quiet = now - reported;
+  if (run && run.state !== "queued" && reported > 0 && quiet > DELAYED_AFTER_SECONDS) {
     return (
       <span class="badge delayed" role="status" title="Time since the run last reported">
         delayed {duration(Math.floor(quiet))}
@@ -145,6 +147,6 @@ function ProgressBox({ store, run }: RunProps) {
 const BATCHES_AVERAGED = 8;
 
 function meanOfLast(_version: number, store: RunStore): number | null {
-  const recent = store.metrics.curves.get("speed/batch_seconds")?.value.slice(-BATCHES_AVERAGED) ?? [];
+  const recent = store.metrics.curve("speed/batch_seconds")?.value.slice(-BATCHES_AVERAGED) ?? [];
   return recent.length === 0 ? null : recent.reduce((sum, value) => sum + value, 0) / recent.length;
 }

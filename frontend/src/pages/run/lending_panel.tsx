@@ -1,9 +1,8 @@
-/** The lending ledger: each decision to let trainer lanes generate, what it promised and what came of it. */
+/** The lending ledger: each decision to let trainer lanes generate, its predicted gain and its realised one. */
 
 import { api } from "../../api/endpoints.ts";
-import type { Lend, LendDecision, LendingAnswer } from "../../api/types.ts";
+import type { LedgerEntry, LendDecision, LendingTotals } from "../../api/schema.ts";
 import { clock, duration, number } from "../../base/format.ts";
-import { getPath } from "../../base/paths.ts";
 import { useLiveResource } from "../../ui/resource.ts";
 import { Empty, Failed, Loading } from "../../ui/states.tsx";
 import type { RunProps } from "./context.ts";
@@ -26,11 +25,11 @@ export function LendingPanel({ store, run }: RunProps) {
 }
 
 function Nothing({ run }: RunProps) {
-  const placement = getPath(run.spec, "pipeline.placement");
+  const placement = run.spec.pipeline.placement;
   if (placement === "colocated") {
     return <Empty title="Nothing to lend">Colocated lanes all generate, then all train: that takes no decision.</Empty>;
   }
-  return placement === "disaggregated" && getPath(run.spec, "pipeline.tag") === "off" ? (
+  return placement === "disaggregated" && run.spec.pipeline.tag === "off" ? (
     <Empty title="Lending is off">With pipeline.tag at greedy or search, idle trainer lanes generate too.</Empty>
   ) : (
     <Empty title="No decision">
@@ -39,7 +38,7 @@ function Nothing({ run }: RunProps) {
   );
 }
 
-function Totals({ totals }: { totals: LendingAnswer["totals"] }) {
+function Totals({ totals }: { totals: LendingTotals }) {
   const facts = [`${number(totals.num_decisions)} decision${totals.num_decisions === 1 ? "" : "s"}`];
   if (totals.num_lent_fragments > 0) {
     facts.push(`${number(totals.num_lent_samples)} samples in ${duration(totals.lent_seconds)} on loan`);
@@ -55,7 +54,7 @@ function gain(seconds: number): string {
   return `${seconds < 0 ? "−" : "+"}${duration(Math.abs(seconds))}`;
 }
 
-function Ledger({ decisions }: { decisions: readonly Lend[] }) {
+function Ledger({ decisions }: { decisions: readonly LedgerEntry[] }) {
   return (
     <div class="table-wrap ledger">
       <table>
@@ -101,7 +100,7 @@ function Ledger({ decisions }: { decisions: readonly Lend[] }) {
 }
 
 /** Made, of those that all lanes together were allowed. */
-function Fragments({ num_generated: made, num_fragments, lanes }: Lend) {
+function Fragments({ num_generated: made, num_fragments, lanes }: LedgerEntry) {
   const allowed = num_fragments * lanes.length;
   if (made >= allowed) return <>{made}</>;
   return (

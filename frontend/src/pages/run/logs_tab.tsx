@@ -2,7 +2,7 @@
 
 import { useMemo, useState } from "preact/hooks";
 import { api } from "../../api/endpoints.ts";
-import type { StreamItem } from "../../api/types.ts";
+import { logFieldsLevelValues as LEVELS, type LogFields, type LogItem } from "../../api/schema.ts";
 import { clock } from "../../base/format.ts";
 import { useResource } from "../../ui/resource.ts";
 import { Empty, Failed } from "../../ui/states.tsx";
@@ -10,7 +10,6 @@ import type { RunProps } from "./context.ts";
 import { describe } from "./event_words.ts";
 
 const FIRST_SHOWN = 400;
-const LEVELS = ["debug", "info", "warning", "error"];
 
 export function LogsTab(props: RunProps) {
   return (
@@ -64,23 +63,26 @@ function EventLog({ store }: RunProps) {
   );
 }
 
+type Level = LogFields["level"];
+
 interface LogFilter {
-  readonly level: string;
+  /** This severe or more; undefined: any. */
+  readonly level: Level | undefined;
   readonly source: string;
   readonly search: string;
 }
 
 function EngineLogs({ store, run }: RunProps) {
-  const [filter, setFilter] = useState<LogFilter>({ level: "", source: "", search: "" });
+  const [filter, setFilter] = useState<LogFilter>({ level: undefined, source: "", search: "" });
   const [numShown, setNumShown] = useState(FIRST_SHOWN);
   const isFiltered = Boolean(filter.level || filter.source || filter.search);
   const held = store.logs.items.value;
   // Lines older than those held in the page are only on the server, so a filter asks there as well.
   const found = useResource(
-    async () => (isFiltered ? (await api.logs(run.id, given(filter))).results : []),
+    async () => (isFiltered ? await api.logs(run.id, filter) : []),
     [run.id, filter.level, filter.source, filter.search],
   );
-  const sources = useMemo(() => [...new Set(held.map((item) => String(item.body["source"])))].sort(), [held]);
+  const sources = useMemo(() => [...new Set(held.map((item) => item.body.source))].sort(), [held]);
   const lines = isFiltered
     ? merged(
         found.value ?? [],
@@ -94,8 +96,8 @@ function EngineLogs({ store, run }: RunProps) {
         <div class="row log-filters">
           <select
             aria-label="Level"
-            value={filter.level}
-            onChange={(event) => setFilter({ ...filter, level: event.currentTarget.value })}
+            value={filter.level ?? ""}
+            onChange={(event) => setFilter({ ...filter, level: levelOf(event.currentTarget.value) })}
           >
             <option value="">all levels</option>
             {LEVELS.slice(1).map((level) => (
@@ -129,10 +131,10 @@ function EngineLogs({ store, run }: RunProps) {
           .slice(-numShown)
           .toReversed()
           .map((item) => (
-            <li key={item.stream_seq} class={String(item.body["level"])}>
+            <li key={item.stream_seq} class={item.body.level}>
               <time class="num">{clock(item.at)}</time>
-              <span class="log-source">{String(item.body["source"])}</span>
-              <span>{String(item.body["message"])}</span>
+              <span class="log-source">{item.body.source}</span>
+              <span>{item.body.message}</span>
             </li>
           ))}
       </ol>
@@ -141,20 +143,20 @@ function EngineLogs({ store, run }: RunProps) {
   );
 }
 
-function given(filter: LogFilter): Partial<Record<keyof LogFilter, string>> {
-  return Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== ""));
+function levelOf(text: string): Level | undefined {
+  return LEVELS.find((level) => level === text);
 }
 
-function matches(item: StreamItem, filter: LogFilter): boolean {
+function matches(item: LogItem, filter: LogFilter): boolean {
   const { level, source, message } = item.body;
   return (
-    LEVELS.indexOf(String(level)) >= LEVELS.indexOf(filter.level) &&
+    (filter.level === undefined || LEVELS.indexOf(level) >= LEVELS.indexOf(filter.level)) &&
     (!filter.source || source === filter.source) &&
-    String(message).toLowerCase().includes(filter.search.toLowerCase())
+    message.toLowerCase().includes(filter.search.toLowerCase())
   );
 }
 
-function merged(first: readonly StreamItem[], second: readonly StreamItem[]): StreamItem[] {
+function merged(first: readonly LogItem[], second: readonly LogItem[]): LogItem[] {
   const bySeq = new Map([...first, ...second].map((item) => [item.stream_seq, item]));
   return [...bySeq.values()].sort((a, b) => a.stream_seq - b.stream_seq);
 }

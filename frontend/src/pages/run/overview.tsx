@@ -2,6 +2,7 @@
 
 import { useEffect, useMemo } from "preact/hooks";
 import { unixSeconds } from "../../base/format.ts";
+import { watchedVerdicts } from "../../base/rewards.ts";
 import { MetricPanel } from "../../charts/panel.tsx";
 import { measuredPanels, overviewPanels } from "../../charts/panels.ts";
 import { Timeline } from "../../timeline/timeline.tsx";
@@ -9,14 +10,14 @@ import { BeforeAfter } from "./before_after.tsx";
 import { BubblePanel } from "./bubble_panel.tsx";
 import type { RunProps } from "./context.ts";
 import { FailurePanel } from "./failure_panel.tsx";
-import { Headline, judgesOf } from "./headline.tsx";
+import { Headline } from "./headline.tsx";
 import { Stepper } from "./stepper.tsx";
 
 export function Overview({ store, run }: RunProps) {
   const origin = unixSeconds(run.started_at) ?? 0;
   const view = useMemo(() => ({ axis: "batch" as const, smoothing: 0, origin }), [origin]);
-  const judges = judgesOf(run.spec).join(",");
-  const panels = useMemo(() => overviewPanels(judges ? judges.split(",") : []), [judges]);
+  const verdicts = watchedVerdicts(run.spec).join(",");
+  const panels = useMemo(() => overviewPanels(verdicts ? verdicts.split(",") : []), [verdicts]);
   void store.metrics.version.value;
   const shown = measuredPanels(panels, new Set(store.metrics.curves.keys()));
   const endedBare = store.isTerminal.value && store.metrics.curves.size === 0;
@@ -45,7 +46,7 @@ export function Overview({ store, run }: RunProps) {
             The pipeline in full
           </a>
         </div>
-        <Timeline store={store.timeline} live={!store.isTerminal.value} />
+        <Timeline state={store.timeline} />
       </section>
       <BubblePanel store={store} run={run} />
     </div>

@@ -1,9 +1,8 @@
 /** What the planner chose for a run that left placement to it, why, and how the run then did against it. */
 
 import { api } from "../../api/endpoints.ts";
-import type { Plan, PlanChoice } from "../../api/types.ts";
+import type { Plan, PlanChoice } from "../../api/schema.ts";
 import { number, percent } from "../../base/format.ts";
-import { getPath } from "../../base/paths.ts";
 import type { MetricStore } from "../../live/metric_store.ts";
 import { ModeTable } from "../../plan/mode_table.tsx";
 import { basisInWords, choiceInWords, modesInOrder } from "../../plan/plan_words.ts";
@@ -13,13 +12,10 @@ import { Empty, Failed } from "../../ui/states.tsx";
 import type { RunProps } from "./context.ts";
 
 export function PlanPanel({ store, run }: RunProps) {
-  const isAuto = getPath(run.spec, "pipeline.placement") === "auto";
-  const answer = useResource(
-    () => (isAuto ? api.plan(run.id) : Promise.resolve({ plan: null })),
-    [run.id, run.attempt, isAuto],
-  );
+  const isAuto = run.spec.pipeline.placement === "auto";
+  const answer = useResource(async () => (isAuto ? await api.plan(run.id) : null), [run.id, run.attempt, isAuto]);
   if (!isAuto) return null;
-  const plan = answer.value?.plan;
+  const plan = answer.value;
   return (
     <section class="card" aria-label="Plan">
       <div class="card-head">
@@ -30,7 +26,7 @@ export function PlanPanel({ store, run }: RunProps) {
       {plan ? (
         <Chosen plan={plan} metrics={store.metrics} />
       ) : (
-        answer.value && (
+        plan === null && (
           <Empty title="Not planned yet">The planner chooses placement, split and switches once lanes are free.</Empty>
         )
       )}
@@ -90,7 +86,7 @@ function Figures({ plan, best, metrics }: { plan: Plan; best: PlanChoice; metric
 
 /** What the choice is measured against: colocated placement, or the best of the others where that was chosen. */
 function compared(plan: Plan): { label: string; choice: PlanChoice } | null {
-  const colocated = plan.by_mode["colocated"];
+  const colocated = plan.by_mode.colocated;
   if (plan.mode !== "colocated" && colocated) return { label: "Colocated", choice: colocated };
   const others = modesInOrder(plan)
     .filter(([mode]) => mode !== plan.mode)

@@ -1,7 +1,6 @@
 /** How a version is fetched and loaded elsewhere: commands and code to copy, of nothing but curl and diffusers. */
 
-import type { Adapter, Run } from "../../api/types.ts";
-import { getPath } from "../../base/paths.ts";
+import { type Adapter, type RunSpec, twoExpertFamilyValues } from "../../api/schema.ts";
 
 const AUTHORISED = `-H "Authorization: Bearer $TANDEM_TOKEN"`;
 
@@ -24,13 +23,15 @@ export function filesCommand(origin: string, adapter: Adapter): string {
   ].join("\n");
 }
 
+type BaseModelOf = Pick<RunSpec, "base_model">;
+
 /** Plain diffusers; whole weights replace the base model's own before the rest of it is read. */
-export function loadCode(run: Run, adapter: Adapter): string {
-  const base = String(getPath(run.spec, "base_model.path") ?? "");
-  const isBf16 = getPath(run.spec, "base_model.dtype") === "bf16";
+export function loadCode({ base_model }: BaseModelOf, adapter: Adapter): string {
+  const base = base_model.path;
+  const isBf16 = base_model.dtype === "bf16";
   const dtype = isBf16 ? ", torch_dtype=torch.bfloat16" : "";
   const imports = isBf16 ? "import torch\n" : "";
-  if (adapter.tuning === "lora") return imports + loraCode(run, adapter, base, dtype);
+  if (adapter.tuning === "lora") return imports + loraCode(base_model, adapter, dtype);
   const parts = componentsOf(adapter);
   return [
     `${imports}from diffusers import AutoModel, DiffusionPipeline\n`,
@@ -41,20 +42,18 @@ export function loadCode(run: Run, adapter: Adapter): string {
 
 /** The parts of the pipeline that a version holds whole: its topmost folders. */
 export function componentsOf(adapter: Adapter): string[] {
-  const folders = adapter.files
-    .filter((file) => file.path.includes("/"))
-    .map((file) => file.path.split("/", 1)[0] as string);
+  const folders = adapter.files.flatMap(({ path }) => (path.includes("/") ? path.split("/").slice(0, 1) : []));
   return [...new Set(folders)];
 }
 
-function loraCode(run: Run, adapter: Adapter, base: string, dtype: string): string {
+function loraCode(base: RunSpec["base_model"], adapter: Adapter, dtype: string): string {
   const file = adapter.files[0]?.path ?? "";
   const lines = [
     "from diffusers import DiffusionPipeline\n",
-    `pipeline = DiffusionPipeline.from_pretrained("${base}"${dtype})`,
+    `pipeline = DiffusionPipeline.from_pretrained("${base.path}"${dtype})`,
     `pipeline.load_lora_weights("${adapter.folder}", weight_name="${file}")`,
   ];
-  if (getPath(run.spec, "base_model.family") === "wan22") {
+  if (twoExpertFamilyValues.some((family) => family === base.family)) {
     lines.push(
       "if pipeline.transformer_2 is not None:  # diffusers binds one expert a call",
       `    pipeline.transformer_2.load_lora_adapter("${adapter.folder}", weight_name="${file}", prefix="transformer_2")`,

@@ -1,48 +1,22 @@
 /** One picture or clip with its reward: a tile in a grid, and enlarged with everything known of it. */
 
-import type { Sample } from "../../api/types.ts";
+import type { Sample } from "../../api/schema.ts";
 import { number, words } from "../../base/format.ts";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Media, Player, playsWhilePointedAt } from "./media.tsx";
-
-export interface Scale {
-  readonly low: number;
-  readonly high: number;
-}
-
-/** Rewards between 0 and 1 are coloured on that scale; others on the range of what is shown. */
-export function rewardScale(samples: readonly Sample[]): Scale {
-  const rewards = samples.flatMap((sample) => sample.reward ?? []);
-  const low = Math.min(...rewards);
-  const high = Math.max(...rewards);
-  return low >= 0 && high <= 1 ? { low: 0, high: 1 } : { low, high };
-}
-
-/** Samples by prompt index, members in order. */
-export function byPrompt(samples: readonly Sample[]): Map<number, Sample[]> {
-  const rows = new Map<number, Sample[]>();
-  for (const sample of [...samples].sort((a, b) => a.prompt_index - b.prompt_index || a.member - b.member)) {
-    const row = rows.get(sample.prompt_index);
-    if (row) row.push(sample);
-    else rows.set(sample.prompt_index, [sample]);
-  }
-  return rows;
-}
-
-function share(value: number, { low, high }: Scale): number {
-  return high > low ? Math.min(1, Math.max(0, (value - low) / (high - low))) : 0.5;
-}
+import { levelOf, type Scale, scoreText } from "./sample_rows.ts";
 
 export function Tile(props: {
   sample: Sample;
   scale: Scale;
-  judge?: string | undefined;
+  /** The reward that says right or wrong, where there is one. */
+  verdict?: string | undefined;
   detailed?: boolean;
   onOpen: (sample: Sample) => void;
 }) {
   const { sample, scale } = props;
-  const level = sample.reward === null ? 0 : share(sample.reward, scale);
-  const verdict = props.judge === undefined ? undefined : sample.rewards[props.judge];
+  const level = levelOf(sample.reward, scale);
+  const verdict = props.verdict === undefined ? undefined : sample.rewards[props.verdict];
   return (
     <button
       type="button"
@@ -79,12 +53,6 @@ function signed(value: number): string {
   return `${value >= 0 ? "+" : "−"}${Math.abs(value).toFixed(1)}`;
 }
 
-/** A reward that a scorer could not give is said to be missing: 0 would be a score. */
-function scoreOf(sample: Sample, name: string): string {
-  const score = sample.rewards[name];
-  return score === undefined ? `no score: ${sample.missing[name] ?? "see the reward lanes' log"}` : number(score, 4);
-}
-
 /** `rewards`: the keys of all rewards of the run. */
 export function Enlarged({
   sample,
@@ -98,7 +66,7 @@ export function Enlarged({
   const names = [...new Set([...rewards, ...Object.keys(sample.rewards)])];
   const facts: [string, string][] = [
     ["Reward", number(sample.reward, 4)],
-    ...names.map((name): [string, string] => [words(name), scoreOf(sample, name)]),
+    ...names.map((name): [string, string] => [words(name), scoreText(sample, name)]),
     ["Advantage", sample.advantage === null ? "none: not trained on" : number(sample.advantage, 3)],
     ["Batch", String(sample.batch)],
     ["Policy version", `v${sample.policy_version}`],

@@ -2,23 +2,24 @@
 
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { api } from "../../api/endpoints.ts";
-import type { Purpose, Sample } from "../../api/types.ts";
+import { type Sample, type SamplePurpose, samplePurposeValues } from "../../api/schema.ts";
 import { number } from "../../base/format.ts";
+import { rewardsOf, watchedVerdicts } from "../../base/rewards.ts";
 import { Segmented } from "../../ui/controls.tsx";
 import { useResource } from "../../ui/resource.ts";
 import { Empty, Failed, Loading } from "../../ui/states.tsx";
 import type { RunProps } from "./context.ts";
-import { judgesOf, rewardsOf } from "./headline.tsx";
-import { byPrompt, Enlarged, rewardScale, Tile } from "./sample_tile.tsx";
+import { byPrompt, meanReward, rewardScale } from "./sample_rows.ts";
+import { Enlarged, Tile } from "./sample_tile.tsx";
 
-const PURPOSES: readonly { value: Purpose; label: string }[] = [
-  { value: "train", label: "Training" },
-  { value: "evaluate", label: "Held-out" },
-  { value: "request", label: "Asked for" },
-];
+const PURPOSES: Readonly<Record<SamplePurpose, string>> = {
+  train: "Training",
+  evaluate: "Held-out",
+  request: "Asked for",
+};
 
 export function SamplesTab({ store, run }: RunProps) {
-  const [purpose, setPurpose] = useState<Purpose>("train");
+  const [purpose, setPurpose] = useState<SamplePurpose>("train");
   /** null: whatever batch is newest, as it comes. */
   const [chosen, setChosen] = useState<number | null>(null);
   const [enlarged, setEnlarged] = useState<Sample | null>(null);
@@ -33,6 +34,10 @@ export function SamplesTab({ store, run }: RunProps) {
   const samples = results.filter((sample) => sample.batch === shownBatch && sample.purpose === purpose);
   const index = shownBatch === undefined ? -1 : batches.indexOf(shownBatch);
 
+  const choosePurpose = (value: SamplePurpose) => {
+    setPurpose(value);
+    setChosen(null);
+  };
   const go = (to: number) => {
     const batch = batches[Math.min(Math.max(to, 0), batches.length - 1)];
     setChosen(batch === newest ? null : (batch ?? null));
@@ -52,9 +57,9 @@ export function SamplesTab({ store, run }: RunProps) {
       <div class="row-between sample-tools">
         <Segmented
           label="Which samples"
-          choices={PURPOSES}
+          choices={samplePurposeValues.map((value) => ({ value, label: PURPOSES[value] }))}
           value={purpose}
-          onChange={(value) => (setPurpose(value), setChosen(null))}
+          onChange={choosePurpose}
         />
         {batches.length > 0 && (
           <BatchSlider
@@ -72,7 +77,9 @@ export function SamplesTab({ store, run }: RunProps) {
       {answer.value !== undefined && batches.length === 0 && (
         <Empty title="No samples of this kind yet">{WHY_EMPTY[purpose]}</Empty>
       )}
-      {samples.length > 0 && <SampleGrid samples={samples} judges={judgesOf(run.spec)} onOpen={setEnlarged} />}
+      {samples.length > 0 && (
+        <SampleGrid samples={samples} verdict={watchedVerdicts(run.spec)[0]} onOpen={setEnlarged} />
+      )}
       {enlarged && <Enlarged sample={enlarged} rewards={rewardsOf(run.spec)} onClose={() => setEnlarged(null)} />}
     </section>
   );
@@ -126,7 +133,7 @@ function BatchSlider({ index, last, label, isNewest, onGo, onNewest }: SliderPro
   );
 }
 
-const WHY_EMPTY: Record<Purpose, string> = {
+const WHY_EMPTY: Record<SamplePurpose, string> = {
   train: "Each batch shows some of the pictures it trains on, once they are scored.",
   evaluate: "Held-out pictures are drawn before training, on the evaluation cadence and at the end.",
   request: "Use “Sample now” while the run is live to draw pictures with the current policy.",
@@ -140,7 +147,7 @@ function isTyping(target: EventTarget | null): boolean {
 
 function SampleGrid(props: {
   samples: readonly Sample[];
-  judges: readonly string[];
+  verdict: string | undefined;
   onOpen: (sample: Sample) => void;
 }) {
   const rows = byPrompt(props.samples);
@@ -148,13 +155,11 @@ function SampleGrid(props: {
   return (
     <div class="sample-rows">
       {[...rows.entries()].map(([prompt, members]) => {
-        const rewards = members.flatMap((sample) => sample.reward ?? []);
-        const mean = rewards.length === 0 ? null : rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length;
         return (
           <div key={prompt} class="sample-row">
             <div class="sample-prompt">
               <span>{members[0]?.prompt}</span>
-              <span class="tiny faint num">mean {number(mean)}</span>
+              <span class="tiny faint num">mean {number(meanReward(members))}</span>
             </div>
             <div class="tiles large">
               {members.map((sample) => (
@@ -162,7 +167,7 @@ function SampleGrid(props: {
                   key={`${sample.member}-${sample.seed}`}
                   sample={sample}
                   scale={scale}
-                  judge={props.judges[0]}
+                  verdict={props.verdict}
                   detailed
                   onOpen={props.onOpen}
                 />

@@ -12,9 +12,9 @@ import { mayEdit, type RunProps } from "./context.ts";
 
 export function SpecTab(props: RunProps) {
   const { run } = props;
-  const keys = inFormOrder("", Object.keys(run.spec));
-  const plain = keys.filter((key) => !isObject(run.spec[key]));
-  const sections = keys.filter((key) => isObject(run.spec[key]));
+  const spec: JsonObject = run.spec;
+  const keys = inFormOrder("", Object.keys(spec));
+  const plain = keys.filter((key) => !isObject(spec[key]));
   return (
     <div class="stack">
       <div class="grid-2">
@@ -37,16 +37,18 @@ export function SpecTab(props: RunProps) {
           </div>
         </div>
         <div class="spec-sections">
-          <SpecSection title="Run" keys={plain} section={run.spec} />
-          {sections.map((name) => {
-            const section = run.spec[name] as JsonObject;
+          <SpecSection title="Run" keys={plain} section={spec} />
+          {keys.map((name) => {
+            const section = spec[name];
             return (
-              <SpecSection
-                key={name}
-                title={words(name)}
-                keys={inFormOrder(name, Object.keys(section))}
-                section={section}
-              />
+              isObject(section) && (
+                <SpecSection
+                  key={name}
+                  title={words(name)}
+                  keys={inFormOrder(name, Object.keys(section))}
+                  section={section}
+                />
+              )
             );
           })}
         </div>
@@ -103,7 +105,7 @@ function NotesAndTags({ store, run }: RunProps) {
       </label>
       {editable && (
         <div class="row">
-          <button class="button primary" disabled={!changed}>
+          <button type="submit" class="button primary" disabled={!changed}>
             Save
           </button>
         </div>

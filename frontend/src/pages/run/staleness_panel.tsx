@@ -1,7 +1,7 @@
 /** How old the samples of each batch were when they were trained on: a column a batch, a colour a version behind. */
 
 import { api } from "../../api/endpoints.ts";
-import type { StalenessOfBatch } from "../../api/types.ts";
+import type { StalenessOfBatch } from "../../api/schema.ts";
 import { percent } from "../../base/format.ts";
 import { useLiveResource } from "../../ui/resource.ts";
 import { Empty, Failed, Loading } from "../../ui/states.tsx";

@@ -12,7 +12,7 @@ export function TimelineTab({ store, run }: RunProps) {
     <div class="stack">
       <PlanPanel store={store} run={run} />
       <section class="card" aria-label="Lanes">
-        <Timeline store={store.timeline} live={!store.isTerminal.value} />
+        <Timeline state={store.timeline} />
       </section>
       <BubblePanel store={store} run={run} inFull />
       <LendingPanel store={store} run={run} />
@@ -24,7 +24,7 @@ export function TimelineTab({ store, run }: RunProps) {
 
 function LaneTable({ store }: RunProps) {
   void store.timeline.version.value;
-  const lanes = store.timeline.tracks.flatMap((track) => track.info ?? []);
+  const lanes = store.timeline.lanes.tracks.flatMap((track) => track.info ?? []);
   if (lanes.length === 0) return null;
   return (
     <section class="card flush" aria-label="Where lanes landed">

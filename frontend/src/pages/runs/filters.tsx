@@ -1,12 +1,11 @@
 /** Filters of the runs list; they live in the address, so that a view can be bookmarked and shared. */
 
 import { useMemo } from "preact/hooks";
-import { query } from "../../api/client.ts";
+import { searchOf } from "../../api/client.ts";
 import type { RunFilter } from "../../api/endpoints.ts";
-import type { Project } from "../../api/types.ts";
+import { type Project, type RunState, runStateValues } from "../../api/schema.ts";
 import { debounced } from "../../base/frames.ts";
 
-const STATES = ["queued", "starting", "running", "paused", "stopping", "completed", "cancelled", "failed"];
 const TYPING_MILLISECONDS = 250;
 
 export function filterFromAddress(): RunFilter {
@@ -14,15 +13,19 @@ export function filterFromAddress(): RunFilter {
   const get = (name: string) => search.get(name) ?? undefined;
   return {
     project: get("project"),
-    state: get("state"),
+    state: stateOf(search.get("state")),
     tag: get("tag"),
     search: get("search"),
     archived: search.get("archived") === "true" ? true : undefined,
   };
 }
 
+function stateOf(text: string | null): RunState | undefined {
+  return runStateValues.find((state) => state === text);
+}
+
 export function rememberFilter(filter: RunFilter): void {
-  history.replaceState(null, "", location.pathname + query({ ...filter }));
+  history.replaceState(null, "", location.pathname + searchOf(filter));
 }
 
 export function Filters(props: {
@@ -47,10 +50,10 @@ export function Filters(props: {
       <select
         aria-label="State"
         value={filter.state ?? ""}
-        onChange={(event) => onChange({ ...filter, state: event.currentTarget.value || undefined })}
+        onChange={(event) => onChange({ ...filter, state: stateOf(event.currentTarget.value) })}
       >
         <option value="">any state</option>
-        {STATES.map((state) => (
+        {runStateValues.map((state) => (
           <option key={state}>{state}</option>
         ))}
       </select>

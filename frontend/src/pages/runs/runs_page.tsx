@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { messageOf } from "../../api/client.ts";
 import { api, type RunFilter } from "../../api/endpoints.ts";
-import type { Project, Run } from "../../api/types.ts";
+import type { Project, Run, RunRow } from "../../api/schema.ts";
 import { oncePerFrame } from "../../base/frames.ts";
 import { watchProjects } from "../../live/projects_socket.ts";
 import { useResource } from "../../ui/resource.ts";
@@ -43,7 +43,8 @@ function useRuns(filter: RunFilter) {
   const more = () =>
     attempt(async () => {
       if (!listed?.next) return;
-      const page = await api.nextRuns(listed.next);
+      const cursor = new URL(listed.next, location.href).searchParams.get("cursor") ?? undefined;
+      const page = await api.listRuns(latest.current, cursor);
       setListed({ runs: [...listed.runs, ...page.results], next: page.next });
     });
   return { listed, error, live, read, more };
@@ -112,7 +113,7 @@ function follow(
   setLive: (live: boolean) => void,
   readAgain: () => void,
 ): () => void {
-  const changes = new Map<string, Partial<Run>>();
+  const changes = new Map<string, RunRow>();
   const apply = oncePerFrame(() => {
     const arrived = new Map(changes);
     changes.clear();
@@ -125,7 +126,7 @@ function follow(
   });
   return watchProjects({
     onRun: (run) => {
-      changes.set(run.id, { ...changes.get(run.id), ...run });
+      changes.set(run.id, run);
       apply();
     },
     onReconnected: readAgain,

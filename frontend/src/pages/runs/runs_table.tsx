@@ -1,6 +1,6 @@
 /** The rows of the runs list. */
 
-import type { Run } from "../../api/types.ts";
+import type { Run } from "../../api/schema.ts";
 import { seconds } from "../../base/clock.ts";
 import { ago, duration, number, unixSeconds } from "../../base/format.ts";
 import { Progress, StatePill } from "../../ui/controls.tsx";

@@ -3,7 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { messageOf } from "../../api/client.ts";
 import { api } from "../../api/endpoints.ts";
-import type { Run } from "../../api/types.ts";
+import type { Run } from "../../api/schema.ts";
 
 const KEY = "reward/mean";
 const NUM_POINTS = 60;

@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { api } from "../../api/endpoints.ts";
-import type { Token } from "../../api/types.ts";
+import type { Token } from "../../api/schema.ts";
 import { seconds } from "../../base/clock.ts";
 import { ago, clock, unixSeconds } from "../../base/format.ts";
 import { CopyButton } from "../../ui/controls.tsx";
@@ -42,7 +42,9 @@ export function AccountPage() {
           <span>What it is for</span>
           <input name="name" required maxLength={80} placeholder="nightly sweep" />
         </label>
-        <button class="button primary">Make a token</button>
+        <button type="submit" class="button primary">
+          Make a token
+        </button>
       </form>
       {secret !== null && (
         <div class="notice good stack-s" role="status" style={{ flexDirection: "column" }}>

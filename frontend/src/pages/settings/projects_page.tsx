@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { api } from "../../api/endpoints.ts";
-import type { Member, Project, ProjectRole } from "../../api/types.ts";
+import type { Member, Project, ProjectRole } from "../../api/schema.ts";
 import { useResource } from "../../ui/resource.ts";
 import { Empty, Failed, Loading } from "../../ui/states.tsx";
 import { attempt } from "../../ui/toasts.tsx";
@@ -29,7 +29,9 @@ export function ProjectsPage() {
           <span>New project</span>
           <input name="name" required maxLength={100} placeholder="Name" />
         </label>
-        <button class="button primary">Make it</button>
+        <button type="submit" class="button primary">
+          Make it
+        </button>
       </form>
       {projects.error !== null && <Failed message={projects.error} onRetry={projects.reload} />}
       {projects.value === undefined && projects.error === null && <Loading />}
@@ -112,7 +114,9 @@ function ProjectCard({ project }: { project: Project }) {
               ))}
             </select>
           </label>
-          <button class="button">Add</button>
+          <button type="submit" class="button">
+            Add
+          </button>
         </form>
       )}
       <Secrets project={project} owner={owner} />

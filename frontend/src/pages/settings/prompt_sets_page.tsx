@@ -3,7 +3,7 @@
 import { useRef, useState } from "preact/hooks";
 import { messageOf } from "../../api/client.ts";
 import { api } from "../../api/endpoints.ts";
-import type { Project, PromptSet } from "../../api/types.ts";
+import type { Project, PromptSet } from "../../api/schema.ts";
 import { Confirm } from "../../ui/dialog.tsx";
 import { useResource } from "../../ui/resource.ts";
 import { Empty, Failed, Loading } from "../../ui/states.tsx";
@@ -136,7 +136,7 @@ function Upload({ projects, onDone }: { projects: readonly Project[]; onDone: ()
       </label>
       {error !== null && <Failed message={error} />}
       <div class="row">
-        <button class="button primary" disabled={prompts.length === 0}>
+        <button type="submit" class="button primary" disabled={prompts.length === 0}>
           Upload {prompts.length > 0 ? `${prompts.length} prompts` : ""}
         </button>
       </div>

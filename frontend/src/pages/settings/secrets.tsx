@@ -1,7 +1,7 @@
 /** A project's secrets: tokens of remote scorers by name. Values go in and never come out. */
 
 import { api } from "../../api/endpoints.ts";
-import type { Project } from "../../api/types.ts";
+import type { Project } from "../../api/schema.ts";
 import { useResource } from "../../ui/resource.ts";
 import { Failed } from "../../ui/states.tsx";
 import { attempt } from "../../ui/toasts.tsx";
@@ -79,7 +79,9 @@ export function Secrets({ project, owner }: { project: Project; owner: boolean }
               <span>Token</span>
               <input name="value" type="password" required autocomplete="off" />
             </label>
-            <button class="button">Store</button>
+            <button type="submit" class="button">
+              Store
+            </button>
           </form>
         )}
       </div>
