@@ -125,10 +125,8 @@ def add_contracts(result: Schema, generator: Any, request: Any, public: bool) ->
     made = _contract_components({**_referred, **_ALWAYS})
     schemas: Schema = result["components"]["schemas"]
     for name, schema in made.items():
-        if name in schemas and not _same_choices(schemas[name], schema):
-            raise ValueError(
-                f"component `{name}` means one thing to a serializer and another to a contract: rename one"
-            )
+        if name in schemas and not same_choices(schemas[name], schema):
+            raise ValueError(f"component `{name}` must mean the same to serializers and contracts: rename one")
         schemas[name] = schema
     for name, (description, values) in _SUBSETS.items():
         schemas[name] = {"type": "string", "enum": values, "description": description}
@@ -155,7 +153,7 @@ def _contract_components(kinds: dict[str, Any]) -> Schema:
     return made
 
 
-def _same_choices(one: Schema, other: Schema) -> bool:
+def same_choices(one: Schema, other: Schema) -> bool:
     """Whether two schemas are enumerations of the same values."""
     return "enum" in one and "enum" in other and set(one["enum"]) == set(other["enum"])
 

@@ -38,7 +38,7 @@ test("setting reaches into lists, and never beyond their items", () => {
   const changed = setPath(spec, "rewards.0.weight", 3);
   assert.equal(getPath(changed, "rewards.0.weight"), 3);
   assert.equal(spec.rewards[0]?.weight, 1);
-  assert.deepEqual(setPath(spec, "rewards.5.weight", 3)["rewards"], spec.rewards);
+  assert.deepEqual(setPath(spec, "rewards.5.weight", 3).rewards, spec.rewards);
   assert.deepEqual(setPath({ names: ["a", "b"] }, "names.1", "c"), { names: ["a", "c"] });
 });
 

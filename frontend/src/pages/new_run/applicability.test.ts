@@ -94,13 +94,13 @@ test("with all weights trained nothing is asked of a LoRA", () => {
   assert.match(whyNot("lora.rank", { tuning: "full" }), /no LoRA/);
   assert.equal(whyNot("lora.rank", {}), "");
   const nft = settled({ algorithm: { name: "diffusion_nft" }, tuning: "full" });
-  assert.equal(nft["tuning"], "lora");
+  assert.equal(nft.tuning, "lora");
   assert.equal(whyNot("lora.rank", nft), "");
 });
 
 test("kernels and sharded weights say when they mean nothing", () => {
   const sd3 = settled({ base_model: { family: "sd3" }, performance: { compilation: "inductor", attention: "flash" } });
-  assert.deepEqual(sd3["performance"], { compilation: "off", attention: "default" });
+  assert.deepEqual(sd3.performance, { compilation: "off", attention: "default" });
   assert.match(whyNot("deepspeed.initialize_model_on_cpu", { deepspeed: { config: "zero2" } }), /ZeRO 3/);
   assert.equal(whyNot("deepspeed.initialize_model_on_cpu", { deepspeed: { config: "zero3_cpuoffload" } }), "");
 });
@@ -117,7 +117,7 @@ test("a rule about rewards holds for each of them apart", () => {
 
 test("an algorithm that needs a gradient of the reward has the others watched", () => {
   const spec = settled({ algorithm: { name: "refl" }, rewards });
-  assert.deepEqual(spec["rewards"], [
+  assert.deepEqual(spec.rewards, [
     { name: "shape_match" },
     { name: "ocr", watched: true },
     { name: "shape_judge", watched: true },

@@ -18,7 +18,7 @@ beforeEach(() => {
   verdict = () => ({});
   requests = installBrowser(({ body }) => {
     const question = isObject(body) ? body : {};
-    const normal = isObject(question["spec"]) ? question["spec"] : null;
+    const normal = isObject(question.spec) ? question.spec : null;
     const answer = { ok: true, errors: {}, algebra: null, algebra_text: "8 × 8", warnings: [], yaml: "seed: 7\n" };
     return { json: { ...answer, spec: normal, ...verdict(question) } };
   });
@@ -145,5 +145,5 @@ test("the project that is chosen is asked about", async () => {
   model.choosePreset(PRESET);
   model.chooseProject("other");
   await settled(QUIET);
-  assert.equal((asked().at(-1) as JsonObject)["project"], "other");
+  assert.equal((asked().at(-1) as JsonObject).project, "other");
 });
