@@ -1,4 +1,4 @@
-/** The border to REST: one fetch that adds session cookie and CSRF token, and turns problem+json into `ApiError`.
+/** The client of the REST API: one fetch that adds session cookie and CSRF token, and turns problem+json into `ApiError`.
  *
  * Addresses, parameters, bodies and answers are typed by the generated schema: `call("GET", "/api/v1/runs/{id}", …)`
  * accepts exactly what that operation takes and returns exactly what it sends.

@@ -16,7 +16,7 @@ import type {
   SpecToValidate,
 } from "./schema.ts";
 
-/** What the list of runs is narrowed by. */
+/** Filters of the list of runs. */
 export interface RunFilter extends QueryValues {
   readonly project?: string | undefined;
   readonly state?: RunState | undefined;

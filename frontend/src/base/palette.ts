@@ -28,7 +28,7 @@ export function fontFamily(): string {
   return getComputedStyle(document.documentElement).fontFamily;
 }
 
-/** The same colour, see-through. */
+/** The same colour, transparent by `alpha`. */
 export function faded(rgb: string, alpha: number): string {
   const parts =
     rgb
@@ -43,7 +43,7 @@ export function themeChanged(): void {
   themeVersion.value += 1;
 }
 
-/** Follows the system's theme, which changes on its own at dusk. */
+/** Follows the system's theme, which may change at any time. */
 export function followSystemTheme(): void {
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", themeChanged);
 }

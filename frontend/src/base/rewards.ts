@@ -15,17 +15,17 @@ export function rewardsOf({ rewards }: Rewards): string[] {
   return rewards.map(rewardKey);
 }
 
-/** Rewards measured but never trained on: they show whether the reward's rise is honest. */
+/** Rewards measured but never trained on: they show whether a rise of the trained ones is real. */
 export function watchedRewards({ rewards }: Rewards): string[] {
   return rewards.filter((reward) => reward.watched).map(rewardKey);
 }
 
-/** Whether a scorer only says right or wrong, so that its mean is a share of samples. */
+/** Whether a scorer gives 1 for right and 0 for wrong, so that its mean is a share of samples. */
 export function isVerdict(name: Json | undefined): boolean {
   return verdictRewardValues.some((verdict) => verdict === name);
 }
 
-/** The watched rewards that say right or wrong. */
+/** The watched rewards that give 1 or 0. */
 export function watchedVerdicts({ rewards }: Rewards): string[] {
   return rewards.filter((reward) => reward.watched && isVerdict(reward.name)).map(rewardKey);
 }

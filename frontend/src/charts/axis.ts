@@ -76,7 +76,7 @@ export function drawn(
   return { x, lines, raw, low: one ?? null, high: two ?? null };
 }
 
-/** Ticks of an axis, with as many digits as tell neighbours apart. Powers of ten where plain decimals would grow long. */
+/** Labels of ticks, with as many digits as neighbours need to differ; powers of ten where decimals would be long. */
 export function tickTexts(ticks: readonly number[], increment: number): string[] {
   const [mantissa = "", exponent = "0"] = increment.toExponential(5).split("e");
   // The finest place that the increment has a digit at: 2.5e-4 has one at 1e-5.

@@ -23,7 +23,7 @@ interface Props {
   readonly onCursor?: (index: number | null) => void;
 }
 
-/** Of a digit of an axis, in CSS pixels. */
+/** Width of a digit of an axis, in CSS pixels. */
 const CHAR_WIDTH = 6.2;
 
 /** Batches and steps are whole; halves between them mean nothing. */

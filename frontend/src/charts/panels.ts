@@ -12,9 +12,9 @@ export interface PanelSpec<Key extends string = string> {
   /** Draw `keys[0]` with a band of ± this curve. */
   readonly band?: Key;
   readonly unit?: string;
-  /** A horizontal line worth seeing, e.g. ratio = 1. */
+  /** Where a horizontal line is drawn, e.g. ratio = 1. */
   readonly reference?: number;
-  /** Measured by some algorithms alone. */
+  /** Only some algorithms measure it. */
   readonly ofSome?: boolean;
 }
 
@@ -101,12 +101,12 @@ export const METRIC_PANELS: readonly Curated[] = [
   {
     id: "zero",
     title: "Groups without spread",
-    help: "Groups whose members all scored alike teach nothing.",
+    help: "Groups whose members all have the same reward: they give no gradient.",
     keys: ["reward/zero_std_share"],
   },
 ];
 
-/** Those with something to show: before the first batch nobody knows what some algorithms do not measure. */
+/** The panels with something to show. Before the first batch, those that every algorithm measures. */
 export function measuredPanels<Panel extends PanelSpec>(
   panels: readonly Panel[],
   known: ReadonlySet<string>,

@@ -16,7 +16,7 @@ export interface RunSocketHandlers {
   readonly onRefused: () => void;
 }
 
-/** Close codes of the server's own that mean "do not come back". */
+/** The server's close codes after which connecting again is of no use. */
 const NOT_VISIBLE = 4404;
 const BAD_REQUEST = 4400;
 

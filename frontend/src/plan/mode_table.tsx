@@ -1,4 +1,4 @@
-/** What each mode would bring on the same lanes, the chosen one marked. */
+/** The predicted throughput of each mode on the same lanes, the chosen one marked. */
 
 import type { Plan } from "../api/schema.ts";
 import { number, percent } from "../base/format.ts";

@@ -1,5 +1,5 @@
 /** Throughput by split: how many of the lanes train, for the chosen mode and the strict ones beside it. Filled points were
- * simulated, hollow ones are limits that no schedule exceeds. */
+ * simulated, outlined ones are limits that no schedule exceeds. */
 
 import type { Plan, SplitPoint } from "../api/schema.ts";
 import { number } from "../base/format.ts";

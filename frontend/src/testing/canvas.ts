@@ -1,7 +1,7 @@
 /** A canvas context that keeps what was painted, for tests of drawing. */
 
 import { layoutOf } from "../timeline/layout.ts";
-import type { Inks, Scene } from "../timeline/scene.ts";
+import type { CanvasTheme, Scene } from "../timeline/scene.ts";
 import type { View } from "../timeline/view.ts";
 
 /** One call of the context, with the colour in force. */
@@ -34,8 +34,8 @@ export function fakeCanvas(): { context: CanvasRenderingContext2D; painted: Pain
   return { context: context as unknown as CanvasRenderingContext2D, painted };
 }
 
-/** Inks whose colours are their own names. */
-export const INKS: Inks = {
+/** CanvasTheme whose colours are their own names. */
+export const THEME: CanvasTheme = {
   colour: (name) => name,
   faded: (name, alpha) => `${name}/${alpha}`,
   fontFamily: "sans",
@@ -46,7 +46,7 @@ export const INKS: Inks = {
 export function sceneOf(view: Omit<View, "follow">, numLanes: number, hasQueues = false) {
   const { context, painted } = fakeCanvas();
   const layout = { ...layoutOf(640, numLanes, hasQueues), width: 632 };
-  const scene: Scene = { context, inks: INKS, layout, view: { ...view, follow: false }, origin: view.from };
+  const scene: Scene = { context, theme: THEME, layout, view: { ...view, follow: false }, origin: view.from };
   return { scene, painted };
 }
 

@@ -1,4 +1,4 @@
-/** The bubble account: a bar for each lane and role, and a table of classes by role. Each bar and column is 100 %. */
+/** Lane time by class: a bar for each lane and role, and a table of classes by role. Each bar and column is 100 %. */
 
 import type { Bubbles } from "../api/schema.ts";
 import { duration, percent, words } from "../base/format.ts";
@@ -6,14 +6,14 @@ import { Empty } from "../ui/states.tsx";
 import { causeLabel, classLabel, parseClass } from "./classes.ts";
 import { busyShare, largestLoss, ordered, roles, type Seconds, total } from "./shares.ts";
 
-/** Beyond this many lanes their own bars are folded away: those of the roles say enough. */
+/** With more lanes than this their own bars are folded away: those of the roles summarise them. */
 const MANY_LANES = 12;
 
 interface Props {
   readonly bubbles: Bubbles;
   /** Lane names as the timeline shows them from top to bottom. */
   readonly order: readonly string[];
-  /** With the table of classes by role. */
+  /** Whether the table of classes by role is shown too. */
   readonly inFull: boolean;
 }
 

@@ -11,7 +11,7 @@ import type { Selection, TimelineState } from "./timeline_state.ts";
 
 /** CSS pixels between two ticks, at least: room for a label of hours. */
 const TICK_PIXELS = 90;
-/** A hair of background between neighbours of one class keeps fragments countable, where there is room for it. */
+/** Background left between neighbours of one class, so that fragments can be counted; wide rectangles have room for it. */
 const [GAP, GAP_FROM_WIDTH] = [0.75, 7];
 /** A span's text needs so much room, in CSS pixels. */
 const [TEXT_FROM_WIDTH, TEXT_FROM_HEIGHT] = [46, 16];
@@ -40,20 +40,20 @@ export function draw(scene: Scene, state: TimelineState): void {
 }
 
 function drawGrid(scene: Scene): void {
-  const { context, inks, layout, view, origin } = scene;
+  const { context, theme, layout, view, origin } = scene;
   context.font = fontOf(scene, 11);
   context.textAlign = "center";
   for (const { at, label } of ticksOf(view, (layout.width - layout.labelWidth) / TICK_PIXELS, origin)) {
     const x = Math.round(timeToX(scene, at)) + 0.5;
     if (x < layout.labelWidth) continue;
-    context.strokeStyle = inks.faded("--line", 0.9);
+    context.strokeStyle = theme.faded("--line", 0.9);
     context.lineWidth = 1;
     context.beginPath();
     context.moveTo(x, layout.rowsTop - 4);
     context.lineTo(x, layout.height);
     context.stroke();
     if (x > layout.labelWidth + 14 && x < layout.width - 18) {
-      context.fillStyle = inks.colour("--ink-3");
+      context.fillStyle = theme.colour("--ink-3");
       context.fillText(label, x, 10);
     }
   }
@@ -61,11 +61,11 @@ function drawGrid(scene: Scene): void {
 }
 
 function drawRectangle(scene: Scene, { left, right, kind, span }: Rectangle, lane: number): void {
-  const { context, inks, layout } = scene;
+  const { context, theme, layout } = scene;
   const top = rowTop(layout, lane) + 2;
   const height = layout.rowHeight - 4;
   const width = right - left;
-  context.fillStyle = kind === "idle" ? inks.idle : inks.colour(classOf(kind).colour);
+  context.fillStyle = kind === "idle" ? theme.idle : theme.colour(classOf(kind).colour);
   context.fillRect(left, top, width > GAP_FROM_WIDTH ? width - GAP : width, height);
   if (kind === "idle" || width <= TEXT_FROM_WIDTH || height < TEXT_FROM_HEIGHT) return;
   const text = span?.group == null ? classOf(kind).label : `g${span.group}`;
@@ -76,17 +76,17 @@ function drawRectangle(scene: Scene, { left, right, kind, span }: Rectangle, lan
 }
 
 function drawSelection(scene: Scene, { span }: Selection, lane: number): void {
-  const { context, inks, layout } = scene;
+  const { context, theme, layout } = scene;
   const left = timeToX(scene, span.start);
   const width = Math.max(2, timeToX(scene, span.end) - left);
-  context.strokeStyle = inks.colour("--ink");
+  context.strokeStyle = theme.colour("--ink");
   context.lineWidth = 1.5;
   context.strokeRect(left, rowTop(layout, lane) + 1.5, width, layout.rowHeight - 3);
 }
 
 function drawLabels(scene: Scene, state: TimelineState): void {
-  const { context, inks, layout } = scene;
-  context.fillStyle = inks.colour("--surface");
+  const { context, theme, layout } = scene;
+  context.fillStyle = theme.colour("--surface");
   context.fillRect(0, layout.rowsTop - 2, layout.labelWidth, layout.height);
   state.lanes.tracks.forEach((track, lane) => {
     drawLaneLabel(scene, layout, lane, track.lane, track.info?.device ?? "");
@@ -95,15 +95,15 @@ function drawLabels(scene: Scene, state: TimelineState): void {
 }
 
 function drawLaneLabel(scene: Scene, layout: Layout, lane: number, name: string, device: string): void {
-  const { context, inks } = scene;
+  const { context, theme } = scene;
   const isDense = layout.rowHeight < DENSE_BELOW_HEIGHT;
   const y = rowTop(layout, lane) + layout.rowHeight / 2;
-  context.fillStyle = inks.colour("--ink");
+  context.fillStyle = theme.colour("--ink");
   context.font = fontOf(scene, isDense ? 10 : 12);
   context.fillText(fitted(context, name, layout.labelWidth - 8), 0, y);
   const used = context.measureText(name).width;
   if (isDense || !device || layout.labelWidth - used <= 48) return;
-  context.fillStyle = inks.colour("--ink-3");
+  context.fillStyle = theme.colour("--ink-3");
   context.font = fontOf(scene, 10.5);
   context.fillText(fitted(context, device, layout.labelWidth - used - 16), used + 8, y + 0.5);
 }

@@ -7,20 +7,20 @@ import { fontOf, type Scene, timeToX } from "./scene.ts";
 import { firstEndingAfter, spansIn } from "./search.ts";
 import type { TimelineState } from "./timeline_state.ts";
 
-/** Arrows nearer to each other than this are left out, in pixels: a thicket says nothing. */
+/** Arrows nearer to each other than this are left out, in pixels: a dense row of arrows cannot be read. */
 const ARROW_GAP = 16;
 const PULL_HEIGHT = 2.5;
-/** Spans on either side of an instant among which a group's other fragment is looked for. */
+/** How many spans on either side of an instant are searched for another fragment of the same group. */
 const NEIGHBOURS = 8;
 
 export function drawVersions(scene: Scene, versions: readonly PublishedVersion[]): void {
-  const { context, inks, layout, view } = scene;
+  const { context, theme, layout, view } = scene;
   let freeFrom = -Infinity;
   context.font = fontOf(scene, 10.5, "600");
   for (const { policy_version, at } of versions) {
     if (at < view.from || at > view.to) continue;
     const x = Math.round(timeToX(scene, at)) + 0.5;
-    context.strokeStyle = inks.faded("--span-publish", 0.55);
+    context.strokeStyle = theme.faded("--span-publish", 0.55);
     context.lineWidth = 1;
     context.beginPath();
     context.moveTo(x, 22);
@@ -28,17 +28,17 @@ export function drawVersions(scene: Scene, versions: readonly PublishedVersion[]
     context.stroke();
     const label = `v${policy_version}`;
     if (x < freeFrom) continue;
-    context.fillStyle = inks.colour("--span-publish");
+    context.fillStyle = theme.colour("--span-publish");
     context.fillText(label, x + 3, 27);
     freeFrom = x + context.measureText(label).width + 8;
   }
 }
 
-/** From a version's tick along a rollout lane's lower edge to its pull: how long the lane went on without. */
+/** From a version's tick along a rollout lane's lower edge to its pull: how long the lane worked without that version. */
 export function drawPulls(scene: Scene, { lanes, versions }: Pick<TimelineState, "lanes" | "versions">): void {
   const publishedAt = new Map(versions.map(({ policy_version, at }) => [policy_version, at]));
-  const { context, inks, layout, view } = scene;
-  context.fillStyle = inks.colour("--span-publish");
+  const { context, theme, layout, view } = scene;
+  context.fillStyle = theme.colour("--span-publish");
   lanes.tracks.forEach((track, lane) => {
     if (roleOf(track) !== "rollout") return;
     const bottom = rowTop(layout, lane) + layout.rowHeight - 2;
@@ -97,13 +97,13 @@ function sharesGroup(track: LaneTrack, lent: TimelineSpan): boolean {
 }
 
 /** Dark on a light rim, so that it stands out from spans of every colour. */
-function arrow({ context, inks }: Scene, x: number, from: number, to: number): void {
+function arrow({ context, theme }: Scene, x: number, from: number, to: number): void {
   const head = to > from ? 6 : -6;
   for (const [ink, width] of [
     ["--surface", 4],
     ["--ink", 1.5],
   ] as const) {
-    context.strokeStyle = context.fillStyle = inks.colour(ink);
+    context.strokeStyle = context.fillStyle = theme.colour(ink);
     context.lineWidth = width;
     context.beginPath();
     context.arc(x, from, 1.5, 0, 2 * Math.PI);

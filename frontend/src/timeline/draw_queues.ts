@@ -11,7 +11,7 @@ const MAX_LABELS = 4;
 /** The newest instants name the queues: all of a run's queues are in each of its events. */
 const NAMED_BY_LAST = 50;
 
-const inkOf = (index: number) => `--series-${(index % NUM_COLOURS) + 1}`;
+const colourOf = (index: number) => `--series-${(index % NUM_COLOURS) + 1}`;
 
 export function queueNames(queues: readonly QueueDepths[]): string[] {
   return [...new Set(queues.slice(-NAMED_BY_LAST).flatMap((queue) => Object.keys(queue.depths)))];
@@ -26,13 +26,13 @@ export function depthsIn(queues: readonly QueueDepths[], window: Extent): QueueD
 }
 
 export function drawQueues(scene: Scene, queues: readonly QueueDepths[]): void {
-  const { context, inks, layout, view } = scene;
+  const { context, theme, layout, view } = scene;
   const shown = depthsIn(queues, view);
   const most = Math.max(1, ...shown.flatMap((queue) => Object.values(queue.depths)));
   const base = layout.queueTop + QUEUE_HEIGHT - 8;
   const scale = (QUEUE_HEIGHT - 16) / most;
   queueNames(queues).forEach((name, index) => {
-    context.strokeStyle = inks.colour(inkOf(index));
+    context.strokeStyle = theme.colour(colourOf(index));
     context.lineWidth = 1.4;
     context.beginPath();
     let last = base;
@@ -48,7 +48,7 @@ export function drawQueues(scene: Scene, queues: readonly QueueDepths[]): void {
     });
     context.stroke();
   });
-  context.fillStyle = inks.colour("--ink-3");
+  context.fillStyle = theme.colour("--ink-3");
   context.font = fontOf(scene, 10);
   context.textAlign = "right";
   context.fillText(String(most), layout.width - 4, base - most * scale);
@@ -56,12 +56,12 @@ export function drawQueues(scene: Scene, queues: readonly QueueDepths[]): void {
 }
 
 export function drawQueueLabels(scene: Scene, queues: readonly QueueDepths[]): void {
-  const { context, inks, layout } = scene;
+  const { context, theme, layout } = scene;
   context.font = fontOf(scene, 10.5);
   queueNames(queues)
     .slice(0, MAX_LABELS)
     .forEach((name, index) => {
-      context.fillStyle = inks.colour(inkOf(index));
+      context.fillStyle = theme.colour(colourOf(index));
       const text = fitted(context, name.replaceAll("_", " "), layout.labelWidth - 8);
       context.fillText(text, 0, layout.queueTop + 8 + index * 13);
     });

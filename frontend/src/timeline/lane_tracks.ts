@@ -34,7 +34,7 @@ export class LaneTracks {
     this.kinds.clear();
   }
 
-  /** What is known of a lane's place, the newest report of it. */
+  /** Record where a lane was placed; a later report replaces an earlier one. */
   place(info: LaneInfo): void {
     this.track(info.lane).info = info;
     this.order();

@@ -16,7 +16,7 @@ export interface Rectangle {
   readonly span: TimelineSpan | null;
 }
 
-/** How far beyond the edges of the plot a rectangle may reach, in CSS pixels: its end must not show there. */
+/** How far beyond the edges of the plot a rectangle may reach, in CSS pixels, so that its end is not seen there. */
 const OVERHANG = 2;
 
 export function* rectanglesOf(

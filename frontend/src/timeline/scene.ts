@@ -1,10 +1,10 @@
-/** What is painted onto, with which inks, and where an instant lies there. */
+/** What drawing needs: the canvas, its colours and layout, the window of time, and where an instant lies there. */
 
 import type { Layout } from "./layout.ts";
 import type { View } from "./view.ts";
 
 /** The theme's colours and font, as a canvas takes them. */
-export interface Inks {
+export interface CanvasTheme {
   /** The colour of a custom property, e.g. `--ink`. */
   readonly colour: (name: string) => string;
   /** The same, see-through. */
@@ -16,7 +16,7 @@ export interface Inks {
 
 export interface Scene {
   readonly context: CanvasRenderingContext2D;
-  readonly inks: Inks;
+  readonly theme: CanvasTheme;
   readonly layout: Layout;
   readonly view: View;
   /** The instant from which the axis counts, in Unix seconds. */
@@ -28,8 +28,8 @@ export function timeToX({ layout, view }: Pick<Scene, "layout" | "view">, time: 
   return layout.labelWidth + ((time - view.from) / (view.to - view.from)) * (layout.width - layout.labelWidth);
 }
 
-export function fontOf({ inks }: Scene, pixels: number, weight = ""): string {
-  return `${weight} ${pixels}px ${inks.fontFamily}`.trim();
+export function fontOf({ theme }: Scene, pixels: number, weight = ""): string {
+  return `${weight} ${pixels}px ${theme.fontFamily}`.trim();
 }
 
 /** `text` cut to `width` CSS pixels of the context's font. */

@@ -28,7 +28,7 @@ export function* spansIn<Span extends Stretch>(spans: readonly Span[], window: E
   }
 }
 
-/** The span that covers `time`, or the nearest one within `slack` seconds: a hair-thin span must still be hit. */
+/** The span that covers `time`, or the nearest one within `slack` seconds: a span thinner than a pixel must still be found. */
 export function spanAt<Span extends Stretch>(spans: readonly Span[], time: number, slack: number): Span | null {
   const index = firstEndingAfter(spans, time);
   const here = spans[index];

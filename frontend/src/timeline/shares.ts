@@ -44,7 +44,7 @@ export interface Loss {
   readonly share: number;
 }
 
-/** A run's beginning and end are no bottleneck. */
+/** Idle causes of a run's beginning and end, which are no bottleneck. */
 const ENDS = new Set(["idle:start_up", "idle:drain"]);
 
 /** Roles with their classes, in the order of the timeline. */

@@ -8,17 +8,17 @@ import { useEffect, useMemo, useRef } from "preact/hooks";
 import { oncePerFrame } from "../base/frames.ts";
 import { themeVersion } from "../base/palette.ts";
 import { Empty } from "../ui/states.tsx";
+import { canvasTheme } from "./canvas_theme.ts";
 import { draw } from "./draw.ts";
-import { inksOf } from "./inks.ts";
 import { TimelineLegend } from "./legend.tsx";
 import type { TimelineState } from "./timeline_state.ts";
 import { SpanTooltip } from "./tooltip.tsx";
 
 const ZOOM_STEP = 1.25;
-/** Zoom by one notch of most mice's wheels: 100 units are about a seventh. */
+/** A notch of most wheels is 100 units, which zooms by a seventh. */
 const ZOOM_PER_WHEEL_UNIT = 0.0015;
 const PAN_SHARE = 0.15;
-/** A pointer that moved less still rests, in CSS pixels. */
+/** Movements of fewer CSS pixels than this are no drag. */
 const DRAG_PIXELS = 2;
 
 export function Timeline({ state }: { state: TimelineState }) {
@@ -112,7 +112,7 @@ function paint(canvas: HTMLCanvasElement | null, state: TimelineState): void {
     canvas.style.height = `${layout.height}px`;
   }
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
-  draw({ context, inks: inksOf(context), layout, view, origin }, state);
+  draw({ context, theme: canvasTheme(context), layout, view, origin }, state);
 }
 
 /** Pointer and wheel listeners on the canvas; returns their removal. */

@@ -1,5 +1,5 @@
-/** Everything that a run's timeline shows: spans by lane and what happened beside them, the window of time on screen,
- * and the span under the pointer. Components render it and pass on what the pointer does; nothing is kept elsewhere.
+/** The state of a run's timeline: spans by lane, published versions, queue depths and lending decisions, the window of
+ * time on screen, and the span under the pointer. Components render it and call its methods; nothing is kept elsewhere.
  *
  * Invariant: data come in once, in stream order (`gate`); the window always overlaps recorded time.
  */
@@ -54,7 +54,7 @@ export class TimelineState {
 
   constructor(private readonly now: () => number = serverNow) {}
 
-  /** Take over a REST answer. */
+  /** Replace everything by a REST answer. */
   load(answer: Timeline): void {
     this.lanes.clear();
     for (const info of answer.lanes) this.lanes.place(info);

@@ -1,5 +1,5 @@
-/** Which fields mean nothing beside others, as the schema says: they are greyed out with the reason, and put at the
- * value that the server accepts there, so that no error can stand at a field that nobody can edit. */
+/** Which fields do not apply beside others, by the rules in the schema: they are greyed out with the reason, and set to
+ * the value that the server accepts there, so that no error can stand at a field that nobody can edit. */
 
 import type { Inapplicable } from "../../api/schema.ts";
 import { getPath, isList, type Json, type JsonObject, sameJson, setPath } from "../../base/paths.ts";

@@ -17,7 +17,7 @@ interface Props {
   readonly isRerun: boolean;
   /** Why the field does not apply now; empty where it does. */
   readonly whyNot: string;
-  /** What a text may well be. */
+  /** Values offered for a text. */
   readonly suggestions?: readonly string[] | undefined;
   readonly onChange: (value: Json) => void;
 }
@@ -53,7 +53,7 @@ export function helpOfChoice(schema: FieldSchema, value: Json | undefined): stri
   return schema.choices.find((choice) => choice.value === value)?.help ?? "";
 }
 
-/** The errors, or what there is to know: of the field, then of what is chosen. */
+/** The errors, or else the help of the field and of the choice made. */
 export function FieldNote(props: {
   id: string;
   help: string;

@@ -1,11 +1,11 @@
-/** The form's groups, laid by hand over the sections of `RunSpec`: order, label, unit. Help, bounds and choices are the
- * server's (`spec_schema.ts`). */
+/** The form's groups of fields: their order, labels and units are chosen here. Help, bounds and choices come from the
+ * server's schema (`spec_schema.ts`). */
 
 export interface FieldSpec {
   readonly path: string;
   readonly label: string;
   readonly unit?: string;
-  /** What leaving it empty means. */
+  /** Shown in an empty input: what leaving it empty means. */
   readonly empty?: string;
   /** How a list is written: one entry a line, or words with commas between. */
   readonly list?: "lines" | "words";
@@ -16,9 +16,9 @@ export interface GroupSpec {
   readonly title: string;
   readonly intro: string;
   readonly fields: readonly FieldSpec[];
-  /** A section with variants, whose settings are drawn after these fields. */
+  /** A section with variants, whose settings are shown after these fields. */
   readonly variants?: string;
-  /** Folded away until asked for: settings that presets already choose well. */
+  /** The group is folded at first, because presets choose its settings well. */
   readonly advanced?: boolean;
 }
 
@@ -28,7 +28,7 @@ export const GROUPS: readonly GroupSpec[] = [
   {
     id: "algorithm",
     title: "Algorithm",
-    intro: "What is learnt from the rewards, and for how long.",
+    intro: "How the policy learns from the rewards, and for how long.",
     variants: "algorithm",
     fields: [field("algorithm.name", "Algorithm"), field("num_batches", "Length", "batches"), field("seed", "Seed")],
   },
@@ -48,7 +48,7 @@ export const GROUPS: readonly GroupSpec[] = [
   {
     id: "sampling",
     title: "Sampling",
-    intro: "How pictures or clips are drawn while learning and while judging.",
+    intro: "How pictures or clips are drawn in training and in evaluation.",
     fields: [
       field("sampling.num_denoising_steps", "Denoising steps"),
       field("sampling.num_eval_denoising_steps", "Evaluation steps"),
@@ -101,24 +101,24 @@ export const GROUPS: readonly GroupSpec[] = [
     id: "memory",
     title: "Trainer memory",
     intro:
-      "What DeepSpeed cuts over the trainer lanes and what lies in host memory. It changes speed and memory, not what is learnt.",
+      "What DeepSpeed shards over the trainer lanes and what lies in host memory. It changes speed and memory, not the result.",
     fields: [
       field("deepspeed.config", "DeepSpeed"),
       { ...field("deepspeed.gradient_checkpointing", "Recomputed blocks", "every n-th"), empty: "by the model's size" },
       field("deepspeed.offload_idle_states", "Idle state to host memory"),
-      field("deepspeed.initialize_model_on_cpu", "Cut weights in host memory"),
+      field("deepspeed.initialize_model_on_cpu", "Shard weights in host memory"),
       { ...field("deepspeed.overrides", "Overrides", "one a line"), list: "lines" },
     ],
   },
   {
     id: "pipeline",
     title: "Pipeline",
-    intro: "How the lanes work together. At staleness 0 none of this changes what is learnt, only how long it takes.",
+    intro: "How the lanes work together. At staleness 0 none of this changes the result, only how long it takes.",
     fields: [
       field("pipeline.placement", "Placement"),
       field("pipeline.gap", "Train while generating"),
       field("pipeline.tsp", "Spread denoising steps"),
-      field("pipeline.tag", "Trainer lanes lend a hand"),
+      field("pipeline.tag", "Lend trainer lanes"),
       field("pipeline.max_staleness", "Staleness allowed", "versions"),
       { ...field("pipeline.importance_cap", "Importance weight cap"), empty: "none" },
       field("pipeline.deterministic", "Bitwise reproducible"),
@@ -135,7 +135,7 @@ export const GROUPS: readonly GroupSpec[] = [
   {
     id: "cadence",
     title: "Evaluation and checkpoints",
-    intro: "How often the run is judged and made safe.",
+    intro: "How often the run is evaluated and saved.",
     fields: [
       { ...field("evaluation.every_num_batches", "Evaluate every", "batches"), empty: "only at start and end" },
       field("evaluation.num_samples_per_prompt", "Held-out samples a prompt"),
@@ -216,7 +216,7 @@ const FIELD_ORDER = [
   ...GROUPS.flatMap((group) => group.fields.map(({ path }) => path)),
 ];
 
-/** Of settings that their key alone does not name well: label and unit. */
+/** Label and unit of settings that their key alone does not name well. */
 const LABELS: Readonly<Record<string, readonly [label: string, unit?: string]>> = {
   advantage_std: ["Advantage spread"],
   kl_coefficient: ["KL coefficient"],
@@ -241,7 +241,7 @@ export function settingField(section: string, key: string): FieldSpec {
   return field(`${section}.${key}`, label, unit);
 }
 
-/** Keys of a spec's section (or of the spec itself) in the form's order: the database keeps none. */
+/** Keys of a spec's section (or of the spec itself) in the form's order: PostgreSQL's `jsonb` keeps none. */
 export function inFormOrder(section: string, keys: readonly string[]): string[] {
   const rank = (key: string) => {
     const index = FIELD_ORDER.indexOf(section ? `${section}.${key}` : key);

@@ -12,15 +12,15 @@ const PRESET: Preset = { name: "demo", title: "The demo", description: "", spec:
 
 let model: FormModel;
 let requests: Requested[];
-let verdict: (question: JsonObject) => Partial<Validation>;
+let verdict: (request: JsonObject) => Partial<Validation>;
 
 beforeEach(() => {
   verdict = () => ({});
   requests = installBrowser(({ body }) => {
-    const question = isObject(body) ? body : {};
-    const normal = isObject(question.spec) ? question.spec : null;
+    const request = isObject(body) ? body : {};
+    const normal = isObject(request.spec) ? request.spec : null;
     const answer = { ok: true, errors: {}, algebra: null, algebra_text: "8 × 8", warnings: [], yaml: "seed: 7\n" };
-    return { json: { ...answer, spec: normal, ...verdict(question) } };
+    return { json: { ...answer, spec: normal, ...verdict(request) } };
   });
   model = new FormModel(specSchema());
 });
@@ -123,7 +123,7 @@ test("YAML is checked as it is, and fills the form once it is right", async () =
   assert.equal(model.yaml.value, "seed: 42", "what is typed is not written over");
 });
 
-test("an answer to an older question fills in nothing", async () => {
+test("an answer to an older request fills in nothing", async () => {
   verdict = () => ({ spec: { ...spec(), seed: 99 } });
   model.choosePreset(PRESET);
   model.spec.value = { ...PRESET.spec, seed: 5 };

@@ -5,7 +5,7 @@ import type { NewRun, Preset, Run, Validation } from "../../api/schema.ts";
 import { getPath, isObject, type Json, type JsonObject, sameJson, setPath } from "../../base/paths.ts";
 import { Applicability } from "./applicability.ts";
 import type { SpecSchema } from "./spec_schema.ts";
-import { type Question, Validator } from "./validation.ts";
+import { type ValidationRequest, Validator } from "./validation.ts";
 
 /** The field that chooses among the variants of a section. */
 const ALGORITHM = { section: "algorithm", path: "algorithm.name" };
@@ -19,7 +19,7 @@ export class FormModel {
   readonly presetName = signal<string | null>(null);
   /** The run that this one repeats with changes; null for a new one. */
   readonly parent = signal<{ readonly id: string; readonly spec: JsonObject } | null>(null);
-  readonly validator = new Validator((question, answer) => this.merge(question, answer));
+  readonly validator = new Validator((request, answer) => this.merge(request, answer));
 
   readonly ok = computed(() => this.validator.answer.value?.ok === true && !this.validator.checking.value);
 
@@ -106,23 +106,23 @@ export class FormModel {
   }
 
   /** Prompt sets belong to a project, so a spec is right or wrong within one. */
-  private inProject(question: Question): Question {
-    return this.project.value ? { ...question, project: this.project.value } : question;
+  private inProject(request: ValidationRequest): ValidationRequest {
+    return this.project.value ? { ...request, project: this.project.value } : request;
   }
 
   /** The server's normal form fills what the other view shows: YAML for the form, the spec for the YAML. */
-  private merge(question: Question, answer: Validation): void {
-    if ("yaml" in question) {
+  private merge(request: ValidationRequest, answer: Validation): void {
+    if ("yaml" in request) {
       if (answer.spec) this.spec.value = answer.spec;
       return;
     }
     if (answer.yaml !== null) this.yaml.value = answer.yaml;
-    const isNewest = sameJson(question.spec, this.spec.peek());
-    if (answer.spec && isNewest) this.spec.value = withDefaults(answer.spec, question.spec);
+    const isNewest = sameJson(request.spec, this.spec.peek());
+    if (answer.spec && isNewest) this.spec.value = withDefaults(answer.spec, request.spec);
   }
 }
 
-/** Defaults that the server filled in join the form, but nothing that the user typed is rewritten under their hands. */
+/** Defaults that the server filled in join the form, but nothing that the user typed is overwritten. */
 export function withDefaults(normal: JsonObject, typed: JsonObject): JsonObject {
   const merged: Record<string, Json> = { ...normal };
   for (const [key, value] of Object.entries(typed)) {

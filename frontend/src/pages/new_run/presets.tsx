@@ -1,4 +1,4 @@
-/** Ready specs to start from: models that are at hand as cards, the hub's in a table. */
+/** Ready specs to start from: those of local models as cards, those of hub models in a table. */
 
 import type { Preset, Tuning } from "../../api/schema.ts";
 import { type Column, presetTable } from "./preset_table.ts";

@@ -1,5 +1,5 @@
-/** What the server says of each field of a run's spec: its help, its bounds, its choices, and where it does not apply.
- * Read from the JSON schema, so that a new reward, family or bound needs no change here. */
+/** The JSON schema of a run's spec as the form reads it: each field's help, bounds and choices, and where it does not
+ * apply. Everything comes from the schema, so that a new reward, family or bound needs no change here. */
 
 import type { Inapplicable } from "../../api/schema.ts";
 import { isObject, type Json, type JsonObject, sameJson, setPath } from "../../base/paths.ts";
@@ -176,7 +176,7 @@ function choicesOf(node: SchemaNode): Choice[] {
   );
 }
 
-/** Help without the marks of code, which only error messages are shown with. */
+/** Help without backticks: only error messages are shown with code marked. */
 function plain(text = ""): string {
   return text.replaceAll("`", "");
 }

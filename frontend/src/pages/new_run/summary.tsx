@@ -1,4 +1,4 @@
-/** Beside the form: name and project, the resolved algebra, what is wrong, what differs from the parent, the button. */
+/** Beside the form: name and project, the resolved batch algebra, errors, differences from the parent, the button. */
 
 import { useState } from "preact/hooks";
 import type { Project } from "../../api/schema.ts";
@@ -137,7 +137,7 @@ function Verdict({ model }: { model: FormModel }) {
   );
 }
 
-/** The message, leading to its input when the form shows one. */
+/** The message; a button that leads to its input where the form shows one. */
 function SummaryError({ path, message }: { path: string; message: string }) {
   const input = path ? document.getElementById(`field-${path}`) : null;
   if (!input) return <Coded text={path && !message.includes(path) ? `\`${path}\`: ${message}` : message} />;
@@ -148,7 +148,7 @@ function SummaryError({ path, message }: { path: string; message: string }) {
   );
 }
 
-/** Its group may be folded away. */
+/** Scrolls to an input, whose group may be folded. */
 function shown(input: HTMLElement): void {
   input.closest("details")?.setAttribute("open", "");
   input.focus();

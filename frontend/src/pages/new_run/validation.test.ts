@@ -14,10 +14,10 @@ const ANSWER: Validation = {
   yaml: null,
 };
 
-test("an answer is passed on with its question", async () => {
+test("an answer is passed on with its request", async () => {
   installBrowser(() => ({ json: ANSWER }));
   const answered: unknown[] = [];
-  const validator = new Validator((question) => answered.push(question));
+  const validator = new Validator((request) => answered.push(request));
   await validator.now({ yaml: "seed: 1" });
   assert.deepEqual(answered, [{ yaml: "seed: 1" }]);
   assert.equal(validator.checking.value, false);
@@ -32,7 +32,7 @@ test("a body that the server refuses as a whole is an answer too: errors by fiel
   assert.equal(validator.problem.value, null);
 });
 
-test("a question that could not be asked is a problem, until the next one can", async () => {
+test("a request that could not be asked is a problem, until the next one can", async () => {
   installBrowser(() => new TypeError("network"));
   const validator = new Validator(() => undefined);
   await validator.now({ spec: {} });
@@ -42,7 +42,7 @@ test("a question that could not be asked is a problem, until the next one can", 
   assert.equal(validator.problem.value, null);
 });
 
-test("while somebody types, one question is asked", async () => {
+test("while somebody types, one request is asked", async () => {
   const requests = installBrowser(() => ({ json: ANSWER }));
   const validator = new Validator(() => undefined);
   for (const seed of [1, 2, 3]) validator.ask({ spec: { seed } });

@@ -1,4 +1,4 @@
-/** What can be done with a run now: the server says which actions are legal, roles say who may. */
+/** Buttons for what can be done with a run now: the server lists the legal actions, the reader's role allows them. */
 
 import { useState } from "preact/hooks";
 import { api } from "../../api/endpoints.ts";
@@ -45,15 +45,15 @@ const ACTIONS: Readonly<Record<CommandKind, ActionWords>> = {
 const ORDER: readonly CommandKind[] = ["pause", "resume", "sample_now", "checkpoint_now", "stop", "cancel"];
 
 /** What opens a dialog before anything is done. */
-type Asked = "stop" | "cancel" | "delete" | "sample_now";
-const ASKS_FIRST = new Map<CommandKind, Asked>([
+type DialogName = "stop" | "cancel" | "delete" | "sample_now";
+const ASKS_FIRST = new Map<CommandKind, DialogName>([
   ["stop", "stop"],
   ["cancel", "cancel"],
   ["sample_now", "sample_now"],
 ]);
 
 export function Actions({ store, run }: RunProps) {
-  const [asked, setAsked] = useState<Asked | null>(null);
+  const [openDialog, setOpenDialog] = useState<DialogName | null>(null);
   const [busy, setBusy] = useState(false);
   const editable = mayEdit(run);
 
@@ -75,7 +75,7 @@ export function Actions({ store, run }: RunProps) {
         class={`button ${action === "cancel" ? "danger" : ""}`}
         title={ACTIONS[action].title}
         disabled={busy || !editable}
-        onClick={() => (dialog ? setAsked(dialog) : act(action))}
+        onClick={() => (dialog ? setOpenDialog(dialog) : act(action))}
       >
         {ACTIONS[action].label}
       </button>
@@ -103,27 +103,27 @@ export function Actions({ store, run }: RunProps) {
         disabled={!editable || busy}
         onDuplicate={duplicate}
         onArchive={archive}
-        onDelete={() => setAsked("delete")}
+        onDelete={() => setOpenDialog("delete")}
       />
-      {asked === "sample_now" && (
-        <SampleNow onSample={(prompts) => act("sample_now", prompts)} onClose={() => setAsked(null)} />
+      {openDialog === "sample_now" && (
+        <SampleNow onSample={(prompts) => act("sample_now", prompts)} onClose={() => setOpenDialog(null)} />
       )}
-      {(asked === "stop" || asked === "cancel") && (
+      {(openDialog === "stop" || openDialog === "cancel") && (
         <Confirm
-          title={`${ACTIONS[asked].label} “${run.name}”?`}
-          text={ACTIONS[asked].confirm ?? ""}
-          action={`${ACTIONS[asked].label} the run`}
-          onConfirm={() => act(asked)}
-          onClose={() => setAsked(null)}
+          title={`${ACTIONS[openDialog].label} “${run.name}”?`}
+          text={ACTIONS[openDialog].confirm ?? ""}
+          action={`${ACTIONS[openDialog].label} the run`}
+          onConfirm={() => act(openDialog)}
+          onClose={() => setOpenDialog(null)}
         />
       )}
-      {asked === "delete" && (
+      {openDialog === "delete" && (
         <Confirm
           title={`Delete “${run.name}”?`}
           action="Delete for good"
           text="Its curves, samples, logs, LoRA files and checkpoints are deleted with it. This cannot be undone."
           onConfirm={remove}
-          onClose={() => setAsked(null)}
+          onClose={() => setOpenDialog(null)}
         />
       )}
     </div>
@@ -200,7 +200,7 @@ function SampleNow({ onSample, onClose }: { onSample: (prompts: readonly string[
   );
 }
 
-/** A `<details>` menu stays open after a choice unless told otherwise. */
+/** A `<details>` menu stays open after a choice by itself. */
 function closeAfterChoice(event: MouseEvent): void {
   const menu = event.currentTarget as HTMLDetailsElement;
   if ((event.target as HTMLElement).closest(".menu-items")) menu.open = false;

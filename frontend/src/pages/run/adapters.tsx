@@ -1,4 +1,4 @@
-/** The versions that a run saved to be used elsewhere: a LoRA file each, or all weights in several files. */
+/** The versions that a run saved for use elsewhere: one LoRA file each, or all weights in several files. */
 
 import { useState } from "preact/hooks";
 import { api } from "../../api/endpoints.ts";
@@ -8,9 +8,9 @@ import { CopyButton, Segmented } from "../../ui/controls.tsx";
 import { useResource } from "../../ui/resource.ts";
 import { Empty, Failed, Loading } from "../../ui/states.tsx";
 import type { RunProps } from "./context.ts";
-import { archiveCommand, filesCommand, loadCode } from "./recipes.ts";
+import { archiveCommand, filesCommand, loadCode } from "./snippets.ts";
 
-/** Runs that checkpoint every batch have many. */
+/** Versions listed at first: a run that checkpoints every batch has many. */
 const FIRST_SHOWN = 6;
 const NUM_COLUMNS = 6;
 
@@ -116,39 +116,39 @@ function VersionRow(props: { adapter: Adapter; reward: number | undefined; isOpe
   );
 }
 
-type Recipe = "archive" | "files" | "load";
+type SnippetName = "archive" | "files" | "load";
 
-const RECIPES: readonly { value: Recipe; label: string }[] = [
+const SNIPPETS: readonly { value: SnippetName; label: string }[] = [
   { value: "archive", label: "All at once" },
   { value: "files", label: "File by file" },
   { value: "load", label: "Load it" },
 ];
 
-const NOTES: Record<Recipe, string> = {
+const NOTES: Record<SnippetName, string> = {
   archive: "One stream, unpacked while it arrives. TANDEM_TOKEN is a token of yours, made on the account page.",
   files: "Run again, it goes on where it broke off; then every file is checked.",
-  load: "Plain diffusers, nothing of Tandem. Put the place of your base model where this has its name in the spec.",
+  load: "Plain diffusers, nothing of Tandem. Put the path of your base model where this has its name in the spec.",
 };
 
 function Version({ run, adapter }: { run: Run; adapter: Adapter }) {
-  const [recipe, setRecipe] = useState<Recipe>("archive");
-  const text: Record<Recipe, () => string> = {
+  const [snippet, setSnippet] = useState<SnippetName>("archive");
+  const text: Record<SnippetName, () => string> = {
     archive: () => archiveCommand(location.origin, adapter),
     files: () => filesCommand(location.origin, adapter),
     load: () => loadCode(run.spec, adapter),
   };
-  const shown = text[recipe]();
+  const shown = text[snippet]();
   return (
     <div class="version stack-s">
       {adapter.files.length > 1 && <Files adapter={adapter} />}
       <div class="row-between">
-        <Segmented label="Recipe" choices={RECIPES} value={recipe} onChange={setRecipe} />
+        <Segmented label="Commands" choices={SNIPPETS} value={snippet} onChange={setSnippet} />
         <CopyButton text={shown} />
       </div>
       <pre class="code" tabIndex={0}>
         {shown}
       </pre>
-      <p class="tiny faint">{NOTES[recipe]}</p>
+      <p class="tiny faint">{NOTES[snippet]}</p>
     </div>
   );
 }

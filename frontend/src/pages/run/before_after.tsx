@@ -1,4 +1,4 @@
-/** Held-out pictures of the untrained policy beside the newest ones, prompt by prompt, same seeds. */
+/** Held-out pictures of the untrained policy beside the newest ones, prompt by prompt, from the same seeds. */
 
 import { useState } from "preact/hooks";
 import { api } from "../../api/endpoints.ts";
@@ -32,7 +32,7 @@ async function readPair(runId: string): Promise<Pair | null> {
   return { first, last, before: before.results, after: after.results };
 }
 
-/** Rows of charts that so many prompts are as high as, at most `most`; until they are known, that. */
+/** How many rows of charts the pictures are as high as, at most `most`; `most` while the pictures are not known. */
 function rowsBeside(pair: Pair | null | undefined, most: number): number {
   if (pair === undefined) return most;
   const prompts = byPrompt(pair?.before ?? []);

@@ -1,4 +1,4 @@
-/** What a run leaves behind: versions to download, checkpoints it can resume from, previews with own prompts. */
+/** What a run saves: versions to download, previews with own prompts, checkpoints that it can resume from. */
 
 import { api } from "../../api/endpoints.ts";
 import { bytes } from "../../base/format.ts";
@@ -43,7 +43,7 @@ function Checkpoints({ store, run }: RunProps) {
                 <th>Optimizer step</th>
                 <th>Attempt</th>
                 <th class="right">Size</th>
-                <th>Place</th>
+                <th>Address</th>
               </tr>
             </thead>
             <tbody>

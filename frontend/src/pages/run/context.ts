@@ -1,4 +1,4 @@
-/** What every part of the run page is given. */
+/** Properties of every part of the run page. */
 
 import type { Run } from "../../api/schema.ts";
 import type { RunStore } from "../../live/run_store.ts";

@@ -55,7 +55,7 @@ export function FailurePanel({ run }: { run: Run }) {
   );
 }
 
-/** The last lines say why. */
+/** Scrolls to the last lines, which hold the reason. */
 function toItsEnd(element: HTMLElement | null): void {
   if (element) element.scrollTop = element.scrollHeight;
 }

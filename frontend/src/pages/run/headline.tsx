@@ -15,7 +15,8 @@ export function Headline({ store, run }: RunProps) {
         <p class="notice warn small hacking" role="status">
           <span>
             <b>Reward hacking?</b> Over the last ten batches the trained reward rose while a watched one fell, both
-            beyond their noise. <a href="#samples">Look at the samples</a>; <a href="#logs">the log</a> says which fell.
+            beyond their noise. <a href="#samples">Look at the samples</a>; <a href="#logs">the log</a> names the one
+            that fell.
           </span>
         </p>
       )}

@@ -10,7 +10,7 @@ export interface Figure {
   readonly help: string;
   readonly before: number | undefined;
   readonly after: number | undefined;
-  /** The mean of right and wrong, which is the share of samples that are right. */
+  /** Whether the values are shares of samples that are right. */
   readonly asShare: boolean;
   /** Samples of the newest batch without this score. */
   readonly numMissing: number;

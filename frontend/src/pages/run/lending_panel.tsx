@@ -99,7 +99,7 @@ function Ledger({ decisions }: { decisions: readonly LedgerEntry[] }) {
   );
 }
 
-/** Made, of those that all lanes together were allowed. */
+/** Fragments generated, of those that all lanes together were allowed. */
 function Fragments({ num_generated: made, num_fragments, lanes }: LedgerEntry) {
   const allowed = num_fragments * lanes.length;
   if (made >= allowed) return <>{made}</>;

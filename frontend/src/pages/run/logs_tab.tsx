@@ -1,4 +1,4 @@
-/** The event log (what happened, in words) and the engine's own log lines with filters. */
+/** The event log in plain sentences, and the engine's log lines with filters. */
 
 import { useMemo, useState } from "preact/hooks";
 import { api } from "../../api/endpoints.ts";

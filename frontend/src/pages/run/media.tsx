@@ -1,13 +1,13 @@
 /** How a sample looks: a picture, or a clip that plays, muted and in a loop, while it is pointed at or focused. */
 
-export interface Seen {
+export interface MediaUrls {
   /** The picture, or a clip's first frame; null: the clip shows its own. */
   readonly image_url: string | null;
   /** null: it is a picture. */
   readonly clip_url: string | null;
 }
 
-export function Media({ sample, alt }: { sample: Seen; alt: string }) {
+export function Media({ sample, alt }: { sample: MediaUrls; alt: string }) {
   if (sample.clip_url === null) return <img src={sample.image_url ?? ""} alt={alt} />;
   return (
     <>
@@ -53,7 +53,7 @@ function rest(event: Event): void {
 }
 
 /** A clip at full size, playing at once; its controls stop it. */
-export function Player({ sample, alt }: { sample: Seen; alt: string }) {
+export function Player({ sample, alt }: { sample: MediaUrls; alt: string }) {
   if (sample.clip_url === null) return <img src={sample.image_url ?? ""} alt={alt} />;
   return (
     <video

@@ -1,4 +1,4 @@
-/** Every curve of the run: curated panels first, then whatever else was reported. The view is remembered. */
+/** Every curve of the run: curated panels first, then whatever else was reported. The browser remembers axis and smoothing. */
 
 import { useMemo, useState } from "preact/hooks";
 import { unixSeconds } from "../../base/format.ts";

@@ -1,4 +1,4 @@
-/** The run at a glance: life, before and after, the two curves that matter, the lanes, where lane time went. */
+/** The run at a glance: its states, samples before and after, the main curves, the timeline, lane time by class. */
 
 import { useEffect, useMemo } from "preact/hooks";
 import { unixSeconds } from "../../base/format.ts";

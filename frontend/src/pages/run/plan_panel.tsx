@@ -1,4 +1,4 @@
-/** What the planner chose for a run that left placement to it, why, and how the run then did against it. */
+/** The plan of a run whose placement the planner chose: the choice, the alternatives, and the measured throughput. */
 
 import { api } from "../../api/endpoints.ts";
 import type { Plan, PlanChoice } from "../../api/schema.ts";
@@ -84,7 +84,7 @@ function Figures({ plan, best, metrics }: { plan: Plan; best: PlanChoice; metric
   );
 }
 
-/** What the choice is measured against: colocated placement, or the best of the others where that was chosen. */
+/** What the choice is compared with: colocated placement, or the best of the others where that was chosen. */
 function compared(plan: Plan): { label: string; choice: PlanChoice } | null {
   const colocated = plan.by_mode.colocated;
   if (plan.mode !== "colocated" && colocated) return { label: "Colocated", choice: colocated };
@@ -98,7 +98,7 @@ function compared(plan: Plan): { label: string; choice: PlanChoice } | null {
   return next && { label: "The next best", choice: next };
 }
 
-/** The first batch fills the pipeline; the mean of all others grades the plan. */
+/** The mean that the plan is compared with: over all batches but the first, which fills the pipeline. */
 function settledMean(values: readonly number[]): number | null {
   const settled = values.slice(1);
   // Times add up, rates do not: batches are equally large, so the mean rate is the harmonic one.

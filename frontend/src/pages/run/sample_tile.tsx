@@ -9,7 +9,7 @@ import { levelOf, type Scale, scoreText } from "./sample_rows.ts";
 export function Tile(props: {
   sample: Sample;
   scale: Scale;
-  /** The reward that says right or wrong, where there is one. */
+  /** Key of the reward whose verdict is shown, where there is one. */
   verdict?: string | undefined;
   detailed?: boolean;
   onOpen: (sample: Sample) => void;

@@ -20,7 +20,7 @@ const PURPOSES: Readonly<Record<SamplePurpose, string>> = {
 
 export function SamplesTab({ store, run }: RunProps) {
   const [purpose, setPurpose] = useState<SamplePurpose>("train");
-  /** null: whatever batch is newest, as it comes. */
+  /** null: the newest batch, whichever that is. */
   const [chosen, setChosen] = useState<number | null>(null);
   const [enlarged, setEnlarged] = useState<Sample | null>(null);
   const answer = useResource(

@@ -1,4 +1,4 @@
-/** How old the samples of each batch were when they were trained on: a column a batch, a colour a version behind. */
+/** The staleness of each batch's samples when they were trained on: one column a batch, one colour a version behind. */
 
 import { api } from "../../api/endpoints.ts";
 import type { StalenessOfBatch } from "../../api/schema.ts";
@@ -7,7 +7,7 @@ import { useLiveResource } from "../../ui/resource.ts";
 import { Empty, Failed, Loading } from "../../ui/states.tsx";
 import type { RunProps } from "./context.ts";
 
-/** The newest batches that are drawn; more would be thinner than a hair. */
+/** The newest batches that are drawn; more columns would be thinner than a pixel. */
 const MAX_COLUMNS = 160;
 
 const COLUMN_PIXELS = 28;
@@ -37,7 +37,7 @@ export function StalenessPanel({ store, run }: RunProps) {
       {staleness.error !== null && <Failed message={staleness.error} onRetry={staleness.reload} />}
       {staleness.value === undefined && staleness.error === null && <Loading />}
       {staleness.value && batches.length === 0 && (
-        <Empty title="No batch trained yet">Each batch tells of its samples' age when it ends.</Empty>
+        <Empty title="No batch trained yet">Each batch reports the staleness of its samples when it ends.</Empty>
       )}
       {batches.length > 0 && <Columns batches={batches.slice(-MAX_COLUMNS)} levels={levels} />}
     </section>

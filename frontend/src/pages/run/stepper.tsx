@@ -1,4 +1,4 @@
-/** The run's life so far, with times, and what it is doing this moment. */
+/** The states that the run went through, with times, and what it does now. */
 
 import type { Phase, Run } from "../../api/schema.ts";
 import { seconds } from "../../base/clock.ts";
@@ -26,7 +26,7 @@ export function Stepper({ store, run }: RunProps) {
   const all = stepsOf(run, store.transitions.value);
   const shown = all.slice(-MAX_SHOWN);
   return (
-    <ol class="stepper" aria-label="Life of the run">
+    <ol class="stepper" aria-label="States of the run">
       {all.length > shown.length && (
         <li class="step past">
           <span class="step-name">… {all.length - shown.length} earlier</span>

@@ -1,4 +1,4 @@
-/** How the lanes worked together: in full over time, what their time went to, whom they lent, how fresh samples were. */
+/** How the lanes worked together: the plan, the timeline, lane time by class, lending, staleness, and where lanes are. */
 
 import { Timeline } from "../../timeline/timeline.tsx";
 import { BubblePanel } from "./bubble_panel.tsx";

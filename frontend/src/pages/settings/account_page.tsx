@@ -14,7 +14,7 @@ import { attempt } from "../../ui/toasts.tsx";
 export function AccountPage() {
   const tokens = useResource(api.tokens, []);
   const [secret, setSecret] = useState<string | null>(null);
-  const [doomed, setDoomed] = useState<Token | null>(null);
+  const [toDelete, setToDelete] = useState<Token | null>(null);
   const create = async (event: SubmitEvent) => {
     event.preventDefault();
     const form = event.currentTarget as HTMLFormElement;
@@ -61,14 +61,14 @@ export function AccountPage() {
       {tokens.error !== null && <Failed message={tokens.error} onRetry={tokens.reload} />}
       {tokens.value === undefined && tokens.error === null && <Loading />}
       {tokens.value?.length === 0 && <Empty title="No tokens" />}
-      {tokens.value && tokens.value.length > 0 && <TokenTable tokens={tokens.value} onRevoke={setDoomed} />}
-      {doomed && (
+      {tokens.value && tokens.value.length > 0 && <TokenTable tokens={tokens.value} onRevoke={setToDelete} />}
+      {toDelete && (
         <Confirm
           title="Revoke this token?"
           text="Scripts that use it stop working at once."
           action="Revoke"
-          onConfirm={() => void revoke(doomed)}
-          onClose={() => setDoomed(null)}
+          onConfirm={() => void revoke(toDelete)}
+          onClose={() => setToDelete(null)}
         />
       )}
     </section>

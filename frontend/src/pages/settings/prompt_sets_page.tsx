@@ -12,7 +12,7 @@ import { attempt, toast } from "../../ui/toasts.tsx";
 export function PromptSetsPage() {
   const sets = useResource(api.promptSets, []);
   const projects = useResource(api.projects, []);
-  const [doomed, setDoomed] = useState<PromptSet | null>(null);
+  const [toDelete, setToDelete] = useState<PromptSet | null>(null);
   const remove = async (set: PromptSet) => {
     if (await attempt(() => api.deletePromptSet(set.id), "Deleted.")) sets.reload();
   };
@@ -53,7 +53,7 @@ export function PromptSetsPage() {
                     <td class="right num">{set.num_prompts}</td>
                     <td class="muted small">{set.prompts.slice(0, 3).join(" · ")}</td>
                     <td class="right">
-                      <button type="button" class="button small danger" onClick={() => setDoomed(set)}>
+                      <button type="button" class="button small danger" onClick={() => setToDelete(set)}>
                         Delete
                       </button>
                     </td>
@@ -64,13 +64,13 @@ export function PromptSetsPage() {
           </div>
         )}
       </section>
-      {doomed && (
+      {toDelete && (
         <Confirm
-          title={`Delete “${doomed.name}”?`}
+          title={`Delete “${toDelete.name}”?`}
           text="Runs that used it keep their own copy of the prompts; new runs can no longer choose it."
           action="Delete the set"
-          onConfirm={() => void remove(doomed)}
-          onClose={() => setDoomed(null)}
+          onConfirm={() => void remove(toDelete)}
+          onClose={() => setToDelete(null)}
         />
       )}
     </div>

@@ -1,14 +1,14 @@
-/** The stylesheet's colours as inks of the canvas. */
+/** The stylesheet's colours and font for the timeline's canvas. */
 
 import { colour, faded, fontFamily } from "../base/palette.ts";
-import type { Inks } from "./scene.ts";
+import type { CanvasTheme } from "./scene.ts";
 
 /** The hatching's period, in CSS pixels. */
 const HATCH_PIXELS = 6;
 
 let hatch: { key: string; pattern: CanvasPattern | string } | undefined;
 
-export function inksOf(context: CanvasRenderingContext2D): Inks {
+export function canvasTheme(context: CanvasRenderingContext2D): CanvasTheme {
   return {
     colour,
     faded: (name, alpha) => faded(colour(name), alpha),

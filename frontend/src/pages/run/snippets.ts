@@ -1,15 +1,15 @@
-/** How a version is fetched and loaded elsewhere: commands and code to copy, of nothing but curl and diffusers. */
+/** Commands and code to copy that download a version and load it elsewhere, with nothing but curl and diffusers. */
 
 import { type Adapter, type RunSpec, twoExpertFamilyValues } from "../../api/schema.ts";
 
 const AUTHORISED = `-H "Authorization: Bearer $TANDEM_TOKEN"`;
 
-/** One stream, unpacked while it arrives. */
+/** Downloads all files as one stream, unpacked while it arrives. */
 export function archiveCommand(origin: string, adapter: Adapter): string {
   return `curl --fail --location ${AUTHORISED} \\\n  "${origin}${adapter.archive_url}" | tar --extract`;
 }
 
-/** A file a call: what broke off goes on where it was, and all are checked at the end. */
+/** Downloads file by file: a broken download resumes where it stopped, and all files are checked at the end. */
 export function filesCommand(origin: string, adapter: Adapter): string {
   const widest = Math.max(...adapter.files.map((file) => file.path.length));
   return [
@@ -25,7 +25,7 @@ export function filesCommand(origin: string, adapter: Adapter): string {
 
 type BaseModelOf = Pick<RunSpec, "base_model">;
 
-/** Plain diffusers; whole weights replace the base model's own before the rest of it is read. */
+/** Python that loads a version with plain diffusers; whole weights replace the base model's own before the rest of it is read. */
 export function loadCode({ base_model }: BaseModelOf, adapter: Adapter): string {
   const base = base_model.path;
   const isBf16 = base_model.dtype === "bf16";

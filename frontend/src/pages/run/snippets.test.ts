@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { RunSpec } from "../../api/schema.ts";
 import { adapter, spec } from "../../testing/builders.ts";
-import { archiveCommand, componentsOf, filesCommand, loadCode } from "./recipes.ts";
+import { archiveCommand, componentsOf, filesCommand, loadCode } from "./snippets.ts";
 
 const LORA = adapter();
 const EXPERTS = adapter([
