@@ -14,7 +14,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from fleet.lane_demand import fits
 from fleet.selectors import devices_for, devices_of, free_lanes, pool_lanes
-from fleet.services import allocate
+from fleet.services import LaneHolder, allocate
 from runs import attempts
 from runs.auto_placement import PlannerBusy, PlanningFailed, ResolvedPlacement, choose
 from runs.enqueue import enqueue_on_commit
@@ -91,7 +91,8 @@ def _begin(run_id: UUID, chosen: ResolvedPlacement, devices: Sequence[str]) -> A
         origin = f", resuming after batch {run.resume_batch}" if run.resume_from else ""
         reason = f"lanes are free: attempt {number}{origin}"
         move(run_id, [RunState.QUEUED], RunState.STARTING, reason=reason, actor=ACTOR)
-    granted = allocate(run_id=run_id, attempt=number, wanted=chosen.spec.granted_lanes, trainers=chosen.trainers)
+    holder = LaneHolder(run_id=run_id, attempt=number, project_id=run.project_id, user_id=run.created_by_id)
+    granted = allocate(holder=holder, wanted=chosen.spec.granted_lanes, trainers=chosen.trainers)
     if granted is None or devices_of(run_id, number) != tuple(devices):
         raise LanesTaken(f"run {run_id} found its lanes taken")
     enqueue_on_commit(LAUNCH_RUN, str(run_id), number)

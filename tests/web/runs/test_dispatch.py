@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from fleet.models import Lane
 from fleet.selectors import free_lanes, grants_of
-from fleet.services import ensure_local_lanes
+from fleet.services import ensure_local_lanes, release
 from runs import attempts
 from runs.dispatch import LanesTaken, dispatch_waiting, start_attempt, waiting_runs
 from runs.models import Attempt, AttemptOutcome, Run, RunTransition
@@ -74,7 +74,7 @@ def test_a_large_run_is_not_starved_by_small_ones(queue: Callable[..., list[Run]
     assert waiting_for(large) == "needs 5 CPU lanes, free now: 3 CPU lanes"
     assert waiting_for(small) == "1 run ahead; needs 3 CPU lanes, free now: 3 CPU lanes"
     Run.objects.filter(pk=running.pk).update(state="completed")
-    Lane.objects.update(run_id=None, attempt=None, role="", role_index=None, held_since=None)
+    release(run_id=running.pk, attempt=1)
     assert dispatch_waiting() == [large.pk]
 
 
