@@ -11,27 +11,10 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
-        ("knox", "0009_extend_authtoken_field"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
-        migrations.CreateModel(
-            name="TokenName",
-            fields=[
-                (
-                    "token",
-                    models.OneToOneField(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        primary_key=True,
-                        related_name="label",
-                        serialize=False,
-                        to=settings.KNOX_TOKEN_MODEL,
-                    ),
-                ),
-                ("name", models.CharField(max_length=100)),
-            ],
-        ),
         migrations.CreateModel(
             name="IdempotencyKey",
             fields=[

@@ -202,6 +202,8 @@ class Migration(migrations.Migration):
                 ("new", models.CharField(max_length=10)),
                 ("reason", models.TextField(blank=True, default="")),
                 ("actor", models.CharField(max_length=150)),
+                ("request_id", models.CharField(blank=True, default="", max_length=64)),
+                ("token_key", models.CharField(blank=True, default="", max_length=25)),
                 ("attempt", models.PositiveIntegerField()),
                 ("at", models.DateTimeField(default=django.utils.timezone.now)),
                 (

@@ -14,6 +14,7 @@ from pydantic import ValidationError as ContractError
 
 from accounts.access import TO_CONTROL_RUNS, require_role
 from accounts.models import User
+from audit.record import record
 from runs import attempts
 from runs.enqueue import enqueue_on_commit
 from runs.legal_actions import legal_actions
@@ -53,6 +54,7 @@ def request_command(*, user: User, run: Run, kind: CommandKind | str, prompts: S
     possible = legal_actions(current)
     if wanted not in possible:
         raise RunStateConflict(wanted, current.run_state, possible)
+    record(f"run.{wanted}", current, user=user, project_id=run.project_id, prompts=list(prompts))
     request = _Request(user, current, wanted, tuple(prompts), attempts.open_attempt(run.pk))
     if wanted in (CommandKind.STOP, CommandKind.CANCEL):
         return _end(request)

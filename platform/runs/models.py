@@ -185,6 +185,10 @@ class RunTransition(models.Model):
     reason = models.TextField(blank=True, default="")
     actor = models.CharField(max_length=150)
     """A user name, or `driver`, `dispatch`, `reconciler`."""
+    request_id = models.CharField(max_length=64, blank=True, default="")
+    """`X-Request-ID` of the request that led to it, the driver's own reports included; empty where a beat did."""
+    token_key = models.CharField(max_length=25, blank=True, default="")
+    """First characters of the API token that the request carried; empty for a session and for a driver."""
     attempt = models.PositiveIntegerField()
     at = models.DateTimeField(default=timezone.now)
 

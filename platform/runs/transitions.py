@@ -12,6 +12,7 @@ from django.db import transaction
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
+from audit.request_context import current_request
 from live.publish import publish_project, publish_run
 from runs.models import Run, RunTransition
 from runs.run_body import run_row, transition_item
@@ -63,6 +64,7 @@ def move(
 
 def append_transition(run: Run, *, old: str, reason: str, actor: str) -> RunTransition:
     """Record and publish that `run` came into the state it is in; inside the transaction that brought it there."""
+    request = current_request()
     transition = RunTransition.objects.create(
         run=run,
         stream_seq=next_stream_seqs(run.pk, 1)[0],
@@ -70,6 +72,8 @@ def append_transition(run: Run, *, old: str, reason: str, actor: str) -> RunTran
         new=run.state,
         reason=reason,
         actor=actor,
+        request_id=request.request_id,
+        token_key=request.token_key,
         attempt=run.attempt,
         at=run.state_changed_at,
     )

@@ -17,7 +17,7 @@ class MeBody(serializers.Serializer[Any]):
 
 class TokenBody(serializers.Serializer[Any]):
     id = serializers.CharField(source="token_key", help_text="The token's first characters.")
-    name = serializers.CharField(source="label.name", default="")
+    name = serializers.CharField()
     created_at = serializers.DateTimeField(source="created")
     expires_at = serializers.DateTimeField(source="expiry", allow_null=True)
 

@@ -51,7 +51,7 @@ def test_a_started_run_has_its_lanes_an_open_attempt_and_a_launch_task(
     queue: Callable[..., list[Run]], monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
 ) -> None:
     sent: list[tuple[str, tuple[Any, ...]]] = []
-    monkeypatch.setattr("celery.current_app.send_task", lambda name, args=(): sent.append((name, args)))
+    monkeypatch.setattr("celery.current_app.send_task", lambda name, args=(), **_: sent.append((name, args)))
     ensure_local_lanes(num_cpu_lanes=3)
     (run,) = queue({})
     with django_capture_on_commit_callbacks(execute=True):

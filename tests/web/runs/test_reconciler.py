@@ -188,7 +188,7 @@ def test_an_attempt_nobody_launched_is_launched_again_and_given_up_at_last(
     django_capture_on_commit_callbacks: Any,
 ) -> None:
     sent: list[tuple[Any, ...]] = []
-    monkeypatch.setattr("celery.current_app.send_task", lambda name, args=(): sent.append((name, args)))
+    monkeypatch.setattr("celery.current_app.send_task", lambda name, args=(), **_: sent.append((name, args)))
     attempt = live_run(RunState.STARTING)
     Attempt.objects.update(submitted_at=None, bootstrap_used_at=None)
     with django_capture_on_commit_callbacks(execute=True):

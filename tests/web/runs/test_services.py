@@ -21,7 +21,7 @@ from worker.contracts.states import TERMINAL_STATES, RunState
 def enqueued(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, tuple[Any, ...]]]:
     """Tasks sent to the broker, by name."""
     sent: list[tuple[str, tuple[Any, ...]]] = []
-    monkeypatch.setattr("celery.current_app.send_task", lambda name, args=(): sent.append((name, tuple(args))))
+    monkeypatch.setattr("celery.current_app.send_task", lambda name, args=(), **_: sent.append((name, tuple(args))))
     return sent
 
 
