@@ -20,7 +20,7 @@ class TokenAuthentication(KnoxTokenAuthentication):
         return found
 
 
-class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+class BearerScheme(OpenApiAuthenticationExtension):
     """How the OpenAPI schema describes it."""
 
     target_class = "api.authentication.TokenAuthentication"
