@@ -8,6 +8,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
+
     initial = True
 
     dependencies = [
@@ -16,23 +17,18 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
-            name="IdempotencyKey",
+            name='IdempotencyKey',
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("key", models.CharField(max_length=200)),
-                ("request_sha256", models.CharField(max_length=64)),
-                ("status", models.PositiveSmallIntegerField()),
-                ("body", models.JSONField(encoder=django.core.serializers.json.DjangoJSONEncoder, null=True)),
-                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
-                (
-                    "user",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to=settings.AUTH_USER_MODEL
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('key', models.CharField(max_length=200)),
+                ('request_sha256', models.CharField(max_length=64)),
+                ('status', models.PositiveSmallIntegerField()),
+                ('body', models.JSONField(encoder=django.core.serializers.json.DjangoJSONEncoder, null=True)),
+                ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
+                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
             ],
             options={
-                "constraints": [models.UniqueConstraint(fields=("user", "key"), name="idempotency_key_once")],
+                'constraints': [models.UniqueConstraint(fields=('user', 'key'), name='idempotency_key_once')],
             },
         ),
     ]

@@ -13,7 +13,7 @@ from accounts.models import Project
 from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.commands import CommandKind
 from worker.contracts.run_spec import RunSpec
-from worker.contracts.states import TERMINAL_STATES, RunState
+from worker.contracts.states import END_STATES, RunState
 
 STATE_VALUES = [state.value for state in RunState]
 MAX_NAME_CHARS = 120
@@ -51,7 +51,7 @@ class Run(models.Model):
     )
     state_changed_at = models.DateTimeField(default=timezone.now)
     ending = models.CharField(max_length=10, blank=True, default="")
-    """`stop` or `cancel` once asked for: what `stopping` leads to."""
+    """`stop` or `cancel` once asked for: what `stopping` leads to. Empty again when a stopped run is resumed."""
     ending_at = models.DateTimeField(null=True)
     attempt = models.PositiveIntegerField(default=0)
     """The newest attempt's number; 0 before the first."""
@@ -92,8 +92,8 @@ class Run(models.Model):
         return RunState(self.state)
 
     @property
-    def is_terminal(self) -> bool:
-        return self.run_state in TERMINAL_STATES
+    def has_ended(self) -> bool:
+        return self.run_state in END_STATES
 
     @property
     def run_spec(self) -> RunSpec:

@@ -128,7 +128,7 @@ def _edit(action: str, user: User, run: Run, changes: Mapping[str, Any]) -> Run:
 
 
 def _require_ended(run: Run, wanted: str) -> None:
-    if not run.is_terminal:
+    if not run.has_ended:
         raise RunStateConflict(wanted, run.run_state, legal_actions(run))
 
 

@@ -17,7 +17,7 @@ from live.publish import publish_project, publish_run
 from runs.models import Run, RunTransition
 from runs.run_body import run_row, transition_item
 from runs.stream import lock_stream, next_stream_seqs
-from worker.contracts.states import LEGAL_MOVES, TERMINAL_STATES, RunState, is_legal
+from worker.contracts.states import END_STATES, LEGAL_MOVES, RunState, is_legal
 
 
 class RunStateConflict(Exception):
@@ -86,6 +86,5 @@ def _stamps(new: RunState, now: Any) -> dict[str, Any]:
     stamps: dict[str, Any] = {"state": new.value, "state_changed_at": now}
     if new is RunState.RUNNING:
         stamps["started_at"] = Coalesce("started_at", now)
-    if new in TERMINAL_STATES:
-        stamps["ended_at"] = now
+    stamps["ended_at"] = now if new in END_STATES else None
     return stamps

@@ -9,7 +9,7 @@ import pytest
 PLATFORM = Path(__file__).resolve().parents[2] / "platform"
 READERS = ("selectors.py", "access.py")
 ONLY_READ = {
-    "accounts/tokens.py:tokens_of",
+    "accounts/api_tokens.py:tokens_of",
     "api/run_bodies.py:run_bodies",
     "runs/pool_view.py:pool_rows",
     "runs/pool_view.py:node_row",

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 from rest_framework.viewsets import GenericViewSet
 
-from accounts import selectors, services, tokens
+from accounts import api_tokens, selectors, services
 from accounts.access import NotVisible, get_project, visible_projects
 from accounts.models import Membership, Project
 from api.pages import ByName, CursorPage
@@ -39,7 +39,7 @@ class TokenViewSet(GenericViewSet[Any]):
     lookup_value_converter = "str"
 
     def get_queryset(self) -> QuerySet[Any]:
-        return tokens.tokens_of(user_of(self.request))
+        return api_tokens.tokens_of(user_of(self.request))
 
     def list(self, request: Request) -> Response:
         page = self.paginate_queryset(self.get_queryset())
@@ -50,13 +50,13 @@ class TokenViewSet(GenericViewSet[Any]):
         asked = checked(bodies.NewToken(data=request.data))
         days = asked.get("expires_in_days")
         lifetime = None if days is None else timedelta(days=days)
-        entry, token = tokens.create_token(user=user_of(request), name=asked["name"], lifetime=lifetime)
+        entry, token = api_tokens.create_token(user=user_of(request), name=asked["name"], lifetime=lifetime)
         return Response({**bodies.TokenBody(entry).data, "token": token}, status=201)
 
     @extend_schema(responses={204: None})
     def destroy(self, request: Request, pk: str) -> Response:
         """Revoke the token at once."""
-        tokens.revoke_token(user=user_of(request), token_key=pk)
+        api_tokens.revoke_token(user=user_of(request), token_key=pk)
         return Response(status=204)
 
 

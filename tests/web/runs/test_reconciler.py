@@ -201,7 +201,10 @@ def test_an_attempt_nobody_launched_is_launched_again_and_given_up_at_last(
     assert state_of(attempt) == "queued"
 
 
-@pytest.mark.parametrize(("kind", "state"), [("cancel", "cancelled"), ("stop", "failed")])
+@pytest.mark.parametrize(
+    ("kind", "checkpoint", "state"),
+    [("cancel", "file:///c", "cancelled"), ("stop", "", "failed"), ("stop", "file:///c", "stopped")],
+)
 def test_a_stopping_run_whose_driver_is_gone_is_finished(
     live_run: Callable[..., Attempt],
     project: Project,
@@ -209,9 +212,10 @@ def test_a_stopping_run_whose_driver_is_gone_is_finished(
     reconciler: Reconciler,
     cluster: Any,
     kind: str,
+    checkpoint: str,
     state: str,
 ) -> None:
-    attempt = live_run(project=project)
+    attempt = live_run(project=project, resume_from=checkpoint)
     request_command(user=bob, run=attempt.run, kind=kind)
     cluster.jobs[attempt.submission_id] = JobStatus.FAILED
     reconciler.tick()
