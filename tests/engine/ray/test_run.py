@@ -129,6 +129,7 @@ def test_a_stopped_run_that_is_resumed_learns_bit_for_bit_what_the_undisturbed_o
 
     before_the_stop = everything_learnt(stopped)
     stopped.ingest.events.clear()
+    stopped.ingest.commands.clear()
     resumed = drive(spec, resume_from=left["uri"])
     assert resumed.finish() == 0
     assert resumed.states() == ["running", "completed"]
