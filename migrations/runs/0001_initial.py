@@ -29,6 +29,7 @@ class Migration(migrations.Migration):
                 ('algebra', models.JSONField()),
                 ('num_batches', models.PositiveIntegerField()),
                 ('max_attempts', models.PositiveIntegerField()),
+                ('priority', models.PositiveSmallIntegerField(default=1)),
                 ('state', models.CharField(choices=[('queued', 'queued'), ('starting', 'starting'), ('running', 'running'), ('paused', 'paused'), ('stopping', 'stopping'), ('completed', 'completed'), ('stopped', 'stopped'), ('cancelled', 'cancelled'), ('failed', 'failed')], default='queued', max_length=10)),
                 ('state_changed_at', models.DateTimeField(default=django.utils.timezone.now)),
                 ('ending', models.CharField(blank=True, default='', max_length=10)),
@@ -140,7 +141,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='run',
-            index=models.Index(fields=['state', 'created_at'], name='run_queue'),
+            index=models.Index(fields=['state', 'priority', 'created_at'], name='run_queue'),
         ),
         migrations.AddIndex(
             model_name='run',

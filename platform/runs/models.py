@@ -12,6 +12,7 @@ from django.utils import timezone
 from accounts.models import Project
 from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.commands import CommandKind
+from worker.contracts.names import Priority
 from worker.contracts.run_spec import RunSpec
 from worker.contracts.states import END_STATES, RunState
 
@@ -45,6 +46,8 @@ class Run(models.Model):
     algebra = models.JSONField()
     num_batches = models.PositiveIntegerField()
     max_attempts = models.PositiveIntegerField()
+    priority = models.PositiveSmallIntegerField(default=Priority.NORMAL.rank)
+    """Rank of the spec's priority in the queue, 0 first."""
 
     state = models.CharField(
         max_length=10, choices=[(value, value) for value in STATE_VALUES], default=RunState.QUEUED.value
@@ -77,7 +80,7 @@ class Run(models.Model):
     class Meta:
         ordering = ["-created_at"]
         indexes = [
-            models.Index(fields=["state", "created_at"], name="run_queue"),
+            models.Index(fields=["state", "priority", "created_at"], name="run_queue"),
             models.Index(fields=["project", "-created_at"], name="run_list"),
         ]
         constraints = [

@@ -56,6 +56,7 @@ def create_run(
             algebra=checked.algebra.model_dump(mode="json"),
             num_batches=checked.num_batches,
             max_attempts=checked.max_attempts,
+            priority=checked.priority.rank,
             notes=_checked_notes(notes),
             tags=_checked_tags(tags),
         )

@@ -5,9 +5,9 @@ import type { JsonObject } from "../base/paths.ts";
 import type { FieldErrors } from "./client.ts";
 
 export type RunState =
-  | "queued" | "starting" | "running" | "paused" | "stopping" | "completed" | "cancelled" | "failed";
+  | "queued" | "starting" | "running" | "paused" | "stopping" | "completed" | "stopped" | "cancelled" | "failed";
 
-export const TERMINAL_STATES: readonly RunState[] = ["completed", "cancelled", "failed"];
+export const TERMINAL_STATES: readonly RunState[] = ["completed", "stopped", "cancelled", "failed"];
 
 export interface Page<T> {
   readonly next: string | null;

@@ -16,12 +16,12 @@ interface ActionWords {
 
 const ACTIONS: Record<string, ActionWords> = {
   pause: { label: "Pause", done: "Pausing after the current work.", title: "Keeps the lanes for ten minutes." },
-  resume: { label: "Resume", done: "Resuming.", title: "Goes on where it paused." },
+  resume: { label: "Resume", done: "Resuming.", title: "Goes on where it paused, or from its last checkpoint." },
   sample_now: { label: "Sample now…", done: "The pictures come under Samples, “Asked for”.", title: "Draw pictures with the current policy." },
   checkpoint_now: { label: "Checkpoint now", done: "A checkpoint will be written.", title: "Write a resumable checkpoint." },
   stop: {
     label: "Stop", done: "Stopping: checkpoint and export first.", title: "Checkpoint, export the trained weights, then end.",
-    confirm: "The run writes a checkpoint and its LoRA, then ends as completed. It cannot be started again.",
+    confirm: "The run writes a checkpoint and its LoRA, then ends as stopped. Resume goes on from there.",
   },
   cancel: {
     label: "Cancel", done: "Cancelling.", title: "End at once, keep nothing new.",

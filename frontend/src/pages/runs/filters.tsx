@@ -6,7 +6,7 @@ import { query } from "../../api/client.ts";
 import type { Project } from "../../api/types.ts";
 import { debounced } from "../../base/frames.ts";
 
-const STATES = ["queued", "starting", "running", "paused", "stopping", "completed", "cancelled", "failed"];
+const STATES = ["queued", "starting", "running", "paused", "stopping", "completed", "stopped", "cancelled", "failed"];
 const TYPING_MILLISECONDS = 250;
 
 export function filterFromAddress(): RunFilter {
