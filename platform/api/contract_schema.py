@@ -26,7 +26,7 @@ from worker.contracts.events import RunEvent
 from worker.contracts.families import FAMILY_TRAITS
 from worker.contracts.metric_names import Metric
 from worker.contracts.rewards import VERDICT_REWARDS
-from worker.contracts.states import TERMINAL_STATES
+from worker.contracts.states import END_STATES
 
 Schema = dict[str, Any]
 
@@ -49,7 +49,7 @@ _ALWAYS: dict[str, Any] = {
 
 _SUBSETS: dict[str, tuple[str, list[str]]] = {
     "BulkItemType": ("Types of stream items that are too many to read as events.", sorted(BULK_TYPES)),
-    "TerminalState": ("States that a run never leaves.", sorted(TERMINAL_STATES)),
+    "EndState": ("States of a run that has ended; a stopped one can be resumed.", sorted(END_STATES)),
     "TwoExpertFamily": (
         "Model families of which some checkpoints have a second transformer, for low noise.",
         sorted(family for family, traits in FAMILY_TRAITS.items() if traits.may_have_two_experts),

@@ -12,8 +12,9 @@ from django.utils import timezone
 from accounts.models import Project
 from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.commands import CommandKind
+from worker.contracts.names import Priority
 from worker.contracts.run_spec import RunSpec
-from worker.contracts.states import TERMINAL_STATES, RunState
+from worker.contracts.states import END_STATES, RunState
 
 STATE_VALUES = [state.value for state in RunState]
 MAX_NAME_CHARS = 120
@@ -45,13 +46,15 @@ class Run(models.Model):
     algebra = models.JSONField()
     num_batches = models.PositiveIntegerField()
     max_attempts = models.PositiveIntegerField()
+    priority = models.PositiveSmallIntegerField(default=Priority.NORMAL.rank)
+    """Rank of the spec's priority in the queue, 0 first."""
 
     state = models.CharField(
         max_length=10, choices=[(value, value) for value in STATE_VALUES], default=RunState.QUEUED.value
     )
     state_changed_at = models.DateTimeField(default=timezone.now)
     ending = models.CharField(max_length=10, blank=True, default="")
-    """`stop` or `cancel` once asked for: what `stopping` leads to."""
+    """`stop` or `cancel` once asked for: what `stopping` leads to. Empty again when a stopped run is resumed."""
     ending_at = models.DateTimeField(null=True)
     attempt = models.PositiveIntegerField(default=0)
     """The newest attempt's number; 0 before the first."""
@@ -77,7 +80,7 @@ class Run(models.Model):
     class Meta:
         ordering = ["-created_at"]
         indexes = [
-            models.Index(fields=["state", "created_at"], name="run_queue"),
+            models.Index(fields=["state", "priority", "created_at"], name="run_queue"),
             models.Index(fields=["project", "-created_at"], name="run_list"),
         ]
         constraints = [
@@ -92,8 +95,8 @@ class Run(models.Model):
         return RunState(self.state)
 
     @property
-    def is_terminal(self) -> bool:
-        return self.run_state in TERMINAL_STATES
+    def has_ended(self) -> bool:
+        return self.run_state in END_STATES
 
     @property
     def run_spec(self) -> RunSpec:
@@ -185,6 +188,10 @@ class RunTransition(models.Model):
     reason = models.TextField(blank=True, default="")
     actor = models.CharField(max_length=150)
     """A user name, or `driver`, `dispatch`, `reconciler`."""
+    request_id = models.CharField(max_length=64, blank=True, default="")
+    """`X-Request-ID` of the request that led to it, the driver's own reports included; empty where a beat did."""
+    token_key = models.CharField(max_length=25, blank=True, default="")
+    """First characters of the API token that the request carried; empty for a session and for a driver."""
     attempt = models.PositiveIntegerField()
     at = models.DateTimeField(default=timezone.now)
 

@@ -27,7 +27,7 @@ DEBUG = env.bool("DEBUG", False)
 ALLOWED_HOSTS = environment.allowed_hosts()
 CSRF_TRUSTED_ORIGINS = environment.trusted_origins()
 
-LOCAL_APPS = ["live", "accounts", "catalog", "fleet", "runs", "telemetry", "gallery", "api", "dashboard"]
+LOCAL_APPS = ["live", "audit", "accounts", "catalog", "fleet", "runs", "telemetry", "gallery", "api", "dashboard"]
 INSTALLED_APPS = [
     "server.apps.ServerConfig",
     "django.contrib.admin",
@@ -45,9 +45,11 @@ INSTALLED_APPS = [
     "drf_spectacular_sidecar",
     *LOCAL_APPS,
 ]
-APPS_WITH_TABLES = ["accounts", "catalog", "fleet", "runs", "telemetry", "gallery", "api"]
-MIGRATION_MODULES = {app: f"migrations.{app}" for app in APPS_WITH_TABLES}
+APPS_WITH_TABLES = ["audit", "accounts", "catalog", "fleet", "runs", "telemetry", "gallery", "api"]
+# knox's own migrations would make its table although `accounts.ApiToken` stands in for it.
+MIGRATION_MODULES: dict[str, str | None] = {app: f"migrations.{app}" for app in APPS_WITH_TABLES} | {"knox": None}
 MIDDLEWARE = [
+    "audit.middleware.RequestIdMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "server.middleware.StaticFilesMiddleware",
     "server.middleware.ContentSecurityPolicyMiddleware",
@@ -138,7 +140,7 @@ CONTENT_SECURITY_POLICY = "; ".join(
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        "knox.auth.TokenAuthentication",
+        "api.authentication.TokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
@@ -149,7 +151,7 @@ REST_FRAMEWORK = {
     "EXCEPTION_HANDLER": "api.problems.exception_handler",
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
 }
-KNOX_TOKEN_MODEL = "knox.AuthToken"
+KNOX_TOKEN_MODEL = "accounts.ApiToken"
 REST_KNOX = {"TOKEN_TTL": timedelta(days=90), "AUTH_HEADER_PREFIX": "Bearer", "MIN_REFRESH_INTERVAL": 3600}
 SPECTACULAR_SETTINGS = {
     "TITLE": "Tandem",
@@ -187,8 +189,16 @@ STORAGES = {
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)-7s %(name)s: %(message)s"}},
-    "handlers": {"stdout": {"class": "logging.StreamHandler", "stream": "ext://sys.stdout", "formatter": "line"}},
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)-7s %(request_id)s %(name)s: %(message)s"}},
+    "filters": {"request_id": {"()": "audit.request_context.RequestIdFilter"}},
+    "handlers": {
+        "stdout": {
+            "class": "logging.StreamHandler",
+            "stream": "ext://sys.stdout",
+            "formatter": "line",
+            "filters": ["request_id"],
+        }
+    },
     "root": {"handlers": ["stdout"], "level": env.str("TANDEM_LOG_LEVEL", "INFO")},
     "loggers": {
         "django": {"handlers": [], "level": "INFO", "propagate": True},

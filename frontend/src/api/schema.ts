@@ -1291,7 +1291,6 @@ export interface components {
         readonly CreatedToken: {
             /** @description The token's first characters. */
             readonly id: string;
-            /** @default  */
             readonly name: string;
             /** Format: date-time */
             readonly created_at: string;
@@ -1476,6 +1475,46 @@ export interface components {
             readonly spec?: unknown;
         };
         /**
+         * ElasticSpec
+         * @description How far the pool may shrink and grow the run while it works, in lanes by role.
+         *
+         *     All empty: it keeps the lanes that it began with. For colocated and auto placement the bounds of rollout and trainer
+         *     lanes are added up, as the lanes are.
+         */
+        readonly ElasticSpec: {
+            /**
+             * @description Fewest lanes that generate: the pool may take others back for runs that are entitled to them. Empty:
+             *     `lanes.num_rollout`.
+             * @default null
+             */
+            readonly min_rollout: number | null;
+            /**
+             * @description Most lanes that generate: the run may borrow idle ones up to this. Empty: `lanes.num_rollout`.
+             * @default null
+             */
+            readonly max_rollout: number | null;
+            /**
+             * @description Fewest lanes that train. A change costs a checkpoint and new processes. Empty: `lanes.num_trainer`.
+             * @default null
+             */
+            readonly min_trainer: number | null;
+            /**
+             * @description Most lanes that train. Empty: `lanes.num_trainer`.
+             * @default null
+             */
+            readonly max_trainer: number | null;
+            /**
+             * @description Fewest lanes that score. Empty: `lanes.num_reward`.
+             * @default null
+             */
+            readonly min_reward: number | null;
+            /**
+             * @description Most lanes that score. Empty: `lanes.num_reward`.
+             * @default null
+             */
+            readonly max_reward: number | null;
+        };
+        /**
          * EmaSpec
          * @description A moving average of the trained weights: what evaluation, requested samples and the exported LoRA use. Training
          *     data are drawn by the policy itself.
@@ -1492,6 +1531,11 @@ export interface components {
              */
             readonly every_num_optimizer_steps: number;
         };
+        /**
+         * @description States of a run that has ended; a stopped one can be resumed.
+         * @enum {string}
+         */
+        readonly EndState: "cancelled" | "completed" | "failed" | "stopped";
         /**
          * EvaluationEvent
          * @description Held-out means after `batch` complete batches; keys are `reward` (weighted) and each reward's name.
@@ -2682,6 +2726,12 @@ export interface components {
         /** @enum {string} */
         readonly PreviewState: "queued" | "running" | "done" | "failed";
         /**
+         * Priority
+         * @description Where a run stands in the queue, first to last; equal ones by age.
+         * @enum {string}
+         */
+        readonly Priority: "high" | "normal" | "low";
+        /**
          * Problem
          * @description Why a call was refused (RFC 9457); some refusals have further members, such as a run's state.
          */
@@ -3294,6 +3344,17 @@ export interface components {
             readonly lanes: components["schemas"]["LaneSpec"];
             /**
              * @default {
+             *       "min_rollout": null,
+             *       "max_rollout": null,
+             *       "min_trainer": null,
+             *       "max_trainer": null,
+             *       "min_reward": null,
+             *       "max_reward": null
+             *     }
+             */
+            readonly elastic: components["schemas"]["ElasticSpec"];
+            /**
+             * @default {
              *       "config": "zero0",
              *       "overrides": [],
              *       "gradient_checkpointing": null,
@@ -3346,12 +3407,18 @@ export interface components {
              * @default 3
              */
             readonly max_attempts: number;
+            /**
+             * @description Where the run stands in the queue: high before normal before low, older runs first among equals. It changes
+             *     nothing once the run has its lanes.
+             * @default normal
+             */
+            readonly priority: components["schemas"]["Priority"];
         };
         /**
          * RunState
          * @enum {string}
          */
-        readonly RunState: "queued" | "starting" | "running" | "paused" | "stopping" | "completed" | "cancelled" | "failed";
+        readonly RunState: "queued" | "starting" | "running" | "paused" | "stopping" | "completed" | "stopped" | "cancelled" | "failed";
         readonly Sample: {
             readonly purpose: components["schemas"]["SamplePurpose"];
             readonly batch: number;
@@ -3801,11 +3868,6 @@ export interface components {
         };
         readonly StreamItem: components["schemas"]["PhaseItem"] | components["schemas"]["LanesItem"] | components["schemas"]["StateItem"] | components["schemas"]["ResumedItem"] | components["schemas"]["MetricsItem"] | components["schemas"]["SpansItem"] | components["schemas"]["SamplesItem"] | components["schemas"]["EvaluationItem"] | components["schemas"]["StalenessItem"] | components["schemas"]["PublishItem"] | components["schemas"]["AdapterItem"] | components["schemas"]["CheckpointItem"] | components["schemas"]["GateItem"] | components["schemas"]["QueueItem"] | components["schemas"]["LendItem"] | components["schemas"]["CostsItem"] | components["schemas"]["LogItem"] | components["schemas"]["CommandDoneItem"] | components["schemas"]["TransitionItem"];
         /**
-         * @description States that a run never leaves.
-         * @enum {string}
-         */
-        readonly TerminalState: "cancelled" | "completed" | "failed";
-        /**
          * Timeline
          * @description A window of a run's lane time. Times are Unix seconds.
          */
@@ -3861,7 +3923,6 @@ export interface components {
         readonly Token: {
             /** @description The token's first characters. */
             readonly id: string;
-            /** @default  */
             readonly name: string;
             /** Format: date-time */
             readonly created_at: string;
@@ -4038,7 +4099,9 @@ export type DiffusionDpoSpec = components['schemas']['DiffusionDpoSpec'];
 export type DiffusionNftSpec = components['schemas']['DiffusionNftSpec'];
 export type DownloadableFile = components['schemas']['DownloadableFile'];
 export type DuplicateRequest = components['schemas']['DuplicateRequest'];
+export type ElasticSpec = components['schemas']['ElasticSpec'];
 export type EmaSpec = components['schemas']['EmaSpec'];
+export type EndState = components['schemas']['EndState'];
 export type EvaluationEvent = components['schemas']['EvaluationEvent'];
 export type EvaluationFields = components['schemas']['EvaluationFields'];
 export type EvaluationItem = components['schemas']['EvaluationItem'];
@@ -4124,6 +4187,7 @@ export type Preview = components['schemas']['Preview'];
 export type PreviewAnswer = components['schemas']['PreviewAnswer'];
 export type PreviewImage = components['schemas']['PreviewImage'];
 export type PreviewState = components['schemas']['PreviewState'];
+export type Priority = components['schemas']['Priority'];
 export type Problem = components['schemas']['Problem'];
 export type Project = components['schemas']['Project'];
 export type ProjectName = components['schemas']['ProjectName'];
@@ -4192,7 +4256,6 @@ export type StateEvent = components['schemas']['StateEvent'];
 export type StateFields = components['schemas']['StateFields'];
 export type StateItem = components['schemas']['StateItem'];
 export type StreamItem = components['schemas']['StreamItem'];
-export type TerminalState = components['schemas']['TerminalState'];
 export type Timeline = components['schemas']['Timeline'];
 export type TimelineSpan = components['schemas']['TimelineSpan'];
 export type Token = components['schemas']['Token'];
@@ -4788,7 +4851,7 @@ export interface operations {
                 readonly project?: string;
                 /** @description Words of the name or the notes. */
                 readonly search?: string;
-                readonly state?: "queued" | "starting" | "running" | "paused" | "stopping" | "completed" | "cancelled" | "failed";
+                readonly state?: "queued" | "starting" | "running" | "paused" | "stopping" | "completed" | "stopped" | "cancelled" | "failed";
                 readonly tag?: string;
             };
             readonly header?: never;
@@ -5619,7 +5682,7 @@ type ReadonlyArray<T> = [
 ] ? Readonly<Exclude<T, undefined>> : Readonly<Exclude<T, undefined>[]>;
 export const pathsApiV1LanesGetParametersQueryKindValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/lanes"]["get"]["parameters"]["query"]["kind"]> = ["gpu", "cpu"];
 export const pathsApiV1LanesGetParametersQueryStateValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/lanes"]["get"]["parameters"]["query"]["state"]> = ["free", "held", "cordoned"];
-export const pathsApiV1RunsGetParametersQueryStateValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/runs"]["get"]["parameters"]["query"]["state"]> = ["queued", "starting", "running", "paused", "stopping", "completed", "cancelled", "failed"];
+export const pathsApiV1RunsGetParametersQueryStateValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/runs"]["get"]["parameters"]["query"]["state"]> = ["queued", "starting", "running", "paused", "stopping", "completed", "stopped", "cancelled", "failed"];
 export const pathsApiV1RunsRun_idLogsGetParametersQueryLevelValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/runs/{run_id}/logs"]["get"]["parameters"]["query"]["level"]> = ["debug", "info", "warning", "error"];
 export const pathsApiV1RunsRun_idSamplesGetParametersQueryPurposeValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/runs/{run_id}/samples"]["get"]["parameters"]["query"]["purpose"]> = ["train", "evaluate", "request"];
 export const adapterEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["AdapterEvent"]["type"]> = ["adapter"];
@@ -5642,6 +5705,7 @@ export const danceGrpoSpecNameValues: ReadonlyArray<FlattenedDeepRequired<compon
 export const diffusionDpoSpecNameValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["DiffusionDpoSpec"]["name"]> = ["diffusion_dpo"];
 export const diffusionNftSpecAdvantage_stdValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["DiffusionNftSpec"]["advantage_std"]> = ["group", "batch"];
 export const diffusionNftSpecNameValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["DiffusionNftSpec"]["name"]> = ["diffusion_nft"];
+export const endStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["EndState"]> = ["cancelled", "completed", "failed", "stopped"];
 export const evaluationEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["EvaluationEvent"]["type"]> = ["evaluation"];
 export const evaluationItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["EvaluationItem"]["type"]> = ["evaluation"];
 export const flowDppoSpecAdvantage_stdValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["FlowDppoSpec"]["advantage_std"]> = ["group", "batch"];
@@ -5689,6 +5753,7 @@ export const poolLaneKindEnumValues: ReadonlyArray<FlattenedDeepRequired<compone
 export const poolLaneStateEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PoolLaneStateEnum"]> = ["free", "held", "cordoned"];
 export const poolNodeStateEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PoolNodeStateEnum"]> = ["active", "cordoned", "draining", "offline"];
 export const previewStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PreviewState"]> = ["queued", "running", "done", "failed"];
+export const priorityValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Priority"]> = ["high", "normal", "low"];
 export const projectRoleValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ProjectRole"]> = ["viewer", "editor", "owner"];
 export const publishEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PublishEvent"]["type"]> = ["publish"];
 export const publishItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PublishItem"]["type"]> = ["publish"];
@@ -5702,7 +5767,7 @@ export const rewardFlowSpecNameValues: ReadonlyArray<FlattenedDeepRequired<compo
 export const rewardMixingValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RewardMixing"]> = ["sum", "normalised"];
 export const rewardNameValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RewardName"]> = ["shape_match", "shape_judge", "jpeg_compressibility", "colorfulness", "ocr", "clip_score", "pick_score", "hps_v2", "image_reward", "aesthetic", "motion_smoothness", "remote"];
 export const runEndingAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Run"]["ending"]> = ["stop", "cancel"];
-export const runStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RunState"]> = ["queued", "starting", "running", "paused", "stopping", "completed", "cancelled", "failed"];
+export const runStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RunState"]> = ["queued", "starting", "running", "paused", "stopping", "completed", "stopped", "cancelled", "failed"];
 export const samplePurposeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["SamplePurpose"]> = ["train", "evaluate", "request"];
 export const samplesEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["SamplesEvent"]["type"]> = ["samples"];
 export const samplesEventPurposeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["SamplesEvent"]["purpose"]> = ["train", "evaluate", "request"];
@@ -5717,7 +5782,6 @@ export const stalenessEventTypeValues: ReadonlyArray<FlattenedDeepRequired<compo
 export const stalenessItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["StalenessItem"]["type"]> = ["staleness"];
 export const stateEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["StateEvent"]["type"]> = ["state"];
 export const stateItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["StateItem"]["type"]> = ["state"];
-export const terminalStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["TerminalState"]> = ["cancelled", "completed", "failed"];
 export const trainerAssistValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["TrainerAssist"]> = ["off", "greedy", "search"];
 export const transitionItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["TransitionItem"]["type"]> = ["transition"];
 export const tuningValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Tuning"]> = ["lora", "full"];

@@ -1,8 +1,8 @@
 /** What the state of a run means to pages. */
 
-import { type Run, terminalStateValues } from "../api/schema.ts";
+import { endStateValues, type Run } from "../api/schema.ts";
 
-/** Whether the run has ended for good. */
-export function isTerminal({ state }: Pick<Run, "state">): boolean {
-  return terminalStateValues.some((terminal) => terminal === state);
+/** Whether the run has ended: nothing more happens to it by itself. */
+export function hasEnded({ state }: Pick<Run, "state">): boolean {
+  return endStateValues.some((end) => end === state);
 }

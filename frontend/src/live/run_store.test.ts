@@ -165,10 +165,10 @@ test("the newest report is the newest item's time, whatever order they come in",
 test("a timeline follows the present only while its run is live", async () => {
   await start();
   assert.equal(store.timeline.isLive.value, true);
-  assert.equal(store.isTerminal.value, false);
+  assert.equal(store.hasEnded.value, false);
   await start({ run: run({ state: "completed" }) });
   assert.equal(store.timeline.isLive.value, false);
-  assert.equal(store.isTerminal.value, true);
+  assert.equal(store.hasEnded.value, true);
 });
 
 test("a run that cannot be read says why and opens no socket", async () => {

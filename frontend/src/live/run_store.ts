@@ -10,7 +10,7 @@ import { api } from "../api/endpoints.ts";
 import type { Run, SamplePurpose, StreamItem, Transition } from "../api/schema.ts";
 import { serverNow, setServerTime } from "../base/clock.ts";
 import { oncePerFrame } from "../base/frames.ts";
-import { isTerminal } from "../base/run_state.ts";
+import { hasEnded } from "../base/run_state.ts";
 import { TimelineState } from "../timeline/timeline_state.ts";
 import { ItemList, isEvent, isLog } from "./item_list.ts";
 import { MetricStore } from "./metric_store.ts";
@@ -53,7 +53,7 @@ export class RunStore {
   readonly lastReport = signal(0);
   readonly problem = signal<string | null>(null);
   readonly loaded = signal(false);
-  readonly isTerminal = computed(() => this.run.value !== null && isTerminal(this.run.value));
+  readonly hasEnded = computed(() => this.run.value !== null && hasEnded(this.run.value));
 
   private socket: RunSocket | undefined;
   private queue: StreamItem[] = [];
@@ -86,7 +86,7 @@ export class RunStore {
     this.socket.open();
     this.quietTimer = setInterval(() => {
       const isQuiet = serverNow() - this.lastReport.peek() > QUIET_REFETCH_MILLISECONDS / 1000;
-      if (isQuiet && !document.hidden && !this.isTerminal.peek()) void this.refreshRun();
+      if (isQuiet && !document.hidden && !this.hasEnded.peek()) void this.refreshRun();
     }, QUIET_REFETCH_MILLISECONDS);
   }
 
@@ -111,7 +111,7 @@ export class RunStore {
 
   private setRun(run: Run): void {
     this.run.value = run;
-    this.timeline.isLive.value = !isTerminal(run);
+    this.timeline.isLive.value = !hasEnded(run);
   }
 
   private async readAll(): Promise<void> {

@@ -18,7 +18,7 @@ class MeBody(Answer):
 
 class TokenBody(Answer):
     id = serializers.CharField(source="token_key", help_text="The token's first characters.")
-    name = serializers.CharField(source="label.name", default="")
+    name = serializers.CharField()
     created_at = serializers.DateTimeField(source="created")
     expires_at = serializers.DateTimeField(source="expiry", allow_null=True)
 

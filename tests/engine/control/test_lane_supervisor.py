@@ -23,8 +23,7 @@ class Fleet:
     def __init__(self) -> None:
         actor = SimpleNamespace(place=SimpleNamespace(remote=lambda: object()))
         self.handles = {
-            lane: LaneHandle(LaneGrant(lane=lane, role=role, node="local", device="cpu"), None, actor)
-            for lane, role in ROLES.items()
+            lane: LaneHandle(LaneGrant(lane=lane, role=role, node="local"), None, actor) for lane, role in ROLES.items()
         }
 
     def __getitem__(self, lane: str) -> LaneHandle:

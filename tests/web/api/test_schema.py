@@ -19,7 +19,7 @@ from worker.contracts.events import run_event_adapter
 from worker.contracts.metric_names import Metric
 from worker.contracts.run_spec import RunSpec
 from worker.contracts.spans import Span
-from worker.contracts.states import TERMINAL_STATES
+from worker.contracts.states import END_STATES
 
 COMMITTED = Path(__file__).resolve().parents[3] / "frontend" / "openapi.json"
 
@@ -99,7 +99,7 @@ def test_an_event_that_a_driver_sends_fits_its_component() -> None:
 
 def test_names_and_choices_of_the_contracts_are_there() -> None:
     assert components()["Metric"]["enum"] == [metric.value for metric in Metric]
-    assert set(components()["TerminalState"]["enum"]) == TERMINAL_STATES
+    assert set(components()["EndState"]["enum"]) == END_STATES
 
 
 def test_the_form_reads_the_same_spec_as_every_other_reader() -> None:

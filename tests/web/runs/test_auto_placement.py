@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from fleet.models import Lane
 from fleet.selectors import grants_of
-from fleet.services import allocate, ensure_local_lanes
+from fleet.services import allocate, ensure_local_lanes, release
 from runs import attempts
 from runs.auto_placement import PlannerBusy, choose, hypothetical_plan
 from runs.bootstrap import trade_code
@@ -18,6 +17,7 @@ from runs.dispatch import dispatch_waiting, start_attempt
 from runs.launch import launch
 from runs.models import Attempt, AttemptOutcome, Run
 from runs.selectors import plan_of, waiting_for
+from tests.web.lane_holders import held_by
 from worker.contracts.events import CostsEvent, WorkCost
 from worker.contracts.ingest import BOOTSTRAP_CODE_VARIABLE
 from worker.contracts.names import Placement
@@ -90,7 +90,7 @@ def test_costs_measured_on_the_same_work_replace_the_profile(
     auto_run: Run, make_run: Callable[..., Run], make_spec: MakeSpec
 ) -> None:
     earlier = make_run(spec=make_spec())
-    allocate(run_id=earlier.pk, attempt=1, wanted=earlier.run_spec.granted_lanes)
+    allocate(holder=held_by(earlier.pk, 1), wanted=earlier.run_spec.granted_lanes)
     slow_training = costs({"rollout-0": 0.001, "gang": 5.0, "reward-0": 0.001})
     record_costs(earlier.pk, 1, slow_training)
     chosen = choose(auto_run, ("cpu",) * 3)
@@ -105,7 +105,7 @@ def test_costs_of_other_work_or_of_too_few_batches_are_not_used(
 ) -> None:
     ensure_local_lanes(num_cpu_lanes=6)
     earlier = make_run(spec=make_spec())
-    allocate(run_id=earlier.pk, attempt=1, wanted=earlier.run_spec.granted_lanes)
+    allocate(holder=held_by(earlier.pk, 1), wanted=earlier.run_spec.granted_lanes)
     record_costs(earlier.pk, 1, costs({"rollout-0": 1.0}, num_batches=MIN_BATCHES - 1))
     assert not measured_costs(make_spec(), ["cpu"]).tables
     record_costs(earlier.pk, 1, costs({"rollout-0": 2.0}))
@@ -177,7 +177,7 @@ def test_a_plan_says_that_a_model_is_reckoned_with_as_another(make_spec: MakeSpe
 def test_an_attempt_that_goes_on_from_a_checkpoint_keeps_its_choice(auto_run: Run) -> None:
     first = start_attempt(auto_run.pk)
     attempts.close(auto_run.pk, 1, AttemptOutcome.LOST, detail="gone")
-    Lane.objects.update(run_id=None, attempt=None, role="", role_index=None, held_since=None)
+    release(run_id=auto_run.pk, attempt=1)
     Run.objects.filter(pk=auto_run.pk).update(resume_from="file:///c", resume_batch=2)
     earlier = costs({"rollout-0": 0.001, "gang": 5.0})
     record_costs(auto_run.pk, 1, earlier)

@@ -15,6 +15,7 @@ from runs.launch import launch
 from runs.models import Attempt, MeasuredCosts, Run
 from tests.engine.driving import grants
 from tests.engine.prediction import simulated
+from tests.web.lane_holders import held_by
 from worker.contracts.events import CostsEvent
 from worker.contracts.ingest import BOOTSTRAP_CODE_VARIABLE
 from worker.contracts.names import LaneRole
@@ -69,7 +70,7 @@ def truth_of(spec: RunSpec, generate: Cost) -> dict[tuple[str, CostKind], Cost]:
 def learn(make_run: Callable[..., Run], spec: RunSpec, generate: Cost) -> Run:
     """A run of `spec` on lanes of these costs, up to its last word on what it has learnt."""
     run = make_run(spec=spec)
-    allocate(run_id=run.pk, attempt=1, wanted=spec.granted_lanes)
+    allocate(holder=held_by(run.pk, 1), wanted=spec.granted_lanes)
     scheduler = Scheduler(
         spec.algebra,
         spec.pipeline,

@@ -164,14 +164,11 @@ class ClusterLanes:
         remote_class = ray.remote(concurrency_groups=actor_class.concurrency_groups)(actor_class)
         return remote_class.options(
             num_cpus=grant.num_cpus,
-            resources={} if grant.resource is None else {grant.resource: 1.0},
+            resources=dict.fromkeys(grant.resources, 1.0),
             scheduling_strategy=strategy,
             max_restarts=0,
         ).remote(grant.lane, grant.device)
 
 
 def _bundle(grant: LaneGrant) -> dict[str, float]:
-    bundle = {"CPU": grant.num_cpus}
-    if grant.resource is not None:
-        bundle[grant.resource] = 1.0
-    return bundle
+    return {"CPU": grant.num_cpus, **dict.fromkeys(grant.resources, 1.0)}

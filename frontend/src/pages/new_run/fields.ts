@@ -98,6 +98,21 @@ export const GROUPS: readonly GroupSpec[] = [
     ],
   },
   {
+    id: "queue",
+    title: "Queue and elastic lanes",
+    advanced: true,
+    intro: "Where the run stands in the queue, and how far the pool may shrink and grow it while it works.",
+    fields: [
+      field("priority", "Priority"),
+      { ...field("elastic.min_rollout", "Fewest rollout lanes"), empty: "as asked" },
+      { ...field("elastic.max_rollout", "Most rollout lanes"), empty: "as asked" },
+      { ...field("elastic.min_trainer", "Fewest trainer lanes"), empty: "as asked" },
+      { ...field("elastic.max_trainer", "Most trainer lanes"), empty: "as asked" },
+      { ...field("elastic.min_reward", "Fewest reward lanes"), empty: "as asked" },
+      { ...field("elastic.max_reward", "Most reward lanes"), empty: "as asked" },
+    ],
+  },
+  {
     id: "memory",
     title: "Trainer memory",
     intro:

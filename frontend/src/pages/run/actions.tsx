@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import { api } from "../../api/endpoints.ts";
 import type { CommandKind, Run } from "../../api/schema.ts";
-import { isTerminal } from "../../base/run_state.ts";
+import { hasEnded } from "../../base/run_state.ts";
 import { Confirm, Dialog } from "../../ui/dialog.tsx";
 import { attempt } from "../../ui/toasts.tsx";
 import { mayEdit, type RunProps } from "./context.ts";
@@ -17,7 +17,7 @@ interface ActionWords {
 
 const ACTIONS: Readonly<Record<CommandKind, ActionWords>> = {
   pause: { label: "Pause", done: "Pausing after the current work.", title: "Keeps the lanes for ten minutes." },
-  resume: { label: "Resume", done: "Resuming.", title: "Goes on where it paused." },
+  resume: { label: "Resume", done: "Resuming.", title: "Goes on where it paused, or from its last checkpoint." },
   sample_now: {
     label: "Sample now…",
     done: "The pictures come under Samples, “Asked for”.",
@@ -32,7 +32,7 @@ const ACTIONS: Readonly<Record<CommandKind, ActionWords>> = {
     label: "Stop",
     done: "Stopping: checkpoint and export first.",
     title: "Checkpoint, export the trained weights, then end.",
-    confirm: "The run writes a checkpoint and its LoRA, then ends as completed. It cannot be started again.",
+    confirm: "The run writes a checkpoint and its LoRA, then ends as stopped. Resume goes on from there.",
   },
   cancel: {
     label: "Cancel",
@@ -139,7 +139,7 @@ interface MenuProps {
 }
 
 function MoreMenu({ run, disabled, onDuplicate, onArchive, onDelete }: MenuProps) {
-  const ended = isTerminal(run);
+  const ended = hasEnded(run);
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: a key that presses a button in it makes a click too.
     <details class="menu" onClick={(event) => closeAfterChoice(event)}>

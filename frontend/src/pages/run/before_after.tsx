@@ -77,7 +77,7 @@ export function BeforeAfter({ store, run, maxRows }: RunProps & { maxRows: numbe
 /** An evaluation's numbers arrive before its pictures are uploaded. */
 function NoPictures({ store }: RunProps) {
   void store.metrics.version.value;
-  if (store.metrics.curve("eval/reward") && !store.isTerminal.value)
+  if (store.metrics.curve("eval/reward") && !store.hasEnded.value)
     return <Empty title="The pictures are being uploaded" />;
   return (
     <Empty title="No evaluation yet">

@@ -13,7 +13,7 @@ const RECENT_SECONDS = 120;
 
 export function BubblePanel({ store, run, inFull = false }: RunProps & { inFull?: boolean }) {
   const [recent, setRecent] = useState(false);
-  const isRecent = recent && !store.isTerminal.value;
+  const isRecent = recent && !store.hasEnded.value;
   const from = () => (isRecent ? serverNow() - RECENT_SECONDS : undefined);
   const bubbles = useLiveResource(() => api.bubbles(run.id, from()), [run.id, isRecent], store.timeline.version);
   const order = store.timeline.lanes.tracks.map((track) => track.lane);
@@ -21,7 +21,7 @@ export function BubblePanel({ store, run, inFull = false }: RunProps & { inFull?
     <section class="card" aria-label="Where lane time went">
       <div class="card-head">
         <h2>Where lane time went</h2>
-        {!store.isTerminal.value && (
+        {!store.hasEnded.value && (
           <Segmented
             label="Which part of the run"
             value={isRecent ? "recent" : "all"}

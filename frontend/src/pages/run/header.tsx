@@ -93,7 +93,7 @@ function DataAge({ store }: { store: RunStore }) {
       </span>
     );
   }
-  if (store.isTerminal.value)
+  if (store.hasEnded.value)
     return (
       <span class="badge" role="status">
         final

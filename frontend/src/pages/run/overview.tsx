@@ -20,7 +20,7 @@ export function Overview({ store, run }: RunProps) {
   const panels = useMemo(() => overviewPanels(verdicts ? verdicts.split(",") : []), [verdicts]);
   void store.metrics.version.value;
   const shown = measuredPanels(panels, new Set(store.metrics.curves.keys()));
-  const endedBare = store.isTerminal.value && store.metrics.curves.size === 0;
+  const endedBare = store.hasEnded.value && store.metrics.curves.size === 0;
   useEffect(() => scrollTo({ top: 0 }), []);
   return (
     <div class="stack">

@@ -3,7 +3,7 @@
 import type { Phase, Run } from "../../api/schema.ts";
 import { seconds } from "../../base/clock.ts";
 import { clock, duration } from "../../base/format.ts";
-import { isTerminal } from "../../base/run_state.ts";
+import { hasEnded } from "../../base/run_state.ts";
 import type { RunProps } from "./context.ts";
 import { type Step, statesAhead, stepsOf } from "./steps.ts";
 
@@ -45,7 +45,7 @@ export function Stepper({ store, run }: RunProps) {
 }
 
 function StepItem({ step, run, now }: { step: Step; run: Run; now: boolean }) {
-  const terminal = isTerminal(step);
+  const terminal = hasEnded(step);
   const until = step.until ?? (now && !terminal ? seconds.value : null);
   return (
     <li

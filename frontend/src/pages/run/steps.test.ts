@@ -47,9 +47,11 @@ test("a run without transitions was queued when it was made", () => {
   );
 });
 
-test("what lies ahead is the usual course, from an unusual state only its end, after the end nothing", () => {
+test("what lies ahead is the usual course, from an unusual state only the end, after the end nothing", () => {
   assert.deepEqual(statesAhead({ state: "queued" }), ["starting", "running", "completed"]);
   assert.deepEqual(statesAhead({ state: "running" }), ["completed"]);
   assert.deepEqual(statesAhead({ state: "paused" }), ["completed"]);
+  assert.deepEqual(statesAhead({ state: "stopping" }), ["stopped"]);
+  assert.deepEqual(statesAhead({ state: "stopped" }), []);
   assert.deepEqual(statesAhead({ state: "failed" }), []);
 });

@@ -2,7 +2,7 @@
 
 import type { Run, RunState, Transition } from "../../api/schema.ts";
 import { unixSeconds } from "../../base/format.ts";
-import { isTerminal } from "../../base/run_state.ts";
+import { hasEnded } from "../../base/run_state.ts";
 
 export interface Step {
   readonly state: RunState;
@@ -36,9 +36,10 @@ export function stepsOf(run: Pick<Run, "created_at">, transitions: readonly Move
 
 const USUAL_COURSE: readonly RunState[] = ["queued", "starting", "running", "completed"];
 
-/** The states that lie ahead when nothing goes wrong; from an unusual one (paused, stopping) only the end is sure. */
+/** The states that lie ahead when nothing goes wrong; of a paused run only the end is sure. */
 export function statesAhead(run: Pick<Run, "state">): readonly RunState[] {
-  if (isTerminal(run)) return [];
+  if (hasEnded(run)) return [];
+  if (run.state === "stopping") return ["stopped"];
   const reached = USUAL_COURSE.indexOf(run.state);
   return reached >= 0 ? USUAL_COURSE.slice(reached + 1) : USUAL_COURSE.slice(-1);
 }
