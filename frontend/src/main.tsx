@@ -8,7 +8,7 @@ import { startClock } from "./base/clock.ts";
 import { followSystemTheme } from "./base/palette.ts";
 import { keepFresh } from "./base/refresh.ts";
 import { installThemeSwitch } from "./base/theme.ts";
-import { ComparePage } from "./pages/compare_page.tsx";
+import { ComparePage } from "./pages/compare/compare_page.tsx";
 import { NewRunPage } from "./pages/new_run/new_run_page.tsx";
 import { installPoolActions } from "./pages/pool_actions.ts";
 import { RunPage } from "./pages/run/run_page.tsx";

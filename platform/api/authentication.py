@@ -10,7 +10,7 @@ from audit.request_context import note_token
 
 
 class TokenAuthentication(KnoxTokenAuthentication):
-    """knox's, and what the request changes is recorded with the token that it carried."""
+    """knox's authentication, which also notes the token for the audit records of what the request changes."""
 
     def authenticate(self, request: Request) -> Any:
         """`(user, token)`, or None for a request without a token. Raises `AuthenticationFailed`."""
@@ -21,7 +21,7 @@ class TokenAuthentication(KnoxTokenAuthentication):
 
 
 class BearerScheme(OpenApiAuthenticationExtension):
-    """How the OpenAPI schema describes it."""
+    """The description of `TokenAuthentication` in the OpenAPI schema."""
 
     target_class = "api.authentication.TokenAuthentication"
     name = "token"

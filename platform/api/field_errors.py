@@ -30,7 +30,7 @@ def drf_errors(detail: Any, path: tuple[str, ...] = ()) -> FieldErrors:
 
 
 def _entries(detail: Any) -> list[tuple[str, Any]]:
-    """What lies below `detail`, by key or place; nothing when it is a message or a list of messages."""
+    """What lies below `detail`, by key or index; nothing when it is a message or a list of messages."""
     if isinstance(detail, dict):
         return [(str(key), value) for key, value in detail.items()]
     if isinstance(detail, list) and any(isinstance(entry, dict | list) for entry in detail):

@@ -1,7 +1,7 @@
 """`Idempotency-Key`: a repeated POST is answered with the first one's answer, for 24 hours.
 
-The key's row is written in the transaction that does the work, so a request that was cut off leaves neither, and two at
-once wait for each other on the row's uniqueness.
+The key's row is written in the transaction that does the work, so a request that was broken off leaves neither, and two
+at once wait for each other on the row's uniqueness.
 """
 
 import hashlib

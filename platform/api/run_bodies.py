@@ -1,4 +1,4 @@
-"""Many runs as one answer: what `runs.selectors.run_body_for` says of one, without asking per run what all share."""
+"""Many runs as one answer: what `runs.selectors.run_body_for` says of one, with few queries for all."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""A plan as plain JSON: kept with the attempt that works by it, and sent to the page that explains it."""
+"""A plan as plain JSON: kept with the attempt that uses it, and sent to the page that explains it."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
@@ -22,10 +22,10 @@ ModeName = Annotated[str, JsonOf(Literal[tuple(mode.name for mode in MODES)])]
 
 @with_config(use_attribute_docstrings=True)
 class PlanChoice(TypedDict):
-    """The best of one mode, as the planner predicts it."""
+    """The best choice of one mode, with what the planner predicts for it."""
 
     pipeline: Annotated[dict[str, Any], JsonOf(PipelineSpec)]
-    """The `pipeline` section of the spec that an attempt would work by."""
+    """The `pipeline` section of the spec that an attempt would use."""
     num_rollout: int
     num_trainer: int
     fragment_size: int
@@ -75,7 +75,7 @@ class PlanBody(TypedDict):
 
 
 class AttemptPlan(PlanBody):
-    """The plan that an attempt works by."""
+    """The plan that an attempt uses."""
 
     attempt: int
 
@@ -91,7 +91,7 @@ class PlanPreview(PlanBody):
 @with_config(use_attribute_docstrings=True)
 class RunPlan(TypedDict):
     plan: AttemptPlan | None
-    """Null where the user chose placement, and before lanes were given."""
+    """The plan; null where the user chose placement, and before the run has lanes."""
 
 
 def plan_body(asked: RunSpec, made: Plan, devices: Sequence[str], measured: History) -> PlanBody:

@@ -25,7 +25,7 @@ StateJson = Annotated[str, JsonOf(RunState)]
 
 @with_config(use_attribute_docstrings=True)
 class Headline(TypedDict, total=False):
-    """Held-out evaluation before training and now; without what was not evaluated yet."""
+    """Held-out evaluation before training and now; what was not evaluated yet is absent."""
 
     reward_before: float | None
     """Weighted held-out reward of the untrained policy."""
@@ -61,7 +61,7 @@ class RunProject(TypedDict):
     id: str
     name: str
     role: Annotated[str | None, JsonOf(ProjectRole | None)]
-    """The reader's; null for one who is no member."""
+    """The reader's role in the project; null for one who is no member."""
 
 
 @with_config(use_attribute_docstrings=True)
@@ -73,7 +73,7 @@ class RunRow(TypedDict):
     state: StateJson
     state_changed_at: IsoTime
     phase: Annotated[str, JsonOf(Phase | Literal[""])]
-    """What the driver does; empty before it said."""
+    """What the driver does; empty before its first report."""
     attempt: int
     """Number of the newest attempt; 0 before the first."""
     num_batches: int
@@ -107,7 +107,7 @@ class RunBody(RunRow):
     resume_batch: int | None
     """Complete batches of the checkpoint from which the next attempt goes on; null without one."""
     ending: Annotated[str | None, JsonOf(Literal["stop", "cancel"] | None)]
-    """What a user asked for: `stop` or `cancel`; null before."""
+    """The end that a user asked for: `stop` or `cancel`; null before."""
     legal_actions: list[Annotated[str, JsonOf(CommandKind)]]
     waiting: str
     """What a queued run waits for, in one sentence; empty for any other."""

@@ -1,6 +1,7 @@
-"""The bubble account: where every lane-second went, by class, lane and role.
+"""Bubble sums over REST: where every lane-second went, by class, lane and role.
 
-Invariant: the classes of a lane sum to its life in the window, so the shares sum to 100 %.
+The definition is `worker.scheduling.timeline.bubble_ledger`'s; a test holds the SQL here equal to it. Invariant: the
+classes of a lane sum to the time between its first and last span in the window, so that shares sum to 100 %.
 """
 
 import math
@@ -17,7 +18,7 @@ from telemetry.selectors import last_stream_seq
 from worker.contracts.events import RunEvent, SpansEvent
 
 UNACCOUNTED = "unaccounted"
-"""What no span covers between a lane's first and last of an attempt."""
+"""The class of time that no span covers between a lane's first and last span of an attempt."""
 
 _WINDOW = """
 SELECT attempt, lane, kind, coalesce(cause, ''), sum("end" - start), min(start), max("end")
@@ -36,18 +37,21 @@ ON CONFLICT (run_id, attempt, lane, kind, cause) DO UPDATE SET
     last_end = greatest(telemetry_lanetime.last_end, excluded.last_end)
 """
 _NOTHING_SECONDS = 1e-6
-"""Less than this is a rounding of Unix time, no gap."""
+"""Gaps shorter than this are rounding errors of Unix time: a float of today holds it to 0.2 µs."""
 
 Seconds = dict[str, float]
-"""By class: a span kind, `idle:<cause>`, or `unaccounted`."""
+"""Seconds by class: a span kind, `idle:<cause>`, or `unaccounted`."""
 
 
 @with_config(use_attribute_docstrings=True)
 class Bubbles(TypedDict):
-    """Lane time by class: a span kind, `idle:<cause>`, or `unaccounted`. The classes of a lane sum to its life."""
+    """Lane time in seconds by class: a span kind, `idle:<cause>`, or `unaccounted`.
+
+    The classes of a lane sum to the time between its first and last span.
+    """
 
     total_seconds: float
-    """Of all lanes together."""
+    """Lane time of all lanes together."""
     by_lane: dict[str, Seconds]
     by_role: dict[str, Seconds]
     by_class: Seconds
@@ -109,14 +113,14 @@ def _window(run_id: UUID, start: float | None, end: float | None) -> list[Row]:
 def _by_lane(rows: Iterable[Row]) -> dict[str, Seconds]:
     """Classes of each lane, with what no span covers between its first and last of an attempt."""
     by_lane: dict[str, Seconds] = {}
-    lives: dict[tuple[str, int], tuple[float, float, float]] = {}
+    lifetimes: dict[tuple[str, int], tuple[float, float, float]] = {}
     for attempt, lane, kind, cause, seconds, first, last in rows:
         name = f"{kind}:{cause}" if cause else kind
         classes = by_lane.setdefault(lane, {})
         classes[name] = classes.get(name, 0.0) + seconds
-        begin, finish, covered = lives.get((lane, attempt), (math.inf, -math.inf, 0.0))
-        lives[lane, attempt] = (min(begin, first), max(finish, last), covered + seconds)
-    for (lane, _), (begin, finish, covered) in lives.items():
+        begin, finish, covered = lifetimes.get((lane, attempt), (math.inf, -math.inf, 0.0))
+        lifetimes[lane, attempt] = (min(begin, first), max(finish, last), covered + seconds)
+    for (lane, _), (begin, finish, covered) in lifetimes.items():
         if finish - begin - covered > _NOTHING_SECONDS:
             by_lane[lane][UNACCOUNTED] = by_lane[lane].get(UNACCOUNTED, 0.0) + finish - begin - covered
     return {lane: dict(sorted(by_lane[lane].items())) for lane in sorted(by_lane)}

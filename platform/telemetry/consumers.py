@@ -31,10 +31,10 @@ NOT_VISIBLE = 4404
 BAD_REQUEST = 4400
 SERVER_ERROR = 1011
 MAX_REPLAY = 5000
-"""A client further behind starts anew from a snapshot."""
+"""The most items that are replayed; a client further behind starts anew from a snapshot."""
 REPLAY_CHUNK = 500
 POLL_SECONDS = 5.0
-"""Finds what pub/sub lost, and members who were removed."""
+"""Seconds between two looks at the database, which find what pub/sub lost and members who were removed."""
 
 
 class WatchingConsumer(AsyncJsonWebsocketConsumer, ABC):

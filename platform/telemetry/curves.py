@@ -36,7 +36,7 @@ class Series(TypedDict):
     batch: list[int]
     optimizer_step: list[int]
     at: list[float]
-    """Unix seconds."""
+    """Unix times of the points, in seconds."""
     value: list[float]
     min: list[float]
     """The least value that the point stands for; the value itself where the point is exact."""
@@ -46,13 +46,13 @@ class Series(TypedDict):
 @with_config(use_attribute_docstrings=True)
 class Curves(TypedDict):
     series: dict[str, Series]
-    """By the metric's name."""
+    """Curves by the metric's name."""
     stream_seq: int
-    """Everything up to this number is in; the socket sends what follows."""
+    """Number of the newest item read; the socket sends what follows."""
 
 
 def curves(run_id: UUID, *, keys: Collection[str] = (), max_points: int = 500) -> Curves:
-    """All of a run's curves (or those of `keys`), cut at one number.
+    """All of a run's curves (or those of `keys`), read up to one `stream_seq`.
 
     Up to `max_points` points a key are exact; more are put in buckets of equal count whose `value` is the mean, with
     their envelope.
@@ -75,7 +75,7 @@ def curves(run_id: UUID, *, keys: Collection[str] = (), max_points: int = 500) -
 
 
 def supersede_points(run_id: UUID, *, before: int, batch: int) -> int:
-    """The run goes on after `batch` complete batches: later points told before item `before` no longer count.
+    """The run goes on after `batch` complete batches: later points reported before item `before` no longer count.
 
     Both a new attempt and a driver that went back to its last checkpoint say so.
     """

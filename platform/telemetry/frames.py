@@ -1,4 +1,4 @@
-"""What the sockets send: the one description of their frames, told apart by `kind`."""
+"""What the sockets send: the one description of their frames, distinguished by `kind`."""
 
 from typing import Annotated, Any, Literal
 
@@ -24,7 +24,7 @@ class HelloFrame(TypedDict):
 
 @with_config(use_attribute_docstrings=True)
 class SnapshotFrame(TypedDict):
-    """Sent instead of items to a client that gave no number, or one too far behind: all there is must be read anew."""
+    """The frame that replaces items for a client that gave no number, or one too far behind: it must read all anew."""
 
     kind: Literal["snapshot"]
     stream_seq: int

@@ -27,16 +27,16 @@ class LendDecision(TypedDict):
     attempt: int
     batch: int
     at: float
-    """When it was made, in Unix seconds."""
+    """Unix time of the decision, in seconds."""
     lanes: list[str]
     num_fragments: int
     """Fragments that each lane may generate."""
     predicted_gain_seconds: float | None
-    """By which the open batches were predicted to end sooner; null where nothing was predicted (greedy lending)."""
+    """Seconds by which the open batches were predicted to end sooner; null where nothing was predicted (greedy)."""
     settled_at: float | None
-    """When the batches then open had ended, in Unix seconds; null before."""
+    """Unix time at which the batches then open had ended, in seconds; null before."""
     realised_gain_seconds: float | None
-    """By which they ended sooner; null until they ended."""
+    """Seconds by which they ended sooner; null until they ended."""
 
 
 @with_config(use_attribute_docstrings=True)
@@ -44,7 +44,7 @@ class LedgerEntry(LendDecision):
     """A decision in the ledger."""
 
     num_generated: int
-    """Fragments that its lanes generated; fewer than they all might: the loan was cut short."""
+    """Fragments that its lanes generated. Fewer than its lanes might have: the loan ended early."""
 
 
 @with_config(use_attribute_docstrings=True)
@@ -55,7 +55,7 @@ class LoanedWork(TypedDict):
     num_lent_fragments: int
     num_lent_samples: int
     switch_seconds: float
-    """Lane time of turning over between training and generating."""
+    """Lane time of switching between training and generating, in seconds."""
     num_switches: int
 
 
@@ -73,13 +73,13 @@ class LendingTotals(LoanedWork):
 @with_config(use_attribute_docstrings=True)
 class Lending(TypedDict):
     decisions: list[LedgerEntry]
-    """Newest first."""
+    """The newest decisions, newest first."""
     totals: LendingTotals
     stream_seq: int
 
 
 def lending(run_id: UUID, *, limit: int = DEFAULT_DECISIONS) -> Lending:
-    """The newest `limit` decisions, newest first, and totals over all of them, cut at one number.
+    """The newest `limit` decisions, newest first, and totals over all of them, read up to one `stream_seq`.
 
     Mean gains are over the decisions that have both, so that the two compare;
     they are not summed, for several decisions may hasten the end of one batch.
@@ -142,7 +142,7 @@ def _decisions(run_id: UUID, up_to: int) -> list[LendDecision]:
 def _generated(run_id: UUID, up_to: int, newest_first: Sequence[LendDecision]) -> list[int]:
     """How many fragments each decision's lanes generated on loan: those begun before the lane was sent anew.
 
-    Fewer than the decision allowed: the loan was cut short, by training work or because no fragment was left.
+    Fewer than the decision allowed: training work ended the loan, or no fragment was left.
     """
     counts = [0] * len(newest_first)
     if not newest_first:
@@ -166,7 +166,7 @@ def _mean(gains: Iterable[float | None]) -> float | None:
 
 
 def _work(run_id: UUID, up_to: int) -> LoanedWork:
-    """What trainer lanes did on loan, and what turning them over took."""
+    """What trainer lanes did on loan, and the time that switching them took."""
     rows = SpanRow.objects.filter(run_id=run_id, stream_seq__lte=up_to, kind__in=_LENT).values("kind")
     sums = rows.annotate(seconds=Sum(F("end") - F("start")), spans=Count("id"), samples=Sum("num_samples")).order_by()
     by_kind = {row["kind"]: dict(row) for row in sums}

@@ -25,7 +25,7 @@ def placed_lanes(run_id: UUID, *, up_to: int) -> list[Lane]:
 
 
 def role_of(lane: str, placed: dict[str, str]) -> str:
-    """The role of a lane by those of the placed ones; empty for a lane that nothing tells of.
+    """The role of a lane by those of the placed ones; empty where neither they nor its name say it.
 
     Lanes are granted as `<role>-<index>`: a lane that reports spans before it was placed is known by that.
     """

@@ -1,6 +1,6 @@
 """What readers see of a run's stream: its items, its lanes, the driver's log. Permission lies with the caller.
 
-Invariant: everything is cut at one `stream_seq`, so a page may ask the socket for what comes after that number and
+Invariant: everything is read up to one `stream_seq`, so a page may ask the socket for what comes after that number and
 neither miss nor see twice.
 """
 

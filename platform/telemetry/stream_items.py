@@ -58,4 +58,4 @@ LogItem = _MODELS[LogEvent]
 """An item of the driver's log."""
 
 StreamItem: Any = Annotated[Union[(*_MODELS.values(), TransitionItem)], Field(discriminator="type")]
-"""The union of all items, told apart by `type`, for the schema."""
+"""The union of all items for the schema, distinguished by `type`."""

@@ -28,7 +28,7 @@ class PublishedVersion(TypedDict):
 class QueueDepths(TypedDict):
     at: float
     depths: dict[str, int]
-    """Entries by the queue's name."""
+    """Number of entries by the queue's name."""
 
 
 @with_config(use_attribute_docstrings=True)
@@ -38,15 +38,15 @@ class Timeline(TypedDict):
     lanes: list[Lane]
     """The lanes that were placed. Spans may name others: the driver's own, and lanes that were never placed."""
     spans: list[SpanJson]
-    """In order of their start."""
+    """Spans in the order of their start."""
     versions: list[PublishedVersion]
     queues: list[QueueDepths]
     lends: list[LendDecision]
-    """Oldest first."""
+    """Lending decisions, oldest first."""
     stream_seq: int
-    """Everything up to this number is in; the socket sends what follows."""
+    """Number of the newest item read; the socket sends what follows."""
     now: float
-    """The server's clock."""
+    """The server's clock, in Unix seconds."""
 
 
 def timeline(

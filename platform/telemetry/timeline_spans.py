@@ -28,7 +28,7 @@ class TimelineSpan(Span):
     """
 
     num_spans: AtLeastOne = 1
-    """Spans that this one stands for; 1: it is as its lane reported it."""
+    """Number of spans that this one stands for; with 1 it is as its lane reported it."""
 
 
 SpanJson = Annotated[dict[str, Any], JsonOf(TimelineSpan)]
@@ -38,7 +38,7 @@ _STRETCH = {"start": "min", "end": "max"}
 _COUNTS = tuple(name for name in SPAN_COLUMNS if name.startswith("num_"))
 
 _ALL_FIT_SECONDS = 1e-9
-"""Below any span's length, but above nothing: no span is merged."""
+"""Shorter than any span: with this grain none is merged."""
 
 _SPANS = """
 WITH span AS (

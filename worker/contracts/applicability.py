@@ -87,7 +87,7 @@ def _algorithm() -> Iterator[Inapplicable]:
     yield _fixed(
         "pipeline.importance_cap",
         _named("algorithm.name", (name for name, kind in ALGORITHM_SPECS.items() if not kind.is_policy_gradient)),
-        "This algorithm weighs no sample by a ratio that could be cut.",
+        "This algorithm weights no sample by a ratio that could be capped.",
         None,
     )
     yield _fixed(

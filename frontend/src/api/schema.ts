@@ -112,7 +112,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** @description Every node with its lanes. A run of a project that is not yours is told as held, never named. */
+        /** @description Every node with its lanes. A run of a project that is not yours is shown as held, never named. */
         readonly get: operations["nodes_list"];
         readonly put?: never;
         readonly post?: never;
@@ -351,7 +351,7 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** @description Ask the run for something. 409 names its state and what is possible in it. */
+        /** @description Send the run a command. 409 names its state and the commands that are legal in it. */
         readonly post: operations["runs_actions_create"];
         readonly delete?: never;
         readonly options?: never;
@@ -434,7 +434,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** @description Where every lane-second of a window went, or of the whole run; classes sum to the lanes' whole life. */
+        /** @description Where every lane-second of a window went, or of the whole run. The classes of a lane sum to its time. */
         readonly get: operations["runs_bubbles_retrieve"];
         readonly put?: never;
         readonly post?: never;
@@ -468,7 +468,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** @description What users asked of the run and what came of it, newest first. */
+        /** @description Commands that users sent to the run and their results, newest first. */
         readonly get: operations["runs_commands_retrieve"];
         readonly put?: never;
         readonly post?: never;
@@ -780,7 +780,7 @@ export interface components {
         };
         readonly ActionRequest: {
             readonly action: components["schemas"]["CommandKind"];
-            /** @description For `sample_now`. */
+            /** @description Prompts of `sample_now`. */
             readonly prompts?: readonly string[];
         };
         readonly Adapter: {
@@ -798,7 +798,7 @@ export interface components {
             readonly num_bytes: number;
             readonly sha256: string;
             readonly files: readonly components["schemas"]["DownloadableFile"][];
-            /** @description What the archive unpacks to. */
+            /** @description Name of the folder that the archive unpacks to. */
             readonly folder: string;
             /** @description The LoRA file; of several files, all of them as one tar. */
             readonly url: string;
@@ -927,7 +927,7 @@ export interface components {
         };
         /**
          * AttemptPlan
-         * @description The plan that an attempt works by.
+         * @description The plan that an attempt uses.
          */
         readonly AttemptPlan: {
             /** @enum {string} */
@@ -1055,10 +1055,12 @@ export interface components {
         };
         /**
          * Bubbles
-         * @description Lane time by class: a span kind, `idle:<cause>`, or `unaccounted`. The classes of a lane sum to its life.
+         * @description Lane time in seconds by class: a span kind, `idle:<cause>`, or `unaccounted`.
+         *
+         *     The classes of a lane sum to the time between its first and last span.
          */
         readonly Bubbles: {
-            /** @description Of all lanes together. */
+            /** @description Lane time of all lanes together. */
             readonly total_seconds: number;
             readonly by_lane: {
                 readonly [key: string]: {
@@ -1296,16 +1298,16 @@ export interface components {
             readonly created_at: string;
             /** Format: date-time */
             readonly expires_at: string | null;
-            /** @description Shown this once; only its hash is kept. */
+            /** @description The token itself. It is shown this once; only its hash is kept. */
             readonly token: string;
         };
         /** Curves */
         readonly Curves: {
-            /** @description By the metric's name. */
+            /** @description Curves by the metric's name. */
             readonly series: {
                 readonly [key: string]: components["schemas"]["Series"];
             };
-            /** @description Everything up to this number is in; the socket sends what follows. */
+            /** @description Number of the newest item read; the socket sends what follows. */
             readonly stream_seq: number;
         };
         /**
@@ -1463,7 +1465,7 @@ export interface components {
             readonly old_decay_hold: number;
         };
         readonly DownloadableFile: {
-            /** @description Within the version's folder. */
+            /** @description Path within the version's folder. */
             readonly path: string;
             readonly num_bytes: number;
             readonly sha256: string;
@@ -1806,7 +1808,7 @@ export interface components {
         };
         /**
          * Headline
-         * @description Held-out evaluation before training and now; without what was not evaluated yet.
+         * @description Held-out evaluation before training and now; what was not evaluated yet is absent.
          */
         readonly Headline: {
             /** @description Weighted held-out reward of the untrained policy. */
@@ -2010,7 +2012,7 @@ export interface components {
             readonly predicted_gain_seconds: number | null;
             readonly settled_at: number | null;
             readonly realised_gain_seconds: number | null;
-            /** @description Fragments that its lanes generated; fewer than they all might: the loan was cut short. */
+            /** @description Fragments that its lanes generated. Fewer than its lanes might have: the loan ended early. */
             readonly num_generated: number;
         };
         /**
@@ -2022,16 +2024,16 @@ export interface components {
             readonly decision: number;
             readonly attempt: number;
             readonly batch: number;
-            /** @description When it was made, in Unix seconds. */
+            /** @description Unix time of the decision, in seconds. */
             readonly at: number;
             readonly lanes: readonly string[];
             /** @description Fragments that each lane may generate. */
             readonly num_fragments: number;
-            /** @description By which the open batches were predicted to end sooner; null where nothing was predicted (greedy lending). */
+            /** @description Seconds by which the open batches were predicted to end sooner; null where nothing was predicted (greedy). */
             readonly predicted_gain_seconds: number | null;
-            /** @description When the batches then open had ended, in Unix seconds; null before. */
+            /** @description Unix time at which the batches then open had ended, in seconds; null before. */
             readonly settled_at: number | null;
-            /** @description By which they ended sooner; null until they ended. */
+            /** @description Seconds by which they ended sooner; null until they ended. */
             readonly realised_gain_seconds: number | null;
         };
         /**
@@ -2104,7 +2106,7 @@ export interface components {
         };
         /** Lending */
         readonly Lending: {
-            /** @description Newest first. */
+            /** @description The newest decisions, newest first. */
             readonly decisions: readonly components["schemas"]["LedgerEntry"][];
             readonly totals: components["schemas"]["LendingTotals"];
             readonly stream_seq: number;
@@ -2189,7 +2191,7 @@ export interface components {
         readonly Me: {
             readonly id: number;
             readonly username: string;
-            /** @description Pool admin. */
+            /** @description Whether the user is a pool admin. */
             readonly is_staff: boolean;
         };
         readonly Member: {
@@ -2578,10 +2580,10 @@ export interface components {
         };
         /**
          * PlanChoice
-         * @description The best of one mode, as the planner predicts it.
+         * @description The best choice of one mode, with what the planner predicts for it.
          */
         readonly PlanChoice: {
-            /** @description The `pipeline` section of the spec that an attempt would work by. */
+            /** @description The `pipeline` section of the spec that an attempt would use. */
             readonly pipeline: components["schemas"]["PipelineSpec"];
             readonly num_rollout: number;
             readonly num_trainer: number;
@@ -2630,7 +2632,7 @@ export interface components {
             readonly kind: components["schemas"]["PoolLaneKindEnum"];
             readonly device: string;
             readonly state: components["schemas"]["PoolLaneStateEnum"];
-            /** @description Takes nothing new. */
+            /** @description Whether it takes nothing new. */
             readonly cordoned: boolean;
             /** @description Why it is cordoned. */
             readonly reason: string;
@@ -2642,7 +2644,7 @@ export interface components {
             readonly held_since: string | null;
             /**
              * Format: uuid
-             * @description Null too for a run of another project.
+             * @description Id of the run that holds it; null too for a run of another project.
              */
             readonly run_id: string | null;
             readonly run_name: string;
@@ -2662,7 +2664,7 @@ export interface components {
             readonly id: number;
             readonly name: string;
             readonly state: components["schemas"]["PoolNodeStateEnum"];
-            /** @description Draining, and nothing runs there any more. */
+            /** @description Whether it is draining and nothing runs there any more. */
             readonly is_drained: boolean;
             /** @description Why it takes nothing new. */
             readonly reason: string;
@@ -2704,9 +2706,9 @@ export interface components {
             readonly policy_version: number;
             /** Format: date-time */
             readonly created_at: string;
-            /** @description Drawn with what was trained. */
+            /** @description Samples of the trained version. */
             readonly samples: readonly components["schemas"]["PreviewImage"][];
-            /** @description From the same seeds, without it. */
+            /** @description Samples of the base model from the same seeds. */
             readonly base_samples: readonly components["schemas"]["PreviewImage"][];
         };
         readonly PreviewAnswer: {
@@ -2718,9 +2720,9 @@ export interface components {
             readonly seed: number;
             /** @description `image/png`, or `video/webm` for clips. */
             readonly media_type: string;
-            /** @description Of pictures alone. */
+            /** @description The picture; null for a clip. */
             readonly image_url: string | null;
-            /** @description Of clips alone. */
+            /** @description The clip; null for a picture. */
             readonly clip_url: string | null;
         };
         /** @enum {string} */
@@ -2754,7 +2756,7 @@ export interface components {
             readonly id: string;
             readonly name: string;
             readonly slug: string;
-            /** @description Yours. */
+            /** @description Your role in the project. */
             readonly role: components["schemas"]["ProjectRole"];
             /** Format: date-time */
             readonly created_at: string;
@@ -2860,7 +2862,7 @@ export interface components {
         /** QueueDepths */
         readonly QueueDepths: {
             readonly at: number;
-            /** @description Entries by the queue's name. */
+            /** @description Number of entries by the queue's name. */
             readonly depths: {
                 readonly [key: string]: number;
             };
@@ -3163,7 +3165,7 @@ export interface components {
             readonly parent: string | null;
             /** @description Complete batches of the checkpoint from which the next attempt goes on; null without one. */
             readonly resume_batch: number | null;
-            /** @description What a user asked for: `stop` or `cancel`; null before. */
+            /** @description The end that a user asked for: `stop` or `cancel`; null before. */
             readonly ending: ("stop" | "cancel") | null;
             readonly legal_actions: readonly components["schemas"]["CommandKind"][];
             /** @description What a queued run waits for, in one sentence; empty for any other. */
@@ -3192,14 +3194,14 @@ export interface components {
         readonly RunFrame: components["schemas"]["HelloFrame"] | components["schemas"]["SnapshotFrame"] | components["schemas"]["ItemsFrame"];
         /** RunPlan */
         readonly RunPlan: {
-            /** @description Null where the user chose placement, and before lanes were given. */
+            /** @description The plan; null where the user chose placement, and before the run has lanes. */
             readonly plan: components["schemas"]["AttemptPlan"] | null;
         };
         /** RunProject */
         readonly RunProject: {
             readonly id: string;
             readonly name: string;
-            /** @description The reader's; null for one who is no member. */
+            /** @description The reader's role in the project; null for one who is no member. */
             readonly role: components["schemas"]["ProjectRole"] | null;
         };
         /**
@@ -3212,7 +3214,7 @@ export interface components {
             readonly state: components["schemas"]["RunState"];
             /** Format: date-time */
             readonly state_changed_at: string;
-            /** @description What the driver does; empty before it said. */
+            /** @description What the driver does; empty before its first report. */
             readonly phase: components["schemas"]["Phase"] | "";
             /** @description Number of the newest attempt; 0 before the first. */
             readonly attempt: number;
@@ -3427,7 +3429,7 @@ export interface components {
             readonly prompt: string;
             readonly prompt_index: number;
             readonly member: number;
-            /** @description Up to 64 bits, so it is text. */
+            /** @description A number of up to 64 bits, written as text since JSON numbers have fewer. */
             readonly seed: string;
             /** Format: double */
             readonly reward: number | null;
@@ -3446,7 +3448,7 @@ export interface components {
             readonly media_type: string;
             /** @description The picture, or a clip's first frame. */
             readonly image_url: string;
-            /** @description Of clips alone. */
+            /** @description The clip; null for a picture. */
             readonly clip_url: string | null;
         };
         /**
@@ -3622,7 +3624,7 @@ export interface components {
          * @enum {string}
          */
         readonly SdeType: "flow" | "cps" | "dance";
-        /** @description Without its value, which is never shown. */
+        /** @description A secret without its value, which is never shown. */
         readonly Secret: {
             /** Format: uuid */
             readonly id: string;
@@ -3645,7 +3647,7 @@ export interface components {
         readonly Series: {
             readonly batch: readonly number[];
             readonly optimizer_step: readonly number[];
-            /** @description Unix seconds. */
+            /** @description Unix times of the points, in seconds. */
             readonly at: readonly number[];
             readonly value: readonly number[];
             /** @description The least value that the point stands for; the value itself where the point is exact. */
@@ -3654,7 +3656,7 @@ export interface components {
         };
         /**
          * SnapshotFrame
-         * @description Sent instead of items to a client that gave no number, or one too far behind: all there is must be read anew.
+         * @description The frame that replaces items for a client that gave no number, or one too far behind: it must read all anew.
          */
         readonly SnapshotFrame: {
             /**
@@ -3742,7 +3744,7 @@ export interface components {
             readonly yaml?: string;
             /**
              * Format: uuid
-             * @description Also look up uploaded prompt sets there.
+             * @description Project whose uploaded prompt sets the spec may name.
              */
             readonly project?: string;
         };
@@ -3874,15 +3876,15 @@ export interface components {
         readonly Timeline: {
             /** @description The lanes that were placed. Spans may name others: the driver's own, and lanes that were never placed. */
             readonly lanes: readonly components["schemas"]["LaneInfo"][];
-            /** @description In order of their start. */
+            /** @description Spans in the order of their start. */
             readonly spans: readonly components["schemas"]["TimelineSpan"][];
             readonly versions: readonly components["schemas"]["PublishedVersion"][];
             readonly queues: readonly components["schemas"]["QueueDepths"][];
-            /** @description Oldest first. */
+            /** @description Lending decisions, oldest first. */
             readonly lends: readonly components["schemas"]["LendDecision"][];
-            /** @description Everything up to this number is in; the socket sends what follows. */
+            /** @description Number of the newest item read; the socket sends what follows. */
             readonly stream_seq: number;
-            /** @description The server's clock. */
+            /** @description The server's clock, in Unix seconds. */
             readonly now: number;
         };
         /**
@@ -3915,7 +3917,7 @@ export interface components {
             /** @default 0 */
             readonly num_samples: number;
             /**
-             * @description Spans that this one stands for; 1: it is as its lane reported it.
+             * @description Number of spans that this one stands for; with 1 it is as its lane reported it.
              * @default 1
              */
             readonly num_spans: number;
@@ -4001,7 +4003,7 @@ export interface components {
             readonly algebra_text: string | null;
             /** @description What is legal and yet unlikely to work, e.g. for want of memory. */
             readonly warnings: readonly string[];
-            /** @description Normalised: every field written out. */
+            /** @description The spec with every field written out. */
             readonly spec: components["schemas"]["RunSpec"] | null;
             readonly yaml: string | null;
         };
@@ -4842,14 +4844,14 @@ export interface operations {
     readonly runs_list: {
         readonly parameters: {
             readonly query?: {
-                /** @description Archived runs only. Default: the others. */
+                /** @description Whether to list archived runs only. Default: the others only. */
                 readonly archived?: boolean;
                 /** @description The pagination cursor value. */
                 readonly cursor?: string;
                 /** @description Number of results to return per page. */
                 readonly limit?: number;
                 readonly project?: string;
-                /** @description Words of the name or the notes. */
+                /** @description Words of the name, the notes or a tag. */
                 readonly search?: string;
                 readonly state?: "queued" | "starting" | "running" | "paused" | "stopping" | "completed" | "stopped" | "cancelled" | "failed";
                 readonly tag?: string;
@@ -5045,7 +5047,7 @@ export interface operations {
     readonly runs_artifacts_retrieve: {
         readonly parameters: {
             readonly query?: {
-                /** @description Default: the newest that has the path. */
+                /** @description Attempt that made the file. Default: the newest that has the path. */
                 readonly attempt?: number;
             };
             readonly header?: never;
@@ -5093,9 +5095,9 @@ export interface operations {
     readonly runs_bubbles_retrieve: {
         readonly parameters: {
             readonly query?: {
-                /** @description Unix seconds. Default: the first span. */
+                /** @description Start of the window in Unix seconds. Default: the start of the first span. */
                 readonly from?: number;
-                /** @description Unix seconds. Default: the newest span. */
+                /** @description End of the window in Unix seconds. Default: the end of the newest span. */
                 readonly to?: number;
             };
             readonly header?: never;
@@ -5193,12 +5195,12 @@ export interface operations {
     readonly runs_events_retrieve: {
         readonly parameters: {
             readonly query?: {
-                /** @description Oldest first from here. */
+                /** @description Items above this number, oldest first. */
                 readonly after_seq?: number;
-                /** @description The newest below this. */
+                /** @description The newest items below this number. */
                 readonly before_seq?: number;
                 readonly limit?: number;
-                /** @description By comma, or `all`. Default: all but those that come in bulk (metrics, spans, lend, log, …). */
+                /** @description Types by comma, or `all`. Default: all but those that come in bulk (metrics, spans, lend, log, …). */
                 readonly types?: string;
             };
             readonly header?: never;
@@ -5252,12 +5254,12 @@ export interface operations {
         readonly parameters: {
             readonly query?: {
                 readonly before_seq?: number;
-                /** @description This severe or more. */
+                /** @description The least severity listed. */
                 readonly level?: "debug" | "info" | "warning" | "error";
                 readonly limit?: number;
-                /** @description Part of the message. */
+                /** @description Text that the message contains. */
                 readonly search?: string;
-                /** @description A lane, or `driver`. */
+                /** @description Name of a lane, or `driver`. */
                 readonly source?: string;
             };
             readonly header?: never;
@@ -5406,7 +5408,7 @@ export interface operations {
     readonly runs_samples_retrieve: {
         readonly parameters: {
             readonly query?: {
-                /** @description Default: the newest that has pictures. */
+                /** @description Batch of the samples. Default: the newest that has pictures. */
                 readonly batch?: number;
                 readonly purpose?: "train" | "evaluate" | "request";
             };
@@ -5458,10 +5460,10 @@ export interface operations {
     readonly runs_timeline_retrieve: {
         readonly parameters: {
             readonly query?: {
-                /** @description Unix seconds. Default: the first span. */
+                /** @description Start of the window in Unix seconds. Default: the start of the first span. */
                 readonly from?: number;
                 readonly limit?: number;
-                /** @description Unix seconds. Default: the newest span. */
+                /** @description End of the window in Unix seconds. Default: the end of the newest span. */
                 readonly to?: number;
             };
             readonly header?: never;

@@ -77,7 +77,7 @@ test("numbers round to their significant digits, not to decimals", () => {
   assert.equal(number(0.123456, 5), "0.12346");
 });
 
-test("long stretches are told in two units", () => {
+test("long stretches are written in two units", () => {
   assert.deepEqual([59.9, 3599, 86_399].map(duration), ["59 s", "59 min 59 s", "23 h 59 min"]);
   assert.equal(duration(-1), "–");
 });

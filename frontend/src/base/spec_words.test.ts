@@ -10,7 +10,7 @@ test("plain values stand as they are", () => {
   assert.deepEqual([true, 0, "flux", ["to_q", "to_k"]].map(inWords), ["true", "0", "flux", "to_q, to_k"]);
 });
 
-test("rewards are told with their weight, watched ones as such", () => {
+test("rewards are written with their weight, watched ones as such", () => {
   const rewards = [
     { name: "shape_match", weight: 2 },
     { name: "remote", label: "faces", watched: true },

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { curveOf } from "../live/metric_store.ts";
 import { series } from "../testing/builders.ts";
-import { drawn, join, tickTexts, xValues } from "./axis.ts";
+import { chartColumns, join, tickTexts, xValues } from "./axis.ts";
 
 const curve = (value: readonly number[], width = 0) => curveOf(series(value, width));
 
@@ -29,22 +29,22 @@ test("the axis chooses batch, step or seconds since the start", () => {
 });
 
 test("a spread becomes a band around the curve, with gaps where either is missing", () => {
-  const { low, high } = drawn([curve([1, 2])], curve([0.5, 0.25]), "batch", 0, 0);
+  const { low, high } = chartColumns([curve([1, 2])], curve([0.5, 0.25]), "batch", 0, 0);
   assert.deepEqual(low, [0.5, 1.75]);
   assert.deepEqual(high, [1.5, 2.25]);
-  const { low: partly } = drawn([curve([1, 2, 3])], curve([0.5, 0.25]), "batch", 0, 0);
+  const { low: partly } = chartColumns([curve([1, 2, 3])], curve([0.5, 0.25]), "batch", 0, 0);
   assert.deepEqual(partly, [0.5, 1.75, null]);
 });
 
 test("a band lies around the smoothed curve", () => {
-  const { lines, low } = drawn([curve([0, 1])], curve([1, 1]), "batch", 0, 0.5);
+  const { lines, low } = chartColumns([curve([0, 1])], curve([1, 1]), "batch", 0, 0.5);
   const [, second = 0] = lines[0] ?? [];
   assert.ok(second !== null && second > 0.5 && second < 1);
   assert.equal(low?.[1], (second ?? 0) - 1);
 });
 
 test("a downsampled curve shows its envelope, an exact one none", () => {
-  const { low, high } = drawn([curve([1, 2], 0.5)], undefined, "batch", 0, 0);
+  const { low, high } = chartColumns([curve([1, 2], 0.5)], undefined, "batch", 0, 0);
   assert.deepEqual(
     [low, high],
     [
@@ -52,21 +52,21 @@ test("a downsampled curve shows its envelope, an exact one none", () => {
       [1.5, 2.5],
     ],
   );
-  assert.equal(drawn([curve([1, 2])], undefined, "batch", 0, 0).low, null);
+  assert.equal(chartColumns([curve([1, 2])], undefined, "batch", 0, 0).low, null);
 });
 
 test("several curves have no envelope: it would be one's alone", () => {
-  assert.equal(drawn([curve([1, 2], 0.5), curve([3, 4], 0.5)], undefined, "batch", 0, 0).low, null);
+  assert.equal(chartColumns([curve([1, 2], 0.5), curve([3, 4], 0.5)], undefined, "batch", 0, 0).low, null);
 });
 
 test("smoothed lines come with the raw ones", () => {
-  const { lines, raw } = drawn([curve([0, 10])], undefined, "batch", 0, 0.9);
+  const { lines, raw } = chartColumns([curve([0, 10])], undefined, "batch", 0, 0.9);
   assert.deepEqual(raw, [[0, 10]]);
   assert.notDeepEqual(lines, raw);
 });
 
 test("a panel without curves is empty", () => {
-  assert.deepEqual(drawn([], undefined, "batch", 0, 0), { x: [], lines: [], raw: [], low: null, high: null });
+  assert.deepEqual(chartColumns([], undefined, "batch", 0, 0), { x: [], lines: [], raw: [], low: null, high: null });
 });
 
 test("ticks tell neighbours apart, however small, and zero is zero", () => {

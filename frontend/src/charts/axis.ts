@@ -34,7 +34,7 @@ export function join(curves: readonly { x: readonly number[]; y: readonly number
   return { x, columns };
 }
 
-export interface Drawn {
+export interface ChartColumns {
   readonly x: number[];
   /** Smoothed curves first (the bold lines), then the raw ones (faint) when smoothing is on. */
   readonly lines: Column[];
@@ -45,13 +45,13 @@ export interface Drawn {
 
 /** The columns of a panel. `spread`: a curve of half-widths around the first one; without it the min–max envelope of a
  * single downsampled curve serves, when there is any width in it. */
-export function drawn(
+export function chartColumns(
   curves: readonly Curve[],
   spread: Curve | undefined,
   axis: XAxis,
   origin: number,
   smoothing: number,
-): Drawn {
+): ChartColumns {
   const parts = curves.map((curve) => ({ x: xValues(curve, axis, origin), y: curve.value }));
   const first = curves[0];
   const bands: { x: readonly number[]; y: readonly number[] }[] = [];

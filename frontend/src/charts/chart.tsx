@@ -4,7 +4,7 @@ import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import { duration, number } from "../base/format.ts";
 import { colour, faded, fontFamily, themeVersion } from "../base/palette.ts";
-import { type Drawn, tickTexts, type XAxis } from "./axis.ts";
+import { type ChartColumns, tickTexts, type XAxis } from "./axis.ts";
 
 export interface Line {
   readonly label: string;
@@ -14,7 +14,7 @@ export interface Line {
 
 interface Props {
   readonly lines: readonly Line[];
-  readonly data: Drawn;
+  readonly data: ChartColumns;
   readonly axis: XAxis;
   readonly height: number;
   readonly syncKey: string;

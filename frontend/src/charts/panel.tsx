@@ -4,7 +4,7 @@ import { useMemo, useState } from "preact/hooks";
 import { number } from "../base/format.ts";
 import type { MetricStore } from "../live/metric_store.ts";
 import { Empty } from "../ui/states.tsx";
-import { drawn, type XAxis } from "./axis.ts";
+import { chartColumns, type XAxis } from "./axis.ts";
 import { Chart, type Line } from "./chart.tsx";
 import { curveLabel, matchingKeys, type PanelSpec } from "./panels.ts";
 
@@ -24,7 +24,7 @@ export function MetricPanel(props: { panel: PanelSpec; store: MetricStore; view:
   const data = useMemo(() => {
     const curves = keys.flatMap((key) => store.curves.get(key) ?? []);
     const spread = panel.band === undefined ? undefined : store.curves.get(panel.band);
-    return drawn(curves, spread, view.axis, view.origin, view.smoothing);
+    return chartColumns(curves, spread, view.axis, view.origin, view.smoothing);
   }, [version, panel, view.axis, view.smoothing, view.origin]);
   const lines = keys.map(
     (key, index): Line => ({

@@ -6,7 +6,7 @@ import { ItemList, isEvent, isLog } from "./item_list.ts";
 const numbers = (list: ItemList<never> | ItemList<ReturnType<typeof logItem>>) =>
   list.items.value.map((item: { stream_seq: number }) => item.stream_seq);
 
-test("log lines and events are told apart, and what comes in bulk is neither", () => {
+test("log lines and events are separated, and what comes in bulk is neither", () => {
   assert.ok(isLog(logItem(1)) && !isEvent(logItem(1)));
   assert.ok(isEvent(phaseItem(1)) && isEvent(publishItem(1, 1)));
   for (const item of [spansItem(1, []), metricsItem(1, 1, {}), lendItem(1, 1)]) {

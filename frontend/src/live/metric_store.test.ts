@@ -50,12 +50,18 @@ test("a resumed attempt leaves curves that never reached so far as they are", ()
   assert.deepEqual(store.curve("eval/reward")?.value, [5]);
 });
 
+test("a resumed attempt that begins anew takes back everything", () => {
+  store.apply(metricsItem(1, 1, { "eval/reward": 5 }));
+  store.apply(resumedItem(2, 0));
+  assert.deepEqual(store.curve("eval/reward")?.value, []);
+});
+
 test("items of other types change nothing", () => {
   assert.equal(store.apply(logItem(1)), false);
   assert.equal(store.curves.size, 0);
 });
 
-test("a REST answer replaces what was there, tells readers, and covers its number", () => {
+test("a REST answer replaces what was there, notifies readers, and covers its number", () => {
   store.apply(metricsItem(1, 1, { "policy/kl": 1 }));
   const before = store.version.value;
   store.load({ series: { "reward/mean": series([1, 2]) }, stream_seq: 9 });

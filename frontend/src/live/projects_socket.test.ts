@@ -4,33 +4,33 @@ import { FakeSocket, installBrowser, settled } from "../testing/browser.ts";
 import { run } from "../testing/builders.ts";
 import { watchProjects } from "./projects_socket.ts";
 
-let heard: unknown[];
+let received: unknown[];
 let stop: () => void;
 
 beforeEach(() => {
   installBrowser();
-  heard = [];
+  received = [];
   stop = watchProjects({
-    onRun: (changed) => heard.push(changed.name),
-    onReconnected: () => heard.push("again"),
-    onLive: (live) => heard.push(live),
+    onRun: (changed) => received.push(changed.name),
+    onReconnected: () => received.push("again"),
+    onLive: (live) => received.push(live),
   });
 });
 
 test("each run that changed is passed on", () => {
   FakeSocket.last.accept();
   FakeSocket.last.send({ kind: "run_changed", run: run({ name: "the demo" }) });
-  assert.deepEqual(heard, [true, "the demo"]);
+  assert.deepEqual(received, [true, "the demo"]);
   stop();
 });
 
 test("after a break the list is to be read again, but not after the first connection", async () => {
   FakeSocket.last.accept();
   FakeSocket.last.drop();
-  assert.deepEqual(heard, [true, false]);
+  assert.deepEqual(received, [true, false]);
   await settled(500);
   FakeSocket.last.accept();
-  assert.deepEqual(heard, [true, false, true, "again"]);
+  assert.deepEqual(received, [true, false, true, "again"]);
   stop();
 });
 
@@ -40,5 +40,5 @@ test("a page that is left opens no socket again", async () => {
   FakeSocket.last.drop();
   await settled(500);
   assert.equal(FakeSocket.opened.length, 1);
-  assert.deepEqual(heard, [true]);
+  assert.deepEqual(received, [true]);
 });

@@ -6,18 +6,18 @@ import { FakeSocket, installBrowser, settled } from "../testing/browser.ts";
 import { logItem } from "../testing/builders.ts";
 import { RunSocket } from "./run_socket.ts";
 
-let heard: string[];
+let notified: string[];
 let received: StreamItem[];
 
 function open(lastSeq = 7): RunSocket {
-  heard = [];
+  notified = [];
   received = [];
   const socket = new RunSocket("run-1", lastSeq, {
     onItems: (items) => received.push(...items),
-    onSnapshot: () => heard.push("snapshot"),
-    onConnection: (connection) => heard.push(connection),
+    onSnapshot: () => notified.push("snapshot"),
+    onConnection: (connection) => notified.push(connection),
     onTraffic: () => undefined,
-    onRefused: () => heard.push("refused"),
+    onRefused: () => notified.push("refused"),
   });
   socket.open();
   return socket;
@@ -37,7 +37,7 @@ test("the socket asks for what follows the number it was given", () => {
 test("a greeting makes the connection live and sets the server's clock", () => {
   open();
   hello(1_000_000);
-  assert.deepEqual(heard, ["connecting", "live"]);
+  assert.deepEqual(notified, ["connecting", "live"]);
   assert.ok(Math.abs(serverNow() - 1_000_000) < 1);
 });
 
@@ -46,7 +46,7 @@ test("after a break it goes on from the last item received", async () => {
   hello();
   FakeSocket.last.send({ kind: "items", items: [logItem(8), logItem(9)] });
   FakeSocket.last.drop();
-  assert.deepEqual(heard, ["connecting", "live", "reconnecting"]);
+  assert.deepEqual(notified, ["connecting", "live", "reconnecting"]);
   await settled(500);
   assert.equal(FakeSocket.opened.length, 2);
   assert.match(FakeSocket.last.address, /after_seq=9$/);
@@ -60,7 +60,7 @@ test("after a break it goes on from the last item received", async () => {
 test("a snapshot moves the number on and asks for everything to be read again", async () => {
   const socket = open();
   FakeSocket.last.send({ kind: "snapshot", stream_seq: 90, run: {}, lanes: [] });
-  assert.ok(heard.includes("snapshot"));
+  assert.ok(notified.includes("snapshot"));
   FakeSocket.last.drop();
   await settled(500);
   assert.match(FakeSocket.last.address, /after_seq=90$/);
@@ -72,7 +72,7 @@ test("a run that is not the user's to see is given up at once", async () => {
     open();
     FakeSocket.last.drop(code);
     await settled(500);
-    assert.equal(heard.at(-1), "refused");
+    assert.equal(notified.at(-1), "refused");
   }
   assert.equal(FakeSocket.opened.length, 2, "one for each, none opened again");
 });
@@ -85,5 +85,5 @@ test("a closed socket stays closed", async () => {
   socket.open();
   await settled(500);
   assert.equal(FakeSocket.opened.length, 1);
-  assert.equal(heard.at(-1), "closed");
+  assert.equal(notified.at(-1), "closed");
 });

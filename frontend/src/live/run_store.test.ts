@@ -90,7 +90,22 @@ test("what a snapshot covered is not applied again, part by part", async () => {
   assert.equal(store.timeline.lanes.numSpans, 0, "10 is within the timeline's 10");
 });
 
-test("panels are told only of what changed", async () => {
+test("events and log lines that came while curves and timeline were read are not lost", async () => {
+  await start({ metricsSeq: 8 });
+  items(phaseItem(9), logItem(10));
+  await settled(5);
+  assert.equal(store.events.items.value.length, 1);
+  assert.equal(store.logs.items.value.length, 1);
+});
+
+test("traffic is noted with the browser's clock", async () => {
+  await start();
+  store.lastTraffic.value = 0;
+  items(logItem(11));
+  assert.ok(Math.abs(store.lastTraffic.value - Date.now() / 1000) < 1);
+});
+
+test("panels are notified only of what changed", async () => {
   await start();
   const before = { metrics: store.metrics.version.value, timeline: store.timeline.version.value };
   items(spansItem(11, [span()]));
@@ -182,4 +197,29 @@ test("a run that is deleted while it is watched is said to be", async () => {
   await start();
   FakeSocket.last.drop(4404);
   assert.match(String(store.problem.value), /was deleted/);
+});
+
+test("a quiet run is read again, since heartbeats send no item; one that ended or is hidden is not", async (context) => {
+  context.mock.timers.enable({ apis: ["setInterval"] });
+  const asked = async (given: Partial<Server> = {}, hidden = false) => {
+    const { requests } = await start({ timeline: timeline({ now: 1000 }), ...given });
+    Object.assign(document, { hidden });
+    context.mock.timers.tick(5000);
+    await settled();
+    store.stop();
+    return numAsked(requests, "/runs/run-1") - 1;
+  };
+  assert.equal(await asked(), 1);
+  assert.equal(await asked({}, true), 0);
+  assert.equal(await asked({ run: run({ state: "stopped" }) }), 0);
+});
+
+test("a run that reports is not read again for its heartbeat", async (context) => {
+  context.mock.timers.enable({ apis: ["setInterval"] });
+  const { requests } = await start({ timeline: timeline({ now: 1000 }) });
+  items({ ...logItem(11), at: 999 });
+  await settled(5);
+  context.mock.timers.tick(5000);
+  await settled();
+  assert.equal(numAsked(requests, "/runs/run-1"), 1);
 });

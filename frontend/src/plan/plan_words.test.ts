@@ -1,25 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Plan } from "../api/schema.ts";
-import { planChoice } from "../testing/builders.ts";
+import { plan, planChoice } from "../testing/builders.ts";
 import { basisInWords, choiceInWords, modeLabel, modesInOrder } from "./plan_words.ts";
 
-const PLAN: Plan = {
-  mode: "gap",
-  trainers: [1],
-  by_mode: { gap: planChoice() },
-  curves: {},
-  bound_samples_per_second: 2,
-  devices: ["cpu"],
-  costs: "measured",
-  stand_in_profile: null,
-  num_batches_measured: 12,
-  fragment_sizes_measured: [],
-  expected: [],
-};
+const PLAN = plan();
 const { pipeline } = planChoice();
 
-test("a choice is told with the switches that matter to it", () => {
+test("a choice is described with the switches that matter to it", () => {
   const all = { ...pipeline, gap: true, tsp: true, tag: "greedy", max_staleness: 1 } as const;
   assert.equal(
     choiceInWords(planChoice({ pipeline: all, num_rollout: 2, num_trainer: 1 })),

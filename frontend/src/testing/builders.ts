@@ -6,8 +6,11 @@ import type {
   LendItem,
   LogItem,
   MetricsItem,
+  PhaseItem,
+  Plan,
   PlanChoice,
   PublishItem,
+  ResumedItem,
   Run,
   RunSpec,
   Sample,
@@ -69,11 +72,11 @@ export function logItem(stream_seq: number, message = "a line", level: LogItem["
   return { ...envelope({ stream_seq }), type: "log", body: { level, source: "driver", message } };
 }
 
-export function phaseItem(stream_seq: number): StreamItem {
+export function phaseItem(stream_seq: number): PhaseItem {
   return { ...envelope({ stream_seq }), type: "phase", body: { phase: "train", detail: "" } };
 }
 
-export function resumedItem(stream_seq: number, batch: number): StreamItem {
+export function resumedItem(stream_seq: number, batch: number): ResumedItem {
   return {
     ...envelope({ stream_seq }),
     type: "resumed",
@@ -154,6 +157,24 @@ export function planChoice(fields: Partial<PlanChoice> = {}): PlanChoice {
     bound_share: 0.5,
     mean_staleness: null,
     memory_bytes: {},
+    ...fields,
+  };
+}
+
+/** A plan that chose `gap`, predicted from 12 batches measured. */
+export function plan(fields: Partial<Plan> = {}): Plan {
+  return {
+    mode: "gap",
+    trainers: [1],
+    by_mode: { gap: planChoice() },
+    curves: {},
+    bound_samples_per_second: 2,
+    devices: ["cpu"],
+    costs: "measured",
+    stand_in_profile: null,
+    num_batches_measured: 12,
+    fragment_sizes_measured: [],
+    expected: [],
     ...fields,
   };
 }

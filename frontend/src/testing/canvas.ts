@@ -8,7 +8,7 @@ import type { View } from "../timeline/view.ts";
 export interface Painted {
   readonly what: string;
   readonly args: readonly (number | string)[];
-  readonly ink: string;
+  readonly colour: string;
 }
 
 const PIXELS_PER_LETTER = 6;
@@ -22,8 +22,8 @@ export function fakeCanvas(): { context: CanvasRenderingContext2D; painted: Pain
       if (name === "measureText") return (text: string) => ({ width: text.length * PIXELS_PER_LETTER });
       if (name in target) return target[name];
       return (...args: (number | string)[]) => {
-        const ink = name.startsWith("stroke") ? target.strokeStyle : target.fillStyle;
-        painted.push({ what: name, args, ink: String(ink) });
+        const colour = name.startsWith("stroke") ? target.strokeStyle : target.fillStyle;
+        painted.push({ what: name, args, colour: String(colour) });
       };
     },
     set(target, name: string, value: unknown) {

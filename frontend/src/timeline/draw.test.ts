@@ -30,16 +30,16 @@ beforeEach(() => {
 
 test("a lane's spans are painted in its row, in the colour of their class", () => {
   paint({ spans: [span({ lane: "trainer-0", kind: "train", start: 110, end: 120 }), span({ start: 120, end: 125 })] });
-  const [first, second] = calls(painted, "fillRect").filter(({ ink }) => ink.startsWith("--span-"));
+  const [first, second] = calls(painted, "fillRect").filter(({ colour }) => colour.startsWith("--span-"));
   assert.deepEqual(first?.args.slice(0, 2), [edge() + 100, rowTop(scene.layout, 0) + 2]);
-  assert.equal(first?.ink, "--span-train");
+  assert.equal(first?.colour, "--span-train");
   assert.deepEqual(second?.args.slice(0, 2), [edge() + 200, rowTop(scene.layout, 1) + 2]);
-  assert.equal(second?.ink, "--span-generate");
+  assert.equal(second?.colour, "--span-generate");
 });
 
 test("idle time is hatched and says nothing", () => {
   paint({ spans: [span({ kind: "idle", cause: "drain", start: 110, end: 130 })] });
-  assert.equal(calls(painted, "fillRect").filter(({ ink }) => ink === "idle hatching").length, 1);
+  assert.equal(calls(painted, "fillRect").filter(({ colour }) => colour === "idle hatching").length, 1);
   assert.ok(!texts().includes("Idle"));
 });
 
@@ -94,7 +94,7 @@ test("the span under the pointer is outlined in its own row", () => {
 test("nothing of the plot is painted over the labels: they come last, on their own ground", () => {
   paint({ spans: [span({ start: 0, end: 999 })] });
   const unclipped = painted.findIndex(({ what }) => what === "restore");
-  const ground = painted.findLastIndex(({ what, ink }) => what === "fillRect" && ink === "--surface");
+  const ground = painted.findLastIndex(({ what, colour }) => what === "fillRect" && colour === "--surface");
   assert.ok(ground > unclipped);
   const [clip] = calls(painted, "rect");
   assert.deepEqual(clip?.args.slice(0, 2), [edge(), 0]);

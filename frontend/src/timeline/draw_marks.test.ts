@@ -61,7 +61,7 @@ test("each stretch of lending gets an arrow to its lane, unless it stands too ne
   ]);
   const { scene, painted } = sceneOf({ from: 100, to: 150 }, 2);
   drawLends(scene, lanes.tracks);
-  const heads = calls(painted, "arc").filter(({ ink }) => ink === "--ink");
+  const heads = calls(painted, "arc").filter(({ colour }) => colour === "--ink");
   assert.deepEqual(
     heads.map(({ args }) => Math.round(Number(args[0]) - scene.layout.labelWidth)),
     [110, 140, 310],
@@ -70,7 +70,7 @@ test("each stretch of lending gets an arrow to its lane, unless it stands too ne
   assert.ok(heads.every(({ args }) => args[1] === from));
   const { scene: far, painted: crowded } = sceneOf({ from: 0, to: 500 }, 2);
   drawLends(far, lanes.tracks);
-  assert.equal(calls(crowded, "arc").filter(({ ink }) => ink === "--ink").length, 2, "one a second is too near");
+  assert.equal(calls(crowded, "arc").filter(({ colour }) => colour === "--ink").length, 2, "one a second is too near");
 });
 
 test("a pull is led back to when its version was published, on rollout lanes alone", () => {

@@ -99,11 +99,11 @@ function sharesGroup(track: LaneTrack, lent: TimelineSpan): boolean {
 /** Dark on a light rim, so that it stands out from spans of every colour. */
 function arrow({ context, theme }: Scene, x: number, from: number, to: number): void {
   const head = to > from ? 6 : -6;
-  for (const [ink, width] of [
+  for (const [colour, width] of [
     ["--surface", 4],
     ["--ink", 1.5],
   ] as const) {
-    context.strokeStyle = context.fillStyle = theme.colour(ink);
+    context.strokeStyle = context.fillStyle = theme.colour(colour);
     context.lineWidth = width;
     context.beginPath();
     context.arc(x, from, 1.5, 0, 2 * Math.PI);

@@ -39,12 +39,12 @@ test("each queue has a colour, the same for its line and its name", () => {
   drawQueues(scene, queues);
   drawQueueLabels(scene, queues);
   assert.deepEqual(
-    calls(painted, "stroke").map(({ ink }) => ink),
+    calls(painted, "stroke").map(({ colour }) => colour),
     ["--series-1", "--series-2"],
   );
   const names = calls(painted, "fillText").filter(({ args }) => args[1] === 0);
   assert.deepEqual(
-    names.map(({ args, ink }) => [args[0], ink]),
+    names.map(({ args, colour }) => [args[0], colour]),
     [
       ["a", "--series-1"],
       ["b", "--series-2"],

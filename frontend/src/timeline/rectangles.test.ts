@@ -9,7 +9,7 @@ import { rectanglesOf } from "./rectangles.ts";
 const { scene } = sceneOf({ from: 100, to: 150 }, 1);
 const LEFT = scene.layout.labelWidth;
 
-const drawn = (spans: readonly TimelineSpan[]) =>
+const pixelsOf = (spans: readonly TimelineSpan[]) =>
   [...rectanglesOf(spans, scene)].map(({ left, right, kind }) => [
     Math.round((left - LEFT) * 100) / 100,
     Math.round((right - LEFT) * 100) / 100,
@@ -17,14 +17,14 @@ const drawn = (spans: readonly TimelineSpan[]) =>
   ]);
 
 test("a span fills the pixels of its time", () => {
-  assert.deepEqual(drawn([span({ start: 101, end: 103 }), span({ start: 103, end: 104, kind: "decode" })]), [
+  assert.deepEqual(pixelsOf([span({ start: 101, end: 103 }), span({ start: 103, end: 104, kind: "decode" })]), [
     [10, 30, "generate"],
     [30, 40, "decode"],
   ]);
 });
 
 test("spans that reach beyond the window end just outside of it", () => {
-  assert.deepEqual(drawn([span({ start: 0, end: 1000 })]), [[-2, scene.layout.width - LEFT + 2, "generate"]]);
+  assert.deepEqual(pixelsOf([span({ start: 0, end: 1000 })]), [[-2, scene.layout.width - LEFT + 2, "generate"]]);
 });
 
 test("spans thinner than a pixel become one pixel of what fills most of it", () => {
@@ -33,14 +33,14 @@ test("spans thinner than a pixel become one pixel of what fills most of it", () 
     span({ start: 110.02, end: 110.08, kind: "score" }),
     span({ start: 110.08, end: 110.1, kind: "pull" }),
   ];
-  assert.deepEqual(drawn(thin), [[100, 101, "score"]]);
+  assert.deepEqual(pixelsOf(thin), [[100, 101, "score"]]);
 });
 
 test("twenty thousand spans cost at most a rectangle a pixel", () => {
   const many = Array.from({ length: 20_000 }, (_, index) =>
     span({ start: 100 + index * 0.0025, end: 100 + (index + 1) * 0.0025, kind: index % 2 ? "decode" : "generate" }),
   );
-  const rectangles = drawn(many);
+  const rectangles = pixelsOf(many);
   assert.ok(rectangles.length <= 501, String(rectangles.length));
   assert.ok(rectangles.every(([left, right]) => Number(right) - Number(left) === 1));
 });
@@ -52,7 +52,7 @@ test("a thin span before a wide one is not lost, nor one after it", () => {
     span({ start: 112, end: 112.05, kind: "decode" }),
   ];
   assert.deepEqual(
-    drawn(spans).map(([, , kind]) => kind),
+    pixelsOf(spans).map(([, , kind]) => kind),
     ["pull", "generate", "decode"],
   );
 });
@@ -65,5 +65,21 @@ test("only a rectangle of one span says which", () => {
 });
 
 test("what lies outside the window is not drawn", () => {
-  assert.deepEqual(drawn([span({ start: 0, end: 100 }), span({ start: 150, end: 160 })]), []);
+  assert.deepEqual(pixelsOf([span({ start: 0, end: 100 }), span({ start: 150, end: 160 })]), []);
+});
+
+/** A pixel a second: sums of binary fractions are exact. */
+const { scene: exact } = sceneOf({ from: 0, to: 500 }, 1);
+
+test("a span as wide as a pixel stands for itself", () => {
+  const [one] = [...rectanglesOf([span({ start: 8, end: 9 })], exact)];
+  assert.equal(one?.span?.start, 8);
+});
+
+test("of thin spans as long as each other the first gives its class", () => {
+  const spans = [span({ start: 8, end: 8.25, kind: "pull" }), span({ start: 8.25, end: 8.5, kind: "train" })];
+  assert.deepEqual(
+    [...rectanglesOf(spans, exact)].map(({ kind }) => kind),
+    ["pull"],
+  );
 });

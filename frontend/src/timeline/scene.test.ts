@@ -10,7 +10,7 @@ test("instants lie between the labels and the right edge", () => {
   assert.equal(timeToX(scene, 125), (scene.layout.labelWidth + scene.layout.width) / 2);
 });
 
-test("text that does not fit is cut to what does, with a sign that it was", () => {
+test("text that does not fit is shortened to what does, with a sign that it was", () => {
   const { context } = fakeCanvas();
   assert.equal(fitted(context, "rollout", 100), "rollout");
   assert.equal(fitted(context, "rollout-12", 36), "rollo…");

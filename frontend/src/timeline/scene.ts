@@ -32,7 +32,7 @@ export function fontOf({ theme }: Scene, pixels: number, weight = ""): string {
   return `${weight} ${pixels}px ${theme.fontFamily}`.trim();
 }
 
-/** `text` cut to `width` CSS pixels of the context's font. */
+/** `text` shortened to `width` CSS pixels of the context's font. */
 export function fitted(context: CanvasRenderingContext2D, text: string, width: number): string {
   if (context.measureText(text).width <= width) return text;
   let kept = text;

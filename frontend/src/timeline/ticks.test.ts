@@ -40,3 +40,19 @@ test("sixty seconds are a minute, also where rounding makes them so", () => {
   assert.equal(tickLabel(59.96, 0.1), "1:00.0");
   assert.equal(tickLabel(3599.9999, 1), "1:00:00");
 });
+
+test("however the window is zoomed, ticks are spaced as on a clock, each wider than the last", () => {
+  const steps = Array.from({ length: 60 }, (_, index) => {
+    const [first, second] = ticksOf({ from: 0, to: 0.01 * 1.4 ** index }, 8, 0);
+    return Math.round(((second?.at ?? 0) - (first?.at ?? 0)) * 1000) / 1000;
+  });
+  assert.deepEqual(
+    [...steps].sort((a, b) => a - b),
+    steps,
+  );
+  for (const step of steps) {
+    const unit = [86_400, 3600, 60, 1, 0.001].find((one) => step >= one) ?? 0;
+    assert.match(String(Math.round(step / unit)), /^([125]0*|15|30|[236]|12|\d+)$/, `${step} s`);
+    assert.ok(Math.abs(step / unit - Math.round(step / unit)) < 1e-9, `${step} s`);
+  }
+});

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
-import { lane, lendItem, logItem, publishItem, span, spansItem, timeline } from "../testing/builders.ts";
+import { lane, lendItem, logItem, publishItem, run, span, spansItem, timeline } from "../testing/builders.ts";
 import { rowTop } from "./layout.ts";
 import { TimelineState } from "./timeline_state.ts";
 
@@ -69,7 +69,7 @@ test("versions, queues and decisions join those of the answer, and leave the ans
 
 test("lanes that are placed later get their device, and what is no lane time changes nothing", () => {
   loaded();
-  const body = { lanes: [lane("rollout-0", { device: "gpu 3" })], algebra: {} as never };
+  const body = { lanes: [lane("rollout-0", { device: "gpu 3" })], algebra: run().algebra };
   assert.ok(state.apply({ stream_seq: 9, type: "lanes", at: 9, attempt: 1, body }));
   assert.equal(state.lanes.tracks[1]?.info?.device, "gpu 3");
   assert.equal(state.apply(logItem(10)), false);

@@ -13,7 +13,7 @@ MAX_TOKEN_DAYS = 3650
 class MeBody(Answer):
     id = serializers.IntegerField()
     username = serializers.CharField()
-    is_staff = serializers.BooleanField(help_text="Pool admin.")
+    is_staff = serializers.BooleanField(help_text="Whether the user is a pool admin.")
 
 
 class TokenBody(Answer):
@@ -24,7 +24,7 @@ class TokenBody(Answer):
 
 
 class CreatedTokenBody(TokenBody):
-    token = serializers.CharField(help_text="Shown this once; only its hash is kept.")
+    token = serializers.CharField(help_text="The token itself. It is shown this once; only its hash is kept.")
 
 
 class NewToken(serializers.Serializer[Any]):
@@ -38,7 +38,7 @@ class ProjectBody(Answer):
     id = serializers.UUIDField()
     name = serializers.CharField()
     slug = serializers.CharField()
-    role = serializers.ChoiceField(ProjectRole.choices, help_text="Yours.")
+    role = serializers.ChoiceField(ProjectRole.choices, help_text="Your role in the project.")
     created_at = serializers.DateTimeField()
 
 

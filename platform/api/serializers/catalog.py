@@ -42,7 +42,7 @@ class NewPromptSet(serializers.Serializer[Any]):
 
 
 class SecretBody(Answer):
-    """Without its value, which is never shown."""
+    """A secret without its value, which is never shown."""
 
     id = serializers.UUIDField()
     name = serializers.CharField()

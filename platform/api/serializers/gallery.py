@@ -29,19 +29,23 @@ def is_video(media_type: str) -> bool:
 
 class SamplesQuery(serializers.Serializer[Any]):
     purpose = serializers.ChoiceField(PURPOSES, default="")
-    batch = serializers.IntegerField(required=False, min_value=0, help_text="Default: the newest that has pictures.")
+    batch = serializers.IntegerField(
+        required=False, min_value=0, help_text="Batch of the samples. Default: the newest that has pictures."
+    )
 
 
 class ArtifactQuery(serializers.Serializer[Any]):
-    attempt = serializers.IntegerField(required=False, min_value=1, help_text="Default: the newest that has the path.")
+    attempt = serializers.IntegerField(
+        required=False, min_value=1, help_text="Attempt that made the file. Default: the newest that has the path."
+    )
 
 
 class SampleBody(ModelAnswer):
     purpose = serializers.ChoiceField(PURPOSES)
-    seed = serializers.CharField(help_text="Up to 64 bits, so it is text.")
+    seed = serializers.CharField(help_text="A number of up to 64 bits, written as text since JSON numbers have fewer.")
     media_type = serializers.SerializerMethodField(help_text="`image/png`, or `video/webm` for clips.")
     image_url = serializers.SerializerMethodField(help_text="The picture, or a clip's first frame.")
-    clip_url = serializers.SerializerMethodField(help_text="Of clips alone.")
+    clip_url = serializers.SerializerMethodField(help_text="The clip; null for a picture.")
     rewards = serializers.DictField(child=serializers.FloatField())
     missing = serializers.DictField(child=serializers.CharField(), help_text="Why a reward gave no score, by its key.")
 
@@ -87,7 +91,7 @@ class SamplesBody(Answer):
 
 
 class DownloadableFile(Answer):
-    path = serializers.CharField(help_text="Within the version's folder.")
+    path = serializers.CharField(help_text="Path within the version's folder.")
     num_bytes = serializers.IntegerField()
     sha256 = serializers.CharField()
     url = serializers.CharField()
@@ -96,7 +100,7 @@ class DownloadableFile(Answer):
 class AdapterBody(ModelAnswer):
     tuning = serializers.SerializerMethodField(help_text="`lora`: one file; `full`: the whole transformer, in several.")
     files = serializers.SerializerMethodField()
-    folder = serializers.SerializerMethodField(help_text="What the archive unpacks to.")
+    folder = serializers.SerializerMethodField(help_text="Name of the folder that the archive unpacks to.")
     url = serializers.SerializerMethodField(help_text="The LoRA file; of several files, all of them as one tar.")
     archive_url = serializers.SerializerMethodField(help_text="All files as one uncompressed tar.")
     created_at = serializers.FloatField(source="at", help_text="Unix seconds.")
@@ -164,8 +168,8 @@ class PreviewImageBody(Answer):
     prompt = serializers.CharField()
     seed = serializers.IntegerField()
     media_type = serializers.CharField(help_text="`image/png`, or `video/webm` for clips.")
-    image_url = serializers.CharField(allow_null=True, help_text="Of pictures alone.")
-    clip_url = serializers.CharField(allow_null=True, help_text="Of clips alone.")
+    image_url = serializers.CharField(allow_null=True, help_text="The picture; null for a clip.")
+    clip_url = serializers.CharField(allow_null=True, help_text="The clip; null for a picture.")
 
 
 class PreviewBody(ModelAnswer):
@@ -173,8 +177,8 @@ class PreviewBody(ModelAnswer):
     state = serializers.SerializerMethodField()
     waiting = serializers.SerializerMethodField(help_text="What a queued preview waits for.")
     error = serializers.SerializerMethodField()
-    samples = serializers.SerializerMethodField(help_text="Drawn with what was trained.")
-    base_samples = serializers.SerializerMethodField(help_text="From the same seeds, without it.")
+    samples = serializers.SerializerMethodField(help_text="Samples of the trained version.")
+    base_samples = serializers.SerializerMethodField(help_text="Samples of the base model from the same seeds.")
     policy_version = serializers.IntegerField(source="adapter.policy_version")
 
     class Meta:

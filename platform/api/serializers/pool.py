@@ -18,12 +18,14 @@ class PoolLane(Answer):
     kind = serializers.ChoiceField(LaneKind.values)
     device = serializers.CharField()
     state = serializers.ChoiceField(["free", "held", "cordoned"])
-    cordoned = serializers.BooleanField(help_text="Takes nothing new.")
+    cordoned = serializers.BooleanField(help_text="Whether it takes nothing new.")
     reason = serializers.CharField(help_text="Why it is cordoned.")
     kept_back_by = serializers.CharField(help_text="Who cordoned it.")
     role = serializers.CharField(help_text="Its role in the run that holds it.")
     held_since = serializers.DateTimeField(allow_null=True)
-    run_id = serializers.UUIDField(allow_null=True, help_text="Null too for a run of another project.")
+    run_id = serializers.UUIDField(
+        allow_null=True, help_text="Id of the run that holds it; null too for a run of another project."
+    )
     run_name = serializers.CharField()
 
 
@@ -33,7 +35,7 @@ class PoolNode(Answer):
     id = serializers.IntegerField()
     name = serializers.CharField()
     state = serializers.ChoiceField(NodeState.values)
-    is_drained = serializers.BooleanField(help_text="Draining, and nothing runs there any more.")
+    is_drained = serializers.BooleanField(help_text="Whether it is draining and nothing runs there any more.")
     reason = serializers.CharField(help_text="Why it takes nothing new.")
     kept_back_by = serializers.CharField()
     num_lanes = serializers.IntegerField()

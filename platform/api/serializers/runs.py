@@ -17,8 +17,10 @@ class RunsQuery(serializers.Serializer[Any]):
     project = serializers.UUIDField(required=False)
     state = serializers.ChoiceField(STATE_VALUES, required=False)
     tag = serializers.CharField(required=False)
-    archived = serializers.BooleanField(default=False, help_text="Archived runs only. Default: the others.")
-    search = serializers.CharField(required=False, help_text="Words of the name or the notes.")
+    archived = serializers.BooleanField(
+        default=False, help_text="Whether to list archived runs only. Default: the others only."
+    )
+    search = serializers.CharField(required=False, help_text="Words of the name, the notes or a tag.")
 
 
 class SpecDocument(serializers.JSONField):
@@ -49,7 +51,7 @@ class DuplicateRequest(serializers.Serializer[Any]):
 class SpecToValidate(serializers.Serializer[Any]):
     spec = SpecDocument(required=False)
     yaml = serializers.CharField(required=False, allow_blank=True, trim_whitespace=False)
-    project = serializers.UUIDField(required=False, help_text="Also look up uploaded prompt sets there.")
+    project = serializers.UUIDField(required=False, help_text="Project whose uploaded prompt sets the spec may name.")
 
     def validate(self, attrs: dict[str, object]) -> dict[str, object]:
         if ("spec" in attrs) == ("yaml" in attrs):
@@ -67,14 +69,17 @@ class Validation(Answer):
     warnings = serializers.ListField(
         child=serializers.CharField(), help_text="What is legal and yet unlikely to work, e.g. for want of memory."
     )
-    spec = contract_field(RunSpec, allow_null=True, help_text="Normalised: every field written out.")
+    spec = contract_field(RunSpec, allow_null=True, help_text="The spec with every field written out.")
     yaml = serializers.CharField(allow_null=True)
 
 
 class ActionRequest(serializers.Serializer[Any]):
     action = serializers.ChoiceField(COMMAND_KINDS)
     prompts = serializers.ListField(
-        child=serializers.CharField(max_length=2000), required=False, max_length=16, help_text="For `sample_now`."
+        child=serializers.CharField(max_length=2000),
+        required=False,
+        max_length=16,
+        help_text="Prompts of `sample_now`.",
     )
 
 

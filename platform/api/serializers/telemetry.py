@@ -23,11 +23,15 @@ class MetricsQuery(serializers.Serializer[Any]):
 
 
 class WindowQuery(serializers.Serializer[Any]):
-    to = serializers.FloatField(required=False, help_text="Unix seconds. Default: the newest span.")
+    to = serializers.FloatField(
+        required=False, help_text="End of the window in Unix seconds. Default: the end of the newest span."
+    )
 
     def get_fields(self) -> dict[str, Any]:
-        # `from` is a word of Python's, so it cannot be written as an attribute.
-        start = serializers.FloatField(required=False, help_text="Unix seconds. Default: the first span.")
+        # `from` is a keyword of Python, so it cannot be written as an attribute.
+        start = serializers.FloatField(
+            required=False, help_text="Start of the window in Unix seconds. Default: the start of the first span."
+        )
         return {"from": start, **super().get_fields()}
 
 
@@ -40,18 +44,20 @@ class LendingQuery(serializers.Serializer[Any]):
 
 
 class EventsQuery(serializers.Serializer[Any]):
-    after_seq = serializers.IntegerField(required=False, min_value=0, help_text="Oldest first from here.")
-    before_seq = serializers.IntegerField(required=False, min_value=1, help_text="The newest below this.")
+    after_seq = serializers.IntegerField(
+        required=False, min_value=0, help_text="Items above this number, oldest first."
+    )
+    before_seq = serializers.IntegerField(required=False, min_value=1, help_text="The newest items below this number.")
     types = serializers.CharField(
         default="",
-        help_text="By comma, or `all`. Default: all but those that come in bulk (metrics, spans, lend, log, …).",
+        help_text="Types by comma, or `all`. Default: all but those that come in bulk (metrics, spans, lend, log, …).",
     )
     limit = serializers.IntegerField(default=500, min_value=1, max_value=MAX_ITEMS)
 
 
 class LogsQuery(serializers.Serializer[Any]):
-    level = serializers.ChoiceField(LOG_LEVELS, default="", help_text="This severe or more.")
-    source = serializers.CharField(default="", help_text="A lane, or `driver`.")
-    search = serializers.CharField(default="", help_text="Part of the message.")
+    level = serializers.ChoiceField(LOG_LEVELS, default="", help_text="The least severity listed.")
+    source = serializers.CharField(default="", help_text="Name of a lane, or `driver`.")
+    search = serializers.CharField(default="", help_text="Text that the message contains.")
     before_seq = serializers.IntegerField(required=False, min_value=1)
     limit = serializers.IntegerField(default=200, min_value=1, max_value=MAX_ITEMS)

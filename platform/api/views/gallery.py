@@ -1,4 +1,4 @@
-"""What a run made: pictures, adapters, checkpoints, their bytes, and own prompts tried on its LoRA."""
+"""What a run made: pictures, adapters, checkpoints, their bytes, and previews of a user's own prompts."""
 
 import posixpath
 from uuid import UUID

@@ -18,7 +18,7 @@ from runs.pool_view import LaneRow, NodeRow, lane_row, node_row, pool_rows
 class NodesView(APIView):
     @extend_schema(operation_id="nodes_list", responses=page_of(bodies.PoolNode))
     def get(self, request: Request) -> Response:
-        """Every node with its lanes. A run of a project that is not yours is told as held, never named."""
+        """Every node with its lanes. A run of a project that is not yours is shown as held, never named."""
         rows = pool_rows(user_of(request))
         return Response({"next": None, "results": bodies.PoolNode(rows, many=True).data})
 

@@ -64,7 +64,7 @@ class CommandsView(HistoryView):
 
     @extend_schema(responses=page_of(bodies.CommandBody))
     def get(self, request: Request, run_id: UUID) -> Response:
-        """What users asked of the run and what came of it, newest first."""
+        """Commands that users sent to the run and their results, newest first."""
         return self.page(request, selectors.commands_of(request.user, self.run(run_id)))
 
 

@@ -137,7 +137,7 @@ class DuplicateView(APIView):
 class ActionsView(APIView):
     @extend_schema(request=bodies.ActionRequest, responses={202: bodies.ActionAnswer})
     def post(self, request: Request, run_id: UUID) -> Response:
-        """Ask the run for something. 409 names its state and what is possible in it."""
+        """Send the run a command. 409 names its state and the commands that are legal in it."""
         asked = checked(bodies.ActionRequest(data=request.data))
         run = selectors.get_run(request.user, run_id)
         command = command_services.request_command(

@@ -56,7 +56,7 @@ class TimelineView(RunDataView):
 class BubblesView(RunDataView):
     @extend_schema(parameters=[bodies.WindowQuery], responses={200: component(Bubbles)})
     def get(self, request: Request, run_id: UUID) -> Response:
-        """Where every lane-second of a window went, or of the whole run; classes sum to the lanes' whole life."""
+        """Where every lane-second of a window went, or of the whole run. The classes of a lane sum to its time."""
         asked = checked(bodies.WindowQuery(data=request.query_params))
         return Response(bubbles(self.run(run_id).pk, start=asked.get("from"), end=asked.get("to")))
 

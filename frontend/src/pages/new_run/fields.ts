@@ -193,7 +193,7 @@ export const REWARD_FIELDS: readonly { readonly key: string; readonly label: str
 ];
 
 /** Every field that the form asks for; `rewards` and the settings of the algorithm stand for what they hold. */
-export const ASKED: readonly string[] = [
+export const FORM_PATHS: readonly string[] = [
   ...MODEL_FIELDS.map(({ path }) => path),
   PROMPTS.inline,
   PROMPTS.set,

@@ -32,7 +32,7 @@ test("a body that the server refuses as a whole is an answer too: errors by fiel
   assert.equal(validator.problem.value, null);
 });
 
-test("a request that could not be asked is a problem, until the next one can", async () => {
+test("a request without an answer is a problem, until the next one can", async () => {
   installBrowser(() => new TypeError("network"));
   const validator = new Validator(() => undefined);
   await validator.now({ spec: {} });
@@ -42,7 +42,7 @@ test("a request that could not be asked is a problem, until the next one can", a
   assert.equal(validator.problem.value, null);
 });
 
-test("while somebody types, one request is asked", async () => {
+test("while somebody types, one request is sent", async () => {
   const requests = installBrowser(() => ({ json: ANSWER }));
   const validator = new Validator(() => undefined);
   for (const seed of [1, 2, 3]) validator.ask({ spec: { seed } });
@@ -54,7 +54,40 @@ test("while somebody types, one request is asked", async () => {
   );
 });
 
+test("every error comes with its path; one of the spec as a whole has none", async () => {
+  installBrowser(() => ({ json: { ...ANSWER, errors: { seed: ["too small", "odd"], __all__: ["no reward"] } } }));
+  const validator = new Validator(() => undefined);
+  await validator.now({ spec: {} });
+  assert.deepEqual(validator.allErrors(), [
+    { path: "seed", message: "too small" },
+    { path: "seed", message: "odd" },
+    { path: "", message: "no reward" },
+  ]);
+});
+
 test("before the first answer there are no errors", () => {
   const validator = new Validator(() => undefined);
   assert.deepEqual([validator.errorsAt("seed"), validator.allErrors()], [[], []]);
+});
+
+test("it says that it checks from the request to its answer", async () => {
+  installBrowser(() => ({ json: ANSWER }));
+  const validator = new Validator(() => undefined);
+  assert.equal(validator.checking.value, false);
+  const asking = validator.now({ spec: {} });
+  assert.equal(validator.checking.value, true);
+  await asking;
+  assert.equal(validator.checking.value, false);
+});
+
+test("what was typed just before a request without a pause does not overtake it", async () => {
+  const requests = installBrowser(() => ({ json: ANSWER }));
+  const validator = new Validator(() => undefined);
+  validator.ask({ spec: { seed: 1 } });
+  await validator.now({ spec: { seed: 2 } });
+  await settled(320);
+  assert.deepEqual(
+    requests.map(({ body }) => body),
+    [{ spec: { seed: 2 } }],
+  );
 });

@@ -19,29 +19,34 @@ const QUIET_MILLISECONDS = 300;
 export class Validator {
   readonly answer = signal<Validation | null>(null);
   readonly checking = signal(false);
-  /** The request itself could not be asked (no connection, no right). */
+  /** Why there was no answer (no connection, no right). */
   readonly problem = signal<string | null>(null);
-  private asked: AbortController | undefined;
+  private newest: ValidationRequest | undefined;
+  private underway: AbortController | undefined;
   private readonly later: (request: ValidationRequest) => void;
 
   constructor(private readonly onAnswer: (request: ValidationRequest, answer: Validation) => void) {
-    this.later = debounced((request) => void this.now(request), QUIET_MILLISECONDS);
+    this.later = debounced((request) => {
+      if (request === this.newest) void this.now(request);
+    }, QUIET_MILLISECONDS);
   }
 
   ask(request: ValidationRequest): void {
     this.checking.value = true;
+    this.newest = request;
     this.later(request);
   }
 
   async now(request: ValidationRequest): Promise<void> {
-    this.asked?.abort();
-    const asked = new AbortController();
-    this.asked = asked;
+    this.newest = request;
+    this.underway?.abort();
+    const controller = new AbortController();
+    this.underway = controller;
     this.checking.value = true;
     try {
-      this.take(request, await api.validate(request, asked.signal));
+      this.take(request, await api.validate(request, controller.signal));
     } catch (error) {
-      if (asked.signal.aborted) return;
+      if (controller.signal.aborted) return;
       if (error instanceof ApiError && Object.keys(error.fieldErrors).length > 0)
         this.take(request, refused(error.fieldErrors));
       else this.problem.value = messageOf(error);

@@ -1,5 +1,6 @@
 /** Buttons for what can be done with a run now: the server lists the legal actions, the reader's role allows them. */
 
+import type { TargetedMouseEvent, TargetedSubmitEvent } from "preact";
 import { useState } from "preact/hooks";
 import { api } from "../../api/endpoints.ts";
 import type { CommandKind, Run } from "../../api/schema.ts";
@@ -172,9 +173,9 @@ function MoreMenu({ run, disabled, onDuplicate, onArchive, onDelete }: MenuProps
 const MAX_PROMPTS = 16;
 
 function SampleNow({ onSample, onClose }: { onSample: (prompts: readonly string[]) => void; onClose: () => void }) {
-  const submit = (event: SubmitEvent) => {
+  const submit = (event: TargetedSubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
-    const text = String(new FormData(event.currentTarget as HTMLFormElement).get("prompts"));
+    const text = String(new FormData(event.currentTarget).get("prompts"));
     const prompts = text
       .split("\n")
       .map((line) => line.trim())
@@ -201,7 +202,7 @@ function SampleNow({ onSample, onClose }: { onSample: (prompts: readonly string[
 }
 
 /** A `<details>` menu stays open after a choice by itself. */
-function closeAfterChoice(event: MouseEvent): void {
-  const menu = event.currentTarget as HTMLDetailsElement;
-  if ((event.target as HTMLElement).closest(".menu-items")) menu.open = false;
+function closeAfterChoice(event: TargetedMouseEvent<HTMLDetailsElement>): void {
+  const { target, currentTarget: menu } = event;
+  if (target instanceof Element && target.closest(".menu-items")) menu.open = false;
 }

@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { EventItem } from "../../live/item_list.ts";
-import { phaseItem, publishItem, resumedItem } from "../../testing/builders.ts";
+import { phaseItem, publishItem, resumedItem, run } from "../../testing/builders.ts";
 import { describe } from "./event_words.ts";
 
 const at = { stream_seq: 1, at: 1, attempt: 1 };
 
 /** One event of each type, with what the log says of it. */
 const EVENTS: readonly (readonly [EventItem, string])[] = [
-  [phaseItem(1) as EventItem, "Train"],
+  [phaseItem(1), "Train"],
   [{ ...at, type: "phase", body: { phase: "load_model", detail: "2 of 3" } }, "Load model: 2 of 3"],
-  [{ ...at, type: "lanes", body: { lanes: [], algebra: {} as never } }, "0 lanes placed"],
+  [{ ...at, type: "lanes", body: { lanes: [], algebra: run().algebra } }, "0 lanes placed"],
   [
     { ...at, type: "state", body: { state: "failed", reason: "out of memory", details: "" } },
     "The driver reports: failed: out of memory",
@@ -20,7 +20,7 @@ const EVENTS: readonly (readonly [EventItem, string])[] = [
     { ...at, type: "transition", body: { old: "running", new: "paused", reason: "lunch", actor: "alice" } },
     "running → paused: lunch",
   ],
-  [resumedItem(1, 3) as EventItem, "Resumed after batch 3, policy v3"],
+  [resumedItem(1, 3), "Resumed after batch 3, policy v3"],
   [
     { ...at, type: "samples", body: { purpose: "train", batch: 2, policy_version: 1, samples: [] } },
     "0 samples of batch 2 (train, v1)",
@@ -33,7 +33,7 @@ const EVENTS: readonly (readonly [EventItem, string])[] = [
     },
     "Held-out evaluation after batch 4: reward 0.5, CLIP score 0.25",
   ],
-  [publishItem(1, 7) as EventItem, "Published v7: 1 tensors, 1 B, 100 ms"],
+  [publishItem(1, 7), "Published v7: 1 tensors, 1 B, 100 ms"],
   [
     { ...at, type: "checkpoint", body: { batch: 5, policy_version: 5, optimizer_step: 20, uri: "u", num_bytes: 2048 } },
     "Checkpoint after batch 5, 2.0 KiB",
@@ -49,7 +49,7 @@ const EVENTS: readonly (readonly [EventItem, string])[] = [
 ];
 
 for (const [item, text] of EVENTS) {
-  test(`an event of type ${item.type} is told as “${text}”`, () => assert.equal(describe(item).text, text));
+  test(`an event of type ${item.type} is described as “${text}”`, () => assert.equal(describe(item).text, text));
 }
 
 const adapter = (files: number, final: boolean): EventItem => ({

@@ -1,5 +1,6 @@
 /** Name, state, how old the data is, and what can be done with the run now. */
 
+import type { TargetedSubmitEvent } from "preact";
 import { useState } from "preact/hooks";
 import { api } from "../../api/endpoints.ts";
 import { seconds } from "../../base/clock.ts";
@@ -58,9 +59,9 @@ function Name({ store, run }: RunProps) {
       </h1>
     );
   }
-  const save = async (event: SubmitEvent) => {
+  const save = async (event: TargetedSubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
-    const name = String(new FormData(event.currentTarget as HTMLFormElement).get("name")).trim();
+    const name = String(new FormData(event.currentTarget).get("name")).trim();
     if (name && name !== run.name && !(await attempt(() => api.patchRun(run.id, { name }), "Renamed."))) return;
     setEditing(false);
     await store.refreshRun();

@@ -104,7 +104,7 @@ function Fragments({ num_generated: made, num_fragments, lanes }: LedgerEntry) {
   const allowed = num_fragments * lanes.length;
   if (made >= allowed) return <>{made}</>;
   return (
-    <span title="The loan was cut short, or is still open: training work calls lanes back, and no fragment may be left.">
+    <span title="The loan ended early, or is still open: training work calls lanes back, and no fragment may be left.">
       {made} <span class="faint">of {allowed}</span>
     </span>
   );

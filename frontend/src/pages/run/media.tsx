@@ -1,5 +1,7 @@
 /** How a sample looks: a picture, or a clip that plays, muted and in a loop, while it is pointed at or focused. */
 
+import type { TargetedEvent } from "preact";
+
 export interface MediaUrls {
   /** The picture, or a clip's first frame; null: the clip shows its own. */
   readonly image_url: string | null;
@@ -29,24 +31,24 @@ export function Media({ sample, alt }: { sample: MediaUrls; alt: string }) {
 
 /** What a tile does with the clip in it; a tile that holds a picture does nothing. */
 export const playsWhilePointedAt = {
-  onPointerEnter: (event: Event) => play(event),
-  onFocus: (event: Event) => play(event),
-  onPointerLeave: (event: Event) => rest(event),
-  onBlur: (event: Event) => rest(event),
+  onPointerEnter: (event: TargetedEvent<HTMLElement>) => play(event),
+  onFocus: (event: TargetedEvent<HTMLElement>) => play(event),
+  onPointerLeave: (event: TargetedEvent<HTMLElement>) => rest(event),
+  onBlur: (event: TargetedEvent<HTMLElement>) => rest(event),
 };
 
-function clipOf(event: Event): HTMLVideoElement | null {
-  return (event.currentTarget as HTMLElement).querySelector("video");
+function clipOf(event: TargetedEvent<HTMLElement>): HTMLVideoElement | null {
+  return event.currentTarget.querySelector("video");
 }
 
-function play(event: Event): void {
+function play(event: TargetedEvent<HTMLElement>): void {
   // Refused where the clip is gone or the pointer left before it was loaded: the poster stays.
   clipOf(event)
     ?.play()
     .catch(() => undefined);
 }
 
-function rest(event: Event): void {
+function rest(event: TargetedEvent<HTMLElement>): void {
   const clip = clipOf(event);
   clip?.pause();
   if (clip) clip.currentTime = 0;

@@ -1,5 +1,6 @@
 /** Previews: prompts of the user's own, drawn by the base model and by the newest version from the same seeds. */
 
+import type { TargetedSubmitEvent } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { messageOf } from "../../api/client.ts";
 import { api } from "../../api/endpoints.ts";
@@ -26,9 +27,9 @@ export function Previews({ store, run }: RunProps) {
   }, [waiting, previews.reload]);
   if (!adapters.value || adapters.value.length === 0) return null;
 
-  const submit = async (event: SubmitEvent) => {
+  const submit = async (event: TargetedSubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
-    const form = new FormData(event.currentTarget as HTMLFormElement);
+    const form = new FormData(event.currentTarget);
     const prompts = String(form.get("prompts"))
       .split("\n")
       .map((line) => line.trim())

@@ -1,5 +1,6 @@
 /** API tokens: shown once when made, listed by name, revoked at once. */
 
+import type { TargetedSubmitEvent } from "preact";
 import { useState } from "preact/hooks";
 import { api } from "../../api/endpoints.ts";
 import type { Token } from "../../api/schema.ts";
@@ -15,9 +16,9 @@ export function AccountPage() {
   const tokens = useResource(api.tokens, []);
   const [secret, setSecret] = useState<string | null>(null);
   const [toDelete, setToDelete] = useState<Token | null>(null);
-  const create = async (event: SubmitEvent) => {
+  const create = async (event: TargetedSubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
-    const form = event.currentTarget as HTMLFormElement;
+    const form = event.currentTarget;
     const name = String(new FormData(form).get("name"));
     await attempt(async () => {
       setSecret((await api.createToken(name)).token);

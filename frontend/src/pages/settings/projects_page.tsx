@@ -1,20 +1,19 @@
 /** Projects and who may do what in them: viewers look, editors run, owners also choose members. */
 
+import type { CSSProperties, TargetedSubmitEvent } from "preact";
 import { useState } from "preact/hooks";
 import { api } from "../../api/endpoints.ts";
-import type { Member, Project, ProjectRole } from "../../api/schema.ts";
+import { type Member, type Project, type ProjectRole, projectRoleValues } from "../../api/schema.ts";
 import { useResource } from "../../ui/resource.ts";
 import { Empty, Failed, Loading } from "../../ui/states.tsx";
 import { attempt } from "../../ui/toasts.tsx";
 import { Secrets } from "./secrets.tsx";
 
-const ROLES: readonly ProjectRole[] = ["viewer", "editor", "owner"];
-
 export function ProjectsPage() {
   const projects = useResource(api.projects, []);
-  const create = async (event: SubmitEvent) => {
+  const create = async (event: TargetedSubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
-    const form = event.currentTarget as HTMLFormElement;
+    const form = event.currentTarget;
     const name = String(new FormData(form).get("name")).trim();
     if (await attempt(() => api.createProject(name), `Project “${name}” made.`)) {
       form.reset();
@@ -52,9 +51,9 @@ function ProjectCard({ project }: { project: Project }) {
   const change = async (work: () => Promise<unknown>, done: string) => {
     if (await attempt(work, done)) members.reload();
   };
-  const add = async (event: SubmitEvent) => {
+  const add = async (event: TargetedSubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
-    const form = event.currentTarget as HTMLFormElement;
+    const form = event.currentTarget;
     const username = String(new FormData(form).get("username")).trim();
     await change(() => api.addMember(project.id, username, role), `${username} is now ${role}.`);
     form.reset();
@@ -108,11 +107,7 @@ function ProjectCard({ project }: { project: Project }) {
           </label>
           <label class="field">
             <span>Role</span>
-            <select value={role} onChange={(event) => setRole(event.currentTarget.value as ProjectRole)}>
-              {ROLES.map((one) => (
-                <option key={one}>{one}</option>
-              ))}
-            </select>
+            <RoleChoice role={role} onChange={setRole} />
           </label>
           <button type="submit" class="button">
             Add
@@ -121,6 +116,28 @@ function ProjectCard({ project }: { project: Project }) {
       )}
       <Secrets project={project} owner={owner} />
     </section>
+  );
+}
+
+interface RoleChoiceProps {
+  readonly role: ProjectRole;
+  readonly onChange: (role: ProjectRole) => void;
+  /** For screen readers, where no label stands around it. */
+  readonly label?: string;
+  readonly style?: CSSProperties;
+}
+
+function RoleChoice({ role, onChange, label, style }: RoleChoiceProps) {
+  const choose = (text: string) => {
+    const chosen = projectRoleValues.find((one) => one === text);
+    if (chosen) onChange(chosen);
+  };
+  return (
+    <select aria-label={label} value={role} style={style} onChange={(event) => choose(event.currentTarget.value)}>
+      {projectRoleValues.map((one) => (
+        <option key={one}>{one}</option>
+      ))}
+    </select>
   );
 }
 
@@ -138,16 +155,12 @@ function MemberRow(props: {
       </td>
       <td>
         {owner ? (
-          <select
-            aria-label={`Role of ${member.username}`}
-            value={member.role}
+          <RoleChoice
+            label={`Role of ${member.username}`}
+            role={member.role}
             style={{ width: "auto" }}
-            onChange={(event) => props.onRole(event.currentTarget.value as ProjectRole)}
-          >
-            {ROLES.map((one) => (
-              <option key={one}>{one}</option>
-            ))}
-          </select>
+            onChange={props.onRole}
+          />
         ) : (
           member.role
         )}

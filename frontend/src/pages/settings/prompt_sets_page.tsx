@@ -1,5 +1,6 @@
 /** Prompt sets of the user's projects: upload from a text file or by pasting, look inside, delete. */
 
+import type { TargetedEvent, TargetedSubmitEvent } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { messageOf } from "../../api/client.ts";
 import { api } from "../../api/endpoints.ts";
@@ -85,16 +86,16 @@ function Upload({ projects, onDone }: { projects: readonly Project[]; onDone: ()
     .split("\n")
     .map((line) => line.trim())
     .filter(Boolean);
-  const readFile = async (event: Event) => {
-    const file = (event.currentTarget as HTMLInputElement).files?.[0];
+  const readFile = async (event: TargetedEvent<HTMLInputElement>) => {
+    const file = event.currentTarget.files?.[0];
     if (!file) return;
     setText(await file.text());
-    const name = form.current?.elements.namedItem("name") as HTMLInputElement | null;
-    if (name && !name.value) name.value = file.name.replace(/\.[^.]+$/, "");
+    const name = form.current?.elements.namedItem("name");
+    if (name instanceof HTMLInputElement && !name.value) name.value = file.name.replace(/\.[^.]+$/, "");
   };
-  const submit = async (event: SubmitEvent) => {
+  const submit = async (event: TargetedSubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
-    const data = new FormData(event.currentTarget as HTMLFormElement);
+    const data = new FormData(event.currentTarget);
     try {
       await api.createPromptSet({ project: String(data.get("project")), name: String(data.get("name")), prompts });
       setError(null);

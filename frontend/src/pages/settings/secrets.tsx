@@ -1,5 +1,6 @@
 /** A project's secrets: tokens of remote scorers by name. Values go in and never come out. */
 
+import type { TargetedSubmitEvent } from "preact";
 import { api } from "../../api/endpoints.ts";
 import type { Project } from "../../api/schema.ts";
 import { useResource } from "../../ui/resource.ts";
@@ -13,9 +14,9 @@ export function Secrets({ project, owner }: { project: Project; owner: boolean }
     if (isDone) secrets.reload();
     return isDone;
   };
-  const add = async (event: SubmitEvent) => {
+  const add = async (event: TargetedSubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
-    const form = event.currentTarget as HTMLFormElement;
+    const form = event.currentTarget;
     const given = new FormData(form);
     const [name, host, value] = ["name", "host", "value"].map((key) => String(given.get(key)));
     const body = { project: project.id, name: name ?? "", host: host ?? "", value: value ?? "" };

@@ -1,28 +1,23 @@
 /** Held-out samples of several runs side by side, prompt by prompt: the newest evaluation of each. */
 
 import { useState } from "preact/hooks";
-import { api } from "../api/endpoints.ts";
-import type { Run, Sample } from "../api/schema.ts";
-import { rewardsOf } from "../base/rewards.ts";
-import { useResource } from "../ui/resource.ts";
-import { Empty, Failed, Loading } from "../ui/states.tsx";
-import { alignedByPrompt } from "./aligned_samples.ts";
-import { rewardScale } from "./run/sample_rows.ts";
-import { Enlarged, Tile } from "./run/sample_tile.tsx";
-
-export interface Column {
-  readonly run: Run;
-  readonly colour: string;
-}
+import { api } from "../../api/endpoints.ts";
+import type { Run, Sample } from "../../api/schema.ts";
+import { rewardsOf } from "../../base/rewards.ts";
+import { useResource } from "../../ui/resource.ts";
+import { Empty, Failed, Loading } from "../../ui/states.tsx";
+import { rewardScale } from "../run/sample_rows.ts";
+import { Enlarged, Tile } from "../run/sample_tile.tsx";
+import { alignedByPrompt, type ComparedRun } from "./compared_run.ts";
 
 /** Prompts shown, and samples of each prompt and run; the runs' own pages have all of them. */
 const [MAX_PROMPTS, MAX_TILES] = [12, 4];
 
-async function newestOf(runs: readonly Column[]): Promise<readonly (readonly Sample[])[]> {
+async function newestOf(runs: readonly ComparedRun[]): Promise<readonly (readonly Sample[])[]> {
   return Promise.all(runs.map(async ({ run }) => (await api.samples(run.id, "evaluate")).results));
 }
 
-export function CompareSamples({ runs }: { runs: readonly Column[] }) {
+export function HeldOutSamples({ runs }: { runs: readonly ComparedRun[] }) {
   const samples = useResource(() => newestOf(runs), [runs.map(({ run }) => run.id).join(",")]);
   const [enlarged, setEnlarged] = useState<{ sample: Sample; run: Run } | null>(null);
   const rows = alignedByPrompt(samples.value ?? []);
