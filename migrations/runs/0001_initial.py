@@ -128,7 +128,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='MeasuredCosts',
             fields=[
-                ('run', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='learned_costs', serialize=False, to='runs.run')),
+                ('run', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='measured_costs', serialize=False, to='runs.run')),
                 ('workload', models.CharField(max_length=64)),
                 ('devices', models.CharField(max_length=200)),
                 ('num_batches', models.PositiveIntegerField()),

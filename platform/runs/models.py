@@ -224,18 +224,17 @@ class PendingCommand(models.Model):
 
 
 class MeasuredCosts(models.Model):
-    """What work cost a run by its own measure, newest word: the planner reckons with it for runs alike."""
+    """What work cost a run by its own measurement, as last reported: the planner uses it for runs alike."""
 
-    run = models.OneToOneField(Run, primary_key=True, on_delete=models.CASCADE, related_name="learned_costs")
+    run = models.OneToOneField(Run, primary_key=True, on_delete=models.CASCADE, related_name="measured_costs")
     workload = models.CharField(max_length=64)
     """Digest of all of the spec that costs depend on; see `runs.cost_history`."""
     devices = models.CharField(max_length=200)
     """The kinds of device it ran on, by comma."""
     num_batches = models.PositiveIntegerField()
-    """Complete batches that it was learnt from."""
+    """Complete batches that it was measured in."""
     costs = models.JSONField()
-    """`[{lane, kind, per_call, per_unit, observed_units}]`, as in `worker.contracts.events.WorkCost`; rows from before
-    sizes were told lack the last."""
+    """`[{lane, kind, per_call, per_unit, observed_units}]`, as in `worker.contracts.events.WorkCost`."""
     updated_at = models.DateTimeField(auto_now=True)
 
     class Meta:

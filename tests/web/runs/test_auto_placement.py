@@ -39,7 +39,8 @@ def auto_run(make_run: Callable[..., Run], make_spec: MakeSpec) -> Run:
 def costs(lane_seconds: dict[str, float], num_batches: int = MIN_BATCHES) -> CostsEvent:
     kinds = {"rollout-0": "generate", "gang": "accumulate", "reward-0": "score"}
     told = [
-        WorkCost(lane=lane, kind=kinds[lane], per_call=0, per_unit=seconds) for lane, seconds in lane_seconds.items()
+        WorkCost(lane=lane, kind=kinds[lane], per_call=0, per_unit=seconds, observed_units=(2, 2))
+        for lane, seconds in lane_seconds.items()
     ]
     return CostsEvent(seq=1, at=0.0, batch=num_batches, costs=tuple(told))
 
