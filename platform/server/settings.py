@@ -147,7 +147,7 @@ REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
     "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_SCHEMA_CLASS": "api.contract_schema.AutoSchema",
     "EXCEPTION_HANDLER": "api.problems.exception_handler",
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
 }
@@ -157,19 +157,23 @@ SPECTACULAR_SETTINGS = {
     "TITLE": "Tandem",
     "DESCRIPTION": "Reinforcement learning for image and video diffusion models on a shared pool of GPUs.",
     "VERSION": "1",
+    # 3.1 is the first whose schemas are JSON Schema, which the contracts' own are.
+    "OAS_VERSION": "3.1.0",
     "SERVE_INCLUDE_SCHEMA": False,
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "REDOC_DIST": "SIDECAR",
+    "POSTPROCESSING_HOOKS": ["drf_spectacular.hooks.postprocess_schema_enums", "api.contract_schema.add_contracts"],
+    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
     # Names for the choices that several bodies share.
     "ENUM_NAME_OVERRIDES": {
-        "RunState": "runs.models.STATE_VALUES",
-        "RunCommandKind": "api.serializers.runs.COMMAND_KINDS",
-        "ProjectRole": "accounts.models.Role.choices",
-        "PreviewState": "gallery.models.PreviewState.choices",
-        "SamplePurpose": "api.serializers.gallery.PURPOSES",
+        "CommandKind": "api.serializers.runs.COMMAND_KINDS",
         "LogLevel": "telemetry.selectors.LOG_LEVELS",
+        "PreviewState": "gallery.models.PreviewState.choices",
+        "ProjectRole": "accounts.models.ProjectRole.choices",
+        "RunState": "runs.models.STATE_VALUES",
+        "SamplePurpose": "api.serializers.gallery.PURPOSES",
     },
 }
 

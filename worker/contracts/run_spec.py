@@ -3,10 +3,11 @@
 from typing import Annotated, Any, Self
 
 import yaml
-from pydantic import Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.algorithms import DIFFERENTIABLE_REWARDS, AlgorithmSpec, FlowGrpoSpec
+from worker.contracts.applicability import inapplicable
 from worker.contracts.base import Contract, Count, Index
 from worker.contracts.deepspeed import DeepSpeedSpec
 from worker.contracts.families import sampling_problems
@@ -32,7 +33,11 @@ from worker.contracts.sections import (
 
 
 class RunSpec(Contract):
-    """What a user asks for. Frozen; unknown fields refused; cross-field rules checked below."""
+    """What a user asks for. Frozen; unknown fields refused; cross-field rules checked below.
+
+    Its JSON schema says beside the fields which of them do not apply when: see `worker.contracts.applicability`."""
+
+    model_config = ConfigDict(json_schema_extra=lambda schema: schema.update(inapplicable=inapplicable()))
 
     base_model: BaseModelSpec = BaseModelSpec()
     prompts: PromptSpec

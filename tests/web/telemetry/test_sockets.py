@@ -19,6 +19,7 @@ from runs.transitions import move
 from telemetry import consumers
 from telemetry.lending_ledger import lending
 from telemetry.routing import websocket_urlpatterns
+from tests.web.contract import check_component
 from worker.contracts.states import RunState
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -26,12 +27,14 @@ Make = Callable[..., dict[str, Any]]
 
 
 class Socket(ApplicationCommunicator):
-    """A websocket client of the ASGI application."""
+    """A websocket client of the ASGI application, which holds every frame against the schema."""
 
     async def frame(self, timeout: float = 5) -> dict[str, Any]:
         message = await self.receive_output(timeout)
         assert message["type"] == "websocket.send", message
-        return dict(json.loads(message["text"]))
+        frame = dict(json.loads(message["text"]))
+        check_component(frame, "ProjectsFrame" if frame["kind"] == "run_changed" else "RunFrame")
+        return frame
 
     async def close_code(self) -> int:
         message = await self.receive_output(5)
