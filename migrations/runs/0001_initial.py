@@ -18,6 +18,15 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
+            name='CachedPlan',
+            fields=[
+                ('key', models.CharField(max_length=64, primary_key=True, serialize=False)),
+                ('sections', models.JSONField()),
+                ('body', models.JSONField()),
+                ('created_at', models.DateTimeField(db_index=True, default=django.utils.timezone.now)),
+            ],
+        ),
+        migrations.CreateModel(
             name='Run',
             fields=[
                 ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
@@ -70,8 +79,6 @@ class Migration(migrations.Migration):
                 ('number', models.PositiveIntegerField()),
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
                 ('resumed_from', models.TextField(blank=True, default='')),
-                ('spec', models.JSONField(null=True)),
-                ('plan', models.JSONField(null=True)),
                 ('submitted_at', models.DateTimeField(null=True)),
                 ('bootstrap_code_hash', models.CharField(blank=True, default='', max_length=64)),
                 ('bootstrap_expires_at', models.DateTimeField(null=True)),
@@ -104,6 +111,23 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['created_at'],
+            },
+        ),
+        migrations.CreateModel(
+            name='PlanRevision',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('number', models.PositiveIntegerField()),
+                ('since_batch', models.PositiveIntegerField()),
+                ('reason', models.TextField()),
+                ('spec', models.JSONField()),
+                ('plan', models.JSONField()),
+                ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
+                ('attempt', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='plan_revisions', to='runs.attempt')),
+                ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='plan_revisions', to='runs.run')),
+            ],
+            options={
+                'ordering': ['number'],
             },
         ),
         migrations.CreateModel(
@@ -162,6 +186,10 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name='pendingcommand',
             index=models.Index(condition=models.Q(('done_at', None)), fields=['run'], name='open_commands'),
+        ),
+        migrations.AddConstraint(
+            model_name='planrevision',
+            constraint=models.UniqueConstraint(fields=('run', 'number'), name='plan_revision_number_once_per_run'),
         ),
         migrations.AddConstraint(
             model_name='runtransition',

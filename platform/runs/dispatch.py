@@ -16,11 +16,12 @@ from fleet.lane_demand import fits
 from fleet.selectors import devices_for, devices_of, free_lanes, pool_lanes
 from fleet.services import LaneHolder, allocate
 from runs import attempts
-from runs.auto_placement import PlannerBusy, PlanningFailed, ResolvedPlacement, choose
+from runs.auto_placement import ResolvedPlacement, choose
 from runs.enqueue import enqueue_on_commit
 from runs.failure import describe_failure
 from runs.legal_actions import legal_actions
 from runs.models import Attempt, Run
+from runs.plan_cache import PlanBeingMade, PlanningFailed
 from runs.stream import lock_stream
 from runs.transitions import RunStateConflict, move
 from worker.contracts.states import RunState
@@ -54,7 +55,7 @@ def dispatch_waiting() -> list[UUID]:
             break
         try:
             start_attempt(run.pk)
-        except (LanesTaken, PlannerBusy):
+        except (LanesTaken, PlanBeingMade):
             break
         except RunStateConflict:
             continue
@@ -68,7 +69,7 @@ def dispatch_waiting() -> list[UUID]:
 def start_attempt(run_id: UUID) -> Attempt:
     """Give the run lanes and its next attempt.
 
-    Raises `LanesTaken`, `RunStateConflict` when the run does not wait any more, `PlanningFailed`, `PlannerBusy`.
+    Raises `LanesTaken`, `RunStateConflict` when the run does not wait any more, `PlanningFailed`, `PlanBeingMade`.
     """
     run = Run.objects.get(pk=run_id)
     wanted = run.run_spec.granted_lanes

@@ -12,7 +12,7 @@ from runs.bootstrap import trade_code
 from runs.cost_history import MIN_BATCHES, measured_costs, record_costs
 from runs.dispatch import start_attempt
 from runs.launch import launch
-from runs.models import Attempt, MeasuredCosts, Run
+from runs.models import MeasuredCosts, Run
 from tests.engine.driving import grants
 from tests.engine.prediction import simulated
 from tests.web.lane_holders import held_by
@@ -158,5 +158,5 @@ def test_a_run_that_nobody_planned_is_told_no_costs(
     run = make_run(spec=work())
     attempt = start_attempt(run.pk)
     assert launch(run_id=run.pk, number=1, gateway=cluster)
-    assert Attempt.objects.get(pk=attempt.pk).plan is None
+    assert attempt.plan_revision is None
     assert trade_code(cluster.envs[attempt.submission_id][BOOTSTRAP_CODE_VARIABLE]).prior_costs == ()
