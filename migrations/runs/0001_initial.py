@@ -38,6 +38,7 @@ class Migration(migrations.Migration):
                 ('algebra', models.JSONField()),
                 ('num_batches', models.PositiveIntegerField()),
                 ('max_attempts', models.PositiveIntegerField()),
+                ('workload', models.CharField(max_length=64)),
                 ('priority', models.PositiveSmallIntegerField(default=1)),
                 ('state', models.CharField(choices=[('queued', 'queued'), ('starting', 'starting'), ('running', 'running'), ('paused', 'paused'), ('stopping', 'stopping'), ('completed', 'completed'), ('stopped', 'stopped'), ('cancelled', 'cancelled'), ('failed', 'failed')], default='queued', max_length=10)),
                 ('state_changed_at', models.DateTimeField(default=django.utils.timezone.now)),
@@ -153,14 +154,13 @@ class Migration(migrations.Migration):
             name='MeasuredCosts',
             fields=[
                 ('run', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='measured_costs', serialize=False, to='runs.run')),
-                ('workload', models.CharField(max_length=64)),
                 ('devices', models.CharField(max_length=200)),
                 ('num_batches', models.PositiveIntegerField()),
                 ('costs', models.JSONField()),
                 ('updated_at', models.DateTimeField(auto_now=True)),
             ],
             options={
-                'indexes': [models.Index(fields=['workload', 'devices', '-updated_at'], name='costs_of_workload')],
+                'indexes': [models.Index(fields=['devices', '-updated_at'], name='costs_by_device')],
             },
         ),
         migrations.AddIndex(
@@ -170,6 +170,10 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name='run',
             index=models.Index(fields=['project', '-created_at'], name='run_list'),
+        ),
+        migrations.AddIndex(
+            model_name='run',
+            index=models.Index(fields=['workload'], name='run_workload'),
         ),
         migrations.AddConstraint(
             model_name='run',

@@ -54,7 +54,7 @@ def dispatch_waiting() -> list[UUID]:
         if not fits(wanted, free_lanes(), pool):
             break
         try:
-            start_attempt(run.pk)
+            start_attempt(run)
         except (LanesTaken, PlanBeingMade):
             break
         except RunStateConflict:
@@ -66,17 +66,16 @@ def dispatch_waiting() -> list[UUID]:
     return started
 
 
-def start_attempt(run_id: UUID) -> Attempt:
-    """Give the run lanes and its next attempt.
+def start_attempt(run: Run) -> Attempt:
+    """Give the run lanes and its next attempt; `run` is the row as the queue was read.
 
     Raises `LanesTaken`, `RunStateConflict` when the run does not wait any more, `PlanningFailed`, `PlanBeingMade`.
     """
-    run = Run.objects.get(pk=run_id)
     wanted = run.run_spec.granted_lanes
     devices = devices_for(wanted)
     if len(devices) < wanted.num_rollout + wanted.num_trainer:
-        raise LanesTaken(f"run {run_id} found its lanes taken")
-    return _begin(run_id, choose(run, devices), devices)
+        raise LanesTaken(f"run {run.pk} found its lanes taken")
+    return _begin(run.pk, choose(run, devices), devices)
 
 
 @transaction.atomic

@@ -47,6 +47,8 @@ class Run(models.Model):
     algebra = models.JSONField()
     num_batches = models.PositiveIntegerField()
     max_attempts = models.PositiveIntegerField()
+    workload = models.CharField(max_length=64)
+    """Digest of all of the spec that the costs of its work depend on; see `runs.cost_history`."""
     priority = models.PositiveSmallIntegerField(default=Priority.NORMAL.rank)
     """Rank of the spec's priority in the queue, 0 first."""
 
@@ -83,6 +85,7 @@ class Run(models.Model):
         indexes = [
             models.Index(fields=["state", "priority", "created_at"], name="run_queue"),
             models.Index(fields=["project", "-created_at"], name="run_list"),
+            models.Index(fields=["workload"], name="run_workload"),
         ]
         constraints = [
             models.CheckConstraint(name="run_state_known", condition=models.Q(state__in=STATE_VALUES)),
@@ -267,8 +270,6 @@ class MeasuredCosts(models.Model):
     """What work cost a run by its own measurement, as last reported: the planner uses it for runs alike."""
 
     run = models.OneToOneField(Run, primary_key=True, on_delete=models.CASCADE, related_name="measured_costs")
-    workload = models.CharField(max_length=64)
-    """Digest of all of the spec that costs depend on; see `runs.cost_history`."""
     devices = models.CharField(max_length=200)
     """The kinds of device it ran on, by comma."""
     num_batches = models.PositiveIntegerField()
@@ -278,4 +279,4 @@ class MeasuredCosts(models.Model):
     updated_at = models.DateTimeField(auto_now=True)
 
     class Meta:
-        indexes = [models.Index(fields=["workload", "devices", "-updated_at"], name="costs_of_workload")]
+        indexes = [models.Index(fields=["devices", "-updated_at"], name="costs_by_device")]

@@ -57,7 +57,7 @@ def test_the_attempt_works_by_the_planners_choice_and_the_run_keeps_what_was_ask
 
 
 def test_the_driver_is_told_the_concrete_spec(auto_run: Run, cluster: Any) -> None:
-    attempt = start_attempt(auto_run.pk)
+    attempt = start_attempt(auto_run)
     assert launch(run_id=auto_run.pk, number=1, gateway=cluster)
     answer = trade_code(cluster.envs[attempt.submission_id][BOOTSTRAP_CODE_VARIABLE])
     assert answer.spec == attempt.concrete_spec
@@ -65,7 +65,7 @@ def test_the_driver_is_told_the_concrete_spec(auto_run: Run, cluster: Any) -> No
 
 
 def test_the_plan_says_what_else_there_was(auto_run: Run) -> None:
-    start_attempt(auto_run.pk)
+    start_attempt(auto_run)
     revision = PlanRevision.objects.get(run=auto_run)
     assert (revision.attempt.number, revision.number, revision.since_batch) == (1, 1, 0)
     assert revision.reason == "the fastest for the lanes that were free"
@@ -81,7 +81,7 @@ def test_the_plan_says_what_else_there_was(auto_run: Run) -> None:
 def test_a_spec_that_says_how_to_place_needs_no_plan(make_run: Callable[..., Run], make_spec: MakeSpec) -> None:
     ensure_local_lanes(num_cpu_lanes=6)
     run = make_run(spec=make_spec(pipeline={"placement": "colocated"}))
-    attempt = start_attempt(run.pk)
+    attempt = start_attempt(run)
     assert not PlanRevision.objects.exists()
     assert attempt.concrete_spec == run.run_spec
 
@@ -175,13 +175,14 @@ def test_a_plan_says_that_a_model_is_reckoned_with_as_another(make_spec: MakeSpe
 
 
 def test_an_attempt_that_goes_on_from_a_checkpoint_keeps_its_choice(auto_run: Run) -> None:
-    first = start_attempt(auto_run.pk)
+    first = start_attempt(auto_run)
     attempts.close(auto_run.pk, 1, AttemptOutcome.LOST, detail="gone")
     release(run_id=auto_run.pk, attempt=1)
     Run.objects.filter(pk=auto_run.pk).update(resume_from="file:///c", resume_batch=2)
     earlier = costs({"rollout-0": 0.001, "gang": 5.0})
     record_costs(auto_run.pk, 1, earlier)
-    second = start_attempt(auto_run.pk)
+    auto_run.refresh_from_db()
+    second = start_attempt(auto_run)
     before, after = PlanRevision.objects.filter(run=auto_run)
     assert (after.spec, after.plan, after.attempt) == (before.spec, before.plan, second)
     assert (after.number, after.since_batch, after.reason) == (2, 2, "goes on from batch 2 as before")
@@ -216,7 +217,7 @@ def test_lanes_that_changed_hands_while_planning_leave_nothing_behind(
 def test_members_read_the_plan_of_the_newest_attempt(auto_run: Run, make_run: Callable[..., Run]) -> None:
     owner = auto_run.project.users.get()
     assert plan_of(owner, auto_run) is None
-    start_attempt(auto_run.pk)
+    start_attempt(auto_run)
     newest = plan_of(owner, auto_run)
     assert newest is not None
     assert (newest["attempt"], newest["revision"], newest["since_batch"]) == (1, 1, 0)
