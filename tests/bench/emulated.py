@@ -19,7 +19,7 @@ from typing import Any
 
 from tests.bench.cluster import bench_cluster
 from tests.engine.emulated.cases import MODES, SPLITS, Case
-from tests.engine.emulated.play import emulate
+from tests.engine.emulated.run_case import emulate
 from tests.engine.prediction import simulated
 from tests.engine.telemetry.ingest_server import start_ingest
 

@@ -8,7 +8,7 @@ from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.sections import BatchSpec, SamplingSpec
 from worker.scheduling.planning.cost_estimates import PoolCosts, pool_costs
 from worker.scheduling.planning.workload import WeightTransfer, Workload
-from worker.scheduling.profiles.hardware import H20, H100, HOST_SOCKET, L40S, Accelerator, Edge
+from worker.scheduling.profiles.hardware import H20, H100, HOST_SOCKET, L40S, Accelerator, RangeEnd
 from worker.scheduling.profiles.known_models import FLUX, HUNYUAN_VIDEO, QWEN_IMAGE, WAN
 from worker.scheduling.profiles.model_profile import ModelProfile
 from worker.scheduling.profiles.scorer_costs import ScoringCost
@@ -147,9 +147,9 @@ class Variation:
     """One uncertain input at one end of its range, everything else as written down."""
 
     name: str
-    device: tuple[str, Edge] | None = None
+    device: tuple[str, RangeEnd] | None = None
     """Which of the devices' estimates, and where."""
-    packing_bandwidth: Edge | None = None
+    packing_bandwidth: RangeEnd | None = None
     decoding: float = 1.0
     scoring: float = 1.0
     """Factors."""
@@ -174,7 +174,7 @@ AS_WRITTEN = Variation("as written")
 
 
 def variations() -> Iterator[Variation]:
-    edges: tuple[Edge, ...] = ("low", "high")
+    edges: tuple[RangeEnd, ...] = ("low", "high")
     for edge in edges:
         for name in ("generation_efficiency", "training_efficiency", "layer_overhead_seconds", "switch_seconds"):
             yield Variation(f"{name} {edge}", device=(name, edge))

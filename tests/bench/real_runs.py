@@ -13,7 +13,7 @@ from typing import Any
 import yaml
 
 from tests.engine.driving import ROOT, bootstrap_answer, start_driver
-from tests.engine.prediction import Told
+from tests.engine.prediction import RunMeasurements
 from tests.engine.telemetry.ingest_server import start_ingest
 from worker.contracts.run_spec import RunSpec
 
@@ -51,7 +51,7 @@ BATCH = {
 
 @dataclass(frozen=True, slots=True)
 class RealRun:
-    told: Told
+    told: RunMeasurements
     load_average: float
     """Of the machine, over the minute before the run's end."""
 
@@ -93,4 +93,4 @@ def real_run(spec: RunSpec, ray_address: str) -> RealRun:
             server.server_close()
     if driven.process.returncode != 0:
         raise RuntimeError(f"the run failed: {output[-4000:]}")
-    return RealRun(Told.of_events(ingest.events), os.getloadavg()[0])
+    return RealRun(RunMeasurements.of_events(ingest.events), os.getloadavg()[0])

@@ -91,7 +91,7 @@ class Row:
     """Events, each with the actions that follow it."""
     num_searches: int
     """Decisions of lending by search, and those of them that ended at the search's budget."""
-    num_cut_short: int
+    num_truncated: int
     mean_microseconds: float
     median_microseconds: float
     p99_microseconds: float
@@ -208,7 +208,7 @@ def row_of(case: Case, num_lanes: int, durations: list[float], run_seconds: floa
         num_lanes=num_lanes,
         num_decisions=len(durations),
         num_searches=policy.num_searches if isinstance(policy, Search) else 0,
-        num_cut_short=policy.num_cut_short if isinstance(policy, Search) else 0,
+        num_truncated=policy.num_truncated if isinstance(policy, Search) else 0,
         mean_microseconds=1e6 * mean,
         median_microseconds=1e6 * statistics.median(durations),
         p99_microseconds=1e6 * durations[int(0.99 * len(durations))],
@@ -233,7 +233,7 @@ def main() -> None:
     for case, number in product(CASES, options.lanes):
         rows.append(row := play(case, number))
         print(
-            f"{row.case:>16} {row.num_lanes:7d} {row.num_decisions:10d} {row.num_searches:9d} {row.num_cut_short:10d} "
+            f"{row.case:>16} {row.num_lanes:7d} {row.num_decisions:10d} {row.num_searches:9d} {row.num_truncated:10d} "
             f"{row.mean_microseconds:9.1f} {row.p99_microseconds:9.1f} {row.max_milliseconds:9.2f} "
             f"{row.share_of_fragment:15.5%} {row.worst_share_of_fragment:9.3%} {row.share_of_run:11.3%}",
             flush=True,

@@ -22,14 +22,14 @@ Costs = dict[tuple[str, CostKind], Cost]
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class RunMeasurements:
     """By batch, from 1: the seconds from the publish before it to its own, and the costs learnt by its end."""
 
     batch_seconds: Mapping[int, float]
     costs: Mapping[int, Costs]
 
     @classmethod
-    def of_events(cls, events: Iterable[dict[str, Any]]) -> "Told":
+    def of_events(cls, events: Iterable[dict[str, Any]]) -> "RunMeasurements":
         seconds, costs = {}, {}
         for event in events:
             if event["type"] == "metrics" and "speed/batch_seconds" in event["values"]:
@@ -42,7 +42,7 @@ class Told:
         return statistics.mean(self.batch_seconds[batch] for batch in batches)
 
 
-def simulated(spec: RunSpec, costs: CostTable) -> Told:
+def simulated(spec: RunSpec, costs: CostTable) -> RunMeasurements:
     """The run on the simulator's clock, with the lanes that it would be granted. Like a real run's, its scheduler knows
     no costs but those that it learns.
     """
@@ -64,7 +64,7 @@ def simulated(spec: RunSpec, costs: CostTable) -> Told:
     lanes = [SimulatedLane(lane=grant.lane, role=grant.role) for grant in grants(spec)]
     Simulator(scheduler, spec.algebra, lanes, costs, lambda span: None, tsp=spec.pipeline.tsp, observe=observe).run()
     seconds = {batch: published_at[batch] - published_at[batch - 1] for batch in range(1, len(published_at))}
-    return Told(seconds, {})
+    return RunMeasurements(seconds, {})
 
 
 def first_estimate(spec: RunSpec) -> Costs:
@@ -76,7 +76,7 @@ def first_estimate(spec: RunSpec) -> Costs:
     return {(names.get(lane, lane), kind): cost for (lane, kind), cost in pool.table(trainers).items()}
 
 
-def prediction_error(told: Told, spec: RunSpec, *, learnt_by: int, batches: Iterable[int]) -> float:
-    """Predicted ÷ measured mean seconds of `batches`, less 1, from the costs learnt by the end of batch `learnt_by`."""
+def prediction_error(told: RunMeasurements, spec: RunSpec, *, measured_by: int, batches: Iterable[int]) -> float:
+    """Predicted ÷ measured mean seconds of `batches`, less 1, from the costs learnt by the end of batch `measured_by`."""
     batches = tuple(batches)
-    return simulated(spec, told.costs[learnt_by]).mean_seconds(batches) / told.mean_seconds(batches) - 1
+    return simulated(spec, told.costs[measured_by]).mean_seconds(batches) / told.mean_seconds(batches) - 1

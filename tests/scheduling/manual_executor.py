@@ -13,7 +13,7 @@ ONE_OF_EACH = (("t", LaneRole.TRAINER), ("g", LaneRole.ROLLOUT), ("s", LaneRole.
 
 
 class ManualExecutor:
-    """Keeps what is under way in `actions`; `do` finishes one of them. A second passes with each event.
+    """Keeps what is under way in `actions`; `finish` finishes one of them. A second passes with each event.
 
     Batch 0 is of version 0, which rollout lanes hold from the start.
     """
@@ -43,16 +43,16 @@ class ManualExecutor:
         self.scheduler.apply(event, self.at)
         return self.start()
 
-    def do(self, kind: type[Action], lane: str | None = None) -> list[Action]:
+    def finish(self, kind: type[Action], lane: str | None = None) -> list[Action]:
         """Finish the first action of this kind (on this lane); returns what starts in its place."""
         chosen = next(a for a in self.actions if isinstance(a, kind) and lane in (None, getattr(a, "lane", None)))
         self.actions.remove(chosen)
         return self.apply(answer(chosen))
 
-    def do_all(self, *kinds: type[Action]) -> None:
+    def finish_all(self, *kinds: type[Action]) -> None:
         """Finish actions of these kinds for as long as there are any."""
         while any(isinstance(action, kinds) for action in self.actions):
-            self.do(next(type(action) for action in self.actions if isinstance(action, kinds)))
+            self.finish(next(type(action) for action in self.actions if isinstance(action, kinds)))
 
 
 def colocated(algebra: BatchAlgebra, *trainers: str, **switches: Any) -> ManualExecutor:

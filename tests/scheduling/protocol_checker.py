@@ -301,10 +301,10 @@ class ProtocolChecker:
 
     # --- what was done ----------------------------------------------------------------------------------------------
 
-    def note_begun(self, action: Action) -> None:
+    def record_started(self, action: Action) -> None:
         self.under_way[worker_of(action)] = action
 
-    def note_done(self, action: Action) -> None:
+    def record_finished(self, action: Action) -> None:
         del self.under_way[worker_of(action)]
         match action:
             case Pull(lane, version):
@@ -329,6 +329,6 @@ class ProtocolChecker:
             case Publish(_, version):
                 self.published.append(version)
 
-    def note_lost(self, lane: str) -> None:
+    def record_lost(self, lane: str) -> None:
         del self.roles[lane], self.serves[lane], self.held_version[lane]
         self.under_way.pop(lane, None)

@@ -80,7 +80,7 @@ class RandomExecutor:
     is_paused: bool = False
     now: float = 0.0
     events: list[tuple[Event, float]] = field(default_factory=list)
-    num_events_told: int = 0
+    num_events_observed: int = 0
 
     def __post_init__(self) -> None:
         self.random = Random(self.seed)
@@ -121,7 +121,7 @@ class RandomExecutor:
             self._disturb()
         elif self.checker.under_way:
             self.finish_one()
-        elif self.num_events_told < len(self.events):
+        elif self.num_events_observed < len(self.events):
             self._react()
         else:
             self._mend()
@@ -149,16 +149,16 @@ class RandomExecutor:
                 checker.check_evaluation(action)
             elif not isinstance(action, Lend | LendSettled):
                 checker.check(action, self.scheduler)
-                checker.note_begun(action)
-        self.observe(self, [event for event, _ in self.events[self.num_events_told :]], actions)
-        self.num_events_told = len(self.events)
+                checker.record_started(action)
+        self.observe(self, [event for event, _ in self.events[self.num_events_observed :]], actions)
+        self.num_events_observed = len(self.events)
 
     def finish_one(self) -> None:
         """Some worker finishes what it has under way, the faster the sooner."""
         workers = sorted(self.checker.under_way)
         (worker,) = self.random.choices(workers, [self.speeds[worker] for worker in workers])
         action = self.checker.under_way[worker]
-        self.checker.note_done(action)
+        self.checker.record_finished(action)
         self._happens(answer(action))
 
     def _mend(self) -> None:
@@ -186,7 +186,7 @@ class RandomExecutor:
         self.apply(LaneJoined(name, role, None))
 
     def lose(self, lane: str) -> None:
-        self.checker.note_lost(lane)
+        self.checker.record_lost(lane)
         self._happens(LaneLost(lane))
 
     # --- disturbances -----------------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from worker.engine.emulated.values import EmulatedShard, EmulatedTrajectories, m
 from worker.engine.errors import MinibatchError, SyncError
 from worker.engine.types import GenerationRequest
 from worker.scheduling.core.costs import GANG, Cost, CostKind, dump_costs
-from worker.scheduling.core.fragment_queue import cut_fragments
+from worker.scheduling.core.fragment_queue import split_into_fragments
 from worker.scheduling.core.messages import Fragment, Purpose
 
 SPEC = Case(8, "gap", is_mixed=False).spec
@@ -49,7 +49,7 @@ def trainer(actors: Mapping[LaneRole, Any]) -> Any:
 
 
 def fragments_of(group: int, version: int = 3) -> list[Fragment]:
-    fragments = cut_fragments(
+    fragments = split_into_fragments(
         purpose=Purpose.TRAIN,
         batch=0,
         num_groups=ALGEBRA.num_groups,

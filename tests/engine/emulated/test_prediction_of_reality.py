@@ -21,7 +21,7 @@ def test_costs_learnt_on_five_real_batches_foretell_the_next_ten(
     monkeypatch.setitem(os.environ, "OMP_NUM_THREADS", "1")
     spec = shapes_spec("gap", num_batches=15)
     errors = [
-        prediction_error(real_run(spec, ray_address).told, spec, learnt_by=5, batches=range(6, 16))
+        prediction_error(real_run(spec, ray_address).told, spec, measured_by=5, batches=range(6, 16))
         for _ in range(NUM_RUNS)
     ]
     assert statistics.median(map(abs, errors)) <= MAX_ERROR, errors

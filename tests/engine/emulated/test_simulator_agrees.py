@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.engine.emulated.cases import SPLITS, Case
-from tests.engine.emulated.play import emulate
+from tests.engine.emulated.run_case import emulate
 from tests.engine.prediction import prediction_error
 from tests.engine.telemetry.ingest_server import start_ingest
 
@@ -29,7 +29,7 @@ def best_error(case: Case, ray_address: str, folder: Path) -> float:
         server.shutdown()
         server.server_close()
         last = case.num_batches
-        errors.append(abs(prediction_error(told, case.spec, learnt_by=last, batches=range(2, last + 1))))
+        errors.append(abs(prediction_error(told, case.spec, measured_by=last, batches=range(2, last + 1))))
         if errors[-1] <= MAX_ERROR:
             break
     return min(errors)

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.sections import BatchSpec, SamplingSpec
 from worker.scheduling.core.batching import (
-    WATCHED_STRIDE,
+    MONITORING_STRIDE,
     MicroBatch,
-    cut_group,
+    monitored_indices,
     num_micro_batches,
+    split_group,
     spread,
-    watched_places,
 )
 
 NUM_GROUPS = 6
@@ -86,7 +86,7 @@ def test_every_rank_goes_through_equally_many_and_pads_no_more_than_it_must(
 def test_what_a_micro_batch_holds_depends_on_neither_ranks_nor_bundle_nor_switch(
     algebra: BatchAlgebra, groups: tuple[int, ...], world_size: int, tsp: bool
 ) -> None:
-    canonical = [micro for group in groups for chunk in cut_group(algebra, group) for micro in chunk]
+    canonical = [micro for group in groups for chunk in split_group(algebra, group) for micro in chunk]
     assert counted(on_all_ranks(algebra, groups, world_size, tsp=tsp)) == canonical
     alone = [micro for group in groups for micro in spread(algebra, (group,), rank=0, world_size=1, tsp=not tsp)]
     assert alone == canonical, "one rank adds up the same terms in the same order, bundled or one by one"
@@ -119,7 +119,7 @@ def test_tsp_never_takes_longer(algebra: BatchAlgebra, groups: tuple[int, ...], 
 @settings(max_examples=100, deadline=None)
 @given(algebra=algebras())
 def test_a_micro_batch_is_as_large_as_allowed_and_of_one_group(algebra: BatchAlgebra) -> None:
-    chunks = cut_group(algebra, 3)
+    chunks = split_group(algebra, 3)
     micros = [micro for chunk in chunks for micro in chunk]
     assert all(len(micro.pairs) <= algebra.micro_batch_size for micro in micros)
     assert {micro.group for micro in micros} == {3}
@@ -134,7 +134,7 @@ def watched_in(accumulations: list[int], batch: int) -> list[int]:
     places: list[int] = []
     num_before = 0
     for number in accumulations:
-        chosen = watched_places(num_before, number, batch=batch)
+        chosen = monitored_indices(num_before, number, batch=batch)
         assert all(0 <= place < number for place in chosen)
         assert num_before or chosen, "of the first accumulation one at least"
         places += [num_before + place for place in chosen]
@@ -147,18 +147,18 @@ def watched_in(accumulations: list[int], batch: int) -> list[int]:
 def test_of_each_ten_micro_batches_one_is_watched_however_they_come(accumulations: list[int], batch: int) -> None:
     total = sum(accumulations)
     places = watched_in(accumulations, batch)
-    assert len({place // WATCHED_STRIDE for place in places}) == len(places)
-    assert max(1, total // WATCHED_STRIDE) <= len(places) <= math.ceil(total / WATCHED_STRIDE)
+    assert len({place // MONITORING_STRIDE for place in places}) == len(places)
+    assert max(1, total // MONITORING_STRIDE) <= len(places) <= math.ceil(total / MONITORING_STRIDE)
     # Only the first ten must ask for what comes first.
     at_once = watched_in([total], batch)
-    later = [[place for place in each if place >= WATCHED_STRIDE] for each in (places, at_once)]
+    later = [[place for place in each if place >= MONITORING_STRIDE] for each in (places, at_once)]
     assert later[0] == later[1]
 
 
 @settings(max_examples=50, deadline=None)
 @given(number=st.integers(1, 200), batch=st.integers(0, 1000))
 def test_every_place_is_watched_in_some_batch(number: int, batch: int) -> None:
-    seen = {place for later in range(WATCHED_STRIDE) for place in watched_in([number], batch + later)}
+    seen = {place for later in range(MONITORING_STRIDE) for place in watched_in([number], batch + later)}
     assert seen == set(range(number))
 
 
@@ -170,7 +170,7 @@ def test_ranks_watch_together_and_what_the_first_one_watches_is_trained(
     """Each rank goes through as many further forward passes, and never over padding on all of them."""
     ranks = on_all_ranks(algebra, groups, world_size, tsp=tsp)
     (number,) = {len(rank) for rank in ranks}
-    places = watched_places(0, number, batch=batch)
+    places = monitored_indices(0, number, batch=batch)
     assert places and all(ranks[0][place].weight for place in places)
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.scheduling.manual_executor import ManualExecutor
 from tests.scheduling.strategies import algebra_of
 from worker.contracts.names import LaneRole, TrainerAssist
-from worker.scheduling.core.costs import GANG, Cost, CostKind, CostModel, Measured
+from worker.scheduling.core.costs import GANG, Cost, CostKind, CostModel, MeasuredCost
 from worker.scheduling.core.messages import (
     Accumulate,
     Commit,
@@ -31,10 +31,10 @@ def test_one_size_seen_is_charged_to_the_units_and_two_sizes_tell_the_fixed_part
     book.observe("g", CostKind.GENERATE, 8.0, num_units=4)
     assert book.cost("g", CostKind.GENERATE) == Cost(0.0, 2.0)
     book.observe("g", CostKind.GENERATE, 5.0, num_units=2)
-    learnt = book.cost("g", CostKind.GENERATE)
-    assert learnt is not None
-    assert learnt.per_call == pytest.approx(2.0)
-    assert learnt.per_unit == pytest.approx(1.5)
+    measured = book.cost("g", CostKind.GENERATE)
+    assert measured is not None
+    assert measured.per_call == pytest.approx(2.0)
+    assert measured.per_unit == pytest.approx(1.5)
     assert book.seconds("g", CostKind.GENERATE, 4) == pytest.approx(8.0)
 
 
@@ -50,10 +50,10 @@ def test_estimates_are_never_negative(observed: list[tuple[int, float]]) -> None
     book = CostModel()
     for num_units, seconds in observed:
         book.observe("g", CostKind.SCORE, seconds, num_units)
-    learnt = book.cost("g", CostKind.SCORE)
-    assert learnt is not None
-    assert learnt.per_call >= 0
-    assert learnt.per_unit >= 0
+    measured = book.cost("g", CostKind.SCORE)
+    assert measured is not None
+    assert measured.per_call >= 0
+    assert measured.per_unit >= 0
 
 
 def test_a_lane_without_observations_goes_by_its_prior_then_by_the_others() -> None:
@@ -69,7 +69,7 @@ def test_a_lane_without_observations_goes_by_its_prior_then_by_the_others() -> N
         ("h", CostKind.PULL): Cost(0.0, 1.0),
         ("i", CostKind.PULL): Cost(0.0, 3.0),
     }
-    book.forget("h")
+    book.remove_lane("h")
     assert book.cost("h", CostKind.PULL) == Cost(0.0, 3.0)
 
 
@@ -88,7 +88,7 @@ def test_a_prior_is_as_far_off_as_those_of_its_kind_turned_out_to_be() -> None:
     book.observe("g", CostKind.GENERATE, 3.0)
     book.observe("h", CostKind.GENERATE, 6.0)
     assert book.seconds("i", CostKind.GENERATE, 2) == pytest.approx(24.0)
-    book.forget("h")
+    book.remove_lane("h")
     assert book.seconds("h", CostKind.GENERATE) == pytest.approx(6.0)
     assert book.cost("g", CostKind.PULL) == Cost(5.0)
 
@@ -105,7 +105,7 @@ def test_estimates_that_go_by_a_prior_are_finite_and_never_negative(
     book = CostModel({(lane, CostKind.SCORE): Cost(fixed, 0.1) for lane, fixed in (("g", 0.0), ("h", 1.0), ("j", 2.0))})
     for lane, num_units, seconds in observed:
         book.observe(lane, CostKind.SCORE, seconds, num_units)
-    book.forget(forgotten)
+    book.remove_lane(forgotten)
     for lane in "ghijk":
         cost = book.cost(lane, CostKind.SCORE)
         if cost is not None:
@@ -116,7 +116,7 @@ def test_estimates_that_go_by_a_prior_are_finite_and_never_negative(
 def test_what_was_only_assumed_is_not_told_as_learnt() -> None:
     book = CostModel({("g", CostKind.PULL): Cost(5.0), ("h", CostKind.PULL): Cost(6.0)})
     book.observe("g", CostKind.PULL, 1.0)
-    assert book.learnt() == {("g", CostKind.PULL): Measured(Cost(1.0, 0.0), 1, 1)}
+    assert book.measured() == {("g", CostKind.PULL): MeasuredCost(Cost(1.0, 0.0), 1, 1)}
 
 
 @pytest.mark.parametrize(("seconds", "num_units"), [(-0.1, 1), (1.0, 0)])
@@ -132,13 +132,13 @@ def test_the_scheduler_learns_every_cost_from_its_own_events() -> None:
     )
     costs = run.scheduler.state.costs
     run.at += 2.0  # every action under way takes two seconds longer
-    run.do(Switch, "t")
+    run.finish(Switch, "t")
     assert costs.seconds("t", CostKind.LEND) == 3.0
-    run.do(Pull, "t")
+    run.finish(Pull, "t")
     assert costs.seconds("t", CostKind.PULL) == 1.0
-    run.do(Generate, "t")
+    run.finish(Generate, "t")
     assert costs.cost("t", CostKind.GENERATE) == Cost(0.0, 0.5)
-    run.do_all(Generate, Score, Switch, Pull, Accumulate, Commit, Snapshot, Publish)
+    run.finish_all(Generate, Score, Switch, Pull, Accumulate, Commit, Snapshot, Publish)
     assert run.scheduler.state.is_finished
     known = set(costs.table())
     assert {(GANG, kind) for kind in (CostKind.ACCUMULATE, CostKind.COMMIT, CostKind.PUBLISH)} <= known
@@ -148,15 +148,15 @@ def test_the_scheduler_learns_every_cost_from_its_own_events() -> None:
 def test_an_evaluation_tells_nothing_about_costs() -> None:
     run = ManualExecutor(algebra_of(groups_per_minibatch=1, fragments=(1, 2)))
     run.apply(EvaluationRequested(Purpose.EVALUATE, 0, 1, 2, 0))
-    run.do(Generate)
+    run.finish(Generate)
     known = run.scheduler.state.costs.table()
-    run.do(Generate)
+    run.finish(Generate)
     assert run.scheduler.state.costs.table() == known
 
 
 def test_a_lane_that_comes_back_is_learnt_afresh() -> None:
     run = ManualExecutor(algebra_of(groups_per_minibatch=2, fragments=(2, 2)))
-    run.do(Generate)
+    run.finish(Generate)
     assert ("g", CostKind.GENERATE) in run.scheduler.state.costs.table()
     run.apply(LaneLost("g"))
     run.apply(LaneJoined("g", LaneRole.ROLLOUT, 0))

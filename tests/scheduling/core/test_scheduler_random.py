@@ -90,7 +90,7 @@ def check_replay(run: Settings, seed: int, num_turns: int) -> None:
         before.turn()
     scheduler, checker = before.scheduler, before.checker
     lost = checker.lanes(LaneRole.TRAINER)[-1]
-    checker.note_lost(lost)
+    checker.record_lost(lost)
     before.apply(LaneLost(lost))
     assert scheduler.state.trainer_lost
     assert scheduler.next_actions(before.now) == []

@@ -111,7 +111,7 @@ def test_a_search_cut_short_is_counted_and_decides_by_what_it_has_seen(budget: i
     policy = Search(budget=budget)
     scheduler = FINE.scheduler(TrainerAssist.SEARCH, policy=policy)
     assert FINE.simulate(scheduler) <= 1.01 * off
-    assert 0 < policy.num_cut_short <= policy.num_searches
+    assert 0 < policy.num_truncated <= policy.num_searches
     assert bool(scheduler.lends) is (budget > 3_000)
 
 
@@ -119,7 +119,7 @@ def test_no_search_of_a_small_pool_is_cut_short() -> None:
     for profile in grid()[::180]:
         policy = Search()
         profile.simulate(profile.scheduler(TrainerAssist.SEARCH, policy=policy))
-        assert policy.num_cut_short == 0
+        assert policy.num_truncated == 0
 
 
 # --- the forecast ---------------------------------------------------------------------------------------------------

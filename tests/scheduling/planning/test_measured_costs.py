@@ -11,12 +11,12 @@ from worker.contracts.names import TrainerAssist
 from worker.contracts.sections import PipelineSpec
 from worker.scheduling.core.costs import (
     GANG,
-    CautiousCost,
+    ConservativeCost,
     Cost,
     CostKind,
     CostModel,
-    Measured,
-    MeasuredTable,
+    MeasuredCost,
+    MeasuredCostTable,
     dump_costs,
     parse_measured_costs,
 )
@@ -61,15 +61,15 @@ def qwen_work() -> Workload:
     )
 
 
-def seen(cost: Cost, size: int) -> Measured:
+def seen(cost: Cost, size: int) -> MeasuredCost:
     """As a run tells it that has worked with one size only."""
     book = CostModel()
     for _ in range(3):
         book.observe("rollout-0", CostKind.GENERATE, cost.seconds(size), size)
-    return book.learnt()[ROLLOUT]
+    return book.measured()[ROLLOUT]
 
 
-def learnt(*history: MeasuredTable, has_profile: bool = True) -> PoolCosts:
+def learnt(*history: MeasuredCostTable, has_profile: bool = True) -> PoolCosts:
     return costs_from_history(history, small_work(), DEVICES, num_reward=1, has_profile=has_profile)
 
 
@@ -121,14 +121,14 @@ def test_the_newest_run_sets_the_level_and_the_newest_word_on_a_size_counts() ->
     now, before, long_ago = Cost(0.2, 0.1), Cost(0.2, 0.1), Cost(9.0, 9.0)
     history = [{ROLLOUT: seen(now, 4)}, {ROLLOUT: seen(before, 2)}, {ROLLOUT: seen(long_ago, 2)}]
     assert learnt(*history).lanes[0].generate.seconds(1) == pytest.approx(now.seconds(1))
-    shape = {ROLLOUT: Measured(Cost(1.0, 1.0), 1, 4)}
+    shape = {ROLLOUT: MeasuredCost(Cost(1.0, 1.0), 1, 4)}
     believed = learnt({ROLLOUT: seen(Cost(0.0, 1.0), 4)}, shape).lanes[0].generate
     assert [believed.per_call, believed.per_unit] == pytest.approx([0.8, 0.8])
 
 
 def test_runs_that_contradict_each_other_tell_no_shape() -> None:
     slower_for_less = [{ROLLOUT: seen(Cost(1.0), 4)}, {ROLLOUT: seen(Cost(2.0), 2)}]
-    assert isinstance(learnt(*slower_for_less).lanes[0].generate, CautiousCost)
+    assert isinstance(learnt(*slower_for_less).lanes[0].generate, ConservativeCost)
     assert learnt(*slower_for_less).lanes[0].generate.seconds(4) == pytest.approx(1.0)
 
 
@@ -136,9 +136,9 @@ def test_kinds_that_never_occurred_stay_as_expected_and_unlike_lanes_keep_their_
     work = qwen_work()
     expected = pool_costs(work, [H100, L40S], num_reward=1)
     table = {
-        ROLLOUT: Measured(Cost(1.0, 2.0), 1, 4),
-        ("rollout-1", CostKind.GENERATE): Measured(Cost(3.0, 4.0), 1, 4),
-        (GANG, CostKind.PUBLISH): Measured(Cost(0.0, 7.0), 1, 1),
+        ROLLOUT: MeasuredCost(Cost(1.0, 2.0), 1, 4),
+        ("rollout-1", CostKind.GENERATE): MeasuredCost(Cost(3.0, 4.0), 1, 4),
+        (GANG, CostKind.PUBLISH): MeasuredCost(Cost(0.0, 7.0), 1, 1),
     }
     found = costs_from_history([table], work, [H100, L40S], num_reward=1)
     assert sum(lane.generate.seconds(4) for lane in found.lanes) / 2 == pytest.approx(2.0 + 3.0 * 4)
@@ -152,12 +152,12 @@ def test_kinds_that_never_occurred_stay_as_expected_and_unlike_lanes_keep_their_
 def test_what_is_told_comes_back_with_its_sizes() -> None:
     book = CostModel({REWARD: Cost(1.0)})
     book.observe("rollout-0", CostKind.GENERATE, 8.0, 4)
-    heard = parse_measured_costs(dump_costs(book.learnt()))
-    assert heard == {ROLLOUT: Measured(Cost(0.0, 2.0), 4, 4)}
+    heard = parse_measured_costs(dump_costs(book.measured()))
+    assert heard == {ROLLOUT: MeasuredCost(Cost(0.0, 2.0), 4, 4)}
     book.observe("rollout-0", CostKind.GENERATE, 6.0, 2)
-    heard = parse_measured_costs(dump_costs(book.learnt()))
+    heard = parse_measured_costs(dump_costs(book.measured()))
     assert (heard[ROLLOUT].fewest_units, heard[ROLLOUT].most_units) == (2, 4)
-    assert observed_sizes([heard, {REWARD: Measured(Cost(), 1, 1)}]) == (2, 4)
+    assert observed_sizes([heard, {REWARD: MeasuredCost(Cost(), 1, 1)}]) == (2, 4)
 
 
 # --- the plans made from them -----------------------------------------------------------------------------------------
@@ -191,7 +191,7 @@ def check_no_plan_is_slower_than_the_best_known(
     observed: list[int], truth: PoolCosts, *, has_profile: bool, max_staleness: int
 ) -> None:
     lane = truth.lanes[0]
-    always = {(GANG, CostKind.ACCUMULATE): Measured(lane.accumulate, 1, 2)}
+    always = {(GANG, CostKind.ACCUMULATE): MeasuredCost(lane.accumulate, 1, 2)}
     history = [{ROLLOUT: seen(lane.generate, size), REWARD: seen(truth.score, size)} | always for size in observed]
     found = learnt(*history, has_profile=has_profile)
     chosen = planned(found, SIZES, max_staleness=max_staleness)

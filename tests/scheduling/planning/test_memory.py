@@ -10,7 +10,7 @@ from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.names import Tuning
 from worker.contracts.sections import BatchSpec, SamplingSpec
 from worker.engine.trainer.zero.deepspeed_config import MAX_BUCKET_NUMEL as OF_THE_ENGINE
-from worker.scheduling.planning.memory import MAX_BUCKET_NUMEL, Duty, LaneMemory, host_bytes, lane_memory
+from worker.scheduling.planning.memory import MAX_BUCKET_NUMEL, LaneMemory, MemoryRole, host_bytes, lane_memory
 from worker.scheduling.planning.workload import MemorySavings, PolicyCopies, Workload
 from worker.scheduling.profiles.hardware import CPU_CORE, H100, L40S
 from worker.scheduling.profiles.known_models import PROFILES, QWEN_IMAGE, SHAPES
@@ -36,7 +36,7 @@ def workload(
 
 
 def test_a_trainer_holds_weights_state_and_checkpointed_activations() -> None:
-    memory = lane_memory(workload(), H100, Duty.TRAINER, num_ranks=4)
+    memory = lane_memory(workload(), H100, MemoryRole.TRAINER, num_ranks=4)
     assert memory.weights == 2 * 20.4e9
     assert memory.adapter + memory.gradients + memory.optimizer == 16 * LORA
     assert memory.activations == 2 * (1024 + 64) * 3072 * (2 * 60 + 34)
@@ -44,7 +44,7 @@ def test_a_trainer_holds_weights_state_and_checkpointed_activations() -> None:
 
 
 def test_a_rollout_lane_holds_no_gradients_and_no_moments() -> None:
-    memory = lane_memory(workload(), H100, Duty.ROLLOUT)
+    memory = lane_memory(workload(), H100, MemoryRole.ROLLOUT)
     assert memory.adapter == 4 * LORA
     assert memory.gradients == memory.optimizer == 0
     # Both ends of 8 stochastic denoising steps, 1,024 tokens of 64 fp32 numbers.
@@ -52,39 +52,41 @@ def test_a_rollout_lane_holds_no_gradients_and_no_moments() -> None:
 
 
 def test_a_lane_of_both_duties_holds_the_frozen_weights_once() -> None:
-    both = lane_memory(workload(), L40S, Duty.BOTH)
+    both = lane_memory(workload(), L40S, MemoryRole.BOTH)
     assert both.weights == 2 * 20.4e9
     assert both.fits(L40S)
     assert both.adapter == 2 * 4 * LORA
 
 
 def test_zero_partitions_moments_then_gradients_then_weights() -> None:
-    by_stage = [lane_memory(workload(zero_stage=stage), H100, Duty.TRAINER, num_ranks=8) for stage in range(4)]
+    by_stage = [lane_memory(workload(zero_stage=stage), H100, MemoryRole.TRAINER, num_ranks=8) for stage in range(4)]
     # Moments, and from stage 1 on a master copy.
     assert [memory.optimizer for memory in by_stage] == [8 * LORA, *[12 * LORA / 8] * 3]
     # Stage 1 averages beside what it accumulates; from there on they go through a bucket of their size.
     assert [memory.gradients for memory in by_stage] == [4 * LORA, 12 * LORA, 4.5 * LORA, 4.5 * LORA]
     assert by_stage[3].weights == pytest.approx(40.8e9 / 8 + 2 * 40.8e9 / 60)
-    assert lane_memory(workload(zero_stage=3), H100, Duty.BOTH, num_ranks=8).weights == 40.8e9 * (1 + 1 / 8)
+    assert lane_memory(workload(zero_stage=3), H100, MemoryRole.BOTH, num_ranks=8).weights == 40.8e9 * (1 + 1 / 8)
 
 
 def test_what_is_in_host_memory_is_not_on_the_device() -> None:
-    def at(duty: Duty, **memory_savings: bool) -> LaneMemory:
+    def at(duty: MemoryRole, **memory_savings: bool) -> LaneMemory:
         return lane_memory(
             replace(workload(zero_stage=3), memory_savings=MemorySavings(**memory_savings)), H100, duty, num_ranks=8
         )
 
-    assert at(Duty.TRAINER, optimizer_on_host=True).optimizer == 0
-    assert at(Duty.TRAINER, weights_on_host=True).weights == pytest.approx(2 * 40.8e9 / 60)
-    idle = at(Duty.BOTH, idle_on_host=True)
+    assert at(MemoryRole.TRAINER, optimizer_on_host=True).optimizer == 0
+    assert at(MemoryRole.TRAINER, weights_on_host=True).weights == pytest.approx(2 * 40.8e9 / 60)
+    idle = at(MemoryRole.BOTH, idle_on_host=True)
     # The whole base is there before the lane's own part leaves.
     assert (idle.weights, idle.optimizer, idle.gradients) == (40.8e9 * (1 + 1 / 8), 0, 0)
-    assert idle.total < at(Duty.BOTH).total
+    assert idle.total < at(MemoryRole.BOTH).total
 
 
 @pytest.mark.parametrize(("every", "num_kept"), [(0, 60), (1, 0), (2, 30), (7, 51)])
 def test_layers_that_are_not_recomputed_keep_all_their_activations(every: int, num_kept: int) -> None:
-    memory = lane_memory(replace(workload(), memory_savings=MemorySavings(recomputed_blocks=every)), H100, Duty.TRAINER)
+    memory = lane_memory(
+        replace(workload(), memory_savings=MemorySavings(recomputed_blocks=every)), H100, MemoryRole.TRAINER
+    )
     under_way = 34 if every else 0
     assert memory.activations == 2 * (1024 + 64) * 3072 * (2 * (60 - num_kept) + 34 * num_kept + under_way)
 
@@ -92,17 +94,17 @@ def test_layers_that_are_not_recomputed_keep_all_their_activations(every: int, n
 def test_in_zero_3_a_layer_that_is_not_recomputed_stays_gathered() -> None:
     work = workload(zero_stage=3)
     whole = replace(work, memory_savings=MemorySavings(recomputed_blocks=0))
-    assert lane_memory(whole, H100, Duty.TRAINER, num_ranks=8).weights == pytest.approx(40.8e9 * (1 + 1 / 8))
+    assert lane_memory(whole, H100, MemoryRole.TRAINER, num_ranks=8).weights == pytest.approx(40.8e9 * (1 + 1 / 8))
 
 
 def test_what_does_not_fit_is_told() -> None:
-    assert lane_memory(workload(micro_batch_size=2), L40S, Duty.TRAINER).fits(L40S)
-    assert not lane_memory(workload(micro_batch_size=16), L40S, Duty.TRAINER).fits(L40S)
+    assert lane_memory(workload(micro_batch_size=2), L40S, MemoryRole.TRAINER).fits(L40S)
+    assert not lane_memory(workload(micro_batch_size=16), L40S, MemoryRole.TRAINER).fits(L40S)
 
 
 def test_the_shapes_model_fits_a_core_of_this_machine_many_times() -> None:
     work = replace(workload(profile=SHAPES.name), height=32, width=32)
-    assert lane_memory(work, CPU_CORE, Duty.BOTH).total < CPU_CORE.memory_bytes / 10
+    assert lane_memory(work, CPU_CORE, MemoryRole.BOTH).total < CPU_CORE.memory_bytes / 10
 
 
 # --- all weights ------------------------------------------------------------------------------------------------------
@@ -126,7 +128,7 @@ def full(
 @pytest.mark.parametrize("weight_bytes", [2, 4])
 def test_full_tuning_cuts_state_as_zero_does_and_holds_no_adapter(weight_bytes: int) -> None:
     by_stage = [
-        lane_memory(full(zero_stage=stage, weight_bytes=weight_bytes), H100, Duty.TRAINER, num_ranks=8)
+        lane_memory(full(zero_stage=stage, weight_bytes=weight_bytes), H100, MemoryRole.TRAINER, num_ranks=8)
         for stage in range(4)
     ]
     whole, bucket = weight_bytes * ALL, 4 * MAX_BUCKET_NUMEL
@@ -141,18 +143,18 @@ def test_full_tuning_cuts_state_as_zero_does_and_holds_no_adapter(weight_bytes: 
 
 
 def test_a_lane_that_generates_what_it_trains_has_a_whole_copy_of_it() -> None:
-    assert lane_memory(full(), H100, Duty.ROLLOUT).weights == 2 * ALL
-    both = [lane_memory(full(zero_stage=stage), H100, Duty.BOTH, num_ranks=8).weights for stage in (1, 2, 3)]
+    assert lane_memory(full(), H100, MemoryRole.ROLLOUT).weights == 2 * ALL
+    both = [lane_memory(full(zero_stage=stage), H100, MemoryRole.BOTH, num_ranks=8).weights for stage in (1, 2, 3)]
     assert both == pytest.approx([4 * ALL, 4 * ALL, 2 * ALL * (1 + 1 / 8)])
     # Its own weights leave before the copy is made: there are never two.
-    idle = lane_memory(full(idle_on_host=True, zero_stage=2), H100, Duty.BOTH, num_ranks=32)
+    idle = lane_memory(full(idle_on_host=True, zero_stage=2), H100, MemoryRole.BOTH, num_ranks=32)
     assert idle.weights == 2 * ALL
-    assert idle.total < lane_memory(full(zero_stage=2), H100, Duty.BOTH, num_ranks=32).total
+    assert idle.total < lane_memory(full(zero_stage=2), H100, MemoryRole.BOTH, num_ranks=32).total
 
 
 def test_each_policy_beside_the_trained_one_is_a_copy_that_zero_3_cuts() -> None:
     def held(zero_stage: int, copies: PolicyCopies) -> float:
-        return lane_memory(full(zero_stage=zero_stage, copies=copies), H100, Duty.TRAINER, num_ranks=8).copies
+        return lane_memory(full(zero_stage=zero_stage, copies=copies), H100, MemoryRole.TRAINER, num_ranks=8).copies
 
     reference, both = PolicyCopies(reference=True), PolicyCopies(reference=True, second=True, num_shadow_copies=1)
     assert held(1, reference) - held(1, PolicyCopies()) == pytest.approx(2 * ALL)
@@ -164,7 +166,7 @@ def test_each_policy_beside_the_trained_one_is_a_copy_that_zero_3_cuts() -> None
 
 def test_an_optimizer_in_host_memory_keeps_its_gradients_there_and_the_host_is_told() -> None:
     offloaded = full(zero_stage=2, optimizer_on_host=True)
-    memory = lane_memory(offloaded, H100, Duty.TRAINER)
+    memory = lane_memory(offloaded, H100, MemoryRole.TRAINER)
     assert (memory.optimizer, memory.gradients) == (0, 4 * MAX_BUCKET_NUMEL)
     assert host_bytes(offloaded, num_ranks=1) == 16 * ALL
     assert host_bytes(full(zero_stage=2), num_ranks=1) == 0
@@ -180,12 +182,12 @@ def test_the_bucket_is_the_engines() -> None:
     profile=st.sampled_from(sorted(PROFILES)),
     tuning=st.sampled_from(Tuning),
     zero_stage=st.integers(0, 3),
-    duty=st.sampled_from(Duty),
+    duty=st.sampled_from(MemoryRole),
     num_ranks=st.integers(1, 64),
     sizes=st.sampled_from([(1, 1), (2, 4), (8, 16)]),
 )
 def test_more_ranks_smaller_fragments_and_smaller_micro_batches_never_take_more(
-    profile: str, tuning: Tuning, zero_stage: int, duty: Duty, num_ranks: int, sizes: tuple[int, int]
+    profile: str, tuning: Tuning, zero_stage: int, duty: MemoryRole, num_ranks: int, sizes: tuple[int, int]
 ) -> None:
     def total(micro_batch_size: int, fragment_size: int, ranks: int) -> float:
         work = workload(

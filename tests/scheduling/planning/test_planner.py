@@ -12,10 +12,10 @@ from tests.scheduling.strategies import algebra_of, shapes_work
 from worker.contracts.names import Placement, RewardName, TrainerAssist
 from worker.contracts.run_spec import RunSpec
 from worker.contracts.sections import PipelineSpec
-from worker.scheduling.core.costs import GANG, Cost, CostKind, CostTable, Measured, MeasuredTable
+from worker.scheduling.core.costs import GANG, Cost, CostKind, CostTable, MeasuredCost, MeasuredCostTable
 from worker.scheduling.planning.candidate_simulation import Candidate, simulate_candidate
 from worker.scheduling.planning.cost_estimates import PoolCosts, pool_costs
-from worker.scheduling.planning.memory import Duty
+from worker.scheduling.planning.memory import MemoryRole
 from worker.scheduling.planning.modes import MODES
 from worker.scheduling.planning.planner import Plan, PlanRequest, make_plan, plan, resolve
 from worker.scheduling.planning.workload import Workload
@@ -61,9 +61,9 @@ def qwen(devices: tuple[Any, ...], *, micro_batch_size: int = 2) -> PlanRequest:
     return PlanRequest(work=work, devices=devices, costs=pool_costs(work, devices, num_reward=2), fragment_sizes=(1, 2))
 
 
-def observed(costs: CostTable) -> MeasuredTable:
+def observed(costs: CostTable) -> MeasuredCostTable:
     """Costs as sure as if several sizes had been seen."""
-    return {key: Measured(cost, 1, 2) for key, cost in costs.items()}
+    return {key: MeasuredCost(cost, 1, 2) for key, cost in costs.items()}
 
 
 def seconds_of(answered: Plan) -> dict[str, float]:
@@ -170,8 +170,8 @@ def test_each_switch_more_is_no_slower_where_lanes_are_alike() -> None:
 
 def test_memory_is_told_by_duty() -> None:
     answered = make_plan(qwen((L40S,) * 4))
-    assert set(answered.by_mode["colocated"].memory) == {Duty.BOTH}
-    assert set(answered.by_mode["tsp"].memory) == {Duty.ROLLOUT, Duty.TRAINER}
+    assert set(answered.by_mode["colocated"].memory) == {MemoryRole.BOTH}
+    assert set(answered.by_mode["tsp"].memory) == {MemoryRole.ROLLOUT, MemoryRole.TRAINER}
     assert all(memory.fits(L40S) for choice in answered.by_mode.values() for memory in choice.memory.values())
 
 

@@ -9,7 +9,7 @@ from worker.contracts.run_spec import RunSpec
 from worker.engine.reward.clip_frames import NUM_JUDGED_FRAMES as JUDGED_BY_THE_ENGINE
 from worker.scheduling.core.costs import CostKind
 from worker.scheduling.planning.cost_estimates import pool_costs
-from worker.scheduling.planning.memory import Duty, lane_memory
+from worker.scheduling.planning.memory import MemoryRole, lane_memory
 from worker.scheduling.planning.workload import Workload
 from worker.scheduling.profiles.hardware import CPU_CORE, H100
 from worker.scheduling.profiles.scorer_costs import NUM_JUDGED_FRAMES, SCORERS, ScoringCost
@@ -68,7 +68,7 @@ def test_guidance_in_one_pass_saves_calls_and_no_operations() -> None:
     assert (apart.num_sampling_calls, together.num_sampling_calls) == (20, 10)
     assert apart.num_training_calls == 2 * together.num_training_calls
     # Both rows of a layer are under way at once.
-    for duty in (Duty.ROLLOUT, Duty.TRAINER):
+    for duty in (MemoryRole.ROLLOUT, MemoryRole.TRAINER):
         assert lane_memory(together, H100, duty).activations > lane_memory(apart, H100, duty).activations
 
 
@@ -79,7 +79,7 @@ def test_models_with_embedded_guidance_go_through_once() -> None:
 
 def test_a_reward_with_a_gradient_brings_the_decoder_to_the_trainer() -> None:
     plain, feedback = Workload.of(spec()), Workload.of(spec(algorithm={"name": "refl"}))
-    held = [lane_memory(work, H100, Duty.TRAINER).decoder for work in (plain, feedback)]
+    held = [lane_memory(work, H100, MemoryRole.TRAINER).decoder for work in (plain, feedback)]
     assert held[0] == 0
     # Two samples of 512², whose feature maps stay until the backward pass.
     assert held[1] > 2 * 512 * 512 * 7200 * 2
@@ -89,7 +89,7 @@ def test_a_reward_with_a_gradient_brings_the_decoder_to_the_trainer() -> None:
 def test_several_gradient_steps_keep_their_activations_side_by_side() -> None:
     one, three = (
         lane_memory(
-            Workload.of(spec(algorithm={"name": "reward_flow", "num_gradient_steps": number})), H100, Duty.TRAINER
+            Workload.of(spec(algorithm={"name": "reward_flow", "num_gradient_steps": number})), H100, MemoryRole.TRAINER
         )
         for number in (1, 3)
     )

@@ -19,7 +19,7 @@ from worker.contracts.events import CostsEvent
 from worker.contracts.ingest import BOOTSTRAP_CODE_VARIABLE
 from worker.contracts.names import LaneRole
 from worker.contracts.run_spec import RunSpec
-from worker.scheduling.core.costs import GANG, Cost, CostKind, Measured, dump_costs
+from worker.scheduling.core.costs import GANG, Cost, CostKind, MeasuredCost, dump_costs
 from worker.scheduling.core.scheduler import Scheduler
 from worker.scheduling.forecast.lending_policies import lending_policy
 from worker.scheduling.planning.measured_costs import observed_sizes
@@ -81,7 +81,7 @@ def learn(make_run: Callable[..., Run], spec: RunSpec, generate: Cost) -> Run:
     )
     lanes = [SimulatedLane(lane=grant.lane, role=grant.role) for grant in grants(spec)]
     Simulator(scheduler, spec.algebra, lanes, truth_of(spec, generate), lambda span: None, tsp=True).run()
-    event = CostsEvent(seq=1, at=0.0, batch=MIN_BATCHES, costs=dump_costs(scheduler.state.costs.learnt()))
+    event = CostsEvent(seq=1, at=0.0, batch=MIN_BATCHES, costs=dump_costs(scheduler.state.costs.measured()))
     record_costs(run.pk, 1, CostsEvent.model_validate_json(event.model_dump_json()))
     return run
 
@@ -136,9 +136,9 @@ def test_rows_from_before_sizes_were_told_have_their_runs_fragment_size(
     )
     (table,) = measured_costs(work(), DEVICES).tables
     assert table == {
-        ("rollout-0", CostKind.GENERATE): Measured(Cost(0.0, 0.5), 4, 4),
-        (GANG, CostKind.ACCUMULATE): Measured(Cost(0.0, 0.25), 1, 2),
-        (GANG, CostKind.COMMIT): Measured(Cost(0.0, 0.125), 1, 1),
+        ("rollout-0", CostKind.GENERATE): MeasuredCost(Cost(0.0, 0.5), 4, 4),
+        (GANG, CostKind.ACCUMULATE): MeasuredCost(Cost(0.0, 0.25), 1, 2),
+        (GANG, CostKind.COMMIT): MeasuredCost(Cost(0.0, 0.125), 1, 1),
     }
     assert choose(make_run(spec=work(pipeline=AUTO)), DEVICES).plan is not None
 

@@ -54,4 +54,4 @@ class StatusReporter:
             self._client.emit(QueueEvent, batch=batch, depths=found)
 
     def costs(self, costs: CostModel, *, batch: int) -> None:
-        self._client.emit(CostsEvent, batch=batch, costs=dump_costs(costs.learnt()))
+        self._client.emit(CostsEvent, batch=batch, costs=dump_costs(costs.measured()))

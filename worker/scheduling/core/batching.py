@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from worker.contracts.algebra import BatchAlgebra
 
-WATCHED_STRIDE = 10
+MONITORING_STRIDE = 10
 """One micro-batch in so many goes through another forward pass, for what is only watched: 3 to 5 % of the work."""
 
 
@@ -30,7 +30,7 @@ class MicroBatch:
     weight: float = 1.0
 
 
-def cut_group(algebra: BatchAlgebra, group: int) -> list[tuple[MicroBatch, ...]]:
+def split_group(algebra: BatchAlgebra, group: int) -> list[tuple[MicroBatch, ...]]:
     """The group's micro-batches in the order in which one rank goes through them, bundled by chunk of members."""
     return [
         tuple(
@@ -51,7 +51,7 @@ def spread(algebra: BatchAlgebra, groups: Sequence[int], *, rank: int, world_siz
     are independent; without it, all denoising steps of a trajectory stay on one rank. ZeRO reduces in every backward,
     so a rank with fewer micro-batches would leave the others waiting.
     """
-    chunks = [chunk for group in groups for chunk in cut_group(algebra, group)]
+    chunks = [chunk for group in groups for chunk in split_group(algebra, group)]
     units = [(micro,) for chunk in chunks for micro in chunk] if tsp else chunks
     first, last = _share(len(units), rank, world_size)
     mine = [micro for unit in units[first:last] for micro in unit]
@@ -75,7 +75,7 @@ def bundle_size(algebra: BatchAlgebra, num_ready: int, num_left: int, *, world_s
     """
     if num_ready == num_left:
         return num_ready
-    fewest = max(0, num_ready - _MOST_LEFT_OUT)
+    fewest = max(0, num_ready - _MAX_GROUPS_HELD_BACK)
 
     def each(number: int) -> float:
         return num_micro_batches(algebra, number, world_size=world_size, tsp=tsp) / number
@@ -83,11 +83,11 @@ def bundle_size(algebra: BatchAlgebra, num_ready: int, num_left: int, *, world_s
     return min(range(num_ready, fewest, -1), key=each)
 
 
-_MOST_LEFT_OUT = 16
+_MAX_GROUPS_HELD_BACK = 16
 """Padding is less than one micro-batch a rank, or one chunk of members: among many groups it hardly counts."""
 
 
-def watched_places(num_before: int, number: int, *, batch: int) -> frozenset[int]:
+def monitored_indices(num_before: int, number: int, *, batch: int) -> frozenset[int]:
     """Which of the next `number` micro-batches of a batch's first mini-batch are watched, on every rank alike.
 
     One of each ten, and of the first accumulation one in any case. Each ten and each batch has another place for it:
@@ -99,8 +99,8 @@ def watched_places(num_before: int, number: int, *, batch: int) -> frozenset[int
         batch: the batch's number.
     """
     num_after = num_before + number
-    tens = range(max(1, num_before // WATCHED_STRIDE), math.ceil(num_after / WATCHED_STRIDE))
-    chosen = {ten * WATCHED_STRIDE + _turn(ten + batch) for ten in tens}
+    tens = range(max(1, num_before // MONITORING_STRIDE), math.ceil(num_after / MONITORING_STRIDE))
+    chosen = {ten * MONITORING_STRIDE + _turn(ten + batch) for ten in tens}
     if num_before == 0:
         chosen.add(_turn(batch) % number)
     return frozenset(place - num_before for place in chosen if num_before <= place < num_after)
@@ -108,7 +108,7 @@ def watched_places(num_before: int, number: int, *, batch: int) -> frozenset[int
 
 def _turn(number: int) -> int:
     """Each place of a ten in turn, far from the one before."""
-    return 7 * number % WATCHED_STRIDE
+    return 7 * number % MONITORING_STRIDE
 
 
 def _cut(number: int, size: int) -> list[range]:

@@ -67,7 +67,7 @@ class Cost:
 
 
 @dataclass(frozen=True, slots=True)
-class CautiousCost(Cost):
+class ConservativeCost(Cost):
     """Measured at one size, and how much of it is fixed only known within a range: the dearer of the two lines at the
     ends of that range, so that the truth is dearer at no size. Its own line is that of smaller sizes."""
 
@@ -89,11 +89,11 @@ class CautiousCost(Cost):
         return max(below, self.beyond, key=lambda line: line.seconds(num_units))
 
     def scaled(self, factor: float) -> Cost:
-        return CautiousCost(self.per_call * factor, self.per_unit * factor, self.beyond.scaled(factor))
+        return ConservativeCost(self.per_call * factor, self.per_unit * factor, self.beyond.scaled(factor))
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class MeasuredCost:
     """A cost as it was observed: a measurement from `fewest_units` to `most_units`, a guess elsewhere."""
 
     cost: Cost
@@ -101,19 +101,19 @@ class Measured:
     most_units: int
 
     @property
-    def tells_line(self) -> bool:
+    def determines_line(self) -> bool:
         """Whether several sizes were seen. One tells its own seconds, and nothing of how they come about."""
         return self.fewest_units < self.most_units
 
 
 CostTable = Mapping[tuple[str, CostKind], Cost]
 """By lane (or `GANG`) and kind."""
-MeasuredTable = Mapping[tuple[str, CostKind], Measured]
+MeasuredCostTable = Mapping[tuple[str, CostKind], MeasuredCost]
 
 
 @dataclass(slots=True)
 class _Fit:
-    """A straight line through (units, seconds), old observations fading by `_FADE` with each new one."""
+    """A straight line through (units, seconds), old observations fading by `_DECAY` with each new one."""
 
     fewest: int
     most: int
@@ -125,11 +125,11 @@ class _Fit:
 
     def observe(self, num_units: int, seconds: float) -> None:
         self.fewest, self.most = min(self.fewest, num_units), max(self.most, num_units)
-        self.weight = self.weight * _FADE + 1.0
-        self.units = self.units * _FADE + num_units
-        self.seconds = self.seconds * _FADE + seconds
-        self.units_squared = self.units_squared * _FADE + num_units * num_units
-        self.units_seconds = self.units_seconds * _FADE + num_units * seconds
+        self.weight = self.weight * _DECAY + 1.0
+        self.units = self.units * _DECAY + num_units
+        self.seconds = self.seconds * _DECAY + seconds
+        self.units_squared = self.units_squared * _DECAY + num_units * num_units
+        self.units_seconds = self.units_seconds * _DECAY + num_units * seconds
 
     @property
     def mean_units(self) -> float:
@@ -154,13 +154,13 @@ class _Fit:
             return Cost(fixed, slope) if fixed >= 0 else Cost(0.0, mean_seconds / mean_units)
         return Cost.split(mean_seconds, mean_units, 0.0 if prior is None else prior.fixed_share(mean_units))
 
-    def measured(self, prior: Cost | None) -> Measured:
+    def measured(self, prior: Cost | None) -> MeasuredCost:
         size = round(self.mean_units)
         fewest, most = (self.fewest, self.most) if self.variance else (size, size)
-        return Measured(self.cost(prior), fewest, most)
+        return MeasuredCost(self.cost(prior), fewest, most)
 
 
-_FADE = 0.9
+_DECAY = 0.9
 _MIN_RELATIVE_VARIANCE = 1e-3
 
 
@@ -232,7 +232,7 @@ class CostModel:
         keys = [*self._prior, *((lane, kind) for kind, fits in self._fits.items() for lane in fits)]
         return {key: cost for key in keys if (cost := self.cost(*key)) is not None}
 
-    def learnt(self) -> dict[tuple[str, CostKind], Measured]:
+    def measured(self) -> dict[tuple[str, CostKind], MeasuredCost]:
         """What was observed, and nothing else: what later runs may go by."""
         return {
             (lane, kind): fit.measured(self._prior.get((lane, kind)))
@@ -240,7 +240,7 @@ class CostModel:
             for lane, fit in fits.items()
         }
 
-    def forget(self, lane: str) -> None:
+    def remove_lane(self, lane: str) -> None:
         """A lane that left says nothing of the machine that takes its name next."""
         for kind, fits in self._fits.items():
             fits.pop(lane, None)
@@ -253,12 +253,12 @@ class CostModel:
                 self._compare(other, kind, 1)
 
 
-def dump_costs(table: Mapping[tuple[str, CostKind], Cost | Measured]) -> tuple[WorkCost, ...]:
+def dump_costs(table: Mapping[tuple[str, CostKind], Cost | MeasuredCost]) -> tuple[WorkCost, ...]:
     """The table as it is told: by a run, what it has learnt; to a run, what to go by until then."""
     return tuple(_dump(lane, kind, table[lane, kind]) for lane, kind in sorted(table))
 
 
-def _dump(lane: str, kind: CostKind, known: Cost | Measured) -> WorkCost:
+def _dump(lane: str, kind: CostKind, known: Cost | MeasuredCost) -> WorkCost:
     cost, units = (known, None) if isinstance(known, Cost) else (known.cost, (known.fewest_units, known.most_units))
     return WorkCost(lane=lane, kind=kind, per_call=cost.per_call, per_unit=cost.per_unit, observed_units=units)
 
@@ -268,10 +268,10 @@ def parse_costs(costs: Iterable[WorkCost]) -> dict[tuple[str, CostKind], Cost]:
     return {(cost.lane, CostKind(cost.kind)): Cost(cost.per_call, cost.per_unit) for cost in costs}
 
 
-def parse_measured_costs(costs: Iterable[WorkCost]) -> dict[tuple[str, CostKind], Measured]:
+def parse_measured_costs(costs: Iterable[WorkCost]) -> dict[tuple[str, CostKind], MeasuredCost]:
     """What was told as observed; kinds that are no longer known are passed over."""
     return {
-        (cost.lane, CostKind(cost.kind)): Measured(Cost(cost.per_call, cost.per_unit), *cost.observed_units)
+        (cost.lane, CostKind(cost.kind)): MeasuredCost(Cost(cost.per_call, cost.per_unit), *cost.observed_units)
         for cost in costs
         if cost.observed_units is not None and cost.kind in set(CostKind)
     }

@@ -6,10 +6,10 @@ batch, so a fragment that is drawn again elsewhere must be cut alike.
 
 import math
 
-TOGETHER_PIXELS = 2**20
+MAX_PIXELS_DECODED_TOGETHER = 2**20
 """Of all frames of all samples decoded at once, where one alone is not more: what a picture of 1024 × 1024 takes."""
 
 
 def num_decodings(num_samples: int, *, height: int, width: int, num_frames: int) -> int:
     """How many parts `num_samples` are decoded in, each as large as the others or one sample less."""
-    return math.ceil(num_samples / max(1, TOGETHER_PIXELS // (height * width * num_frames)))
+    return math.ceil(num_samples / max(1, MAX_PIXELS_DECODED_TOGETHER // (height * width * num_frames)))

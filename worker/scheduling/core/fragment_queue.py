@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from worker.scheduling.core.messages import Fragment, FragmentKey, Purpose
 
 
-def cut_fragments(
+def split_into_fragments(
     *, purpose: Purpose, batch: int, num_groups: int, group_size: int, fragment_size: int, policy_version: int
 ) -> Iterator[Fragment]:
     """All fragments of `num_groups` groups in index order; a group's last is smaller where sizes do not divide."""

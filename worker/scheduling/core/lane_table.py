@@ -45,16 +45,16 @@ class LaneTable:
 
     def __init__(self) -> None:
         self._lanes: dict[str, Lane] = {}
-        self._num_turns = 0
+        self._num_starts = 0
         self._num: dict[LaneRole, int] = dict.fromkeys(LaneRole, 0)
         self._num_lost: dict[LaneRole, int] = dict.fromkeys(LaneRole, 0)
         self.num_joined = 0
         """Of all roles, those that left included."""
         self._free: dict[LaneRole, OrderedDict[str, Lane]] = {role: OrderedDict() for role in LaneRole}
         self._newly_free: dict[str, Lane] = {}
-        self._spent: dict[str, Lane] = {}
+        self._exhausted: dict[str, Lane] = {}
         self._trainers: dict[str, Lane] = {}
-        self._away: dict[str, Lane] = {}
+        self._lent: dict[str, Lane] = {}
         self._allowed: dict[str, Lane] = {}
         self._gang_action: Action | None = None
         self._gang_since = 0.0
@@ -91,7 +91,7 @@ class LaneTable:
         lane = self[name]
         del self._lanes[name]
         self._set_busy(lane)
-        for register in (self._trainers, self._away, self._allowed):
+        for register in (self._trainers, self._lent, self._allowed):
             register.pop(name, None)
         self._num[lane.role] -= 1
         self._num_lost[lane.role] += 1
@@ -137,15 +137,15 @@ class LaneTable:
     def nothing_under_way(self) -> bool:
         """Every lane is free, none is lent or reserved."""
         num_free = sum(len(free) for free in self._free.values())
-        is_gang_still = self._gang_action is None and not self._gang_is_reserved and not self._away
+        is_gang_still = self._gang_action is None and not self._gang_is_reserved and not self._lent
         return is_gang_still and len(self._lanes) == num_free
 
     def start(self, lane: Lane, action: Action, at: float) -> None:
-        self._num_turns += 1
-        lane.under_way, lane.since, lane.turn = action, at, self._num_turns
+        self._num_starts += 1
+        lane.under_way, lane.since, lane.turn = action, at, self._num_starts
         self._set_busy(lane)
         if isinstance(action, Switch):
-            self._away[lane.name] = lane
+            self._lent[lane.name] = lane
 
     def finish(self, name: str, event: Event) -> Action:
         """Free a lane by the answer to what it had under way, which is returned. Raises `ProtocolError` otherwise."""
@@ -159,13 +159,13 @@ class LaneTable:
         if isinstance(action, Switch):
             lane.serves = action.to
             if not lane.is_lent:
-                del self._away[name]
+                del self._lent[name]
         self._set_free(lane)
         return action
 
     def _set_free(self, lane: Lane) -> None:
         if lane.is_lent and not lane.allowance:
-            self._spent[lane.name] = lane
+            self._exhausted[lane.name] = lane
             return
         self._free[lane.serves][lane.name] = lane
         if lane.serves is LaneRole.ROLLOUT:
@@ -174,14 +174,14 @@ class LaneTable:
     def _set_busy(self, lane: Lane) -> None:
         self._free[lane.serves].pop(lane.name, None)
         self._newly_free.pop(lane.name, None)
-        self._spent.pop(lane.name, None)
+        self._exhausted.pop(lane.name, None)
 
     # --- lent lanes -------------------------------------------------------------------------------------------------
 
     @property
-    def spent(self) -> list[Lane]:
+    def exhausted(self) -> list[Lane]:
         """Lent lanes with nothing to do that may begin no further fragment."""
-        return list(self._spent.values())
+        return list(self._exhausted.values())
 
     @property
     def allowed(self) -> list[Lane]:
@@ -189,9 +189,9 @@ class LaneTable:
         return list(self._allowed.values())
 
     @property
-    def num_away(self) -> int:
+    def num_lent_lanes(self) -> int:
         """Trainer lanes that are lent, or on their way there or back."""
-        return len(self._away)
+        return len(self._lent)
 
     def allow(self, lane: Lane, num_fragments: int) -> None:
         """How many fragments a trainer lane may begin from now on."""
@@ -223,7 +223,7 @@ class LaneTable:
     @property
     def gang_is_free(self) -> bool:
         """Every trainer lane is there with nothing to do, none is lent, and the controller has not reserved them."""
-        return bool(self._trainers) and not self._away and not self._gang_is_reserved and self._gang_action is None
+        return bool(self._trainers) and not self._lent and not self._gang_is_reserved and self._gang_action is None
 
     def start_gang(self, action: Action, at: float) -> None:
         self._gang_action, self._gang_since = action, at
@@ -247,8 +247,8 @@ class LaneTable:
         """Keep the gang for the controller. Raises `ProtocolError` where it is busy or reserved already."""
         if self._gang_action is not None:
             raise ProtocolError(f"the trainer gang must be free to be reserved, got {self._gang_action} under way")
-        if self._away:
-            raise ProtocolError(f"the trainer gang must be whole to be reserved, got {', '.join(self._away)} lent")
+        if self._lent:
+            raise ProtocolError(f"the trainer gang must be whole to be reserved, got {', '.join(self._lent)} lent")
         if self._gang_is_reserved:
             raise ProtocolError("the trainer gang is reserved already: apply `TrainerReleased` before the next one")
         self._gang_is_reserved = True

@@ -19,7 +19,7 @@ from worker.scheduling.core.lane_table import Lane
 from worker.scheduling.core.messages import Action, Lend, LendSettled, Switch
 from worker.scheduling.core.state import SchedulerState
 
-ALL = 2**62
+UNLIMITED = 2**62
 """An allowance that is never used up."""
 
 
@@ -74,8 +74,8 @@ class Lending:
         """Send lent lanes back that have nothing under way and nothing more to do here."""
         if training_waits or not self._generation.num_unclaimed:
             self._recall(release=training_waits)
-        back = self._lanes.spent
-        if self._together and len(back) < self._lanes.num_away:
+        back = self._lanes.exhausted
+        if self._together and len(back) < self._lanes.num_lent_lanes:
             return
         for lane in back:
             yield self._switch(lane, LaneRole.TRAINER, at)
@@ -93,7 +93,7 @@ class Lending:
         num_unclaimed = self._generation.num_unclaimed
         if self._policy is None or not num_unclaimed or self._lanes.gang_action is not None:
             return
-        idle = [*self._lanes.free(LaneRole.TRAINER), *self._lanes.spent]
+        idle = [*self._lanes.free(LaneRole.TRAINER), *self._lanes.exhausted]
         if (
             not idle
             or self._lanes.gang_is_reserved
@@ -120,7 +120,7 @@ class Lending:
     def _record(self, chosen: Sequence[Lane], allowance: Allowance, open_batches: Sequence[int]) -> Iterator[Action]:
         prediction = allowance.prediction
         is_news = prediction is not None or any(not lane.is_lent for lane in chosen)
-        if not open_batches or allowance.num_fragments == ALL or not is_news:
+        if not open_batches or allowance.num_fragments == UNLIMITED or not is_news:
             return
         self._num_decisions += 1
         if prediction is not None:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from worker.scheduling.core.admission import BatchSettings, OpenBatch
-from worker.scheduling.core.fragment_queue import cut_fragments
+from worker.scheduling.core.fragment_queue import split_into_fragments
 from worker.scheduling.core.generation import Generation
 from worker.scheduling.core.group_assembler import GroupAssembler
 from worker.scheduling.core.messages import EvaluationComplete, EvaluationRequested, FragmentKey, Purpose
@@ -99,7 +99,7 @@ class OpenWork:
     ) -> GroupAssembler:
         algebra = self._settings.algebra
         fragments = list(
-            cut_fragments(
+            split_into_fragments(
                 purpose=purpose,
                 batch=batch,
                 num_groups=num_groups,

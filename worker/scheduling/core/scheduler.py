@@ -129,7 +129,7 @@ class Scheduler:
 
     def apply(self, event: Event, at: float) -> None:
         """Take in one event. Raises `ProtocolError` for anything that no action under way can have led to."""
-        self.state.forget_idle_causes()
+        self.state.clear_idle_causes()
         self._cost_observer.observe(event, at)
         match event:
             case LaneJoined():
@@ -180,7 +180,7 @@ class Scheduler:
         lane = self.state.lanes.lose(event.lane)
         self.state.generation.lost(lane)
         self.state.scoring.lost(lane)
-        self.state.costs.forget(lane.name)
+        self.state.costs.remove_lane(lane.name)
         if lane.role is LaneRole.TRAINER:
             self.state.trainer_lost = True
 
@@ -223,7 +223,7 @@ class Scheduler:
 
     def next_actions(self, at: float) -> list[Action]:
         """All that can start now; each lane named is occupied from here on, until its answer is applied."""
-        self.state.forget_idle_causes()
+        self.state.clear_idle_causes()
         if self.state.trainer_lost:
             return []
         self._begin_batches()

@@ -143,7 +143,7 @@ class SchedulerState:
         causes = tuple(self._cause_of(role) for role in LaneRole)
         return self.lanes.num_joined, self.lanes.gang_is_reserved, causes
 
-    def forget_idle_causes(self) -> None:
+    def clear_idle_causes(self) -> None:
         """Called by the scheduler when anything changes: a role's lanes idle for one reason at a time, and asked lane
         by lane it is worked out once."""
         self._idle_causes.clear()

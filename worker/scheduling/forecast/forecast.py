@@ -29,7 +29,7 @@ class Loan:
 
     lane: str
     lent_at: float
-    home_from: float
+    earliest_return: float
     """When it can begin its way back at the earliest."""
     ready: float
     """When it can begin its first fragment."""
@@ -70,7 +70,7 @@ class Forecast:
     """When each batch of the outlook is published."""
     next_bubble: Bubble | None
     """The first that the plan says nothing of."""
-    num_lent: int
+    num_lent_fragments: int
     """Fragments that lent lanes begin."""
 
     @property
@@ -83,14 +83,14 @@ def loans_now(
 ) -> tuple[Loan, ...]:
     """Who is away from now on: whoever is away already, then those now granted so many fragments each, in order."""
     names = {helper.lane for helper in granted}
-    away = [(helper, helper.left) for helper in lendable_lanes if helper.is_away and helper.lane not in names]
+    away = [(helper, helper.left) for helper in lendable_lanes if helper.is_lent and helper.lane not in names]
     return tuple(
         Loan(
             lane=helper.lane,
             lent_at=0.0,
-            home_from=helper.home_from if helper.is_away else helper.lend,
+            earliest_return=helper.earliest_return if helper.is_lent else helper.lend,
             ready=helper.ready,
-            began=helper.began if helper.ready == helper.home_from else helper.ready - helper.pull,
+            began=helper.began if helper.ready == helper.earliest_return else helper.ready - helper.pull,
             seconds=helper.seconds,
             reclaim=0.0 if helper.is_returning else helper.reclaim,
             left=left,
@@ -105,7 +105,7 @@ def loans_at(at: float, lendable_lanes: Sequence[LendableLane], num_fragments: i
         Loan(
             lane=helper.lane,
             lent_at=at,
-            home_from=at + helper.lend,
+            earliest_return=at + helper.lend,
             ready=at + helper.lend + helper.pull,
             began=at + helper.lend,
             seconds=helper.seconds,
@@ -338,4 +338,4 @@ class _ForecastRun:
             return float(self._lanes.free[column])
         # One that finds nothing to do does not even pull.
         nothing_to_do = min(give_way, self._last_start, float(self._called_back[column]))
-        return loan.home_from if nothing_to_do <= loan.home_from or not loan.left else loan.ready
+        return loan.earliest_return if nothing_to_do <= loan.earliest_return or not loan.left else loan.ready

@@ -17,15 +17,15 @@ class LendableLane:
     """A trainer lane, as one that may generate."""
 
     lane: str
-    is_away: bool
+    is_lent: bool
     """It serves as a rollout lane, or is on its way there or back."""
     is_returning: bool
-    home_from: float
+    earliest_return: float
     """When it can begin its way back at the earliest, or is back where it is on its way."""
     ready: float
     """When it can begin a fragment, were it to stay or to go now."""
     began: float
-    """When what is under way until `home_from` began."""
+    """When what is under way until `earliest_return` began."""
     seconds: float
     """For each fragment."""
     lend: float

@@ -6,7 +6,7 @@ from typing import assert_never
 from worker.contracts.names import Placement, TrainerAssist
 from worker.contracts.sections import PipelineSpec
 from worker.scheduling.core.lane_table import Lane
-from worker.scheduling.core.lending import ALL, Allowance, LendingPolicy
+from worker.scheduling.core.lending import UNLIMITED, Allowance, LendingPolicy
 from worker.scheduling.core.state import SchedulerState
 from worker.scheduling.forecast.search import Search
 
@@ -22,7 +22,7 @@ class Colocated:
     """Every lane generates until no fragment waits."""
 
     def grant(self, state: SchedulerState, idle: Sequence[Lane], at: float) -> Allowance | None:
-        return Allowance(num_fragments=ALL)
+        return Allowance(num_fragments=UNLIMITED)
 
 
 def lending_policy(pipeline: PipelineSpec) -> LendingPolicy | None:

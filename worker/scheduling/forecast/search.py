@@ -25,23 +25,23 @@ from worker.scheduling.forecast.forecast import Bubble, Forecast, LendingPlan, e
 from worker.scheduling.forecast.initial_state import InitialState, LendableLane
 from worker.scheduling.forecast.state_reader import InitialStateReader, training_progress
 
-DEPTH = 1
+LOOKAHEAD_DEPTH = 1
 """Bubbles that a decision looks ahead, beyond the open one."""
-BREADTH = 3
+NUM_CHOICES_FOLLOWED = 3
 """Choices in the open bubble that are followed further."""
-MARGIN = 0.1
+MIN_GAIN_SHARE = 0.1
 """Of the time in which the rollout lanes generate what is to be lent: a smaller gain is none."""
-LINE = 16
+GREEDY_LOOKAHEAD_DEPTH = 16
 """Bubbles ahead, in which every lane is lent throughout, to see what persistence brings."""
-ASK_AGAIN = 0.5
+REDECIDE_AFTER = 0.5
 """Of a fragment's time, after which the same bubble is judged anew: by then more is known."""
 BUDGET = 250_000
 """Of one decision, in sizes of forecasts: 20 to 60 ms of a processor, whatever the number of lanes."""
-_SIZE_OF_A_FORECAST = 1500
+_FORECAST_COST = 1500
 """Whatever it is of, beside 1 for each lane and each fragment to come."""
-_SIZE_OF_A_LOAN = 30
-_FEW_OF_THE_LANES = 1 / 16
-_LIKE_MOMENTS = 1 / 32
+_LOAN_COST = 30
+_SAME_BUBBLE_TOLERANCE = 1 / 16
+_MEMO_TIME_RESOLUTION = 1 / 32
 """Of a fragment's time: bubbles that begin closer than this are alike."""
 
 
@@ -56,7 +56,7 @@ class _Choice:
 class Search:
     """The lending policy that predicts."""
 
-    def __init__(self, *, depth: int = DEPTH, margin: float = MARGIN, budget: int = BUDGET) -> None:
+    def __init__(self, *, depth: int = LOOKAHEAD_DEPTH, margin: float = MIN_GAIN_SHARE, budget: int = BUDGET) -> None:
         self._reader = InitialStateReader()
         self._depth = depth
         self._margin = margin
@@ -67,7 +67,7 @@ class Search:
         self._waits = False
         """What was looked at last takes too long to look at in every bubble."""
         self.num_searches = 0
-        self.num_cut_short = 0
+        self.num_truncated = 0
         """Searches that ended at their budget."""
 
     def grant(self, state: SchedulerState, idle: Sequence[Lane], at: float) -> Allowance | None:
@@ -80,11 +80,11 @@ class Search:
             return None
         self._judged = progress, names
         self.num_searches += 1
-        self._judge_again_at = at + ASK_AGAIN * float(initial.rollout.seconds.min())
+        self._judge_again_at = at + REDECIDE_AFTER * float(initial.rollout.seconds.min())
         decision = _Decision(initial, names, self._depth, self._margin, self._budget)
         allowance = decision.allowance(at)
-        self.num_cut_short += decision.is_cut_short
-        self._waits = decision.is_cut_short
+        self.num_truncated += decision.is_truncated
+        self._waits = decision.is_truncated
         return allowance
 
     def _is_judged(self, progress: tuple[int, ...], names: frozenset[str]) -> bool:
@@ -92,7 +92,7 @@ class Search:
         if self._judged is None or self._judged[0] != progress:
             return False
         before = self._judged[1]
-        return len(names ^ before) <= _FEW_OF_THE_LANES * len(before)
+        return len(names ^ before) <= _SAME_BUBBLE_TOLERANCE * len(before)
 
 
 class _Decision:
@@ -105,16 +105,16 @@ class _Decision:
         # Those already away need no switch.
         self._candidates = sorted(
             (helper for helper in initial.lendable_lanes if helper.lane in idle),
-            key=lambda helper: (not helper.is_away, helper.ready + helper.seconds),
+            key=lambda helper: (not helper.is_lent, helper.ready + helper.seconds),
         )
         self._best_of_all = sorted(initial.lendable_lanes, key=lambda helper: helper.seconds)
         num_fragments = sum(batch.waiting.size for batch in initial.batches)
-        self._num_away = sum(helper.is_away for helper in initial.lendable_lanes)
-        self._size = _SIZE_OF_A_FORECAST + num_fragments + initial.rollout.free.size + initial.rewards.free.size
+        self._num_lent_lanes = sum(helper.is_lent for helper in initial.lendable_lanes)
+        self._size = _FORECAST_COST + num_fragments + initial.rollout.free.size + initial.rewards.free.size
         self._left = budget
         self._kept = 0
         """Of the budget, for what is looked at later."""
-        self.is_cut_short = False
+        self.is_truncated = False
         plan, forecast = extend(initial, (), loans_now(initial.lendable_lanes, (), 0))
         self._skip = _Choice(plan, forecast)
         self._margin = margin
@@ -127,7 +127,7 @@ class _Decision:
         found = sorted(
             self._choices_now(), key=lambda choice: (choice.forecast.end, len(choice.lanes), choice.num_fragments)
         )
-        followed = found[:BREADTH]
+        followed = found[:NUM_CHOICES_FOLLOWED]
         without, *ends = self._ends_after([self._skip, *followed])
         with_margin = [end + self._margin_of(choice.forecast) for end, choice in zip(ends, followed, strict=True)]
         best = min(range(len(followed)), key=with_margin.__getitem__, default=None)
@@ -145,15 +145,15 @@ class _Decision:
         )
 
     def _margin_of(self, forecast: Forecast) -> float:
-        num_lent = forecast.num_lent - self._skip.forecast.num_lent
-        return self._margin * num_lent / self._fragments_a_second
+        num_lent_fragments = forecast.num_lent_fragments - self._skip.forecast.num_lent_fragments
+        return self._margin * num_lent_fragments / self._fragments_a_second
 
     def _may_look(self, plan: LendingPlan, num_loans: int) -> bool:
         """Whether the budget allows a forecast of a plan followed by a stint of so many loans; if so, it is spent."""
         num_loans += sum(len(bubble_loans.loans) for bubble_loans in plan)
-        size = self._size + _SIZE_OF_A_LOAN * num_loans
+        size = self._size + _LOAN_COST * num_loans
         if self._left - size < self._kept:
-            self.is_cut_short = True
+            self.is_truncated = True
             return False
         self._left -= size
         return True
@@ -169,7 +169,7 @@ class _Decision:
     def _end_of_line(self, choice: _Choice) -> float:
         """The earliest end, if all lanes are lent in every bubble from the next on, up to some bubble."""
         end = choice.forecast.end
-        for _ in range(LINE):
+        for _ in range(GREEDY_LOOKAHEAD_DEPTH):
             bubble = choice.forecast.next_bubble
             if bubble is None:
                 break
@@ -189,16 +189,16 @@ class _Decision:
                 continue
             granted = self._candidates[:num_lanes]
             lanes = tuple(helper.lane for helper in granted)
-            num_lent = self._skip.forecast.num_lent
+            num_lent_fragments = self._skip.forecast.num_lent_fragments
             for num_fragments in _growing(-(-num_waiting // num_lanes)):
-                if not self._may_look((), self._num_away + num_lanes):
+                if not self._may_look((), self._num_lent_lanes + num_lanes):
                     return
                 loans = loans_now(self._initial.lendable_lanes, granted, num_fragments)
                 plan, forecast = extend(self._initial, (), loans)
-                if forecast.num_lent == num_lent:
+                if forecast.num_lent_fragments == num_lent_fragments:
                     # Training work comes before they could begin as many.
                     break
-                num_lent = forecast.num_lent
+                num_lent_fragments = forecast.num_lent_fragments
                 yield _Choice(plan, forecast, lanes, num_fragments)
 
     def _end_with(self, choice: _Choice, depth: int) -> float:
@@ -206,7 +206,7 @@ class _Decision:
         bubble = choice.forecast.next_bubble
         if depth == 0 or bubble is None:
             return choice.forecast.end
-        moment = round(bubble.at / (self._fragment_seconds * _LIKE_MOMENTS))
+        moment = round(bubble.at / (self._fragment_seconds * _MEMO_TIME_RESOLUTION))
         situation = (moment, bubble.num_waiting, bubble.progress, depth)
         if situation not in self._remaining:
             ends = [choice.forecast.end]

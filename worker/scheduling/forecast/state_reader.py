@@ -152,9 +152,9 @@ class _Reading:
         is_home = action is None and not lane.is_lent
         return LendableLane(
             lane=lane.name,
-            is_away=not is_home,
+            is_lent=not is_home,
             is_returning=is_returning,
-            home_from=free,
+            earliest_return=free,
             began=_since(lane, self._at),
             ready=free + pull + (lend if is_home else 0.0),
             seconds=self._fragment_seconds(lane.name),

@@ -56,12 +56,12 @@ def simulate_candidate(
     *,
     advantage_std: Literal["group", "batch"],
     num_batches: int = 1,
-    tells_shares: bool = True,
+    with_shares: bool = True,
 ) -> CandidateResult:
     """Simulate as many batches as are to be measured, and those around them.
 
     Staleness 0 repeats itself batch by batch, so one is enough; running ahead takes some to settle. Without
-    `tells_shares` nothing is found out about idling.
+    `with_shares` nothing is found out about idling.
     """
     if work.algebra.fragment_size != candidate.fragment_size:
         work = work.with_fragment_size(candidate.fragment_size)
@@ -78,7 +78,7 @@ def simulate_candidate(
         lending_policy=lending_policy(candidate.pipeline),
         lends_together=work.zero_stage == 3,
     )
-    published, spans = _simulated_spans(scheduler, work, costs, candidate, names_idling=tells_shares)
+    published, spans = _simulated_spans(scheduler, work, costs, candidate, with_idle_causes=with_shares)
     start, end = published[first - 1], published[last - 1]
     algebra = work.algebra
     generated = min(num_batches, _num_generated(spans, start, end) / algebra.num_trajectories)
@@ -86,13 +86,13 @@ def simulate_candidate(
     share = generation_share(algebra, costs)
     return CandidateResult(
         batch_seconds=max((end - start) / (share * generated + (1 - share) * trained), scoring_seconds(algebra, costs)),
-        shares=_shares(spans, start, end) if tells_shares else {},
+        shares=_shares(spans, start, end) if with_shares else {},
         mean_staleness=_mean_staleness(spans, range(first, last)),
     )
 
 
 def _simulated_spans(
-    scheduler: Scheduler, work: Workload, costs: PoolCosts, candidate: Candidate, *, names_idling: bool
+    scheduler: Scheduler, work: Workload, costs: PoolCosts, candidate: Candidate, *, with_idle_causes: bool
 ) -> tuple[list[float], list[Span]]:
     """When each batch was published, and what all lanes did."""
     published: list[float] = []
@@ -110,7 +110,7 @@ def _simulated_spans(
         spans.append,
         tsp=candidate.pipeline.tsp,
         observe=observe,
-        names_idling=names_idling,
+        with_idle_causes=with_idle_causes,
     ).run()
     return published, spans
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from worker.scheduling.core.costs import GANG, Cost, CostKind
 from worker.scheduling.planning.workload import Workload
-from worker.scheduling.profiles.hardware import CPU_CORE, HOST_SOCKET, Accelerator, Edge
+from worker.scheduling.profiles.hardware import CPU_CORE, HOST_SOCKET, Accelerator, RangeEnd
 
 _FP32_BYTES = 4
 """Of a gradient on its way, of a moment, of a master weight."""
@@ -188,7 +188,7 @@ def pool_costs(
     *,
     num_reward: int,
     scorer: Accelerator | None = None,
-    fixed_share: Edge | None = None,
+    fixed_share: RangeEnd | None = None,
 ) -> PoolCosts:
     """Expected costs.
 

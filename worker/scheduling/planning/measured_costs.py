@@ -13,10 +13,10 @@ size is never predicted faster than it is, and one that stays is predicted as it
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from worker.scheduling.core.costs import CautiousCost, Cost, CostKind, MeasuredTable
+from worker.scheduling.core.costs import ConservativeCost, Cost, CostKind, MeasuredCostTable
 from worker.scheduling.planning.cost_estimates import LaneCosts, PoolCosts, pool_costs
 from worker.scheduling.planning.workload import Workload
-from worker.scheduling.profiles.hardware import Accelerator, Edge
+from worker.scheduling.profiles.hardware import Accelerator, RangeEnd
 
 _ANY_SHARE = (0.0, 1.0)
 """Of work that nobody has described: smaller calls may cost as much as the one seen, larger ones all that much more."""
@@ -33,7 +33,7 @@ _SHARED = {
 
 
 @dataclass(frozen=True, slots=True)
-class _MeasuredCost:
+class _PooledMeasurement:
     """One kind of work, over the lanes of a run."""
 
     size: int
@@ -44,7 +44,7 @@ class _MeasuredCost:
 
 
 def costs_from_history(
-    history: Sequence[MeasuredTable],
+    history: Sequence[MeasuredCostTable],
     work: Workload,
     devices: Sequence[Accelerator],
     *,
@@ -60,7 +60,7 @@ def costs_from_history(
     Args:
         has_profile: whether model and devices have a profile of their own, whose fixed shares can be gone by.
     """
-    edges: tuple[Edge | None, ...] = (None, "low", "high")
+    edges: tuple[RangeEnd | None, ...] = (None, "low", "high")
     pools = [pool_costs(work, devices, num_reward=num_reward, fixed_share=edge) for edge in edges]
     expected = pools[0]
     known = {kind: _known([table for table in history if _has(table, kind)], kind) for kind in CostKind}
@@ -75,7 +75,7 @@ def costs_from_history(
     return replace(expected, lanes=lanes, score=score)
 
 
-def _with_fixed(known: Mapping[CostKind, _MeasuredCost | None], lane: LaneCosts) -> LaneCosts:
+def _with_fixed(known: Mapping[CostKind, _PooledMeasurement | None], lane: LaneCosts) -> LaneCosts:
     """Work that has no units, as it was seen: by the number of ranks that the run had, so nothing of it is shared."""
     changes: dict[str, float] = {}
     pulled = known[CostKind.PULL]
@@ -88,17 +88,17 @@ def _with_fixed(known: Mapping[CostKind, _MeasuredCost | None], lane: LaneCosts)
     return replace(lane, **changes)  # type: ignore[arg-type]
 
 
-def observed_sizes(history: Sequence[MeasuredTable]) -> tuple[int, ...]:
+def observed_sizes(history: Sequence[MeasuredCostTable]) -> tuple[int, ...]:
     """Fragment sizes that runs have generated with, ascending."""
     tables = [[known for (_, kind), known in table.items() if kind is CostKind.GENERATE] for table in history]
     return tuple(sorted({size for known in tables for one in known for size in (one.fewest_units, one.most_units)}))
 
 
-def _has(table: MeasuredTable, kind: CostKind) -> bool:
+def _has(table: MeasuredCostTable, kind: CostKind) -> bool:
     return any(other is kind for _, other in table)
 
 
-def _known(tables: Sequence[MeasuredTable], kind: CostKind) -> _MeasuredCost | None:
+def _known(tables: Sequence[MeasuredCostTable], kind: CostKind) -> _PooledMeasurement | None:
     """The newest table's level, and the shape that it and the older ones tell."""
     if not tables:
         return None
@@ -108,7 +108,7 @@ def _known(tables: Sequence[MeasuredTable], kind: CostKind) -> _MeasuredCost | N
         return newest
     told = next((other.line for other in older if other.line is not None), None)
     if told is not None:
-        return _MeasuredCost(size, seconds, Cost.split(seconds, size, told.fixed_share(size)))
+        return _PooledMeasurement(size, seconds, Cost.split(seconds, size, told.fixed_share(size)))
     # The newest word on each other size; the line goes through the newest point of all.
     points = {other.size: other.seconds for other in reversed(older) if other.size != size}
     if not points:
@@ -117,20 +117,22 @@ def _known(tables: Sequence[MeasuredTable], kind: CostKind) -> _MeasuredCost | N
     slope /= sum((other - size) ** 2 for other in points)
     is_possible = 0 <= slope * size <= seconds
     # Otherwise the machine has changed between the runs, more than the sizes differ: they tell no shape.
-    return _MeasuredCost(size, seconds, Cost(seconds - slope * size, slope) if is_possible else None)
+    return _PooledMeasurement(size, seconds, Cost(seconds - slope * size, slope) if is_possible else None)
 
 
-def _mean_line(table: MeasuredTable, kind: CostKind) -> _MeasuredCost:
+def _mean_line(table: MeasuredCostTable, kind: CostKind) -> _PooledMeasurement:
     """Over the table's lanes."""
     found = [measured for (_, other), measured in table.items() if other is kind]
     size = round(sum(measured.most_units for measured in found) / len(found))
     costs = [measured.cost for measured in found]
     line = Cost(sum(cost.per_call for cost in costs) / len(costs), sum(cost.per_unit for cost in costs) / len(costs))
-    return _MeasuredCost(size, line.seconds(size), line if any(measured.tells_line for measured in found) else None)
+    return _PooledMeasurement(
+        size, line.seconds(size), line if any(measured.determines_line for measured in found) else None
+    )
 
 
 def _sized(
-    seen: _MeasuredCost | None,
+    seen: _PooledMeasurement | None,
     expected: Sequence[Cost],
     low: Sequence[Cost],
     high: Sequence[Cost],
@@ -143,12 +145,12 @@ def _sized(
     costs = []
     for proportion, least, most in zip(_proportions(seen, expected), low, high, strict=True):
         shares = (least.fixed_share(seen.size), most.fixed_share(seen.size)) if has_profile else _ANY_SHARE
-        line = seen.line or CautiousCost.within(seen.seconds, seen.size, shares)
+        line = seen.line or ConservativeCost.within(seen.seconds, seen.size, shares)
         costs.append(line.scaled(proportion))
     return costs
 
 
-def _training(seen: _MeasuredCost | None, expected: Sequence[Cost]) -> list[Cost]:
+def _training(seen: _PooledMeasurement | None, expected: Sequence[Cost]) -> list[Cost]:
     """No plan chooses how many micro-batches are ready at once, so there is nothing to be cautious about: where one
     number was seen, it is split as expected."""
     if seen is None:
@@ -160,7 +162,7 @@ def _training(seen: _MeasuredCost | None, expected: Sequence[Cost]) -> list[Cost
     return costs
 
 
-def _proportions(seen: _MeasuredCost, expected: Sequence[Cost]) -> list[float]:
+def _proportions(seen: _PooledMeasurement, expected: Sequence[Cost]) -> list[float]:
     """Of each lane to the mean of all, as expected at the size seen."""
     mean = sum(cost.seconds(seen.size) for cost in expected) / len(expected)
     return [cost.seconds(seen.size) / mean if mean > 0 else 1.0 for cost in expected]

@@ -34,7 +34,7 @@ MAX_BUCKET_NUMEL = 200_000_000
 """Elements of the bucket that gradients are reduced in, where more are trained; a test equates it with the engine's."""
 
 
-class Duty(StrEnum):
+class MemoryRole(StrEnum):
     ROLLOUT = "rollout"
     TRAINER = "trainer"
     BOTH = "both"
@@ -68,9 +68,9 @@ class LaneMemory:
         return self.total <= device.memory_bytes
 
 
-def lane_memory(work: Workload, device: Accelerator, duty: Duty, *, num_ranks: int = 1) -> LaneMemory:
+def lane_memory(work: Workload, device: Accelerator, duty: MemoryRole, *, num_ranks: int = 1) -> LaneMemory:
     """The fullest moment of one lane on that duty, in a gang of `num_ranks`: of training, of generation, or between."""
-    trains, generates = duty is not Duty.ROLLOUT, duty is not Duty.TRAINER
+    trains, generates = duty is not MemoryRole.ROLLOUT, duty is not MemoryRole.TRAINER
     moments = []
     if trains:
         moments += [

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from worker.contracts.deepspeed import ZeroConfig
 from worker.contracts.names import Placement, Tuning
 from worker.contracts.run_spec import RunSpec
-from worker.scheduling.planning.memory import Duty, LaneMemory, host_bytes, lane_memory
+from worker.scheduling.planning.memory import LaneMemory, MemoryRole, host_bytes, lane_memory
 from worker.scheduling.planning.workload import Workload
 from worker.scheduling.profiles.hardware import GB, Accelerator
 from worker.scheduling.profiles.known_models import has_profile
@@ -40,16 +40,16 @@ def memory_warnings(spec: RunSpec, devices: Sequence[Accelerator]) -> list[str]:
     ]
 
 
-def _by_duty(spec: RunSpec, device: Accelerator) -> Iterator[tuple[Duty, LaneMemory]]:
+def _by_duty(spec: RunSpec, device: Accelerator) -> Iterator[tuple[MemoryRole, LaneMemory]]:
     lanes, work = spec.granted_lanes, Workload.of(spec)
-    trains = Duty.BOTH if spec.pipeline.trainers_generate else Duty.TRAINER
+    trains = MemoryRole.BOTH if spec.pipeline.trainers_generate else MemoryRole.TRAINER
     if lanes.num_rollout:
-        yield Duty.ROLLOUT, lane_memory(work, device, Duty.ROLLOUT)
+        yield MemoryRole.ROLLOUT, lane_memory(work, device, MemoryRole.ROLLOUT)
     yield trains, lane_memory(work, device, trains, num_ranks=lanes.num_trainer)
 
 
-def _said(duty: Duty, memory: LaneMemory, device: Accelerator) -> str:
-    name = "A rollout lane" if duty is Duty.ROLLOUT else "A trainer lane"
+def _said(duty: MemoryRole, memory: LaneMemory, device: Accelerator) -> str:
+    name = "A rollout lane" if duty is MemoryRole.ROLLOUT else "A trainer lane"
     parts = sorted(memory.parts.items(), key=lambda part: -part[1])[:_NUM_PARTS]
     told = ", ".join(f"{what} {held / GB:.1f}" for what, held in parts)
     return (
@@ -58,8 +58,8 @@ def _said(duty: Duty, memory: LaneMemory, device: Accelerator) -> str:
     )
 
 
-def _remedy(spec: RunSpec, duty: Duty, device: Accelerator) -> str:
-    if duty is Duty.ROLLOUT:
+def _remedy(spec: RunSpec, duty: MemoryRole, device: Accelerator) -> str:
+    if duty is MemoryRole.ROLLOUT:
         return "Lower `batch.fragment_size`, or take devices with more memory."
     for sections in _REMEDIES:
         tried = spec.model_copy(

@@ -18,11 +18,11 @@ from typing import Literal
 from worker.contracts.names import Placement
 from worker.contracts.run_spec import RunSpec
 from worker.contracts.sections import PipelineSpec
-from worker.scheduling.core.costs import MeasuredTable
+from worker.scheduling.core.costs import MeasuredCostTable
 from worker.scheduling.planning.bounds import bound_seconds, strict_bound_seconds
 from worker.scheduling.planning.cost_estimates import PoolCosts, pool_costs
 from worker.scheduling.planning.measured_costs import costs_from_history
-from worker.scheduling.planning.memory import Duty, LaneMemory, lane_memory
+from worker.scheduling.planning.memory import LaneMemory, MemoryRole, lane_memory
 from worker.scheduling.planning.modes import allowed_modes
 from worker.scheduling.planning.split_search import SplitPoint, SplitResult, SplitSearch
 from worker.scheduling.planning.workload import Workload
@@ -51,7 +51,7 @@ class ModeChoice:
     """The best of one mode."""
 
     split_result: SplitResult
-    memory: Mapping[Duty, LaneMemory]
+    memory: Mapping[MemoryRole, LaneMemory]
     """Of the fullest lane on each duty."""
     samples_per_second: float
     bound_share: float
@@ -134,13 +134,13 @@ def _choice(request: PlanRequest, split_result: SplitResult, bound: float, stric
     )
 
 
-def _memory(request: PlanRequest, split_result: SplitResult) -> dict[Duty, LaneMemory]:
+def _memory(request: PlanRequest, split_result: SplitResult) -> dict[MemoryRole, LaneMemory]:
     candidate = split_result.candidate
     work = request.work.with_fragment_size(candidate.fragment_size).at_staleness(candidate.pipeline.max_staleness)
     trains = set(candidate.trainers)
-    duty = Duty.BOTH if candidate.pipeline.trainers_generate else Duty.TRAINER
-    fullest: dict[Duty, LaneMemory] = {}
-    lanes = {(device, duty if place in trains else Duty.ROLLOUT) for place, device in enumerate(request.devices)}
+    duty = MemoryRole.BOTH if candidate.pipeline.trainers_generate else MemoryRole.TRAINER
+    fullest: dict[MemoryRole, LaneMemory] = {}
+    lanes = {(device, duty if place in trains else MemoryRole.ROLLOUT) for place, device in enumerate(request.devices)}
     for device, of_lane in lanes:
         memory = lane_memory(work, device, of_lane, num_ranks=len(trains))
         if of_lane not in fullest or memory.total > fullest[of_lane].total:
@@ -148,7 +148,7 @@ def _memory(request: PlanRequest, split_result: SplitResult) -> dict[Duty, LaneM
     return fullest
 
 
-def plan(spec: RunSpec, *, devices: Sequence[str] = (), history: Sequence[MeasuredTable] = ()) -> Plan:
+def plan(spec: RunSpec, *, devices: Sequence[str] = (), history: Sequence[MeasuredCostTable] = ()) -> Plan:
     """What a run of `spec` could do with its lanes, rollout and trainer lanes counted together.
 
     Args:
@@ -162,7 +162,7 @@ def plan(spec: RunSpec, *, devices: Sequence[str] = (), history: Sequence[Measur
     return make_plan(_plan_request(spec, devices, history))
 
 
-def resolve(spec: RunSpec, *, devices: Sequence[str] = (), history: Sequence[MeasuredTable] = ()) -> RunSpec:
+def resolve(spec: RunSpec, *, devices: Sequence[str] = (), history: Sequence[MeasuredCostTable] = ()) -> RunSpec:
     """`placement: auto` settled: placement, split, switches and, where it was empty, the fragment size.
 
     Any other spec is returned as it is. Arguments and errors are those of `plan`.
@@ -183,7 +183,7 @@ def with_choice(spec: RunSpec, choice: ModeChoice) -> RunSpec:
     return RunSpec.model_validate(concrete.model_dump())
 
 
-def _plan_request(spec: RunSpec, devices: Sequence[str], history: Sequence[MeasuredTable]) -> PlanRequest:
+def _plan_request(spec: RunSpec, devices: Sequence[str], history: Sequence[MeasuredCostTable]) -> PlanRequest:
     work = Workload.of(spec)
     pool = _pool(spec, work, devices)
     num_reward = spec.lanes.num_reward

@@ -22,7 +22,7 @@ from worker.contracts.sections import PipelineSpec
 from worker.scheduling.planning.candidate_simulation import Candidate, CandidateResult, simulate_candidate
 from worker.scheduling.planning.cost_estimates import PoolCosts
 from worker.scheduling.planning.limits import Counts, LaneKinds, batch_limits
-from worker.scheduling.planning.memory import Duty, lane_memory
+from worker.scheduling.planning.memory import MemoryRole, lane_memory
 from worker.scheduling.planning.modes import PlanningMode
 from worker.scheduling.planning.workload import Workload
 from worker.scheduling.profiles.hardware import Accelerator
@@ -187,12 +187,12 @@ class SplitSearch:
         """Whether every lane holds its duty. A trainer lane that may be lent does both."""
         if not self._size_is_known:
             return [True] * len(counts)
-        duty = Duty.BOTH if lends else Duty.TRAINER
+        duty = MemoryRole.BOTH if lends else MemoryRole.TRAINER
         number = self._kinds[work.algebra.fragment_size].number
         devices = {int(kind): device for kind, device in zip(self._of_lane, self._devices, strict=True)}
         held = np.ones(len(counts), dtype=np.bool_)
         for kind, device in devices.items():
-            if not lane_memory(work, device, Duty.ROLLOUT).fits(device):
+            if not lane_memory(work, device, MemoryRole.ROLLOUT).fits(device):
                 held &= counts[:, kind] == number[kind]
             if not lane_memory(work, device, duty).fits(device):
                 # Partitioned state may fit where there are enough ranks.
@@ -251,7 +251,7 @@ class SplitSearch:
             self._candidate(split, settings),
             advantage_std=self._advantage_std,
             num_batches=num_batches,
-            tells_shares=False,
+            with_shares=False,
         )
 
     def _candidate(self, split: _Split, settings: PipelineSpec) -> Candidate:

@@ -14,7 +14,7 @@ from worker.contracts.algorithms import DiffusionNftSpec, RewardFlowSpec
 from worker.contracts.families import FAMILY_TRAITS
 from worker.contracts.names import GuidanceKind, Tuning
 from worker.contracts.run_spec import RunSpec
-from worker.scheduling.core.decoding import TOGETHER_PIXELS
+from worker.scheduling.core.decoding import MAX_PIXELS_DECODED_TOGETHER
 from worker.scheduling.profiles.hardware import Estimate
 from worker.scheduling.profiles.known_models import profile_of
 from worker.scheduling.profiles.model_profile import ModelProfile
@@ -196,7 +196,7 @@ class Workload:
             memory_savings=MemorySavings.of(spec, profile),
             passes=AlgorithmPasses.of(spec),
             copies=PolicyCopies.of(spec),
-            pixels_decoded_together=TOGETHER_PIXELS,
+            pixels_decoded_together=MAX_PIXELS_DECODED_TOGETHER,
             scoring=ScoringCost.of(spec),
             scores_on_devices=spec.lanes.rewards_on_gpus,
         )

@@ -10,7 +10,7 @@ from typing import Literal
 
 GB = 1e9
 
-Edge = Literal["low", "high"]
+RangeEnd = Literal["low", "high"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Estimate:
         if not 0 <= self.low <= self.value <= self.high:
             raise ValueError(f"`value` must be within `low` and `high`, got {self.value}, {self.low} and {self.high}")
 
-    def at(self, edge: Edge) -> "Estimate":
+    def at(self, edge: RangeEnd) -> "Estimate":
         """The same range, reckoned with at one of its ends."""
         return Estimate(getattr(self, edge), self.low, self.high)
 
@@ -58,7 +58,7 @@ class Accelerator:
     seconds."""
     source: str
 
-    def at(self, field: str, edge: Edge) -> "Accelerator":
+    def at(self, field: str, edge: RangeEnd) -> "Accelerator":
         """With one of the uncertain fields at an end of its range. Raises `ValueError` for a field that is certain."""
         estimate = getattr(self, field, None)
         if not isinstance(estimate, Estimate):
@@ -66,7 +66,7 @@ class Accelerator:
             raise ValueError(f"`field` must be one of {', '.join(uncertain)}, got `{field}`: the rest has no range")
         return replace(self, **{field: estimate.at(edge)})  # type: ignore[arg-type]
 
-    def with_fixed_share(self, edge: Edge) -> "Accelerator":
+    def with_fixed_share(self, edge: RangeEnd) -> "Accelerator":
         """With as small or as large a part of a call's seconds that does not depend on its size: launching and messages
         are as cheap or as dear, and arithmetic as slow or as fast, as their ranges allow."""
         ends = {name: getattr(self, name).at(edge) for name in _OF_FIXED_SHARE}

@@ -79,7 +79,7 @@ Incident = Arrival | Loss
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Appointment:
+class _ScheduledEvent:
     """What will have happened; `lanes` are at work until then."""
 
     event: Event
@@ -101,7 +101,7 @@ class Simulator:
         vary: Callable[[float], float] = lambda seconds: seconds,
         observe: Callable[[Event, float], None] = lambda event, at: None,
         incidents: Iterable[Incident] = (),
-        names_idling: bool = True,
+        with_idle_causes: bool = True,
     ) -> None:
         """
         Args:
@@ -109,7 +109,7 @@ class Simulator:
             vary: turns an expected duration into the one that happens.
             observe: called with each event and its virtual time.
             incidents: lanes that come and go while the run lasts.
-            names_idling: find out why lanes idle, which takes a quarter of the simulation's own time.
+            with_idle_causes: find out why lanes idle, which takes a quarter of the simulation's own time.
 
         Raises:
             ValueError: where a role has no lane or work no cost, so that the run would never end; for a trainer lane
@@ -122,11 +122,11 @@ class Simulator:
         self._tsp = tsp
         self._vary = vary
         self._observe = observe
-        self._names_idling = names_idling
+        self._with_idle_causes = with_idle_causes
         self._recorder = SpanRecorder(emit, scheduler.state.idle_cause, scheduler.state.idle_state)
-        self._agenda: list[tuple[float, int, _Appointment | Incident]] = []
+        self._event_queue: list[tuple[float, int, _ScheduledEvent | Incident]] = []
         self._num_entries = 0
-        self._expected: dict[str, _Appointment] = {}
+        self._expected: dict[str, _ScheduledEvent] = {}
         """By lane: what it does now, joining included."""
         self._trainers = tuple(name for name, lane in self._lanes.items() if lane.role is LaneRole.TRAINER)
         for role in {scheduler.state.generators, LaneRole.TRAINER, LaneRole.REWARD}:
@@ -148,25 +148,25 @@ class Simulator:
 
     def _advance(self) -> float:
         """Jump to the next moment at which anything happens, and let the scheduler react to all of it."""
-        if not self._agenda:
+        if not self._event_queue:
             raise ValueError("`incidents` must leave a lane of each role, or the run waits forever")
-        now = self._agenda[0][0]
-        while self._agenda and self._agenda[0][0] == now:
-            match heapq.heappop(self._agenda)[2]:
+        now = self._event_queue[0][0]
+        while self._event_queue and self._event_queue[0][0] == now:
+            match heapq.heappop(self._event_queue)[2]:
                 case Arrival(lane=lane):
                     self._lanes[lane.lane] = lane
                     self._start_up(lane, now, now + lane.start_up_seconds)
                 case Loss(lane=name):
                     self._lose(name, now)
-                case _Appointment() as appointment:
+                case _ScheduledEvent() as appointment:
                     self._keep(appointment, now)
         for action in self._scheduler.next_actions(now):
             self._begin(action, now)
-        if self._names_idling:
+        if self._with_idle_causes:
             self._recorder.settle(now)
         return now
 
-    def _keep(self, appointment: _Appointment, now: float) -> None:
+    def _keep(self, appointment: _ScheduledEvent, now: float) -> None:
         """What was to happen happens, unless its lane is lost."""
         lanes = appointment.lanes
         if any(self._expected.get(lane) is not appointment for lane in lanes):
@@ -185,7 +185,7 @@ class Simulator:
 
     def _start_up(self, lane: SimulatedLane, now: float, joins_at: float) -> None:
         self._recorder.lane_started(lane.lane, now)
-        self._appoint(joins_at, _Appointment(LaneJoined(lane.lane, lane.role, None), (lane.lane,)))
+        self._appoint(joins_at, _ScheduledEvent(LaneJoined(lane.lane, lane.role, None), (lane.lane,)))
 
     def _lose(self, lane: str, now: float) -> None:
         self._recorder.lane_stopped(lane, now)
@@ -207,14 +207,14 @@ class Simulator:
             return lane.start_up_seconds
         return max(self._lanes[name].start_up_seconds for name in self._trainers)
 
-    def _appoint(self, at: float, appointment: _Appointment) -> None:
+    def _appoint(self, at: float, appointment: _ScheduledEvent) -> None:
         for lane in appointment.lanes:
             self._expected[lane] = appointment
         self._enter(at, appointment)
 
-    def _enter(self, at: float, entry: _Appointment | Incident) -> None:
+    def _enter(self, at: float, entry: _ScheduledEvent | Incident) -> None:
         self._num_entries += 1
-        heapq.heappush(self._agenda, (at, self._num_entries, entry))
+        heapq.heappush(self._event_queue, (at, self._num_entries, entry))
 
     def _begin(self, action: Action, now: float) -> None:
         match action:
@@ -236,7 +236,7 @@ class Simulator:
                 self._begin_gang(action, now)
             case Publish(_, version):
                 seconds = self._seconds(GANG, CostKind.PUBLISH)
-                self._appoint(now + seconds, _Appointment(Published(version), ()))
+                self._appoint(now + seconds, _ScheduledEvent(Published(version), ()))
             case EvaluationComplete() | Lend() | LendSettled():
                 pass
 
@@ -282,4 +282,4 @@ class Simulator:
     ) -> None:
         for lane in lanes:
             self._recorder.began(lane, kind, now, work)
-        self._appoint(now + seconds, _Appointment(event, lanes))
+        self._appoint(now + seconds, _ScheduledEvent(event, lanes))

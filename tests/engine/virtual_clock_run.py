@@ -41,7 +41,7 @@ TRAINER = "trainer-0"
 
 
 @dataclass
-class PlayedRun:
+class VirtualClockRun:
     """On one trainer rank. `seed` draws how long everything takes; nothing learnt may depend on it."""
 
     spec: RunSpec
@@ -83,14 +83,14 @@ class PlayedRun:
         )
         names = [*(name for name in self._rollouts if name != TRAINER), TRAINER, "reward-0"]
         lanes = [SimulatedLane(lane=name, role=LaneRole(name.partition("-")[0])) for name in names]
-        dice = random.Random(self.seed)
+        rng = random.Random(self.seed)
         Simulator(
             scheduler,
             algebra,
             lanes,
             _costs(names),
             emit=lambda span: None,
-            vary=lambda seconds: seconds * dice.uniform(0.2, 3.0),
+            vary=lambda seconds: seconds * rng.uniform(0.2, 3.0),
             observe=lambda event, at: self._done(event),
         ).run()
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from tests.engine.driving import RUN_SECONDS, bootstrap_answer, grants, start_driver
 from tests.engine.emulated.cases import Case
-from tests.engine.prediction import Told
+from tests.engine.prediction import RunMeasurements
 from tests.engine.telemetry.ingest_server import Ingest
 from worker.engine.emulated.timing import Emulation
 from worker.scheduling.core.costs import dump_costs
@@ -13,7 +13,9 @@ LANE_CPUS = 0.01
 """A lane that only waits needs next to none, and Ray must place dozens on a small machine."""
 
 
-def emulate(case: Case, ray_address: str, ingest: Ingest, folder: Path, *, relative_spread: float = 0.0) -> Told:
+def emulate(
+    case: Case, ray_address: str, ingest: Ingest, folder: Path, *, relative_spread: float = 0.0
+) -> RunMeasurements:
     """Raises `RuntimeError` with what the driver printed when the run fails."""
     emulation = Emulation(costs=dump_costs(case.costs), relative_spread=relative_spread)
     file = folder / "emulation.json"
@@ -27,4 +29,4 @@ def emulate(case: Case, ray_address: str, ingest: Ingest, folder: Path, *, relat
         driven.kill()
     if driven.process.returncode != 0:
         raise RuntimeError(f"the run failed: {output[-4000:]}")
-    return Told.of_events(ingest.events)
+    return RunMeasurements.of_events(ingest.events)
