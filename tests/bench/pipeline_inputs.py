@@ -9,9 +9,10 @@ from worker.contracts.sections import BatchSpec, SamplingSpec
 from worker.scheduling.planning.cost_estimates import PoolCosts, pool_costs
 from worker.scheduling.planning.workload import WeightTransfer, Workload
 from worker.scheduling.profiles.hardware import H20, H100, HOST_SOCKET, L40S, Accelerator, RangeEnd
-from worker.scheduling.profiles.known_models import FLUX, HUNYUAN_VIDEO, QWEN_IMAGE, WAN
+from worker.scheduling.profiles.image_models import FLUX, QWEN_IMAGE
 from worker.scheduling.profiles.model_profile import ModelProfile
 from worker.scheduling.profiles.scorer_costs import ScoringCost
+from worker.scheduling.profiles.video_models import HUNYUAN_VIDEO, WAN
 
 NUM_PROMPTS = 32
 NUM_DENOISING_STEPS = 20

@@ -8,7 +8,7 @@ from worker.contracts.sections import BatchSpec, SamplingSpec
 from worker.scheduling.planning.cost_estimates import pool_costs
 from worker.scheduling.planning.planner import PlanRequest, make_plan
 from worker.scheduling.profiles.hardware import H20, H100, Accelerator
-from worker.scheduling.profiles.known_models import QWEN_IMAGE
+from worker.scheduling.profiles.image_models import QWEN_IMAGE
 
 POOLS: dict[str, tuple[Accelerator, ...]] = {
     "1,024 alike": (H100,) * 1024,

@@ -77,6 +77,7 @@ def first_estimate(spec: RunSpec) -> Costs:
 
 
 def prediction_error(told: RunMeasurements, spec: RunSpec, *, measured_by: int, batches: Iterable[int]) -> float:
-    """Predicted ÷ measured mean seconds of `batches`, less 1, from the costs learnt by the end of batch `measured_by`."""
+    """Predicted ÷ measured mean seconds of `batches`, less 1, from the costs learnt by the end of batch
+    `measured_by`."""
     batches = tuple(batches)
     return simulated(spec, told.costs[measured_by]).mean_seconds(batches) / told.mean_seconds(batches) - 1

@@ -7,7 +7,7 @@ from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.names import Placement, TrainerAssist
 from worker.contracts.sections import BatchSpec, SamplingSpec
 from worker.scheduling.planning.workload import Workload
-from worker.scheduling.profiles.known_models import SHAPES
+from worker.scheduling.profiles.image_models import SHAPES
 
 
 def algebra_of(

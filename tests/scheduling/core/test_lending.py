@@ -162,7 +162,7 @@ def test_a_reserved_trainer_lane_is_not_lent() -> None:
     run = ManualExecutor(TWO_GROUPS, tag=GREEDY, lanes=(("t", LaneRole.TRAINER), ("s", LaneRole.REWARD)))
     run.finish(Switch)
     run.finish(Pull)
-    with pytest.raises(ProtocolError, match="must be whole to be reserved, got t lent"):
+    with pytest.raises(ProtocolError, match="must have all its lanes to be reserved, got t lent"):
         run.apply(TrainerReserved())
     run.finish_all(Generate, Switch)
     run.scheduler.apply(TrainerReserved(), run.at)
@@ -229,9 +229,9 @@ def test_a_lent_lane_that_is_lost_is_away_no_more() -> None:
     lanes.join(LaneJoined("t", LaneRole.TRAINER, None))
     lanes.allow(lanes["t"], 1)
     lanes.start(lanes["t"], Switch("t", LaneRole.ROLLOUT), 0.0)
-    assert (lanes.num_lent_lanes, [lane.name for lane in lanes.allowed]) == (1, ["t"])
+    assert (lanes.num_lent_lanes, [lane.name for lane in lanes.with_allowance]) == (1, ["t"])
     lanes.lose("t")
-    assert (lanes.num_lent_lanes, lanes.allowed, lanes.nothing_under_way) == (0, [], True)
+    assert (lanes.num_lent_lanes, lanes.with_allowance, lanes.nothing_under_way) == (0, [], True)
 
 
 # --- colocated --------------------------------------------------------------------------------------------------------

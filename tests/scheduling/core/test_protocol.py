@@ -84,7 +84,7 @@ def test_the_assembler_alone_refuses_what_is_unknown_double_or_early() -> None:
         purpose=Purpose.TRAIN, batch=0, num_groups=1, group_size=4, fragment_size=2, policy_version=0
     )
     assembler = GroupAssembler(cut)
-    with pytest.raises(ProtocolError, match="not among the 2 fragments"):
+    with pytest.raises(ProtocolError, match="must be among the 2 fragments"):
         assembler.generated(FragmentKey(Purpose.TRAIN, 0, 0, 2))
     with pytest.raises(ProtocolError, match="expected `Generated` first"):
         assembler.scored(FIRST, (1.0, 1.0))
@@ -168,5 +168,5 @@ def test_a_run_cannot_begin_after_its_end() -> None:
 
 
 def test_the_planner_resolves_a_placement_before_the_scheduler_sees_it() -> None:
-    with pytest.raises(ValueError, match="ask the planner first"):
+    with pytest.raises(ValueError, match="let the planner resolve it"):
         Settings(algebra=algebra_of(), placement=Placement.AUTO).scheduler()

@@ -27,7 +27,7 @@ from worker.scheduling.planning.modes import allowed_modes
 from worker.scheduling.planning.split_search import SplitResult, SplitSearch
 from worker.scheduling.planning.workload import Workload
 from worker.scheduling.profiles.hardware import CPU_CORE, H100, L40S
-from worker.scheduling.profiles.known_models import QWEN_IMAGE, SHAPES
+from worker.scheduling.profiles.image_models import QWEN_IMAGE, SHAPES
 from worker.scheduling.profiles.scorer_costs import ScoringCost
 
 SIZES = (1, 2, 4)

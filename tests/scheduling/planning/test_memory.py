@@ -13,7 +13,8 @@ from worker.engine.trainer.zero.deepspeed_config import MAX_BUCKET_NUMEL as OF_T
 from worker.scheduling.planning.memory import MAX_BUCKET_NUMEL, LaneMemory, MemoryRole, host_bytes, lane_memory
 from worker.scheduling.planning.workload import MemorySavings, PolicyCopies, Workload
 from worker.scheduling.profiles.hardware import CPU_CORE, H100, L40S
-from worker.scheduling.profiles.known_models import PROFILES, QWEN_IMAGE, SHAPES
+from worker.scheduling.profiles.image_models import QWEN_IMAGE, SHAPES
+from worker.scheduling.profiles.known_models import PROFILES
 
 LORA = 64 * 60 * 8 * 6144
 

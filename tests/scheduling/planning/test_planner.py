@@ -20,7 +20,7 @@ from worker.scheduling.planning.modes import MODES
 from worker.scheduling.planning.planner import Plan, PlanRequest, make_plan, plan, resolve
 from worker.scheduling.planning.workload import Workload
 from worker.scheduling.profiles.hardware import CPU_CORE, H20, H100, L40S
-from worker.scheduling.profiles.known_models import QWEN_IMAGE
+from worker.scheduling.profiles.image_models import QWEN_IMAGE
 from worker.scheduling.profiles.scorer_costs import ScoringCost
 
 

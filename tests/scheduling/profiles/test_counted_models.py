@@ -23,21 +23,18 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from worker.contracts.names import ModelFamily
 from worker.engine.models.registry import MODEL_ADAPTERS
-from worker.scheduling.profiles.known_models import (
+from worker.scheduling.profiles.image_models import (
     FLUX,
     FLUX2,
-    HUNYUAN_VIDEO,
     KLEIN_4B,
     KLEIN_9B,
     QWEN_IMAGE,
     SD35_LARGE,
     SD35_MEDIUM,
-    WAN,
-    WAN22_5B,
-    WAN_1_3B,
     Z_IMAGE,
 )
 from worker.scheduling.profiles.model_profile import ModelProfile
+from worker.scheduling.profiles.video_models import HUNYUAN_VIDEO, WAN, WAN22_5B, WAN_1_3B
 
 ROOM = 0.05
 """Relative: profiles are rounded, and leave out what each model has one of."""

@@ -13,25 +13,19 @@ from worker.scheduling.core.costs import GANG, CostKind
 from worker.scheduling.planning.cost_estimates import lane_costs, lane_name, pool_costs
 from worker.scheduling.planning.workload import MemorySavings, WeightTransfer, Workload
 from worker.scheduling.profiles.hardware import ACCELERATORS, CPU_CORE, H20, H100, L40S, Estimate, accelerator
-from worker.scheduling.profiles.known_models import (
+from worker.scheduling.profiles.image_models import (
     FLUX,
     FLUX2,
-    HUNYUAN_VIDEO,
     KLEIN_4B,
     KLEIN_9B,
-    PROFILES,
     QWEN_IMAGE,
     SD35_LARGE,
     SD35_MEDIUM,
     SHAPES,
-    WAN,
-    WAN22_5B,
-    WAN22_A14B,
-    WAN_1_3B,
     Z_IMAGE,
-    profile_of,
-    stand_in_profile,
 )
+from worker.scheduling.profiles.known_models import PROFILES, profile_of, stand_in_profile
+from worker.scheduling.profiles.video_models import HUNYUAN_VIDEO, WAN, WAN22_5B, WAN22_A14B, WAN_1_3B
 
 ONE_PROMPT = {"num_prompts_per_batch": 1, "group_size": 2}
 

@@ -148,7 +148,7 @@ def test_a_lane_lost_while_it_starts_up_never_joins() -> None:
 def test_trainer_lanes_neither_come_nor_go() -> None:
     run = Settings(algebra=TWO_GROUPS_OF_TWO)
     for incident in (Loss(1.0, "t"), Arrival(1.0, SimulatedLane(lane="t2", role=LaneRole.TRAINER))):
-        with pytest.raises(ValueError, match="must spare trainer lanes"):
+        with pytest.raises(ValueError, match="must not name trainer lanes"):
             simulate(run, pool_of(COSTS, *LANES, incidents=(incident,)))
 
 
@@ -159,5 +159,5 @@ def test_a_run_left_without_a_role_is_refused_instead_of_waiting_forever() -> No
 
 def test_work_without_a_cost_is_refused() -> None:
     costs = {key: cost for key, cost in COSTS.items() if key != ("s", CostKind.SCORE)}
-    with pytest.raises(ValueError, match="must name score on `s`"):
+    with pytest.raises(ValueError, match="must hold score on `s`"):
         simulate(Settings(algebra=TWO_GROUPS_OF_TWO), pool_of(costs, *LANES))

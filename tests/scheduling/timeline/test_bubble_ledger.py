@@ -35,7 +35,7 @@ def test_no_time_has_no_shares() -> None:
 def test_a_gap_or_an_overlap_is_refused(start: float) -> None:
     ledger = BubbleLedger()
     ledger.add(work("g", SpanKind.GENERATE, 0, 6))
-    with pytest.raises(ValueError, match="must tile its life"):
+    with pytest.raises(ValueError, match="must tile its lifetime"):
         ledger.add(work("g", SpanKind.GENERATE, start, 8))
 
 

@@ -174,7 +174,7 @@ def test_calls_out_of_order_are_refused() -> None:
     recorder.lane_started("g", 0.0)
     with pytest.raises(ValueError, match="must be stopped"):
         recorder.lane_started("g", 1.0)
-    with pytest.raises(ValueError, match="nothing of it can end"):
+    with pytest.raises(ValueError, match="must be at work to end it"):
         recorder.ended("g", 1.0)
     with pytest.raises(ValueError, match="must be work"):
         recorder.began("g", SpanKind.IDLE, 1.0)

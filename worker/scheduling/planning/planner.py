@@ -27,7 +27,8 @@ from worker.scheduling.planning.modes import allowed_modes
 from worker.scheduling.planning.split_search import SplitPoint, SplitResult, SplitSearch
 from worker.scheduling.planning.workload import Workload
 from worker.scheduling.profiles.hardware import Accelerator, accelerator
-from worker.scheduling.profiles.known_models import SHAPES, has_profile
+from worker.scheduling.profiles.image_models import SHAPES
+from worker.scheduling.profiles.known_models import has_profile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
