@@ -1,4 +1,4 @@
-"""What a run told of its batches and costs, and what the simulator says of the same run."""
+"""The batch times and costs that a run reported, and the simulator's prediction of the same run."""
 
 import statistics
 from collections.abc import Iterable, Mapping
@@ -23,13 +23,16 @@ Costs = dict[tuple[str, CostKind], Cost]
 
 @dataclass(frozen=True, slots=True)
 class RunMeasurements:
-    """By batch, from 1: the seconds from the publish before it to its own, and the costs learnt by its end."""
+    """What a run reported, by number of batches complete, from 1."""
 
     batch_seconds: Mapping[int, float]
+    """Seconds from the publish of the previous batch to that of this one."""
     costs: Mapping[int, Costs]
+    """Costs measured by the end of the batch."""
 
     @classmethod
     def of_events(cls, events: Iterable[dict[str, Any]]) -> "RunMeasurements":
+        """The measurements in a run's events."""
         seconds, costs = {}, {}
         for event in events:
             if event["type"] == "metrics" and "speed/batch_seconds" in event["values"]:
@@ -43,9 +46,8 @@ class RunMeasurements:
 
 
 def simulated(spec: RunSpec, costs: CostTable) -> RunMeasurements:
-    """The run on the simulator's clock, with the lanes that it would be granted. Like a real run's, its scheduler knows
-    no costs but those that it learns.
-    """
+    """The run simulated with the lanes that it would be granted. Like a real run's, its scheduler knows only the costs
+    that it measures itself."""
     scheduler = Scheduler(
         spec.algebra,
         spec.pipeline,
@@ -68,16 +70,17 @@ def simulated(spec: RunSpec, costs: CostTable) -> RunMeasurements:
 
 
 def first_estimate(spec: RunSpec) -> Costs:
-    """What CPU lanes are expected to cost before anything was measured, by the names that the spec is granted."""
+    """The costs expected of CPU lanes before anything is measured, by the names of the lanes that the spec is
+    granted."""
     lanes = [grant.lane for grant in grants(spec) if grant.role is not LaneRole.REWARD]
-    trainers = [place for place, lane in enumerate(lanes) if lane.startswith(LaneRole.TRAINER)]
+    trainers = [index for index, lane in enumerate(lanes) if lane.startswith(LaneRole.TRAINER)]
     pool = pool_costs(Workload.of(spec), [CPU_CORE] * len(lanes), num_reward=spec.lanes.num_reward)
-    names = {lane_name(place): lane for place, lane in enumerate(lanes)}
-    return {(names.get(lane, lane), kind): cost for (lane, kind), cost in pool.table(trainers).items()}
+    names = {lane_name(index): lane for index, lane in enumerate(lanes)}
+    return {(names.get(lane, lane), kind): cost for (lane, kind), cost in pool.cost_table(trainers).items()}
 
 
-def prediction_error(told: RunMeasurements, spec: RunSpec, *, measured_by: int, batches: Iterable[int]) -> float:
-    """Predicted ÷ measured mean seconds of `batches`, less 1, from the costs learnt by the end of batch
+def prediction_error(measured: RunMeasurements, spec: RunSpec, *, measured_by: int, batches: Iterable[int]) -> float:
+    """Predicted ÷ measured mean seconds of `batches`, less 1, with the costs measured by the end of batch
     `measured_by`."""
     batches = tuple(batches)
-    return simulated(spec, told.costs[measured_by]).mean_seconds(batches) / told.mean_seconds(batches) - 1
+    return simulated(spec, measured.costs[measured_by]).mean_seconds(batches) / measured.mean_seconds(batches) - 1

@@ -1,4 +1,4 @@
-"""Plays one case on real Ray, with emulated lanes."""
+"""Runs one case on a real Ray cluster, with emulated lanes."""
 
 from pathlib import Path
 
@@ -10,13 +10,14 @@ from worker.engine.emulated.timing import Emulation
 from worker.scheduling.core.costs import dump_costs
 
 LANE_CPUS = 0.01
-"""A lane that only waits needs next to none, and Ray must place dozens on a small machine."""
+"""CPUs that Ray reserves for a lane. A lane only waits, and Ray must place dozens of them on a small machine."""
 
 
 def emulate(
     case: Case, ray_address: str, ingest: Ingest, folder: Path, *, relative_spread: float = 0.0
 ) -> RunMeasurements:
-    """Raises `RuntimeError` with what the driver printed when the run fails."""
+    """Run a case to its end; `relative_spread` is the relative variation of its waits. Raises `RuntimeError` with the
+    driver's output if the run fails."""
     emulation = Emulation(costs=dump_costs(case.costs), relative_spread=relative_spread)
     file = folder / "emulation.json"
     file.write_text(emulation.model_dump_json())

@@ -68,7 +68,7 @@ def published_at(algebra: BatchAlgebra, costs: PoolCosts, trainers: range, pipel
             times.append(at)
 
     Simulator(
-        scheduler, algebra, lanes, costs.table(trainers), lambda span: None, tsp=pipeline.tsp, observe=observe
+        scheduler, algebra, lanes, costs.cost_table(trainers), lambda span: None, tsp=pipeline.tsp, observe=observe
     ).run()
     return times
 

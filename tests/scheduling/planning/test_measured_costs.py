@@ -94,7 +94,7 @@ def test_a_share_within_the_profiles_range_is_never_taken_for_cheaper_than_it_is
         pool_costs(small_work(), DEVICES, num_reward=1, fixed_share=edge).lanes[0].generate.fixed_share(size)
         for edge in ("low", "high")
     ]
-    truth = Cost.split(total, size, edges[0] + within * (edges[1] - edges[0]))
+    truth = Cost.from_measurement(total, size, edges[0] + within * (edges[1] - edges[0]))
     believed = learnt({ROLLOUT: seen(truth, size)}).lanes[0].generate
     assert believed.seconds(size) == pytest.approx(total)
     assert believed.seconds(other) >= truth.seconds(other) * (1 - 1e-9)
@@ -231,7 +231,7 @@ def test_no_plan_is_slower_than_the_best_at_the_sizes_known_where_the_profiles_r
 
     def drawn(least: Cost, most: Cost, total: float, within: float) -> Cost:
         share = least.fixed_share(observed)
-        return Cost.split(total, observed, share + within * (most.fixed_share(observed) - share))
+        return Cost.from_measurement(total, observed, share + within * (most.fixed_share(observed) - share))
 
     generate = drawn(low.lanes[0].generate, high.lanes[0].generate, total, within[0])
     truth = replace(

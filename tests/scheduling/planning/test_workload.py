@@ -112,7 +112,7 @@ def test_networks_are_scored_at_the_lanes_fp32_rate_and_the_rest_on_a_core() -> 
 
     def seconds(**lanes: Any) -> float:
         work = Workload.of(asked.model_copy(update={"lanes": asked.lanes.model_copy(update=lanes)}))
-        return pool_costs(work, [H100, H100], num_reward=1).table((0,))["reward-0", CostKind.SCORE].per_unit
+        return pool_costs(work, [H100, H100], num_reward=1).cost_table((0,))["reward-0", CostKind.SCORE].per_unit
 
     assert seconds() == pytest.approx(0.555e12 / (CPU_CORE.fp32_flops * 0.41) + 1e-4 + 0.0055 * megapixels)
     assert seconds(rewards_on_gpus=True) == pytest.approx(0.555e12 / (66.9e12 * 0.35) + 1e-4 + 0.0055 * megapixels)

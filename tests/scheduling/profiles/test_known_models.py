@@ -152,7 +152,7 @@ def test_ranks_share_the_optimizer_where_its_state_is_cut_and_all_weights_on_the
     assert lane.snapshot_by(8) == pytest.approx(2 * 40.8e9 / 3350e9 / 8)
     assert lane.pull == pytest.approx(40.8e9 / 50e9 + 40.8e9 / 1e9)
     assert lane.commit_by(1) - lane.commit_by(8) == pytest.approx(16 * 20.4e9 / 3350e9 * 7 / 8)
-    table = pool_costs(work, [H100] * 4, num_reward=1).table((0, 1))
+    table = pool_costs(work, [H100] * 4, num_reward=1).cost_table((0, 1))
     assert table[GANG, CostKind.PUBLISH].seconds() == lane.publish_by(2)
 
 
@@ -166,7 +166,7 @@ def test_an_optimizer_in_host_memory_takes_its_way_there_and_back() -> None:
 def test_a_gang_of_unlike_lanes_goes_at_the_slowest_lanes_pace() -> None:
     work = qwen()
     costs = pool_costs(work, [H100, H20, L40S], num_reward=2)
-    table = costs.table((0, 1))
+    table = costs.cost_table((0, 1))
     assert table[GANG, CostKind.ACCUMULATE] == lane_costs(work, H20).accumulate
     assert table[lane_name(2), CostKind.GENERATE] == lane_costs(work, L40S).generate
     assert (lane_name(2), CostKind.LEND) not in table

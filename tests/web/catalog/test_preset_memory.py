@@ -38,7 +38,7 @@ def usable_modes(preset: Preset, device: Accelerator) -> set[str]:
         [device] * lanes,
         fragment_sizes=[work.algebra.fragment_size],
     )
-    return {mode.name for mode in allowed_modes(spec.pipeline) if math.isfinite(split_search.least(mode))}
+    return {mode.name for mode in allowed_modes(spec.pipeline) if math.isfinite(split_search.least_seconds(mode))}
 
 
 @EACH
