@@ -1,4 +1,4 @@
-"""How many samples are decoded at once: all that fit into the bound, one where one alone is beyond it."""
+"""How many samples are decoded at once: as many as the bound allows, or one that alone exceeds it."""
 
 import math
 

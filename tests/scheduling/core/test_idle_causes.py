@@ -1,4 +1,4 @@
-"""Every idle lane can say why."""
+"""Every idle lane has a cause."""
 
 from dataclasses import replace
 
@@ -104,7 +104,7 @@ def test_done_with_the_batch_generators_and_scorers_wait_at_its_barrier_then_for
 def test_held_back_by_the_staleness_bound_alone_generators_are_under_back_pressure() -> None:
     run = ManualExecutor(algebra_of(groups_per_minibatch=1, fragments=(1, 2)), max_staleness=1, num_batches=4)
     run.finish(Generate)
-    assert run.scheduler.state.idle_cause("g") is None, "it went on with the next batch"
+    assert run.scheduler.state.idle_cause("g") is None, "it generates the next batch"
     run.finish(Generate)
     assert run.scheduler.state.idle_cause("g") is IdleCause.BACK_PRESSURE
     run.finish_all(Score)

@@ -1,4 +1,4 @@
-"""What an executor must not do, and the words it is told so in."""
+"""Events that an executor must not apply, and the errors that say so."""
 
 import math
 
@@ -80,10 +80,10 @@ def test_rewards_must_be_one_for_each_member() -> None:
 
 
 def test_the_assembler_alone_refuses_what_is_unknown_double_or_early() -> None:
-    cut = split_into_fragments(
+    fragments = split_into_fragments(
         purpose=Purpose.TRAIN, batch=0, num_groups=1, group_size=4, fragment_size=2, policy_version=0
     )
-    assembler = GroupAssembler(cut)
+    assembler = GroupAssembler(fragments)
     with pytest.raises(ProtocolError, match="must be among the 2 fragments"):
         assembler.generated(FragmentKey(Purpose.TRAIN, 0, 0, 2))
     with pytest.raises(ProtocolError, match="expected `Generated` first"):
@@ -98,7 +98,7 @@ def test_the_assembler_alone_refuses_what_is_unknown_double_or_early() -> None:
         assembler.group_rewards(0)
 
 
-def test_a_lane_pulls_the_version_it_was_told() -> None:
+def test_a_lane_pulls_the_version_of_its_action() -> None:
     run = ManualExecutor(algebra_of(), lanes=(("t", LaneRole.TRAINER),))
     run.apply(LaneJoined("g", LaneRole.ROLLOUT, None))
     with pytest.raises(ProtocolError, match="policy_version=0"):
@@ -112,7 +112,7 @@ def test_an_accumulation_is_answered_with_its_own_groups() -> None:
         run.apply(Accumulated(0, 0, 0, (1,)))
 
 
-def test_nothing_is_published_that_was_not_asked_for() -> None:
+def test_only_a_publish_under_way_is_published() -> None:
     with pytest.raises(ProtocolError, match="answer the publish under way, which is None"):
         begun().apply(Published(1))
 

@@ -1,4 +1,4 @@
-"""Single moments of a run: who goes first, what overlaps, what waits."""
+"""Single moments of a run: what goes first, what overlaps, what waits."""
 
 from tests.scheduling.manual_executor import ManualExecutor
 from tests.scheduling.random_executor import answer
@@ -180,7 +180,7 @@ def test_without_rollout_lanes_the_run_waits_and_goes_on_when_one_comes() -> Non
     assert run.apply(LaneJoined("h", LaneRole.ROLLOUT, None)) == [Pull("h", 0)]
 
 
-def test_a_fragment_of_a_lost_lane_takes_its_old_place_in_the_queue() -> None:
+def test_a_fragment_of_a_lost_lane_is_next_in_the_queue_again() -> None:
     run = ManualExecutor(TWO_GROUPS)
     run.actions.clear()
     run.apply(LaneLost("g"))
@@ -221,7 +221,7 @@ def test_a_lane_lost_right_after_it_handed_in_its_work_is_given_no_more() -> Non
     assert [type(action) for action in run.apply(LaneLost("g"))] == [Score]
 
 
-def test_queue_depths_are_told() -> None:
+def test_queue_depths_are_counted() -> None:
     run = ManualExecutor(TWO_GROUPS)
     assert run.scheduler.state.queues() == {"fragments_to_generate": 1, "fragments_to_score": 0, "groups_ready": 0}
     run.finish_all(Generate)

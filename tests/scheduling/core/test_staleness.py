@@ -1,4 +1,4 @@
-"""Single moments of a run at staleness 1: when the next batch begins, of which version it is, who holds it back."""
+"""Single moments of a run at staleness 1: when the next batch begins, of which version it is, what holds it back."""
 
 import pytest
 
@@ -55,8 +55,8 @@ def test_it_does_not_begin_while_fragments_of_this_one_wait() -> None:
 
 
 @pytest.mark.parametrize("tag", [TrainerAssist.OFF, TrainerAssist.GREEDY])
-def test_the_turn_that_takes_the_last_fragment_begins_the_next_batch_for_lanes_left_over(tag: TrainerAssist) -> None:
-    """Also where the gang waits for a lent lane meanwhile."""
+def test_the_last_fragment_and_the_next_batch_are_begun_together_for_free_lanes(tag: TrainerAssist) -> None:
+    """This also holds while the gang waits for a lent lane."""
     lanes = (("t", LaneRole.TRAINER), ("g", LaneRole.ROLLOUT), ("h", LaneRole.ROLLOUT), ("s", LaneRole.REWARD))
     num_groups = 4 if tag is TrainerAssist.OFF else 5
     algebra = algebra_of(groups_per_minibatch=num_groups, fragments=(1, 2))
@@ -174,7 +174,7 @@ def test_resumed_the_first_batch_is_of_the_version_that_it_had_begun_with() -> N
     assert generating(run) == [(3, 2)]
     run.finish(Generate)
     run.finish(Pull)
-    assert generating(run) == [(4, 3)], "the next one begins on what is published"
+    assert generating(run) == [(4, 3)], "the next one begins on the version published last"
 
 
 def test_resumed_in_a_stricter_mode_the_first_batch_begins_afresh() -> None:

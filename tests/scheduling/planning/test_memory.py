@@ -1,4 +1,4 @@
-"""What a lane must hold: reference values by hand, and more sharing never takes more."""
+"""The bytes that a lane holds: values computed by hand, and more ranks never take more."""
 
 from dataclasses import replace
 
@@ -48,11 +48,11 @@ def test_a_rollout_lane_holds_no_gradients_and_no_moments() -> None:
     memory = lane_memory(workload(), H100, MemoryRole.ROLLOUT)
     assert memory.adapter == 4 * LORA
     assert memory.gradients == memory.optimizer == 0
-    # Both ends of 8 stochastic denoising steps, 1,024 tokens of 64 fp32 numbers.
+    # Latents before and after 8 stochastic denoising steps: 1,024 tokens of 64 fp32 numbers.
     assert memory.trajectories == 2 * 8 * 1024 * 64 * 4
 
 
-def test_a_lane_of_both_duties_holds_the_frozen_weights_once() -> None:
+def test_a_lane_that_does_both_holds_the_frozen_weights_once() -> None:
     both = lane_memory(workload(), L40S, MemoryRole.BOTH)
     assert both.weights == 2 * 20.4e9
     assert both.fits(L40S)
@@ -61,9 +61,9 @@ def test_a_lane_of_both_duties_holds_the_frozen_weights_once() -> None:
 
 def test_zero_partitions_moments_then_gradients_then_weights() -> None:
     by_stage = [lane_memory(workload(zero_stage=stage), H100, MemoryRole.TRAINER, num_ranks=8) for stage in range(4)]
-    # Moments, and from stage 1 on a master copy.
+    # Two moments, and from stage 1 on a master copy.
     assert [memory.optimizer for memory in by_stage] == [8 * LORA, *[12 * LORA / 8] * 3]
-    # Stage 1 averages beside what it accumulates; from there on they go through a bucket of their size.
+    # Stage 1 keeps accumulated and averaged gradients; from there on they also go through a bucket.
     assert [memory.gradients for memory in by_stage] == [4 * LORA, 12 * LORA, 4.5 * LORA, 4.5 * LORA]
     assert by_stage[3].weights == pytest.approx(40.8e9 / 8 + 2 * 40.8e9 / 60)
     assert lane_memory(workload(zero_stage=3), H100, MemoryRole.BOTH, num_ranks=8).weights == 40.8e9 * (1 + 1 / 8)
@@ -78,7 +78,7 @@ def test_what_is_in_host_memory_is_not_on_the_device() -> None:
     assert at(MemoryRole.TRAINER, optimizer_on_host=True).optimizer == 0
     assert at(MemoryRole.TRAINER, weights_on_host=True).weights == pytest.approx(2 * 40.8e9 / 60)
     idle = at(MemoryRole.BOTH, idle_on_host=True)
-    # The whole base is there before the lane's own part leaves.
+    # The full base is gathered before the lane's own shard may be offloaded.
     assert (idle.weights, idle.optimizer, idle.gradients) == (40.8e9 * (1 + 1 / 8), 0, 0)
     assert idle.total < at(MemoryRole.BOTH).total
 
@@ -94,11 +94,13 @@ def test_layers_that_are_not_recomputed_keep_all_their_activations(every: int, n
 
 def test_in_zero_3_a_layer_that_is_not_recomputed_stays_gathered() -> None:
     work = workload(zero_stage=3)
-    whole = replace(work, memory_savings=MemorySavings(recomputed_blocks=0))
-    assert lane_memory(whole, H100, MemoryRole.TRAINER, num_ranks=8).weights == pytest.approx(40.8e9 * (1 + 1 / 8))
+    not_recomputed = replace(work, memory_savings=MemorySavings(recomputed_blocks=0))
+    assert lane_memory(not_recomputed, H100, MemoryRole.TRAINER, num_ranks=8).weights == pytest.approx(
+        40.8e9 * (1 + 1 / 8)
+    )
 
 
-def test_what_does_not_fit_is_told() -> None:
+def test_a_lane_that_does_not_fit_is_recognised() -> None:
     assert lane_memory(workload(micro_batch_size=2), L40S, MemoryRole.TRAINER).fits(L40S)
     assert not lane_memory(workload(micro_batch_size=16), L40S, MemoryRole.TRAINER).fits(L40S)
 
@@ -127,19 +129,19 @@ def full(
 
 
 @pytest.mark.parametrize("weight_bytes", [2, 4])
-def test_full_tuning_cuts_state_as_zero_does_and_holds_no_adapter(weight_bytes: int) -> None:
+def test_full_tuning_shards_state_by_zero_stage_and_holds_no_adapter(weight_bytes: int) -> None:
     by_stage = [
         lane_memory(full(zero_stage=stage, weight_bytes=weight_bytes), H100, MemoryRole.TRAINER, num_ranks=8)
         for stage in range(4)
     ]
-    whole, bucket = weight_bytes * ALL, 4 * MAX_BUCKET_NUMEL
+    weights_bytes, bucket = weight_bytes * ALL, 4 * MAX_BUCKET_NUMEL
     assert [memory.optimizer for memory in by_stage] == [8 * ALL, *[12 * ALL / 8] * 3]
     assert [memory.gradients for memory in by_stage] == pytest.approx(
         [4 * ALL, 8 * ALL + bucket, ALL / 2 + bucket, ALL / 2 + bucket]
     )
-    # The fullest moment of stage 3 is the one in which a version's share stands beside the rank's part.
-    assert [memory.weights for memory in by_stage] == pytest.approx([whole] * 3 + [whole / 8])
-    assert by_stage[3].copies == pytest.approx(whole / 8)
+    # Stage 3 holds most while a version is published: the rank's part of it beside its shard.
+    assert [memory.weights for memory in by_stage] == pytest.approx([weights_bytes] * 3 + [weights_bytes / 8])
+    assert by_stage[3].copies == pytest.approx(weights_bytes / 8)
     assert {memory.adapter for memory in by_stage} == {0}
 
 
@@ -147,13 +149,13 @@ def test_a_lane_that_generates_what_it_trains_has_a_whole_copy_of_it() -> None:
     assert lane_memory(full(), H100, MemoryRole.ROLLOUT).weights == 2 * ALL
     both = [lane_memory(full(zero_stage=stage), H100, MemoryRole.BOTH, num_ranks=8).weights for stage in (1, 2, 3)]
     assert both == pytest.approx([4 * ALL, 4 * ALL, 2 * ALL * (1 + 1 / 8)])
-    # Its own weights leave before the copy is made: there are never two.
+    # The trained weights are offloaded before the copy is made, so there are never two.
     idle = lane_memory(full(idle_on_host=True, zero_stage=2), H100, MemoryRole.BOTH, num_ranks=32)
     assert idle.weights == 2 * ALL
     assert idle.total < lane_memory(full(zero_stage=2), H100, MemoryRole.BOTH, num_ranks=32).total
 
 
-def test_each_policy_beside_the_trained_one_is_a_copy_that_zero_3_cuts() -> None:
+def test_each_policy_beside_the_trained_one_is_a_copy_that_zero_3_shards() -> None:
     def held(zero_stage: int, copies: PolicyCopies) -> float:
         return lane_memory(full(zero_stage=zero_stage, copies=copies), H100, MemoryRole.TRAINER, num_ranks=8).copies
 
@@ -161,11 +163,11 @@ def test_each_policy_beside_the_trained_one_is_a_copy_that_zero_3_cuts() -> None
     assert held(1, reference) - held(1, PolicyCopies()) == pytest.approx(2 * ALL)
     assert held(1, both) - held(1, PolicyCopies()) == pytest.approx(2 * 2 * ALL + 4 * ALL)
     assert held(3, both) - held(3, PolicyCopies()) == pytest.approx((2 * 2 * ALL + 4 * ALL) / 8)
-    # A rank's share of a version on its way out stands beside training where that runs ahead.
+    # At staleness 1 the rank's part of the version being published exists while it trains.
     assert held(3, PolicyCopies(stale=True)) == pytest.approx((2 * ALL + 2 * ALL) / 8)
 
 
-def test_an_optimizer_in_host_memory_keeps_its_gradients_there_and_the_host_is_told() -> None:
+def test_an_optimizer_in_host_memory_keeps_its_gradients_there_and_the_hosts_bytes_are_counted() -> None:
     offloaded = full(zero_stage=2, optimizer_on_host=True)
     memory = lane_memory(offloaded, H100, MemoryRole.TRAINER)
     assert (memory.optimizer, memory.gradients) == (0, 4 * MAX_BUCKET_NUMEL)
@@ -175,7 +177,7 @@ def test_an_optimizer_in_host_memory_keeps_its_gradients_there_and_the_host_is_t
     assert host_bytes(with_weights, num_ranks=8) == 18 * ALL / 8
 
 
-def test_the_bucket_is_the_engines() -> None:
+def test_the_bucket_size_is_the_engines() -> None:
     assert MAX_BUCKET_NUMEL == OF_THE_ENGINE
 
 

@@ -1,4 +1,4 @@
-"""`placement: auto` becomes a spec that can run, and is never slower than what else was looked at."""
+"""`placement: auto` becomes a spec that can run, and is never slower than any other choice that was tried."""
 
 from dataclasses import replace
 from typing import Any
@@ -62,12 +62,12 @@ def qwen(devices: tuple[Any, ...], *, micro_batch_size: int = 2) -> PlanRequest:
 
 
 def observed(costs: CostTable) -> MeasuredCostTable:
-    """Costs as sure as if several sizes had been seen."""
+    """Measured costs for which several sizes were observed."""
     return {key: MeasuredCost(cost, 1, 2) for key, cost in costs.items()}
 
 
-def seconds_of(answered: Plan) -> dict[str, float]:
-    return {name: choice.split_result.batch_seconds for name, choice in answered.by_mode.items()}
+def seconds_of(made: Plan) -> dict[str, float]:
+    return {name: choice.split_result.batch_seconds for name, choice in made.by_mode.items()}
 
 
 @pytest.mark.parametrize("max_staleness", [0, 1])
@@ -110,19 +110,19 @@ def test_what_bounds_the_choice_is_carried_over() -> None:
 
 @settings(max_examples=6)
 @given(costs=pools(max_lanes=3), max_staleness=st.integers(0, 1))
-def test_the_choice_is_the_fastest_looked_at_and_leaving_modes_out_does_not_change_it(
+def test_the_choice_is_the_fastest_tried_and_leaving_modes_out_does_not_change_it(
     costs: PoolCosts, max_staleness: int
 ) -> None:
     asked = request(costs, max_staleness=max_staleness)
-    answered, only_best = make_plan(asked), make_plan(asked, only_best=True)
-    fastest = min(seconds_of(answered).values())
-    assert answered.best.split_result.batch_seconds == fastest
+    made, only_best = make_plan(asked), make_plan(asked, only_best=True)
+    fastest = min(seconds_of(made).values())
+    assert made.best.split_result.batch_seconds == fastest
     assert only_best.best.split_result.batch_seconds == pytest.approx(fastest)
-    assert all(choice.bound_share <= 1 + 1e-6 for choice in answered.by_mode.values())
-    assert all((choice.strict_bound_share or 0) <= 1 + 1e-6 for choice in answered.by_mode.values())
+    assert all(choice.bound_share <= 1 + 1e-6 for choice in made.by_mode.values())
+    assert all((choice.strict_bound_share or 0) <= 1 + 1e-6 for choice in made.by_mode.values())
 
 
-def test_the_same_question_gets_the_same_answer() -> None:
+def test_the_same_request_gets_the_same_plan() -> None:
     asked = qwen((H100,) * 4)
     assert make_plan(asked) == make_plan(asked)
 
@@ -151,52 +151,52 @@ def test_lanes_of_the_kind_that_is_better_at_it_train_and_kinds_are_not_mixed_wi
 
 
 def test_every_mode_has_a_curve_over_its_splits() -> None:
-    answered = make_plan(qwen((H100,) * 6))
-    assert set(answered.by_mode) == {mode.name for mode in MODES}
-    assert [point.num_trainer for point in answered.curves["colocated"]] == [6]
+    made = make_plan(qwen((H100,) * 6))
+    assert set(made.by_mode) == {mode.name for mode in MODES}
+    assert [point.num_trainer for point in made.curves["colocated"]] == [6]
     for name in ("disaggregated", "gap", "tsp", "tag", "stale"):
-        points = {point.num_trainer: point for point in answered.curves[name]}
+        points = {point.num_trainer: point for point in made.curves[name]}
         assert list(points) == [1, 2, 3, 4, 5]
-        split_result = answered.by_mode[name].split_result
+        split_result = made.by_mode[name].split_result
         best = points[len(split_result.candidate.trainers)]
         assert best.is_simulated
         assert best.batch_seconds == split_result.batch_seconds
 
 
-def test_each_switch_more_is_no_slower_where_lanes_are_alike() -> None:
+def test_each_further_switch_is_no_slower_where_lanes_are_equal() -> None:
     seconds = seconds_of(make_plan(qwen((H100,) * 8)))
     assert seconds["stale"] <= seconds["tag"] <= seconds["tsp"] <= seconds["gap"] <= seconds["disaggregated"]
 
 
-def test_memory_is_told_by_duty() -> None:
-    answered = make_plan(qwen((L40S,) * 4))
-    assert set(answered.by_mode["colocated"].memory) == {MemoryRole.BOTH}
-    assert set(answered.by_mode["tsp"].memory) == {MemoryRole.ROLLOUT, MemoryRole.TRAINER}
-    assert all(memory.fits(L40S) for choice in answered.by_mode.values() for memory in choice.memory.values())
+def test_memory_is_given_by_role() -> None:
+    made = make_plan(qwen((L40S,) * 4))
+    assert set(made.by_mode["colocated"].memory) == {MemoryRole.BOTH}
+    assert set(made.by_mode["tsp"].memory) == {MemoryRole.ROLLOUT, MemoryRole.TRAINER}
+    assert all(memory.fits(L40S) for choice in made.by_mode.values() for memory in choice.memory.values())
 
 
-def test_a_split_whose_lanes_do_not_hold_the_model_is_not_offered() -> None:
+def test_a_split_whose_lanes_do_not_fit_the_model_is_not_offered() -> None:
     asked = qwen((L40S, L40S, H100, H100), micro_batch_size=8)
-    answered = make_plan(asked)
-    assert "colocated" not in answered.by_mode
+    made = make_plan(asked)
+    assert "colocated" not in made.by_mode
     assert all(
         asked.devices[place] is H100
-        for choice in answered.by_mode.values()
+        for choice in made.by_mode.values()
         for place in choice.split_result.candidate.trainers
     )
     with pytest.raises(ValueError, match="take devices with more memory"):
         make_plan(qwen((L40S,) * 4, micro_batch_size=8))
 
 
-def test_a_model_whose_size_is_only_guessed_is_refused_by_no_lane() -> None:
+def test_a_model_of_unknown_size_rules_out_no_lane() -> None:
     crowded = replace(qwen((L40S,) * 4, micro_batch_size=8), size_is_known=False)
     assert set(make_plan(crowded, only_best=True).by_mode) <= {mode.name for mode in MODES}
 
 
 def test_large_pools_are_planned_from_their_limits() -> None:
-    answered = make_plan(qwen((H100,) * 100))
-    assert all(choice.split_result.result is None for choice in answered.by_mode.values())
-    assert answered.best.split_result.batch_seconds == min(seconds_of(answered).values())
+    made = make_plan(qwen((H100,) * 100))
+    assert all(choice.split_result.result is None for choice in made.by_mode.values())
+    assert made.best.split_result.batch_seconds == min(seconds_of(made).values())
 
 
 def test_devices_are_one_for_each_lane_or_one_for_all() -> None:
@@ -219,13 +219,13 @@ def simulated(*, max_staleness: int, num_batches: int = 2) -> Any:
     return simulate_candidate(asked.work, asked.costs, candidate, advantage_std="group", num_batches=num_batches)
 
 
-def test_a_candidate_simulation_accounts_for_all_lane_time_and_tells_staleness() -> None:
+def test_a_candidate_simulation_accounts_for_all_lane_time_and_counts_staleness() -> None:
     fresh, ahead = simulated(max_staleness=0), simulated(max_staleness=1)
     assert sum(fresh.shares.values()) == pytest.approx(1)
     assert (fresh.mean_staleness, ahead.mean_staleness) == (0, 1)
     assert ahead.batch_seconds < fresh.batch_seconds
 
 
-def test_batches_at_staleness_0_repeat_themselves() -> None:
+def test_batches_at_staleness_0_take_equal_times() -> None:
     one, three = (simulated(max_staleness=0, num_batches=number).batch_seconds for number in (1, 3))
     assert one == pytest.approx(three)

@@ -1,4 +1,4 @@
-"""The books on lane time: where it went."""
+"""The bubble ledger adds up what lane time is spent on."""
 
 import pytest
 
@@ -14,7 +14,7 @@ def idle(lane: str, cause: IdleCause, start: float, end: float) -> Span:
     return Span(lane=lane, kind=SpanKind.IDLE, start=start, end=end, cause=cause)
 
 
-def test_shares_tell_kinds_and_causes_of_one_lane_and_of_all() -> None:
+def test_shares_are_by_kind_and_cause_of_one_lane_and_of_all() -> None:
     ledger = BubbleLedger()
     ledger.add(work("g", SpanKind.GENERATE, 0, 6))
     ledger.add(idle("g", IdleCause.BATCH_BARRIER, 6, 10))

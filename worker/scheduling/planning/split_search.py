@@ -27,19 +27,30 @@ from worker.scheduling.planning.modes import PlanningMode
 from worker.scheduling.planning.workload import Workload
 from worker.scheduling.profiles.hardware import Accelerator
 
+# What is said of plans below was measured on 12 cases of `tests.bench.pipeline` (testbeds B and A+C, and FLUX and
+# Qwen-Image on A and C), by simulating 16 batches of each plan's best, lending and staleness 1 candidates.
 _NUM_FRAGMENT_SIZES_TRIED = 3
+"""The fragment sizes with the best limits, from each of which a search starts. With 1 plans are up to 5.5 % slower, in
+a third of the time; with 6 one is 1.4 % faster, in 70 % more time."""
 _MAX_SIMULATED_LANES = 64
-"""Beyond, a plan rests on the limits alone: rehearsing takes longer than a person waits for a page."""
+"""Beyond this, a plan rests on the limits alone, because simulating takes longer than a user waits for a page: 12 to
+18 s of one core for 64 lanes, 32 s for 128."""
 _MAX_ORDERS = 6
+"""Orders of kinds of lanes that are tried: all orders of up to three kinds."""
 _NUM_BATCHES_AHEAD = 4
-"""Measured where batches overlap and so differ; at staleness 0 they repeat themselves."""
+"""Batches measured in a simulation at staleness 1, where they take different times; at staleness 0 one is enough. With
+1 plans are up to 2.2 % slower; with 8 no better, in 10 % more time."""
 _NUM_BATCHES_AT_LENGTH = 12
+"""The same for finalists. With 4 plans are up to 1.2 % slower, and their predictions are off by 0.3 % on average
+instead of 0.2 %; with 24 no better, in 15 % more time."""
 _NUM_FINALISTS = 6
-"""Rehearsed at length: in a few batches luck decides between splits that are close."""
+"""The fastest splits of a mode, which are simulated at length because in a few batches chance decides between close
+ones. With 1 plans are up to 1.2 % slower; with 20 they are the same."""
 _SAME = 1e-6
-"""Relative: what rounding may make of two equal times, and more."""
+"""Relative difference of a simulated time and an equal limit by rounding, with room to spare."""
 _NEAR = 0.03
-"""Relative: limits closer than this to the best do not tell splits apart."""
+"""Relative difference within which limits do not distinguish splits. With 0 plans are up to 1.1 % slower or faster,
+0.04 % slower on average; with 0.1 they are up to 1.8 % slower, 0.2 % on average."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
