@@ -18,7 +18,7 @@ from worker.scheduling.core.scheduler import Scheduler
 from worker.scheduling.forecast.lending_policies import lending_policy
 from worker.scheduling.planning.bounds import bound_seconds, generation_share, strict_bound_seconds
 from worker.scheduling.planning.candidate_simulation import Candidate, simulate_candidate
-from worker.scheduling.planning.cost_estimates import LaneCosts, PoolCosts, lane_name
+from worker.scheduling.planning.cost_estimates import LaneCosts, PoolCosts, lane_name, reward_lane_name
 from worker.scheduling.planning.limits import LaneKinds, ScheduleRules, batch_limits
 from worker.scheduling.simulator.simulator import SimulatedLane, Simulator
 
@@ -59,10 +59,10 @@ def published_at(algebra: BatchAlgebra, costs: PoolCosts, trainers: range, pipel
         lending_policy=lending_policy(pipeline),
     )
     lanes = [
-        SimulatedLane(lane=lane_name(place), role=LaneRole.TRAINER if place in trainers else LaneRole.ROLLOUT)
-        for place in range(len(costs.lanes))
+        SimulatedLane(lane=lane_name(index), role=LaneRole.TRAINER if index in trainers else LaneRole.ROLLOUT)
+        for index in range(len(costs.lanes))
     ]
-    lanes += [SimulatedLane(lane=f"reward-{index}", role=LaneRole.REWARD) for index in range(costs.num_reward)]
+    lanes += [SimulatedLane(lane=reward_lane_name(index), role=LaneRole.REWARD) for index in range(costs.num_reward)]
     times: list[float] = []
 
     def observe(event: Event, at: float) -> None:
@@ -166,11 +166,10 @@ def test_no_mode_beats_the_limit_of_its_own_switches_and_split(
     algebra: BatchAlgebra, costs: PoolCosts, pipeline: PipelineSpec, num_trainer: int
 ) -> None:
     trainers = trainers_of(pipeline, costs, num_trainer)
-    is_colocated = pipeline.placement is Placement.COLOCATED
-    mode = ScheduleRules(overlaps=pipeline.gap and not is_colocated, lends=pipeline.trainers_generate, tsp=pipeline.tsp)
+    rules = ScheduleRules.of(pipeline, "group")
     kinds = LaneKinds.of(costs, algebra.fragment_size)
     split = np.bincount(np.array(kinds.of_lane)[list(trainers)], minlength=kinds.number.size)
-    (limit,) = batch_limits(algebra, costs, kinds, split[None, :], mode)
+    (limit,) = batch_limits(algebra, costs, kinds, split[None, :], rules)
     batches = np.diff([0.0, *published_at(algebra, costs, trainers, pipeline)])
     assert batches.min() >= limit * (1 - ROUNDING) - ROUNDING
 

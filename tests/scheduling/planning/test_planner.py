@@ -147,7 +147,7 @@ def test_measured_costs_decide_over_expected_ones() -> None:
 def test_lanes_of_the_kind_that_is_better_at_it_train_and_kinds_are_not_mixed_without_need() -> None:
     asked = qwen((H20, L40S, H20, L40S, H20, L40S))
     trainers = make_plan(asked).by_mode["tsp"].split_result.candidate.trainers
-    assert len({asked.devices[place] for place in trainers}) == 1
+    assert len({asked.devices[index] for index in trainers}) == 1
 
 
 def test_every_mode_has_a_curve_over_its_splits() -> None:
@@ -180,9 +180,9 @@ def test_a_split_whose_lanes_do_not_fit_the_model_is_not_offered() -> None:
     made = make_plan(asked)
     assert "colocated" not in made.by_mode
     assert all(
-        asked.devices[place] is H100
+        asked.devices[index] is H100
         for choice in made.by_mode.values()
-        for place in choice.split_result.candidate.trainers
+        for index in choice.split_result.candidate.trainers
     )
     with pytest.raises(ValueError, match="take devices with more memory"):
         make_plan(qwen((L40S,) * 4, micro_batch_size=8))
