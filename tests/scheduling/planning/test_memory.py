@@ -70,9 +70,9 @@ def test_zero_partitions_moments_then_gradients_then_weights() -> None:
 
 
 def test_what_is_in_host_memory_is_not_on_the_device() -> None:
-    def at(duty: MemoryRole, **memory_savings: bool) -> LaneMemory:
+    def at(role: MemoryRole, **memory_savings: bool) -> LaneMemory:
         return lane_memory(
-            replace(workload(zero_stage=3), memory_savings=MemorySavings(**memory_savings)), H100, duty, num_ranks=8
+            replace(workload(zero_stage=3), memory_savings=MemorySavings(**memory_savings)), H100, role, num_ranks=8
         )
 
     assert at(MemoryRole.TRAINER, optimizer_on_host=True).optimizer == 0
@@ -185,12 +185,12 @@ def test_the_bucket_size_is_the_engines() -> None:
     profile=st.sampled_from(sorted(PROFILES)),
     tuning=st.sampled_from(Tuning),
     zero_stage=st.integers(0, 3),
-    duty=st.sampled_from(MemoryRole),
+    role=st.sampled_from(MemoryRole),
     num_ranks=st.integers(1, 64),
     sizes=st.sampled_from([(1, 1), (2, 4), (8, 16)]),
 )
 def test_more_ranks_smaller_fragments_and_smaller_micro_batches_never_take_more(
-    profile: str, tuning: Tuning, zero_stage: int, duty: MemoryRole, num_ranks: int, sizes: tuple[int, int]
+    profile: str, tuning: Tuning, zero_stage: int, role: MemoryRole, num_ranks: int, sizes: tuple[int, int]
 ) -> None:
     def total(micro_batch_size: int, fragment_size: int, ranks: int) -> float:
         work = workload(
@@ -198,7 +198,7 @@ def test_more_ranks_smaller_fragments_and_smaller_micro_batches_never_take_more(
         )
         if tuning is Tuning.FULL:
             work = replace(work, tuning=tuning, trained_parameters=work.profile.parameters)
-        return lane_memory(work, H100, duty, num_ranks=ranks).total
+        return lane_memory(work, H100, role, num_ranks=ranks).total
 
     small, large = sizes
     assert total(small, small, num_ranks) <= total(large, large, num_ranks)

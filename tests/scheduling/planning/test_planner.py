@@ -113,8 +113,8 @@ def test_what_bounds_the_choice_is_carried_over() -> None:
 def test_the_choice_is_the_fastest_tried_and_leaving_modes_out_does_not_change_it(
     costs: PoolCosts, max_staleness: int
 ) -> None:
-    asked = request(costs, max_staleness=max_staleness)
-    made, only_best = make_plan(asked), make_plan(asked, only_best=True)
+    plan_request = request(costs, max_staleness=max_staleness)
+    made, only_best = make_plan(plan_request), make_plan(plan_request, only_best=True)
     fastest = min(seconds_of(made).values())
     assert made.best.split_result.batch_seconds == fastest
     assert only_best.best.split_result.batch_seconds == pytest.approx(fastest)
@@ -123,8 +123,8 @@ def test_the_choice_is_the_fastest_tried_and_leaving_modes_out_does_not_change_i
 
 
 def test_the_same_request_gets_the_same_plan() -> None:
-    asked = qwen((H100,) * 4)
-    assert make_plan(asked) == make_plan(asked)
+    plan_request = qwen((H100,) * 4)
+    assert make_plan(plan_request) == make_plan(plan_request)
 
 
 def test_measured_costs_decide_over_expected_ones() -> None:
@@ -145,9 +145,9 @@ def test_measured_costs_decide_over_expected_ones() -> None:
 
 
 def test_lanes_of_the_kind_that_is_better_at_it_train_and_kinds_are_not_mixed_without_need() -> None:
-    asked = qwen((H20, L40S, H20, L40S, H20, L40S))
-    trainers = make_plan(asked).by_mode["tsp"].split_result.candidate.trainers
-    assert len({asked.devices[index] for index in trainers}) == 1
+    plan_request = qwen((H20, L40S, H20, L40S, H20, L40S))
+    trainers = make_plan(plan_request).by_mode["tsp"].split_result.candidate.trainers
+    assert len({plan_request.devices[index] for index in trainers}) == 1
 
 
 def test_every_mode_has_a_curve_over_its_splits() -> None:
@@ -176,11 +176,11 @@ def test_memory_is_given_by_role() -> None:
 
 
 def test_a_split_whose_lanes_do_not_fit_the_model_is_not_offered() -> None:
-    asked = qwen((L40S, L40S, H100, H100), micro_batch_size=8)
-    made = make_plan(asked)
+    plan_request = qwen((L40S, L40S, H100, H100), micro_batch_size=8)
+    made = make_plan(plan_request)
     assert "colocated" not in made.by_mode
     assert all(
-        asked.devices[index] is H100
+        plan_request.devices[index] is H100
         for choice in made.by_mode.values()
         for index in choice.split_result.candidate.trainers
     )
@@ -213,10 +213,12 @@ def test_one_lane_alone_is_colocated() -> None:
 
 
 def simulated(*, max_staleness: int, num_batches: int = 2) -> Any:
-    asked = qwen((H100,) * 4)
+    plan_request = qwen((H100,) * 4)
     pipeline = PipelineSpec.model_validate({"tag": TrainerAssist.OFF, "max_staleness": max_staleness})
     candidate = Candidate(pipeline=pipeline, trainers=(0, 1), fragment_size=1)
-    return simulate_candidate(asked.work, asked.costs, candidate, advantage_std="group", num_batches=num_batches)
+    return simulate_candidate(
+        plan_request.work, plan_request.costs, candidate, advantage_std="group", num_batches=num_batches
+    )
 
 
 def test_a_candidate_simulation_accounts_for_all_lane_time_and_counts_staleness() -> None:

@@ -68,8 +68,8 @@ def test_guidance_in_one_pass_saves_calls_and_no_operations() -> None:
     assert (apart.num_sampling_calls, together.num_sampling_calls) == (20, 10)
     assert apart.num_training_calls == 2 * together.num_training_calls
     # Both rows go through a layer at once.
-    for duty in (MemoryRole.ROLLOUT, MemoryRole.TRAINER):
-        assert lane_memory(together, H100, duty).activations > lane_memory(apart, H100, duty).activations
+    for role in (MemoryRole.ROLLOUT, MemoryRole.TRAINER):
+        assert lane_memory(together, H100, role).activations > lane_memory(apart, H100, role).activations
 
 
 def test_models_with_embedded_guidance_go_through_once() -> None:

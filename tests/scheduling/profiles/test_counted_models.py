@@ -253,6 +253,6 @@ def test_decoding_takes_the_operations_and_keeps_the_values_that_torch_counts(na
     own = {id(parameter.untyped_storage()) for parameter in vae.parameters()}
     with FlopCounterMode(display=False) as counter, torch.autograd.graph.saved_tensors_hooks(keep, lambda kept: kept):
         vae.decode(_meta(*latent).requires_grad_())
-    num_values = sum(tensor.numel() for place, tensor in kept.items() if place not in own)
+    num_values = sum(tensor.numel() for identity, tensor in kept.items() if identity not in own)
     assert profile.decoder_flops_per_pixel * num_pixels == pytest.approx(counter.get_total_flops(), rel=2 * TOLERANCE)
     assert profile.decoder_values_per_pixel * num_pixels == pytest.approx(num_values, rel=4 * TOLERANCE)

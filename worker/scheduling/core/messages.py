@@ -17,7 +17,9 @@ class Purpose(StrEnum):
     """What a fragment is generated for."""
 
     TRAIN = "train"
+    """A batch to train on."""
     EVALUATE = "evaluate"
+    """An evaluation of a policy version, as the run's settings schedule it."""
     REQUEST = "request"
     """Samples of a user's own prompts, asked for while the run goes on."""
 

@@ -1,6 +1,7 @@
 """Which event answers which action, and the error for every other event.
 
-Invariant: an executor answers every action exactly once, with the event that the action's docstring names.
+It is the contract of `messages`, in code. Invariant: an executor answers every action that occupies a lane, the trainer
+gang or the publisher exactly once, with the event that the action's docstring names.
 """
 
 from worker.scheduling.core.messages import (

@@ -1,7 +1,9 @@
 """Loans: which trainer lanes generate in which bubble, for how many fragments.
 
-A lending plan names, for each of the first bubbles, the loans of that bubble; the forecast predicts what comes of it.
-Times are in seconds from the beginning of the forecast.
+    lendable lanes of the initial state, a choice of `search` ──► loans of one bubble ──► LendingPlan ──► `forecast`
+
+A lending plan names, for each of the first bubbles, the loans of that bubble. Invariant: a lane is in at most one loan
+of a bubble. Times are in seconds from the beginning of the forecast.
 """
 
 from collections.abc import Sequence
