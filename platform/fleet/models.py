@@ -1,11 +1,16 @@
-"""Nodes and their lanes. A lane is one GPU, or one CPU slot on machines without GPUs and for reward scoring.
+"""Nodes, their GPUs, the lanes made of them, and who used which lane when.
 
-Invariant: a lane is either free (`run_id` empty) or held for one run, by one of its attempts or by one preview of its
-LoRA; gang atomicity lives here, in Postgres, not in Ray.
+A lane is what a run is given: one GPU or several of one node, or a CPU slot on machines without GPUs and for reward
+scoring. Invariant: a lane is either free (`run_id` empty) or held for one run, by one of its attempts or by one preview
+of its LoRA; gang atomicity lives here, in Postgres, not in Ray. A held lane has exactly one open `LaneUse`.
 """
 
+from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.utils import timezone
+
+from accounts.models import Project
 
 
 class NodeState(models.TextChoices):
@@ -46,17 +51,13 @@ class Node(KeptBack):
 
 
 class Lane(KeptBack):
+    """One or several GPUs of a node, or a CPU slot, given to one holder at a time."""
+
     node = models.ForeignKey(Node, on_delete=models.CASCADE, related_name="lanes")
     kind = models.CharField(max_length=5, choices=LaneKind.choices)
     index = models.PositiveIntegerField()
     label = models.CharField(max_length=120, unique=True)
-    """`<node>/<kind>-<index>`: how pages and admins name it."""
-    device = models.CharField(max_length=100)
-    """`cpu`, or the GPU's index on its node."""
-    accelerator = models.CharField(max_length=100, blank=True, default="")
-    """The GPU's model in its maker's words, for the planner; empty where nobody said, and for CPU lanes."""
-    resource = models.CharField(max_length=120, blank=True, default="")
-    """The node's custom Ray resource for this GPU; empty for CPU lanes."""
+    """`<node>/<kind>-<index>`: how pages and admins name it. A GPU lane has the index of its first GPU."""
     num_cpus = models.FloatField(default=0.5)
     cordoned = models.BooleanField(default=False)
     run_id = models.UUIDField(null=True, db_index=True)
@@ -92,3 +93,85 @@ class Lane(KeptBack):
 
     def __str__(self) -> str:
         return self.label
+
+    @property
+    def device(self) -> str:
+        """`cpu`, or the numbers of its GPUs on their node, by comma."""
+        return ",".join(str(gpu.index) for gpu in self.gpus.all()) or "cpu"
+
+    @property
+    def accelerator(self) -> str:
+        """The model of its GPUs, which are all of one; empty where nobody said, and for CPU lanes."""
+        return next((gpu.accelerator for gpu in self.gpus.all()), "")
+
+
+class Gpu(models.Model):
+    """One accelerator card of a node. It works for at most one lane."""
+
+    node = models.ForeignKey(Node, on_delete=models.CASCADE, related_name="gpus")
+    lane = models.ForeignKey(Lane, null=True, on_delete=models.SET_NULL, related_name="gpus")
+    index = models.PositiveIntegerField()
+    """Its number on the node, in the order of the driver."""
+    uuid = models.CharField(max_length=100, blank=True, default="")
+    """The card's own identity, by its driver; empty as long as nobody read it."""
+    accelerator = models.CharField(max_length=100, blank=True, default="")
+    """The card's model in its maker's words, from which the planner takes a hardware profile; empty where nobody
+    said."""
+    resource = models.CharField(max_length=120)
+    """The node's custom Ray resource that stands for this card, so that Ray can place an actor on its node."""
+
+    class Meta:
+        ordering = ["node__name", "index"]
+        constraints = [
+            models.UniqueConstraint(fields=["node", "index"], name="gpu_once_per_node"),
+            models.UniqueConstraint(fields=["uuid"], condition=~models.Q(uuid=""), name="gpu_uuid_once"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def name(self) -> str:
+        """The card's identity in histories: its UUID, or `<node>/gpu-<index>` as long as that is unknown."""
+        return self.uuid or f"{self.node.name}/gpu-{self.index}"
+
+
+class LaneUse(models.Model):
+    """One holder's time with one lane. Appended when the lane is given; afterwards only `until` is written, once.
+
+    Names are copied, since usage and cost outlive nodes, lanes and runs that are deleted.
+    """
+
+    lane = models.ForeignKey(Lane, null=True, on_delete=models.SET_NULL, related_name="uses")
+    label = models.CharField(max_length=120)
+    """The lane's label."""
+    gpus = ArrayField(models.CharField(max_length=100), default=list)
+    """Names of the lane's GPUs; empty for a CPU slot."""
+    accelerator = models.CharField(max_length=100, blank=True, default="")
+    run_id = models.UUIDField(db_index=True)
+    attempt = models.PositiveIntegerField(null=True)
+    preview_id = models.UUIDField(null=True)
+    role = models.CharField(max_length=10)
+    role_index = models.PositiveIntegerField()
+    project = models.ForeignKey(Project, null=True, on_delete=models.SET_NULL, related_name="lane_uses")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="lane_uses")
+    """Who made the run, or asked for the preview."""
+    borrowed_from = models.ForeignKey(Project, null=True, on_delete=models.SET_NULL, related_name="lent_lane_uses")
+    """The project whose unused share the lane came out of; null where the holder's own project was entitled to it."""
+    since = models.DateTimeField()
+    until = models.DateTimeField(null=True)
+    """When the lane was free again; null while it is held."""
+
+    class Meta:
+        ordering = ["since", "pk"]
+        indexes = [models.Index(fields=["project", "since"], name="lane_use_of_project")]
+        constraints = [
+            models.UniqueConstraint(fields=["lane"], condition=models.Q(until=None), name="one_open_use_per_lane"),
+            models.CheckConstraint(
+                name="lane_use_ends_after_it_began",
+                condition=models.Q(until=None) | models.Q(until__gte=models.F("since")),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.label} for {self.run_id}"

@@ -17,7 +17,7 @@ ROLE_ORDER = [LaneRole.ROLLOUT.value, LaneRole.TRAINER.value, LaneRole.REWARD.va
 
 
 @dataclass(frozen=True, slots=True)
-class Holder:
+class HoldingAttempt:
     """An attempt that holds lanes, whatever became of its run."""
 
     run_id: UUID
@@ -38,7 +38,7 @@ def free_lanes() -> Mapping[LaneKind, int]:
 
 def free_in_order(kind: LaneKind) -> QuerySet[Lane]:
     """The free lanes of a kind in the order in which they are granted."""
-    return _usable_lanes().filter(kind=kind, run_id=None).order_by("node__name", "index")
+    return _in_order(_usable_lanes().filter(kind=kind, run_id=None))
 
 
 def devices_for(wanted: LaneSpec) -> tuple[str, ...]:
@@ -51,23 +51,22 @@ def devices_for(wanted: LaneSpec) -> tuple[str, ...]:
 def pool_devices(num_lanes: int) -> tuple[str, ...]:
     """The devices of the first `num_lanes` lanes that could generate or train, free or not; fewer where there are."""
     kind = kind_for(LaneRole.TRAINER, pool_lanes())
-    lanes = _usable_lanes().filter(kind=kind).order_by("node__name", "index")
-    return tuple(_device(lane) for lane in lanes[:num_lanes])
+    return tuple(_device(lane) for lane in _in_order(_usable_lanes().filter(kind=kind))[:num_lanes])
 
 
 def devices_of(run_id: UUID, attempt: int) -> tuple[str, ...]:
     """What the rollout and trainer lanes are that the attempt holds, in the order of their granting."""
     lanes = Lane.objects.filter(run_id=run_id, attempt=attempt).exclude(role=LaneRole.REWARD.value)
-    return tuple(_device(lane) for lane in lanes.order_by("node__name", "index"))
+    return tuple(_device(lane) for lane in _in_order(lanes))
 
 
 def devices_by_lane(run_id: UUID, attempt: int) -> dict[str, str]:
     """What the lanes are that the attempt holds, by the names that `grants_of` gives them."""
     lanes = Lane.objects.filter(run_id=run_id, attempt=attempt)
-    return {grant_of(lane).lane: _device(lane) for lane in lanes.select_related("node")}
+    return {grant_of(lane).lane: _device(lane) for lane in _in_order(lanes)}
 
 
-def holders() -> list[Holder]:
+def holders() -> list[HoldingAttempt]:
     """Attempts that hold lanes, longest first."""
     rows = (
         Lane.objects.exclude(attempt=None)
@@ -76,7 +75,7 @@ def holders() -> list[Holder]:
         .order_by("since")
     )
     return [
-        Holder(run_id=row["run_id"], attempt=row["attempt"], since=row["since"], num_lanes=row["num_lanes"])
+        HoldingAttempt(run_id=row["run_id"], attempt=row["attempt"], since=row["since"], num_lanes=row["num_lanes"])
         for row in rows
         if row["run_id"] is not None and row["attempt"] is not None
     ]
@@ -84,38 +83,44 @@ def holders() -> list[Holder]:
 
 def grants_of(run_id: UUID, attempt: int) -> tuple[LaneGrant, ...]:
     """The lanes the attempt holds, in the order they were granted."""
-    lanes = Lane.objects.filter(run_id=run_id, attempt=attempt).select_related("node")
+    lanes = _in_order(Lane.objects.filter(run_id=run_id, attempt=attempt))
     order = sorted(lanes, key=lambda lane: (ROLE_ORDER.index(lane.role), lane.role_index or 0))
     return tuple(grant_of(lane) for lane in order)
 
 
 def grant_of_preview(preview_id: UUID) -> LaneGrant | None:
     """The lane that the preview holds."""
-    lane = Lane.objects.filter(preview_id=preview_id).select_related("node").first()
+    lane = _in_order(Lane.objects.filter(preview_id=preview_id)).first()
     return None if lane is None else grant_of(lane)
 
 
 def previews_with_lanes() -> list[UUID]:
-    """Tries that hold a lane, whatever became of them; longest first."""
+    """Previews that hold a lane, whatever became of them; longest first."""
     rows = Lane.objects.exclude(preview_id=None).order_by("held_since").values_list("preview_id", flat=True)
     return [preview_id for preview_id in rows if preview_id is not None]
 
 
 def grant_of(lane: Lane) -> LaneGrant:
     """A held lane as the driver is told of it."""
+    gpus = lane.gpus.all()
     return LaneGrant(
         lane=f"{lane.role}-{lane.role_index}",
         role=LaneRole(lane.role),
         node=lane.node.name,
-        device=lane.device,
-        resource=lane.resource or None,
+        gpus=tuple(gpu.index for gpu in gpus),
+        resources=tuple(gpu.resource for gpu in gpus),
         num_cpus=lane.num_cpus,
     )
 
 
 def nodes_with_lanes() -> QuerySet[Node]:
     """For the pool page: every node with its lanes."""
-    return Node.objects.prefetch_related("lanes")
+    return Node.objects.prefetch_related("lanes__gpus__node")
+
+
+def _in_order(lanes: QuerySet[Lane]) -> QuerySet[Lane]:
+    """The lanes in the pool's order, each with its node and its GPUs."""
+    return lanes.order_by("node__name", "index").select_related("node").prefetch_related("gpus__node")
 
 
 def _device(lane: Lane) -> str:

@@ -3,7 +3,8 @@
 Invariant: a request is granted whole or not at all, in one transaction; two dispatchers never get the same lane.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from uuid import UUID
 
 from django.db import transaction
@@ -11,7 +12,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from fleet.lane_demand import kind_for, kinds_wanted, roles_in_order
-from fleet.models import Lane, LaneKind, Node
+from fleet.models import Gpu, Lane, LaneKind, LaneUse, Node
 from fleet.selectors import free_in_order, grant_of, pool_lanes
 from worker.contracts.ingest import LaneGrant
 from worker.contracts.names import LaneRole
@@ -20,6 +21,17 @@ from worker.contracts.sections import LaneSpec
 LOCAL_NODE = "local"
 NOT_OFFERED = "its node does not offer it any more"
 """Why a surplus lane is cordoned; what an admin cordoned stays so."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaneHolder:
+    """Who gets lanes: an attempt of a run, or a preview of its LoRA; and on whose account."""
+
+    run_id: UUID
+    attempt: int | None = None
+    preview_id: UUID | None = None
+    project_id: UUID | None
+    user_id: int | None
 
 
 def gpu_resource(node: str, index: int) -> str:
@@ -36,32 +48,33 @@ def ensure_local_lanes(
     Node.objects.select_for_update().get(pk=home.pk)
     for kind, count in ((LaneKind.CPU, num_cpu_lanes), (LaneKind.GPU, num_gpus)):
         for index in range(count):
-            Lane.objects.update_or_create(
-                node=home,
-                kind=kind,
-                index=index,
-                defaults={
-                    "label": f"{node}/{kind}-{index}",
-                    "device": str(index) if kind == LaneKind.GPU else "cpu",
-                    "resource": gpu_resource(node, index) if kind == LaneKind.GPU else "",
-                    "accelerator": accelerator if kind == LaneKind.GPU else "",
-                },
+            lane, _ = Lane.objects.get_or_create(
+                node=home, kind=kind, index=index, defaults={"label": f"{node}/{kind}-{index}"}
             )
+            if kind == LaneKind.GPU:
+                _ensure_gpu(lane, index, accelerator)
         lanes = Lane.objects.filter(node=home, kind=kind)
         lanes.filter(index__lt=count, reason=NOT_OFFERED).update(cordoned=False, reason="")
         surplus = lanes.filter(index__gte=count)
         surplus.filter(run_id=None).delete()
         surplus.filter(cordoned=False).update(cordoned=True, reason=NOT_OFFERED)
+    Gpu.objects.filter(node=home, lane=None).delete()
     return list(Lane.objects.filter(node=home))
 
 
+def _ensure_gpu(lane: Lane, index: int, accelerator: str) -> None:
+    """The node's GPU `index` is the one of `lane`."""
+    resource = gpu_resource(lane.node.name, index)
+    Gpu.objects.update_or_create(
+        node=lane.node, index=index, defaults={"lane": lane, "accelerator": accelerator, "resource": resource}
+    )
+
+
 @transaction.atomic
-def allocate(
-    *, run_id: UUID, attempt: int, wanted: LaneSpec, trainers: Collection[int] = ()
-) -> tuple[LaneGrant, ...] | None:
+def allocate(*, holder: LaneHolder, wanted: LaneSpec, trainers: Collection[int] = ()) -> tuple[LaneGrant, ...] | None:
     """Lanes for every role, or None when the free ones do not hold the whole request.
 
-    Lanes that another dispatcher is just taking are passed over, never waited for. `trainers` are the places, among
+    Lanes that another dispatcher is just taking are passed over, never waited for. `trainers` are the positions, among
     the lanes that generate or train, of those that train; by default the last ones do.
     """
     chosen: dict[LaneKind, list[Lane]] = {}
@@ -72,41 +85,62 @@ def allocate(
             return None
     working = kind_for(LaneRole.TRAINER, pool)
     chosen[working] = _trainers_last(chosen[working], wanted.num_rollout + wanted.num_trainer, trainers)
+    taken = [
+        (chosen[kind_for(role, pool, rewards_on_gpus=wanted.rewards_on_gpus)].pop(0), role, index)
+        for role, index in roles_in_order(wanted)
+    ]
+    _hold(holder, taken)
+    return tuple(grant_of(lane) for lane, _, _ in taken)
+
+
+def _hold(holder: LaneHolder, taken: Sequence[tuple[Lane, LaneRole, int]]) -> None:
+    """Write who holds the lanes, in which role and as which of it, and begin a `LaneUse` of each."""
     now = timezone.now()
-    taken = []
-    for role, index in roles_in_order(wanted):
-        lane = chosen[kind_for(role, pool, rewards_on_gpus=wanted.rewards_on_gpus)].pop(0)
-        lane.run_id, lane.attempt, lane.role, lane.role_index, lane.held_since = run_id, attempt, role, index, now
-        taken.append(lane)
-    Lane.objects.bulk_update(taken, ["run_id", "attempt", "role", "role_index", "held_since"])
-    return tuple(grant_of(lane) for lane in taken)
+    uses = []
+    for lane, role, index in taken:
+        lane.run_id, lane.attempt, lane.preview_id = holder.run_id, holder.attempt, holder.preview_id
+        lane.role, lane.role_index, lane.held_since = role.value, index, now
+        use = LaneUse(
+            lane=lane,
+            label=lane.label,
+            gpus=[gpu.name for gpu in lane.gpus.all()],
+            accelerator=lane.accelerator,
+            run_id=holder.run_id,
+            attempt=holder.attempt,
+            preview_id=holder.preview_id,
+            role=role.value,
+            role_index=index,
+            project_id=holder.project_id,
+            user_id=holder.user_id,
+            since=now,
+        )
+        uses.append(use)
+    fields = ["run_id", "attempt", "preview_id", "role", "role_index", "held_since"]
+    Lane.objects.bulk_update([lane for lane, _, _ in taken], fields)
+    LaneUse.objects.bulk_create(uses)
 
 
 def _trainers_last(lanes: list[Lane], num_working: int, trainers: Collection[int]) -> list[Lane]:
-    """The first `num_working` lanes with those at the places `trainers` behind the others; what follows stays."""
-    places = sorted(range(num_working), key=lambda place: place in trainers)
-    return [lanes[place] for place in places] + lanes[num_working:]
+    """The first `num_working` lanes with those at the positions `trainers` behind the others; what follows stays."""
+    positions = sorted(range(num_working), key=lambda position: position in trainers)
+    return [lanes[position] for position in positions] + lanes[num_working:]
 
 
 @transaction.atomic
-def allocate_for_preview(*, preview_id: UUID, run_id: UUID) -> LaneGrant | None:
+def allocate_for_preview(holder: LaneHolder) -> LaneGrant | None:
     """A lane to draw pictures on: a GPU where the pool has any, else a CPU lane. None when none is free.
 
     One lane at once is a gang of its own: it does not queue behind runs that wait for several.
     """
-    free = _locked_free_lanes(kind_for(LaneRole.ROLLOUT, pool_lanes()), 1)
-    for lane in free:
-        lane.run_id, lane.preview_id, lane.role, lane.role_index = run_id, preview_id, LaneRole.ROLLOUT.value, 0
-        lane.held_since = timezone.now()
-        lane.save(update_fields=["run_id", "preview_id", "role", "role_index", "held_since"])
+    for lane in _locked_free_lanes(kind_for(LaneRole.ROLLOUT, pool_lanes()), 1):
+        _hold(holder, [(lane, LaneRole.ROLLOUT, 0)])
         return grant_of(lane)
     return None
 
 
 def _locked_free_lanes(kind: LaneKind, count: int) -> list[Lane]:
     """At most `count` free lanes of the kind, locked until the transaction ends."""
-    free = free_in_order(kind).select_for_update(skip_locked=True, of=("self",)).select_related("node")
-    return list(free[:count])
+    return list(free_in_order(kind).select_for_update(skip_locked=True, of=("self",))[:count])
 
 
 def release(*, run_id: UUID, attempt: int) -> int:
@@ -119,5 +153,10 @@ def release_preview(preview_id: UUID) -> int:
     return _free(Lane.objects.filter(preview_id=preview_id))
 
 
+@transaction.atomic
 def _free(lanes: QuerySet[Lane]) -> int:
-    return lanes.update(run_id=None, attempt=None, preview_id=None, role="", role_index=None, held_since=None)
+    held = list(lanes.select_for_update().values_list("pk", flat=True))
+    LaneUse.objects.filter(lane__in=held, until=None).update(until=timezone.now())
+    return Lane.objects.filter(pk__in=held).update(
+        run_id=None, attempt=None, preview_id=None, role="", role_index=None, held_since=None
+    )

@@ -18,7 +18,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from fleet.selectors import previews_with_lanes
-from fleet.services import allocate_for_preview, release_preview
+from fleet.services import LaneHolder, allocate_for_preview, release_preview
 from gallery.models import Preview, PreviewState
 from gallery.previews import LIVE, TIME_LIMIT, current_state, end
 from runs.cluster import ClusterUnavailable, JobStatus
@@ -89,7 +89,14 @@ def _claim(preview_id: UUID, code: str) -> LaneGrant | None:
     preview = waiting.filter(deadline__gt=timezone.now()).first()
     if preview is None:
         return None
-    lane = allocate_for_preview(preview_id=preview_id, run_id=preview.run_id)
+    lane = allocate_for_preview(
+        LaneHolder(
+            run_id=preview.run_id,
+            preview_id=preview_id,
+            project_id=preview.run.project_id,
+            user_id=preview.created_by_id,
+        )
+    )
     if lane is None:
         preview.detail = WAITING
     else:

@@ -1,9 +1,9 @@
-"""From the queue to the cluster: oldest first, whole gangs of lanes only.
+"""From the queue to the cluster: by priority, then oldest first, whole gangs of lanes only.
 
-Waiting are queued runs, and runs back in `starting` whose driver was lost. The oldest that the pool could hold at all
-bars the way for younger ones: a large run is not starved by small ones. Where the planner is to choose, it does so just
-before, for planning may take seconds; lanes, state and attempt change in one transaction, undone where the lanes are
-not those it reckoned with. The launch task is enqueued when it commits.
+Waiting are queued runs, and runs back in `starting` whose driver was lost. The first that the pool could hold at all
+bars the way for those behind it: a large run is not starved by small ones. Where the planner is to choose, it does so
+just before, for planning may take seconds; lanes, state and attempt change in one transaction, undone where the lanes
+are not those that it planned for. The launch task is enqueued when it commits.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from fleet.lane_demand import fits
 from fleet.selectors import devices_for, devices_of, free_lanes, pool_lanes
-from fleet.services import allocate
+from fleet.services import LaneHolder, allocate
 from runs import attempts
 from runs.auto_placement import PlannerBusy, PlanningFailed, ResolvedPlacement, choose
 from runs.enqueue import enqueue_on_commit
@@ -38,12 +38,12 @@ def waiting_runs() -> QuerySet[Run]:
     """Runs that wait for lanes, in the order they get them."""
     open_attempts = Attempt.objects.filter(run=OuterRef("pk"), ended_at=None)
     return Run.objects.filter(Q(state=RunState.QUEUED) | Q(~Exists(open_attempts), state=RunState.STARTING)).order_by(
-        "created_at", "pk"
+        "priority", "created_at", "pk"
     )
 
 
 def dispatch_waiting() -> list[UUID]:
-    """Start what fits, oldest first; the ids of the runs started."""
+    """Start what fits, in the queue's order; the ids of the runs started."""
     started: list[UUID] = []
     pool = pool_lanes()
     for run in waiting_runs().defer("prompts"):
@@ -91,7 +91,8 @@ def _begin(run_id: UUID, chosen: ResolvedPlacement, devices: Sequence[str]) -> A
         origin = f", resuming after batch {run.resume_batch}" if run.resume_from else ""
         reason = f"lanes are free: attempt {number}{origin}"
         move(run_id, [RunState.QUEUED], RunState.STARTING, reason=reason, actor=ACTOR)
-    granted = allocate(run_id=run_id, attempt=number, wanted=chosen.spec.granted_lanes, trainers=chosen.trainers)
+    holder = LaneHolder(run_id=run_id, attempt=number, project_id=run.project_id, user_id=run.created_by_id)
+    granted = allocate(holder=holder, wanted=chosen.spec.granted_lanes, trainers=chosen.trainers)
     if granted is None or devices_of(run_id, number) != tuple(devices):
         raise LanesTaken(f"run {run_id} found its lanes taken")
     enqueue_on_commit(LAUNCH_RUN, str(run_id), number)

@@ -92,7 +92,7 @@ def _lane_row(lane: Lane, node: Node, names: dict[UUID, str]) -> LaneRow:
         cordoned=lane.cordoned,
         reason=lane.reason,
         kept_back_by=lane.kept_back_by,
-        role="try" if lane.preview_id else lane.role,
+        role="preview" if lane.preview_id else lane.role,
         held_since=lane.held_since,
         run_id=lane.run_id if lane.run_id in names else None,
         run_name=names.get(lane.run_id, SOMEBODY_ELSES) if lane.run_id else "",

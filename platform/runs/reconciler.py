@@ -19,7 +19,7 @@ from datetime import datetime, timedelta
 from django.conf import settings
 from django.utils import timezone
 
-from fleet.selectors import Holder, holders
+from fleet.selectors import HoldingAttempt, holders
 from fleet.services import release
 from runs import recovery
 from runs.cluster import ClusterGateway, ClusterUnavailable, JobStatus
@@ -82,7 +82,7 @@ class Reconciler:
         elif _paused_for_long(attempt, seen.now) and recovery.park(attempt):
             self._stop(attempt)
 
-    def free_lanes(self, holder: Holder) -> None:
+    def free_lanes(self, holder: HoldingAttempt) -> None:
         """Free the lanes of a closed attempt as soon as its job is over; hurry the job if it takes long."""
         attempt = Attempt.objects.filter(run_id=holder.run_id, number=holder.attempt).select_related("run").first()
         if attempt is not None and attempt.ended_at is None:

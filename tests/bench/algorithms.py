@@ -1,9 +1,8 @@
 """Every algorithm on the shapes reward, each (and one of all weights) in a seeded run: `make bench-algorithms`.
 
-One process, one thread, the shipped base model, no Ray: rollout, scoring and training by the engine's plain classes, in
-the order in which a run goes through them. Before and after are held-out samples: other noise than was trained on,
-deterministic denoising. `judged` is the share whose colour and shape an independent judge, never trained on, finds
-right. It fails when the held-out reward of an algorithm does not rise.
+One process, one thread, the shipped base model, no Ray: `worker.engine.local`. Before and after are held-out samples:
+other noise than was trained on, deterministic denoising. `judged` is the share whose colour and shape an independent
+judge, never trained on, finds right. It fails when the held-out reward of an algorithm does not rise.
 
     python -m tests.bench.algorithms [--only flow_grpo refl] [--out var/bench/algorithms.json]
 """
@@ -23,15 +22,8 @@ import numpy as np
 import torch
 
 from worker.contracts.run_spec import RunSpec
-from worker.engine.advantage.mixed import mixed_advantages
-from worker.engine.metrics.replay_gate import check_replay_gate
-from worker.engine.metrics.update_metrics import merge_stats
-from worker.engine.reward.scorer import Scorer
-from worker.engine.rollout.sampler import Sampler
-from worker.engine.trainer.rank import TrainerRank
+from worker.engine.local import LocalRun
 from worker.engine.trainer.zero.process_group import init_process_group
-from worker.engine.types import GenerationRequest, GroupBatch, ScoredFragment
-from worker.scheduling.core.messages import Fragment, FragmentKey, Purpose
 
 ROOT = Path(__file__).parents[2]
 SHAPES = ROOT / "deploy" / "models" / "shapes"
@@ -58,6 +50,7 @@ COMMON: dict[str, Any] = {
         "num_sde_steps": 3,
     },
     "batch": {"num_prompts_per_batch": 6, "group_size": 16, "num_epochs_per_batch": 4, "micro_batch_size": 48},
+    "evaluation": {"num_samples_per_prompt": NUM_HELD_OUT},
     "num_batches": 8,
 }
 SETTINGS: dict[str, dict[str, Any]] = {
@@ -109,74 +102,26 @@ def spec_of(name: str) -> RunSpec:
     return RunSpec.model_validate(laid)
 
 
-class Bench:
-    """One run, from base model to last batch."""
-
-    def __init__(self, spec: RunSpec) -> None:
-        self._spec = spec
-        self._trainer = TrainerRank(spec, str(SHAPES), 0, 1)
-        self._rollout = Sampler.load(spec, str(SHAPES))
-        self._scorer = Scorer(spec.rewards)
-        self._rollout.pull(self._trainer.version(0))
-
-    def held_out(self) -> tuple[float, float]:
-        """Mean reward and judged share of the version that is pulled."""
-        scored = [self._generate(Purpose.EVALUATE, 0, group, NUM_HELD_OUT)[1] for group in range(len(PROMPTS))]
-        rewards = [reward for part in scored for reward in part.rewards]
-        judged = [score for part in scored for score in part.parts["shape_judge"] if score is not None]
-        return float(np.mean(rewards)), float(np.mean(judged))
-
-    def batch(self, number: int) -> float:
-        """Generate, score, train, publish and pull; returns the mean reward of what was generated."""
-        spec, drawn = self._spec, []
-        for group in range(spec.algebra.num_groups):
-            drawn.append(self._generate(Purpose.TRAIN, number, group, spec.batch.group_size))
-        advantages = mixed_advantages(
-            [scored.parts for _, scored in drawn],
-            {reward.key: reward.weight for reward in spec.trained_rewards},
-            mixing=spec.reward_mixing,
-            clip=spec.algorithm.advantage_clip,
-            over_batch=spec.algorithm.advantage_std == "batch",
-        )
-        groups = [
-            GroupBatch(batch=number, group=group, trajectories=(made,), advantages=advantages[group].advantages)
-            for group, (made, _) in enumerate(drawn)
-            if made is not None
-        ]
-        self._train(groups)
-        self._rollout.pull(self._trainer.version(number + 1))
-        return float(np.mean([scored.rewards for _, scored in drawn]))
-
-    def _train(self, groups: list[GroupBatch]) -> None:
-        num_pairs = self._spec.algebra.num_pairs_per_optimizer_step
-        for epoch in range(self._spec.batch.num_epochs_per_batch):
-            stats = merge_stats([self._trainer.accumulate(groups, num_pairs_total=num_pairs, fresh=epoch == 0)])
-            if epoch == 0 and self._spec.algorithm.needs.log_probs:
-                check_replay_gate(stats, self._spec.replay_bounds)
-            self._trainer.commit()
-
-    def _generate(self, purpose: Purpose, batch: int, group: int, size: int) -> tuple[Any, ScoredFragment]:
-        version = self._rollout.policy_version
-        assert version is not None
-        fragment = Fragment(FragmentKey(purpose, batch, group, 0), tuple(range(size)), version)
-        request = GenerationRequest(fragment=fragment, prompt=PROMPTS[group], run_seed=0, prompt_index=group)
-        made = self._rollout.generate(request)
-        return made.trajectories, self._scorer.score(fragment, request.prompt, made.images)
+def held_out(run: LocalRun) -> tuple[float, float]:
+    """Mean reward, and share judged right, of held-out samples of the current version."""
+    groups = run.evaluate()
+    judged = [score for group in groups for score in group.scores("shape_judge") if score is not None]
+    return float(np.mean([group.rewards for group in groups])), float(np.mean(judged))
 
 
-def run(name: str) -> Row:
+def row_of(name: str) -> Row:
     """In this process."""
     spec = spec_of(name)
-    bench = Bench(spec)
-    reward_before, judged_before = bench.held_out()
+    run = LocalRun(spec, str(SHAPES))
+    reward_before, judged_before = held_out(run)
     began, began_wall = time.process_time(), time.monotonic()
     for number in range(spec.num_batches):
-        reward = bench.batch(number)
+        reward = run.train_batch().mean_reward
         print(
             f"{name}: batch {number + 1} of {spec.num_batches}, mean reward {reward:.3f}", file=sys.stderr, flush=True
         )
     seconds, wall = time.process_time() - began, time.monotonic() - began_wall
-    reward_after, judged_after = bench.held_out()
+    reward_after, judged_after = held_out(run)
     return Row(
         algorithm=name,
         reward_before=round(reward_before, 4),
@@ -197,7 +142,7 @@ def run_one(name: str) -> None:
         probe.bind(("127.0.0.1", 0))
         port = int(probe.getsockname()[1])
     init_process_group(0, 1, "127.0.0.1", port)
-    print(json.dumps(asdict(run(name))))
+    print(json.dumps(asdict(row_of(name))))
 
 
 def main() -> None:

@@ -25,7 +25,7 @@ from worker.engine.models.registry import MODEL_ADAPTERS, load_model
 from worker.engine.rollout.denoising import sample_ode
 from worker.engine.rollout.noise import initial_noise
 from worker.engine.rollout.sampler import Sampler
-from worker.engine.sync.packing import publish, snapshot
+from worker.engine.sync.packing import pack, snapshot
 from worker.engine.trainer.learners.transition_pairs import GroupPairs
 from worker.engine.trainer.rank import TrainerRank
 from worker.engine.trainer.zero.deepspeed_config import build_optimizer
@@ -47,7 +47,7 @@ class Rollouts:
         self._spec = case.spec
         self._model = model_with_lora(case.spec, path)
         self._engine = Sampler(case.spec, self._model)
-        self._engine.pull(publish(snapshot(lora_parameters(self._model.transformer)), 0))
+        self._engine.pull(pack(snapshot(lora_parameters(self._model.transformer)), 0))
         sampling = case.spec.sampling
         self._sigmas = self._model.sigmas(
             sampling.num_eval_denoising_steps,

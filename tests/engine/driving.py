@@ -114,7 +114,7 @@ def grants(spec: RunSpec) -> tuple[LaneGrant, ...]:
         LaneRole.REWARD: lanes.num_reward,
     }
     return tuple(
-        LaneGrant(lane=f"{role}-{index}", role=role, node="local", device="cpu")
+        LaneGrant(lane=f"{role}-{index}", role=role, node="local")
         for role, count in counts.items()
         for index in range(count)
     )

@@ -6,7 +6,7 @@ from worker.contracts.run_spec import RunSpec
 from worker.engine.advantage.group import group_advantages
 from worker.engine.models.registry import load_model
 from worker.engine.rollout.sampler import Sampler
-from worker.engine.sync.packing import publish
+from worker.engine.sync.packing import pack
 from worker.engine.types import GenerationRequest, GroupBatch, PublishedShard, PublishedVersion
 from worker.scheduling.core.messages import Fragment, FragmentKey, Purpose
 
@@ -20,7 +20,7 @@ def perturbed_adapter(spec: RunSpec, path: str, seed: int, policy_version: int =
         name: (parameter.detach() + 0.05 * torch.randn(parameter.shape, generator=generator)).to(parameter.dtype)
         for name, parameter in model.trained.items()
     }
-    return publish(moved, policy_version)
+    return pack(moved, policy_version)
 
 
 def draw_groups(

@@ -34,14 +34,21 @@ HEARTBEAT_SECONDS = 2.0
 
 
 class LaneGrant(Contract):
-    """One lane that fleet gave this run: a role on a node. `resource` is the node's custom Ray resource for it."""
+    """One lane that fleet gave this run: a role on a node, with the node's GPUs that belong to it."""
 
     lane: str
     role: LaneRole
     node: str
-    device: str
-    resource: str | None = None
+    gpus: tuple[Index, ...] = ()
+    """Numbers of its GPUs on their node; empty for a CPU slot."""
+    resources: tuple[str, ...] = ()
+    """Custom Ray resources that its process occupies, one of each: they stand for its GPUs, and so for its node."""
     num_cpus: float = 0.5
+
+    @property
+    def device(self) -> str:
+        """What its process may see: `cpu`, or the numbers of its GPUs by comma."""
+        return ",".join(str(index) for index in self.gpus) or "cpu"
 
 
 class BootstrapRequest(Contract):

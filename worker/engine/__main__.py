@@ -12,7 +12,7 @@ import traceback
 import ray
 
 from worker.contracts.states import RunState
-from worker.engine.build import build_parts
+from worker.engine.build import build_components
 from worker.engine.control.cluster_lanes import ACTOR_CLASSES, LaneActors
 from worker.engine.control.command_queue import RunCancelledError, StopOverdueError
 from worker.engine.controller import Controller
@@ -40,19 +40,20 @@ def main(actor_classes: LaneActors = ACTOR_CLASSES) -> int:
             ray.init(address="auto", log_to_driver=False)
             # Only now: `ray.init` sets a handler of its own, which would report an ended driver as a failed run.
             signal.signal(signal.SIGTERM, lambda number, frame: telemetry.terminate())
-            controller = Controller(build_parts(answer, telemetry, actor_classes))
+            controller = Controller(build_components(answer, telemetry, actor_classes))
             try:
                 controller.run()
             finally:
                 controller.close()
         except BaseException as error:
             return tell_end(telemetry, error)
-        telemetry.finish(RunState.COMPLETED, reason=controller.ending)
+        state, reason = controller.ending
+        telemetry.finish(state, reason=reason)
         return 0
 
 
 def tell_end(telemetry: RunTelemetry, error: BaseException) -> int:
-    """Report how a run ended that did not complete; returns the exit status."""
+    """Report how a run ended whose controller raised `error`; returns the exit status."""
     match error:
         case FencedError():
             logger.info("fenced: %s", error)
@@ -61,7 +62,7 @@ def tell_end(telemetry: RunTelemetry, error: BaseException) -> int:
             telemetry.finish(RunState.CANCELLED, reason="cancelled by a user")
             return 0
         case StopOverdueError():
-            telemetry.finish(RunState.CANCELLED, reason=str(error))
+            telemetry.finish(RunState.CANCELLED if error.checkpoint is None else RunState.STOPPED, reason=str(error))
             return 0
         case TerminatedError():
             logger.warning("the driver was told to end (SIGTERM)")

@@ -23,7 +23,7 @@ from worker.scheduling.core.scheduler import Scheduler
 from worker.scheduling.forecast.lending_policies import lending_policy
 
 
-def build_parts(
+def build_components(
     answer: BootstrapAnswer, telemetry: RunTelemetry, actor_classes: LaneActors = ACTOR_CLASSES
 ) -> RunComponents:
     """Everything that needs no callback of the controller's.
@@ -34,43 +34,43 @@ def build_parts(
     spec, client = answer.spec, telemetry.client
     _refuse_auto(spec)
     clock = DriverClock()
-    fleet = ClusterLanes(answer.lanes, clock, actor_classes)
+    lanes = ClusterLanes(answer.lanes, clock, actor_classes)
     prompts = PromptSchedule(spec, answer.prompts)
-    shelf = FragmentStore()
-    advantages = AdvantageCache(spec, shelf)
+    fragments = FragmentStore()
+    advantages = AdvantageCache(spec, fragments)
     num_fragments_per_group = spec.algebra.num_fragments // spec.algebra.num_groups
-    timeline = SpanReporter(fleet, clock, client, num_fragments_per_group=num_fragments_per_group)
+    spans = SpanReporter(lanes, clock, client, num_fragments_per_group=num_fragments_per_group)
     samples = SampleReporter(client, telemetry.uploader, fps=spec.sampling.fps)
     commands = CommandQueue(client, stop_seconds=answer.stop_seconds)
-    progress = MetricsReporter(
+    metrics = MetricsReporter(
         client=client,
         samples=samples,
-        shelf=shelf,
+        fragments=fragments,
         advantages=advantages,
-        timeline=timeline,
+        spans=spans,
         algebra=spec.algebra,
         gate=spec.replay_bounds if spec.algorithm.needs.log_probs else None,
         clock=clock,
         watched=[reward.key for reward in spec.rewards if reward.watched],
     )
     evaluations = EvaluationManager(
-        spec=spec, prompts=prompts, shelf=shelf, samples=samples, client=client, commands=commands
+        spec=spec, prompts=prompts, fragments=fragments, samples=samples, client=client, commands=commands
     )
     return RunComponents(
         answer=answer,
         telemetry=telemetry,
         clock=clock,
-        fleet=fleet,
+        lanes=lanes,
         prompts=prompts,
-        shelf=shelf,
+        fragments=fragments,
         advantages=advantages,
-        offers=VersionRegistry(client),
-        timeline=timeline,
+        versions=VersionRegistry(client),
+        spans=spans,
         samples=samples,
-        progress=progress,
+        metrics=metrics,
         evaluations=evaluations,
         lends=LendReporter(client),
-        keeper=CheckpointDirectory(answer.checkpoints, spec.checkpoint),
+        checkpoints=CheckpointDirectory(answer.checkpoints, spec.checkpoint),
         commands=commands,
     )
 

@@ -26,16 +26,17 @@ trainer rank rewinds the run to its last checkpoint. Both are bounded and told.
 
 import logging
 import time
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from worker.contracts.events import Phase, ResumedEvent
+from worker.contracts.states import RunState
 from worker.engine.actors.remote_version import RemoteVersion
 from worker.engine.actors.reports import CallReport
 from worker.engine.build import build_scheduler
+from worker.engine.control.batch_boundaries import BatchBoundaries
 from worker.engine.control.checkpoint_directory import RunPosition
-from worker.engine.control.checkpoint_saver import CheckpointSaver, SaveRequest
+from worker.engine.control.checkpoint_saver import CheckpointSaver
 from worker.engine.control.command_queue import StopOverdueError
 from worker.engine.control.lane_supervisor import LaneSupervisor
 from worker.engine.control.pending_calls import PendingCalls, RewindNeededError
@@ -54,10 +55,7 @@ from worker.scheduling.core.messages import (
     Lend,
     LendSettled,
     Published,
-    Purpose,
     Snapshotted,
-    TrainerReleased,
-    TrainerReserved,
 )
 from worker.scheduling.core.scheduler import Scheduler
 
@@ -72,47 +70,47 @@ MAX_REWINDS = 2
 class Controller:
     """Runs one attempt to its end; `run` returns when it is complete (or stopped), and raises for every other end."""
 
-    def __init__(self, parts: RunComponents) -> None:
-        self._parts = parts
-        self._answer, self._client = parts.answer, parts.telemetry.client
-        self._progress, self._commands, self._timeline = parts.progress, parts.commands, parts.timeline
+    def __init__(self, components: RunComponents) -> None:
+        self._components = components
+        self._answer, self._client = components.answer, components.telemetry.client
+        self._metrics, self._commands, self._spans = components.metrics, components.commands, components.spans
         self._calls = PendingCalls(on_report=self._reported, on_lane_lost=self._lane_lost)
-        self._gang = TrainerGang(parts.fleet, self._calls)
-        self._roster = LaneSupervisor(
-            answer=parts.answer,
-            fleet=parts.fleet,
+        self._gang = TrainerGang(components.lanes, self._calls)
+        self._supervisor = LaneSupervisor(
+            answer=components.answer,
+            lanes=components.lanes,
             calls=self._calls,
             gang=self._gang,
             client=self._client,
             on_ready=self._join,
-            heed=self._heed,
+            poll_web=self._poll_web,
         )
-        self._executor = RayExecutor(parts=parts, calls=self._calls, gang=self._gang, on_event=self._happened)
+        self._executor = RayExecutor(components=components, calls=self._calls, gang=self._gang, on_event=self._happened)
         self._saver = CheckpointSaver(
             tuning=self._answer.spec.tuning,
             gang=self._gang,
-            keeper=parts.keeper,
-            offers=parts.offers,
-            timeline=parts.timeline,
+            checkpoints=components.checkpoints,
+            versions=components.versions,
+            spans=components.spans,
             client=self._client,
-            uploader=parts.telemetry.uploader,
+            uploader=components.telemetry.uploader,
         )
-        self._standing = StatusReporter(self._client)
+        self._status = StatusReporter(self._client)
+        self._boundaries = BatchBoundaries(components, self._saver, self._status)
         self._scheduler: Scheduler | None = None
         self._is_admitting = True
         self._is_paused = False
-        self._has_saved_final = self._is_final_saved = False
         self._next_clock = 0.0
 
     # --- the run, top-down ------------------------------------------------------------------------------------------
 
     def run(self) -> None:
         """From lanes to LoRA. Raises `RunCancelledError`, `StopOverdueError`, `FencedError` or what made it fail."""
-        self._standing.enter(Phase.PLACE_LANES)
-        self._timeline.begin()
-        self._roster.place_all()
-        self._standing.enter(Phase.LOAD_MODEL)
-        self._roster.load_all()
+        self._status.enter(Phase.PLACE_LANES)
+        self._spans.begin()
+        self._supervisor.place_all()
+        self._status.enter(Phase.LOAD_MODEL)
+        self._supervisor.load_all()
         self._wait_for_calls()
         for num_rewinds in range(MAX_REWINDS + 1):
             try:
@@ -123,20 +121,22 @@ class Controller:
                     raise
                 logger.error("back to the last checkpoint (%d of %d): %s", num_rewinds + 1, MAX_REWINDS, error)
                 self._start_over()
-        self._standing.enter(Phase.FINISH)
-        self._parts.offers.keep_only(())
+        self._status.enter(Phase.FINISH)
+        self._components.versions.keep_only(())
         self._commands.refuse_all("the run has ended")
 
     @property
-    def ending(self) -> str:
-        """How the run came to its end, in a few words."""
-        done, wanted = self._progress.position.batch, self._answer.spec.num_batches
-        return f"all {wanted} batches are done" if done == wanted else f"stopped after batch {done} of {wanted}"
+    def ending(self) -> tuple[RunState, str]:
+        """The state in which `run` left the run, and why in a few words."""
+        done, wanted = self._metrics.position.batch, self._answer.spec.num_batches
+        if done == wanted:
+            return RunState.COMPLETED, f"all {wanted} batches are done"
+        return RunState.STOPPED, f"stopped after batch {done} of {wanted}"
 
     def close(self) -> None:
         """Free the lanes and tell their last spans."""
-        self._timeline.end()
-        self._parts.fleet.close()
+        self._spans.end()
+        self._components.lanes.close()
 
     def _train_to_the_end(self) -> None:
         self._begin(self._restore())
@@ -145,29 +145,32 @@ class Controller:
             if self._commands.is_stop_overdue and scheduler.state.has_open_batch:
                 self._give_up_batch()
             self._turn(scheduler)
-        if not self._has_saved_final:
-            self._save(scheduler, final=True)
-            if self._parts.evaluations.is_due(self._progress.position.batch, is_end=True):
-                self._evaluate(scheduler)
-        while not (scheduler.state.is_quiescent or (self._commands.is_stop_overdue and self._is_final_saved)):
+        if not self._boundaries.final_save_begun:
+            self._boundaries.save(final=True)
+            if self._components.evaluations.is_due(self._metrics.position.batch, is_end=True):
+                self._boundaries.evaluate()
+        while not (
+            scheduler.state.is_quiescent or (self._commands.is_stop_overdue and self._boundaries.final_save_done)
+        ):
             self._turn(scheduler)
 
     def _give_up_batch(self) -> None:
         """Optimizer steps of the batch may be taken: only the checkpoints of earlier boundaries are whole."""
-        kept = self._parts.keeper.latest or self._answer.resume_from
+        kept = self._components.checkpoints.latest or self._answer.resume_from
         raise StopOverdueError(
-            f"stopped: batch {self._progress.position.batch + 1} was not done {self._answer.stop_seconds:.0f} s later "
-            f"and was given up; {f'the checkpoint {kept} stays' if kept else 'there was no checkpoint yet'}"
+            f"stopped: batch {self._metrics.position.batch + 1} was not done {self._answer.stop_seconds:.0f} s later "
+            f"and was given up; {f'the checkpoint {kept} stays' if kept else 'there was no checkpoint yet'}",
+            checkpoint=kept,
         )
 
     def _restore(self) -> RunPosition:
         """Load the newest checkpoint, if there is one, on all ranks."""
-        uri = self._parts.keeper.latest or self._answer.resume_from
+        uri = self._components.checkpoints.latest or self._answer.resume_from
         position = RunPosition()
         if uri is not None:
-            self._standing.enter(Phase.RESTORE, uri)
+            self._status.enter(Phase.RESTORE, uri)
             position = self._load_checkpoint(uri)
-        elif not self._standing.has_run:
+        elif not self._status.has_run:
             return position
         self._client.emit(
             ResumedEvent,
@@ -183,7 +186,7 @@ class Controller:
         def finish(client_state: dict[str, Any], behaviour: RemoteVersion | None) -> None:
             found.append(RunPosition(**client_state))
             if behaviour is not None:
-                self._parts.offers.offer_again(behaviour)
+                self._components.versions.add_restored(behaviour)
 
         self._gang.load_checkpoint(uri, finish)
         self._wait_for_calls()
@@ -191,63 +194,63 @@ class Controller:
 
     def _begin(self, position: RunPosition) -> None:
         """Offer the first version, let the lanes join a new scheduler, ask for the first evaluation."""
-        began_at = self._parts.clock.now()
+        began_at = self._components.clock.now()
         self._gang.snapshot(position.policy_version, lambda _: None)
         self._wait_for_calls()
-        self._gang.publish(position.policy_version, partial(self._parts.offers.offer, began_at=began_at))
+        self._gang.publish(position.policy_version, partial(self._components.versions.add, began_at=began_at))
         self._wait_for_calls()
-        self._progress.begin(position)
+        self._metrics.begin(position)
         self._scheduler = build_scheduler(self._answer, position)
-        self._timeline.follow(self._scheduler.state.idle_cause, self._scheduler.state.idle_state)
+        self._boundaries.begin(self._scheduler)
+        self._spans.follow(self._scheduler.state.idle_cause, self._scheduler.state.idle_state)
         self._is_admitting = True
-        for lane in sorted(self._roster.ready):
+        for lane in sorted(self._supervisor.ready):
             self._join(lane)
-        self._tell_state()
+        self._report_state()
         is_edge = position.batch in (0, self._answer.spec.num_batches)
-        if is_edge and self._parts.evaluations.is_due(position.batch) and not self._commands.stop_wanted:
-            self._evaluate(self._current)
+        if is_edge and self._components.evaluations.is_due(position.batch) and not self._commands.stop_wanted:
+            self._boundaries.evaluate()
         else:
-            self._standing.enter(Phase.TRAIN)
+            self._status.enter(Phase.TRAIN)
 
     def _start_over(self) -> None:
         """After a trainer rank was lost: a new gang, and nothing remembered of what was under way."""
-        self._parts.samples.life += 1
+        self._components.samples.life += 1
         self._saver.life += 1
         self._scheduler = None
-        self._has_saved_final = self._is_final_saved = False
-        self._parts.shelf.clear()
-        self._parts.advantages.clear()
-        self._parts.offers.clear()
-        self._parts.evaluations.restart()
-        self._parts.lends.restart()
-        self._standing.enter(Phase.LOAD_MODEL, "new trainer ranks")
-        self._roster.restart_gang()
+        self._components.fragments.clear()
+        self._components.advantages.clear()
+        self._components.versions.clear()
+        self._components.evaluations.restart()
+        self._components.lends.restart()
+        self._status.enter(Phase.LOAD_MODEL, "new trainer ranks")
+        self._supervisor.restart_gang()
         self._wait_for_calls()
 
     # --- one turn ---------------------------------------------------------------------------------------------------
 
     def _turn(self, scheduler: Scheduler) -> None:
-        self._heed()
+        self._poll_web()
         self._follow_orders(scheduler)
         for action in scheduler.next_actions(self._now()):
             self._start(action)
-        self._timeline.settle(is_paused=self._is_paused)
+        self._spans.settle(is_paused=self._is_paused)
         self._step_calls()
-        self._tell_regularly(scheduler)
+        self._report_regularly(scheduler)
 
     def _start(self, action: Action) -> None:
         match action:
             case EvaluationComplete():
-                self._evaluation_complete(action)
+                self._boundaries.evaluation_complete(action)
             case Lend():
-                self._parts.lends.made(action)
+                self._components.lends.made(action)
             case LendSettled():
-                self._parts.lends.settled(action)
+                self._components.lends.settled(action)
             case _:
                 self._executor.start(action)
 
-    def _heed(self) -> None:
-        self._parts.telemetry.check()
+    def _poll_web(self) -> None:
+        self._components.telemetry.check()
         self._commands.take_new()
 
     def _step_calls(self) -> None:
@@ -259,9 +262,9 @@ class Controller:
     def _wait_for_calls(self) -> None:
         """Outside of turns: until every call made so far has answered."""
         while len(self._calls):
-            self._heed()
+            self._poll_web()
             self._calls.step(POLL_SECONDS)
-            self._timeline.settle(is_paused=False)
+            self._spans.settle(is_paused=False)
 
     def _follow_orders(self, scheduler: Scheduler) -> None:
         """Bring scheduler and state in line with what the user wants now."""
@@ -270,116 +273,55 @@ class Controller:
         if wants_admission != self._is_admitting:
             self._is_admitting = wants_admission
             scheduler.apply(AdmissionOpened() if wants_admission else AdmissionClosed(), self._now())
-        if commands.checkpoint_orders and not commands.stop_wanted and scheduler.state.is_quiescent:
-            self._save(scheduler, final=False)
-        request = self._parts.evaluations.next_request(
-            batch=scheduler.state.batches_completed, policy_version=scheduler.state.policy_version
-        )
-        if request is not None:
-            scheduler.apply(request, self._now())
+        self._boundaries.follow_orders()
         self._is_paused = commands.pause_wanted and (self._is_paused or scheduler.state.is_quiescent)
-        self._tell_state()
+        self._report_state()
 
-    def _tell_state(self) -> None:
-        self._standing.state(
-            batch=self._progress.position.batch, is_paused=self._is_paused, is_stopping=self._commands.stop_wanted
+    def _report_state(self) -> None:
+        self._status.state(
+            batch=self._metrics.position.batch, is_paused=self._is_paused, is_stopping=self._commands.stop_wanted
         )
 
-    def _tell_regularly(self, scheduler: Scheduler) -> None:
-        self._standing.queues(scheduler.state.queues, batch=self._progress.position.batch)
+    def _report_regularly(self, scheduler: Scheduler) -> None:
+        self._status.queues(scheduler.state.queues, batch=self._metrics.position.batch)
         now = time.monotonic()
         if now >= self._next_clock:
             self._next_clock = now + CLOCK_SECONDS
-            self._parts.fleet.measure_clocks(self._roster.ready - self._calls.busy_lanes)
+            self._components.lanes.measure_clocks(self._supervisor.ready - self._calls.busy_lanes)
 
     # --- what happened ----------------------------------------------------------------------------------------------
 
     def _reported(self, lane: str, report: CallReport[Any]) -> None:
         for record in report.logs:
-            self._parts.telemetry.logs.forward(lane, record)
+            self._components.telemetry.logs.forward(lane, record)
 
     def _happened(self, event: Event) -> None:
         scheduler = self._current
         scheduler.apply(event, self._now())
         match event:
             case Snapshotted():
-                self._batch_trained(scheduler)
+                self._boundaries.batch_trained()
             case Published():
-                self._parts.offers.keep_only(scheduler.state.needed_versions)
-                self._standing.costs(scheduler.state.costs, batch=scheduler.state.batches_completed)
-                self._batch_complete(scheduler)
-
-    def _batch_trained(self, scheduler: Scheduler) -> None:
-        """No gradients are open, and the next batch's must not be before a checkpoint that is due is written."""
-        batch = self._progress.position.batch
-        if batch < self._answer.spec.num_batches and (
-            self._commands.checkpoint_orders or self._parts.keeper.is_due(batch)
-        ):
-            self._save(scheduler, final=False)
-
-    def _batch_complete(self, scheduler: Scheduler) -> None:
-        """The batch's version is on offer: evaluate it where that is due, and save the last one."""
-        batch = scheduler.state.batches_completed
-        is_last = batch == self._answer.spec.num_batches
-        if self._parts.evaluations.is_due(batch) and (is_last or not self._commands.stop_wanted):
-            self._evaluate(scheduler)
-        if is_last:
-            self._save(scheduler, final=True)
+                self._components.versions.keep_only(scheduler.state.needed_versions)
+                self._status.costs(scheduler.state.costs, batch=scheduler.state.batches_completed)
+                self._boundaries.batch_complete()
 
     def _lane_lost(self, lane: str, reason: str) -> None:
         """Raises `RewindNeededError` for a trainer rank."""
         scheduler = self._scheduler
-        if scheduler is not None and lane in self._roster.ready:
+        if scheduler is not None and lane in self._supervisor.ready:
             scheduler.apply(LaneLost(lane), self._now())
-        self._timeline.lost(lane)
-        self._roster.lost(lane, reason)
+        self._spans.lost(lane)
+        self._supervisor.lost(lane, reason)
 
     def _join(self, lane: str) -> None:
-        self._timeline.returned(lane)
+        self._spans.returned(lane)
         if self._scheduler is not None:
-            role = self._parts.fleet[lane].grant.role
+            role = self._components.lanes[lane].grant.role
             self._scheduler.apply(LaneJoined(lane, role, None), self._now())
 
-    # --- evaluations and checkpoints --------------------------------------------------------------------------------
-
-    def _evaluate(self, scheduler: Scheduler) -> None:
-        request = self._parts.evaluations.evaluation(
-            batch=scheduler.state.batches_completed, policy_version=scheduler.state.policy_version
-        )
-        scheduler.apply(request, self._now())
-        self._standing.enter(Phase.EVALUATE)
-
-    def _evaluation_complete(self, action: EvaluationComplete) -> None:
-        self._parts.evaluations.complete(action, self._progress.position)
-        goes_on = self._progress.position.batch < self._answer.spec.num_batches and not self._has_saved_final
-        if action.purpose is Purpose.EVALUATE and goes_on:
-            self._standing.enter(Phase.TRAIN)
-
-    def _save(self, scheduler: Scheduler, *, final: bool) -> None:
-        """Reserve the gang, write checkpoint and download, release it. Rollout and reward lanes go on meanwhile."""
-        if final:
-            self._standing.enter(Phase.EXPORT)
-            self._has_saved_final = True
-        scheduler.apply(TrainerReserved(), self._now())
-        orders = tuple(self._commands.checkpoint_orders)
-        position, version, behaviour = self._progress.position, scheduler.state.next_batch_version, None
-        if version < position.policy_version:
-            # The batch has begun on an older version: after a resume it must be drawn by that one again.
-            position, behaviour = replace(position, next_batch_version=version), self._parts.offers.version(version)
-        then = partial(self._saved, orders, final)
-        self._saver.save(
-            SaveRequest(position=position, behaviour=behaviour, final=final, ordered=bool(orders), then=then)
-        )
-
-    def _saved(self, orders: tuple[str, ...], final: bool, uri: str) -> None:
-        self._is_final_saved = self._is_final_saved or final
-        for command_id in orders:
-            self._commands.checkpoint_orders.remove(command_id)
-            self._commands.answer(command_id, f"written to {uri}")
-        self._current.apply(TrainerReleased(), self._now())
-
     def _now(self) -> float:
-        return self._parts.clock.now()
+        return self._components.clock.now()
 
     @property
     def _current(self) -> Scheduler:

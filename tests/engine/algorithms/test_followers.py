@@ -9,7 +9,7 @@ import torch
 from tests.engine.algorithms.conftest import LearningMaker
 from tests.engine.learning import Learning
 from worker.engine.rollout.sampler import Sampler
-from worker.engine.sync.packing import publish
+from worker.engine.sync.packing import pack
 from worker.engine.sync.shards import LoadedVersion
 from worker.engine.trainer.export import read_lora
 from worker.engine.trainer.rank import TrainerRank
@@ -92,7 +92,7 @@ def test_evaluation_is_drawn_with_its_own_adapter_and_training_with_the_policy(
     assert version.evaluated is not None
     rollout, policy, average = (Sampler.load(learning.spec, learning.path) for _ in range(3))
     rollout.pull(version)
-    policy.pull(publish(version.tensors, 1))
+    policy.pull(pack(version.tensors, 1))
     average.pull(version.evaluated)
     for asked, other in ((Purpose.TRAIN, policy), (purpose, average), (Purpose.TRAIN, policy), (purpose, average)):
         drawn, expected = generate(rollout, learning, asked), generate(other, learning, asked)

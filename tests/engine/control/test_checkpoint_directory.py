@@ -4,40 +4,40 @@ from worker.contracts.sections import CheckpointSpec
 from worker.engine.control.checkpoint_directory import CheckpointDirectory, RunPosition
 
 
-def write(keeper: CheckpointDirectory, batch: int) -> str:
-    uri = keeper.uri(batch)
+def write(checkpoints: CheckpointDirectory, batch: int) -> str:
+    uri = checkpoints.uri(batch)
     folder = Path(uri.removeprefix("file://"))
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "state").write_text(str(batch))
-    keeper.written(uri)
+    checkpoints.written(uri)
     return uri
 
 
 def test_the_newest_checkpoints_are_kept(tmp_path: Path) -> None:
-    keeper = CheckpointDirectory(f"file://{tmp_path}/attempt-1/", CheckpointSpec(num_kept=2))
-    assert keeper.latest is None
-    uris = [write(keeper, batch) for batch in (1, 2, 3)]
-    assert keeper.latest == uris[-1]
+    checkpoints = CheckpointDirectory(f"file://{tmp_path}/attempt-1/", CheckpointSpec(num_kept=2))
+    assert checkpoints.latest is None
+    uris = [write(checkpoints, batch) for batch in (1, 2, 3)]
+    assert checkpoints.latest == uris[-1]
     assert sorted(path.name for path in (tmp_path / "attempt-1").iterdir()) == ["batch-000002", "batch-000003"]
 
 
 def test_writing_one_again_does_not_push_another_out(tmp_path: Path) -> None:
-    keeper = CheckpointDirectory(str(tmp_path), CheckpointSpec(num_kept=2))
+    checkpoints = CheckpointDirectory(str(tmp_path), CheckpointSpec(num_kept=2))
     for batch in (1, 2, 2, 2):
-        write(keeper, batch)
+        write(checkpoints, batch)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["batch-000001", "batch-000002"]
 
 
 def test_one_that_is_gone_already_is_no_reason_to_fail(tmp_path: Path) -> None:
-    keeper = CheckpointDirectory(str(tmp_path), CheckpointSpec(num_kept=1))
-    keeper.written(keeper.uri(1))
-    keeper.written(keeper.uri(2))
-    assert keeper.latest == keeper.uri(2)
+    checkpoints = CheckpointDirectory(str(tmp_path), CheckpointSpec(num_kept=1))
+    checkpoints.written(checkpoints.uri(1))
+    checkpoints.written(checkpoints.uri(2))
+    assert checkpoints.latest == checkpoints.uri(2)
 
 
 def test_the_cadence_counts_complete_batches() -> None:
-    keeper = CheckpointDirectory("memory://x", CheckpointSpec(every_num_batches=5))
-    assert [batch for batch in range(11) if keeper.is_due(batch)] == [5, 10]
+    checkpoints = CheckpointDirectory("memory://x", CheckpointSpec(every_num_batches=5))
+    assert [batch for batch in range(11) if checkpoints.is_due(batch)] == [5, 10]
     never = CheckpointDirectory("memory://x", CheckpointSpec(every_num_batches=None))
     assert not any(never.is_due(batch) for batch in range(11))
 

@@ -23,8 +23,7 @@ class Fleet:
     def __init__(self) -> None:
         actor = SimpleNamespace(place=SimpleNamespace(remote=lambda: object()))
         self.handles = {
-            lane: LaneHandle(LaneGrant(lane=lane, role=role, node="local", device="cpu"), None, actor)
-            for lane, role in ROLES.items()
+            lane: LaneHandle(LaneGrant(lane=lane, role=role, node="local"), None, actor) for lane, role in ROLES.items()
         }
 
     def __getitem__(self, lane: str) -> LaneHandle:
@@ -44,46 +43,46 @@ class Calls:
 
 
 @pytest.fixture
-def fleet() -> Fleet:
+def lanes() -> Fleet:
     return Fleet()
 
 
 @pytest.fixture
-def roster(fleet: Any, client: Any) -> LaneSupervisor:
+def supervisor(lanes: Any, client: Any) -> LaneSupervisor:
     calls: Any = Calls()
     gang: Any = SimpleNamespace(lanes=["trainer-0"])
     answer: Any = SimpleNamespace()
     return LaneSupervisor(
         answer=answer,
-        fleet=fleet,
+        lanes=lanes,
         calls=calls,
         gang=gang,
         client=client,
         on_ready=lambda lane: None,
-        heed=lambda: None,
+        poll_web=lambda: None,
     )
 
 
-def lose(roster: LaneSupervisor, lane: str, num_times: int) -> None:
+def lose(supervisor: LaneSupervisor, lane: str, num_times: int) -> None:
     for _ in range(num_times):
-        roster.lost(lane, "killed")
+        supervisor.lost(lane, "killed")
 
 
-def test_a_lost_lane_is_started_again_a_bounded_number_of_times(roster: LaneSupervisor, fleet: Fleet) -> None:
-    roster.ready = {"rollout-0", "rollout-1"}
-    lose(roster, "rollout-0", MAX_LANE_RESTARTS + 1)
-    assert fleet["rollout-0"].num_restarts == MAX_LANE_RESTARTS
-    assert roster.ready == {"rollout-1"}
+def test_a_lost_lane_is_started_again_a_bounded_number_of_times(supervisor: LaneSupervisor, lanes: Fleet) -> None:
+    supervisor.ready = {"rollout-0", "rollout-1"}
+    lose(supervisor, "rollout-0", MAX_LANE_RESTARTS + 1)
+    assert lanes["rollout-0"].num_restarts == MAX_LANE_RESTARTS
+    assert supervisor.ready == {"rollout-1"}
 
 
-def test_a_run_without_any_lane_of_a_role_fails(roster: LaneSupervisor) -> None:
-    lose(roster, "rollout-0", MAX_LANE_RESTARTS + 1)
-    lose(roster, "rollout-1", MAX_LANE_RESTARTS)
+def test_a_run_without_any_lane_of_a_role_fails(supervisor: LaneSupervisor) -> None:
+    lose(supervisor, "rollout-0", MAX_LANE_RESTARTS + 1)
+    lose(supervisor, "rollout-1", MAX_LANE_RESTARTS)
     with pytest.raises(LanesExhaustedError, match="every rollout lane was lost 4 times"):
-        roster.lost("rollout-1", "killed")
+        supervisor.lost("rollout-1", "killed")
 
 
-def test_a_lost_trainer_rank_is_never_restarted_alone(roster: LaneSupervisor, fleet: Fleet) -> None:
+def test_a_lost_trainer_rank_is_never_restarted_alone(supervisor: LaneSupervisor, lanes: Fleet) -> None:
     with pytest.raises(RewindNeededError, match="trainer-0"):
-        roster.lost("trainer-0", "killed")
-    assert fleet["trainer-0"].num_restarts == 0
+        supervisor.lost("trainer-0", "killed")
+    assert lanes["trainer-0"].num_restarts == 0

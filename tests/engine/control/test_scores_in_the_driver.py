@@ -52,10 +52,10 @@ def table(mixing: RewardMixing) -> AdvantageCache:
             "reward_mixing": mixing,
         }
     )
-    shelf = FragmentStore()
+    fragments = FragmentStore()
     for item in reversed(RECORDS):
-        shelf.put(item)
-    return AdvantageCache(spec, shelf)
+        fragments.put(item)
+    return AdvantageCache(spec, fragments)
 
 
 def test_means_are_over_the_samples_that_have_the_score() -> None:

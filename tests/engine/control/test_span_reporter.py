@@ -21,7 +21,7 @@ class Clock:
         return self.time
 
 
-class Fleet:
+class OneLane:
     def __init__(self) -> None:
         self.handle = SimpleNamespace(clock=LaneClock(LANE_OFFSET))
 
@@ -38,16 +38,16 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def timeline(clock: Any, client: Any) -> SpanReporter:
-    fleet: Any = Fleet()
-    timeline = SpanReporter(fleet, clock, client, num_fragments_per_group=2)
-    timeline.begin()
-    timeline.follow(lambda lane: IdleCause.BATCH_BARRIER)
-    return timeline
+def reporter(clock: Any, client: Any) -> SpanReporter:
+    lanes: Any = OneLane()
+    made = SpanReporter(lanes, clock, client, num_fragments_per_group=2)
+    made.begin()
+    made.follow(lambda lane: IdleCause.BATCH_BARRIER)
+    return made
 
 
-def told(timeline: SpanReporter, client: Any) -> list[tuple[Any, ...]]:
-    timeline.end()
+def reported(reporter: SpanReporter, client: Any) -> list[tuple[Any, ...]]:
+    reporter.end()
     spans: list[Span] = [span for event in client.events for span in event.spans]
     assert all(before.end == after.start for before, after in itertools.pairwise(spans))
     return [(span.kind, span.cause, span.seconds) for span in spans]
@@ -63,30 +63,30 @@ def fragment(purpose: Purpose) -> Fragment:
 
 
 def test_a_lane_lost_while_the_scheduler_stands_still_takes_its_cause(
-    timeline: SpanReporter, clock: Clock, client: Any
+    reporter: SpanReporter, clock: Clock, client: Any
 ) -> None:
-    timeline.follow(lambda lane: IdleCause.BATCH_BARRIER, lambda: "as before")
-    timeline.settle(is_paused=False)
+    reporter.follow(lambda lane: IdleCause.BATCH_BARRIER, lambda: "as before")
+    reporter.settle(is_paused=False)
     clock.time += 3.0
-    timeline.settle(is_paused=False)
-    timeline.lost("a")
-    timeline.settle(is_paused=False)
+    reporter.settle(is_paused=False)
+    reporter.lost("a")
+    reporter.settle(is_paused=False)
     clock.time += 2.0
-    timeline.returned("a")
-    timeline.settle(is_paused=False)
+    reporter.returned("a")
+    reporter.settle(is_paused=False)
     clock.time += 1.0
-    assert told(timeline, client)[-3:] == [
+    assert reported(reporter, client)[-3:] == [
         (SpanKind.IDLE, IdleCause.BATCH_BARRIER, 3.0),
         (SpanKind.IDLE, IdleCause.FAILURE, 2.0),
         (SpanKind.IDLE, IdleCause.BATCH_BARRIER, 1.0),
     ]
 
 
-def test_a_report_of_the_lanes_clock_lands_on_the_drivers(timeline: SpanReporter, clock: Clock, client: Any) -> None:
+def test_a_report_of_the_lanes_clock_lands_on_the_drivers(reporter: SpanReporter, clock: Clock, client: Any) -> None:
     clock.time = 1010.0
-    timeline.record_generation("a", report(2.0, 8.0), fragment(Purpose.TRAIN), is_lent=False)
-    timeline.settle(is_paused=False)
-    assert told(timeline, client) == [
+    reporter.record_generation("a", report(2.0, 8.0), fragment(Purpose.TRAIN), is_lent=False)
+    reporter.settle(is_paused=False)
+    assert reported(reporter, client) == [
         (SpanKind.IDLE, IdleCause.START_UP, 2.0),
         (SpanKind.GENERATE, None, 5.0),
         (SpanKind.DECODE, None, 1.0),
@@ -96,31 +96,31 @@ def test_a_report_of_the_lanes_clock_lands_on_the_drivers(timeline: SpanReporter
     assert (generate.group, generate.fragment, generate.num_samples) == (3, 7, 2)
 
 
-def test_what_a_lent_lane_generates_is_told_apart(timeline: SpanReporter, clock: Clock, client: Any) -> None:
+def test_what_a_lent_lane_generates_is_distinguished(reporter: SpanReporter, clock: Clock, client: Any) -> None:
     clock.time = 1008.0
-    timeline.record_generation("a", report(0.0, 8.0), fragment(Purpose.TRAIN), is_lent=True)
-    assert [kind for kind, *_ in told(timeline, client)] == [SpanKind.LENT_GENERATE, SpanKind.DECODE]
+    reporter.record_generation("a", report(0.0, 8.0), fragment(Purpose.TRAIN), is_lent=True)
+    assert [kind for kind, *_ in reported(reporter, client)] == [SpanKind.LENT_GENERATE, SpanKind.DECODE]
 
 
-def test_evaluating_is_one_stretch_whatever_it_is_made_of(timeline: SpanReporter, clock: Clock, client: Any) -> None:
+def test_evaluating_is_one_stretch_whatever_it_is_made_of(reporter: SpanReporter, clock: Clock, client: Any) -> None:
     clock.time = 1008.0
-    timeline.record_generation("a", report(0.0, 8.0), fragment(Purpose.EVALUATE), is_lent=True)
-    assert told(timeline, client) == [(SpanKind.EVALUATE, None, 8.0)]
+    reporter.record_generation("a", report(0.0, 8.0), fragment(Purpose.EVALUATE), is_lent=True)
+    assert reported(reporter, client) == [(SpanKind.EVALUATE, None, 8.0)]
 
 
-def test_a_paused_lane_pauses_and_a_lost_one_fails(timeline: SpanReporter, clock: Clock, client: Any) -> None:
-    timeline.record("a", SpanKind.PULL, report(0.0, 1.0))
+def test_a_paused_lane_pauses_and_a_lost_one_fails(reporter: SpanReporter, clock: Clock, client: Any) -> None:
+    reporter.record("a", SpanKind.PULL, report(0.0, 1.0))
     for time, is_paused in ((1001.0, True), (1004.0, True), (1006.0, False)):
         clock.time = time
-        timeline.settle(is_paused=is_paused)
-    timeline.lost("a")
+        reporter.settle(is_paused=is_paused)
+    reporter.lost("a")
     clock.time = 1007.0
-    timeline.settle(is_paused=False)
+    reporter.settle(is_paused=False)
     clock.time = 1009.0
-    timeline.returned("a")
-    timeline.settle(is_paused=False)
+    reporter.returned("a")
+    reporter.settle(is_paused=False)
     clock.time = 1010.0
-    assert told(timeline, client) == [
+    assert reported(reporter, client) == [
         (SpanKind.PULL, None, 1.0),
         (SpanKind.PAUSE, None, 5.0),
         (SpanKind.IDLE, IdleCause.BATCH_BARRIER, 1.0),
@@ -129,7 +129,7 @@ def test_a_paused_lane_pauses_and_a_lost_one_fails(timeline: SpanReporter, clock
     ]
 
 
-def test_seconds_are_taken_once_and_starting_up_is_no_bubble(timeline: SpanReporter, clock: Clock) -> None:
-    timeline.record("a", SpanKind.TRAIN, report(5.0, 8.0))
-    assert timeline.take_seconds() == {SpanKind.TRAIN: 3.0}
-    assert timeline.take_seconds() == {SpanKind.TRAIN: 0.0}
+def test_seconds_are_taken_once_and_starting_up_is_no_bubble(reporter: SpanReporter, clock: Clock) -> None:
+    reporter.record("a", SpanKind.TRAIN, report(5.0, 8.0))
+    assert reporter.take_seconds() == {SpanKind.TRAIN: 3.0}
+    assert reporter.take_seconds() == {SpanKind.TRAIN: 0.0}

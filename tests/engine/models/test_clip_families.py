@@ -36,7 +36,7 @@ from worker.engine.models.registry import encode_prompts
 from worker.engine.models.wan import WanAdapter
 from worker.engine.reward.scorer import Scorer
 from worker.engine.rollout.sampler import Sampler
-from worker.engine.sync.packing import publish
+from worker.engine.sync.packing import pack
 from worker.engine.telemetry.media import encode_clip
 from worker.engine.trainer.export import LORA_FILE, read_lora
 from worker.engine.types import GenerationRequest
@@ -291,7 +291,7 @@ def test_a_fragment_becomes_scored_clips_that_play(checkpoint: tuple[ModelFamily
     family, path = checkpoint
     spec = run_spec_of(family, sampling=CLIP, rewards=[{"name": "motion_smoothness"}])
     rollout = Sampler.load(spec, path)
-    rollout.pull(publish(lora_parameters(rollout._model.transformer), 0))
+    rollout.pull(pack(lora_parameters(rollout._model.transformer), 0))
     fragment = Fragment(FragmentKey(Purpose.TRAIN, 0, 0, 0), (0, 1), 0)
     made = rollout.generate(GenerationRequest(fragment=fragment, prompt=PROMPT, run_seed=1, prompt_index=0))
     assert made.images.shape == (2, 9, 32, 48, 3) and made.trajectories is not None

@@ -12,7 +12,7 @@ from worker.engine.errors import NonFiniteError, SyncError
 from worker.engine.models.lora import lora_parameters
 from worker.engine.rollout.noise import initial_noise, trajectory_seed
 from worker.engine.rollout.sampler import Sampler
-from worker.engine.sync.packing import publish
+from worker.engine.sync.packing import pack
 from worker.engine.types import GenerationRequest
 from worker.scheduling.core.messages import Fragment, FragmentKey, Purpose
 
@@ -33,7 +33,7 @@ def request(
 
 def with_fresh_adapter(spec: RunSpec, path: str) -> Sampler:
     engine = Sampler.load(spec, path)
-    engine.pull(publish(lora_parameters(engine._model.transformer), 0))
+    engine.pull(pack(lora_parameters(engine._model.transformer), 0))
     return engine
 
 
@@ -115,11 +115,11 @@ def test_nothing_is_generated_before_the_first_pull_or_after_a_failed_one(
     engine = Sampler.load(make_spec(), tiny_checkpoint)
     with pytest.raises(SyncError, match="None is bound"):
         engine.generate(request())
-    adapter = publish(lora_parameters(engine._model.transformer), 0)
+    adapter = pack(lora_parameters(engine._model.transformer), 0)
     engine.pull(adapter)
     assert engine.policy_version == 0
     with pytest.raises(SyncError):
-        engine.pull(publish({"nothing.lora_A.weight": torch.zeros(1)}, 1))
+        engine.pull(pack({"nothing.lora_A.weight": torch.zeros(1)}, 1))
     assert engine.policy_version is None
 
 
@@ -131,6 +131,6 @@ def test_pictures_of_a_broken_policy_are_an_error_not_black(
         name: torch.full_like(parameter, float("nan"))
         for name, parameter in lora_parameters(engine._model.transformer).items()
     }
-    engine.pull(publish(tensors, 0))
+    engine.pull(pack(tensors, 0))
     with pytest.raises(NonFiniteError, match="`latents` must be finite, got nan at prompt 'a red square', member 0"):
         engine.generate(request(Purpose.EVALUATE))

@@ -8,7 +8,7 @@ from tests.engine.trainer.test_lending import lend
 from worker.contracts.deepspeed import DeepSpeedSpec
 from worker.contracts.run_spec import RunSpec
 from worker.engine.sync import shards
-from worker.engine.sync.packing import publish
+from worker.engine.sync.packing import pack
 from worker.engine.trainer.rank import TrainerRank
 from worker.engine.types import GroupBatch
 
@@ -47,7 +47,7 @@ def run_case(task: dict[str, Any], case: Case, rank: int, world_size: int, folde
     result: dict[str, Any] = {"gate": [each.maxima for each in stats], "norm": trainer.commit()["grad_norm"]}
     assert drawn.trajectories is not None
     result["latents"] = drawn.trajectories.latents
-    result["shards"] = {place: publish(copies, 1) for place, copies in trainer.snapshot().items()}
+    result["shards"] = {place: pack(copies, 1) for place, copies in trainer.snapshot().items()}
     result["num_shards"], result["whole"] = trainer.num_shards, trainer.version(1)
     uri = str(folder / "-".join(case))
     result["num_bytes"] = trainer.save_checkpoint(uri, {"case": list(case)})

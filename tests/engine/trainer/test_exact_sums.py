@@ -15,7 +15,7 @@ from tests.engine.frozen import draw_groups, perturbed_adapter
 from tests.engine.trainer.gradients_seen import relative_distance
 from worker.contracts.run_spec import RunSpec
 from worker.engine.models import registry
-from worker.engine.sync.packing import publish
+from worker.engine.sync.packing import pack
 from worker.engine.trainer.rank import TrainerRank
 from worker.engine.types import GroupBatch, PublishedShard
 
@@ -64,7 +64,7 @@ def make_rank(
         adapter = frozen.adapter
         if precision == "float64":
             monkeypatch.setitem(registry.DTYPES, "fp32", torch.float64)
-            adapter = publish({name: tensor.double() for name, tensor in adapter.tensors.items()}, 0)
+            adapter = pack({name: tensor.double() for name, tensor in adapter.tensors.items()}, 0)
         spec = make_spec(**SECTIONS, pipeline={"tsp": tsp})
         made = TrainerRank(spec, tiny_checkpoint, rank, world_size)
         made.load_version(adapter)

@@ -10,6 +10,7 @@ from accounts.models import Project, User
 from fleet.models import NodeState
 from fleet.services import allocate, ensure_local_lanes
 from runs.models import Run
+from tests.web.lane_holders import held_by
 
 pytestmark = pytest.mark.django_db
 ClientOf = Callable[[User], APIClient]
@@ -19,7 +20,7 @@ ClientOf = Callable[[User], APIClient]
 def run(make_run: Callable[..., Run], project: Project) -> Run:
     ensure_local_lanes(num_cpu_lanes=4)
     made = make_run(project=project, name="secret recipe")
-    assert allocate(run_id=made.pk, attempt=1, wanted=made.run_spec.granted_lanes) is not None
+    assert allocate(holder=held_by(made.pk, 1), wanted=made.run_spec.granted_lanes) is not None
     return made
 
 

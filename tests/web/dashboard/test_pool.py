@@ -11,6 +11,7 @@ from fleet.models import Lane
 from fleet.services import allocate, ensure_local_lanes
 from runs.models import Run
 from runs.pool_view import pool_rows
+from tests.web.lane_holders import held_by
 
 MakeRun = Callable[..., Run]
 
@@ -19,7 +20,7 @@ MakeRun = Callable[..., Run]
 def held_by_a_run(make_run: MakeRun, project: Project) -> Run:
     ensure_local_lanes(num_cpu_lanes=4)
     run = make_run(project=project, name="secret recipe")
-    assert allocate(run_id=run.pk, attempt=1, wanted=run.run_spec.granted_lanes) is not None
+    assert allocate(holder=held_by(run.pk, 1), wanted=run.run_spec.granted_lanes) is not None
     return run
 
 

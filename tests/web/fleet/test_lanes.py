@@ -12,6 +12,7 @@ from fleet.lane_demand import fits, kinds_wanted
 from fleet.models import Lane, LaneKind, Node, NodeState
 from fleet.selectors import devices_for, devices_of, free_lanes, grants_of, holders, pool_lanes
 from fleet.services import allocate, ensure_local_lanes, gpu_resource, release
+from tests.web.lane_holders import held_by
 from worker.contracts.names import LaneRole
 from worker.contracts.sections import LaneSpec
 
@@ -22,14 +23,14 @@ pools = st.fixed_dictionaries({"cpu": st.integers(0, 9), "gpu": st.integers(0, 9
 
 def allocated(wanted: LaneSpec, attempt: int = 1) -> uuid.UUID | None:
     run_id = uuid.uuid4()
-    return None if allocate(run_id=run_id, attempt=attempt, wanted=wanted) is None else run_id
+    return None if allocate(holder=held_by(run_id, attempt), wanted=wanted) is None else run_id
 
 
 @pytest.mark.django_db
 def test_a_machine_without_gpus_holds_cpu_lanes_with_labels() -> None:
     lanes = ensure_local_lanes(num_cpu_lanes=3)
     assert [lane.label for lane in lanes] == ["local/cpu-0", "local/cpu-1", "local/cpu-2"]
-    assert {(lane.device, lane.resource) for lane in lanes} == {("cpu", "")}
+    assert {(lane.device, lane.gpus.count()) for lane in lanes} == {("cpu", 0)}
 
 
 @pytest.mark.django_db
@@ -52,10 +53,10 @@ def test_ensuring_lanes_again_changes_nothing_and_keeps_those_held() -> None:
 def test_each_role_gets_its_lanes_with_numbers_of_its_own() -> None:
     ensure_local_lanes(num_cpu_lanes=6)
     run_id = uuid.uuid4()
-    granted = allocate(run_id=run_id, attempt=2, wanted=LaneSpec(num_rollout=2, num_trainer=1, num_reward=1))
+    granted = allocate(holder=held_by(run_id, 2), wanted=LaneSpec(num_rollout=2, num_trainer=1, num_reward=1))
     assert granted is not None
     assert [lane.lane for lane in granted] == ["rollout-0", "rollout-1", "trainer-0", "reward-0"]
-    assert {(lane.node, lane.device, lane.resource) for lane in granted} == {("local", "cpu", None)}
+    assert {(lane.node, lane.device, lane.gpus) for lane in granted} == {("local", "cpu", ())}
     assert grants_of(run_id, 2) == granted
     assert grants_of(run_id, 1) == ()
     assert [(h.run_id, h.attempt, h.num_lanes) for h in holders()] == [(run_id, 2, 4)]
@@ -65,7 +66,7 @@ def test_each_role_gets_its_lanes_with_numbers_of_its_own() -> None:
 def test_reward_lanes_take_gpus_when_the_spec_asks_for_it_and_the_pool_has_any() -> None:
     asking = LaneSpec(num_rollout=1, num_trainer=1, num_reward=1, rewards_on_gpus=True)
     ensure_local_lanes(num_cpu_lanes=2, num_gpus=3)
-    granted = allocate(run_id=uuid.uuid4(), attempt=1, wanted=asking)
+    granted = allocate(holder=held_by(uuid.uuid4(), 1), wanted=asking)
     assert granted is not None
     assert {lane.role: lane.device for lane in granted} == {"rollout": "0", "trainer": "1", "reward": "2"}
     assert kinds_wanted(asking, {LaneKind.CPU: 3}) == {LaneKind.CPU: 3}
@@ -74,12 +75,12 @@ def test_reward_lanes_take_gpus_when_the_spec_asks_for_it_and_the_pool_has_any()
 @pytest.mark.django_db
 def test_rewards_are_scored_on_cpu_lanes_where_the_pool_has_gpus() -> None:
     ensure_local_lanes(num_cpu_lanes=2, num_gpus=2)
-    granted = allocate(run_id=uuid.uuid4(), attempt=1, wanted=THREE)
+    granted = allocate(holder=held_by(uuid.uuid4(), 1), wanted=THREE)
     assert granted is not None
-    assert {lane.role: (lane.device, lane.resource) for lane in granted} == {
-        LaneRole.ROLLOUT: ("0", gpu_resource("local", 0)),
-        LaneRole.TRAINER: ("1", gpu_resource("local", 1)),
-        LaneRole.REWARD: ("cpu", None),
+    assert {lane.role: (lane.device, lane.resources) for lane in granted} == {
+        LaneRole.ROLLOUT: ("0", (gpu_resource("local", 0),)),
+        LaneRole.TRAINER: ("1", (gpu_resource("local", 1),)),
+        LaneRole.REWARD: ("cpu", ()),
     }
     assert allocated(THREE) is None, "no GPU is left, and CPU lanes are no stand-in"
 
@@ -171,7 +172,7 @@ def test_a_lane_being_taken_is_passed_over_not_waited_for() -> None:
 def test_the_lanes_that_train_can_be_named_by_place() -> None:
     ensure_local_lanes(num_cpu_lanes=5)
     wanted = LaneSpec(num_rollout=2, num_trainer=2, num_reward=1)
-    granted = allocate(run_id=uuid.uuid4(), attempt=1, wanted=wanted, trainers=(0, 2))
+    granted = allocate(holder=held_by(uuid.uuid4(), 1), wanted=wanted, trainers=(0, 2))
     assert granted is not None
     by_label = dict(Lane.objects.values_list("label", "role"))
     assert [by_label[f"local/cpu-{index}"] for index in range(5)] == [

@@ -10,6 +10,7 @@ from fleet.models import Lane, Node, NodeState
 from fleet.selectors import free_lanes
 from fleet.services import NOT_OFFERED, allocate, ensure_local_lanes
 from fleet.upkeep import NodeOffline, PoolAction, change_lane, change_node
+from tests.web.lane_holders import held_by
 from worker.contracts.sections import LaneSpec
 
 pytestmark = pytest.mark.django_db
@@ -30,11 +31,11 @@ def node() -> Node:
 @pytest.mark.parametrize("action", [PoolAction.CORDON, PoolAction.DRAIN])
 def test_a_node_kept_back_keeps_its_runs_and_takes_nothing_new(admin: User, node: Node, action: PoolAction) -> None:
     run_id = uuid.uuid4()
-    assert allocate(run_id=run_id, attempt=1, wanted=THREE) is not None
+    assert allocate(holder=held_by(run_id, 1), wanted=THREE) is not None
     changed = change_node(user=admin, node=node, action=action, reason=" new cables ")
     assert (changed.reason, changed.kept_back_by) == ("new cables", "pool-admin")
     assert Lane.objects.filter(run_id=run_id).count() == 3
-    assert allocate(run_id=uuid.uuid4(), attempt=1, wanted=THREE) is None
+    assert allocate(holder=held_by(uuid.uuid4(), 1), wanted=THREE) is None
     resumed = change_node(user=admin, node=node, action=PoolAction.RESUME)
     assert (resumed.state, resumed.reason, resumed.kept_back_by) == (NodeState.ACTIVE, "", "")
     assert free_lanes() == {"cpu": 3}
@@ -51,7 +52,7 @@ def test_a_lane_is_cordoned_alone_and_stays_so_when_the_node_starts_again(admin:
 
 def test_a_surplus_lane_is_usable_again_once_its_node_offers_it(node: Node) -> None:
     run_id = uuid.uuid4()
-    assert allocate(run_id=run_id, attempt=1, wanted=THREE) is not None
+    assert allocate(holder=held_by(run_id, 1), wanted=THREE) is not None
     ensure_local_lanes(num_cpu_lanes=1)
     assert set(Lane.objects.filter(index__gte=1).values_list("cordoned", "reason")) == {(True, NOT_OFFERED)}
     ensure_local_lanes(num_cpu_lanes=6)

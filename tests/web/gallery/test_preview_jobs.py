@@ -16,6 +16,7 @@ from gallery.models import Preview, PreviewState
 from runs.cluster import JobStatus
 from runs.models import Run
 from tests.web.gallery.conftest import PreviewCluster
+from tests.web.lane_holders import held_by
 from worker.contracts.sections import LaneSpec
 
 
@@ -50,7 +51,7 @@ def test_where_the_pool_has_gpus_a_preview_gets_one_and_its_job_occupies_it(
     assert preview_jobs.launch(preview_id=preview.pk, gateway=preview_cluster)
     lane = preview_cluster.lanes[preview_jobs.job_name(preview.pk)]
     assert lane is not None
-    assert (lane.node, lane.device, lane.resource) == ("local", "0", "tandem-local-gpu-0")
+    assert (lane.node, lane.device, lane.resources) == ("local", "0", ("tandem-local-gpu-0",))
     assert free_lanes() == {"cpu": 2, "gpu": 1}
     assert (
         previews.trade_code(preview_cluster.envs[preview_jobs.job_name(preview.pk)]["TANDEM_BOOTSTRAP_CODE"]).device
@@ -64,7 +65,7 @@ def test_a_preview_without_a_free_lane_waits_and_says_so(
 ) -> None:
     ensure_local_lanes(num_cpu_lanes=3)
     wanted = LaneSpec(num_rollout=1, num_trainer=1, num_reward=1)
-    assert allocate(run_id=run.pk, attempt=1, wanted=wanted) is not None
+    assert allocate(holder=held_by(run.pk, 1), wanted=wanted) is not None
     preview_jobs.watch(gateway=preview_cluster)
     assert (preview_cluster.jobs, state(preview)) == ({}, (PreviewState.QUEUED, "waits for a free lane"))
     ensure_local_lanes(num_cpu_lanes=4)

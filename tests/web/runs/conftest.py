@@ -14,6 +14,7 @@ from runs.cluster import ClusterUnavailable, JobStatus
 from runs.models import Attempt, Run
 from runs.reconciler import Reconciler
 from runs.secrets import hash_secret
+from tests.web.lane_holders import held_by
 from worker.contracts.run_spec import RunSpec
 from worker.contracts.states import RunState
 
@@ -89,7 +90,7 @@ def live_run(make_run: Callable[..., Run], cluster: FakeCluster) -> LiveRun:
         ensure_local_lanes(num_cpu_lanes=6)
         run = make_run(spec=spec, state=state.value, **fields)
         attempt = attempts.mint(run, 1, ResolvedPlacement(run.run_spec))
-        allocate(run_id=run.pk, attempt=1, wanted=run.run_spec.granted_lanes)
+        allocate(holder=held_by(run.pk, 1), wanted=run.run_spec.granted_lanes)
         now = timezone.now()
         Attempt.objects.filter(pk=attempt.pk).update(
             submitted_at=now,

@@ -7,17 +7,17 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from fleet.models import Lane
 from fleet.selectors import grants_of
-from fleet.services import allocate, ensure_local_lanes
+from fleet.services import allocate, ensure_local_lanes, release
 from runs import attempts
-from runs.auto_placement import MEASURED, PROFILE, PlannerBusy, choose, hypothetical_plan
+from runs.auto_placement import PlannerBusy, choose, hypothetical_plan
 from runs.bootstrap import trade_code
 from runs.cost_history import MIN_BATCHES, measured_costs, record_costs, workload_of
 from runs.dispatch import dispatch_waiting, start_attempt
 from runs.launch import launch
 from runs.models import Attempt, AttemptOutcome, Run
 from runs.selectors import plan_of, waiting_for
+from tests.web.lane_holders import held_by
 from worker.contracts.events import CostsEvent, WorkCost
 from worker.contracts.ingest import BOOTSTRAP_CODE_VARIABLE
 from worker.contracts.names import Placement
@@ -39,7 +39,8 @@ def auto_run(make_run: Callable[..., Run], make_spec: MakeSpec) -> Run:
 def costs(lane_seconds: dict[str, float], num_batches: int = MIN_BATCHES) -> CostsEvent:
     kinds = {"rollout-0": "generate", "gang": "accumulate", "reward-0": "score"}
     told = [
-        WorkCost(lane=lane, kind=kinds[lane], per_call=0, per_unit=seconds) for lane, seconds in lane_seconds.items()
+        WorkCost(lane=lane, kind=kinds[lane], per_call=0, per_unit=seconds, observed_units=(2, 2))
+        for lane, seconds in lane_seconds.items()
     ]
     return CostsEvent(seq=1, at=0.0, batch=num_batches, costs=tuple(told))
 
@@ -75,7 +76,7 @@ def test_the_plan_says_what_else_there_was(auto_run: Run) -> None:
     assert 0 < best["bound_share"] <= 1
     assert "colocated" in made["by_mode"]
     assert {point["num_trainer"] for point in made["curves"]["gap"]} <= {1, 2}
-    assert (made["devices"], made["costs"]) == (["cpu"], PROFILE)
+    assert (made["devices"], made["costs"]) == (["cpu"], "profile")
 
 
 def test_a_spec_that_says_how_to_place_needs_no_plan(make_run: Callable[..., Run], make_spec: MakeSpec) -> None:
@@ -90,14 +91,14 @@ def test_costs_measured_on_the_same_work_replace_the_profile(
     auto_run: Run, make_run: Callable[..., Run], make_spec: MakeSpec
 ) -> None:
     earlier = make_run(spec=make_spec())
-    allocate(run_id=earlier.pk, attempt=1, wanted=earlier.run_spec.granted_lanes)
+    allocate(holder=held_by(earlier.pk, 1), wanted=earlier.run_spec.granted_lanes)
     slow_training = costs({"rollout-0": 0.001, "gang": 5.0, "reward-0": 0.001})
     record_costs(earlier.pk, 1, slow_training)
     chosen = choose(auto_run, ("cpu",) * 3)
     assert chosen.plan is not None
-    assert (chosen.plan["costs"], chosen.plan["num_batches_measured"]) == (MEASURED, MIN_BATCHES)
+    assert (chosen.plan["costs"], chosen.plan["num_batches_measured"]) == ("measured", MIN_BATCHES)
     assert chosen.spec.granted_lanes.num_trainer >= 2, "training was seen to be slow: it gets most lanes"
-    assert choose(auto_run, ("NVIDIA H100 80GB HBM3",) * 3).plan["costs"] == PROFILE  # type: ignore[index]
+    assert choose(auto_run, ("NVIDIA H100 80GB HBM3",) * 3).plan["costs"] == "profile"  # type: ignore[index]
 
 
 def test_costs_of_other_work_or_of_too_few_batches_are_not_used(
@@ -105,7 +106,7 @@ def test_costs_of_other_work_or_of_too_few_batches_are_not_used(
 ) -> None:
     ensure_local_lanes(num_cpu_lanes=6)
     earlier = make_run(spec=make_spec())
-    allocate(run_id=earlier.pk, attempt=1, wanted=earlier.run_spec.granted_lanes)
+    allocate(holder=held_by(earlier.pk, 1), wanted=earlier.run_spec.granted_lanes)
     record_costs(earlier.pk, 1, costs({"rollout-0": 1.0}, num_batches=MIN_BATCHES - 1))
     assert not measured_costs(make_spec(), ["cpu"]).tables
     record_costs(earlier.pk, 1, costs({"rollout-0": 2.0}))
@@ -177,7 +178,7 @@ def test_a_plan_says_that_a_model_is_reckoned_with_as_another(make_spec: MakeSpe
 def test_an_attempt_that_goes_on_from_a_checkpoint_keeps_its_choice(auto_run: Run) -> None:
     first = start_attempt(auto_run.pk)
     attempts.close(auto_run.pk, 1, AttemptOutcome.LOST, detail="gone")
-    Lane.objects.update(run_id=None, attempt=None, role="", role_index=None, held_since=None)
+    release(run_id=auto_run.pk, attempt=1)
     Run.objects.filter(pk=auto_run.pk).update(resume_from="file:///c", resume_batch=2)
     earlier = costs({"rollout-0": 0.001, "gang": 5.0})
     record_costs(auto_run.pk, 1, earlier)

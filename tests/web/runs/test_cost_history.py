@@ -15,6 +15,7 @@ from runs.launch import launch
 from runs.models import Attempt, MeasuredCosts, Run
 from tests.engine.driving import grants
 from tests.engine.prediction import simulated
+from tests.web.lane_holders import held_by
 from worker.contracts.events import CostsEvent
 from worker.contracts.ingest import BOOTSTRAP_CODE_VARIABLE
 from worker.contracts.names import LaneRole
@@ -69,7 +70,7 @@ def truth_of(spec: RunSpec, generate: Cost) -> dict[tuple[str, CostKind], Cost]:
 def learn(make_run: Callable[..., Run], spec: RunSpec, generate: Cost) -> Run:
     """A run of `spec` on lanes of these costs, up to its last word on what it has learnt."""
     run = make_run(spec=spec)
-    allocate(run_id=run.pk, attempt=1, wanted=spec.granted_lanes)
+    allocate(holder=held_by(run.pk, 1), wanted=spec.granted_lanes)
     scheduler = Scheduler(
         spec.algebra,
         spec.pipeline,
@@ -122,25 +123,16 @@ def test_runs_of_several_sizes_are_put_together(work: Callable[..., RunSpec], ma
     assert true_batch_seconds(chosen, generate) <= 1.02 * best
 
 
-def test_rows_from_before_sizes_were_told_have_their_runs_fragment_size(
+def test_costs_that_were_not_observed_are_not_handed_on(
     work: Callable[..., RunSpec], make_run: Callable[..., Run]
 ) -> None:
     ensure_local_lanes(num_cpu_lanes=6)
     run = learn(make_run, work(4), Cost(0.04, 0.003))
-    MeasuredCosts.objects.filter(run=run).update(
-        costs=[
-            {"lane": "rollout-0", "kind": "generate", "per_call": 0.0, "per_unit": 0.5},
-            {"lane": "gang", "kind": "accumulate", "per_call": 0.0, "per_unit": 0.25},
-            {"lane": "gang", "kind": "commit", "per_call": 0.0, "per_unit": 0.125},
-        ]
-    )
+    assumed = {"lane": "rollout-0", "kind": "generate", "per_call": 0.0, "per_unit": 0.5}
+    observed = {"lane": "gang", "kind": "commit", "per_call": 0.0, "per_unit": 0.125, "observed_units": [1, 1]}
+    MeasuredCosts.objects.filter(run=run).update(costs=[assumed, observed])
     (table,) = measured_costs(work(), DEVICES).tables
-    assert table == {
-        ("rollout-0", CostKind.GENERATE): MeasuredCost(Cost(0.0, 0.5), 4, 4),
-        (GANG, CostKind.ACCUMULATE): MeasuredCost(Cost(0.0, 0.25), 1, 2),
-        (GANG, CostKind.COMMIT): MeasuredCost(Cost(0.0, 0.125), 1, 1),
-    }
-    assert choose(make_run(spec=work(pipeline=AUTO)), DEVICES).plan is not None
+    assert table == {(GANG, CostKind.COMMIT): MeasuredCost(Cost(0.0, 0.125), 1, 1)}
 
 
 def test_the_driver_is_told_what_the_plan_was_reckoned_from(

@@ -8,7 +8,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from accounts.models import User
-from fleet.models import Lane
+from fleet.models import Gpu, Lane
 from server import environment
 
 
@@ -37,7 +37,7 @@ def test_prepare_makes_one_admin_whose_password_is_kept_and_not_logged(tandem_va
 def test_a_registered_node_says_how_ray_is_started_there_and_may_be_changed() -> None:
     said = output_of("register_node", "gpu0", "--num-gpus", "2", "--num-cpu-lanes", "1")
     assert """--resources='{"tandem-gpu0-gpu-0": 1, "tandem-gpu0-gpu-1": 1}'""" in said
-    assert set(Lane.objects.exclude(resource="").values_list("resource", flat=True)) == {
+    assert set(Gpu.objects.values_list("resource", flat=True)) == {
         "tandem-gpu0-gpu-0",
         "tandem-gpu0-gpu-1",
     }

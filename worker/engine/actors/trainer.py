@@ -143,10 +143,10 @@ class TrainerActor(GeneratingActor):
             SyncError: when the last snapshot is of another version.
         """
         start = time.monotonic()
-        from worker.engine.sync.packing import publish
+        from worker.engine.sync.packing import pack
 
         copies = take_snapshot(self._snapshot, policy_version)
-        shards = [publish(copies[place], policy_version) for place in sorted(copies)]
+        shards = [pack(copies[place], policy_version) for place in sorted(copies)]
         self._snapshot = None
         return self._report(start, tuple(_facts(shard) for shard in shards)), *shards
 

@@ -12,11 +12,11 @@ from worker.scheduling.core.messages import Purpose
 class AdvantageCache:
     """Remembers what it computed until `drop`: every epoch trains on the same advantages."""
 
-    def __init__(self, spec: RunSpec, shelf: FragmentStore) -> None:
+    def __init__(self, spec: RunSpec, fragments: FragmentStore) -> None:
         self._spec = spec
         self._num_groups = spec.algebra.num_groups
         self._weights = {reward.key: reward.weight for reward in spec.trained_rewards}
-        self._shelf = shelf
+        self._fragments = fragments
         self._known: dict[tuple[int, int], GroupAdvantages] = {}
 
     def of_group(self, batch: int, group: int) -> GroupAdvantages:
@@ -48,7 +48,7 @@ class AdvantageCache:
 
     def _scores(self, batch: int, group: int) -> GroupScores:
         scores: dict[str, list[float | None]] = {name: [] for name in self._weights}
-        for record in self._shelf.of_group(Purpose.TRAIN, batch, group):
+        for record in self._fragments.of_group(Purpose.TRAIN, batch, group):
             assert record.scored is not None, "the scheduler trains complete groups only"
             for name, values in scores.items():
                 values.extend(record.scored.parts[name])

@@ -48,17 +48,17 @@ class CheckpointSaver:
         *,
         tuning: Tuning,
         gang: TrainerGang,
-        keeper: CheckpointDirectory,
-        offers: VersionRegistry,
-        timeline: SpanReporter,
+        checkpoints: CheckpointDirectory,
+        versions: VersionRegistry,
+        spans: SpanReporter,
         client: TelemetryClient,
         uploader: ArtifactUploader,
     ) -> None:
         self._tuning = tuning
         self._gang = gang
-        self._keeper = keeper
-        self._offers = offers
-        self._timeline = timeline
+        self._checkpoints = checkpoints
+        self._versions = versions
+        self._spans = spans
         self._client = client
         self._uploader = uploader
         self.life = 0
@@ -66,12 +66,12 @@ class CheckpointSaver:
 
     def save(self, save: SaveRequest) -> None:
         """Write the checkpoint, then what users download."""
-        uri = self._keeper.uri(save.position.batch)
+        uri = self._checkpoints.uri(save.position.batch)
         self._gang.save_checkpoint(uri, asdict(save.position), save.behaviour, partial(self._saved, save, uri))
 
     def _saved(self, save: SaveRequest, uri: str, reports: Reports) -> None:
         self._record(reports)
-        self._keeper.written(uri)
+        self._checkpoints.written(uri)
         self._client.emit(
             CheckpointEvent,
             batch=save.position.batch,
@@ -93,16 +93,16 @@ class CheckpointSaver:
             self._upload(save, folder, files)
         else:
             # The gang is free by then: publishing goes on beside it.
-            self._offers.once_offered(
+            self._versions.when_available(
                 save.position.policy_version,
                 lambda version: self._upload(save, folder, transformer_files(folder, version, made)),
             )
         save.then(uri)
 
     def _upload(self, save: SaveRequest, folder: str, files: Sequence[ArtifactFile]) -> None:
-        self._uploader.submit(files, partial(self._tell, save, folder, len(files)), may_drop=False)
+        self._uploader.submit(files, partial(self._report, save, folder, len(files)), may_drop=False)
 
-    def _tell(self, save: SaveRequest, folder: str, num_files: int, receipts: list[Receipt]) -> None:
+    def _report(self, save: SaveRequest, folder: str, num_files: int, receipts: list[Receipt]) -> None:
         if len(receipts) < num_files:
             logger.error(
                 "policy version %d is not for download: %d of its %d files could not be uploaded",
@@ -131,4 +131,4 @@ class CheckpointSaver:
 
     def _record(self, reports: Reports) -> None:
         for lane, report in reports.items():
-            self._timeline.record(lane, SpanKind.CHECKPOINT, report)
+            self._spans.record(lane, SpanKind.CHECKPOINT, report)

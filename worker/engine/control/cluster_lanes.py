@@ -97,7 +97,7 @@ class ClusterLanes:
         """Where every lane is that has landed."""
         return tuple(handle.info for handle in self._handles.values() if handle.place is not None)
 
-    def settle(self, lanes: Collection[str], heed: Callable[[], None]) -> None:
+    def settle(self, lanes: Collection[str], poll_web: Callable[[], None]) -> None:
         """Wait until the actors of `lanes` are placed and alive, and measure their clocks.
 
         Args:
@@ -112,7 +112,7 @@ class ClusterLanes:
         deadline = time.monotonic() + PLACE_TIMEOUT_SECONDS
         while late and time.monotonic() < deadline:
             _, late = ray.wait(list(placing), num_returns=len(placing), timeout=HEED_SECONDS)
-            heed()
+            poll_web()
         if late:
             names = ", ".join(placing[ref].name for ref in late)
             raise LanePlacementError(
@@ -164,14 +164,11 @@ class ClusterLanes:
         remote_class = ray.remote(concurrency_groups=actor_class.concurrency_groups)(actor_class)
         return remote_class.options(
             num_cpus=grant.num_cpus,
-            resources={} if grant.resource is None else {grant.resource: 1.0},
+            resources=dict.fromkeys(grant.resources, 1.0),
             scheduling_strategy=strategy,
             max_restarts=0,
         ).remote(grant.lane, grant.device)
 
 
 def _bundle(grant: LaneGrant) -> dict[str, float]:
-    bundle = {"CPU": grant.num_cpus}
-    if grant.resource is not None:
-        bundle[grant.resource] = 1.0
-    return bundle
+    return {"CPU": grant.num_cpus, **dict.fromkeys(grant.resources, 1.0)}

@@ -25,14 +25,14 @@ class EvaluationManager:
         *,
         spec: RunSpec,
         prompts: PromptSchedule,
-        shelf: FragmentStore,
+        fragments: FragmentStore,
         samples: SampleReporter,
         client: TelemetryClient,
         commands: CommandQueue,
     ) -> None:
         self._spec = spec
         self._prompts = prompts
-        self._shelf = shelf
+        self._fragments = fragments
         self._samples = samples
         self._client = client
         self._commands = commands
@@ -84,7 +84,7 @@ class EvaluationManager:
 
     def complete(self, action: EvaluationComplete, position: RunPosition) -> None:
         """Tell what was found and let go of the pictures."""
-        records = self._shelf.of_batch(action.purpose, action.batch)
+        records = self._fragments.of_batch(action.purpose, action.batch)
         version = records[0].fragment.policy_version
         is_request = action.purpose is Purpose.REQUEST
         name = self._order.id if self._order is not None and is_request else f"{action.batch:06d}"
@@ -99,11 +99,11 @@ class EvaluationManager:
         if is_request:
             self._answer_order()
         else:
-            self._tell_means(action.batch, version, position)
-        self._shelf.drop(action.purpose, action.batch)
+            self._report_means(action.batch, version, position)
+        self._fragments.drop(action.purpose, action.batch)
 
-    def _tell_means(self, batch: int, version: int, position: RunPosition) -> None:
-        records = self._shelf.of_batch(Purpose.EVALUATE, batch)
+    def _report_means(self, batch: int, version: int, position: RunPosition) -> None:
+        records = self._fragments.of_batch(Purpose.EVALUATE, batch)
         mean = reward_metrics(records).get(Metric.REWARD_MEAN)
         rewarded = {} if mean is None else {"reward": mean}
         self._client.emit(

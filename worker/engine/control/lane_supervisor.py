@@ -30,39 +30,39 @@ class LanesExhaustedError(EngineError):
 class LaneSupervisor:
     """`ready` holds the lanes that are loaded; `on_ready(lane)` tells of each one that comes (back).
 
-    `heed` is called while waiting for the cluster, so that a run without room can still be cancelled.
+    `poll_web` is called while waiting for the cluster, so that a run without room can still be cancelled.
     """
 
     def __init__(
         self,
         *,
         answer: BootstrapAnswer,
-        fleet: ClusterLanes,
+        lanes: ClusterLanes,
         calls: PendingCalls,
         gang: TrainerGang,
         client: TelemetryClient,
         on_ready: Callable[[str], None],
-        heed: Callable[[], None],
+        poll_web: Callable[[], None],
     ) -> None:
         self._answer = answer
-        self._fleet = fleet
+        self._lanes = lanes
         self._calls = calls
         self._gang = gang
         self._client = client
         self._on_ready = on_ready
-        self._heed = heed
+        self._poll_web = poll_web
         self._given_up: set[str] = set()
         self.ready: set[str] = set()
 
     def place_all(self) -> None:
         """Put every lane on the cluster. Raises `LanePlacementError`."""
-        self._fleet.open()
-        self._fleet.settle(self._fleet.names(), self._heed)
-        self._tell()
+        self._lanes.open()
+        self._lanes.settle(self._lanes.names(), self._poll_web)
+        self._report()
 
     def load_all(self) -> None:
         """Start loading on all lanes at once: on a busy machine that is most of a run's start."""
-        for lane in self._fleet.names(LaneRole.ROLLOUT) + self._fleet.names(LaneRole.REWARD):
+        for lane in self._lanes.names(LaneRole.ROLLOUT) + self._lanes.names(LaneRole.REWARD):
             self._load(lane)
         self._gang.load(self._answer, self._loaded)
 
@@ -74,7 +74,7 @@ class LaneSupervisor:
             LanesExhaustedError: when it was the last of its role and has been restarted often enough.
         """
         self.ready.discard(lane)
-        handle = self._fleet[lane]
+        handle = self._lanes[lane]
         role = handle.grant.role
         if role is LaneRole.TRAINER:
             raise RewindNeededError(f"trainer lane `{lane}` was lost: {reason}")
@@ -83,7 +83,7 @@ class LaneSupervisor:
             self._restart(lane)
             return
         self._given_up.add(lane)
-        if self._given_up.issuperset(self._fleet.names(role)):
+        if self._given_up.issuperset(self._lanes.names(role)):
             raise LanesExhaustedError(
                 f"every {role} lane was lost {MAX_LANE_RESTARTS + 1} times, `{lane}` last: {reason}"
             )
@@ -94,26 +94,26 @@ class LaneSupervisor:
         self._calls.forget_all()
         for lane in self._gang.lanes:
             self.ready.discard(lane)
-            self._fleet.restart(lane)
-        for lane in self._fleet.names(LaneRole.ROLLOUT) + self._fleet.names(LaneRole.REWARD):
+            self._lanes.restart(lane)
+        for lane in self._lanes.names(LaneRole.ROLLOUT) + self._lanes.names(LaneRole.REWARD):
             if lane not in self.ready and lane not in self._given_up:
                 self._restart(lane)
-        self._fleet.settle(self._gang.lanes, self._heed)
-        self._tell()
+        self._lanes.settle(self._gang.lanes, self._poll_web)
+        self._report()
         self._gang.load(self._answer, self._loaded)
 
     def _restart(self, lane: str) -> None:
-        handle = self._fleet.restart(lane)
+        handle = self._lanes.restart(lane)
         self._calls.start({lane: handle.actor.place.remote()}, partial(self._landed, lane))
 
     def _landed(self, lane: str, reports: Reports) -> None:
-        self._fleet[lane].place = reports[lane].value
-        self._fleet.measure_clocks([lane])
-        self._tell()
+        self._lanes[lane].place = reports[lane].value
+        self._lanes.measure_clocks([lane])
+        self._report()
         self._load(lane)
 
     def _load(self, lane: str) -> None:
-        handle = self._fleet[lane]
+        handle = self._lanes[lane]
         if handle.grant.role is LaneRole.ROLLOUT:
             ref = handle.actor.load.remote(self._answer.spec, self._answer.base_model_path, self._answer.prompts)
         else:
@@ -126,5 +126,5 @@ class LaneSupervisor:
             self.ready.add(lane)
             self._on_ready(lane)
 
-    def _tell(self) -> None:
-        self._client.emit(LanesEvent, lanes=self._fleet.infos(), algebra=self._answer.spec.algebra)
+    def _report(self) -> None:
+        self._client.emit(LanesEvent, lanes=self._lanes.infos(), algebra=self._answer.spec.algebra)

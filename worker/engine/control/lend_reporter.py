@@ -17,17 +17,17 @@ class LendReporter:
         self._num_told = self._num_before + lend.decision
         if lend.predicted_gain_seconds is not None:
             self._unsettled[lend.decision] = lend
-        self._tell(lend)
+        self._report(lend)
 
     def settled(self, settled: LendSettled) -> None:
-        self._tell(self._unsettled.pop(settled.decision), settled.realised_gain_seconds)
+        self._report(self._unsettled.pop(settled.decision), settled.realised_gain_seconds)
 
     def restart(self) -> None:
         """The scheduler was replaced: what it had predicted is settled by nobody."""
         self._num_before = self._num_told
         self._unsettled.clear()
 
-    def _tell(self, lend: Lend, realised_gain_seconds: float | None = None) -> None:
+    def _report(self, lend: Lend, realised_gain_seconds: float | None = None) -> None:
         self._client.emit(
             LendEvent,
             decision=self._num_before + lend.decision,

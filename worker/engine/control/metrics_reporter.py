@@ -41,9 +41,9 @@ class MetricsReporter:
         *,
         client: TelemetryClient,
         samples: SampleReporter,
-        shelf: FragmentStore,
+        fragments: FragmentStore,
         advantages: AdvantageCache,
-        timeline: SpanReporter,
+        spans: SpanReporter,
         algebra: BatchAlgebra,
         gate: ReplayBounds | None,
         clock: DriverClock,
@@ -52,9 +52,9 @@ class MetricsReporter:
         """`watched` are the keys of the rewards that are only watched."""
         self._client = client
         self._samples = samples
-        self._shelf = shelf
+        self._fragments = fragments
         self._advantages = advantages
-        self._timeline = timeline
+        self._spans = spans
         self._algebra = algebra
         self._gate = gate
         self._clock = clock
@@ -82,9 +82,9 @@ class MetricsReporter:
         if self._num_scored[batch] < self._algebra.num_fragments:
             return
         del self._num_scored[batch]
-        records = self._shelf.of_batch(Purpose.TRAIN, batch)
+        records = self._fragments.of_batch(Purpose.TRAIN, batch)
         means = reward_metrics(records)
-        self._tell(batch, means | trouble_metrics(records) | self._zero_std_share(batch) | self._suspicion(means))
+        self._report(batch, means | trouble_metrics(records) | self._zero_std_share(batch) | self._suspicion(means))
         advantages = {
             (record.fragment.key.group, member): self._advantages.of_group(batch, record.fragment.key.group).advantages[
                 member
@@ -133,11 +133,11 @@ class MetricsReporter:
         values[Metric.GRAD_NORM] = facts["grad_norm"]
         values[Metric.LEARNING_RATE] = facts["learning_rate"]
         self._open_stats.clear()
-        self._tell(batch, values)
+        self._report(batch, values)
 
     def trained(self, batch: int, policy_version: int) -> None:
         """The batch's last optimizer step is taken, and `policy_version` came of it: its speeds and its staleness."""
-        records = self._shelf.of_batch(Purpose.TRAIN, batch)
+        records = self._fragments.of_batch(Purpose.TRAIN, batch)
         counts: dict[int, int] = {}
         for record in records:
             staleness = self.position.policy_version - record.fragment.policy_version
@@ -146,12 +146,12 @@ class MetricsReporter:
         self.position = RunPosition(
             batch=batch + 1, policy_version=policy_version, optimizer_step=self.position.optimizer_step
         )
-        self._tell(batch, self._speeds() | staleness_metrics(counts) | {Metric.POLICY_VERSION: float(policy_version)})
+        self._report(batch, self._speeds() | staleness_metrics(counts) | {Metric.POLICY_VERSION: float(policy_version)})
 
     def _speeds(self) -> dict[str, float]:
         now = self._clock.now()
         seconds, self._batch_began = now - self._batch_began, now
-        spent = self._timeline.take_seconds()
+        spent = self._spans.take_seconds()
         idle, total = spent.get(SpanKind.IDLE, 0.0), sum(spent.values())
         return {
             Metric.BATCH_SECONDS: seconds,
@@ -165,7 +165,7 @@ class MetricsReporter:
         groups = self._advantages.of_batch(batch)
         return {Metric.ZERO_STD_GROUPS: sum(group.zero_std for group in groups) / len(groups)}
 
-    def _tell(self, batch: int, values: dict[str, float]) -> None:
+    def _report(self, batch: int, values: dict[str, float]) -> None:
         self._client.emit(MetricsEvent, batch=batch + 1, optimizer_step=self.position.optimizer_step, values=values)
 
 

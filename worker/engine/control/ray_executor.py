@@ -1,7 +1,7 @@
 """The Ray executor: starts what the scheduler decided, and turns each answer into the event it waits for.
 
 ```text
-scheduler ─ action ─► start() ─► actor call ─► PendingCalls ─► answer ─► checks, shelf, timeline, curves ─► on_event
+scheduler ─ action ─► start() ─► actor call ─► PendingCalls ─► answer ─► checks, fragments, spans, curves ─► on_event
 ```
 
 Tensors never pass through here: pictures go from rollout to reward lanes and trajectories from rollout to trainer lanes
@@ -50,17 +50,17 @@ LaneAction = Pull | Switch | Generate | Score | Accumulate | Commit | Snapshot |
 
 class RayExecutor:
     def __init__(
-        self, *, parts: RunComponents, calls: PendingCalls, gang: TrainerGang, on_event: Callable[[Event], None]
+        self, *, components: RunComponents, calls: PendingCalls, gang: TrainerGang, on_event: Callable[[Event], None]
     ) -> None:
-        self._spec = parts.answer.spec
-        self._fleet = parts.fleet
-        self._prompts = parts.prompts
-        self._shelf = parts.shelf
-        self._advantages = parts.advantages
-        self._offers = parts.offers
-        self._timeline = parts.timeline
-        self._progress = parts.progress
-        self._clock = parts.clock
+        self._spec = components.answer.spec
+        self._lanes = components.lanes
+        self._prompts = components.prompts
+        self._fragments = components.fragments
+        self._advantages = components.advantages
+        self._versions = components.versions
+        self._spans = components.spans
+        self._metrics = components.metrics
+        self._clock = components.clock
         self._calls = calls
         self._gang = gang
         self._on_event = on_event
@@ -92,23 +92,23 @@ class RayExecutor:
     # --- rollout lanes, and trainer lanes in their place ------------------------------------------------------------
 
     def _switch(self, action: Switch) -> None:
-        ref = self._fleet[action.lane].actor.switch.remote(action.to)
+        ref = self._lanes[action.lane].actor.switch.remote(action.to)
         self._calls.start({action.lane: ref}, partial(self._switched, action))
 
     def _switched(self, action: Switch, reports: Reports) -> None:
-        self._timeline.record(action.lane, SpanKind.SWITCH, reports[action.lane])
+        self._spans.record(action.lane, SpanKind.SWITCH, reports[action.lane])
         self._on_event(Switched(action.lane, action.to))
 
     def _pull(self, action: Pull) -> None:
-        version = self._offers.version(action.policy_version)
-        ref = self._fleet[action.lane].actor.pull.remote(version)
+        version = self._versions[action.policy_version]
+        ref = self._lanes[action.lane].actor.pull.remote(version)
         self._calls.start({action.lane: ref}, partial(self._pulled, action))
 
     def _pulled(self, action: Pull, reports: Reports) -> None:
         report = reports[action.lane]
-        self._timeline.record(action.lane, SpanKind.PULL, report, policy_version=action.policy_version)
-        self._offers.pulled(
-            action.lane, report.value, generating_lanes=self._fleet.names(self._generators), at=self._clock.now()
+        self._spans.record(action.lane, SpanKind.PULL, report, policy_version=action.policy_version)
+        self._versions.pulled(
+            action.lane, report.value, generating_lanes=self._lanes.names(self._generators), at=self._clock.now()
         )
         self._on_event(Pulled(action.lane, action.policy_version))
 
@@ -117,7 +117,7 @@ class RayExecutor:
         request = GenerationRequest(
             fragment=action.fragment, prompt=prompt, run_seed=self._spec.seed, prompt_index=prompt_index
         )
-        generate = self._fleet[action.lane].actor.generate.options(num_returns=3)
+        generate = self._lanes[action.lane].actor.generate.options(num_returns=3)
         report, images, trajectories = generate.remote(request)
         then = partial(self._generated, action, request, images, trajectories)
         self._calls.start({action.lane: report}, then)
@@ -131,9 +131,9 @@ class RayExecutor:
         reports: Reports,
     ) -> None:
         report = reports[action.lane]
-        is_lent = self._fleet[action.lane].grant.role is not self._generators
-        self._timeline.record_generation(action.lane, report, action.fragment, is_lent=is_lent)
-        self._shelf.put(
+        is_lent = self._lanes[action.lane].grant.role is not self._generators
+        self._spans.record_generation(action.lane, report, action.fragment, is_lent=is_lent)
+        self._fragments.put(
             FragmentRecord(
                 fragment=action.fragment,
                 prompt=request.prompt,
@@ -149,53 +149,53 @@ class RayExecutor:
     # --- reward lanes -----------------------------------------------------------------------------------------------
 
     def _score(self, action: Score) -> None:
-        record = self._shelf[action.fragment.key]
-        ref = self._fleet[action.lane].actor.score.remote(action.fragment, record.prompt, record.images)
+        record = self._fragments[action.fragment.key]
+        ref = self._lanes[action.lane].actor.score.remote(action.fragment, record.prompt, record.images)
         self._calls.start({action.lane: ref}, partial(self._scored, action))
 
     def _scored(self, action: Score, reports: Reports) -> None:
         report, key = reports[action.lane], action.fragment.key
-        self._timeline.record_fragment(action.lane, SpanKind.SCORE, report, action.fragment)
-        self._shelf[key].scored = report.value
+        self._spans.record_fragment(action.lane, SpanKind.SCORE, report, action.fragment)
+        self._fragments[key].scored = report.value
         self._on_event(Scored(action.lane, key, report.value.rewards))
         if key.purpose is Purpose.TRAIN:
-            self._progress.scored(key.batch)
+            self._metrics.scored(key.batch)
 
     # --- trainer lanes ----------------------------------------------------------------------------------------------
 
     def _accumulate(self, action: Accumulate) -> None:
         groups, trajectories = [], list[ObjectRef]()
         for group in action.groups:
-            records = self._shelf.of_group(Purpose.TRAIN, action.batch, group)
+            records = self._fragments.of_group(Purpose.TRAIN, action.batch, group)
             trajectories += [record.trajectories for record in records]
             advantages = self._advantages.of_group(action.batch, group).advantages
             groups.append(GroupPlan(batch=action.batch, group=group, advantages=advantages, num_fragments=len(records)))
-        version = self._shelf.version_of(action.batch)
+        version = self._fragments.version_of(action.batch)
         plan = AccumulationPlan(
             groups=tuple(groups),
             num_pairs_total=self._spec.algebra.num_pairs_per_optimizer_step,
             fresh=_is_fresh(action),
-            staleness=self._progress.position.version_at(action.batch) - version,
+            staleness=self._metrics.position.version_at(action.batch) - version,
         )
-        behaviour = self._offers.version(version) if plan.needs_behaviour else None
+        behaviour = self._versions[version] if plan.needs_behaviour else None
         self._gang.accumulate(plan, behaviour, trajectories, partial(self._accumulated, action))
 
     def _accumulated(self, action: Accumulate, reports: Reports) -> None:
         for lane, report in reports.items():
             num_samples = len(action.groups) * self._spec.batch.group_size
-            self._timeline.record(lane, SpanKind.TRAIN, report, batch=action.batch, num_samples=num_samples)
-        self._progress.accumulated([report.value for report in reports.values()])
+            self._spans.record(lane, SpanKind.TRAIN, report, batch=action.batch, num_samples=num_samples)
+        self._metrics.accumulated([report.value for report in reports.values()])
         self._on_event(Accumulated(action.batch, action.minibatch, action.epoch, action.groups))
 
     def _commit(self, action: Commit) -> None:
         if _is_fresh(action):
-            self._progress.check_gate(action.batch)
+            self._metrics.check_gate(action.batch)
         self._gang.commit(partial(self._committed, action))
 
     def _committed(self, action: Commit, reports: Reports) -> None:
         for lane, report in reports.items():
-            self._timeline.record(lane, SpanKind.TRAIN, report, batch=action.batch)
-        self._progress.committed(action.batch, reports[self._gang.lanes[0]].value)
+            self._spans.record(lane, SpanKind.TRAIN, report, batch=action.batch)
+        self._metrics.committed(action.batch, reports[self._gang.lanes[0]].value)
         self._on_event(Committed(action.batch, action.minibatch, action.epoch))
 
     def _snapshot(self, action: Snapshot) -> None:
@@ -203,11 +203,9 @@ class RayExecutor:
 
     def _snapshotted(self, action: Snapshot, reports: Reports) -> None:
         for lane, report in reports.items():
-            self._timeline.record(
-                lane, SpanKind.PUBLISH, report, batch=action.batch, policy_version=action.policy_version
-            )
-        self._progress.trained(action.batch, action.policy_version)
-        self._shelf.drop(Purpose.TRAIN, action.batch)
+            self._spans.record(lane, SpanKind.PUBLISH, report, batch=action.batch, policy_version=action.policy_version)
+        self._metrics.trained(action.batch, action.policy_version)
+        self._fragments.drop(Purpose.TRAIN, action.batch)
         self._advantages.drop(action.batch)
         self._on_event(Snapshotted(action.policy_version))
 
@@ -215,7 +213,7 @@ class RayExecutor:
         self._gang.publish(action.policy_version, partial(self._published, action, self._clock.now()))
 
     def _published(self, action: Publish, began_at: float, version: RemoteVersion) -> None:
-        self._offers.offer(version, began_at=began_at)
+        self._versions.add(version, began_at=began_at)
         self._on_event(Published(action.policy_version))
 
 

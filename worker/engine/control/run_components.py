@@ -24,15 +24,15 @@ class RunComponents:
     answer: BootstrapAnswer
     telemetry: RunTelemetry
     clock: DriverClock
-    fleet: ClusterLanes
+    lanes: ClusterLanes
     prompts: PromptSchedule
-    shelf: FragmentStore
+    fragments: FragmentStore
     advantages: AdvantageCache
-    offers: VersionRegistry
-    timeline: SpanReporter
+    versions: VersionRegistry
+    spans: SpanReporter
     samples: SampleReporter
-    progress: MetricsReporter
+    metrics: MetricsReporter
     evaluations: EvaluationManager
     lends: LendReporter
-    keeper: CheckpointDirectory
+    checkpoints: CheckpointDirectory
     commands: CommandQueue

@@ -79,7 +79,7 @@ class SampleReporter:
                     artifacts = self._artifacts(path, images[place])
                     files += artifacts
                     infos.append(_describe(shown, record, place, advantages or {}, [each.path for each in artifacts]))
-        self._uploader.submit(files, partial(self._tell, shown, infos), num_bytes_held=num_bytes)
+        self._uploader.submit(files, partial(self._report, shown, infos), num_bytes_held=num_bytes)
 
     def _artifacts(self, path: str, sample: np.ndarray) -> list[ArtifactFile]:
         """The files of one sample, itself first; `path` lacks the ending."""
@@ -90,7 +90,7 @@ class SampleReporter:
             ArtifactFile(f"{path}.{PICTURE_ENDING}", partial(encode_poster, sample)),
         ]
 
-    def _tell(self, shown: SampleSet, infos: Sequence[SampleInfo], receipts: list[Receipt]) -> None:
+    def _report(self, shown: SampleSet, infos: Sequence[SampleInfo], receipts: list[Receipt]) -> None:
         stored = {receipt.path for receipt in receipts}
         self._client.emit(
             SamplesEvent,

@@ -27,9 +27,9 @@ StateOf = Callable[[], object]
 
 class SpanReporter:
     def __init__(
-        self, fleet: ClusterLanes, clock: DriverClock, client: TelemetryClient, *, num_fragments_per_group: int
+        self, lanes: ClusterLanes, clock: DriverClock, client: TelemetryClient, *, num_fragments_per_group: int
     ) -> None:
-        self._fleet = fleet
+        self._lanes = lanes
         self._clock = clock
         self._client = client
         self._num_fragments_per_group = num_fragments_per_group
@@ -49,7 +49,7 @@ class SpanReporter:
     def begin(self) -> None:
         """Every granted lane's life starts now, with starting up."""
         at = self._clock.now()
-        for lane in self._fleet.names():
+        for lane in self._lanes.names():
             self._recorder.lane_started(lane, at)
 
     def follow(self, cause_of: CauseOf, state_of: StateOf = object) -> None:
@@ -123,7 +123,7 @@ class SpanReporter:
         self._recorder.began(lane, kind, at, work)
 
     def _driver_times(self, lane: str, report: CallReport[Any]) -> tuple[float, float]:
-        clock = self._fleet[lane].clock
+        clock = self._lanes[lane].clock
         if clock.offset_seconds is None:
             # Its probe went unanswered; that the report has just come in bounds the offset well enough.
             now = self._clock.now()

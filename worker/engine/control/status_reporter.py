@@ -8,7 +8,7 @@ from worker.contracts.states import RunState
 from worker.engine.telemetry.telemetry_client import TelemetryClient
 from worker.scheduling.core.costs import CostModel, dump_costs
 
-TELL_SECONDS = 1.0
+REPORT_SECONDS = 1.0
 
 
 class StatusReporter:
@@ -43,11 +43,11 @@ class StatusReporter:
             self._client.emit(StateEvent, state=state, reason=reason)
 
     def queues(self, depths: Callable[[], dict[str, int]], *, batch: int) -> None:
-        """At most once in `TELL_SECONDS`."""
+        """At most once in `REPORT_SECONDS`."""
         now = time.monotonic()
         if now < self._next_queues:
             return
-        self._next_queues = now + TELL_SECONDS
+        self._next_queues = now + REPORT_SECONDS
         found = depths()
         if found != self._last_queues:
             self._last_queues = found

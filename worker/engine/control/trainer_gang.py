@@ -23,23 +23,23 @@ RENDEZVOUS_TIMEOUT_SECONDS = 30.0
 
 
 class TrainerGang:
-    def __init__(self, fleet: ClusterLanes, calls: PendingCalls) -> None:
-        self._fleet = fleet
+    def __init__(self, lanes: ClusterLanes, calls: PendingCalls) -> None:
+        self._lanes = lanes
         self._calls = calls
         self._num_shards = 1
 
     @property
     def lanes(self) -> list[str]:
         """The ranks' lanes; rank 0 first."""
-        return self._fleet.names(LaneRole.TRAINER)
+        return self._lanes.names(LaneRole.TRAINER)
 
     def load(self, answer: BootstrapAnswer, then: Callable[[Reports], None]) -> None:
         """Form the process group and load the model on every rank."""
         lanes = self.lanes
-        first = self._fleet[lanes[0]].actor
+        first = self._lanes[lanes[0]].actor
         meeting = ray.get(first.rendezvous.remote(), timeout=RENDEZVOUS_TIMEOUT_SECONDS)
         refs = {
-            lane: self._fleet[lane].actor.load.remote(
+            lane: self._lanes[lane].actor.load.remote(
                 answer.spec, answer.base_model_path, rank, len(lanes), meeting, answer.initial_adapter, answer.prompts
             )
             for rank, lane in enumerate(lanes)
@@ -59,15 +59,15 @@ class TrainerGang:
         then: Callable[[Reports], None],
     ) -> None:
         """`trajectories` are those of the plan's groups, flat and in order; `behaviour` the version that drew them."""
-        refs = {lane: self._fleet[lane].actor.accumulate.remote(plan, behaviour, *trajectories) for lane in self.lanes}
+        refs = {lane: self._lanes[lane].actor.accumulate.remote(plan, behaviour, *trajectories) for lane in self.lanes}
         self._calls.start(refs, then)
 
     def commit(self, then: Callable[[Reports], None]) -> None:
-        self._calls.start({lane: self._fleet[lane].actor.commit.remote() for lane in self.lanes}, then)
+        self._calls.start({lane: self._lanes[lane].actor.commit.remote() for lane in self.lanes}, then)
 
     def snapshot(self, policy_version: int, then: Callable[[Reports], None]) -> None:
         """Copy the weights as they are now, for `publish`."""
-        refs = {lane: self._fleet[lane].actor.snapshot.remote(policy_version) for lane in self.lanes}
+        refs = {lane: self._lanes[lane].actor.snapshot.remote(policy_version) for lane in self.lanes}
         self._calls.start(refs, then)
 
     def publish(self, policy_version: int, then: Callable[[RemoteVersion], None]) -> None:
@@ -78,7 +78,7 @@ class TrainerGang:
         lanes, places, refs, shards = self.lanes, dict[str, range](), dict[str, ObjectRef](), dict[int, ObjectRef]()
         for rank, lane in enumerate(lanes[: self._num_shards]):
             places[lane] = shard_indices_of_rank(self._num_shards, rank=rank, world_size=len(lanes))
-            publish = self._fleet[lane].actor.publish.options(num_returns=1 + len(places[lane]))
+            publish = self._lanes[lane].actor.publish.options(num_returns=1 + len(places[lane]))
             refs[lane], *own = publish.remote(policy_version)
             shards.update(zip(places[lane], own, strict=True))
 
@@ -102,14 +102,14 @@ class TrainerGang:
     ) -> None:
         """`behaviour` is the older version to keep beside the weights."""
         refs = {
-            lane: self._fleet[lane].actor.save_checkpoint.remote(uri, client_state, behaviour) for lane in self.lanes
+            lane: self._lanes[lane].actor.save_checkpoint.remote(uri, client_state, behaviour) for lane in self.lanes
         }
         self._calls.start(refs, then)
 
     def load_checkpoint(self, uri: str, then: Callable[[dict[str, Any], RemoteVersion | None], None]) -> None:
         """`then` gets the state that was saved, and the older version that was kept with it."""
         returns = {
-            lane: self._fleet[lane].actor.load_checkpoint.options(num_returns=1 + self._num_shards).remote(uri)
+            lane: self._lanes[lane].actor.load_checkpoint.options(num_returns=1 + self._num_shards).remote(uri)
             for lane in self.lanes
         }
         _, *shards = returns[self.lanes[0]]
@@ -126,7 +126,7 @@ class TrainerGang:
 
     def export(self, then: Callable[[Reports, dict[str, bytes]], None]) -> None:
         """`then` also gets the files in diffusers format, by path."""
-        pairs = {lane: self._fleet[lane].actor.export.options(num_returns=2).remote() for lane in self.lanes}
+        pairs = {lane: self._lanes[lane].actor.export.options(num_returns=2).remote() for lane in self.lanes}
         files = pairs[self.lanes[0]][1]
         self._calls.start({lane: refs[0] for lane, refs in pairs.items()}, partial(_with_files, then, files))
 

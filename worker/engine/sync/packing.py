@@ -1,8 +1,8 @@
-"""Publish a policy version: copied while nothing changes, then made immutable beside whatever goes on.
+"""Pack a policy version: copied while nothing changes, then made immutable beside whatever goes on.
 
-    live weights ─ snapshot ─► copies ─ publish ─► PublishedShard ─ bind ─► another process's live weights
+    live weights ─ snapshot ─► copies ─ pack ─► PublishedShard ─ bind ─► another process's live weights
 
-A snapshot is short and holds training up; publishing works on the copies alone.
+A snapshot is short and holds training up; packing works on the copies alone.
 """
 
 from collections.abc import Mapping
@@ -13,6 +13,7 @@ from deepspeed.accelerator import get_accelerator
 
 from worker.engine.errors import SyncError
 from worker.engine.sync.checksums import checksum
+from worker.engine.sync.finite import require_finite
 from worker.engine.types import PackedTensor, PublishedShard
 
 EVALUATED = "evaluated:"
@@ -20,15 +21,21 @@ EVALUATED = "evaluated:"
 
 
 def snapshot(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """Copies on the same device, complete when this returns. Raises `SyncError` when there are none."""
+    """Copies on the same device, complete when this returns.
+
+    Raises:
+        SyncError: when there are none.
+        NonFiniteError: for weights that are NaN or infinite: lanes would draw with them.
+    """
     if not tensors:
         raise SyncError("a policy version must hold at least one tensor, got 0: nothing of the model is trained")
+    require_finite("weights", tensors)
     copies = {name: tensors[name].detach().clone().contiguous() for name in sorted(tensors)}
     get_accelerator().synchronize()
     return copies
 
 
-def publish(copies: Mapping[str, torch.Tensor], policy_version: int) -> PublishedShard:
+def pack(copies: Mapping[str, torch.Tensor], policy_version: int) -> PublishedShard:
     """A snapshot as an immutable shard on the CPU. May run in a thread of its own beside training.
 
     Names that begin with `EVALUATED` are those of a second policy, published with the first.
@@ -40,7 +47,7 @@ def publish(copies: Mapping[str, torch.Tensor], policy_version: int) -> Publishe
             policy_version=policy_version,
             packed={name: PackedTensor.of(tensor.to("cpu").contiguous()) for name, tensor in own.items()},
             sha256=checksum(own),
-            evaluated=publish(second, policy_version) if second else None,
+            evaluated=pack(second, policy_version) if second else None,
         )
 
 

@@ -12,6 +12,7 @@ a local folder and copies. Resuming is bitwise equal on one rank.
 """
 
 import json
+import math
 import random
 import shutil
 import tempfile
@@ -28,8 +29,10 @@ from fsspec.implementations.local import LocalFileSystem
 from safetensors.torch import load as load_tensors
 from safetensors.torch import save_file
 
-from worker.engine.errors import CheckpointError
-from worker.engine.sync.packing import publish
+from worker.engine.errors import CheckpointError, NonFiniteError
+from worker.engine.models.sharded_parameters import local_shard
+from worker.engine.sync.finite import require_finite
+from worker.engine.sync.packing import pack
 from worker.engine.types import PublishedShard, PublishedVersion
 
 TAG = "state"
@@ -47,7 +50,13 @@ def save(
     *,
     behaviour: PublishedVersion | None = None,
 ) -> int:
-    """Write one checkpoint; entered by every rank. Returns the bytes this rank wrote."""
+    """Write one checkpoint; entered by every rank. Returns the bytes this rank wrote.
+
+    Raises:
+        NonFiniteError: on every rank, when a weight, master weight or moment of any is NaN or infinite: a run that went
+            on from it could not recover.
+    """
+    _require_finite(engine)
     filesystem, target = fsspec.core.url_to_fs(uri)
     marker = {
         "format": FORMAT,
@@ -114,6 +123,30 @@ def load_behaviour(uri: str) -> tuple[PublishedShard, ...]:
     )
 
 
+def _require_finite(engine: Any) -> None:
+    """On all ranks alike: one that left while the others wait for it would hang them."""
+    optimizer = getattr(engine.optimizer, "optimizer", engine.optimizer)
+    weights = {
+        name: local_shard(parameter) for name, parameter in engine.module.named_parameters() if parameter.requires_grad
+    }
+    masters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+    moments = [moment for state in optimizer.state.values() for moment in state.values() if torch.is_tensor(moment)]
+    state = {f"tensor {index}": tensor for index, tensor in enumerate([*masters, *moments])}
+    problem: NonFiniteError | None = None
+    try:
+        require_finite("weights", weights)
+        require_finite("optimizer state", state)
+    except NonFiniteError as error:
+        problem = error
+    is_anywhere = torch.tensor(float(problem is not None), device=next(iter(weights.values())).device)
+    if torch.distributed.is_initialized():
+        torch.distributed.all_reduce(is_anywhere)
+    if problem is not None:
+        raise problem
+    if is_anywhere:
+        raise NonFiniteError("weights", "another trainer rank", math.nan)
+
+
 def _write_behaviour(behaviour: PublishedVersion, folder: Path) -> dict[str, Any]:
     found = []
     for place, shard in enumerate(behaviour.shards()):
@@ -123,7 +156,7 @@ def _write_behaviour(behaviour: PublishedVersion, folder: Path) -> dict[str, Any
 
 
 def _read_shard(filesystem: Any, path: str, policy_version: int, sha256: str) -> PublishedShard:
-    shard = publish(load_tensors(filesystem.cat_file(path)), policy_version)
+    shard = pack(load_tensors(filesystem.cat_file(path)), policy_version)
     if shard.sha256 != sha256:
         raise CheckpointError(
             f"{path} must have checksum {sha256}, got {shard.sha256}: it was damaged after it was written"

@@ -19,7 +19,7 @@ from safetensors.torch import save_file
 from worker.contracts.sections import LoraSpec
 from worker.engine.errors import ModelLoadError
 from worker.engine.models.experts import experts_of
-from worker.engine.sync.packing import publish
+from worker.engine.sync.packing import pack
 from worker.engine.types import UNTRAINED_FILE, PublishedShard
 
 LORA_FILE = "pytorch_lora_weights.safetensors"
@@ -43,8 +43,8 @@ def read_lora(path: str, spec: LoraSpec) -> PublishedShard:
             raise ModelLoadError(f"`{name}` of {file.name} must be {wanted} as in `lora`, got {settings.get(name)}")
     if not all(name.startswith(f"{COMPONENT}.") for name in stored):
         # Several experts: in memory too, each one's tensors bear its component's name.
-        return publish(stored, 0)
-    return publish({name.removeprefix(f"{COMPONENT}."): tensor for name, tensor in stored.items()}, 0)
+        return pack(stored, 0)
+    return pack({name.removeprefix(f"{COMPONENT}."): tensor for name, tensor in stored.items()}, 0)
 
 
 def write_untrained(folder: str, transformer: torch.nn.Module, untrained: Mapping[str, torch.Tensor]) -> None:

@@ -24,7 +24,7 @@ from worker.engine.devices.selection import apply_determinism
 from worker.engine.errors import NonFiniteError, SyncError
 from worker.engine.models.embeddings import PromptEmbeds
 from worker.engine.models.sharded_parameters import full_numel
-from worker.engine.sync.packing import publish
+from worker.engine.sync.packing import pack
 from worker.engine.sync.shards import LoadedVersion
 from worker.engine.trainer import checkpoint
 from worker.engine.trainer.export import write_untrained
@@ -36,7 +36,7 @@ from worker.engine.trainer.learners.update_stats import UpdateStatsSum
 from worker.engine.trainer.policy.policies import Policies
 from worker.engine.trainer.policy.trained_policy import Copies, TrainedPolicy
 from worker.engine.trainer.zero.deepspeed_config import build_optimizer, deepspeed_config
-from worker.engine.trainer.zero.gradients import drop_gradients, step_optimizer
+from worker.engine.trainer.zero.gradients import drop_gradients, judge_norm_before_step, step_optimizer
 from worker.engine.types import GroupBatch, PublishedVersion, UpdateStats, shard_indices_of_rank
 from worker.scheduling.core.batching import MicroBatch, spread
 
@@ -72,6 +72,7 @@ class TrainerRank:
             config=deepspeed_config(spec, sum(full_numel(parameter) for parameter in trained)),
             dist_init_required=False,
         )
+        judge_norm_before_step(self._engine)
         # Stage 0 is reduced in `commit`, where the norm is checked before the step.
         self._engine.enable_backward_allreduce = bool(spec.deepspeed.zero_stage)
         policies = Policies(
@@ -185,7 +186,7 @@ class TrainerRank:
     def version(self, policy_version: int) -> LoadedVersion:
         """All current weights under a version number, on every rank: for whoever has the time and room for it."""
         copies = self._policy.snapshot(range(self.num_shards))
-        return LoadedVersion(held=tuple(publish(copies[place], policy_version) for place in sorted(copies)))
+        return LoadedVersion(held=tuple(pack(copies[place], policy_version) for place in sorted(copies)))
 
     def save_checkpoint(self, uri: str, client_state: dict[str, Any], behaviour: PublishedVersion | None = None) -> int:
         """Trained weights, optimizer, random states and `client_state` (plain JSON values) under an fsspec URL.
@@ -219,7 +220,7 @@ class TrainerRank:
         if self._spec.tuning is Tuning.LORA:
             exported = self._policy.exported()
             if self._rank == 0:
-                self._model.save_lora(folder, publish(exported, 0).tensors)
+                self._model.save_lora(folder, pack(exported, 0).tensors)
             return
         untrained = self._policy.untrained()
         if self._rank == 0:

@@ -4,7 +4,8 @@ The scheduler observes every action that finishes; search, planner and the run p
 been observed, a prior stands in for it: an estimate from a profile, or a measurement of an earlier run.
 
 Invariants: estimates are finite and never negative, and depend on prior and observations alone; a measurement handed to
-later runs says at which sizes it was observed, since a single size does not separate the fixed part from the part per unit.
+later runs says at which sizes it was observed, since a single size does not separate the fixed part from the part per
+unit.
 """
 
 from collections.abc import Iterable, Mapping

@@ -14,7 +14,7 @@ from worker.contracts.run_spec import RunSpec
 from worker.engine.algorithms.diffusion_nft import kept_share
 from worker.engine.models.precision import at_least_fp32
 from worker.engine.models.sharded_parameters import gather_shards, gathered, local_shard
-from worker.engine.sync.packing import EVALUATED, publish
+from worker.engine.sync.packing import EVALUATED, pack
 from worker.engine.trainer.policy.behaviour import BehaviourPolicy
 
 Live = Mapping[str, torch.nn.Parameter]
@@ -90,7 +90,7 @@ class ShadowPolicies(torch.nn.Module):
         """Let the older policy predict with what the buffers hold now."""
         second = self._second[0]
         if self.old is not None and second is not None:
-            second.take(publish(self.old.tensors, 0))
+            second.take(pack(self.old.tensors, 0))
 
     def published(self, live: Live) -> dict[str, torch.Tensor]:
         """What draws training data, and what evaluation draws with where that is another, under the names in `live`,

@@ -11,9 +11,19 @@ from typing import Any
 import torch
 from deepspeed.runtime.base_optimizer import ZeROOptimizer
 from deepspeed.runtime.zero.stage3 import DeepSpeedZeroOptimizer_Stage3
-from deepspeed.runtime.zero.stage_1_and_2 import INITIAL_MICRO_STEP_ID
+from deepspeed.runtime.zero.stage_1_and_2 import INITIAL_MICRO_STEP_ID, DeepSpeedZeroOptimizer
 
 from worker.engine.errors import NonFiniteError
+
+
+def judge_norm_before_step(engine: Any) -> None:
+    """Have DeepSpeed skip every step whose global gradient norm is not finite; to be called once, before the first.
+
+    In bf16 its ZeRO 1 and 2 do so only where the configuration has a `bf16` section, which would also hand it the
+    weights' precision (deepspeed 0.19, `DeepSpeedEngine._configure_zero_optimizer`). Stage 3 always does.
+    """
+    if isinstance(engine.optimizer, DeepSpeedZeroOptimizer):
+        engine.optimizer.check_grad_overflow = True
 
 
 def step_optimizer(engine: Any, parameters: Mapping[str, torch.nn.Parameter], max_grad_norm: float) -> float:

@@ -1,0 +1,59 @@
+"""One of the ranks of `test_non_finite_gradients`: the last one's gradients, weights or moments alone are spoiled."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from tests.engine.ranks import serve
+from worker.contracts.deepspeed import DeepSpeedSpec
+from worker.contracts.names import Tuning
+from worker.contracts.run_spec import RunSpec
+from worker.engine.errors import NonFiniteError
+from worker.engine.trainer.rank import TrainerRank
+
+NUM_PAIRS = 24
+
+
+def message_of(act: Any) -> str:
+    """What a `NonFiniteError` of `act` says; empty where it raises none."""
+    try:
+        act()
+    except NonFiniteError as error:
+        return str(error)
+    return ""
+
+
+def run(task: dict[str, Any], rank: int, world_size: int, folder: Path) -> dict[int, dict[str, Any]]:
+    return {stage: run_stage(task, stage, rank, world_size, folder) for stage in (0, 1, 2, 3)}
+
+
+def run_stage(task: dict[str, Any], stage: int, rank: int, world_size: int, folder: Path) -> dict[str, Any]:
+    given: RunSpec = task["spec"]
+    sections = {
+        "tuning": Tuning.FULL,
+        "base_model": given.base_model.model_copy(update={"dtype": "bf16" if stage else "fp32"}),
+        "deepspeed": DeepSpeedSpec.model_validate({"zero_stage": stage}),
+    }
+    trainer = TrainerRank(given.model_copy(update=sections), task["path"], rank, world_size)
+    before = trainer.version(0).sha256
+    parameter = list(trainer._parameters.values())[-1]
+    is_last = rank == world_size - 1
+    hook = parameter.register_hook(lambda gradient: gradient * math.nan) if is_last else None
+    trainer.accumulate(task["groups"], num_pairs_total=NUM_PAIRS, fresh=False)
+    if hook is not None:
+        hook.remove()
+    result = {"step": message_of(trainer.commit), "is_unchanged": trainer.version(0).sha256 == before}
+    trainer.accumulate(task["groups"], num_pairs_total=NUM_PAIRS, fresh=False)
+    result["norm"] = trainer.commit()["grad_norm"]
+    if is_last:
+        optimizer = getattr(trainer._engine.optimizer, "optimizer", trainer._engine.optimizer)
+        next(iter(optimizer.state.values()))["exp_avg"].view(-1)[0] = torch.inf
+    uri = f"file://{folder}/checkpoint-{stage}"
+    result["save"] = message_of(lambda: trainer.save_checkpoint(uri, {}))
+    return result
+
+
+if __name__ == "__main__":
+    serve(run)

@@ -1,0 +1,215 @@
+"""A whole RL run in one process, without Ray, web or scheduler: where to read the engine, and where to debug it.
+
+```text
+prompts ─► generate ─► score ─► advantages ─► for each epoch and mini-batch: accumulate ─► [replay gate] ─► commit
+              ▲                                                                                              │
+              └───────────────────────── pull the next policy version ◄── publish ◄──────────────────────────┘
+```
+
+    python -m worker.engine.local deploy/presets/shapes-quick.yaml --model deploy/models/shapes
+
+It calls the classes that the lanes of a cluster call, on the same seeds, so at staleness 0 it trains on the same
+samples as any run of the spec; how lanes would share the work (`pipeline`, `lanes`) it ignores.
+"""
+
+import argparse
+import socket
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import yaml
+
+from worker.contracts.metric_names import Metric
+from worker.contracts.run_spec import RunSpec
+from worker.engine.advantage.mixed import mixed_advantages
+from worker.engine.control.prompt_schedule import PromptSchedule
+from worker.engine.metrics.replay_gate import check_replay_gate
+from worker.engine.metrics.update_metrics import update_metrics
+from worker.engine.models.prompt_encoding import run_embeddings
+from worker.engine.reward.scorer import Scorer
+from worker.engine.rollout.sampler import Sampler
+from worker.engine.trainer.rank import TrainerRank
+from worker.engine.trainer.zero.process_group import destroy_process_group, init_process_group
+from worker.engine.types import GeneratedFragment, GenerationRequest, GroupBatch, ScoredFragment
+from worker.scheduling.core.fragment_queue import split_into_fragments
+from worker.scheduling.core.messages import Fragment, Purpose
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredGroup:
+    """All trajectories of one prompt, fragment by fragment in member order, and their rewards."""
+
+    generated: tuple[GeneratedFragment, ...]
+    scored: tuple[ScoredFragment, ...]
+
+    @property
+    def rewards(self) -> list[float]:
+        """The weighted reward of each member."""
+        return [reward for fragment in self.scored for reward in fragment.rewards]
+
+    def scores(self, key: str) -> list[float | None]:
+        """One reward's score of each member; `None` where it could not be scored."""
+        return [score for fragment in self.scored for score in fragment.parts[key]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchResult:
+    """What came of one batch."""
+
+    groups: tuple[ScoredGroup, ...]
+    metrics: dict[str, float]
+    """Means over the last optimizer step, by metric name, and the mean reward."""
+
+    @property
+    def mean_reward(self) -> float:
+        return self.metrics[Metric.REWARD_MEAN]
+
+
+class LocalRun:
+    """A sampler, a scorer and a trainer rank, called one after the other, once `init_process_group` was called."""
+
+    def __init__(self, spec: RunSpec, base_model_path: str, prompts: Sequence[str] = ()) -> None:
+        """Load the model twice, to sample and to train; `prompts` are those of an uploaded set, where the spec has one.
+
+        Raises:
+            ModelLoadError: for weights, sizes or LoRA targets that cannot be used.
+            ValueError: where there are fewer prompts than a batch needs.
+        """
+        prompts = prompts or spec.prompts.inline
+        self.spec, self._prompts = spec, PromptSchedule(spec, prompts)
+        embeddings = run_embeddings(spec, base_model_path, prompts)
+        self.trainer = TrainerRank(spec, base_model_path, rank=0, world_size=1, embeddings=embeddings)
+        self.sampler = Sampler.load(spec, base_model_path, embeddings=embeddings)
+        self.scorer = Scorer(spec.rewards)
+        self.policy_version = 0
+        self.sampler.pull(self.trainer.version(0))
+
+    def train_batch(self) -> BatchResult:
+        """The next batch, from prompts to the version that the next one is drawn with.
+
+        Raises:
+            ReplayGateError: when sampling and training disagree about the policy.
+            NonFiniteError: for a reward, loss or gradient that is NaN or infinite.
+        """
+        batch = self.policy_version
+        groups = self._draw(Purpose.TRAIN, batch, self.spec.algebra.num_groups, self.spec.batch.group_size)
+        metrics = self._train([self._with_advantages(batch, groups, index) for index in range(len(groups))])
+        self.policy_version += 1
+        self.sampler.pull(self.trainer.version(self.policy_version))
+        metrics[Metric.REWARD_MEAN] = float(np.mean([group.rewards for group in groups]))
+        return BatchResult(groups=groups, metrics=metrics)
+
+    def evaluate(self) -> tuple[ScoredGroup, ...]:
+        """Held-out samples of the current version, denoised deterministically: one group for each evaluation prompt."""
+        num_groups, group_size = len(self._prompts.held_out), self.spec.evaluation.num_samples_per_prompt
+        return self._draw(Purpose.EVALUATE, self.policy_version, num_groups, group_size)
+
+    # --- generate and score -----------------------------------------------------------------------------------------
+
+    def _draw(self, purpose: Purpose, batch: int, num_groups: int, group_size: int) -> tuple[ScoredGroup, ...]:
+        made: list[list[tuple[GeneratedFragment, ScoredFragment]]] = [[] for _ in range(num_groups)]
+        for fragment in split_into_fragments(
+            purpose=purpose,
+            batch=batch,
+            num_groups=num_groups,
+            group_size=group_size,
+            fragment_size=self.spec.algebra.fragment_size,
+            policy_version=self.policy_version,
+        ):
+            made[fragment.key.group].append(self._draw_fragment(fragment))
+        return tuple(ScoredGroup(*zip(*group, strict=True)) for group in made)
+
+    def _draw_fragment(self, fragment: Fragment) -> tuple[GeneratedFragment, ScoredFragment]:
+        index, prompt = self._prompts.find(fragment.key)
+        request = GenerationRequest(fragment=fragment, prompt=prompt, run_seed=self.spec.seed, prompt_index=index)
+        generated = self.sampler.generate(request)  # images: (N, H, W, 3) uint8, trajectories: what training needs
+        return generated, self.scorer.score(fragment, prompt, generated.images)
+
+    # --- advantages and training ------------------------------------------------------------------------------------
+
+    def _with_advantages(self, batch: int, groups: Sequence[ScoredGroup], index: int) -> GroupBatch:
+        """Group `index`, ready to train: compared with its siblings, over the group's or the whole batch's spread."""
+        weights = {reward.key: reward.weight for reward in self.spec.trained_rewards}
+        over_batch = self.spec.algorithm.advantage_std == "batch"
+        compared = groups if over_batch else groups[index : index + 1]
+        advantages = mixed_advantages(
+            [{key: group.scores(key) for key in weights} for group in compared],
+            weights,
+            mixing=self.spec.reward_mixing,
+            clip=self.spec.algorithm.advantage_clip,
+            over_batch=over_batch,
+        )
+        kept = [made.trajectories for made in groups[index].generated if made.trajectories is not None]
+        return GroupBatch(
+            batch=batch,
+            group=index,
+            trajectories=tuple(kept),
+            advantages=advantages[index if over_batch else 0].advantages,
+        )
+
+    def _train(self, groups: Sequence[GroupBatch]) -> dict[str, float]:
+        """One optimizer step for each mini-batch of each epoch; the metrics of the last."""
+        algebra, metrics = self.spec.algebra, {}
+        for epoch in range(algebra.num_epochs):
+            for minibatch in range(algebra.num_minibatches):
+                is_fresh = epoch == minibatch == 0
+                first = minibatch * algebra.num_groups_per_minibatch
+                stats = self.trainer.accumulate(
+                    groups[first : first + algebra.num_groups_per_minibatch],
+                    num_pairs_total=algebra.num_pairs_per_optimizer_step,
+                    fresh=is_fresh,
+                )
+                if is_fresh and self.spec.algorithm.needs.log_probs:
+                    check_replay_gate(stats, self.spec.replay_bounds)
+                step = self.trainer.commit()
+                metrics = update_metrics(stats) | {Metric.GRAD_NORM.value: step["grad_norm"]}
+        return metrics
+
+
+def read_spec(path: Path) -> RunSpec:
+    """A spec from a YAML or JSON file: a `RunSpec` itself, or a preset that holds one under `spec`."""
+    document = yaml.safe_load(path.read_text())
+    is_preset = isinstance(document, dict) and "spec" in document
+    return RunSpec.from_yaml(yaml.safe_dump(document["spec"] if is_preset else document))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("spec", type=Path, help="run spec or preset, YAML or JSON")
+    parser.add_argument("--model", help="folder or hub id of the base model, instead of the spec's")
+    parser.add_argument("--prompts", type=Path, help="text file, one prompt a line, for a spec with a prompt set")
+    parser.add_argument("--num-batches", type=int, help="instead of the spec's")
+    parser.add_argument("--lora", type=Path, help="folder to write what was trained to, in diffusers format")
+    arguments = parser.parse_args()
+    spec = read_spec(arguments.spec)
+    prompts = arguments.prompts.read_text().splitlines() if arguments.prompts else ()
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = int(probe.getsockname()[1])
+    init_process_group(0, 1, "127.0.0.1", port)
+    run = LocalRun(spec, arguments.model or spec.base_model.path, prompts)
+    print(spec.algebra.describe())
+    print(f"held-out reward {_mean_reward(run.evaluate()):.4f} before training")
+    num_batches = spec.num_batches if arguments.num_batches is None else arguments.num_batches
+    for number in range(1, num_batches + 1):
+        began, cpu_began = time.monotonic(), time.process_time()
+        metrics = run.train_batch().metrics
+        figures = "  ".join(f"{key} {value:.5g}" for key, value in metrics.items())
+        wall, cpu = time.monotonic() - began, time.process_time() - cpu_began
+        print(f"batch {number} of {num_batches}  {wall:.2f} s ({cpu:.2f} s of CPU)  {figures}", flush=True)
+    print(f"held-out reward {_mean_reward(run.evaluate()):.4f} after training")
+    if arguments.lora:
+        arguments.lora.mkdir(parents=True, exist_ok=True)
+        run.trainer.export(str(arguments.lora))
+    destroy_process_group()
+
+
+def _mean_reward(groups: Sequence[ScoredGroup]) -> float:
+    return float(np.mean([group.rewards for group in groups]))
+
+
+if __name__ == "__main__":
+    main()
