@@ -61,7 +61,7 @@ def qwen_work() -> Workload:
     )
 
 
-def seen(cost: Cost, size: int) -> MeasuredCost:
+def measured_at(cost: Cost, size: int) -> MeasuredCost:
     """The measured cost that a run reports which has worked with one size only."""
     costs = CostModel()
     for _ in range(3):
@@ -81,7 +81,7 @@ def test_the_cost_of_work_without_a_profile_is_never_underestimated(
     size: int, other: int, fixed: float, each: float
 ) -> None:
     truth = Cost(fixed, each)
-    assumed = costs_of({ROLLOUT: seen(truth, size)}, has_profile=False).lanes[0].generate
+    assumed = costs_of({ROLLOUT: measured_at(truth, size)}, has_profile=False).lanes[0].generate
     assert assumed.seconds(size) == pytest.approx(truth.seconds(size))
     assert assumed.seconds(other) >= truth.seconds(other) * (1 - 1e-9)
 
@@ -95,13 +95,13 @@ def test_a_cost_with_a_fixed_share_within_the_profiles_range_is_never_underestim
         for end in ("low", "high")
     ]
     truth = Cost.from_measurement(total, size, ends[0] + within * (ends[1] - ends[0]))
-    assumed = costs_of({ROLLOUT: seen(truth, size)}).lanes[0].generate
+    assumed = costs_of({ROLLOUT: measured_at(truth, size)}).lanes[0].generate
     assert assumed.seconds(size) == pytest.approx(total)
     assert assumed.seconds(other) >= truth.seconds(other) * (1 - 1e-9)
 
 
 def test_a_smaller_fragment_keeps_the_profiles_fixed_part() -> None:
-    assumed = costs_of({ROLLOUT: seen(Cost(0.08, 0.01), 4)}).lanes[0].generate
+    assumed = costs_of({ROLLOUT: measured_at(Cost(0.08, 0.01), 4)}).lanes[0].generate
     assert assumed.seconds(4) == pytest.approx(0.12)
     share = pool_costs(small_work(), DEVICES, num_reward=1).lanes[0].generate.fixed_share(4)
     assert assumed.seconds(1) >= 0.12 * share > 0.03
@@ -113,21 +113,21 @@ def test_a_smaller_fragment_keeps_the_profiles_fixed_part() -> None:
 @given(sizes=st.lists(sizes, min_size=2, max_size=4, unique=True), fixed=parts, each=parts, any_size=sizes)
 def test_runs_of_two_sizes_determine_the_line(sizes: list[int], fixed: float, each: float, any_size: int) -> None:
     truth = Cost(fixed, each)
-    assumed = costs_of(*({ROLLOUT: seen(truth, size)} for size in sizes), has_profile=False).lanes[0].generate
+    assumed = costs_of(*({ROLLOUT: measured_at(truth, size)} for size in sizes), has_profile=False).lanes[0].generate
     assert assumed.seconds(any_size) == pytest.approx(truth.seconds(any_size))
 
 
 def test_the_newest_run_sets_the_level_and_the_newest_measurement_of_a_size_counts() -> None:
     now, before, long_ago = Cost(0.2, 0.1), Cost(0.2, 0.1), Cost(9.0, 9.0)
-    history = [{ROLLOUT: seen(now, 4)}, {ROLLOUT: seen(before, 2)}, {ROLLOUT: seen(long_ago, 2)}]
+    history = [{ROLLOUT: measured_at(now, 4)}, {ROLLOUT: measured_at(before, 2)}, {ROLLOUT: measured_at(long_ago, 2)}]
     assert costs_of(*history).lanes[0].generate.seconds(1) == pytest.approx(now.seconds(1))
     shape = {ROLLOUT: MeasuredCost(Cost(1.0, 1.0), 1, 4)}
-    assumed = costs_of({ROLLOUT: seen(Cost(0.0, 1.0), 4)}, shape).lanes[0].generate
+    assumed = costs_of({ROLLOUT: measured_at(Cost(0.0, 1.0), 4)}, shape).lanes[0].generate
     assert [assumed.per_call, assumed.per_unit] == pytest.approx([0.8, 0.8])
 
 
 def test_runs_that_contradict_each_other_determine_no_line() -> None:
-    slower_for_less = [{ROLLOUT: seen(Cost(1.0), 4)}, {ROLLOUT: seen(Cost(2.0), 2)}]
+    slower_for_less = [{ROLLOUT: measured_at(Cost(1.0), 4)}, {ROLLOUT: measured_at(Cost(2.0), 2)}]
     assert isinstance(costs_of(*slower_for_less).lanes[0].generate, ConservativeCost)
     assert costs_of(*slower_for_less).lanes[0].generate.seconds(4) == pytest.approx(1.0)
 
@@ -193,7 +193,10 @@ def check_no_plan_is_slower_than_the_best_known(
 ) -> None:
     lane = truth.lanes[0]
     always = {(GANG, CostKind.ACCUMULATE): MeasuredCost(lane.accumulate, 1, 2)}
-    history = [{ROLLOUT: seen(lane.generate, size), REWARD: seen(truth.score, size)} | always for size in observed]
+    history = [
+        {ROLLOUT: measured_at(lane.generate, size), REWARD: measured_at(truth.score, size)} | always
+        for size in observed
+    ]
     found = costs_of(*history, has_profile=has_profile)
     chosen = planned(found, SIZES, max_staleness=max_staleness)
     best_known = planned(truth, tuple(sorted(observed)), max_staleness=max_staleness)
