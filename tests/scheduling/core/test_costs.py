@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from tests.scheduling.manual_executor import ManualExecutor
 from tests.scheduling.strategies import algebra_of
 from worker.contracts.names import LaneRole, TrainerAssist
-from worker.scheduling.core.costs import GANG, Cost, CostKind, CostModel, MeasuredCost
+from worker.scheduling.core.cost_model import CostModel
+from worker.scheduling.core.costs import GANG, Cost, CostKind, MeasuredCost
 from worker.scheduling.core.messages import (
     Accumulate,
     Commit,

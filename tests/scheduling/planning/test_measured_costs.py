@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from tests.scheduling.strategies import algebra_of, shapes_work
 from worker.contracts.names import TrainerAssist
 from worker.contracts.sections import PipelineSpec
+from worker.scheduling.core.cost_model import CostModel
 from worker.scheduling.core.costs import (
     GANG,
     ConservativeCost,
     Cost,
     CostKind,
-    CostModel,
     MeasuredCost,
     MeasuredCostTable,
     dump_costs,

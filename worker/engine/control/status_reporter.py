@@ -6,7 +6,8 @@ from collections.abc import Callable
 from worker.contracts.events import CostsEvent, Phase, PhaseEvent, QueueEvent, StateEvent
 from worker.contracts.states import RunState
 from worker.engine.telemetry.telemetry_client import TelemetryClient
-from worker.scheduling.core.costs import CostModel, dump_costs
+from worker.scheduling.core.cost_model import CostModel
+from worker.scheduling.core.costs import dump_costs
 
 REPORT_SECONDS = 1.0
 

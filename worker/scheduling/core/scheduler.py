@@ -37,8 +37,9 @@ from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.names import LaneRole, Placement
 from worker.contracts.sections import PipelineSpec
 from worker.scheduling.core.admission import Admission, BatchSettings, resumed_batch_version
+from worker.scheduling.core.cost_model import CostModel
 from worker.scheduling.core.cost_observer import CostObserver
-from worker.scheduling.core.costs import CostModel, CostTable
+from worker.scheduling.core.costs import CostTable
 from worker.scheduling.core.generation import Generation
 from worker.scheduling.core.lane_table import LaneTable
 from worker.scheduling.core.lending import Lending, LendingPolicy

@@ -11,7 +11,7 @@ from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.names import LaneRole
 from worker.contracts.spans import IdleCause
 from worker.scheduling.core.admission import Admission, BatchSettings, OpenBatch
-from worker.scheduling.core.costs import CostModel
+from worker.scheduling.core.cost_model import CostModel
 from worker.scheduling.core.generation import Generation
 from worker.scheduling.core.idle_causes import idle_cause
 from worker.scheduling.core.lane_table import LaneTable
