@@ -11,7 +11,7 @@ from dataclasses import astuple, dataclass
 from uuid import UUID
 
 from fleet.selectors import devices_of
-from runs.models import MeasuredCosts, Run
+from runs.models import MeasuredCosts
 from worker.contracts.events import CostsEvent, WorkCost
 from worker.contracts.names import Tuning
 from worker.contracts.run_spec import RunSpec
@@ -41,7 +41,6 @@ def record_costs(run_id: UUID, attempt: int, event: CostsEvent) -> None:
     MeasuredCosts.objects.update_or_create(
         run_id=run_id,
         defaults={
-            "workload": workload_of(Run.objects.get(pk=run_id).run_spec),
             "devices": kinds_of(devices_of(run_id, attempt)),
             "num_batches": event.batch,
             "costs": [cost.model_dump(mode="json") for cost in event.costs],
@@ -55,7 +54,7 @@ def measured_costs(spec: RunSpec, devices: Iterable[str]) -> History:
     A run works with one fragment size, which says nothing of others: the newest word on each size is told.
     """
     rows = MeasuredCosts.objects.filter(
-        workload=workload_of(spec), devices=kinds_of(devices), num_batches__gte=MIN_BATCHES
+        run__workload=workload_of(spec), devices=kinds_of(devices), num_batches__gte=MIN_BATCHES
     )
     newest = list(rows.order_by("-updated_at")[:MAX_RUNS])
     of_size: dict[tuple[int, ...], MeasuredCostTable] = {}

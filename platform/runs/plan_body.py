@@ -74,10 +74,17 @@ class PlanBody(TypedDict):
     """The costs that the choice assumes; `lane` is a device, `gang` for all trainer lanes together, or `reward`."""
 
 
-class AttemptPlan(PlanBody):
-    """The plan that an attempt works by."""
+@with_config(use_attribute_docstrings=True)
+class RevisedPlan(PlanBody):
+    """A plan that a run works by."""
 
     attempt: int
+    revision: int
+    """Counts the run's plans from 1."""
+    since_batch: int
+    """Complete batches when it came into force."""
+    reason: str
+    """Why the run works by it, in one sentence."""
 
 
 @with_config(use_attribute_docstrings=True)
@@ -90,7 +97,7 @@ class PlanPreview(PlanBody):
 
 @with_config(use_attribute_docstrings=True)
 class RunPlan(TypedDict):
-    plan: AttemptPlan | None
+    plan: RevisedPlan | None
     """Null where the user chose placement, and before lanes were given."""
 
 

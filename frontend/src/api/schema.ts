@@ -924,30 +924,6 @@ export interface components {
             readonly results: readonly components["schemas"]["Attempt"][];
         };
         /**
-         * AttemptPlan
-         * @description The plan that an attempt works by.
-         */
-        readonly AttemptPlan: {
-            /** @enum {string} */
-            readonly mode: "colocated" | "disaggregated" | "gap" | "tsp" | "tag" | "stale";
-            readonly trainers: readonly number[];
-            readonly by_mode: {
-                readonly [key: string]: components["schemas"]["PlanChoice"];
-            };
-            readonly curves: {
-                readonly [key: string]: readonly components["schemas"]["SplitPoint"][];
-            };
-            readonly bound_samples_per_second: number;
-            readonly devices: readonly string[];
-            /** @enum {string} */
-            readonly costs: "measured" | "profile";
-            readonly stand_in_profile: string | null;
-            readonly num_batches_measured: number;
-            readonly fragment_sizes_measured: readonly number[];
-            readonly expected: readonly components["schemas"]["WorkCost"][];
-            readonly attempt: number;
-        };
-        /**
          * AttentionBackend
          * @description Of diffusers, by its own names; those without a gradient, and those that download code, are left out.
          * @enum {string}
@@ -3033,6 +3009,36 @@ export interface components {
             readonly body: components["schemas"]["ResumedFields"];
         };
         /**
+         * RevisedPlan
+         * @description A plan that a run works by.
+         */
+        readonly RevisedPlan: {
+            /** @enum {string} */
+            readonly mode: "colocated" | "disaggregated" | "gap" | "tsp" | "tag" | "stale";
+            readonly trainers: readonly number[];
+            readonly by_mode: {
+                readonly [key: string]: components["schemas"]["PlanChoice"];
+            };
+            readonly curves: {
+                readonly [key: string]: readonly components["schemas"]["SplitPoint"][];
+            };
+            readonly bound_samples_per_second: number;
+            readonly devices: readonly string[];
+            /** @enum {string} */
+            readonly costs: "measured" | "profile";
+            readonly stand_in_profile: string | null;
+            readonly num_batches_measured: number;
+            readonly fragment_sizes_measured: readonly number[];
+            readonly expected: readonly components["schemas"]["WorkCost"][];
+            readonly attempt: number;
+            /** @description Counts the run's plans from 1. */
+            readonly revision: number;
+            /** @description Complete batches when it came into force. */
+            readonly since_batch: number;
+            /** @description Why the run works by it, in one sentence. */
+            readonly reason: string;
+        };
+        /**
          * RewardFlowSpec
          * @description Reward flow, after ROLL's pipeline (IPRO, arXiv 2510.14255): the gradient of the reward goes back through the
          *     last denoising steps, one after the other.
@@ -3191,7 +3197,7 @@ export interface components {
         /** RunPlan */
         readonly RunPlan: {
             /** @description Null where the user chose placement, and before lanes were given. */
-            readonly plan: components["schemas"]["AttemptPlan"] | null;
+            readonly plan: components["schemas"]["RevisedPlan"] | null;
         };
         /** RunProject */
         readonly RunProject: {
@@ -4063,7 +4069,6 @@ export type AdapterPage = components['schemas']['AdapterPage'];
 export type AestheticSettings = components['schemas']['AestheticSettings'];
 export type Attempt = components['schemas']['Attempt'];
 export type AttemptPage = components['schemas']['AttemptPage'];
-export type AttemptPlan = components['schemas']['AttemptPlan'];
 export type AttentionBackend = components['schemas']['AttentionBackend'];
 export type BaseModel = components['schemas']['BaseModel'];
 export type BaseModelPage = components['schemas']['BaseModelPage'];
@@ -4211,6 +4216,7 @@ export type ReplayGateSpec = components['schemas']['ReplayGateSpec'];
 export type ResumedEvent = components['schemas']['ResumedEvent'];
 export type ResumedFields = components['schemas']['ResumedFields'];
 export type ResumedItem = components['schemas']['ResumedItem'];
+export type RevisedPlan = components['schemas']['RevisedPlan'];
 export type RewardFlowSpec = components['schemas']['RewardFlowSpec'];
 export type RewardMixing = components['schemas']['RewardMixing'];
 export type RewardName = components['schemas']['RewardName'];
@@ -5685,8 +5691,6 @@ export const pathsApiV1RunsRun_idLogsGetParametersQueryLevelValues: ReadonlyArra
 export const pathsApiV1RunsRun_idSamplesGetParametersQueryPurposeValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/runs/{run_id}/samples"]["get"]["parameters"]["query"]["purpose"]> = ["train", "evaluate", "request"];
 export const adapterEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["AdapterEvent"]["type"]> = ["adapter"];
 export const adapterItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["AdapterItem"]["type"]> = ["adapter"];
-export const attemptPlanModeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["AttemptPlan"]["mode"]> = ["colocated", "disaggregated", "gap", "tsp", "tag", "stale"];
-export const attemptPlanCostsValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["AttemptPlan"]["costs"]> = ["measured", "profile"];
 export const attentionBackendValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["AttentionBackend"]> = ["default", "_native_math", "_native_flash", "_native_efficient", "_native_cudnn", "flash", "xformers", "_native_npu"];
 export const baseModelSpecDtypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["BaseModelSpec"]["dtype"]> = ["fp32", "bf16"];
 export const bulkItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["BulkItemType"]> = ["costs", "lend", "log", "metrics", "queues", "spans", "staleness"];
@@ -5761,6 +5765,8 @@ export const reflSpecNameValues: ReadonlyArray<FlattenedDeepRequired<components>
 export const remoteFormatValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RemoteFormat"]> = ["msgpack", "json"];
 export const resumedEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ResumedEvent"]["type"]> = ["resumed"];
 export const resumedItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ResumedItem"]["type"]> = ["resumed"];
+export const revisedPlanModeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RevisedPlan"]["mode"]> = ["colocated", "disaggregated", "gap", "tsp", "tag", "stale"];
+export const revisedPlanCostsValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RevisedPlan"]["costs"]> = ["measured", "profile"];
 export const rewardFlowSpecNameValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RewardFlowSpec"]["name"]> = ["reward_flow"];
 export const rewardMixingValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RewardMixing"]> = ["sum", "normalised"];
 export const rewardNameValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RewardName"]> = ["shape_match", "shape_judge", "jpeg_compressibility", "colorfulness", "ocr", "clip_score", "pick_score", "hps_v2", "image_reward", "aesthetic", "motion_smoothness", "remote"];

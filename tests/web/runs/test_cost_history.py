@@ -12,7 +12,7 @@ from runs.bootstrap import trade_code
 from runs.cost_history import MIN_BATCHES, measured_costs, record_costs
 from runs.dispatch import start_attempt
 from runs.launch import launch
-from runs.models import Attempt, MeasuredCosts, Run
+from runs.models import MeasuredCosts, Run
 from tests.engine.driving import grants
 from tests.engine.prediction import simulated
 from tests.web.lane_holders import held_by
@@ -140,7 +140,7 @@ def test_the_driver_is_told_what_the_plan_was_reckoned_from(
 ) -> None:
     ensure_local_lanes(num_cpu_lanes=6)
     run = make_run(spec=work(pipeline=AUTO))
-    attempt = start_attempt(run.pk)
+    attempt = start_attempt(run)
     assert launch(run_id=run.pk, number=1, gateway=cluster)
     answer = trade_code(cluster.envs[attempt.submission_id][BOOTSTRAP_CODE_VARIABLE])
     told = {(cost.lane, cost.kind): cost for cost in answer.prior_costs}
@@ -156,7 +156,7 @@ def test_a_run_that_nobody_planned_is_told_no_costs(
 ) -> None:
     ensure_local_lanes(num_cpu_lanes=6)
     run = make_run(spec=work())
-    attempt = start_attempt(run.pk)
+    attempt = start_attempt(run)
     assert launch(run_id=run.pk, number=1, gateway=cluster)
-    assert Attempt.objects.get(pk=attempt.pk).plan is None
+    assert attempt.plan_revision is None
     assert trade_code(cluster.envs[attempt.submission_id][BOOTSTRAP_CODE_VARIABLE]).prior_costs == ()

@@ -203,3 +203,10 @@ def accelerator(name: str) -> Accelerator:
     if name not in ACCELERATORS:
         raise ValueError(f"`accelerator` must be one of {', '.join(ACCELERATORS)}, got `{name}`: it has no profile")
     return ACCELERATORS[name]
+
+
+def profile_name(device: str) -> str | None:
+    """The key in `ACCELERATORS` of a device in its maker's words, `NVIDIA H100 80GB HBM3` → `h100`; None for a device
+    that nobody has described."""
+    words = device.lower().replace("-", " ").split()
+    return next((name for name in ACCELERATORS if name in words), None)
