@@ -206,7 +206,7 @@ def accelerator(name: str) -> Accelerator:
 
 
 def profile_name(device: str) -> str | None:
-    """The key in `ACCELERATORS` of a device in its maker's words, `NVIDIA H100 80GB HBM3` → `h100`; None for a device
-    that nobody has described."""
+    """The key in `ACCELERATORS` of a device by its driver's name, `NVIDIA H100 80GB HBM3` → `h100`; `None` for a device
+    without a profile."""
     words = device.lower().replace("-", " ").split()
     return next((name for name in ACCELERATORS if name in words), None)
