@@ -104,7 +104,7 @@ def test_a_lost_driver_costs_at_most_one_validation(
     validated: Counter[int],
 ) -> None:
     attempt = live_run(spec=make_spec(seed=5, max_attempts=1))
-    cluster.jobs[attempt.submission_id] = JobStatus.FAILED
+    cluster.jobs[attempt.submission_id], cluster.logs = JobStatus.FAILED, "killed"
     validated.clear()
     reconciler.tick()
     attempt.run.refresh_from_db()
