@@ -15,7 +15,7 @@ from runs.models import MeasuredCosts
 from worker.contracts.events import CostsEvent, WorkCost
 from worker.contracts.names import Tuning
 from worker.contracts.run_spec import RunSpec
-from worker.scheduling.core.costs import MeasuredTable, parse_measured_costs
+from worker.scheduling.core.costs import MeasuredCostTable, parse_measured_costs
 from worker.scheduling.planning.measured_costs import observed_sizes
 from worker.scheduling.planning.workload import AlgorithmPasses, PolicyCopies
 
@@ -30,7 +30,7 @@ _SECTIONS = ("base_model", "sampling", "tuning", "deepspeed", "performance")
 class History:
     """What runs of one workload on one kind of device have measured."""
 
-    tables: tuple[MeasuredTable, ...] = ()
+    tables: tuple[MeasuredCostTable, ...] = ()
     """Newest first; each of another fragment size."""
     num_batches: int = 0
     """That the newest was learnt from."""
@@ -57,14 +57,14 @@ def measured_costs(spec: RunSpec, devices: Iterable[str]) -> History:
         run__workload=workload_of(spec), devices=kinds_of(devices), num_batches__gte=MIN_BATCHES
     )
     newest = list(rows.order_by("-updated_at")[:MAX_RUNS])
-    of_size: dict[tuple[int, ...], MeasuredTable] = {}
+    of_size: dict[tuple[int, ...], MeasuredCostTable] = {}
     for row in newest:
         table = _table(row)
         of_size.setdefault(observed_sizes([table]), table)
     return History(tuple(of_size.values()), newest[0].num_batches) if newest else History()
 
 
-def _table(row: MeasuredCosts) -> MeasuredTable:
+def _table(row: MeasuredCosts) -> MeasuredCostTable:
     costs = [WorkCost.model_validate(cost) for cost in row.costs]
     return parse_measured_costs(costs)
 

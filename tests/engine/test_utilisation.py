@@ -12,7 +12,7 @@ from tests.bench.engine_mfu import known_device, rollout_flops, training_flops, 
 from worker.contracts.names import Tuning
 from worker.fixtures.shapes.caption_encoders import EMBEDDING_DIM, T5_NUM_TOKENS
 from worker.scheduling.profiles.hardware import H100
-from worker.scheduling.profiles.known_models import FLUX
+from worker.scheduling.profiles.image_models import FLUX
 
 CASE = large_case(CPU_SIZE)
 PROFILE = CPU_SIZE.profile()

@@ -171,7 +171,7 @@ def test_a_fragment_too_large_to_decode_at_once_is_decoded_in_even_parts(
     size = {"height": 32, "width": 32, "num_frames": 9}
     latents = torch.randn(4, *model.latent_shape(**size))
     expected = np.concatenate([model.decode(part, **size) for part in latents.split(2)])
-    monkeypatch.setattr("worker.scheduling.core.decoding.TOGETHER_PIXELS", 3 * 32 * 32 * 9)
+    monkeypatch.setattr("worker.scheduling.core.decoding.MAX_PIXELS_DECODED_TOGETHER", 3 * 32 * 32 * 9)
     assert np.array_equal(model.decode(latents, **size), expected)
 
 

@@ -20,7 +20,7 @@ from worker.contracts.events import CostsEvent
 from worker.contracts.ingest import BOOTSTRAP_CODE_VARIABLE
 from worker.contracts.names import LaneRole
 from worker.contracts.run_spec import RunSpec
-from worker.scheduling.core.costs import GANG, Cost, CostKind, Measured, dump_costs
+from worker.scheduling.core.costs import GANG, Cost, CostKind, MeasuredCost, dump_costs
 from worker.scheduling.core.scheduler import Scheduler
 from worker.scheduling.forecast.lending_policies import lending_policy
 from worker.scheduling.planning.measured_costs import observed_sizes
@@ -82,7 +82,7 @@ def learn(make_run: Callable[..., Run], spec: RunSpec, generate: Cost) -> Run:
     )
     lanes = [SimulatedLane(lane=grant.lane, role=grant.role) for grant in grants(spec)]
     Simulator(scheduler, spec.algebra, lanes, truth_of(spec, generate), lambda span: None, tsp=True).run()
-    event = CostsEvent(seq=1, at=0.0, batch=MIN_BATCHES, costs=dump_costs(scheduler.state.costs.learnt()))
+    event = CostsEvent(seq=1, at=0.0, batch=MIN_BATCHES, costs=dump_costs(scheduler.state.costs.measured()))
     record_costs(run.pk, 1, CostsEvent.model_validate_json(event.model_dump_json()))
     return run
 
@@ -132,7 +132,7 @@ def test_costs_that_were_not_observed_are_not_handed_on(
     observed = {"lane": "gang", "kind": "commit", "per_call": 0.0, "per_unit": 0.125, "observed_units": [1, 1]}
     MeasuredCosts.objects.filter(run=run).update(costs=[assumed, observed])
     (table,) = measured_costs(work(), DEVICES).tables
-    assert table == {(GANG, CostKind.COMMIT): Measured(Cost(0.0, 0.125), 1, 1)}
+    assert table == {(GANG, CostKind.COMMIT): MeasuredCost(Cost(0.0, 0.125), 1, 1)}
 
 
 def test_the_driver_is_told_what_the_plan_was_reckoned_from(

@@ -6,7 +6,7 @@ from worker.contracts.algebra import BatchAlgebra
 from worker.engine.errors import MinibatchError
 from worker.engine.trainer.learners.learner import PreparedGroup
 from worker.engine.types import GroupBatch
-from worker.scheduling.core.batching import watched_places
+from worker.scheduling.core.batching import monitored_indices
 
 
 class OpenMinibatch:
@@ -45,7 +45,7 @@ class OpenMinibatch:
 
     def watched(self, number: int, *, batch: int) -> frozenset[int]:
         """Places of those watched among the `number` micro-batches that each rank goes through next; counts them in."""
-        places = watched_places(self._num_micro_batches, number, batch=batch)
+        places = monitored_indices(self._num_micro_batches, number, batch=batch)
         self._num_micro_batches += number
         return places
 
