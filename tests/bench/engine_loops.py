@@ -36,7 +36,7 @@ from worker.scheduling.core.messages import Fragment, FragmentKey, Purpose
 
 def model_with_lora(spec: RunSpec, path: str) -> ModelAdapter:
     model = load_model(spec.base_model, path)
-    model.train(spec)
+    model.prepare_training(spec)
     return model
 
 

@@ -24,7 +24,7 @@ from tests.bench.engine_cases import Case, large_case, large_size
 from tests.bench.engine_loops import Rollouts
 from tests.bench.engine_pairs import on_cpu
 from tests.bench.lane_costs import free_port
-from tests.engine.trainer.state_seen import state_bytes
+from tests.engine.trainer.state_bytes import state_bytes
 from worker.contracts.deepspeed import DeepSpeedSpec
 from worker.engine.models.registry import load_model
 from worker.engine.trainer.rank import TrainerRank

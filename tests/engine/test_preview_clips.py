@@ -8,7 +8,7 @@ import pytest
 import torch
 from diffusers import AutoencoderKLHunyuanVideo, WanPipeline
 
-from tests.engine.models.proofs import loaded, with_trained_lora
+from tests.engine.models.family_checks import loaded, with_trained_lora
 from worker.contracts.events import AdapterFile
 from worker.contracts.names import ModelFamily
 from worker.contracts.previews import PreviewJob

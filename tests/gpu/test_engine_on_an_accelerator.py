@@ -8,7 +8,7 @@ import pytest
 import torch
 from deepspeed.accelerator import get_accelerator
 
-from tests.engine.frozen import draw_groups, perturbed_adapter
+from tests.engine.fixed_trajectories import draw_groups, perturbed_adapter
 from worker.contracts.deepspeed import ZeroConfig
 from worker.contracts.names import LaneRole
 from worker.contracts.run_spec import RunSpec
@@ -98,11 +98,11 @@ def test_a_lent_lane_draws_the_rollout_lanes_bits_and_leaves_no_trace(
         trainer.load_version(adapter)
         trainer.accumulate(groups[:1], num_pairs_total=NUM_PAIRS, fresh=False)
         if is_lent:
-            assert trainer.generator is not None
+            assert trainer.sampler is not None
             trainer.switch(LaneRole.ROLLOUT)
-            trainer.generator.pull(adapter)
+            trainer.sampler.pull(adapter)
             fragment = groups[0].trajectories[0].fragment
-            made = trainer.generator.generate(
+            made = trainer.sampler.generate(
                 GenerationRequest(fragment=fragment, prompt=spec.prompts.inline[0], run_seed=spec.seed, prompt_index=0)
             )
             assert made.trajectories is not None
@@ -139,7 +139,7 @@ def test_idle_state_leaves_the_device_and_comes_back_bit_for_bit(
         one_step(trainer, groups)
         trainer.accumulate(groups[:1], num_pairs_total=NUM_PAIRS, fresh=False)
         if is_moved:
-            idle = StateOffloader(trainer._engine, trainer._policy.module)
+            idle = StateOffloader(trainer._deepspeed_engine, trainer._policy.module)
             before = get_accelerator().memory_allocated()
             moved = idle.offload(with_base=stage == 3)
             # The allocator rounds each storage up, so at least as much is freed.
@@ -164,7 +164,7 @@ def test_what_is_offloaded_takes_the_plain_steps_and_is_not_on_the_device(
         trainer.load_version(adapter)
         norms.append(one_step(trainer, groups)["grad_norm"])
         if each is spec:
-            states = trainer._engine.optimizer.optimizer.state.values()
+            states = trainer._deepspeed_engine.optimizer.optimizer.state.values()
             moments = [state["exp_avg"] for state in states]
             assert moments and all(moment.device.type == "cpu" for moment in moments)
     assert norms[0] == pytest.approx(norms[1], rel=1e-3)
@@ -206,10 +206,10 @@ def test_all_weights_are_trained_lent_and_published(
     trainer = TrainerRank(spec, tiny_checkpoint, 0, 1)
     trainer.load_version(version)
     check_replay_gate(trainer.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=True), spec.replay_bounds)
-    assert trainer.generator is not None
+    assert trainer.sampler is not None
     held = get_accelerator().memory_allocated()
     trainer.switch(LaneRole.ROLLOUT)
-    assert trainer.generator.pull(version).sha256 == version.sha256
+    assert trainer.sampler.pull(version).sha256 == version.sha256
     trainer.switch(LaneRole.TRAINER)
     assert get_accelerator().memory_allocated() <= held
     assert trainer.commit()["grad_norm"] > 0

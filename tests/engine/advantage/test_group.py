@@ -80,5 +80,5 @@ def test_a_lonely_member_is_refused() -> None:
 
 
 def test_a_spread_beyond_floating_point_is_no_spread() -> None:
-    with pytest.raises(NonFiniteError, match="spread of rewards"), np.errstate(over="ignore"):
+    with pytest.raises(NonFiniteError, match="standard deviation of rewards"), np.errstate(over="ignore"):
         group_advantages([1e200, -1e200, 0.0], clip=5)

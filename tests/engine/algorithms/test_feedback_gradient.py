@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import torch
 
-from tests.engine.frozen import draw_groups
+from tests.engine.fixed_trajectories import draw_groups
 from worker.contracts.run_spec import RunSpec
 from worker.engine.models.base import ModelAdapter
 from worker.engine.models.lora import lora_disabled
@@ -38,7 +38,7 @@ def moved(trainer: TrainerRank) -> None:
     """LoRA weights that are not the base."""
     generator = torch.Generator().manual_seed(4)
     with torch.no_grad():
-        for parameter in trainer._parameters.values():
+        for parameter in trainer._trainable.values():
             parameter.add_(0.02 * torch.randn(parameter.shape, generator=generator))
 
 
@@ -49,11 +49,11 @@ def test_the_gradient_is_that_of_the_written_out_chain(process_group: None, algo
     moved(trainer)
     groups = draw_groups(spec, SHAPES, trainer.version(0))
     stats = trainer.accumulate(groups, num_pairs_total=4, fresh=True)
-    found = [parameter.grad.clone() for parameter in trainer._parameters.values() if parameter.grad is not None]
+    found = [parameter.grad.clone() for parameter in trainer._trainable.values() if parameter.grad is not None]
     trainer.abort()
     loss = written_out(trainer._model, groups[0], spec)
     loss.backward()
-    expected = [parameter.grad for parameter in trainer._parameters.values() if parameter.grad is not None]
+    expected = [parameter.grad for parameter in trainer._trainable.values() if parameter.grad is not None]
     # Four samples at once and one by one round differently in fp32.
     assert stats.sums["loss"] / 4 == pytest.approx(loss.item(), rel=1e-4)
     one, other = (torch.cat([gradient.flatten() for gradient in gradients]) for gradients in (found, expected))

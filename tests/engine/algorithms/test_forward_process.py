@@ -8,8 +8,8 @@ import torch
 
 from worker.contracts.algorithms import DiffusionDpoSpec, DiffusionNftSpec
 from worker.engine.algorithms.base import ForwardProcessBatch
-from worker.engine.algorithms.diffusion_dpo import DiffusionDpo, preferences
-from worker.engine.algorithms.diffusion_nft import DiffusionNft, kept_share
+from worker.engine.algorithms.diffusion_dpo import DiffusionDpo, preference_pairs
+from worker.engine.algorithms.diffusion_nft import DiffusionNft, old_policy_share
 
 NUM, DIMENSIONS = 5, 12
 
@@ -21,9 +21,9 @@ class Drawn:
     seed: int
 
     def __post_init__(self) -> None:
-        dice = np.random.default_rng(self.seed)
-        self.clean, self.noise, self.new, self.old, self.reference = dice.normal(size=(5, NUM, DIMENSIONS))
-        self.sigmas = dice.uniform(0.05, 1, NUM)
+        rng = np.random.default_rng(self.seed)
+        self.clean, self.noise, self.new, self.old, self.reference = rng.normal(size=(5, NUM, DIMENSIONS))
+        self.sigmas = rng.uniform(0.05, 1, NUM)
         self.advantages = np.array([2.0, -2.0, 0.0, 9.0, -9.0])
 
     def samples(self) -> ForwardProcessBatch:
@@ -69,8 +69,9 @@ def test_nfts_loss_and_gradient_are_the_formulas() -> None:
 
 def test_the_old_adapters_share_rises_after_its_hold_up_to_its_cap() -> None:
     spec = DiffusionNftSpec(old_decay_rate=0.0075, old_decay_cap=0.999, old_decay_hold=75)
-    assert [kept_share(spec, step) for step in (0, 75, 76, 175, 1000)] == pytest.approx([0, 0, 0.0075, 0.75, 0.999])
-    assert kept_share(DiffusionNftSpec(), 800) == 0.5
+    shares = [old_policy_share(spec, step) for step in (0, 75, 76, 175, 1000)]
+    assert shares == pytest.approx([0, 0, 0.0075, 0.75, 0.999])
+    assert old_policy_share(DiffusionNftSpec(), 800) == 0.5
 
 
 def test_nft_says_what_it_misses() -> None:
@@ -104,5 +105,5 @@ def test_equally_good_samples_teach_no_preference() -> None:
 
 
 def test_a_preference_pairs_the_best_with_the_worst() -> None:
-    assert preferences([0.1, 0.9, -1.0, 0.5], 2) == [(1, 2), (3, 0)]
-    assert preferences([0.0, 0.0], 1) == [(0, 1)]
+    assert preference_pairs([0.1, 0.9, -1.0, 0.5], 2) == [(1, 2), (3, 0)]
+    assert preference_pairs([0.0, 0.0], 1) == [(0, 1)]

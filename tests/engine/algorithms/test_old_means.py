@@ -17,12 +17,12 @@ class Gaussians:
     """Pairs drawn from N(old mean, std²), with new means near the old ones; all in float64."""
 
     def __init__(self, shift: float = 0.02) -> None:
-        dice = np.random.default_rng(3)
-        self.stds = dice.uniform(0.2, 0.6, NUM)
-        self.old = dice.normal(size=(NUM, DIMENSIONS))
-        self.new = self.old + shift * dice.normal(size=(NUM, DIMENSIONS))
-        self.drawn = self.old + self.stds[:, None] * dice.normal(size=(NUM, DIMENSIONS))
-        self.advantages = dice.normal(size=NUM)
+        rng = np.random.default_rng(3)
+        self.stds = rng.uniform(0.2, 0.6, NUM)
+        self.old = rng.normal(size=(NUM, DIMENSIONS))
+        self.new = self.old + shift * rng.normal(size=(NUM, DIMENSIONS))
+        self.drawn = self.old + self.stds[:, None] * rng.normal(size=(NUM, DIMENSIONS))
+        self.advantages = rng.normal(size=NUM)
         self.advantages[0] = 0
         self.divergences = ((self.new - self.old) ** 2).mean(1) / (2 * self.stds**2)
 

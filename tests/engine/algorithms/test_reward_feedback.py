@@ -47,16 +47,16 @@ def test_a_penalty_that_is_wanted_must_be_there() -> None:
 
 
 def test_the_penalty_is_the_squared_distance_over_twice_sigma_squared() -> None:
-    dice = np.random.default_rng(0)
-    new, old, sigmas = dice.normal(size=(3, 2, 4)), dice.normal(size=(3, 2, 4)), np.array([0.3, 0.6, 0.9])
+    rng = np.random.default_rng(0)
+    new, old, sigmas = rng.normal(size=(3, 2, 4)), rng.normal(size=(3, 2, 4)), np.array([0.3, 0.6, 0.9])
     expected = [((new[row] - old[row]) ** 2).mean() / (2 * sigmas[row] ** 2) for row in range(3)]
     found = penalty(torch.tensor(new), torch.tensor(old), torch.tensor(sigmas))
     np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
 def test_refl_goes_to_the_end_in_one_step_and_reward_flow_in_all() -> None:
-    assert Refl(ReflSpec()).path(SIGMAS, 2).tolist() == [0.5, 0.0]
-    assert RewardFlow(RewardFlowSpec()).path(SIGMAS, 2).tolist() == pytest.approx([0.5, 0.2, 0.0])
+    assert Refl(ReflSpec()).gradient_sigmas(SIGMAS, 2).tolist() == [0.5, 0.0]
+    assert RewardFlow(RewardFlowSpec()).gradient_sigmas(SIGMAS, 2).tolist() == pytest.approx([0.5, 0.2, 0.0])
 
 
 def test_the_registry_holds_the_differentiable_rewards_of_the_contracts() -> None:
@@ -65,14 +65,14 @@ def test_the_registry_holds_the_differentiable_rewards_of_the_contracts() -> Non
 
 def pictures(prompt_colour: str, shape: str, num: int) -> np.ndarray:
     """Drawn shapes of several sizes, some pale, some noisy, some in another colour; uint8."""
-    dice = np.random.default_rng(5)
+    rng = np.random.default_rng(5)
     made = []
     for index in range(num):
-        mask = shape_mask(shape, Placement(15 + dice.uniform(-2, 2), 16 + dice.uniform(-2, 2), 6 + 0.3 * index))
+        mask = shape_mask(shape, Placement(15 + rng.uniform(-2, 2), 16 + rng.uniform(-2, 2), 6 + 0.3 * index))
         colour = np.array(COLOUR_RGB[prompt_colour if index % 4 else "green"], dtype=np.float64)
-        strength = (0.7 + 0.3 * dice.uniform()) * mask[..., None]
+        strength = (0.7 + 0.3 * rng.uniform()) * mask[..., None]
         ground = np.array(BACKGROUND_RGB, dtype=np.float64)
-        made.append(ground + strength * (colour - ground) + dice.normal(scale=4, size=(32, 32, 3)))
+        made.append(ground + strength * (colour - ground) + rng.normal(scale=4, size=(32, 32, 3)))
     return np.clip(np.round(made), 0, 255).astype(np.uint8)
 
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 import torch
 
-from tests.engine.algorithms.conftest import LearningMaker
-from tests.engine.frozen import perturbed_adapter
+from tests.engine.algorithms.conftest import SetupMaker
+from tests.engine.fixed_trajectories import perturbed_adapter
 from worker.contracts.run_spec import RunSpec
 from worker.engine.models.base import ModelAdapter
 from worker.engine.models.lora import lora_disabled
@@ -103,17 +103,17 @@ def expected_sums(spec: RunSpec, model: ModelAdapter, groups: list[GroupBatch]) 
 
 @pytest.mark.parametrize("case", CASES)
 @torch.no_grad()
-def test_sums_over_the_pairs_are_the_papers_formulas(make_learning: LearningMaker, case: str) -> None:
+def test_sums_over_the_pairs_are_the_papers_formulas(make_setup: SetupMaker, case: str) -> None:
     """The policy that is trained is another than the one that drew, so that no ratio is 1 and no divergence 0."""
     algorithm, kernel = CASES[case]
-    learning = make_learning(algorithm=algorithm | {"kl_coefficient": BETA}, sampling={"sde_type": kernel})
-    trainer = learning.trainer()
-    trainer.load_version(perturbed_adapter(learning.spec, learning.path, seed=2))
+    setup = make_setup(algorithm=algorithm | {"kl_coefficient": BETA}, sampling={"sde_type": kernel})
+    trainer = setup.trainer()
+    trainer.load_version(perturbed_adapter(setup.spec, setup.path, seed=2))
     with torch.enable_grad():
-        stats = learning.accumulate(trainer, fresh=False)
+        stats = setup.accumulate(trainer, fresh=False)
     trainer.abort()
-    loss, num_cut, kl = expected_sums(learning.spec, trainer._model, learning.groups)
-    assert stats.num_pairs == learning.spec.algebra.num_pairs_per_optimizer_step
+    loss, num_cut, kl = expected_sums(setup.spec, trainer._model, setup.groups)
+    assert stats.num_pairs == setup.spec.algebra.num_pairs_per_optimizer_step
     assert stats.sums["kl"] == pytest.approx(kl, rel=1e-3)
     assert stats.sums["clipped"] == num_cut
     assert 0 < num_cut < stats.num_pairs, "the case cuts some pairs and not all"

@@ -11,7 +11,7 @@ import torch
 from diffusers import DiffusionPipeline, FlowMatchEulerDiscreteScheduler, UniPCMultistepScheduler, WanPipeline
 
 from tests.engine.models.conftest import CheckpointOf
-from tests.engine.models.proofs import (
+from tests.engine.models.family_checks import (
     LORA,
     PROMPT,
     SIZE,
@@ -153,11 +153,11 @@ def test_whole_times_are_cut_as_the_scheduler_cuts_them(checkpoint_of: Checkpoin
     assert isinstance(model, WanAdapter)
     for shift in (3.0, 5.0):
         scheduler = UniPCMultistepScheduler(prediction_type="flow_prediction", use_flow_sigmas=True, flow_shift=shift)
-        model._pipeline.scheduler, model._learnt = scheduler, set()
+        model._pipeline.scheduler, model._registered = scheduler, set()
         sampling = sampling_of(ModelFamily.WAN, num_eval_denoising_steps=num_denoising_steps)
         model.conditioning(PROMPT, sampling)
         sigmas = model.sigmas(num_denoising_steps, **SIZE)
-        assert torch.equal(model._times(sigmas[:-1]).long(), scheduler.timesteps)
+        assert torch.equal(model._timesteps(sigmas[:-1]).long(), scheduler.timesteps)
 
 
 def test_one_frame_is_a_picture(with_euler: tuple[ModelAdapter, Any]) -> None:

@@ -10,10 +10,10 @@ import pytest
 import ray
 import torch
 
-from tests.engine.frozen import draw_groups
+from tests.engine.fixed_trajectories import draw_groups
 from tests.engine.models.conftest import CheckpointOf
-from tests.engine.models.proofs import run_spec_of
-from tests.engine.trainer.gradients_seen import GradientRecorder, relative_distance
+from tests.engine.models.family_checks import run_spec_of
+from tests.engine.trainer.gradient_recorder import GradientRecorder, relative_distance
 from worker.contracts.families import FAMILY_TRAITS
 from worker.contracts.names import ModelFamily
 from worker.engine.actors.remote_version import RemoteVersion

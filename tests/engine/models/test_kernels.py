@@ -8,9 +8,9 @@ import torch
 from diffusers.models.attention_dispatch import AttentionBackendName, _AttentionBackendRegistry
 from torch._dynamo.utils import counters
 
-from tests.engine.frozen import draw_groups, perturbed_adapter
+from tests.engine.fixed_trajectories import draw_groups, perturbed_adapter
 from tests.engine.models.conftest import CheckpointOf
-from tests.engine.models.proofs import loaded, noise_for, one_batch, run_spec_of, sampling_of
+from tests.engine.models.family_checks import loaded, noise_for, one_batch, run_spec_of, sampling_of
 from worker.contracts.deepspeed import DeepSpeedSpec
 from worker.contracts.families import FAMILY_TRAITS
 from worker.contracts.names import GuidanceKind, ModelFamily
@@ -23,7 +23,8 @@ from worker.contracts.performance import (
     performance_problems,
 )
 from worker.engine.errors import ModelLoadError
-from worker.engine.models.base import Conditioning, ModelAdapter
+from worker.engine.models.base import ModelAdapter
+from worker.engine.models.conditioning import Conditioning
 from worker.engine.models.experts import experts_of
 from worker.engine.models.kernels import MAX_GRAPHS, use_kernels
 from worker.engine.rollout.sampler import Sampler
@@ -143,8 +144,8 @@ def test_a_new_adapter_needs_no_new_compilation(checkpoint_of: CheckpointOf, pro
 
 def test_twins_are_compiled_too(checkpoint_of: CheckpointOf) -> None:
     model = loaded(ModelFamily.FLUX, checkpoint_of(ModelFamily.FLUX), performance=COMPILED)
-    model.train(run_spec_of(ModelFamily.FLUX))
-    for each in (model, model.twin()):
+    model.prepare_training(run_spec_of(ModelFamily.FLUX))
+    for each in (model, model.frozen_copy()):
         blocks = [m for m in each.transformer.modules() if type(m).__name__ == "FluxTransformerBlock"]
         assert blocks
         assert all(block._compiled_call_impl is not None for block in blocks)

@@ -14,7 +14,7 @@ from huggingface_hub.errors import GatedRepoError, LocalEntryNotFoundError, Repo
 from safetensors.torch import load_file, save_file
 
 from tests.engine.models.conftest import CheckpointOf
-from tests.engine.models.proofs import PROMPT, loaded
+from tests.engine.models.family_checks import PROMPT, loaded
 from worker.contracts.families import FAMILY_TRAITS, size_multiple
 from worker.contracts.names import ModelFamily
 from worker.contracts.sections import BaseModelSpec

@@ -6,7 +6,8 @@ from peft import get_peft_model_state_dict
 
 from worker.contracts.sections import BaseModelSpec, LoraSpec
 from worker.engine.errors import ModelLoadError
-from worker.engine.models.base import Conditioning, ModelAdapter
+from worker.engine.models.base import ModelAdapter
+from worker.engine.models.conditioning import Conditioning
 from worker.engine.models.lora import add_lora, lora_disabled, lora_parameters
 from worker.engine.models.registry import load_model
 

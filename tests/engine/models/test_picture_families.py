@@ -9,7 +9,7 @@ import torch
 from diffusers import DiffusionPipeline, FlowMatchEulerDiscreteScheduler
 
 from tests.engine.models.conftest import CheckpointOf
-from tests.engine.models.proofs import (
+from tests.engine.models.family_checks import (
     IN_ONE_PASS,
     LORA,
     PROMPT,

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from tests.engine.models.conftest import CheckpointOf
-from tests.engine.models.proofs import run_spec_of
+from tests.engine.models.family_checks import run_spec_of
 from worker.contracts.names import ModelFamily
 from worker.engine.errors import ModelLoadError
 from worker.engine.models import prompt_encoding
@@ -46,7 +46,7 @@ def test_prompts_of_training_and_evaluation_and_the_negative_one_are_encoded(emb
 
 
 def test_a_large_set_is_left_to_the_lanes(monkeypatch: pytest.MonkeyPatch, checkpoint_of: CheckpointOf) -> None:
-    monkeypatch.setattr(prompt_encoding, "MAX_UP_FRONT", 3)
+    monkeypatch.setattr(prompt_encoding, "MAX_PROMPTS_UP_FRONT", 3)
     monkeypatch.setattr(prompt_encoding, "encode_prompts", lambda *_, **__: pytest.fail("encoded up front"))
     assert run_embeddings(spec(), checkpoint_of(FAMILY), ("one", "two")) is None
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from worker.engine.rollout.noise import initial_noise, step_noise, trajectory_seed
 from worker.scheduling.core.messages import Purpose
 
-GroupPosition = tuple[int, Purpose, int, int, int]
+TrajectoryPosition = tuple[int, Purpose, int, int, int]
 
 places = st.tuples(
     st.integers(0, 2**31),
@@ -20,13 +20,13 @@ places = st.tuples(
 
 @given(one=places, other=places)
 def test_different_places_have_different_seeds_and_equal_ones_the_same(
-    one: GroupPosition, other: GroupPosition
+    one: TrajectoryPosition, other: TrajectoryPosition
 ) -> None:
     assert (trajectory_seed(*one) == trajectory_seed(*other)) == (one == other)
 
 
 @given(place=places)
-def test_seeds_survive_json_and_javascript(place: GroupPosition) -> None:
+def test_seeds_survive_json_and_javascript(place: TrajectoryPosition) -> None:
     assert 0 <= trajectory_seed(*place) < 2**53
 
 

@@ -15,9 +15,9 @@ def test_a_shard_holds_no_more_than_its_bound_but_for_one_large_tensor() -> None
     }
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(shards, "SHARD_BYTES", 4 * 6)
-        assert shards.cut(weights) == (("a",), ("b", "c", "d"), ("e",), ("f",))
+        assert shards.split_into_shards(weights) == (("a",), ("b", "c", "d"), ("e",), ("f",))
     experts = {f"{name}.w": parameter for name, parameter in weights.items()}
-    assert shards.cut(experts, ("a.", "b.", "c.", "d.", "e.", "f.")) == tuple((name,) for name in experts)
+    assert shards.split_into_shards(experts, ("a.", "b.", "c.", "d.", "e.", "f.")) == tuple((name,) for name in experts)
 
 
 @given(num_shards=st.integers(1, 40), world_size=st.integers(1, 12))

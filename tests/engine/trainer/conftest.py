@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.engine.frozen import draw_groups, perturbed_adapter
+from tests.engine.fixed_trajectories import draw_groups, perturbed_adapter
 from worker.contracts.run_spec import RunSpec
 from worker.engine.trainer.rank import TrainerRank
 from worker.engine.types import GroupBatch, PublishedShard

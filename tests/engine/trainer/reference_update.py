@@ -6,7 +6,8 @@ import torch
 
 from worker.contracts.algorithms import FlowGrpoSpec
 from worker.contracts.run_spec import RunSpec
-from worker.engine.models.base import Conditioning, ModelAdapter
+from worker.engine.models.base import ModelAdapter
+from worker.engine.models.conditioning import Conditioning
 from worker.engine.models.registry import load_model
 from worker.engine.sync.binding import bind
 from worker.engine.types import GroupBatch, PublishedShard, Trajectories
@@ -17,8 +18,8 @@ def reference_update(
 ) -> tuple[torch.Tensor, dict[str, float]]:
     """The gradient of the mean over all pairs, flat in name order, and the sums of loss, ratio, clipped and KL."""
     model, base = load_model(spec.base_model, path), load_model(spec.base_model, path)
-    model.train(spec)
-    bind(model.trained, adapter)
+    model.prepare_training(spec)
+    bind(model.trainable, adapter)
     pairs = [
         (trajectories, member, slot, advantage)
         for group in groups
@@ -30,7 +31,7 @@ def reference_update(
     for trajectories, member, slot, advantage in pairs:
         for name, value in _one_pair(spec, model, base, trajectories, member, slot, advantage, len(pairs)).items():
             sums[name] += value
-    gradients = [parameter.grad for parameter in model.trained.values()]
+    gradients = [parameter.grad for parameter in model.trainable.values()]
     return torch.cat([gradient.flatten() for gradient in gradients if gradient is not None]), sums
 
 

@@ -89,9 +89,9 @@ def test_stock_deepspeed_leaks_where_ours_does_not(make_trainer: TrainerMaker, g
     """Why `drop_gradients` exists: DeepSpeed's own zero_grad forgets what ZeRO 2 accumulated."""
     trainer = make_trainer(deepspeed={"zero_stage": 2})
     trainer.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=False)
-    trainer._engine.zero_grad()
-    trainer._engine.optimizer.zero_grad()
-    kept = [tensor for group in trainer._engine.optimizer.all_grad_tensors.values() for tensor in group or ()]
+    trainer._deepspeed_engine.zero_grad()
+    trainer._deepspeed_engine.optimizer.zero_grad()
+    kept = [tensor for group in trainer._deepspeed_engine.optimizer.all_grad_tensors.values() for tensor in group or ()]
     assert any(bool(torch.count_nonzero(tensor)) for tensor in kept)
     trainer.abort()
-    assert not any(trainer._engine.optimizer.all_grad_tensors.values())
+    assert not any(trainer._deepspeed_engine.optimizer.all_grad_tensors.values())

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 import torch
 
-from tests.engine.frozen import draw_groups, perturbed_adapter
-from tests.engine.trainer.gradients_seen import GradientRecorder, relative_distance
+from tests.engine.fixed_trajectories import draw_groups, perturbed_adapter
+from tests.engine.trainer.gradient_recorder import GradientRecorder, relative_distance
 from tests.engine.trainer.reference_update import reference_update
 from worker.contracts.run_spec import RunSpec
 from worker.engine.errors import MinibatchError

@@ -120,7 +120,7 @@ def test_a_save_that_fails_half_way_leaves_the_earlier_checkpoint_alone(
     saved = trainer.version(0).sha256
     losses_of_steps(trainer, groups, 1)
     with monkeypatch.context() as patched:
-        patched.setattr("worker.engine.trainer.checkpoint.random_state.capture", _disk_full)
+        patched.setattr("worker.engine.trainer.checkpoint.capture_random_state", _disk_full)
         with pytest.raises(OSError, match="No space left"):
             trainer.save_checkpoint(uri, {})
     resumed = make_trainer()

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 import torch
 
-from tests.engine.frozen import draw_groups, perturbed_adapter
-from tests.engine.trainer.gradients_seen import relative_distance
+from tests.engine.fixed_trajectories import draw_groups, perturbed_adapter
+from tests.engine.trainer.gradient_recorder import relative_distance
 from worker.contracts.run_spec import RunSpec
-from worker.engine.models import registry
+from worker.engine.models.precision import DTYPES
 from worker.engine.sync.packing import pack
 from worker.engine.trainer.rank import TrainerRank
 from worker.engine.types import GroupBatch, PublishedShard
@@ -63,12 +63,12 @@ def make_rank(
     def make(precision: str, rank: int = 0, world_size: int = 1, *, tsp: bool = True) -> TrainerRank:
         adapter = frozen.adapter
         if precision == "float64":
-            monkeypatch.setitem(registry.DTYPES, "fp32", torch.float64)
+            monkeypatch.setitem(DTYPES, "fp32", torch.float64)
             adapter = pack({name: tensor.double() for name, tensor in adapter.tensors.items()}, 0)
         spec = make_spec(**SECTIONS, pipeline={"tsp": tsp})
         made = TrainerRank(spec, tiny_checkpoint, rank, world_size)
         made.load_version(adapter)
-        monkeypatch.setattr(made._engine, "buffered_allreduce_fallback", lambda: None)
+        monkeypatch.setattr(made._deepspeed_engine, "buffered_allreduce_fallback", lambda: None)
         return made
 
     return make
@@ -77,7 +77,7 @@ def make_rank(
 def gradient(trainer: TrainerRank, calls: list[list[GroupBatch]]) -> torch.Tensor:
     for call in calls:
         trainer.accumulate(call, num_pairs_total=NUM_PAIRS, fresh=False)
-    gradients = [parameter.grad for parameter in trainer._parameters.values()]
+    gradients = [parameter.grad for parameter in trainer._trainable.values()]
     return torch.cat([gradient.flatten() for gradient in gradients if gradient is not None])
 
 
@@ -117,7 +117,7 @@ def test_weights_after_two_steps_do_not_depend_on_how_the_groups_arrived(
             for call in arrival(frozen.groups):
                 trainer.accumulate(call, num_pairs_total=NUM_PAIRS, fresh=False)
             trainer.commit()
-        found.append(torch.cat([parameter.detach().flatten() for parameter in trainer._parameters.values()]))
+        found.append(torch.cat([parameter.detach().flatten() for parameter in trainer._trainable.values()]))
     for weights in found[1:]:
         assert relative_distance(weights, found[0]) < bound
 

@@ -10,7 +10,7 @@ from diffusers import FluxPipeline
 from worker.contracts.run_spec import RunSpec
 from worker.contracts.sections import LoraSpec
 from worker.engine.errors import ModelLoadError
-from worker.engine.models.base import Conditioning
+from worker.engine.models.conditioning import Conditioning
 from worker.engine.trainer.export import LORA_FILE, read_lora
 from worker.engine.trainer.rank import TrainerRank
 from worker.engine.types import GroupBatch, PublishedShard

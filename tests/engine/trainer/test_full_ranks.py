@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 import torch
 
-from tests.engine.frozen import draw_groups, perturbed_adapter
-from tests.engine.ranks import run_ranks
-from tests.engine.trainer.gradients_seen import relative_distance
-from tests.engine.trainer.one_rank_of_all_weights import CASES, Case, spec_of, step
+from tests.engine.fixed_trajectories import draw_groups, perturbed_adapter
+from tests.engine.rank_processes import run_rank_processes
+from tests.engine.trainer.full_tuning_worker import CASES, Case, spec_of, step
+from tests.engine.trainer.gradient_recorder import relative_distance
 from tests.engine.trainer.test_lending import fragment_of
 from worker.contracts.run_spec import RunSpec
 from worker.engine.rollout.sampler import Sampler
@@ -39,12 +39,12 @@ def task(make_spec: Callable[..., RunSpec], tiny_checkpoint: str) -> dict[str, A
 
 @pytest.fixture(scope="module")
 def ranks(task: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> list[dict[Case, dict[str, Any]]]:
-    return run_ranks("tests.engine.trainer.one_rank_of_all_weights", task, tmp_path_factory.mktemp("ranks"))
+    return run_rank_processes("tests.engine.trainer.full_tuning_worker", task, tmp_path_factory.mktemp("ranks"))
 
 
 def joined(ranks: list[dict[Case, dict[str, Any]]], case: Case) -> LoadedVersion:
     found = {place: shard for rank in ranks for place, shard in rank[case]["shards"].items()}
-    return LoadedVersion(held=tuple(found[place] for place in sorted(found)))
+    return LoadedVersion(loaded=tuple(found[place] for place in sorted(found)))
 
 
 @EACH_CASE

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from diffusers import FluxTransformer2DModel
 
-from tests.engine.ranks import run_ranks
-from tests.engine.trainer.one_full_rank import CASES, Case
+from tests.engine.rank_processes import run_rank_processes
+from tests.engine.trainer.full_state_worker import CASES, Case
 from worker.contracts.run_spec import RunSpec
 from worker.engine.types import GroupBatch
 from worker.scheduling.planning.trainer_state import trainer_state
@@ -23,7 +23,7 @@ def ranks(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> list[dict[Case, dict[str, int]]]:
     task: dict[str, Any] = {"spec": make_spec(), "path": tiny_checkpoint, "groups": groups}
-    return run_ranks("tests.engine.trainer.one_full_rank", task, tmp_path_factory.mktemp("ranks"))
+    return run_rank_processes("tests.engine.trainer.full_state_worker", task, tmp_path_factory.mktemp("ranks"))
 
 
 @pytest.mark.parametrize("case", CASES)

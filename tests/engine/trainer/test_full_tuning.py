@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 import torch
 
-from tests.engine.frozen import draw_groups, perturbed_adapter
-from tests.engine.trainer.gradients_seen import GradientRecorder, relative_distance
+from tests.engine.fixed_trajectories import draw_groups, perturbed_adapter
+from tests.engine.trainer.gradient_recorder import GradientRecorder, relative_distance
 from tests.engine.trainer.reference_update import reference_update
 from tests.engine.trainer.test_lending import NUM_PAIRS, TAG, assert_same, fragment_of, frozen_copy, lend, state_of
 from worker.contracts.names import LaneRole
 from worker.contracts.run_spec import RunSpec
 from worker.engine.errors import ReplayGateError
 from worker.engine.metrics.replay_gate import check_replay_gate
-from worker.engine.models.registry import DTYPES
+from worker.engine.models.precision import DTYPES
 from worker.engine.rollout.sampler import Sampler
 from worker.engine.trainer.rank import TrainerRank
 from worker.engine.types import GeneratedFragment, GroupBatch, PublishedShard
@@ -71,12 +71,12 @@ def start(
 
 
 Start = Callable[..., tuple[TrainerRank, list[GroupBatch]]]
-OffloadedStorage = Callable[[str], PublishedShard]
+VersionOf = Callable[[str], PublishedShard]
 
 
 @EVERY_WAY
 def test_replay_is_the_policy_that_drew_and_a_step_moves_it(
-    start: Start, moved: OffloadedStorage, config: str, dtype: str
+    start: Start, moved: VersionOf, config: str, dtype: str
 ) -> None:
     trainer, groups = start(moved(dtype), **full(config, dtype, algorithm=KL))
     stats = trainer.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=True)
@@ -95,7 +95,7 @@ def test_replay_is_the_policy_that_drew_and_a_step_moves_it(
 
 @pytest.mark.parametrize("config", ["zero0", pytest.param("zero2", marks=slow), "zero3"])
 def test_gradients_equal_those_of_plain_torch(
-    start: Start, moved: OffloadedStorage, make_spec: SpecMaker, tiny_checkpoint: str, config: str
+    start: Start, moved: VersionOf, make_spec: SpecMaker, tiny_checkpoint: str, config: str
 ) -> None:
     sections = full(config, algorithm={"clip_range": 0.2, **KL}, optimizer={"max_grad_norm": 1e9})
     trainer, groups = start(moved("fp32"), **sections)
@@ -110,7 +110,7 @@ def test_gradients_equal_those_of_plain_torch(
 
 @EVERY_WAY
 def test_resuming_is_bitwise_equal_and_a_checkpoint_holds_no_copy(
-    start: Start, moved: OffloadedStorage, tmp_path: Path, config: str, dtype: str
+    start: Start, moved: VersionOf, tmp_path: Path, config: str, dtype: str
 ) -> None:
     sections = full(config, dtype, algorithm=KL, ema={"decay": 0.9, "every_num_optimizer_steps": 1})
     trainer, groups = start(moved(dtype), **sections)
@@ -139,7 +139,7 @@ def test_resuming_is_bitwise_equal_and_a_checkpoint_holds_no_copy(
 
 @EVERY_WAY
 def test_a_lent_lane_draws_the_rollout_lanes_bits_and_leaves_no_trace(
-    start: Start, moved: OffloadedStorage, make_spec: SpecMaker, tiny_checkpoint: str, config: str, dtype: str
+    start: Start, moved: VersionOf, make_spec: SpecMaker, tiny_checkpoint: str, config: str, dtype: str
 ) -> None:
     version = moved(dtype)
     sections = full(config, dtype, pipeline=TAG, deepspeed={"offload_idle_states": True})
@@ -162,16 +162,16 @@ def test_a_lent_lane_draws_the_rollout_lanes_bits_and_leaves_no_trace(
 
 
 def lend_again(trainer: TrainerRank) -> GeneratedFragment:
-    assert trainer.generator is not None
+    assert trainer.sampler is not None
     trainer.switch(LaneRole.ROLLOUT)
-    made = fragment_of(trainer.generator)
+    made = fragment_of(trainer.sampler)
     trainer.switch(LaneRole.TRAINER)
     return made
 
 
 @pytest.mark.parametrize(("config", "dtype"), [("zero2", "bf16"), pytest.param("zero3", "bf16", marks=slow)])
 def test_stale_data_is_judged_by_the_version_that_drew_it(
-    start: Start, moved: OffloadedStorage, tiny_checkpoint: str, config: str, dtype: str
+    start: Start, moved: VersionOf, tiny_checkpoint: str, config: str, dtype: str
 ) -> None:
     version = moved(dtype)
     trainer, groups = start(version, **full(config, dtype, pipeline={"max_staleness": 1}))
@@ -198,7 +198,7 @@ def test_in_bf16_too_the_gate_finds_out_a_trainer_of_another_policy(
 
 
 @pytest.mark.parametrize("config", [pytest.param("zero0", marks=slow), pytest.param("zero2", marks=slow), "zero3"])
-def test_recomputed_blocks_give_the_same_gradients(start: Start, moved: OffloadedStorage, config: str) -> None:
+def test_recomputed_blocks_give_the_same_gradients(start: Start, moved: VersionOf, config: str) -> None:
     found = []
     for every in (0, 1):
         deepspeed = {"gradient_checkpointing": every, "overrides": UNCUT if config == "zero3" else []}

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from tests.engine.trainer.gradients_seen import GradientRecorder
+from tests.engine.trainer.gradient_recorder import GradientRecorder
 from worker.contracts.names import LaneRole
 from worker.contracts.run_spec import RunSpec
 from worker.engine.errors import LendingError, SyncError
@@ -33,11 +33,11 @@ def fragment_of(engine: Sampler, purpose: Purpose = Purpose.TRAIN) -> GeneratedF
 
 def lend(trainer: TrainerRank, adapter: PublishedShard) -> GeneratedFragment:
     """What a lent lane goes through: there, a pull, a fragment of each kind, and back."""
-    assert trainer.generator is not None
+    assert trainer.sampler is not None
     trainer.switch(LaneRole.ROLLOUT)
-    trainer.generator.pull(adapter)
-    fragment_of(trainer.generator, Purpose.EVALUATE)
-    made = fragment_of(trainer.generator)
+    trainer.sampler.pull(adapter)
+    fragment_of(trainer.sampler, Purpose.EVALUATE)
+    made = fragment_of(trainer.sampler)
     trainer.switch(LaneRole.TRAINER)
     return made
 
@@ -70,12 +70,12 @@ def test_a_lent_lane_draws_the_rollout_lanes_bits(
 
 def state_of(trainer: TrainerRank) -> dict[str, Any]:
     """Everything that training depends on, flat: weights, optimizer, open gradients and random states."""
-    optimizer = trainer._engine.optimizer
+    optimizer = trainer._deepspeed_engine.optimizer
     open_gradients = getattr(optimizer, "averaged_gradients", {}) | getattr(optimizer, "all_grad_tensors", {})
     return {
-        "weights": {name: parameter.detach() for name, parameter in trainer._parameters.items()},
-        "gradients": {name: parameter.grad for name, parameter in trainer._parameters.items()},
-        "trainable": {name: parameter.requires_grad for name, parameter in trainer._parameters.items()},
+        "weights": {name: parameter.detach() for name, parameter in trainer._trainable.items()},
+        "gradients": {name: parameter.grad for name, parameter in trainer._trainable.items()},
+        "trainable": {name: parameter.requires_grad for name, parameter in trainer._trainable.items()},
         "partitioned gradients": open_gradients,
         "optimizer": optimizer.state_dict(),
         "random": capture_random_state(),
@@ -135,7 +135,9 @@ def test_a_lent_generation_amid_a_mini_batch_changes_nothing_at_all(
         trainer.commit()
     assert torch.equal(recorders[0].last, recorders[1].last)
     assert undisturbed.version(2).sha256 == lent.version(2).sha256
-    assert_same(undisturbed._engine.optimizer.state_dict(), lent._engine.optimizer.state_dict(), "optimizer")
+    assert_same(
+        undisturbed._deepspeed_engine.optimizer.state_dict(), lent._deepspeed_engine.optimizer.state_dict(), "optimizer"
+    )
 
 
 @STAGES
@@ -155,9 +157,9 @@ def test_an_abort_after_a_lent_generation_leaves_no_trace_of_either(
 
 def test_the_twin_shares_every_byte_but_the_lora(make_trainer: TrainerMaker) -> None:
     trainer = make_trainer(pipeline=TAG)
-    assert trainer.generator is not None
-    trained, twin = trainer._model.transformer, trainer.generator._model.transformer
-    lora = {id(parameter) for parameter in trainer._parameters.values()}
+    assert trainer.sampler is not None
+    trained, twin = trainer._model.transformer, trainer.sampler._model.transformer
+    lora = {id(parameter) for parameter in trainer._trainable.values()}
     for (name, parameter), (_, other) in zip(trained.named_parameters(), twin.named_parameters(), strict=True):
         assert (parameter.data_ptr() == other.data_ptr()) is (id(parameter) not in lora), name
     assert not any(parameter.requires_grad for parameter in twin.parameters())
@@ -166,9 +168,9 @@ def test_the_twin_shares_every_byte_but_the_lora(make_trainer: TrainerMaker) -> 
 
 def test_the_lent_lane_pulls_what_it_generates_with(make_trainer: TrainerMaker, behaviour: PublishedShard) -> None:
     trainer = make_trainer(pipeline=TAG)
-    assert trainer.generator is not None
+    assert trainer.sampler is not None
     with pytest.raises(SyncError, match="None is bound"):
-        trainer.generator.generate(
+        trainer.sampler.generate(
             GenerationRequest(
                 fragment=Fragment(FragmentKey(Purpose.TRAIN, 0, 0, 0), (0,), 0),
                 prompt="a red square",
@@ -176,7 +178,7 @@ def test_the_lent_lane_pulls_what_it_generates_with(make_trainer: TrainerMaker, 
                 prompt_index=0,
             )
         )
-    receipt = trainer.generator.pull(behaviour)
+    receipt = trainer.sampler.pull(behaviour)
     assert (receipt.sha256, receipt.num_bound_tensors) == (behaviour.sha256, len(behaviour.tensors))
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from tests.engine.ranks import run_ranks
+from tests.engine.rank_processes import run_rank_processes
 from worker.contracts.deepspeed import ZeroConfig
 from worker.contracts.run_spec import RunSpec
 from worker.engine.errors import NonFiniteError
@@ -45,14 +45,14 @@ def poisoned(trainer: TrainerRank, value: float) -> Iterator[None]:
         spoiled.view(-1)[-1] = value
         return spoiled
 
-    hook = list(trainer._parameters.values())[-1].register_hook(poison)
+    hook = list(trainer._trainable.values())[-1].register_hook(poison)
     yield
     hook.remove()
 
 
 def inner_optimizer(trainer: TrainerRank) -> torch.optim.Optimizer:
     """Torch's own AdamW, inside DeepSpeed's where there is one."""
-    optimizer = trainer._engine.optimizer
+    optimizer = trainer._deepspeed_engine.optimizer
     return getattr(optimizer, "optimizer", optimizer)
 
 
@@ -99,7 +99,7 @@ def test_weights_that_are_not_finite_are_neither_published_nor_saved(
     make_trainer: TrainerMaker, stage: int, tmp_path: Path
 ) -> None:
     trainer = make_trainer(deepspeed={"zero_stage": stage})
-    parameter = list(trainer._parameters.values())[-1]
+    parameter = list(trainer._trainable.values())[-1]
     with gathered([parameter], written=True), torch.no_grad():
         parameter.view(-1)[0] = math.nan
     with pytest.raises(NonFiniteError, match="`weights` must be finite, got nan"):
@@ -133,7 +133,7 @@ def test_of_two_ranks_both_stop_where_one_alone_is_at_fault(
     make_spec: Callable[..., RunSpec], tiny_checkpoint: str, groups: list[GroupBatch], tmp_path: Path
 ) -> None:
     task = {"spec": make_spec(), "path": tiny_checkpoint, "groups": groups}
-    first, last = run_ranks("tests.engine.trainer.poisoned_rank", task, tmp_path)
+    first, last = run_rank_processes("tests.engine.trainer.non_finite_worker", task, tmp_path)
     for stage in (0, 1, 2, 3):
         for rank in (first[stage], last[stage]):
             assert "`gradient` must be finite" in rank["step"], stage

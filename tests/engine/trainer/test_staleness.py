@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 import torch
 
-from tests.engine.frozen import perturbed_adapter
-from tests.engine.trainer.gradients_seen import GradientRecorder, relative_distance
+from tests.engine.fixed_trajectories import perturbed_adapter
+from tests.engine.trainer.gradient_recorder import GradientRecorder, relative_distance
 from worker.contracts.run_spec import RunSpec
 from worker.contracts.sections import ReplayGateSpec
 from worker.engine.errors import ReplayGateError, SyncError
 from worker.engine.metrics.replay_gate import check_replay_gate
-from worker.engine.trainer.policy.behaviour import BehaviourPolicy
+from worker.engine.trainer.policy.policies import BehaviourPolicy
 from worker.engine.trainer.rank import TrainerRank
 from worker.engine.types import GroupBatch, PublishedShard
 

@@ -7,11 +7,11 @@ import pytest
 import torch
 from diffusers import FluxTransformer2DModel
 
-from tests.engine.frozen import draw_groups, perturbed_adapter
-from tests.engine.ranks import run_ranks
-from tests.engine.trainer.gradients_seen import GradientRecorder, relative_distance, whole_gradient
-from tests.engine.trainer.one_rank_of_many import CASES, Case
+from tests.engine.fixed_trajectories import draw_groups, perturbed_adapter
+from tests.engine.rank_processes import run_rank_processes
+from tests.engine.trainer.gradient_recorder import GradientRecorder, full_gradient, relative_distance
 from tests.engine.trainer.test_lending import fragment_of
+from tests.engine.trainer.two_ranks_worker import CASES, Case
 from worker.contracts.run_spec import RunSpec
 from worker.engine.rollout.sampler import Sampler
 from worker.engine.trainer.rank import TrainerRank
@@ -57,7 +57,7 @@ def ranks(
         "groups": uneven,
         "num_pairs": NUM_PAIRS,
     }
-    return run_ranks("tests.engine.trainer.one_rank_of_many", task, folder, world_size=WORLD_SIZE)
+    return run_rank_processes("tests.engine.trainer.two_ranks_worker", task, folder, world_size=WORLD_SIZE)
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +86,7 @@ def test_gradients_equal_those_of_one_rank(
 ) -> None:
     expected, norm = alone
     numels = [tensor.numel() for tensor in current.tensors.values()]
-    for whole in whole_gradient([rank[case]["gradient"] for rank in ranks], case[0], numels):
+    for whole in full_gradient([rank[case]["gradient"] for rank in ranks], case[0], numels):
         assert len(whole) == len(expected)
         assert relative_distance(whole, expected) < 1e-4
     for rank in ranks:

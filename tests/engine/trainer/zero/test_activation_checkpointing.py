@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from tests.engine.trainer.gradients_seen import GradientRecorder, relative_distance
+from tests.engine.trainer.gradient_recorder import GradientRecorder, relative_distance
 from worker.engine.errors import ModelLoadError
 from worker.engine.trainer.rank import TrainerRank
 from worker.engine.trainer.zero.activation_checkpointing import recompute_blocks

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from tests.engine.trainer.gradients_seen import relative_distance
+from tests.engine.trainer.gradient_recorder import relative_distance
 from worker.contracts.deepspeed import ZeroConfig
 from worker.contracts.run_spec import RunSpec
 from worker.engine.trainer.rank import TrainerRank
@@ -50,7 +50,7 @@ def test_every_configuration_takes_the_plain_steps_and_an_abort_leaves_no_trace(
     make_trainer: TrainerMaker, groups: list[GroupBatch], tmp_path: Path, config: ZeroConfig
 ) -> None:
     plain, trainer = make_trainer(), make_trainer(deepspeed={"config": config})
-    assert trainer._engine.zero_optimization_stage() == config.stage
+    assert trainer._deepspeed_engine.zero_optimization_stage() == config.stage
     assert step(trainer, groups) == pytest.approx(step(plain, groups), rel=1e-4)
     assert relative_distance(weights(trainer), weights(plain)) < 1e-4
     trainer.save_checkpoint(str(tmp_path / "one"), {})

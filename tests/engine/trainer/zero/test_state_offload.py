@@ -53,10 +53,10 @@ def test_moments_master_weights_and_gradients_are_gone_meanwhile(
     make_trainer: TrainerMaker, groups: list[GroupBatch], config: ZeroConfig
 ) -> None:
     trainer = amid_a_minibatch(make_trainer(deepspeed={"config": config}), groups)
-    idle = StateOffloader(trainer._engine, trainer._policy.module)
+    idle = StateOffloader(trainer._deepspeed_engine, trainer._policy.module)
     trained = sum(tensor.numel() for tensor in trainer.version(0).tensors.values()) * 4
     moved = idle.offload()
-    optimizer = trainer._engine.optimizer
+    optimizer = trainer._deepspeed_engine.optimizer
     moments = [
         tensor
         for state in getattr(optimizer, "optimizer", optimizer).state.values()
@@ -68,7 +68,7 @@ def test_moments_master_weights_and_gradients_are_gone_meanwhile(
     assert moved.num_bytes >= 3 * trained
     assert idle.offload().num_bytes == 0
     back = idle.reload()
-    assert back.num_bytes == moved.num_bytes and not idle.are_away
+    assert back.num_bytes == moved.num_bytes and not idle.has_offloaded
     assert all(tensor.untyped_storage().nbytes() > 0 for tensor in moments)
 
 
@@ -76,7 +76,7 @@ def test_the_base_of_zero_3_goes_too_and_comes_back(make_trainer: TrainerMaker, 
     trainer = make_trainer(deepspeed={"config": "zero3"})
     expected = trainer.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=False).sums
     trainer.abort()
-    idle = StateOffloader(trainer._engine, trainer._policy.module)
+    idle = StateOffloader(trainer._deepspeed_engine, trainer._policy.module)
     base = [parameter for parameter in trainer._policy.module.parameters() if not parameter.requires_grad]
     num_bytes = sum(parameter.ds_tensor.numel() * parameter.ds_tensor.element_size() for parameter in base)
     assert idle.offload(with_base=True).num_bytes >= num_bytes

@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from tests.engine.ranks import serve
-from tests.engine.trainer.state_seen import state_bytes
+from tests.engine.rank_processes import run_worker
+from tests.engine.trainer.state_bytes import state_bytes
 from worker.contracts.deepspeed import DeepSpeedSpec
 from worker.contracts.names import Tuning
 from worker.contracts.run_spec import RunSpec
@@ -39,4 +39,4 @@ def run(task: dict[str, Any], rank: int, world_size: int, folder: Path) -> dict[
 
 
 if __name__ == "__main__":
-    serve(run)
+    run_worker(run)

@@ -1,7 +1,7 @@
 """Several trainer ranks over gloo, each a real process of its own: started by a test, joined, their results read.
 
 ```text
-test ─ run_ranks(module, task) ─► python -m module RANK WORLD PORT FOLDER ─► serve(run) ─► run(task, …)
+test ─ run_rank_processes(module, task) ─► python -m module RANK WORLD PORT FOLDER ─► run_worker(run) ─► run(task, …)
      ◄─ what each rank returned ◄────────────── FOLDER/rank-<rank>.pt ◄──────┘
 ```
 """
@@ -31,8 +31,8 @@ Run = Callable[[Any, int, int, Path], Any]
 """(task, rank, world size, a folder that the ranks share) → what the test is handed."""
 
 
-def run_ranks(module: str, task: Any, folder: Path, *, world_size: int = 2) -> list[Any]:
-    """What each rank of `module` (which ends in `serve`) returned for `task`; fails with what they printed."""
+def run_rank_processes(module: str, task: Any, folder: Path, *, world_size: int = 2) -> list[Any]:
+    """What each rank of `module` (which ends in `run_worker`) returned for `task`; fails with what they printed."""
     torch.save(task, folder / "task.pt")
     port = str(free_port())
     with ExitStack() as stack:
@@ -64,7 +64,7 @@ def _wait(started: list[subprocess.Popen[bytes]]) -> list[int | None]:
         time.sleep(0.02)
 
 
-def serve(run: Run) -> None:
+def run_worker(run: Run) -> None:
     """The program of one rank."""
     faulthandler.enable()
     rank, world_size, port, folder = int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), Path(sys.argv[4])

@@ -3,14 +3,14 @@
 from dataclasses import dataclass
 from typing import Any
 
-from tests.engine.frozen import draw_groups, perturbed_adapter
+from tests.engine.fixed_trajectories import draw_groups, perturbed_adapter
 from worker.contracts.run_spec import RunSpec
 from worker.engine.trainer.rank import TrainerRank
 from worker.engine.types import GroupBatch, PublishedShard, UpdateStats
 
 
 @dataclass(frozen=True)
-class Learning:
+class TrainingSetup:
     """Groups drawn by the adapter that each trainer starts from."""
 
     spec: RunSpec
@@ -19,7 +19,7 @@ class Learning:
     groups: list[GroupBatch]
 
     @classmethod
-    def drawn(cls, spec: RunSpec, path: str) -> "Learning":
+    def drawn(cls, spec: RunSpec, path: str) -> "TrainingSetup":
         """One batch under an adapter that is not the base."""
         adapter = perturbed_adapter(spec, path, seed=1)
         return cls(spec, path, adapter, draw_groups(spec, path, adapter))

@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-from tests.engine.ranks import serve
-from tests.engine.trainer.gradients_seen import GradientRecorder
-from tests.engine.trainer.one_rank_of_many import ZERO_3
+from tests.engine.rank_processes import run_worker
+from tests.engine.trainer.gradient_recorder import GradientRecorder
+from tests.engine.trainer.two_ranks_worker import ZERO_3
 from worker.contracts.deepspeed import DeepSpeedSpec
 from worker.engine.metrics.update_metrics import merge_stats
 from worker.engine.trainer.rank import TrainerRank
@@ -27,4 +27,4 @@ def run(task: dict[str, Any], rank: int, world_size: int, folder: Path) -> dict[
 
 
 if __name__ == "__main__":
-    serve(run)
+    run_worker(run)

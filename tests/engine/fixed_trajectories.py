@@ -14,11 +14,11 @@ from worker.scheduling.core.messages import Fragment, FragmentKey, Purpose
 def perturbed_adapter(spec: RunSpec, path: str, seed: int, policy_version: int = 0) -> PublishedShard:
     """An adapter that is not the base: every tensor moved by a little Gaussian noise."""
     model = load_model(spec.base_model, path)
-    model.train(spec)
+    model.prepare_training(spec)
     generator = torch.Generator().manual_seed(seed)
     moved = {
         name: (parameter.detach() + 0.05 * torch.randn(parameter.shape, generator=generator)).to(parameter.dtype)
-        for name, parameter in model.trained.items()
+        for name, parameter in model.trainable.items()
     }
     return pack(moved, policy_version)
 

@@ -19,7 +19,7 @@ def state_bytes(trainer: TrainerRank) -> dict[str, int]:
         counted.update(fresh)
         return sum(storages[pointer] for pointer in fresh)
 
-    optimizer = trainer._engine.optimizer
+    optimizer = trainer._deepspeed_engine.optimizer
     inner = getattr(optimizer, "optimizer", optimizer)
     parameters = [*trainer._policy.module.parameters(), *trainer._model.transformer.parameters()]
     cut = [parameter.ds_tensor for parameter in parameters if is_zero_param(parameter)]

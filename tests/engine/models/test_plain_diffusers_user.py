@@ -10,7 +10,7 @@ import torch
 from diffusers import DiffusionPipeline, FlowMatchEulerDiscreteScheduler
 
 from tests.engine.models.conftest import CheckpointOf
-from tests.engine.models.proofs import (
+from tests.engine.models.family_checks import (
     IN_ONE_PASS,
     NUM_SAMPLES,
     PROMPT,
@@ -63,7 +63,7 @@ def drawn(
     for family in FAMILY_TRAITS:
         (folder / family).mkdir()
         here[family] = export(family, checkpoint_of(family), folder / family)
-    command = [sys.executable, "-m", "tests.engine.models.one_plain_user", str(folder)]
+    command = [sys.executable, "-m", "tests.engine.models.plain_diffusers_user", str(folder)]
     subprocess.run(command, check=True, env={**os.environ, "HF_HUB_OFFLINE": "1"}, timeout=300)
     return {family: (latents, torch.load(folder / family / "drawn.pt")) for family, latents in here.items()}
 

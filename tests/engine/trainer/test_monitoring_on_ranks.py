@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from tests.engine.frozen import draw_groups, perturbed_adapter
-from tests.engine.ranks import run_ranks
+from tests.engine.fixed_trajectories import draw_groups, perturbed_adapter
+from tests.engine.rank_processes import run_rank_processes
 from worker.contracts.run_spec import RunSpec
 from worker.contracts.sections import ReplayGateSpec
 from worker.engine.metrics.replay_gate import check_replay_gate
@@ -32,7 +32,7 @@ def test_ranks_watch_together_in_zero_3_and_the_gradient_is_as_without(
         "groups": draw_groups(spec, tiny_checkpoint, behaviour),
         "num_pairs": NUM_PAIRS,
     }
-    ranks = run_ranks("tests.engine.trainer.one_watching_rank", task, tmp_path)
+    ranks = run_rank_processes("tests.engine.trainer.monitoring_worker", task, tmp_path)
     for rank in ranks:
         assert torch.equal(rank[True]["gradient"], rank[False]["gradient"])
         assert rank[True]["weights"] == rank[False]["weights"] == ranks[0][True]["weights"]

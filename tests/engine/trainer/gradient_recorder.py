@@ -11,7 +11,7 @@ class GradientRecorder:
     """`last` is this rank's flat gradient at the latest optimizer step: all of it in ZeRO 0, its part in 1, 2 and 3."""
 
     def __init__(self, trainer: TrainerRank) -> None:
-        optimizer = trainer._engine.optimizer
+        optimizer = trainer._deepspeed_engine.optimizer
         self.last = torch.empty(0)
         getattr(optimizer, "optimizer", optimizer).register_step_pre_hook(self._record)
 
@@ -20,7 +20,7 @@ class GradientRecorder:
         self.last = torch.cat([gradient.detach().flatten().clone() for gradient in gradients if gradient is not None])
 
 
-def whole_gradient(parts: list[torch.Tensor], stage: int, numels: list[int]) -> list[torch.Tensor]:
+def full_gradient(parts: list[torch.Tensor], stage: int, numels: list[int]) -> list[torch.Tensor]:
     """The flat gradient of all parameters (of `numels` elements, in order) from what each rank saw.
 
     In ZeRO 0 there are as many wholes as ranks; otherwise one.

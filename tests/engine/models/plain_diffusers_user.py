@@ -1,5 +1,5 @@
 """A user of exported LoRAs, as a process of its own that knows diffusers and nothing of this project:
-`python -m tests.engine.models.one_plain_user FOLDER`.
+`python -m tests.engine.models.plain_diffusers_user FOLDER`.
 
 Draws what each `FOLDER/<name>/task.pt` says in the pipeline as published, with the file beside it, and leaves the
 clean latents as `drawn.pt` there.

@@ -12,10 +12,10 @@ from typing import Any
 
 import torch
 
-from tests.engine.learning import Learning
-from tests.engine.ranks import serve
-from tests.engine.trainer.gradients_seen import GradientRecorder
-from tests.engine.trainer.one_rank_of_many import ZERO_3
+from tests.engine.rank_processes import run_worker
+from tests.engine.trainer.gradient_recorder import GradientRecorder
+from tests.engine.trainer.two_ranks_worker import ZERO_3
+from tests.engine.training_setup import TrainingSetup
 from worker.contracts.deepspeed import DeepSpeedSpec
 from worker.engine.errors import NonFiniteError
 from worker.engine.trainer.rank import TrainerRank
@@ -25,49 +25,49 @@ Case = tuple[str, int]
 """Algorithm and ZeRO stage."""
 
 
-def at_stage(learning: Learning, stage: int) -> Learning:
+def at_stage(setup: TrainingSetup, stage: int) -> TrainingSetup:
     section = DeepSpeedSpec.model_validate(ZERO_3 if stage == 3 else {"zero_stage": stage})
-    return replace(learning, spec=learning.spec.model_copy(update={"deepspeed": section}))
+    return replace(setup, spec=setup.spec.model_copy(update={"deepspeed": section}))
 
 
-def step(learning: Learning, trainer: TrainerRank, *, together: bool) -> float:
+def step(setup: TrainingSetup, trainer: TrainerRank, *, together: bool) -> float:
     """One optimizer step, over groups that come all at once or one at a time; the gradient's norm."""
-    calls = [learning.groups] if together else [[group] for group in learning.groups]
+    calls = [setup.groups] if together else [[group] for group in setup.groups]
     for call in calls:
-        learning.accumulate(trainer, call)
+        setup.accumulate(trainer, call)
     return trainer.commit()["grad_norm"]
 
 
-def run_case(learning: Learning, rank: int, world_size: int, uri: str) -> dict[str, Any]:
-    first = learning.trainer(rank, world_size)
+def run_case(setup: TrainingSetup, rank: int, world_size: int, uri: str) -> dict[str, Any]:
+    first = setup.trainer(rank, world_size)
     recorder = GradientRecorder(first)
-    norm = step(learning, first, together=False)
+    norm = step(setup, first, together=False)
     result: dict[str, Any] = {"norm": norm, "gradient": recorder.last, "after_one": [first.version(1).sha256]}
     first.save_checkpoint(uri, {})
-    step(learning, first, together=True)
-    learning.accumulate(first, learning.groups[:1])
+    step(setup, first, together=True)
+    setup.accumulate(first, setup.groups[:1])
     first.abort()
-    step(learning, first, together=False)
+    step(setup, first, together=False)
     published = first.version(3)
-    second = learning.trainer(rank, world_size)
-    step(learning, second, together=False)
+    second = setup.trainer(rank, world_size)
+    step(setup, second, together=False)
     result["after_one"].append(second.version(1).sha256)
     second.load_checkpoint(uri)
-    step(learning, second, together=True)
-    step(learning, second, together=False)
+    step(setup, second, together=True)
+    step(setup, second, together=False)
     result |= {"uri": uri, "published": published.tensors, "after_three": [published.sha256, second.version(3).sha256]}
-    return result | failures(learning, second, rank)
+    return result | failures(setup, second, rank)
 
 
-def failures(learning: Learning, trainer: TrainerRank, rank: int) -> dict[str, Any]:
+def failures(setup: TrainingSetup, trainer: TrainerRank, rank: int) -> dict[str, Any]:
     """What is not finite at one rank alone: who says so, and whether anything is left of it."""
     before = trainer.version(3).sha256
-    parameter = next(iter(trainer._parameters.values()))
+    parameter = next(iter(trainer._trainable.values()))
     hook = parameter.register_hook(lambda gradient: gradient * torch.inf if rank else gradient)
-    learning.accumulate(trainer)
+    setup.accumulate(trainer)
     hook.remove()
     told = {"gradient_error": error_of(trainer.commit)}
-    told["loss_error"] = error_of(lambda: learning.accumulate(trainer, poisoned(learning.groups)))
+    told["loss_error"] = error_of(lambda: setup.accumulate(trainer, poisoned(setup.groups)))
     trainer.abort()
     return told | {"untouched": trainer.version(3).sha256 == before}
 
@@ -92,12 +92,12 @@ def poisoned(groups: list[GroupBatch]) -> list[GroupBatch]:
     return [*groups[:-1], replace(groups[-1], trajectories=(replace(fragment, **changed),))]
 
 
-def run(task: dict[Case, Learning], rank: int, world_size: int, folder: Path) -> dict[Case, dict[str, Any]]:
+def run(task: dict[Case, TrainingSetup], rank: int, world_size: int, folder: Path) -> dict[Case, dict[str, Any]]:
     return {
-        case: run_case(at_stage(learning, case[1]), rank, world_size, f"file://{folder}/{case[0]}-{case[1]}")
-        for case, learning in task.items()
+        case: run_case(at_stage(setup, case[1]), rank, world_size, f"file://{folder}/{case[0]}-{case[1]}")
+        for case, setup in task.items()
     }
 
 
 if __name__ == "__main__":
-    serve(run)
+    run_worker(run)

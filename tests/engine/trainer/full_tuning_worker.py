@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from tests.engine.ranks import serve
+from tests.engine.rank_processes import run_worker
 from tests.engine.trainer.test_lending import lend
 from worker.contracts.deepspeed import DeepSpeedSpec
 from worker.contracts.run_spec import RunSpec
@@ -66,4 +66,4 @@ def run(task: Any, rank: int, world_size: int, folder: Path) -> dict[Case, dict[
 
 
 if __name__ == "__main__":
-    serve(run)
+    run_worker(run)

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 import torch
 
-from tests.engine.algorithms.conftest import LearningMaker
-from tests.engine.algorithms.one_learning_rank import Case, step
-from tests.engine.learning import Learning
-from tests.engine.ranks import run_ranks
-from tests.engine.trainer.gradients_seen import GradientRecorder, relative_distance, whole_gradient
+from tests.engine.algorithms.algorithm_worker import Case, step
+from tests.engine.algorithms.conftest import SetupMaker
+from tests.engine.rank_processes import run_rank_processes
+from tests.engine.trainer.gradient_recorder import GradientRecorder, full_gradient, relative_distance
+from tests.engine.training_setup import TrainingSetup
 
 WORLD_SIZE = 2
 # One group gives 3 micro-batches: 2 for rank 0, 1 and one of padding for rank 1.
@@ -34,10 +34,10 @@ Ranks = list[dict[str, Any]]
 
 
 @pytest.fixture(scope="module")
-def learning_of(make_learning: LearningMaker) -> Callable[[str], Learning]:
-    def learning(name: str) -> Learning:
+def setup_of(make_setup: SetupMaker) -> Callable[[str], TrainingSetup]:
+    def setup(name: str) -> TrainingSetup:
         micro_batch_size = 1 if name in ("refl", "reward_flow") else BATCH["micro_batch_size"]
-        return make_learning(
+        return make_setup(
             algorithm={"name": name, **ALGORITHMS[name]},
             rewards=[{"name": "shape_match"}],
             batch={**BATCH, "micro_batch_size": micro_batch_size},
@@ -46,12 +46,12 @@ def learning_of(make_learning: LearningMaker) -> Callable[[str], Learning]:
             pipeline={"deterministic": True},
         )
 
-    return learning
+    return setup
 
 
 @pytest.fixture(scope="module")
 def ranks_of(
-    learning_of: Callable[[str], Learning], tmp_path_factory: pytest.TempPathFactory
+    setup_of: Callable[[str], TrainingSetup], tmp_path_factory: pytest.TempPathFactory
 ) -> Callable[[Case], Ranks]:
     """Cases that are tested always are run together; the others by algorithm."""
     seen: dict[Case, Ranks] = {}
@@ -59,8 +59,9 @@ def ranks_of(
     def ranks(case: Case) -> Ranks:
         if case not in seen:
             cases = FAST if case in FAST else {other for other in CASES if other[0] == case[0]} - FAST
-            task = {each: learning_of(each[0]) for each in sorted(cases)}
-            found = run_ranks("tests.engine.algorithms.one_learning_rank", task, tmp_path_factory.mktemp("ranks"))
+            task = {each: setup_of(each[0]) for each in sorted(cases)}
+            folder = tmp_path_factory.mktemp("ranks")
+            found = run_rank_processes("tests.engine.algorithms.algorithm_worker", task, folder)
             seen.update({each: [rank[each] for rank in found] for each in cases})
         return seen[case]
 
@@ -68,19 +69,19 @@ def ranks_of(
 
 
 @pytest.fixture(scope="module")
-def alone_of(learning_of: Callable[[str], Learning]) -> Callable[[str], tuple[torch.Tensor, float, dict[str, Any]]]:
+def alone_of(setup_of: Callable[[str], TrainingSetup]) -> Callable[[str], tuple[torch.Tensor, float, dict[str, Any]]]:
     """Gradient and norm of the first step of one rank in ZeRO 0, and what it publishes after the third."""
     seen: dict[str, tuple[torch.Tensor, float, dict[str, Any]]] = {}
 
     def alone(name: str) -> tuple[torch.Tensor, float, dict[str, Any]]:
         if name not in seen:
-            learning = learning_of(name)
-            trainer = learning.trainer()
+            setup = setup_of(name)
+            trainer = setup.trainer()
             recorder = GradientRecorder(trainer)
-            norm = step(learning, trainer, together=True)
+            norm = step(setup, trainer, together=True)
             gradient = recorder.last
             for _ in range(2):
-                step(learning, trainer, together=True)
+                step(setup, trainer, together=True)
             seen[name] = gradient, norm, trainer.version(3).tensors
         return seen[name]
 
@@ -91,14 +92,14 @@ def alone_of(learning_of: Callable[[str], Learning]) -> Callable[[str], tuple[to
 def test_two_ranks_learn_what_one_learns(
     ranks_of: Callable[[Case], Ranks],
     alone_of: Callable[[str], tuple[torch.Tensor, float, dict[str, Any]]],
-    learning_of: Callable[[str], Learning],
+    setup_of: Callable[[str], TrainingSetup],
     case: Case,
 ) -> None:
     gradient, norm, published = alone_of(case[0])
-    numels = [tensor.numel() for tensor in learning_of(case[0]).adapter.tensors.values()]
+    numels = [tensor.numel() for tensor in setup_of(case[0]).adapter.tensors.values()]
     ranks = ranks_of(case)
     assert norm > 0.01
-    for whole in whole_gradient([rank["gradient"] for rank in ranks], case[1], numels):
+    for whole in full_gradient([rank["gradient"] for rank in ranks], case[1], numels):
         assert relative_distance(whole, gradient) < 1e-5
     for rank in ranks:
         assert rank["norm"] == pytest.approx(norm, rel=1e-5)
@@ -119,9 +120,9 @@ def test_ranks_agree_to_the_bit_and_so_does_the_same_run_again(ranks_of: Callabl
 
 @EACH_CASE
 def test_a_checkpoint_holds_what_is_trained_and_its_followers_alone(
-    ranks_of: Callable[[Case], Ranks], learning_of: Callable[[str], Learning], case: Case
+    ranks_of: Callable[[Case], Ranks], setup_of: Callable[[str], TrainingSetup], case: Case
 ) -> None:
-    num_trained = sum(tensor.numel() for tensor in learning_of(case[0]).adapter.tensors.values())
+    num_trained = sum(tensor.numel() for tensor in setup_of(case[0]).adapter.tensors.values())
     folder = Path(ranks_of(case)[0]["uri"].removeprefix("file://")) / "state"
     models = sorted(folder.glob("*model_states.pt"))
     assert len(models) == (WORLD_SIZE if case[1] == 3 else 1)

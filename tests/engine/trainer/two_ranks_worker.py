@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-from tests.engine.ranks import serve
-from tests.engine.trainer.gradients_seen import GradientRecorder
-from tests.engine.trainer.state_seen import state_bytes
+from tests.engine.rank_processes import run_worker
+from tests.engine.trainer.gradient_recorder import GradientRecorder
+from tests.engine.trainer.state_bytes import state_bytes
 from tests.engine.trainer.test_lending import lend
 from worker.contracts.deepspeed import DeepSpeedSpec
 from worker.contracts.names import TrainerAssist
@@ -74,4 +74,4 @@ def run(task: dict[str, Any], rank: int, world_size: int, folder: Path) -> dict[
 
 
 if __name__ == "__main__":
-    serve(run)
+    run_worker(run)

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from tests.engine.conftest import merged
-from tests.engine.frozen import draw_groups
+from tests.engine.fixed_trajectories import draw_groups
 from worker.contracts.families import FAMILY_TRAITS
 from worker.contracts.names import ModelFamily
 from worker.contracts.run_spec import RunSpec
