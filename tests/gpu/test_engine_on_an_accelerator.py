@@ -1,4 +1,4 @@
-"""Rollout, replay and training on a real device: the gate holds, noise is the CPU's, resuming is bitwise equal."""
+"""Rollout, replay and training on an accelerator: the gate holds, noise is the CPU's, resuming is bitwise equal."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -76,9 +76,9 @@ def test_an_accelerator_draws_the_cpus_noise_and_almost_its_pictures(
     request = GenerationRequest(fragment=fragment, prompt="a red square", run_seed=3, prompt_index=0)
     made = []
     for device in ("cpu", None):
-        engine = Sampler.load(make_spec(), tiny_checkpoint, device=device)
-        engine.pull(adapter)
-        made.append(engine.generate(request))
+        sampler = Sampler.load(make_spec(), tiny_checkpoint, device=device)
+        sampler.pull(adapter)
+        made.append(sampler.generate(request))
     first, second = (fragment.trajectories for fragment in made)
     assert first is not None and second is not None
     assert torch.equal(first.latents[:, 0], second.latents[:, 0])
@@ -127,24 +127,24 @@ def test_a_bf16_base_replays_close_to_what_it_drew(
 
 
 @STAGES
-def test_idle_state_leaves_the_device_and_comes_back_bit_for_bit(
+def test_idle_state_is_offloaded_and_reloaded_bit_for_bit(
     tiny_checkpoint: str, make_spec: SpecMaker, adapter: PublishedShard, process_group: None, stage: int
 ) -> None:
     spec = make_spec(deepspeed={"zero_stage": stage}, pipeline={"deterministic": True})
     groups = draw_groups(spec, tiny_checkpoint, adapter)
     found = []
-    for is_moved in (True, False):
+    for is_offloaded in (True, False):
         trainer = TrainerRank(spec, tiny_checkpoint, 0, 1)
         trainer.load_version(adapter)
         one_step(trainer, groups)
         trainer.accumulate(groups[:1], num_pairs_total=NUM_PAIRS, fresh=False)
-        if is_moved:
-            idle = StateOffloader(trainer._deepspeed_engine, trainer._policy.module)
+        if is_offloaded:
+            offloader = StateOffloader(trainer._deepspeed_engine, trainer._policy.module)
             before = get_accelerator().memory_allocated()
-            moved = idle.offload(with_base=stage == 3)
+            transfer = offloader.offload(with_base=stage == 3)
             # The allocator rounds each storage up, so at least as much is freed.
-            assert before - get_accelerator().memory_allocated() >= moved.num_bytes > 0
-            idle.reload()
+            assert before - get_accelerator().memory_allocated() >= transfer.num_bytes > 0
+            offloader.reload()
             assert get_accelerator().memory_allocated() == before
         trainer.accumulate(groups[1:], num_pairs_total=NUM_PAIRS, fresh=False)
         trainer.commit()
@@ -153,7 +153,7 @@ def test_idle_state_leaves_the_device_and_comes_back_bit_for_bit(
 
 
 @pytest.mark.parametrize("config", [config for config in ZeroConfig if config.offloads_optimizer])
-def test_what_is_offloaded_takes_the_plain_steps_and_is_not_on_the_device(
+def test_an_offloaded_optimizer_takes_the_same_steps_and_lies_on_the_host(
     tiny_checkpoint: str, make_spec: SpecMaker, adapter: PublishedShard, process_group: None, config: ZeroConfig
 ) -> None:
     spec = make_spec(deepspeed={"config": config})
@@ -191,7 +191,7 @@ def test_recomputed_blocks_lower_the_peak_and_change_no_gradient(
 
 
 @pytest.mark.parametrize(("config", "dtype"), [("zero0", "fp32"), ("zero2", "bf16"), ("zero3", "bf16")])
-def test_all_weights_are_trained_lent_and_published(
+def test_full_fine_tuning_trains_lends_and_publishes(
     tiny_checkpoint: str, make_spec: SpecMaker, process_group: None, config: str, dtype: str
 ) -> None:
     spec = make_spec(
@@ -207,12 +207,12 @@ def test_all_weights_are_trained_lent_and_published(
     trainer.load_version(version)
     check_replay_gate(trainer.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=True), spec.replay_bounds)
     assert trainer.sampler is not None
-    held = get_accelerator().memory_allocated()
+    before = get_accelerator().memory_allocated()
     trainer.switch(LaneRole.ROLLOUT)
     assert trainer.sampler.pull(version).sha256 == version.sha256
     trainer.switch(LaneRole.TRAINER)
-    assert get_accelerator().memory_allocated() <= held
+    assert get_accelerator().memory_allocated() <= before
     assert trainer.commit()["grad_norm"] > 0
-    rollout = Sampler.load(spec, tiny_checkpoint)
+    sampler = Sampler.load(spec, tiny_checkpoint)
     trained = trainer.version(1)
-    assert rollout.pull(trained).sha256 == trained.sha256 != version.sha256
+    assert sampler.pull(trained).sha256 == trained.sha256 != version.sha256

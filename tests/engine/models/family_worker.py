@@ -1,4 +1,4 @@
-"""One of the ranks of `test_family_ranks`: takes two steps in each case, and tells what it saw."""
+"""A rank process of `test_family_ranks`: takes two optimizer steps in each case and returns what it observed."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +12,7 @@ from worker.contracts.deepspeed import DeepSpeedSpec
 from worker.contracts.names import ModelFamily
 
 Case = tuple[ModelFamily, int, int]
-"""Family, ZeRO stage, and every how many blocks one is recomputed (0: none)."""
+"""(family, ZeRO stage, n: every n-th block is recomputed; 0 none)."""
 
 
 def run_case(setup: TrainingSetup, case: Case, rank: int, world_size: int) -> dict[str, Any]:

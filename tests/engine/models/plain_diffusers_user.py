@@ -1,8 +1,8 @@
-"""A user of exported LoRAs, as a process of its own that knows diffusers and nothing of this project:
+"""A user of exported LoRAs: a process of its own that imports diffusers and nothing of this project,
 `python -m tests.engine.models.plain_diffusers_user FOLDER`.
 
-Draws what each `FOLDER/<name>/task.pt` says in the pipeline as published, with the file beside it, and leaves the
-clean latents as `drawn.pt` there.
+For each `FOLDER/<name>/task.pt` it calls the published pipeline with the LoRA file beside the task, and saves the clean
+latents there as `drawn.pt`.
 """
 
 import sys
@@ -24,15 +24,17 @@ def main(folder: Path) -> None:
         pipeline.load_lora_weights(str(file.parent), weight_name=LORA_FILE)
         if getattr(pipeline, "transformer_2", None) is not None:
             pipeline.transformer_2.load_lora_adapter(file.parent, weight_name=LORA_FILE, prefix="transformer_2")
-        seen: list[torch.Tensor] = []
+        steps: list[torch.Tensor] = []
 
-        def look(_: Any, __: int, ___: Any, tensors: dict[str, Any], seen: list[torch.Tensor] = seen) -> dict[str, Any]:
-            seen.append(tensors["latents"].clone())
+        def record(
+            _: Any, __: int, ___: Any, tensors: dict[str, Any], to: list[torch.Tensor] = steps
+        ) -> dict[str, Any]:
+            to.append(tensors["latents"].clone())
             return tensors
 
-        pipeline(**task["call"], latents=task["noise"], output_type="pil", callback_on_step_end=look)
-        torch.save(seen[-1], file.parent / "drawn.pt")
-    assert not any(name.startswith("worker") for name in sys.modules), "a plain user has no engine"
+        pipeline(**task["call"], latents=task["noise"], output_type="pil", callback_on_step_end=record)
+        torch.save(steps[-1], file.parent / "drawn.pt")
+    assert not any(name.startswith("worker") for name in sys.modules), "a user of diffusers does not have this project"
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""Every model family on two ranks over gloo: the step that one rank takes, in ZeRO 0, 2 and 3.
+"""Every model family on two ranks over gloo takes the step that one rank takes, in ZeRO 0, 2 and 3.
 
-Each has something of its own that a reduction could stumble over: LoRA tensors of Qwen-Image's and SD3's last blocks
-never get a gradient, Wan2.2's ranks may hold rows of one expert each, and prompts are of different lengths.
+Families differ in what could break a reduction over ranks: LoRA tensors of Qwen-Image's and SD3's last blocks never get
+a gradient, each of Wan2.2's ranks may have rows of one expert only, and prompts have different lengths.
 """
 
 from collections.abc import Callable
@@ -37,8 +37,8 @@ def setup_of(process_group: None, checkpoint_of: CheckpointOf) -> Callable[[Mode
 
     def setup(family: ModelFamily) -> TrainingSetup:
         if family not in drawn:
-            # A denoising step in each of a group's three micro-batches: two for rank 0, one and one of padding for
-            # rank 1. The third is of Wan2.2's low-noise expert, which rank 0 has no row for.
+            # A group has three micro-batches of one denoising step each: two for rank 0, one and one of padding for
+            # rank 1. The third uses Wan2.2's low-noise expert, for which rank 0 has no rows.
             spec = run_spec_of(
                 family,
                 sampling={"num_frames": 9 if FAMILY_TRAITS[family].makes_clips else 1, "guidance_scale": 2.0},
@@ -56,7 +56,8 @@ def setup_of(process_group: None, checkpoint_of: CheckpointOf) -> Callable[[Mode
 def ranks_of(
     setup_of: Callable[[ModelFamily], TrainingSetup], tmp_path_factory: pytest.TempPathFactory
 ) -> Callable[[Case], list[dict[str, Any]]]:
-    """Cases that are tested always are run together; the others by family."""
+    """What each rank returned for a case. The fast cases share one start of the processes, the others one per
+    family."""
     seen: dict[Case, list[dict[str, Any]]] = {}
 
     def ranks(case: Case) -> list[dict[str, Any]]:
@@ -75,11 +76,11 @@ def test_two_ranks_take_the_steps_that_one_takes(
     ranks_of: Callable[[Case], list[dict[str, Any]]], setup_of: Callable[[ModelFamily], TrainingSetup], case: Case
 ) -> None:
     setup = setup_of(case[0])
-    gradient, norm, published = alone(setup)
+    gradient, norm, published = one_rank(setup)
     numels = [tensor.numel() for tensor in setup.adapter.tensors.values()]
     ranks = ranks_of(case)
-    for whole in full_gradient([rank["gradient"] for rank in ranks], case[1], numels):
-        assert relative_distance(whole, gradient) < 1e-4
+    for full in full_gradient([rank["gradient"] for rank in ranks], case[1], numels):
+        assert relative_distance(full, gradient) < 1e-4
     for rank in ranks:
         assert rank["norm"] == pytest.approx(norm, rel=1e-4)
         for name, tensor in rank["published"].items():
@@ -87,8 +88,8 @@ def test_two_ranks_take_the_steps_that_one_takes(
             assert torch.equal(tensor, ranks[0]["published"][name]), name
 
 
-def alone(setup: TrainingSetup) -> tuple[torch.Tensor, float, dict[str, torch.Tensor]]:
-    """Gradient and norm of the first step of one rank in ZeRO 0, and what it publishes after the second."""
+def one_rank(setup: TrainingSetup) -> tuple[torch.Tensor, float, dict[str, torch.Tensor]]:
+    """Gradient and norm of the first step on one rank in ZeRO 0, and the weights it publishes after the second."""
     trainer = setup.trainer()
     recorder = GradientRecorder(trainer)
     setup.accumulate(trainer)

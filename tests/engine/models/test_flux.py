@@ -1,4 +1,4 @@
-"""The FLUX adapter asks the pipeline's own questions: schedule, embeddings, pictures."""
+"""The FLUX adapter computes what the pipeline computes: schedule, embeddings, pictures."""
 
 from pathlib import Path
 

@@ -1,4 +1,5 @@
-"""Text is encoded up front: no lane keeps text encoders beside its policy, nor an autoencoder it never asks."""
+"""Prompts are encoded up front: no lane keeps text encoders beside its policy, nor an autoencoder that it never
+uses."""
 
 import shutil
 from contextlib import nullcontext
@@ -35,8 +36,8 @@ def embeddings(checkpoint_of: CheckpointOf) -> dict[str, Any]:
     return found
 
 
-def kept(model: ModelAdapter) -> tuple[bool, bool]:
-    """Whether it holds text encoders, and an autoencoder."""
+def loaded_parts(model: ModelAdapter) -> tuple[bool, bool]:
+    """Whether `model` has text encoders, and whether it has an autoencoder."""
     return has_text_encoders(model._pipeline), not is_skeleton(model._pipeline.vae)
 
 
@@ -75,12 +76,12 @@ def test_a_rollout_lane_drops_the_encoders_and_a_trainer_that_only_trains_the_au
     process_group: None, checkpoint_of: CheckpointOf, embeddings: dict[str, Any]
 ) -> None:
     path = checkpoint_of(FAMILY)
-    assert kept(Sampler.load(spec(), path, embeddings=embeddings)._model) == (False, True)
-    assert kept(TrainerRank(spec(), path, 0, 1, embeddings=embeddings)._model) == (False, False)
+    assert loaded_parts(Sampler.load(spec(), path, embeddings=embeddings)._model) == (False, True)
+    assert loaded_parts(TrainerRank(spec(), path, 0, 1, embeddings=embeddings)._model) == (False, False)
 
 
 def test_a_trainer_that_is_lent_keeps_the_autoencoder(
     process_group: None, checkpoint_of: CheckpointOf, embeddings: dict[str, Any]
 ) -> None:
     lent = TrainerRank(spec(pipeline={"tag": "greedy"}), checkpoint_of(FAMILY), 0, 1, embeddings=embeddings)
-    assert kept(lent._model) == (False, True)
+    assert loaded_parts(lent._model) == (False, True)
