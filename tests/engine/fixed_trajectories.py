@@ -1,4 +1,4 @@
-"""Trajectories drawn once and trained on many times: what equality claims are made over."""
+"""Fixed trajectories, drawn once and trained on many times, over which tests claim equality."""
 
 import torch
 
@@ -11,45 +11,53 @@ from worker.engine.types import GenerationRequest, GroupBatch, PublishedShard, P
 from worker.scheduling.core.messages import Fragment, FragmentKey, Purpose
 
 
-def perturbed_adapter(spec: RunSpec, path: str, seed: int, policy_version: int = 0) -> PublishedShard:
-    """An adapter that is not the base: every tensor moved by a little Gaussian noise."""
+def perturbed_version(spec: RunSpec, path: str, seed: int, policy_version: int = 0) -> PublishedShard:
+    """A policy version that differs from the base: every trainable tensor plus a little Gaussian noise."""
     model = load_model(spec.base_model, path)
     model.prepare_training(spec)
     generator = torch.Generator().manual_seed(seed)
-    moved = {
+    perturbed = {
         name: (parameter.detach() + 0.05 * torch.randn(parameter.shape, generator=generator)).to(parameter.dtype)
         for name, parameter in model.trainable.items()
     }
-    return pack(moved, policy_version)
+    return pack(perturbed, policy_version)
 
 
 def draw_groups(
-    spec: RunSpec, path: str, adapter: PublishedVersion, *, batch: int = 0, fragment_size: int | None = None
+    spec: RunSpec, path: str, version: PublishedVersion, *, batch: int = 0, fragment_size: int | None = None
 ) -> list[GroupBatch]:
-    """One batch of complete groups under `adapter`; the brightness of the pictures stands in for a reward."""
-    engine = Sampler.load(spec, path)
-    engine.pull(adapter)
+    """One batch of complete groups drawn by `version`, whose rewards are the brightness of the pictures.
+
+    Args:
+        spec: the run's.
+        path: the base model's.
+        version: the policy version that draws.
+        batch: the batch's number.
+        fragment_size: members of a fragment; by default all of a group.
+    """
+    sampler = Sampler.load(spec, path)
+    sampler.pull(version)
     size = spec.batch.group_size
     step = fragment_size or size
     groups = []
     for index, prompt in enumerate(spec.prompts.inline):
-        made = [
-            engine.generate(
+        generated = [
+            sampler.generate(
                 GenerationRequest(
                     fragment=Fragment(
-                        FragmentKey(Purpose.TRAIN, batch, index, place),
+                        FragmentKey(Purpose.TRAIN, batch, index, number),
                         tuple(range(start, start + step)),
-                        adapter.policy_version,
+                        version.policy_version,
                     ),
                     prompt=prompt,
                     run_seed=spec.seed,
                     prompt_index=index,
                 )
             )
-            for place, start in enumerate(range(0, size, step))
+            for number, start in enumerate(range(0, size, step))
         ]
-        rewards = [float(image.mean()) for fragment in made for image in fragment.images]
-        trajectories = tuple(fragment.trajectories for fragment in made if fragment.trajectories is not None)
+        rewards = [float(image.mean()) for fragment in generated for image in fragment.images]
+        trajectories = tuple(fragment.trajectories for fragment in generated if fragment.trajectories is not None)
         advantages = group_advantages(rewards, clip=spec.algorithm.advantage_clip).advantages
         groups.append(GroupBatch(batch=batch, group=index, trajectories=trajectories, advantages=advantages))
     return groups

@@ -8,7 +8,7 @@ import pytest
 import torch
 from deepspeed.accelerator import get_accelerator
 
-from tests.engine.fixed_trajectories import draw_groups, perturbed_adapter
+from tests.engine.fixed_trajectories import draw_groups, perturbed_version
 from worker.contracts.deepspeed import ZeroConfig
 from worker.contracts.names import LaneRole
 from worker.contracts.run_spec import RunSpec
@@ -33,7 +33,7 @@ def one_step(trainer: TrainerRank, groups: list[GroupBatch], *, fresh: bool = Fa
 
 @pytest.fixture
 def adapter(tiny_checkpoint: str, make_spec: SpecMaker) -> PublishedShard:
-    return perturbed_adapter(make_spec(), tiny_checkpoint, seed=1)
+    return perturbed_version(make_spec(), tiny_checkpoint, seed=1)
 
 
 @STAGES
@@ -201,7 +201,7 @@ def test_full_fine_tuning_trains_lends_and_publishes(
         pipeline={"tag": "greedy"},
         algorithm={"kl_coefficient": 0.1},
     )
-    version = perturbed_adapter(spec, tiny_checkpoint, seed=1)
+    version = perturbed_version(spec, tiny_checkpoint, seed=1)
     groups = draw_groups(spec, tiny_checkpoint, version)
     trainer = TrainerRank(spec, tiny_checkpoint, 0, 1)
     trainer.load_version(version)

@@ -34,7 +34,7 @@ def test_groups_that_arrive_one_at_a_time_give_bitwise_the_same_step(
     for group in setup.groups:
         setup.accumulate(apart, [group])
     assert together.commit() == apart.commit()
-    assert together.version(1).sha256 == apart.version(1).sha256 != setup.adapter.sha256
+    assert together.version(1).sha256 == apart.version(1).sha256 != setup.version.sha256
 
 
 @pytest.mark.parametrize("algorithm", [NFT, DPO], ids=lambda algorithm: algorithm["name"])
@@ -135,7 +135,7 @@ def test_dance_starts_a_group_from_one_noise_and_evaluation_from_many(make_setup
 def test_stale_samples_of_the_forward_process_need_no_gate(make_setup: SetupMaker) -> None:
     setup = make_setup(algorithm=NFT, pipeline={"max_staleness": 1})
     trainer = setup.trainer()
-    stats = setup.accumulate(trainer, staleness=1, behaviour=setup.adapter)
+    stats = setup.accumulate(trainer, staleness=1, behaviour=setup.version)
     assert set(stats.maxima) == set() and trainer.commit()["grad_norm"] > 0
 
 

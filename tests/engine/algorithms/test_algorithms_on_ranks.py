@@ -96,7 +96,7 @@ def test_two_ranks_learn_what_one_learns(
     case: Case,
 ) -> None:
     gradient, norm, published = alone_of(case[0])
-    numels = [tensor.numel() for tensor in setup_of(case[0]).adapter.tensors.values()]
+    numels = [tensor.numel() for tensor in setup_of(case[0]).version.tensors.values()]
     ranks = ranks_of(case)
     assert norm > 0.01
     for whole in full_gradient([rank["gradient"] for rank in ranks], case[1], numels):
@@ -122,7 +122,7 @@ def test_ranks_agree_to_the_bit_and_so_does_the_same_run_again(ranks_of: Callabl
 def test_a_checkpoint_holds_what_is_trained_and_its_followers_alone(
     ranks_of: Callable[[Case], Ranks], setup_of: Callable[[str], TrainingSetup], case: Case
 ) -> None:
-    num_trained = sum(tensor.numel() for tensor in setup_of(case[0]).adapter.tensors.values())
+    num_trained = sum(tensor.numel() for tensor in setup_of(case[0]).version.tensors.values())
     folder = Path(ranks_of(case)[0]["uri"].removeprefix("file://")) / "state"
     models = sorted(folder.glob("*model_states.pt"))
     assert len(models) == (WORLD_SIZE if case[1] == 3 else 1)

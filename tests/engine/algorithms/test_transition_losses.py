@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from tests.engine.algorithms.conftest import SetupMaker
-from tests.engine.fixed_trajectories import perturbed_adapter
+from tests.engine.fixed_trajectories import perturbed_version
 from worker.contracts.run_spec import RunSpec
 from worker.engine.models.base import ModelAdapter
 from worker.engine.models.lora import lora_disabled
@@ -108,7 +108,7 @@ def test_sums_over_the_pairs_are_the_papers_formulas(make_setup: SetupMaker, cas
     algorithm, kernel = CASES[case]
     setup = make_setup(algorithm=algorithm | {"kl_coefficient": BETA}, sampling={"sde_type": kernel})
     trainer = setup.trainer()
-    trainer.load_version(perturbed_adapter(setup.spec, setup.path, seed=2))
+    trainer.load_version(perturbed_version(setup.spec, setup.path, seed=2))
     with torch.enable_grad():
         stats = setup.accumulate(trainer, fresh=False)
     trainer.abort()

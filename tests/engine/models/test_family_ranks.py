@@ -77,7 +77,7 @@ def test_two_ranks_take_the_steps_that_one_takes(
 ) -> None:
     setup = setup_of(case[0])
     gradient, norm, published = one_rank(setup)
-    numels = [tensor.numel() for tensor in setup.adapter.tensors.values()]
+    numels = [tensor.numel() for tensor in setup.version.tensors.values()]
     ranks = ranks_of(case)
     for full in full_gradient([rank["gradient"] for rank in ranks], case[1], numels):
         assert relative_distance(full, gradient) < 1e-4

@@ -9,7 +9,7 @@ import torch
 from diffusers.models.attention_dispatch import AttentionBackendName, _AttentionBackendRegistry
 from torch._dynamo.utils import counters
 
-from tests.engine.fixed_trajectories import draw_groups, perturbed_adapter
+from tests.engine.fixed_trajectories import draw_groups, perturbed_version
 from tests.engine.models.conftest import CheckpointOf
 from tests.engine.models.family_checks import load_family, noise_for, run_one_batch, run_spec_of, sampling_of
 from worker.contracts.deepspeed import DeepSpeedSpec
@@ -126,12 +126,12 @@ def test_compiled_rollout_and_compiled_replay_are_one_policy(
 def test_a_new_adapter_needs_no_new_compilation(checkpoint_of: CheckpointOf, process_group: None) -> None:
     path = checkpoint_of(ModelFamily.FLUX)
     spec = run_spec_of(ModelFamily.FLUX, performance={"compilation": "aot_eager"})
-    groups = draw_groups(spec, path, perturbed_adapter(spec, path, seed=1))
+    groups = draw_groups(spec, path, perturbed_version(spec, path, seed=1))
     trainer, num_pairs = TrainerRank(spec, path, 0, 1), spec.algebra.num_pairs_per_optimizer_step
     sampler = Sampler.load(spec, path)
 
     def batch(policy_version: int) -> int:
-        sampler.pull(perturbed_adapter(spec, path, seed=policy_version, policy_version=policy_version))
+        sampler.pull(perturbed_version(spec, path, seed=policy_version, policy_version=policy_version))
         assert sampler.policy_version == policy_version
         sampler._model.predict_velocity(*_inputs(sampler._model))
         trainer.accumulate(groups, num_pairs_total=num_pairs, fresh=False)

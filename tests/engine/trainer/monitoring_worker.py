@@ -1,4 +1,4 @@
-"""One of the ranks of `test_watching_ranks`: goes through a batch's first mini-batch with and without looking."""
+"""A rank process of `test_monitoring_on_ranks`: trains a stale mini-batch with and without monitoring."""
 
 from pathlib import Path
 from typing import Any
@@ -12,18 +12,18 @@ from worker.engine.trainer.rank import TrainerRank
 
 
 def run(task: dict[str, Any], rank: int, world_size: int, folder: Path) -> dict[bool, dict[str, Any]]:
-    """What came of it with and without, by whether the data counts as fresh."""
+    """The rank's observations by whether the data counts as fresh, which is when it is monitored."""
     spec = task["spec"].model_copy(update={"deepspeed": DeepSpeedSpec.model_validate(ZERO_3)})
-    seen = {}
+    observed = {}
     for fresh in (True, False):
         trainer = TrainerRank(spec, task["path"], rank, world_size)
-        trainer.load_version(task["adapter"])
+        trainer.load_version(task["version"])
         recorder = GradientRecorder(trainer)
-        how = {"num_pairs_total": task["num_pairs"], "fresh": fresh, "staleness": 1, "behaviour": task["behaviour"]}
-        stats = [trainer.accumulate([group], **how) for group in task["groups"]]
+        stale = {"num_pairs_total": task["num_pairs"], "fresh": fresh, "staleness": 1, "behaviour": task["behaviour"]}
+        stats = [trainer.accumulate([group], **stale) for group in task["groups"]]
         trainer.commit()
-        seen[fresh] = {"stats": merge_stats(stats), "gradient": recorder.last, "weights": trainer.version(1).sha256}
-    return seen
+        observed[fresh] = {"stats": merge_stats(stats), "gradient": recorder.last, "weights": trainer.version(1).sha256}
+    return observed
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""One of the ranks of `test_non_finite_gradients`: the last one's gradients, weights or moments alone are spoiled."""
+"""A rank process of `test_non_finite_gradients`, where gradients or moments of the last rank alone are not finite."""
 
 import math
 from pathlib import Path
@@ -16,10 +16,10 @@ from worker.engine.trainer.rank import TrainerRank
 NUM_PAIRS = 24
 
 
-def message_of(act: Any) -> str:
-    """What a `NonFiniteError` of `act` says; empty where it raises none."""
+def message_of(call: Any) -> str:
+    """The message of the `NonFiniteError` that `call` raises; empty where it raises none."""
     try:
-        act()
+        call()
     except NonFiniteError as error:
         return str(error)
     return ""

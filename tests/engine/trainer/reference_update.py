@@ -1,4 +1,4 @@
-"""One mini-batch by plain torch, pair by pair, with the formulas of Flow-GRPO (arXiv 2505.05470) written out."""
+"""One mini-batch in plain torch, pair by pair, with the formulas of Flow-GRPO (arXiv 2505.05470) written out."""
 
 import math
 
@@ -14,12 +14,15 @@ from worker.engine.types import GroupBatch, PublishedShard, Trajectories
 
 
 def reference_update(
-    spec: RunSpec, path: str, adapter: PublishedShard, groups: list[GroupBatch]
+    spec: RunSpec, path: str, version: PublishedShard, groups: list[GroupBatch]
 ) -> tuple[torch.Tensor, dict[str, float]]:
-    """The gradient of the mean over all pairs, flat in name order, and the sums of loss, ratio, clipped and KL."""
+    """The gradient of the mean loss of all pairs, flat in name order, and the sums of loss, ratio, clipped and KL.
+
+    `version` is the policy that is trained.
+    """
     model, base = load_model(spec.base_model, path), load_model(spec.base_model, path)
     model.prepare_training(spec)
-    bind(model.trainable, adapter)
+    bind(model.trainable, version)
     pairs = [
         (trajectories, member, slot, advantage)
         for group in groups

@@ -1,4 +1,4 @@
-"""A group's fragments become pairs that lie as packing counts them."""
+"""A group's fragments become pairs in the order in which micro-batches index them."""
 
 import math
 from dataclasses import replace
