@@ -1,8 +1,8 @@
-"""One of the ranks of `test_learning_ranks`: goes through the same steps in each case, and tells what it saw.
+"""A rank process of `test_algorithms_on_ranks`: takes the same steps in each case and returns what it observed.
 
 ```text
-first    step 1 ─ checkpoint ─ step 2 ─ half a mini-batch, aborted ─ step 3
-second   step 1        └────►  step 2 ───────────────────────────── step 3 ─ failures, aborted
+first trainer    step 1 ─ checkpoint ─ step 2 ─ half a mini-batch, aborted ─ step 3
+second trainer   step 1        └────►  step 2 ───────────────────────────── step 3 ─ failures, aborted
 ```
 """
 
@@ -22,7 +22,7 @@ from worker.engine.trainer.rank import TrainerRank
 from worker.engine.types import GroupBatch
 
 Case = tuple[str, int]
-"""Algorithm and ZeRO stage."""
+"""(algorithm, ZeRO stage)."""
 
 
 def at_stage(setup: TrainingSetup, stage: int) -> TrainingSetup:
@@ -31,7 +31,7 @@ def at_stage(setup: TrainingSetup, stage: int) -> TrainingSetup:
 
 
 def step(setup: TrainingSetup, trainer: TrainerRank, *, together: bool) -> float:
-    """One optimizer step, over groups that come all at once or one at a time; the gradient's norm."""
+    """Take one optimizer step over groups that arrive `together` or one at a time; returns the gradient's norm."""
     calls = [setup.groups] if together else [[group] for group in setup.groups]
     for call in calls:
         setup.accumulate(trainer, call)
@@ -60,19 +60,20 @@ def run_case(setup: TrainingSetup, rank: int, world_size: int, uri: str) -> dict
 
 
 def failures(setup: TrainingSetup, trainer: TrainerRank, rank: int) -> dict[str, Any]:
-    """What is not finite at one rank alone: who says so, and whether anything is left of it."""
+    """The errors where a gradient, then a loss, is not finite on the last rank alone, and whether weights changed."""
     before = trainer.version(3).sha256
     parameter = next(iter(trainer._trainable.values()))
     hook = parameter.register_hook(lambda gradient: gradient * torch.inf if rank else gradient)
     setup.accumulate(trainer)
     hook.remove()
-    told = {"gradient_error": error_of(trainer.commit)}
-    told["loss_error"] = error_of(lambda: setup.accumulate(trainer, poisoned(setup.groups)))
+    errors = {"gradient_error": error_of(trainer.commit)}
+    errors["loss_error"] = error_of(lambda: setup.accumulate(trainer, with_nan(setup.groups)))
     trainer.abort()
-    return told | {"untouched": trainer.version(3).sha256 == before}
+    return errors | {"is_unchanged": trainer.version(3).sha256 == before}
 
 
 def error_of(call: Any) -> str:
+    """The message of the `NonFiniteError` that `call` raises; empty where it raises none."""
     try:
         call()
     except NonFiniteError as error:
@@ -80,8 +81,8 @@ def error_of(call: Any) -> str:
     return ""
 
 
-def poisoned(groups: list[GroupBatch]) -> list[GroupBatch]:
-    """The last member of the last group is not a number: no padding holds it."""
+def with_nan(groups: list[GroupBatch]) -> list[GroupBatch]:
+    """`groups` with NaN in the last member of the last group, which no padding uses."""
     (fragment,) = groups[-1].trajectories
     changed = {}
     for name in ("latents", "clean"):

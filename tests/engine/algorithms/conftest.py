@@ -1,4 +1,4 @@
-"""A trainer and its trajectories for any algorithm, on the tiny checkpoint."""
+"""Training setups of any algorithm on the tiny checkpoint."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,8 +13,8 @@ SetupMaker = Callable[..., TrainingSetup]
 
 @pytest.fixture(scope="session")
 def make_setup(tiny_checkpoint: str, make_spec: Callable[..., RunSpec], process_group: None) -> SetupMaker:
-    """2 groups of 4 members; sections of the spec by keyword. What was drawn once is handed out again: nobody changes
-    it."""
+    """Makes setups with 2 groups of 4 members; keywords override sections of the spec. Equal setups are drawn once,
+    since no test changes them."""
     drawn: dict[str, TrainingSetup] = {}
 
     def make(**sections: Any) -> TrainingSetup:

@@ -1,4 +1,4 @@
-"""From trajectories to an optimizer step, for what is trained on other things than every stored transition."""
+"""From trajectories to an optimizer step, for algorithms that do not train on every stored transition."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -29,16 +29,16 @@ def test_groups_that_arrive_one_at_a_time_give_bitwise_the_same_step(
     make_setup: SetupMaker, algorithm: dict[str, Any]
 ) -> None:
     setup = make_setup(algorithm=algorithm)
-    together, apart = setup.trainer(), setup.trainer()
+    together, separate = setup.trainer(), setup.trainer()
     setup.accumulate(together)
     for group in setup.groups:
-        setup.accumulate(apart, [group])
-    assert together.commit() == apart.commit()
-    assert together.version(1).sha256 == apart.version(1).sha256 != setup.version.sha256
+        setup.accumulate(separate, [group])
+    assert together.commit() == separate.commit()
+    assert together.version(1).sha256 == separate.version(1).sha256 != setup.version.sha256
 
 
 @pytest.mark.parametrize("algorithm", [NFT, DPO], ids=lambda algorithm: algorithm["name"])
-def test_how_micro_batches_are_cut_does_not_matter(make_setup: SetupMaker, algorithm: dict[str, Any]) -> None:
+def test_the_size_of_micro_batches_does_not_change_the_loss(make_setup: SetupMaker, algorithm: dict[str, Any]) -> None:
     drawn = make_setup(algorithm=algorithm)
     losses = []
     for size in (1, 5, 12):
@@ -48,8 +48,8 @@ def test_how_micro_batches_are_cut_does_not_matter(make_setup: SetupMaker, algor
     assert losses == pytest.approx([losses[0]] * 3, rel=1e-5)
 
 
-def test_nfts_loss_is_the_formula_on_the_noise_of_each_place(make_setup: SetupMaker) -> None:
-    """Every sample and noise level by itself, in numpy; the first update has v = v_old."""
+def test_nfts_loss_is_the_formula_on_the_seeded_noise(make_setup: SetupMaker) -> None:
+    """Computed in numpy for every sample and noise level; in the first update v = v_old."""
     setup = make_setup(algorithm=NFT)
     trainer = setup.trainer()
     total = 0.0
@@ -67,8 +67,8 @@ def nft_loss(model: Any, group: GroupBatch, member: int, level: int, sampling: A
     assert trajectories.clean is not None
     seed, clean = [trajectories.seeds[member]], trajectories.clean[member].numpy().astype(np.float64)
     schedule = trajectories.sigmas.numpy().astype(np.float64)
-    place = float(forward_position(seed, 0, [level], 3)[0]) * (len(schedule) - 1)
-    sigma = float(np.interp(place, np.arange(len(schedule)), schedule))
+    position = float(forward_position(seed, 0, [level], 3)[0]) * (len(schedule) - 1)
+    sigma = float(np.interp(position, np.arange(len(schedule)), schedule))
     noise = forward_noise(seed, 0, [level], clean.shape)[0].numpy().astype(np.float64)
     noisy = (1 - sigma) * clean + sigma * noise
     given = torch.from_numpy(noisy).float()[None]
@@ -79,7 +79,7 @@ def nft_loss(model: Any, group: GroupBatch, member: int, level: int, sampling: A
             reference = model.predict_velocity(given, torch.tensor([sigma]).float(), conditioning)[0].numpy()
     deviation = noisy - sigma * velocity - clean
     error = (deviation**2).mean() / max(np.abs(deviation).mean(), 1e-5)
-    # r L + (1 - r) L, times the clip of the advantages over beta.
+    # (r L + (1 - r) L) A_max / beta + c mean((v - v_reference)²).
     return float(error * 5.0 / 0.5 + 0.2 * ((velocity - reference) ** 2).mean())
 
 
@@ -91,7 +91,7 @@ def test_the_forward_process_draws_new_noise_for_each_step(make_setup: SetupMake
     assert setup.accumulate(trainer).sums["loss"] != pytest.approx(first, rel=1e-4)
 
 
-def test_only_what_is_needed_is_carried(make_setup: SetupMaker) -> None:
+def test_trajectories_carry_what_the_algorithm_needs_alone(make_setup: SetupMaker) -> None:
     rewards = [{"name": "shape_match"}]
     nft, fast, feedback = (
         make_setup(algorithm=algorithm, rewards=rewards).groups[0].trajectories[0]
@@ -105,7 +105,7 @@ def test_only_what_is_needed_is_carried(make_setup: SetupMaker) -> None:
     assert feedback.next_latents.numel() == feedback.log_probs.numel() == 0
 
 
-def test_old_means_are_carried_beyond_the_gate_where_they_are_trained_on(make_setup: SetupMaker) -> None:
+def test_means_are_carried_by_all_mini_batches_where_they_are_trained_on(make_setup: SetupMaker) -> None:
     batch = {"num_minibatches": 2}
     guard = make_setup(algorithm={"name": "grpo_guard"}, batch=batch)
     plain = make_setup(algorithm={"name": "flow_grpo"}, batch=batch)
@@ -123,12 +123,12 @@ def test_the_first_update_of_old_mean_algorithms_passes_the_gate(make_setup: Set
     assert trainer.commit()["grad_norm"] > 0
 
 
-def test_dance_starts_a_group_from_one_noise_and_evaluation_from_many(make_setup: SetupMaker) -> None:
-    every = {**DANCE, "timestep_fraction": 1.0}
-    shared = make_setup(algorithm=every, sampling={"sde_type": "dance"}).groups[0].trajectories[0].latents[:, 0]
+def test_dance_starts_a_group_from_one_noise_unless_the_spec_says_otherwise(make_setup: SetupMaker) -> None:
+    algorithm = {**DANCE, "timestep_fraction": 1.0}
+    shared = make_setup(algorithm=algorithm, sampling={"sde_type": "dance"}).groups[0].trajectories[0].latents[:, 0]
     assert all(torch.equal(row, shared[0]) for row in shared)
-    apart = make_setup(algorithm={**every, "shared_initial_noise": False}, sampling={"sde_type": "dance"})
-    latents = apart.groups[0].trajectories[0].latents[:, 0]
+    different = make_setup(algorithm={**algorithm, "shared_initial_noise": False}, sampling={"sde_type": "dance"})
+    latents = different.groups[0].trajectories[0].latents[:, 0]
     assert torch.equal(latents[0], shared[0]) and not torch.equal(latents[1], shared[1])
 
 
@@ -167,10 +167,10 @@ def test_resuming_the_forward_process_is_bitwise_equal(
 def test_older_policy_and_average_are_the_same_in_every_zero_stage(
     make_setup: SetupMaker, stage: int, tmp_path: Path
 ) -> None:
-    """Through a checkpoint as well: the followers are kept in it."""
+    """After a resume too, since a checkpoint holds the shadow weights."""
     sections: dict[str, Any] = {"algorithm": NFT, "ema": {"decay": 0.5, "every_num_optimizer_steps": 1}}
-    plain, cut = make_setup(**sections), make_setup(**sections, deepspeed={"zero_stage": stage})
-    expected, trainer, resumed = plain.trainer(), cut.trainer(), cut.trainer()
+    plain, partitioned = make_setup(**sections), make_setup(**sections, deepspeed={"zero_stage": stage})
+    expected, trainer, resumed = plain.trainer(), partitioned.trainer(), partitioned.trainer()
     for one in (expected, trainer):
         plain.step(one)
     trainer.save_checkpoint(str(tmp_path / "one"), {})
@@ -189,11 +189,11 @@ def test_older_policy_and_average_are_the_same_in_every_zero_stage(
     [DPO, {"name": "reward_flow", "num_gradient_steps": 2, "kl_coefficient": 0.3}],
     ids=lambda algorithm: algorithm["name"],
 )
-def test_blocks_recomputed_in_zero_3_keep_the_gradient_of_every_pass_of_a_backward(
+def test_blocks_recomputed_in_zero_3_keep_the_gradients_of_all_forward_passes_of_a_backward(
     make_setup: SetupMaker, algorithm: dict[str, Any]
 ) -> None:
-    every = {"rewards": [{"name": "shape_match"}], "optimizer": {"max_grad_norm": 1e9}}
-    plain = make_setup(algorithm=algorithm, **every)
+    sections = {"rewards": [{"name": "shape_match"}], "optimizer": {"max_grad_norm": 1e9}}
+    plain = make_setup(algorithm=algorithm, **sections)
     section = DeepSpeedSpec.model_validate(ZERO_3 | {"gradient_checkpointing": 1})
     norms = []
     for setup in (plain, replace(plain, spec=plain.spec.model_copy(update={"deepspeed": section}))):

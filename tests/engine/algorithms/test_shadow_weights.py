@@ -1,4 +1,4 @@
-"""The moving average and the older policy: what they hold, who draws with them, what is exported."""
+"""The moving average and DiffusionNFT's old policy: their values, who draws with them, what is exported."""
 
 from pathlib import Path
 
@@ -19,15 +19,15 @@ from worker.scheduling.core.messages import Fragment, FragmentKey, Purpose
 NFT = {"name": "diffusion_nft", "old_decay_rate": 0.2, "old_decay_cap": 0.5}
 
 
-def as_numpy(adapter: LoadedVersion) -> dict[str, np.ndarray]:
-    return {name: tensor.double().numpy() for name, tensor in adapter.tensors.items()}
+def as_numpy(version: LoadedVersion) -> dict[str, np.ndarray]:
+    return {name: tensor.double().numpy() for name, tensor in version.tensors.items()}
 
 
 def live(trainer: TrainerRank) -> dict[str, np.ndarray]:
     return {name: parameter.detach().double().numpy().copy() for name, parameter in trainer._trainable.items()}
 
 
-def test_the_average_moves_every_so_many_steps_and_is_exported(make_setup: SetupMaker, tmp_path: Path) -> None:
+def test_the_average_is_updated_every_n_steps_and_exported(make_setup: SetupMaker, tmp_path: Path) -> None:
     setup = make_setup(ema={"decay": 0.8, "every_num_optimizer_steps": 2})
     trainer = setup.trainer()
     expected = live(trainer)
@@ -48,7 +48,7 @@ def test_without_an_average_nothing_more_is_published(make_setup: SetupMaker) ->
     assert make_setup().trainer().version(0).evaluated is None
 
 
-def test_nfts_old_policy_is_published_and_follows_at_the_end_of_each_batch(make_setup: SetupMaker) -> None:
+def test_nfts_old_policy_is_published_and_updated_at_the_end_of_each_batch(make_setup: SetupMaker) -> None:
     setup = make_setup(algorithm=NFT, batch={"num_epochs_per_batch": 2})
     trainer = setup.trainer()
     expected = live(trainer)
@@ -82,7 +82,7 @@ def test_the_old_policy_predicts_with_what_is_published(make_setup: SetupMaker) 
 
 
 @pytest.mark.parametrize("purpose", [Purpose.EVALUATE, Purpose.REQUEST])
-def test_evaluation_is_drawn_with_its_own_adapter_and_training_with_the_policy(
+def test_evaluation_is_drawn_with_the_average_and_training_with_the_policy(
     make_setup: SetupMaker, purpose: Purpose
 ) -> None:
     setup = make_setup(ema={"decay": 0.9, "every_num_optimizer_steps": 1})
@@ -90,19 +90,19 @@ def test_evaluation_is_drawn_with_its_own_adapter_and_training_with_the_policy(
     setup.step(trainer)
     version = trainer.version(1)
     assert version.evaluated is not None
-    rollout, policy, average = (Sampler.load(setup.spec, setup.path) for _ in range(3))
-    rollout.pull(version)
+    sampler, policy, average = (Sampler.load(setup.spec, setup.path) for _ in range(3))
+    sampler.pull(version)
     policy.pull(pack(version.tensors, 1))
     average.pull(version.evaluated)
     for asked, other in ((Purpose.TRAIN, policy), (purpose, average), (Purpose.TRAIN, policy), (purpose, average)):
-        drawn, expected = generate(rollout, setup, asked), generate(other, setup, asked)
+        drawn, expected = generate(sampler, setup, asked), generate(other, setup, asked)
         assert (drawn.images == expected.images).all()
         if asked is Purpose.TRAIN:
             assert drawn.trajectories is not None and expected.trajectories is not None
             assert torch.equal(drawn.trajectories.latents, expected.trajectories.latents)
 
 
-def generate(rollout: Sampler, setup: TrainingSetup, purpose: Purpose) -> GeneratedFragment:
+def generate(sampler: Sampler, setup: TrainingSetup, purpose: Purpose) -> GeneratedFragment:
     fragment = Fragment(FragmentKey(purpose, 0, 0, 0), (0, 1), 1)
     prompt = setup.spec.prompts.inline[0]
-    return rollout.generate(GenerationRequest(fragment=fragment, prompt=prompt, run_seed=0, prompt_index=0))
+    return sampler.generate(GenerationRequest(fragment=fragment, prompt=prompt, run_seed=0, prompt_index=0))
