@@ -1,4 +1,4 @@
-"""What the engine delivers and what it costs over plain diffusers and torch: `make bench-engine`.
+"""What `worker.engine` delivers and what it costs over plain diffusers and torch: `make bench-engine`.
 
     OMP_NUM_THREADS=1 python -m tests.bench.engine [--only flux wan] [--repeats 7] [--out var/bench/engine.json]
 

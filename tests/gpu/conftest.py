@@ -1,4 +1,4 @@
-"""The engine's fixtures for tests on a real accelerator; without one every test here is skipped."""
+"""The fixtures of `tests/engine` for tests on a real accelerator; without one every test here is skipped."""
 
 import pytest
 from deepspeed.accelerator import get_accelerator

@@ -1,7 +1,7 @@
 """Which devices of its node a process sees.
 
-Invariant: nothing here imports torch, which reads these environment variables once. This package is the only one of the
-engine that names vendors.
+Invariant: nothing here imports torch, which reads these environment variables once. This package is the only one of
+`worker.engine` that names vendors.
 """
 
 import os

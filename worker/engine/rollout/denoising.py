@@ -13,7 +13,7 @@ from worker.engine.algorithms.base import GroupSteps
 from worker.engine.models.base import ModelAdapter
 from worker.engine.models.conditioning import Conditioning
 from worker.engine.rollout.noise import step_noise
-from worker.engine.rollout.sde import ode_step
+from worker.engine.rollout.sde import SdeStep, ode_step
 from worker.engine.rollout.sde_kernel import SdeKernel
 
 
@@ -41,6 +41,14 @@ class Transitions:
             log_probs=torch.empty(num, num_stochastic),
             means=torch.empty(num, num_stochastic, *shape) if keep_means else None,
         )
+
+    def store(self, slot: int, drawn: SdeStep, scored: SdeStep) -> None:
+        """Store the transition that was `drawn` at trained step number `slot`, with its log-prob and mean as
+        `scored`."""
+        self.next_latents[:, slot] = drawn.next_sample
+        self.log_probs[:, slot] = scored.log_prob
+        if self.means is not None:
+            self.means[:, slot] = scored.mean
 
 
 def sample_ode(
@@ -84,16 +92,16 @@ def sample_sde(
     """
     sample, sigmas = latents.to(model.device), kernel.sigmas
     # Allocated outside inference mode: autograd refuses tensors that are created inside.
-    stored = Transitions.empty(steps, latents, keep_means)
+    transitions = Transitions.empty(steps, latents, keep_means)
     slots = {index: slot for slot, index in enumerate(steps.trained)}
     with torch.inference_mode():
         for index in range(len(sigmas) - 1):
             velocity = model.predict_velocity(sample, sigmas[index].expand(len(sample)), conditioning)
-            # Drawn on the CPU while the device predicts: the copies into `stored` below wait for the device.
+            # Drawn on the CPU while the device predicts: the copies into `transitions` below wait for the device.
             noise = step_noise(seeds, index, latents.shape[1:]) if index in steps.stochastic else None
             slot = slots.get(index)
             if slot is not None:
-                stored.latents[:, slot] = sample
+                transitions.latents[:, slot] = sample
             if noise is None:
                 sample = ode_step(velocity, sample, sigmas[index], sigmas[index + 1]).next_sample
                 continue
@@ -102,9 +110,6 @@ def sample_sde(
                 if log_prob_conditioning is not None:
                     velocity = model.predict_velocity(sample, sigmas[index].expand(len(sample)), log_prob_conditioning)
                     scored = kernel.step(velocity, sample, index, next_sample=step.next_sample)
-                stored.next_latents[:, slot] = step.next_sample
-                stored.log_probs[:, slot] = scored.log_prob
-                if stored.means is not None:
-                    stored.means[:, slot] = scored.mean
+                transitions.store(slot, step, scored)
             sample = step.next_sample
-    return sample, stored
+    return sample, transitions

@@ -38,7 +38,9 @@ from worker.engine.types import PublishedShard, PublishedVersion
 TAG = "state"
 """DeepSpeed's name for a checkpoint in its folder, which becomes the folder `<uri>/state`."""
 MARKER = "complete.json"
+"""The file whose presence makes a checkpoint complete."""
 BEHAVIOUR_PREFIX = "behaviour-"
+"""The beginning of the file names of the older version's shards."""
 FORMAT = 4
 """The version of the layout above and of the names in it; `load` refuses any other."""
 

@@ -16,6 +16,7 @@ from safetensors import safe_open
 from worker.engine.errors import ModelLoadError, listing
 
 INDEX_SUFFIX = ".safetensors.index.json"
+"""The ending of diffusers' index of a model stored in several files."""
 
 
 def load_sharded(
