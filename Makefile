@@ -8,7 +8,7 @@
 
 PYTHON := .venv/bin/python
 .DEFAULT_GOAL := help
-.PHONY: help up demo demo-long test test-full lint types bundle demo-model tiny-models bench-pipeline bench-pipeline-real bench-emulated bench-engine bench-scheduler bench-search bench-algorithms lock clean ready ready-dev
+.PHONY: help up demo demo-long test test-full lint types contract bundle demo-model tiny-models bench-pipeline bench-pipeline-real bench-emulated bench-engine bench-scheduler bench-search bench-algorithms lock clean ready ready-dev
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /  make \1 \t/' | expand -t 20
@@ -37,7 +37,10 @@ lint: ready-dev ## ruff and the import walls
 types: ready-dev ## strict mypy
 	@exec $(PYTHON) deploy/make/checks.py types
 
-bundle: ready-dev ## build the frontend and compare it with the committed bundle
+contract: ready-dev ## write the schema of REST and events with its TypeScript types, and compare with the committed ones
+	@exec $(PYTHON) deploy/make/checks.py contract
+
+bundle: ready-dev ## the same, then check and build the frontend and compare it with the committed bundle
 	@exec $(PYTHON) deploy/make/checks.py bundle
 
 demo-model: ready ## build the shapes base model afresh (15 to 30 minutes)
@@ -71,7 +74,7 @@ lock: ready-dev ## rewrite the requirement locks
 	@PATH="$(CURDIR)/.venv/bin:$$PATH" exec deploy/requirements/lock.sh
 
 clean: ## remove caches and built requirements; the data folder stays
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache frontend/node_modules
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache frontend/node_modules frontend/contract/node_modules
 	find . -name __pycache__ -type d -not -path './var/*' -prune -exec rm -rf {} +
 
 ready:

@@ -38,11 +38,20 @@ DJANGO = (
     Check("django check", (sys.executable, "manage.py", "check", "--fail-level", "WARNING")),
     Check("migrations are complete", (sys.executable, "manage.py", "makemigrations", "--check", "--dry-run")),
 )
-FRONTEND = (
+SCHEMA, TYPES_OF_IT = "frontend/openapi.json", "frontend/src/api/schema.ts"
+SPECTACULAR = (sys.executable, "manage.py", "spectacular", "--format", "openapi-json", "--validate", "--fail-on-warn")
+DIFF = ("git", "diff", "--exit-code", "--stat", "--")
+CONTRACT = (
     Check("npm ci", ("npm", "ci", "--no-audit", "--no-fund"), "frontend"),
-    Check("TypeScript", ("npm", "run", "--silent", "check"), "frontend"),
+    Check("schema is written", (*SPECTACULAR, "--file", SCHEMA)),
+    Check("types are written", ("npm", "run", "--silent", "contract"), "frontend"),
+    Check("schema and types are the committed ones", (*DIFF, SCHEMA, TYPES_OF_IT)),
+)
+FRONTEND = (
+    *CONTRACT,
+    Check("frontend: format, lint, types, tests", ("npm", "run", "--silent", "check"), "frontend"),
     Check("bundle builds", ("npm", "run", "--silent", "build"), "frontend"),
-    Check("bundle is the committed one", ("git", "diff", "--exit-code", "--stat", "--", "frontend/dist")),
+    Check("bundle is the committed one", (*DIFF, "frontend/dist")),
     Check("bundle has no stray file", ("sh", "-c", 'test -z "$(git status --porcelain -- frontend/dist)"')),
 )
 MODEL_TESTS = ("tests/engine", "tests/fixtures", "tests/gpu", "tests/e2e")
@@ -58,6 +67,7 @@ FIRST = (*LINT, *TYPES, *DJANGO, *FRONTEND)
 GROUPS: dict[str, tuple[tuple[Check, ...], ...]] = {
     "lint": (LINT,),
     "types": (TYPES,),
+    "contract": (CONTRACT,),
     "bundle": (FRONTEND,),
     "test": (
         (*FIRST, pytest("web and scheduling", "-m", "not slow", *WEB_TESTS)),

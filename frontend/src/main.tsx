@@ -3,12 +3,14 @@
  *   <div data-page="run" data-run="…"></div>
  */
 
-import { render, type ComponentChild } from "preact";
+import { type ComponentChild, render } from "preact";
+import { startClock } from "./base/clock.ts";
+import { followSystemTheme } from "./base/palette.ts";
 import { keepFresh } from "./base/refresh.ts";
 import { installThemeSwitch } from "./base/theme.ts";
 import { ComparePage } from "./pages/compare_page.tsx";
-import { installPoolActions } from "./pages/pool_actions.ts";
 import { NewRunPage } from "./pages/new_run/new_run_page.tsx";
+import { installPoolActions } from "./pages/pool_actions.ts";
 import { RunPage } from "./pages/run/run_page.tsx";
 import { RunsPage } from "./pages/runs/runs_page.tsx";
 import { AccountPage } from "./pages/settings/account_page.tsx";
@@ -19,8 +21,8 @@ import "./styles/index.css";
 
 const PAGES: Record<string, (data: DOMStringMap) => ComponentChild> = {
   runs: () => <RunsPage />,
-  "new-run": (data) => <NewRunPage from={data["from"] || null} />,
-  run: (data) => <RunPage runId={data["run"] ?? ""} />,
+  "new-run": (data) => <NewRunPage from={data.from || null} />,
+  run: (data) => <RunPage runId={data.run ?? ""} />,
   compare: () => <ComparePage />,
   "prompt-sets": () => <PromptSetsPage />,
   account: () => <AccountPage />,
@@ -28,14 +30,16 @@ const PAGES: Record<string, (data: DOMStringMap) => ComponentChild> = {
 };
 
 for (const element of document.querySelectorAll<HTMLElement>("[data-page]")) {
-  const page = PAGES[element.dataset["page"] ?? ""];
-  if (!page) throw new Error(`no page is called ${element.dataset["page"]}`);
+  const page = PAGES[element.dataset.page ?? ""];
+  if (!page) throw new Error(`no page is called ${element.dataset.page}`);
   element.replaceChildren();
   render(page(element.dataset), element);
 }
 
 for (const element of document.querySelectorAll<HTMLElement>("[data-refresh-seconds]")) keepFresh(element);
 
+startClock();
+followSystemTheme();
 installPoolActions(document);
 
 const themeButton = document.querySelector<HTMLButtonElement>("#theme-switch");

@@ -8,48 +8,27 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
+
     initial = True
 
     dependencies = [
-        ("knox", "0009_extend_authtoken_field"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.CreateModel(
-            name="TokenName",
+            name='IdempotencyKey',
             fields=[
-                (
-                    "token",
-                    models.OneToOneField(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        primary_key=True,
-                        related_name="label",
-                        serialize=False,
-                        to=settings.KNOX_TOKEN_MODEL,
-                    ),
-                ),
-                ("name", models.CharField(max_length=100)),
-            ],
-        ),
-        migrations.CreateModel(
-            name="IdempotencyKey",
-            fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("key", models.CharField(max_length=200)),
-                ("request_sha256", models.CharField(max_length=64)),
-                ("status", models.PositiveSmallIntegerField()),
-                ("body", models.JSONField(encoder=django.core.serializers.json.DjangoJSONEncoder, null=True)),
-                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
-                (
-                    "user",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to=settings.AUTH_USER_MODEL
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('key', models.CharField(max_length=200)),
+                ('request_sha256', models.CharField(max_length=64)),
+                ('status', models.PositiveSmallIntegerField()),
+                ('body', models.JSONField(encoder=django.core.serializers.json.DjangoJSONEncoder, null=True)),
+                ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
+                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
             ],
             options={
-                "constraints": [models.UniqueConstraint(fields=("user", "key"), name="idempotency_key_once")],
+                'constraints': [models.UniqueConstraint(fields=('user', 'key'), name='idempotency_key_once')],
             },
         ),
     ]

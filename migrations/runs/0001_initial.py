@@ -8,272 +8,163 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
+
     initial = True
 
     dependencies = [
-        ("accounts", "0001_initial"),
+        ('accounts', '0001_initial'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.CreateModel(
-            name="Run",
+            name='Run',
             fields=[
-                ("id", models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ("name", models.CharField(max_length=120)),
-                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
-                ("spec", models.JSONField()),
-                ("prompts", models.JSONField()),
-                (
-                    "num_prompts",
-                    models.GeneratedField(
-                        db_persist=True,
-                        expression=models.Func("prompts", function="jsonb_array_length"),
-                        output_field=models.PositiveIntegerField(),
-                    ),
-                ),
-                ("algebra", models.JSONField()),
-                ("num_batches", models.PositiveIntegerField()),
-                ("max_attempts", models.PositiveIntegerField()),
-                (
-                    "state",
-                    models.CharField(
-                        choices=[
-                            ("queued", "queued"),
-                            ("starting", "starting"),
-                            ("running", "running"),
-                            ("paused", "paused"),
-                            ("stopping", "stopping"),
-                            ("completed", "completed"),
-                            ("cancelled", "cancelled"),
-                            ("failed", "failed"),
-                        ],
-                        default="queued",
-                        max_length=10,
-                    ),
-                ),
-                ("state_changed_at", models.DateTimeField(default=django.utils.timezone.now)),
-                ("ending", models.CharField(blank=True, default="", max_length=10)),
-                ("ending_at", models.DateTimeField(null=True)),
-                ("attempt", models.PositiveIntegerField(default=0)),
-                ("resume_from", models.TextField(blank=True, default="")),
-                ("resume_batch", models.PositiveIntegerField(default=0)),
-                ("failure", models.JSONField(null=True)),
-                ("phase", models.CharField(blank=True, default="", max_length=20)),
-                ("num_batches_done", models.PositiveIntegerField(default=0)),
-                ("policy_version", models.PositiveIntegerField(default=0)),
-                ("headline", models.JSONField(default=dict)),
-                ("started_at", models.DateTimeField(null=True)),
-                ("ended_at", models.DateTimeField(null=True)),
-                ("last_heartbeat_at", models.DateTimeField(null=True)),
-                ("notes", models.TextField(blank=True, default="")),
-                ("tags", models.JSONField(default=list)),
-                ("archived_at", models.DateTimeField(null=True)),
-                (
-                    "created_by",
-                    models.ForeignKey(
-                        null=True,
-                        on_delete=django.db.models.deletion.SET_NULL,
-                        related_name="created_runs",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "parent",
-                    models.ForeignKey(
-                        null=True, on_delete=django.db.models.deletion.SET_NULL, related_name="children", to="runs.run"
-                    ),
-                ),
-                (
-                    "project",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="runs", to="accounts.project"
-                    ),
-                ),
+                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                ('name', models.CharField(max_length=120)),
+                ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
+                ('spec', models.JSONField()),
+                ('prompts', models.JSONField()),
+                ('num_prompts', models.GeneratedField(db_persist=True, expression=models.Func('prompts', function='jsonb_array_length'), output_field=models.PositiveIntegerField())),
+                ('algebra', models.JSONField()),
+                ('num_batches', models.PositiveIntegerField()),
+                ('max_attempts', models.PositiveIntegerField()),
+                ('priority', models.PositiveSmallIntegerField(default=1)),
+                ('state', models.CharField(choices=[('queued', 'queued'), ('starting', 'starting'), ('running', 'running'), ('paused', 'paused'), ('stopping', 'stopping'), ('completed', 'completed'), ('stopped', 'stopped'), ('cancelled', 'cancelled'), ('failed', 'failed')], default='queued', max_length=10)),
+                ('state_changed_at', models.DateTimeField(default=django.utils.timezone.now)),
+                ('ending', models.CharField(blank=True, default='', max_length=10)),
+                ('ending_at', models.DateTimeField(null=True)),
+                ('attempt', models.PositiveIntegerField(default=0)),
+                ('resume_from', models.TextField(blank=True, default='')),
+                ('resume_batch', models.PositiveIntegerField(default=0)),
+                ('failure', models.JSONField(null=True)),
+                ('phase', models.CharField(blank=True, default='', max_length=20)),
+                ('num_batches_done', models.PositiveIntegerField(default=0)),
+                ('policy_version', models.PositiveIntegerField(default=0)),
+                ('headline', models.JSONField(default=dict)),
+                ('started_at', models.DateTimeField(null=True)),
+                ('ended_at', models.DateTimeField(null=True)),
+                ('last_heartbeat_at', models.DateTimeField(null=True)),
+                ('notes', models.TextField(blank=True, default='')),
+                ('tags', models.JSONField(default=list)),
+                ('archived_at', models.DateTimeField(null=True)),
+                ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='created_runs', to=settings.AUTH_USER_MODEL)),
+                ('parent', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='children', to='runs.run')),
+                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='runs', to='accounts.project')),
             ],
             options={
-                "ordering": ["-created_at"],
+                'ordering': ['-created_at'],
             },
         ),
         migrations.CreateModel(
-            name="RunStream",
+            name='RunStream',
             fields=[
-                (
-                    "run",
-                    models.OneToOneField(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        primary_key=True,
-                        related_name="stream",
-                        serialize=False,
-                        to="runs.run",
-                    ),
-                ),
-                ("last_stream_seq", models.PositiveBigIntegerField(default=0)),
+                ('run', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='stream', serialize=False, to='runs.run')),
+                ('last_stream_seq', models.PositiveBigIntegerField(default=0)),
             ],
         ),
         migrations.CreateModel(
-            name="Attempt",
+            name='Attempt',
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("number", models.PositiveIntegerField()),
-                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
-                ("resumed_from", models.TextField(blank=True, default="")),
-                ("spec", models.JSONField(null=True)),
-                ("plan", models.JSONField(null=True)),
-                ("submitted_at", models.DateTimeField(null=True)),
-                ("bootstrap_code_hash", models.CharField(blank=True, default="", max_length=64)),
-                ("bootstrap_expires_at", models.DateTimeField(null=True)),
-                ("bootstrap_used_at", models.DateTimeField(null=True)),
-                ("token_hash", models.CharField(blank=True, default="", max_length=64)),
-                ("silent_from", models.DateTimeField(null=True)),
-                ("ended_at", models.DateTimeField(null=True)),
-                (
-                    "outcome",
-                    models.CharField(
-                        blank=True,
-                        choices=[("ended", "Ended"), ("lost", "Lost"), ("parked", "Parked"), ("closed", "Closed")],
-                        default="",
-                        max_length=10,
-                    ),
-                ),
-                ("detail", models.TextField(blank=True, default="")),
-                ("log_tail", models.TextField(blank=True, default="")),
-                (
-                    "run",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="attempts", to="runs.run"
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('number', models.PositiveIntegerField()),
+                ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
+                ('resumed_from', models.TextField(blank=True, default='')),
+                ('spec', models.JSONField(null=True)),
+                ('plan', models.JSONField(null=True)),
+                ('submitted_at', models.DateTimeField(null=True)),
+                ('bootstrap_code_hash', models.CharField(blank=True, default='', max_length=64)),
+                ('bootstrap_expires_at', models.DateTimeField(null=True)),
+                ('bootstrap_used_at', models.DateTimeField(null=True)),
+                ('token_hash', models.CharField(blank=True, default='', max_length=64)),
+                ('silent_from', models.DateTimeField(null=True)),
+                ('ended_at', models.DateTimeField(null=True)),
+                ('outcome', models.CharField(blank=True, choices=[('ended', 'Ended'), ('lost', 'Lost'), ('parked', 'Parked'), ('closed', 'Closed')], default='', max_length=10)),
+                ('detail', models.TextField(blank=True, default='')),
+                ('log_tail', models.TextField(blank=True, default='')),
+                ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='attempts', to='runs.run')),
             ],
             options={
-                "ordering": ["number"],
+                'ordering': ['number'],
             },
         ),
         migrations.CreateModel(
-            name="PendingCommand",
+            name='PendingCommand',
             fields=[
-                ("id", models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                (
-                    "kind",
-                    models.CharField(
-                        choices=[
-                            ("pause", "pause"),
-                            ("resume", "resume"),
-                            ("stop", "stop"),
-                            ("cancel", "cancel"),
-                            ("sample_now", "sample_now"),
-                            ("checkpoint_now", "checkpoint_now"),
-                        ],
-                        max_length=20,
-                    ),
-                ),
-                ("args", models.JSONField(default=dict)),
-                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
-                ("delivered_at", models.DateTimeField(null=True)),
-                ("done_at", models.DateTimeField(null=True)),
-                ("accepted", models.BooleanField(null=True)),
-                ("detail", models.TextField(blank=True, default="")),
-                (
-                    "created_by",
-                    models.ForeignKey(
-                        null=True,
-                        on_delete=django.db.models.deletion.SET_NULL,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "run",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="commands", to="runs.run"
-                    ),
-                ),
+                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                ('kind', models.CharField(choices=[('pause', 'pause'), ('resume', 'resume'), ('stop', 'stop'), ('cancel', 'cancel'), ('sample_now', 'sample_now'), ('checkpoint_now', 'checkpoint_now')], max_length=20)),
+                ('args', models.JSONField(default=dict)),
+                ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
+                ('delivered_at', models.DateTimeField(null=True)),
+                ('done_at', models.DateTimeField(null=True)),
+                ('accepted', models.BooleanField(null=True)),
+                ('detail', models.TextField(blank=True, default='')),
+                ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='commands', to='runs.run')),
             ],
             options={
-                "ordering": ["created_at"],
+                'ordering': ['created_at'],
             },
         ),
         migrations.CreateModel(
-            name="RunTransition",
+            name='RunTransition',
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("stream_seq", models.PositiveBigIntegerField()),
-                ("old", models.CharField(blank=True, default="", max_length=10)),
-                ("new", models.CharField(max_length=10)),
-                ("reason", models.TextField(blank=True, default="")),
-                ("actor", models.CharField(max_length=150)),
-                ("attempt", models.PositiveIntegerField()),
-                ("at", models.DateTimeField(default=django.utils.timezone.now)),
-                (
-                    "run",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="transitions", to="runs.run"
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('stream_seq', models.PositiveBigIntegerField()),
+                ('old', models.CharField(blank=True, default='', max_length=10)),
+                ('new', models.CharField(max_length=10)),
+                ('reason', models.TextField(blank=True, default='')),
+                ('actor', models.CharField(max_length=150)),
+                ('request_id', models.CharField(blank=True, default='', max_length=64)),
+                ('token_key', models.CharField(blank=True, default='', max_length=25)),
+                ('attempt', models.PositiveIntegerField()),
+                ('at', models.DateTimeField(default=django.utils.timezone.now)),
+                ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='transitions', to='runs.run')),
             ],
             options={
-                "ordering": ["stream_seq"],
+                'ordering': ['stream_seq'],
             },
         ),
         migrations.CreateModel(
-            name="MeasuredCosts",
+            name='MeasuredCosts',
             fields=[
-                (
-                    "run",
-                    models.OneToOneField(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        primary_key=True,
-                        related_name="learned_costs",
-                        serialize=False,
-                        to="runs.run",
-                    ),
-                ),
-                ("workload", models.CharField(max_length=64)),
-                ("devices", models.CharField(max_length=200)),
-                ("num_batches", models.PositiveIntegerField()),
-                ("costs", models.JSONField()),
-                ("updated_at", models.DateTimeField(auto_now=True)),
+                ('run', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='measured_costs', serialize=False, to='runs.run')),
+                ('workload', models.CharField(max_length=64)),
+                ('devices', models.CharField(max_length=200)),
+                ('num_batches', models.PositiveIntegerField()),
+                ('costs', models.JSONField()),
+                ('updated_at', models.DateTimeField(auto_now=True)),
             ],
             options={
-                "indexes": [models.Index(fields=["workload", "devices", "-updated_at"], name="costs_of_workload")],
+                'indexes': [models.Index(fields=['workload', 'devices', '-updated_at'], name='costs_of_workload')],
             },
         ),
         migrations.AddIndex(
-            model_name="run",
-            index=models.Index(fields=["state", "created_at"], name="run_queue"),
+            model_name='run',
+            index=models.Index(fields=['state', 'priority', 'created_at'], name='run_queue'),
         ),
         migrations.AddIndex(
-            model_name="run",
-            index=models.Index(fields=["project", "-created_at"], name="run_list"),
+            model_name='run',
+            index=models.Index(fields=['project', '-created_at'], name='run_list'),
         ),
         migrations.AddConstraint(
-            model_name="run",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    (
-                        "state__in",
-                        ["queued", "starting", "running", "paused", "stopping", "completed", "cancelled", "failed"],
-                    )
-                ),
-                name="run_state_known",
-            ),
+            model_name='run',
+            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['queued', 'starting', 'running', 'paused', 'stopping', 'completed', 'stopped', 'cancelled', 'failed'])), name='run_state_known'),
         ),
         migrations.AddConstraint(
-            model_name="attempt",
-            constraint=models.UniqueConstraint(fields=("run", "number"), name="attempt_number_once_per_run"),
+            model_name='attempt',
+            constraint=models.UniqueConstraint(fields=('run', 'number'), name='attempt_number_once_per_run'),
         ),
         migrations.AddConstraint(
-            model_name="attempt",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("ended_at", None)), fields=("run",), name="one_open_attempt_per_run"
-            ),
+            model_name='attempt',
+            constraint=models.UniqueConstraint(condition=models.Q(('ended_at', None)), fields=('run',), name='one_open_attempt_per_run'),
         ),
         migrations.AddIndex(
-            model_name="pendingcommand",
-            index=models.Index(condition=models.Q(("done_at", None)), fields=["run"], name="open_commands"),
+            model_name='pendingcommand',
+            index=models.Index(condition=models.Q(('done_at', None)), fields=['run'], name='open_commands'),
         ),
         migrations.AddConstraint(
-            model_name="runtransition",
-            constraint=models.UniqueConstraint(fields=("run", "stream_seq"), name="transition_seq_once_per_run"),
+            model_name='runtransition',
+            constraint=models.UniqueConstraint(fields=('run', 'stream_seq'), name='transition_seq_once_per_run'),
         ),
     ]

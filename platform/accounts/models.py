@@ -1,4 +1,4 @@
-"""Users, projects and memberships. A project owns runs; a member is viewer, editor or owner."""
+"""Users, their tokens, projects and memberships. A project owns runs; a member is viewer, editor or owner."""
 
 import uuid
 
@@ -6,10 +6,20 @@ from django.conf import settings
 from django.contrib.auth.models import AbstractUser
 from django.db import models
 from django.utils import timezone
+from knox.models import AbstractAuthToken
 
 
-class User(AbstractUser):
+class User(AbstractUser):  # type: ignore[django-manager-missing]  # of `auth_token_set`: knox has no types
     """A person or an automation account. Pool admins are `is_staff`; that opens no project."""
+
+
+class ApiToken(AbstractAuthToken):
+    """knox's token, of which only a hash is kept, with the name that its user gave it."""
+
+    name = models.CharField(max_length=100, blank=True, default="")
+
+    def __str__(self) -> str:
+        return self.name or self.token_key
 
 
 class Project(models.Model):

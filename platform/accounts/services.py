@@ -6,6 +6,7 @@ from django.utils.text import slugify
 
 from accounts.access import TO_MANAGE_MEMBERS, TO_RENAME_PROJECT, NotVisible, require_role
 from accounts.models import Membership, Project, ProjectRole, User
+from audit.record import record
 
 
 @transaction.atomic
@@ -17,15 +18,18 @@ def create_project(*, user: User, name: str) -> Project:
     project.full_clean()
     project.save()
     Membership.objects.create(project=project, user=user, role=ProjectRole.OWNER)
+    record("project.create", project, user=user, project_id=project.pk)
     return project
 
 
+@transaction.atomic
 def rename_project(*, user: User, project: Project, name: str) -> Project:
     """Owners only; the slug stays, links keep working."""
     require_role(user, project, TO_RENAME_PROJECT)
-    project.name = name.strip()
+    before, project.name = project.name, name.strip()
     project.full_clean()
     project.save(update_fields=["name"])
+    record("project.rename", project, user=user, project_id=project.pk, before=before)
     return project
 
 
@@ -41,6 +45,7 @@ def add_member(*, user: User, project: Project, username: str, role: ProjectRole
     )
     if not is_new:
         raise ValidationError({"username": f"`{username}` is {membership.role} already: change the role instead"})
+    record("member.add", membership, user=user, project_id=project.pk, username=username, role=membership.role)
     return membership
 
 
@@ -52,8 +57,9 @@ def change_role(*, user: User, project: Project, username: str, role: ProjectRol
     membership = _locked_membership(project, username)
     if wanted != ProjectRole.OWNER:
         _require_another_owner(project, membership)
-    membership.role = wanted
+    before, membership.role = membership.role, wanted
     membership.save(update_fields=["role"])
+    record("member.change_role", membership, user=user, project_id=project.pk, before=before, role=wanted.value)
     return membership
 
 
@@ -64,6 +70,7 @@ def remove_member(*, user: User, project: Project, username: str) -> None:
         require_role(user, project, TO_MANAGE_MEMBERS)
     membership = _locked_membership(project, username)
     _require_another_owner(project, membership)
+    record("member.remove", membership, user=user, project_id=project.pk, username=username, role=membership.role)
     membership.delete()
 
 

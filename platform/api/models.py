@@ -1,16 +1,9 @@
-"""What REST itself remembers: names of tokens, and answers to repeated requests."""
+"""What REST itself remembers: answers to repeated requests."""
 
 from django.conf import settings
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import models
 from django.utils import timezone
-
-
-class TokenName(models.Model):
-    """What a user called a token; the token itself is knox's, hashed."""
-
-    token = models.OneToOneField("knox.AuthToken", primary_key=True, on_delete=models.CASCADE, related_name="label")
-    name = models.CharField(max_length=100)
 
 
 class IdempotencyKey(models.Model):

@@ -24,7 +24,7 @@ class CursorPage(CursorPagination):
             "type": "object",
             "required": ["next", "results"],
             "properties": {
-                "next": {"type": "string", "nullable": True, "format": "uri"},
+                "next": {"type": ["string", "null"], "format": "uri"},
                 "results": schema,
             },
         }

@@ -4,14 +4,16 @@ Unknown exceptions propagate: they are defects, logged with their trace and answ
 """
 
 from http import HTTPStatus
-from typing import Any
+from typing import Any, NotRequired
 
 from django.core.exceptions import PermissionDenied
 from django.core.exceptions import ValidationError as DjangoValidationError
 from django.http import Http404
+from pydantic import with_config
 from rest_framework.exceptions import APIException, AuthenticationFailed, NotAuthenticated, ValidationError
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
+from typing_extensions import TypedDict
 
 from api.field_errors import WHOLE, FieldErrors, django_errors, drf_errors
 from fleet.upkeep import NodeOffline
@@ -19,6 +21,20 @@ from runs.auto_placement import PlannerBusy, PlanningFailed
 from runs.transitions import RunStateConflict
 
 CONTENT_TYPE = "application/problem+json"
+
+
+@with_config(use_attribute_docstrings=True, extra="allow")
+class Problem(TypedDict):
+    """Why a call was refused (RFC 9457); some refusals have further members, such as a run's state."""
+
+    type: str
+    title: str
+    """The phrase of the HTTP status."""
+    status: int
+    detail: str
+    """One sentence for the user."""
+    errors: NotRequired[FieldErrors]
+    """Messages by dotted field path; `__all__` is the path of what concerns no single field."""
 
 
 class Conflict(APIException):

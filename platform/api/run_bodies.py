@@ -1,18 +1,17 @@
 """Many runs as one answer: what `runs.selectors.run_body_for` says of one, without asking per run what all share."""
 
 from collections.abc import Iterable
-from typing import Any
 
 from accounts.models import Membership, User
 from runs.models import Run
-from runs.run_body import run_body
+from runs.run_body import RunBody, run_body
 from runs.selectors import waiting_for
 from worker.contracts.states import RunState
 
 MAY_WAIT = frozenset({RunState.QUEUED, RunState.STARTING})
 
 
-def run_bodies(user: User, runs: Iterable[Run]) -> list[dict[str, Any]]:
+def run_bodies(user: User, runs: Iterable[Run]) -> list[RunBody]:
     roles = dict(Membership.objects.filter(user=user).values_list("project_id", "role"))
     return [
         run_body(

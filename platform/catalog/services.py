@@ -7,6 +7,7 @@ from django.db import transaction
 
 from accounts.access import TO_MANAGE_SECRETS, TO_UPLOAD_PROMPTS, require_role
 from accounts.models import Project, User
+from audit.record import record
 from catalog.models import PromptSet, Secret
 from catalog.prompt_files import PromptsRefused, check_prompts, read_prompts
 from catalog.sealing import seal
@@ -32,9 +33,11 @@ def create_prompt_set(*, user: User, project: Project, name: str, prompts: Seque
     return _create(user, project, name, checked)
 
 
+@transaction.atomic
 def delete_prompt_set(*, user: User, prompt_set: PromptSet) -> None:
     """Runs keep a copy of the prompts they were made with, so that this breaks none of them."""
     require_role(user, prompt_set.project, TO_UPLOAD_PROMPTS)
+    record("prompt_set.delete", prompt_set, user=user, project_id=prompt_set.project_id)
     prompt_set.delete()
 
 
@@ -43,6 +46,7 @@ def _create(user: User, project: Project, name: str, prompts: list[str]) -> Prom
     prompt_set = PromptSet(project=project, name=name.strip(), prompts=prompts, created_by=user)
     prompt_set.full_clean()
     prompt_set.save()
+    record("prompt_set.create", prompt_set, user=user, project_id=project.pk, num_prompts=len(prompts))
     return prompt_set
 
 
@@ -53,10 +57,13 @@ def create_secret(*, user: User, project: Project, name: str, host: str, value: 
     secret = Secret(project=project, name=name.strip(), host=host.strip(), sealed=seal(value), created_by=user)
     secret.full_clean()
     secret.save()
+    record("secret.create", secret, user=user, project_id=project.pk, host=secret.host)
     return secret
 
 
+@transaction.atomic
 def delete_secret(*, user: User, secret: Secret) -> None:
     """Runs that use it fail at their next start, and say so."""
     require_role(user, secret.project, TO_MANAGE_SECRETS)
+    record("secret.delete", secret, user=user, project_id=secret.project_id, host=secret.host)
     secret.delete()

@@ -9,7 +9,7 @@ from django.db.models import Count, F, Min, QuerySet
 
 from fleet.lane_demand import kind_for
 from fleet.models import Lane, LaneKind, Node, NodeState
-from worker.contracts.ingest import GpuGrant, LaneGrant
+from worker.contracts.ingest import LaneGrant
 from worker.contracts.names import LaneRole
 from worker.contracts.sections import LaneSpec
 
@@ -102,11 +102,13 @@ def previews_with_lanes() -> list[UUID]:
 
 def grant_of(lane: Lane) -> LaneGrant:
     """A held lane as the driver is told of it."""
+    gpus = lane.gpus.all()
     return LaneGrant(
         lane=f"{lane.role}-{lane.role_index}",
         role=LaneRole(lane.role),
         node=lane.node.name,
-        gpus=tuple(GpuGrant(index=gpu.index, resource=gpu.resource) for gpu in lane.gpus.all()),
+        gpus=tuple(gpu.index for gpu in gpus),
+        resources=tuple(gpu.resource for gpu in gpus),
         num_cpus=lane.num_cpus,
     )
 

@@ -6,8 +6,10 @@ Invariant: nothing here touches who holds a lane. What runs stays; only what is 
 from enum import StrEnum
 
 from django.core.exceptions import ValidationError
+from django.db import transaction
 
 from accounts.access import Actor, require_pool_admin
+from audit.record import record
 from fleet.models import Lane, Node, NodeState
 
 MAX_REASON_CHARS = 200
@@ -33,6 +35,7 @@ class NodeOffline(Exception):
     """An offline node takes no orders; it comes back by being registered."""
 
 
+@transaction.atomic
 def change_node(*, user: Actor, node: Node, action: PoolAction, reason: str = "") -> Node:
     """Raises `PermissionDenied`, `ValidationError` for a missing reason, `NodeOffline`."""
     admin = require_pool_admin(user)
@@ -46,9 +49,11 @@ def change_node(*, user: Actor, node: Node, action: PoolAction, reason: str = ""
     node.refresh_from_db()
     if not changed:
         raise NodeOffline(f"node {node.name} is offline: register it again before you {action} it")
+    record(f"node.{action}", node, user=admin, reason=said)
     return node
 
 
+@transaction.atomic
 def change_lane(*, user: Actor, lane: Lane, action: PoolAction, reason: str = "") -> Lane:
     """Raises `PermissionDenied`, `ValidationError` for a missing reason or an action that only nodes take."""
     admin = require_pool_admin(user)
@@ -59,6 +64,7 @@ def change_lane(*, user: Actor, lane: Lane, action: PoolAction, reason: str = ""
         cordoned=action is PoolAction.CORDON, reason=said, kept_back_by=admin.username if said else ""
     )
     lane.refresh_from_db()
+    record(f"lane.{action}", lane, user=admin, reason=said)
     return lane
 
 

@@ -17,6 +17,7 @@ from django.utils import timezone
 
 from accounts.access import TO_CONTROL_RUNS, require_role
 from accounts.models import User
+from audit.record import record
 from catalog.selectors import resolve_base_model
 from fleet.selectors import grant_of_preview
 from gallery import storage
@@ -64,6 +65,15 @@ def request_preview(*, user: User, run: Run, prompts: Sequence[str], num_samples
             deadline=timezone.now() + WAIT_LIMIT,
         )
         enqueue_on_commit(LAUNCH_PREVIEW, str(preview.pk))
+        record(
+            "preview.create",
+            preview,
+            user=user,
+            project_id=run.project_id,
+            run=run.pk,
+            prompts=wanted,
+            num_samples=num_samples,
+        )
     return preview
 
 

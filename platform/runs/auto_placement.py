@@ -7,23 +7,17 @@ granted. An attempt that goes on from a checkpoint keeps the choice that the che
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
 
 from django.db import connection, transaction
 
 from fleet.selectors import pool_devices
-from runs.cost_history import History, measured_costs
+from runs.cost_history import measured_costs
 from runs.models import Run
-from runs.prior_costs import expected_costs
+from runs.plan_body import PlanBody, PlanPreview, plan_body
 from worker.contracts.names import Placement
 from worker.contracts.run_spec import RunSpec
-from worker.scheduling.planning.measured_costs import observed_sizes
-from worker.scheduling.planning.planner import ModeChoice, Plan, plan, with_choice
+from worker.scheduling.planning.planner import Plan, plan, with_choice
 from worker.scheduling.profiles.hardware import ACCELERATORS
-from worker.scheduling.profiles.known_models import stand_in_profile
-
-MEASURED, PROFILE = "measured", "profile"
-
 
 PLANNER_LOCK = 0x7A9DE3
 """Key of the database's advisory lock under which plans are made: one at a time, as each keeps a core busy."""
@@ -43,8 +37,8 @@ class ResolvedPlacement:
 
     spec: RunSpec
     trainers: tuple[int, ...] = ()
-    """Places, among the lanes that generate or train, of those that train; empty: the last ones."""
-    plan: dict[str, Any] | None = None
+    """Positions, among the lanes that generate or train, of those that train; empty: the last ones."""
+    plan: PlanBody | None = None
 
 
 def choose(run: Run, devices: Sequence[str]) -> ResolvedPlacement:
@@ -62,7 +56,7 @@ def choose(run: Run, devices: Sequence[str]) -> ResolvedPlacement:
     return ResolvedPlacement(with_choice(asked, made.best), made.best.split_result.candidate.trainers, body)
 
 
-def hypothetical_plan(asked: RunSpec) -> dict[str, Any]:
+def hypothetical_plan(asked: RunSpec) -> PlanPreview:
     """What the planner would choose for such a run on the pool's lanes, free or not, whatever placement it asks for.
 
     Where the pool has too few, the missing ones are taken to be like its last. Raises `PlanningFailed`, `PlannerBusy`.
@@ -75,20 +69,20 @@ def hypothetical_plan(asked: RunSpec) -> dict[str, Any]:
     return {**body, "fits_pool": len(devices) == num_lanes}
 
 
-def _plan(asked: RunSpec, devices: Sequence[str]) -> tuple[Plan, dict[str, Any]]:
+def _plan(asked: RunSpec, devices: Sequence[str]) -> tuple[Plan, PlanBody]:
     profiles = [name for device in devices if (name := profile_name(device)) is not None]
     measured = measured_costs(asked, devices)
     with _alone():
         try:
             made = plan(
                 asked,
-                # Lanes without a profile are reckoned as the planner's default, all alike: half a list says nothing.
+                # Where some lanes have no profile all count as the planner's default: half a list says nothing.
                 devices=profiles if len(profiles) == len(devices) else (),
                 history=measured.tables,
             )
         except ValueError as error:
             raise PlanningFailed(str(error)) from error
-    return made, _body(asked, made, devices, measured)
+    return made, plan_body(asked, made, devices, measured)
 
 
 @contextmanager
@@ -101,50 +95,6 @@ def _alone() -> Iterator[None]:
         if not is_ours:
             raise PlannerBusy("another plan is being made just now: ask again in a few seconds")
         yield
-
-
-def _body(asked: RunSpec, made: Plan, devices: Sequence[str], measured: History) -> dict[str, Any]:
-    """The plan as plain JSON: what was chosen, what else there was, and what it was reckoned from."""
-    num_trajectories = asked.algebra.num_trajectories
-    return {
-        "mode": next(mode for mode, choice in made.by_mode.items() if choice is made.best),
-        "trainers": list(made.best.split_result.candidate.trainers),
-        "by_mode": {mode: _choice(asked, choice) for mode, choice in made.by_mode.items()},
-        "curves": {
-            mode: [
-                {
-                    "num_trainer": point.num_trainer,
-                    "samples_per_second": num_trajectories / point.batch_seconds,
-                    "is_simulated": point.is_simulated,
-                }
-                for point in points
-            ]
-            for mode, points in made.curves.items()
-        },
-        "bound_samples_per_second": num_trajectories / made.bound_seconds,
-        "devices": sorted(set(devices)),
-        "costs": MEASURED if measured.tables else PROFILE,
-        "stand_in_profile": stand_in_profile(asked.base_model),
-        "num_batches_measured": measured.num_batches,
-        "fragment_sizes_measured": list(observed_sizes(measured.tables)),
-        "expected": expected_costs(made, devices),
-    }
-
-
-def _choice(asked: RunSpec, choice: ModeChoice) -> dict[str, Any]:
-    spec = with_choice(asked, choice)
-    simulated = choice.split_result.result
-    return {
-        "pipeline": spec.pipeline.model_dump(mode="json"),
-        "num_rollout": spec.granted_lanes.num_rollout,
-        "num_trainer": spec.granted_lanes.num_trainer,
-        "fragment_size": spec.algebra.fragment_size,
-        "samples_per_second": choice.samples_per_second,
-        "batch_seconds": choice.split_result.batch_seconds,
-        "bound_share": choice.bound_share,
-        "mean_staleness": None if simulated is None else simulated.mean_staleness,
-        "memory_bytes": {duty.value: memory.total for duty, memory in choice.memory.items()},
-    }
 
 
 def profile_name(device: str) -> str | None:

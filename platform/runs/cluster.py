@@ -79,7 +79,7 @@ class RayCluster:
                         "excludes": UPLOAD_EXCLUDES,
                     },
                     entrypoint_num_cpus=lane.num_cpus if lane else None,
-                    entrypoint_resources=lane.resources if lane else None,
+                    entrypoint_resources=dict.fromkeys(lane.resources, 1.0) if lane else None,
                 )
             except RuntimeError:
                 # A duplicate id is refused as a bare HTTP 500: ask instead of reading the message.

@@ -14,6 +14,7 @@ from pydantic import ValidationError as ContractError
 
 from accounts.access import TO_CONTROL_RUNS, require_role
 from accounts.models import User
+from audit.record import record
 from runs import attempts
 from runs.enqueue import enqueue_on_commit
 from runs.legal_actions import legal_actions
@@ -53,24 +54,32 @@ def request_command(*, user: User, run: Run, kind: CommandKind | str, prompts: S
     possible = legal_actions(current)
     if wanted not in possible:
         raise RunStateConflict(wanted, current.run_state, possible)
+    record(f"run.{wanted}", current, user=user, project_id=run.project_id, prompts=list(prompts))
     request = _Request(user, current, wanted, tuple(prompts), attempts.open_attempt(run.pk))
     if wanted in (CommandKind.STOP, CommandKind.CANCEL):
         return _end(request)
-    if wanted is CommandKind.RESUME and not request.has_driver:
-        reason = REQUESTED.format(user=user.username)
-        move(run.pk, [RunState.PAUSED], RunState.QUEUED, reason=reason, actor=user.username)
-        enqueue_on_commit(DISPATCH_RUNS)
-        return _done(request, "queued for lanes again")
+    if wanted is CommandKind.RESUME and (current.has_ended or not request.has_driver):
+        return _queue_again(request)
     return _pending(request)
+
+
+def _queue_again(request: _Request) -> PendingCommand:
+    """A parked or stopped run goes on from its checkpoint once there are lanes."""
+    changes = {"ending": "", "ending_at": None, "archived_at": None}
+    reason, actor = REQUESTED.format(user=request.user.username), request.user.username
+    move(request.run.pk, [request.run.run_state], RunState.QUEUED, reason=reason, actor=actor, changes=changes)
+    enqueue_on_commit(DISPATCH_RUNS)
+    return _done(request, "queued for lanes again")
 
 
 def _end(request: _Request) -> PendingCommand:
     run, user = request.run, request.user
     changes = {"ending": request.kind.value, "ending_at": timezone.now()}
     reason = f"{request.kind} {REQUESTED.format(user=user.username)}"
+    end = RunState.STOPPED if request.kind is CommandKind.STOP and run.resume_from else RunState.CANCELLED
     if run.run_state is RunState.QUEUED:
-        move(run.pk, [RunState.QUEUED], RunState.CANCELLED, reason=reason, actor=user.username, changes=changes)
-        return _done(request, "it had not started")
+        move(run.pk, [RunState.QUEUED], end, reason=reason, actor=user.username, changes=changes)
+        return _done(request, "it had no lanes")
     if run.run_state is RunState.STOPPING:
         Run.objects.filter(pk=run.pk).update(**changes)
     else:
@@ -80,7 +89,7 @@ def _end(request: _Request) -> PendingCommand:
     if request.attempt is not None:
         attempts.close(run.pk, request.attempt.number, AttemptOutcome.CLOSED, detail=reason)
         enqueue_on_commit(STOP_JOB, str(run.pk), request.attempt.number)
-    move(run.pk, [RunState.STOPPING], RunState.CANCELLED, reason=reason, actor=user.username)
+    move(run.pk, [RunState.STOPPING], end, reason=reason, actor=user.username)
     return _done(request, "no driver was up")
 
 

@@ -15,7 +15,7 @@ from runs.models import MeasuredCosts, Run
 from worker.contracts.events import CostsEvent, WorkCost
 from worker.contracts.names import Tuning
 from worker.contracts.run_spec import RunSpec
-from worker.scheduling.core.costs import CostKind, MeasuredTable, parse_measured_costs
+from worker.scheduling.core.costs import MeasuredTable, parse_measured_costs
 from worker.scheduling.planning.measured_costs import observed_sizes
 from worker.scheduling.planning.workload import AlgorithmPasses, PolicyCopies
 
@@ -57,7 +57,7 @@ def measured_costs(spec: RunSpec, devices: Iterable[str]) -> History:
     rows = MeasuredCosts.objects.filter(
         workload=workload_of(spec), devices=kinds_of(devices), num_batches__gte=MIN_BATCHES
     )
-    newest = list(rows.select_related("run").order_by("-updated_at")[:MAX_RUNS])
+    newest = list(rows.order_by("-updated_at")[:MAX_RUNS])
     of_size: dict[tuple[int, ...], MeasuredTable] = {}
     for row in newest:
         table = _table(row)
@@ -67,17 +67,7 @@ def measured_costs(spec: RunSpec, devices: Iterable[str]) -> History:
 
 def _table(row: MeasuredCosts) -> MeasuredTable:
     costs = [WorkCost.model_validate(cost) for cost in row.costs]
-    return parse_measured_costs(cost if cost.observed_units else _sized(cost, row.run) for cost in costs)
-
-
-def _sized(cost: WorkCost, run: Run) -> WorkCost:
-    """As learnt before sizes were told: fragments had the run's size; what training was told to cost is believed."""
-    if cost.kind in (CostKind.GENERATE, CostKind.SCORE):
-        size = run.batch_algebra.fragment_size
-        units = (size, size)
-    else:
-        units = (1, 2) if cost.kind == CostKind.ACCUMULATE else (1, 1)
-    return cost.model_copy(update={"observed_units": units})
+    return parse_measured_costs(costs)
 
 
 def workload_of(spec: RunSpec) -> str:

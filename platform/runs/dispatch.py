@@ -1,9 +1,9 @@
-"""From the queue to the cluster: oldest first, whole gangs of lanes only.
+"""From the queue to the cluster: by priority, then oldest first, whole gangs of lanes only.
 
-Waiting are queued runs, and runs back in `starting` whose driver was lost. The oldest that the pool could hold at all
-bars the way for younger ones: a large run is not starved by small ones. Where the planner is to choose, it does so just
-before, for planning may take seconds; lanes, state and attempt change in one transaction, undone where the lanes are
-not those it reckoned with. The launch task is enqueued when it commits.
+Waiting are queued runs, and runs back in `starting` whose driver was lost. The first that the pool could hold at all
+bars the way for those behind it: a large run is not starved by small ones. Where the planner is to choose, it does so
+just before, for planning may take seconds; lanes, state and attempt change in one transaction, undone where the lanes
+are not those that it planned for. The launch task is enqueued when it commits.
 """
 
 from collections.abc import Sequence
@@ -38,12 +38,12 @@ def waiting_runs() -> QuerySet[Run]:
     """Runs that wait for lanes, in the order they get them."""
     open_attempts = Attempt.objects.filter(run=OuterRef("pk"), ended_at=None)
     return Run.objects.filter(Q(state=RunState.QUEUED) | Q(~Exists(open_attempts), state=RunState.STARTING)).order_by(
-        "created_at", "pk"
+        "priority", "created_at", "pk"
     )
 
 
 def dispatch_waiting() -> list[UUID]:
-    """Start what fits, oldest first; the ids of the runs started."""
+    """Start what fits, in the queue's order; the ids of the runs started."""
     started: list[UUID] = []
     pool = pool_lanes()
     for run in waiting_runs().defer("prompts"):

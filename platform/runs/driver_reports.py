@@ -30,10 +30,10 @@ from worker.contracts.events import (
     RunEvent,
     StateEvent,
 )
-from worker.contracts.states import TERMINAL_STATES, RunState, is_legal
+from worker.contracts.states import END_STATES, RunState, is_legal
 
 ACTOR = "driver"
-DRIVERS_STATES = TERMINAL_STATES | {RunState.RUNNING, RunState.PAUSED, RunState.STOPPING}
+DRIVERS_STATES = END_STATES | {RunState.RUNNING, RunState.PAUSED, RunState.STOPPING}
 """States that a driver may report; queueing and starting are the web's."""
 
 
@@ -79,7 +79,7 @@ def apply_state(run_id: UUID, attempt: int, event: StateEvent) -> None:
             changes["failure"] = describe_failure(run.run_spec, reason=reason, phase=run.phase, details=event.details)
         move(run_id, [state], new, reason=event.reason, actor=ACTOR, attempt=attempt, changes=changes)
         state = new
-    if path and state in TERMINAL_STATES:
+    if path and state in END_STATES:
         attempts.close(run_id, attempt, AttemptOutcome.ENDED, detail=event.reason or f"the run ended as {state}")
 
 

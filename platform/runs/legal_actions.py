@@ -12,17 +12,22 @@ LEGAL_ACTIONS: dict[RunState, tuple[CommandKind, ...]] = {
     RunState.PAUSED: (CommandKind.RESUME, CommandKind.STOP, CommandKind.CANCEL, *_ON_DEMAND),
     RunState.STOPPING: (CommandKind.CANCEL,),
     RunState.COMPLETED: (),
+    RunState.STOPPED: (CommandKind.RESUME,),
     RunState.CANCELLED: (),
     RunState.FAILED: (),
 }
-PARKED_ACTIONS = (CommandKind.RESUME, CommandKind.CANCEL)
+PARKED_ACTIONS = (CommandKind.RESUME, CommandKind.STOP, CommandKind.CANCEL)
 """Paused for so long that its lanes were freed: there is no driver to talk to."""
+_WAITING_STATES = (RunState.QUEUED, RunState.STARTING)
 
 
 def legal_actions(run: Run) -> tuple[CommandKind, ...]:
     """The commands `run` takes now."""
     if run.run_state is RunState.STOPPING and run.ending == CommandKind.CANCEL:
         return ()
+    if run.run_state in _WAITING_STATES and run.resume_from:
+        # It goes on from a checkpoint, so that it can be left in peace there again.
+        return (CommandKind.STOP, CommandKind.CANCEL)
     if run.run_state is RunState.PAUSED and not run.attempts.filter(ended_at=None).exists():
         return PARKED_ACTIONS
     return LEGAL_ACTIONS[run.run_state]

@@ -12,8 +12,9 @@ from django.utils import timezone
 from accounts.models import Project
 from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.commands import CommandKind
+from worker.contracts.names import Priority
 from worker.contracts.run_spec import RunSpec
-from worker.contracts.states import TERMINAL_STATES, RunState
+from worker.contracts.states import END_STATES, RunState
 
 STATE_VALUES = [state.value for state in RunState]
 MAX_NAME_CHARS = 120
@@ -45,13 +46,15 @@ class Run(models.Model):
     algebra = models.JSONField()
     num_batches = models.PositiveIntegerField()
     max_attempts = models.PositiveIntegerField()
+    priority = models.PositiveSmallIntegerField(default=Priority.NORMAL.rank)
+    """Rank of the spec's priority in the queue, 0 first."""
 
     state = models.CharField(
         max_length=10, choices=[(value, value) for value in STATE_VALUES], default=RunState.QUEUED.value
     )
     state_changed_at = models.DateTimeField(default=timezone.now)
     ending = models.CharField(max_length=10, blank=True, default="")
-    """`stop` or `cancel` once asked for: what `stopping` leads to."""
+    """`stop` or `cancel` once asked for: what `stopping` leads to. Empty again when a stopped run is resumed."""
     ending_at = models.DateTimeField(null=True)
     attempt = models.PositiveIntegerField(default=0)
     """The newest attempt's number; 0 before the first."""
@@ -77,7 +80,7 @@ class Run(models.Model):
     class Meta:
         ordering = ["-created_at"]
         indexes = [
-            models.Index(fields=["state", "created_at"], name="run_queue"),
+            models.Index(fields=["state", "priority", "created_at"], name="run_queue"),
             models.Index(fields=["project", "-created_at"], name="run_list"),
         ]
         constraints = [
@@ -92,8 +95,8 @@ class Run(models.Model):
         return RunState(self.state)
 
     @property
-    def is_terminal(self) -> bool:
-        return self.run_state in TERMINAL_STATES
+    def has_ended(self) -> bool:
+        return self.run_state in END_STATES
 
     @property
     def run_spec(self) -> RunSpec:
@@ -185,6 +188,10 @@ class RunTransition(models.Model):
     reason = models.TextField(blank=True, default="")
     actor = models.CharField(max_length=150)
     """A user name, or `driver`, `dispatch`, `reconciler`."""
+    request_id = models.CharField(max_length=64, blank=True, default="")
+    """`X-Request-ID` of the request that led to it, the driver's own reports included; empty where a beat did."""
+    token_key = models.CharField(max_length=25, blank=True, default="")
+    """First characters of the API token that the request carried; empty for a session and for a driver."""
     attempt = models.PositiveIntegerField()
     at = models.DateTimeField(default=timezone.now)
 
@@ -217,18 +224,17 @@ class PendingCommand(models.Model):
 
 
 class MeasuredCosts(models.Model):
-    """What work cost a run by its own measure, newest word: the planner reckons with it for runs alike."""
+    """What work cost a run by its own measurement, as last reported: the planner uses it for runs alike."""
 
-    run = models.OneToOneField(Run, primary_key=True, on_delete=models.CASCADE, related_name="learned_costs")
+    run = models.OneToOneField(Run, primary_key=True, on_delete=models.CASCADE, related_name="measured_costs")
     workload = models.CharField(max_length=64)
     """Digest of all of the spec that costs depend on; see `runs.cost_history`."""
     devices = models.CharField(max_length=200)
     """The kinds of device it ran on, by comma."""
     num_batches = models.PositiveIntegerField()
-    """Complete batches that it was learnt from."""
+    """Complete batches that it was measured in."""
     costs = models.JSONField()
-    """`[{lane, kind, per_call, per_unit, observed_units}]`, as in `worker.contracts.events.WorkCost`; rows from before
-    sizes were told lack the last."""
+    """`[{lane, kind, per_call, per_unit, observed_units}]`, as in `worker.contracts.events.WorkCost`."""
     updated_at = models.DateTimeField(auto_now=True)
 
     class Meta:

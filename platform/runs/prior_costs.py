@@ -32,7 +32,7 @@ def expected_costs(made: Plan, devices: Sequence[str]) -> list[dict[str, Any]]:
         for (lane, kind), cost in made.costs.table(candidate.trainers).items()
         if lane in names
     }
-    return [cost.model_dump(mode="json", exclude={"observed_units"}) for cost in dump_costs(table)]
+    return [cost.model_dump(mode="json") for cost in dump_costs(table)]
 
 
 def prior_costs(attempt: Attempt, lanes: Sequence[LaneGrant], device_of: Mapping[str, str]) -> tuple[WorkCost, ...]:

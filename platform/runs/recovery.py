@@ -101,8 +101,13 @@ def _finish_ending(run: Run, reason: str, log_tail: str) -> None:
     """A cancelled run wanted nothing more of its driver; a stopped one wanted its last checkpoint and its LoRA."""
     if run.ending == CommandKind.CANCEL:
         move(run.pk, [RunState.STOPPING], RunState.CANCELLED, reason=reason, actor=ACTOR)
+        return
+    missing = f"{reason}, while it was stopping: its last checkpoint and LoRA may be missing"
+    if run.resume_from:
+        kept = f"{missing}; it can be resumed after batch {run.resume_batch}"
+        move(run.pk, [RunState.STOPPING], RunState.STOPPED, reason=kept, actor=ACTOR)
     else:
-        _fail(run, f"{reason}, while it was stopping: its last checkpoint and LoRA may be missing", log_tail)
+        _fail(run, missing, log_tail)
 
 
 def _fail(run: Run, reason: str, log_tail: str) -> None:

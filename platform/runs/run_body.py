@@ -1,27 +1,152 @@
-"""A run as plain JSON: the one body that REST, the websocket's snapshot and the runs list all send."""
+"""A run as plain JSON: the one body that REST, the websocket's snapshot and the runs list all send.
+
+The typed dictionaries are its wire form: the functions below are checked against them, and the schema is made of them.
+"""
 
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any, Literal
 
+from pydantic import with_config
+from typing_extensions import TypedDict
+
+from accounts.models import ProjectRole
 from runs.legal_actions import legal_actions
 from runs.models import Run, RunTransition
+from worker.contracts.algebra import BatchAlgebra
+from worker.contracts.base import JsonOf
+from worker.contracts.commands import CommandKind
+from worker.contracts.events import Phase
+from worker.contracts.run_spec import RunSpec
+from worker.contracts.states import RunState
+
+IsoTime = Annotated[str, JsonOf(datetime)]
+StateJson = Annotated[str, JsonOf(RunState)]
 
 
-def run_row(run: Run) -> dict[str, Any]:
+@with_config(use_attribute_docstrings=True)
+class Headline(TypedDict, total=False):
+    """Held-out evaluation before training and now; without what was not evaluated yet."""
+
+    reward_before: float | None
+    """Weighted held-out reward of the untrained policy."""
+    reward_after: float | None
+    """Weighted held-out reward of the newest evaluation."""
+    before: dict[str, float]
+    """All held-out means of the untrained policy, by reward."""
+    after: dict[str, float]
+    """All held-out means of the newest evaluation, by reward."""
+    batch_after: int
+    """Complete batches before the newest evaluation."""
+    num_samples: int
+    """Samples of the first evaluation."""
+
+
+@with_config(use_attribute_docstrings=True)
+class Failure(TypedDict):
+    """Why a run failed, and what to try; `runs.failure` finds it."""
+
+    reason: str
+    """One sentence with the field, the value and what to do."""
+    phase: Annotated[str, JsonOf(Phase | Literal[""])]
+    """What the driver did when it failed; empty where nobody knows."""
+    details: str
+    """The end of the traceback, or of what the driver reported."""
+    log_tail: str
+    """The last log lines of the driver's job."""
+    suggestions: list[str]
+
+
+@with_config(use_attribute_docstrings=True)
+class RunProject(TypedDict):
+    id: str
+    name: str
+    role: Annotated[str | None, JsonOf(ProjectRole | None)]
+    """The reader's; null for one who is no member."""
+
+
+@with_config(use_attribute_docstrings=True)
+class RunRow(TypedDict):
+    """A line of the runs list."""
+
+    id: str
+    name: str
+    state: StateJson
+    state_changed_at: IsoTime
+    phase: Annotated[str, JsonOf(Phase | Literal[""])]
+    """What the driver does; empty before it said."""
+    attempt: int
+    """Number of the newest attempt; 0 before the first."""
+    num_batches: int
+    num_batches_done: int
+    policy_version: int
+    headline: Headline
+    created_at: IsoTime
+    started_at: IsoTime | None
+    ended_at: IsoTime | None
+    tags: list[str]
+    archived_at: IsoTime | None
+
+
+@with_config(use_attribute_docstrings=True)
+class RunBody(RunRow):
+    """A whole run, as one reader sees it."""
+
+    project: RunProject
+    max_attempts: int
+    spec: Annotated[dict[str, Any], JsonOf(RunSpec)]
+    algebra: Annotated[dict[str, Any], JsonOf(BatchAlgebra)]
+    algebra_text: str
+    num_prompts: int
+    created_by: str | None
+    """Name of the user; null for an account that was deleted."""
+    last_heartbeat_at: IsoTime | None
+    failure: Failure | None
+    notes: str
+    parent: str | None
+    """Id of the run that this one was duplicated from."""
+    resume_batch: int | None
+    """Complete batches of the checkpoint from which the next attempt goes on; null without one."""
+    ending: Annotated[str | None, JsonOf(Literal["stop", "cancel"] | None)]
+    """What a user asked for: `stop` or `cancel`; null before."""
+    legal_actions: list[Annotated[str, JsonOf(CommandKind)]]
+    waiting: str
+    """What a queued run waits for, in one sentence; empty for any other."""
+
+
+@with_config(use_attribute_docstrings=True)
+class TransitionFields(TypedDict):
+    old: Annotated[str, JsonOf(RunState | Literal[""])]
+    """The state before; empty for the run's first."""
+    new: StateJson
+    reason: str
+    actor: str
+    """A user's name, or the part of Tandem that changed it."""
+
+
+class TransitionItem(TypedDict):
+    """The web's own item: a change of the run's state."""
+
+    stream_seq: int
+    type: Literal["transition"]
+    at: float
+    attempt: int
+    body: TransitionFields
+
+
+def run_row(run: Run) -> RunRow:
     """A line of the runs list."""
     return {
         "id": str(run.pk),
-        "project": str(run.project_id),
         "name": run.name,
         "state": run.state,
-        "state_changed_at": _iso(run.state_changed_at),
+        "state_changed_at": run.state_changed_at.isoformat(),
         "phase": run.phase,
         "attempt": run.attempt,
         "num_batches": run.num_batches,
         "num_batches_done": run.num_batches_done,
         "policy_version": run.policy_version,
         "headline": run.headline,
-        "created_at": _iso(run.created_at),
+        "created_at": run.created_at.isoformat(),
         "started_at": _iso(run.started_at),
         "ended_at": _iso(run.ended_at),
         "tags": run.tags,
@@ -29,7 +154,7 @@ def run_row(run: Run) -> dict[str, Any]:
     }
 
 
-def run_body(run: Run, *, role: str | None, waiting: str = "") -> dict[str, Any]:
+def run_body(run: Run, *, role: str | None, waiting: str = "") -> RunBody:
     """The whole run for a reader of `role` in its project; `waiting` says what a queued run waits for."""
     return {
         **run_row(run),
@@ -51,7 +176,7 @@ def run_body(run: Run, *, role: str | None, waiting: str = "") -> dict[str, Any]
     }
 
 
-def transition_item(transition: RunTransition) -> dict[str, Any]:
+def transition_item(transition: RunTransition) -> TransitionItem:
     """A transition as an item of the run's stream, like any event of the driver."""
     return {
         "stream_seq": transition.stream_seq,
@@ -63,7 +188,6 @@ def transition_item(transition: RunTransition) -> dict[str, Any]:
             "new": transition.new,
             "reason": transition.reason,
             "actor": transition.actor,
-            "at": transition.at.timestamp(),
         },
     }
 

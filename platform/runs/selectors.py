@@ -10,7 +10,8 @@ from fleet.lane_demand import fits, kinds_wanted
 from fleet.selectors import free_lanes, pool_lanes
 from runs.dispatch import waiting_runs
 from runs.models import Attempt, PendingCommand, Run, RunTransition
-from runs.run_body import run_body
+from runs.plan_body import AttemptPlan, PlanBody
+from runs.run_body import RunBody, run_body
 from worker.contracts.sections import LaneSpec
 
 
@@ -28,7 +29,7 @@ def get_run(user: Actor, run_id: UUID | str) -> Run:
     return found
 
 
-def run_body_for(user: Actor, run: Run) -> dict[str, Any]:
+def run_body_for(user: Actor, run: Run) -> RunBody:
     """The run as `user` sees it: the body of REST and of the socket's snapshot."""
     return run_body(run, role=role_in(user, run.project), waiting=waiting_for(run))
 
@@ -46,10 +47,13 @@ def commands_of(user: Actor, run: Run) -> QuerySet[PendingCommand]:
     return PendingCommand.objects.filter(run=get_run(user, run.pk)).select_related("created_by").order_by("-created_at")
 
 
-def plan_of(user: Actor, run: Run) -> dict[str, Any] | None:
+def plan_of(user: Actor, run: Run) -> AttemptPlan | None:
     """The newest attempt's plan, with the attempt's number; None where the user chose placement."""
     newest = attempts_of(user, run).exclude(plan=None).order_by("-number").first()
-    return {"attempt": newest.number, **newest.plan} if newest is not None and newest.plan is not None else None
+    if newest is None or newest.plan is None:
+        return None
+    plan: PlanBody = newest.plan
+    return {**plan, "attempt": newest.number}
 
 
 def waiting_for(run: Run) -> str:

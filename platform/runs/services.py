@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from accounts.access import TO_CREATE_RUNS, TO_DELETE_RUNS, TO_EDIT_RUNS, require_role
 from accounts.models import Project, User
+from audit.record import record
 from live.publish import publish_project
 from runs.enqueue import enqueue_on_commit
 from runs.legal_actions import legal_actions
@@ -55,12 +56,14 @@ def create_run(
             algebra=checked.algebra.model_dump(mode="json"),
             num_batches=checked.num_batches,
             max_attempts=checked.max_attempts,
+            priority=checked.priority.rank,
             notes=_checked_notes(notes),
             tags=_checked_tags(tags),
         )
         run.save(force_insert=True)
         RunStream.objects.create(run=run)
         append_transition(run, old="", reason="created", actor=user.username)
+        record("run.create", run, user=user, project_id=project.pk, parent=None if parent is None else parent.pk)
         enqueue_on_commit(DISPATCH_RUNS)
     return run
 
@@ -84,22 +87,22 @@ def set_notes_and_tags(*, user: User, run: Run, notes: str | None = None, tags: 
         changes["notes"] = _checked_notes(notes)
     if tags is not None:
         changes["tags"] = _checked_tags(tags)
-    return _edit(user, run, changes)
+    return _edit("run.annotate", user, run, changes)
 
 
 def rename_run(*, user: User, run: Run, name: str) -> Run:
-    return _edit(user, run, {"name": _checked_name(name)})
+    return _edit("run.rename", user, run, {"name": _checked_name(name)})
 
 
 def archive_run(*, user: User, run: Run) -> Run:
     """Hide an ended run from the list; nothing is lost. Raises `RunStateConflict` while it lives."""
     require_role(user, run.project, TO_EDIT_RUNS)
     _require_ended(run, "archive")
-    return _edit(user, run, {"archived_at": run.archived_at or timezone.now()})
+    return _edit("run.archive", user, run, {"archived_at": run.archived_at or timezone.now()})
 
 
 def unarchive_run(*, user: User, run: Run) -> Run:
-    return _edit(user, run, {"archived_at": None})
+    return _edit("run.unarchive", user, run, {"archived_at": None})
 
 
 def delete_run(*, user: User, run: Run) -> None:
@@ -111,20 +114,22 @@ def delete_run(*, user: User, run: Run) -> None:
         _require_ended(locked, "delete")
         enqueue_on_commit(DELETE_CHECKPOINTS, str(run.pk))
         enqueue_on_commit(DELETE_ARTIFACTS, str(run.pk))
+        record("run.delete", locked, user=user, project_id=locked.project_id, state=locked.state)
         locked.delete()
 
 
-def _edit(user: User, run: Run, changes: Mapping[str, Any]) -> Run:
+def _edit(action: str, user: User, run: Run, changes: Mapping[str, Any]) -> Run:
     require_role(user, run.project, TO_EDIT_RUNS)
     with transaction.atomic():
         Run.objects.filter(pk=run.pk).update(**changes)
         run.refresh_from_db(fields=list(changes))
         publish_project(run.project_id, run_row(run))
+        record(action, run, user=user, project_id=run.project_id, **changes)
     return run
 
 
 def _require_ended(run: Run, wanted: str) -> None:
-    if not run.is_terminal:
+    if not run.has_ended:
         raise RunStateConflict(wanted, run.run_state, legal_actions(run))
 
 

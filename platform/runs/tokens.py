@@ -26,7 +26,7 @@ def authorise(*, run_id: UUID | str, attempt: int, token: str) -> Attempt:
     found = Attempt.objects.select_related("run").defer("run__prompts").filter(run_id=key, number=attempt).first()
     if found is None or not matches(token, found.token_hash):
         raise TokenRefused("the run token is not good for this run and attempt")
-    if found.ended_at is not None or found.run.is_terminal:
+    if found.ended_at is not None or found.run.has_ended:
         raise AttemptGone(f"attempt {attempt} of run {key} is over: {found.detail or found.run.state}")
     if found.number != found.run.attempt:
         raise AttemptGone(f"attempt {attempt} of run {key} was followed by attempt {found.run.attempt}")

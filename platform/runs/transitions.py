@@ -12,11 +12,12 @@ from django.db import transaction
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
+from audit.request_context import current_request
 from live.publish import publish_project, publish_run
 from runs.models import Run, RunTransition
 from runs.run_body import run_row, transition_item
 from runs.stream import lock_stream, next_stream_seqs
-from worker.contracts.states import LEGAL_MOVES, TERMINAL_STATES, RunState, is_legal
+from worker.contracts.states import END_STATES, LEGAL_MOVES, RunState, is_legal
 
 
 class RunStateConflict(Exception):
@@ -63,6 +64,7 @@ def move(
 
 def append_transition(run: Run, *, old: str, reason: str, actor: str) -> RunTransition:
     """Record and publish that `run` came into the state it is in; inside the transaction that brought it there."""
+    request = current_request()
     transition = RunTransition.objects.create(
         run=run,
         stream_seq=next_stream_seqs(run.pk, 1)[0],
@@ -70,6 +72,8 @@ def append_transition(run: Run, *, old: str, reason: str, actor: str) -> RunTran
         new=run.state,
         reason=reason,
         actor=actor,
+        request_id=request.request_id,
+        token_key=request.token_key,
         attempt=run.attempt,
         at=run.state_changed_at,
     )
@@ -82,6 +86,5 @@ def _stamps(new: RunState, now: Any) -> dict[str, Any]:
     stamps: dict[str, Any] = {"state": new.value, "state_changed_at": now}
     if new is RunState.RUNNING:
         stamps["started_at"] = Coalesce("started_at", now)
-    if new in TERMINAL_STATES:
-        stamps["ended_at"] = now
+    stamps["ended_at"] = now if new in END_STATES else None
     return stamps

@@ -1,9 +1,12 @@
 """The Celery app: broker, queues and the beat schedule. Tasks stand in the `tasks.py` of their apps."""
 
 from datetime import timedelta
+from typing import Any
 
 from celery import Celery
+from celery.signals import task_prerun
 
+from audit.request_context import RequestContext, adopt
 from worker.contracts import task_names
 
 DISPATCH_EVERY_SECONDS = 2.0
@@ -41,3 +44,9 @@ app.conf.update(
         "watch previews": _every(WATCH_PREVIEWS_EVERY_SECONDS, task_names.WATCH_PREVIEWS),
     },
 )
+
+
+@task_prerun.connect
+def adopt_request(task: Any, **_: Any) -> None:
+    """The task is done for the request that enqueued it; for none where the beat did."""
+    adopt(RequestContext.from_headers(task.request.headers or {}))

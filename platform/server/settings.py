@@ -27,7 +27,7 @@ DEBUG = env.bool("DEBUG", False)
 ALLOWED_HOSTS = environment.allowed_hosts()
 CSRF_TRUSTED_ORIGINS = environment.trusted_origins()
 
-LOCAL_APPS = ["live", "accounts", "catalog", "fleet", "runs", "telemetry", "gallery", "api", "dashboard"]
+LOCAL_APPS = ["live", "audit", "accounts", "catalog", "fleet", "runs", "telemetry", "gallery", "api", "dashboard"]
 INSTALLED_APPS = [
     "server.apps.ServerConfig",
     "django.contrib.admin",
@@ -45,9 +45,11 @@ INSTALLED_APPS = [
     "drf_spectacular_sidecar",
     *LOCAL_APPS,
 ]
-APPS_WITH_TABLES = ["accounts", "catalog", "fleet", "runs", "telemetry", "gallery", "api"]
-MIGRATION_MODULES = {app: f"migrations.{app}" for app in APPS_WITH_TABLES}
+APPS_WITH_TABLES = ["audit", "accounts", "catalog", "fleet", "runs", "telemetry", "gallery", "api"]
+# knox's own migrations would make its table although `accounts.ApiToken` stands in for it.
+MIGRATION_MODULES: dict[str, str | None] = {app: f"migrations.{app}" for app in APPS_WITH_TABLES} | {"knox": None}
 MIDDLEWARE = [
+    "audit.middleware.RequestIdMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "server.middleware.StaticFilesMiddleware",
     "server.middleware.ContentSecurityPolicyMiddleware",
@@ -138,36 +140,40 @@ CONTENT_SECURITY_POLICY = "; ".join(
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        "knox.auth.TokenAuthentication",
+        "api.authentication.TokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
     "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_SCHEMA_CLASS": "api.contract_schema.AutoSchema",
     "EXCEPTION_HANDLER": "api.problems.exception_handler",
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
 }
-KNOX_TOKEN_MODEL = "knox.AuthToken"
+KNOX_TOKEN_MODEL = "accounts.ApiToken"
 REST_KNOX = {"TOKEN_TTL": timedelta(days=90), "AUTH_HEADER_PREFIX": "Bearer", "MIN_REFRESH_INTERVAL": 3600}
 SPECTACULAR_SETTINGS = {
     "TITLE": "Tandem",
     "DESCRIPTION": "Reinforcement learning for image and video diffusion models on a shared pool of GPUs.",
     "VERSION": "1",
+    # 3.1 is the first whose schemas are JSON Schema, which the contracts' own are.
+    "OAS_VERSION": "3.1.0",
     "SERVE_INCLUDE_SCHEMA": False,
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "REDOC_DIST": "SIDECAR",
+    "POSTPROCESSING_HOOKS": ["drf_spectacular.hooks.postprocess_schema_enums", "api.contract_schema.add_contracts"],
+    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
     # Names for the choices that several bodies share.
     "ENUM_NAME_OVERRIDES": {
-        "RunState": "runs.models.STATE_VALUES",
-        "RunCommandKind": "api.serializers.runs.COMMAND_KINDS",
-        "ProjectRole": "accounts.models.Role.choices",
-        "PreviewState": "gallery.models.PreviewState.choices",
-        "SamplePurpose": "api.serializers.gallery.PURPOSES",
+        "CommandKind": "api.serializers.runs.COMMAND_KINDS",
         "LogLevel": "telemetry.selectors.LOG_LEVELS",
+        "PreviewState": "gallery.models.PreviewState.choices",
+        "ProjectRole": "accounts.models.ProjectRole.choices",
+        "RunState": "runs.models.STATE_VALUES",
+        "SamplePurpose": "api.serializers.gallery.PURPOSES",
     },
 }
 
@@ -183,8 +189,16 @@ STORAGES = {
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)-7s %(name)s: %(message)s"}},
-    "handlers": {"stdout": {"class": "logging.StreamHandler", "stream": "ext://sys.stdout", "formatter": "line"}},
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)-7s %(request_id)s %(name)s: %(message)s"}},
+    "filters": {"request_id": {"()": "audit.request_context.RequestIdFilter"}},
+    "handlers": {
+        "stdout": {
+            "class": "logging.StreamHandler",
+            "stream": "ext://sys.stdout",
+            "formatter": "line",
+            "filters": ["request_id"],
+        }
+    },
     "root": {"handlers": ["stdout"], "level": env.str("TANDEM_LOG_LEVEL", "INFO")},
     "loggers": {
         "django": {"handlers": [], "level": "INFO", "propagate": True},

@@ -5,13 +5,14 @@ Invariant: the classes of a lane sum to its life in the window, so the shares su
 
 import math
 from collections.abc import Iterable
-from typing import Any
 from uuid import UUID
 
 from django.db import connection
+from pydantic import with_config
+from typing_extensions import TypedDict
 
 from telemetry.models import LaneTime
-from telemetry.observed_lanes import lanes_ever
+from telemetry.observed_lanes import placed_lanes, role_of
 from telemetry.selectors import last_stream_seq
 from worker.contracts.events import RunEvent, SpansEvent
 
@@ -40,6 +41,19 @@ _NOTHING_SECONDS = 1e-6
 Seconds = dict[str, float]
 """By class: a span kind, `idle:<cause>`, or `unaccounted`."""
 
+
+@with_config(use_attribute_docstrings=True)
+class Bubbles(TypedDict):
+    """Lane time by class: a span kind, `idle:<cause>`, or `unaccounted`. The classes of a lane sum to its life."""
+
+    total_seconds: float
+    """Of all lanes together."""
+    by_lane: dict[str, Seconds]
+    by_role: dict[str, Seconds]
+    by_class: Seconds
+    stream_seq: int
+
+
 Row = tuple[int, str, str, str, float, float, float]
 """Attempt, lane, kind, cause (empty: none), seconds, first start, last end."""
 
@@ -57,23 +71,23 @@ def add_lane_time(run_id: UUID, attempt: int, events: Iterable[RunEvent]) -> Non
             cursor.executemany(_ADD, [(run_id, attempt, *name, *totals) for name, totals in rows.items()])
 
 
-def bubbles(run_id: UUID, *, start: float | None = None, end: float | None = None) -> dict[str, Any]:
+def bubbles(run_id: UUID, *, start: float | None = None, end: float | None = None) -> Bubbles:
     """Where lane time went in `[start, end)` (Unix seconds; the whole run by default).
 
-    Returns `{total_seconds, by_lane: {lane: {class: s}}, by_role: {role: {class: s}}, by_class: {class: s},
-    stream_seq}`; everything up to `stream_seq` is in.
+    Everything up to the answer's `stream_seq` is in.
     """
     up_to = last_stream_seq(run_id)
     rows = _whole(run_id) if start is None and end is None else _window(run_id, start, end)
     by_lane = _by_lane(rows)
-    role_of = {lane["lane"]: lane["role"] for lane in lanes_ever(run_id, up_to=up_to, seen=by_lane)}
+    placed = {lane["lane"]: lane["role"] for lane in placed_lanes(run_id, up_to=up_to)}
+    roles = {lane: role_of(lane, placed) for lane in by_lane}
     by_class = _sum(by_lane.values())
     return {
         "total_seconds": sum(by_class.values()),
         "by_lane": by_lane,
         "by_role": {
-            role: _sum(classes for lane, classes in by_lane.items() if role_of.get(lane, "") == role)
-            for role in sorted({role_of.get(lane, "") for lane in by_lane})
+            role: _sum(classes for lane, classes in by_lane.items() if roles[lane] == role)
+            for role in sorted(set(roles.values()))
         },
         "by_class": by_class,
         "stream_seq": up_to,

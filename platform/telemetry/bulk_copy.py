@@ -10,16 +10,11 @@ from django.db.models import Model
 from psycopg import sql
 
 from telemetry.models import MetricPoint, SpanRow, StreamItem
+from telemetry.timeline_spans import SPAN_COLUMNS
 from worker.contracts.events import MetricsEvent, RunEvent, SpansEvent
-from worker.contracts.spans import Span
 
 Numbered = Sequence[tuple[int, RunEvent]]
 """Events with their `stream_seq`."""
-
-
-def event_body(event: RunEvent) -> dict[str, Any]:
-    """What is stored and shown of an event: all of it but its number, time and type."""
-    return event.model_dump(mode="json", exclude={"seq", "at", "type"})
 
 
 def copy_stream_items(run_id: UUID, attempt: int, numbered: Numbered, bodies: Sequence[dict[str, Any]]) -> None:
@@ -43,19 +38,12 @@ def copy_metric_points(run_id: UUID, attempt: int, numbered: Numbered) -> None:
 
 def copy_spans(run_id: UUID, attempt: int, numbered: Numbered) -> None:
     rows = (
-        (run_id, number, attempt, *_span_values(span))
+        (run_id, number, attempt, *(getattr(span, column) for column in SPAN_COLUMNS))
         for number, event in numbered
         if isinstance(event, SpansEvent)
         for span in event.spans
     )
-    columns = ("lane", "kind", "cause", "start", "end", "batch", "group", "fragment", "policy_version", "num_samples")
-    _copy(SpanRow, ("run_id", "stream_seq", "attempt", *columns), rows)
-
-
-def _span_values(span: Span) -> tuple[Any, ...]:
-    cause = None if span.cause is None else span.cause.value
-    where = (span.batch, span.group, span.fragment, span.policy_version, span.num_samples)
-    return (span.lane, span.kind.value, cause, span.start, span.end, *where)
+    _copy(SpanRow, ("run_id", "stream_seq", "attempt", *SPAN_COLUMNS), rows)
 
 
 def _copy(model: type[Model], columns: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> None:

@@ -22,7 +22,9 @@ from live.publish import project_group, run_group
 from runs.models import Run
 from runs.selectors import get_run, run_body_for
 from telemetry import selectors
+from telemetry.frames import HelloFrame, ItemsFrame, RunChangedFrame, SnapshotFrame
 from telemetry.socket_auth import query_of, user_of
+from telemetry.stream_items import Item
 
 NOT_VISIBLE = 4404
 """Close code for outsiders, and for runs that do not exist; the two are deliberately the same."""
@@ -106,7 +108,8 @@ class RunConsumer(WatchingConsumer):
         await self._run()
         await self.channel_layer.group_add(run_group(self.run_id), self.channel_name)
         newest = await database_sync_to_async(selectors.last_stream_seq)(self.run_id)
-        await self.send_json({"kind": "hello", "stream_seq": newest, "now": time.time()})
+        hello: HelloFrame = {"kind": "hello", "stream_seq": newest, "now": time.time()}
+        await self.send_json(hello)
         if after_seq is None or not 0 <= newest - after_seq <= MAX_REPLAY:
             await self._send_snapshot(newest)
         else:
@@ -137,7 +140,8 @@ class RunConsumer(WatchingConsumer):
         # `newest` was read before the row: what the row shows beyond it is sent once more as items, never left out.
         body = await database_sync_to_async(run_body_for)(self.user, await self._run())
         lanes = await database_sync_to_async(selectors.lanes_of)(self.run_id)
-        await self.send_json({"kind": "snapshot", "stream_seq": newest, "run": body, "lanes": lanes})
+        snapshot: SnapshotFrame = {"kind": "snapshot", "stream_seq": newest, "run": body, "lanes": lanes}
+        await self.send_json(snapshot)
         self.last_seq = newest
 
     async def _catch_up(self) -> None:
@@ -145,8 +149,9 @@ class RunConsumer(WatchingConsumer):
         while items := await read(self.run_id, after_seq=self.last_seq, limit=REPLAY_CHUNK):
             await self._send_items(items)
 
-    async def _send_items(self, items: list[selectors.Item]) -> None:
-        await self.send_json({"kind": "items", "items": items})
+    async def _send_items(self, items: list[Item]) -> None:
+        frame: ItemsFrame = {"kind": "items", "items": items}
+        await self.send_json(frame)
         self.last_seq = items[-1]["stream_seq"]
 
 
@@ -177,7 +182,8 @@ class ProjectsConsumer(WatchingConsumer):
 
     async def project_runs(self, frame: dict[str, Any]) -> None:
         for run in frame["runs"]:
-            await self.send_json({"kind": "run_changed", "run": run})
+            changed: RunChangedFrame = {"kind": "run_changed", "run": run}
+            await self.send_json(changed)
 
 
 def _project_groups(user: Actor) -> set[str]:

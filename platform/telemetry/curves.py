@@ -1,10 +1,14 @@
 """Metric curves for charts: at most so many points a key, with the extremes of what each point stands for."""
 
+import itertools
 from collections.abc import Collection
+from operator import itemgetter
 from typing import Any
 from uuid import UUID
 
 from django.db import connection
+from pydantic import with_config
+from typing_extensions import TypedDict
 
 from telemetry.models import MetricPoint
 from telemetry.selectors import last_stream_seq
@@ -25,11 +29,33 @@ FROM point GROUP BY key, bucket ORDER BY key, bucket
 """
 
 
-def curves(run_id: UUID, *, keys: Collection[str] = (), max_points: int = 500) -> dict[str, Any]:
+@with_config(use_attribute_docstrings=True)
+class Series(TypedDict):
+    """One curve as columns of one length."""
+
+    batch: list[int]
+    optimizer_step: list[int]
+    at: list[float]
+    """Unix seconds."""
+    value: list[float]
+    min: list[float]
+    """The least value that the point stands for; the value itself where the point is exact."""
+    max: list[float]
+
+
+@with_config(use_attribute_docstrings=True)
+class Curves(TypedDict):
+    series: dict[str, Series]
+    """By the metric's name."""
+    stream_seq: int
+    """Everything up to this number is in; the socket sends what follows."""
+
+
+def curves(run_id: UUID, *, keys: Collection[str] = (), max_points: int = 500) -> Curves:
     """All of a run's curves (or those of `keys`), cut at one number.
 
-    Returns `{series: {key: {batch, step, at, value, min, max}}, stream_seq}`, lists of one length. Up to `max_points`
-    points a key are exact; more are put in buckets of equal count whose `value` is the mean, with their envelope.
+    Up to `max_points` points a key are exact; more are put in buckets of equal count whose `value` is the mean, with
+    their envelope.
     """
     up_to = last_stream_seq(run_id)
     parameters: dict[str, Any] = {
@@ -39,13 +65,12 @@ def curves(run_id: UUID, *, keys: Collection[str] = (), max_points: int = 500) -
         "keys": list(keys),
         "all_keys": not keys,
     }
-    series: dict[str, dict[str, list[float]]] = {}
+    series: dict[str, Series] = {}
     with connection.cursor() as cursor:
         cursor.execute(_CURVES, parameters)
-        for key, *values in cursor.fetchall():
-            curve = series.setdefault(key, {name: [] for name in ("batch", "step", "at", "value", "min", "max")})
-            for column, value in zip(curve.values(), values, strict=True):
-                column.append(value)
+        for key, points in itertools.groupby(cursor.fetchall(), key=itemgetter(0)):
+            _, batch, step, at, value, low, high = map(list, zip(*points, strict=True))
+            series[key] = {"batch": batch, "optimizer_step": step, "at": at, "value": value, "min": low, "max": high}
     return {"series": series, "stream_seq": up_to}
 
 

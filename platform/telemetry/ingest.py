@@ -16,11 +16,12 @@ from runs import driver_reports
 from runs.stream import lock_stream, next_stream_seqs
 from runs.tokens import AttemptGone, authorise
 from telemetry.bubbles import add_lane_time
-from telemetry.bulk_copy import copy_metric_points, copy_spans, copy_stream_items, event_body
+from telemetry.bulk_copy import copy_metric_points, copy_spans, copy_stream_items
 from telemetry.curves import supersede_points
 from telemetry.event_parsing import fresh_events, parse_events
 from telemetry.handlers import EventContext, handle
 from telemetry.models import AttemptStream
+from telemetry.stream_items import event_body
 from worker.contracts.events import ResumedEvent, RunEvent
 from worker.contracts.ingest import IngestAnswer, IngestBatch
 

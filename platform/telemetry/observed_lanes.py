@@ -1,29 +1,33 @@
-"""The lanes of a run as its events name them: where each landed, and its role."""
+"""The lanes of a run as its events name them: where each was placed, and its role."""
 
-from collections.abc import Iterable
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
 from telemetry.models import StreamItem
+from worker.contracts.base import JsonOf
+from worker.contracts.events import LaneInfo
 from worker.contracts.names import LaneRole
 
 DRIVER = "driver"
 """The lane name under which the driver accounts for its own seconds."""
-_ROLES = frozenset(LaneRole)
+_ROLES = frozenset({DRIVER, *LaneRole})
+
+Lane = Annotated[dict[str, Any], JsonOf(LaneInfo)]
 
 
-def lanes_ever(run_id: UUID, *, up_to: int, seen: Iterable[str] = ()) -> list[dict[str, Any]]:
-    """Every lane that was ever placed, newest word on each, then those of `seen` that only wrote spans."""
-    known: dict[str, dict[str, Any]] = {}
+def placed_lanes(run_id: UUID, *, up_to: int) -> list[Lane]:
+    """Every lane that was ever placed, as its newest `lanes` event up to that number describes it."""
+    known: dict[str, Lane] = {}
     placed = StreamItem.objects.filter(run_id=run_id, type="lanes", stream_seq__lte=up_to).order_by("stream_seq")
     for body in placed.values_list("body", flat=True):
         known.update({lane["lane"]: lane for lane in body["lanes"]})
-    for name in sorted(set(seen) - known.keys()):
-        known[name] = {"lane": name, "role": _role_by_name(name), "node": "", "device": "", "pid": 0}
     return list(known.values())
 
 
-def _role_by_name(lane: str) -> str:
-    """Lanes are granted as `<role>-<index>`: a lane that writes spans before it was placed is known by that."""
-    role = lane.partition("-")[0]
-    return role if role == DRIVER or role in _ROLES else ""
+def role_of(lane: str, placed: dict[str, str]) -> str:
+    """The role of a lane by those of the placed ones; empty for a lane that nothing tells of.
+
+    Lanes are granted as `<role>-<index>`: a lane that reports spans before it was placed is known by that.
+    """
+    role = placed.get(lane) or lane.partition("-")[0]
+    return role if role in _ROLES else ""

@@ -5,24 +5,26 @@ neither miss nor see twice.
 """
 
 from collections.abc import Collection, Iterable
-from typing import Any
 from uuid import UUID
 
 from django.db.models import QuerySet
+from pydantic import with_config
+from typing_extensions import TypedDict
 
 from runs.models import RunStream, RunTransition
 from runs.run_body import transition_item
 from telemetry.models import StreamItem
-from worker.contracts.events import Event
+from telemetry.observed_lanes import Lane
+from telemetry.stream_items import TRANSITION, Item
 
-TRANSITION = "transition"
-"""Type of the stream items that the web adds: a change of the run's state."""
-ITEM_TYPES = frozenset({TRANSITION, *(kind.model_fields["type"].default for kind in Event.__subclasses__())})
-"""Every type of stream item."""
 LOG_LEVELS = ("debug", "info", "warning", "error")
 
-Item = dict[str, Any]
-"""`{stream_seq, type, at, attempt, body}`, as on the websocket."""
+
+@with_config(use_attribute_docstrings=True)
+class StalenessOfBatch(TypedDict):
+    batch: int
+    counts: dict[str, int]
+    """Samples by the number of policy versions that they were behind when they were trained on."""
 
 
 def last_stream_seq(run_id: UUID) -> int:
@@ -63,15 +65,15 @@ def log_items(
     return [_event_item(row) for row in rows.order_by("-stream_seq")[:limit]]
 
 
-def lanes_of(run_id: UUID) -> list[dict[str, Any]]:
-    """The lanes of the newest `lanes` event, as `LaneInfo` mappings; empty before they were placed."""
+def lanes_of(run_id: UUID) -> list[Lane]:
+    """The lanes of the newest `lanes` event; empty before they were placed."""
     body = StreamItem.objects.filter(run_id=run_id, type="lanes").order_by("-stream_seq").values_list("body", flat=True)
     newest = body.first()
     return list(newest["lanes"]) if newest else []
 
 
-def staleness(run_id: UUID) -> list[dict[str, Any]]:
-    """Per trained batch, ascending: `{batch, counts: {staleness: num_samples}}`, superseded batches left out."""
+def staleness(run_id: UUID) -> list[StalenessOfBatch]:
+    """The staleness of each trained batch, ascending, superseded batches left out."""
     rows = StreamItem.objects.filter(run_id=run_id, type__in=("staleness", "resumed")).order_by("stream_seq")
     by_batch: dict[int, dict[str, int]] = {}
     for kind, body in rows.values_list("type", "body"):
@@ -92,7 +94,7 @@ def _items_of(run_id: UUID, types: Collection[str]) -> tuple[QuerySet[StreamItem
 
 
 def _merged(events: Iterable[StreamItem], transitions: Iterable[RunTransition]) -> list[Item]:
-    items = [*map(_event_item, events), *map(transition_item, transitions)]
+    items: list[Item] = [*map(_event_item, events), *({**transition_item(one)} for one in transitions)]
     return sorted(items, key=lambda item: item["stream_seq"])
 
 

@@ -15,7 +15,17 @@ LINE_CEILING = 300
 FUNCTION_CEILING = 50
 CONVENTIONAL_NAMES = {
     *("__init__.py", "__main__.py", "base.py", "registry.py", "types.py", "errors.py"),
-    *("apps.py", "admin.py", "models.py", "selectors.py", "services.py", "tasks.py", "urls.py", "routing.py"),
+    *(
+        "apps.py",
+        "admin.py",
+        "models.py",
+        "selectors.py",
+        "services.py",
+        "tasks.py",
+        "urls.py",
+        "routing.py",
+        "middleware.py",
+    ),
     *("ingest_urls.py", "ingest_views.py"),
 }
 """Names that say what a file is to its package, as Django's do."""

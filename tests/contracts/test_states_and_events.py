@@ -8,26 +8,30 @@ from pydantic import ValidationError
 
 from worker.contracts.events import AdapterEvent, AdapterFile, MetricsEvent, listing_sha256, run_event_adapter
 from worker.contracts.spans import IdleCause, Span, SpanKind
-from worker.contracts.states import LEGAL_MOVES, TERMINAL_STATES, RunState, is_legal
+from worker.contracts.states import END_STATES, LEGAL_MOVES, RunState, is_legal
 
 
 def test_every_state_has_its_moves_written_down() -> None:
     assert set(LEGAL_MOVES) == set(RunState)
 
 
-def test_terminal_states_have_no_exits_and_are_reachable_from_everywhere() -> None:
-    assert {RunState.COMPLETED, RunState.CANCELLED, RunState.FAILED} == TERMINAL_STATES
-    for state in set(RunState) - TERMINAL_STATES:
+def test_an_ended_run_stays_so_unless_a_stopped_one_is_queued_again() -> None:
+    exits = {state: LEGAL_MOVES[state] for state in END_STATES if LEGAL_MOVES[state]}
+    assert exits == {RunState.STOPPED: {RunState.QUEUED}}
+
+
+def test_an_end_is_reachable_from_everywhere() -> None:
+    for state in set(RunState) - END_STATES:
         reached, frontier = {state}, [state]
         while frontier:
             new = LEGAL_MOVES[frontier.pop()] - reached
             reached |= new
             frontier += new
-        assert reached & TERMINAL_STATES
+        assert reached & END_STATES
 
 
 def test_stopping_only_ends() -> None:
-    assert LEGAL_MOVES[RunState.STOPPING] <= TERMINAL_STATES
+    assert LEGAL_MOVES[RunState.STOPPING] <= END_STATES
     assert not is_legal(RunState.STOPPING, RunState.RUNNING)
 
 
@@ -72,13 +76,10 @@ def test_several_files_are_one_version_with_the_checksum_of_their_listing() -> N
     assert run_event_adapter.validate_json(event.model_dump_json()) == event
 
 
-def test_a_version_told_before_there_were_several_files_still_loads() -> None:
-    assert told((), artifact="adapters/v1/lora.safetensors", sha256="c" * 64, num_bytes=8).files == ()
-
-
 @pytest.mark.parametrize(
     ("files", "changes", "problem"),
     [
+        ((), {}, "at least 1 item"),
         (SHARDS, {"num_bytes": 41}, "`num_bytes` must be 42"),
         (SHARDS, {"sha256": "d" * 64}, "`sha256` must be that of `files`"),
         ((SHARDS[0], SHARDS[0]), {}, "each path once"),

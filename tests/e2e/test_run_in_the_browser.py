@@ -73,7 +73,7 @@ def test_a_preset_of_the_hub_is_chosen_from_a_table_and_warned_about(runs_page: 
 def test_a_run_moves_live_and_leaves_a_lora_that_diffusers_loads(runs_page: RunsPage, tmp_path: Path) -> None:
     form = runs_page.new_run()
     form.choose_preset(PRESET)
-    form.choose("Trainer lanes lend a hand", "greedy")
+    form.choose("Lend trainer lanes", "greedy")
     form.choose("Staleness allowed", "1")
     form.fill("Fragment", "2")
     run = form.start("browser run")

@@ -74,6 +74,7 @@ def make_run(make_project: MakeProject) -> MakeRun:
             algebra=chosen.algebra.model_dump(mode="json"),
             num_batches=chosen.num_batches,
             max_attempts=chosen.max_attempts,
+            priority=chosen.priority.rank,
             **values,
         )
         RunStream.objects.create(run=run)

@@ -1,8 +1,10 @@
 """The base class of every contract: frozen, nothing unknown accepted, finite numbers only."""
 
-from typing import Annotated
+from dataclasses import dataclass
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, StringConstraints
+from pydantic_core import CoreSchema
 
 
 class Contract(BaseModel):
@@ -16,6 +18,17 @@ class Contract(BaseModel):
         # The text below a field is its help: JSON schema, form and API docs show it.
         use_attribute_docstrings=True,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class JsonOf:
+    """Marks the plain JSON of a contract: `Annotated[dict[str, Any], JsonOf(Span)]` is a mapping to the program, which
+    passes it on as it is stored, and a `Span` in every JSON schema."""
+
+    contract: Any
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return handler.generate_schema(self.contract)
 
 
 Count = Annotated[int, Field(ge=1)]

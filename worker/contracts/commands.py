@@ -10,9 +10,12 @@ from worker.contracts.base import Contract
 class CommandKind(StrEnum):
     PAUSE = "pause"
     RESUME = "resume"
+    """Go on after a pause, or from the checkpoint of a stopped run."""
     STOP = "stop"
-    """Finish the batch under way, checkpoint, export, evaluate, then end as completed. A batch that takes longer than
-    `BootstrapAnswer.stop_seconds` is given up, and the run ends as cancelled with the checkpoint it has."""
+    """Finish the batch under way, checkpoint, export, evaluate, then end as stopped, to be resumed at will.
+
+    A batch that takes longer than `BootstrapAnswer.stop_seconds` is given up: the run goes back to the checkpoint that
+    it has, and ends as cancelled where it has none."""
     CANCEL = "cancel"
     """End at once, without a checkpoint."""
     SAMPLE_NOW = "sample_now"

@@ -33,34 +33,22 @@ HEARTBEAT_SECONDS = 2.0
 """The driver posts at least this often, if only an empty batch."""
 
 
-class GpuGrant(Contract):
-    """One GPU of a granted lane."""
-
-    index: Index
-    """Its number on its node."""
-    resource: str
-    """The node's custom Ray resource that stands for it."""
-
-
 class LaneGrant(Contract):
     """One lane that fleet gave this run: a role on a node, with the node's GPUs that belong to it."""
 
     lane: str
     role: LaneRole
     node: str
-    gpus: tuple[GpuGrant, ...] = ()
-    """Empty for a CPU slot."""
+    gpus: tuple[Index, ...] = ()
+    """Numbers of its GPUs on their node; empty for a CPU slot."""
+    resources: tuple[str, ...] = ()
+    """Custom Ray resources that its process occupies, one of each: they stand for its GPUs, and so for its node."""
     num_cpus: float = 0.5
 
     @property
     def device(self) -> str:
         """What its process may see: `cpu`, or the numbers of its GPUs by comma."""
-        return ",".join(str(gpu.index) for gpu in self.gpus) or "cpu"
-
-    @property
-    def resources(self) -> dict[str, float]:
-        """The custom Ray resources that its process occupies."""
-        return {gpu.resource: 1.0 for gpu in self.gpus}
+        return ",".join(str(index) for index in self.gpus) or "cpu"
 
 
 class BootstrapRequest(Contract):

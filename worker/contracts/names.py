@@ -108,6 +108,19 @@ class TrainerAssist(ExplainedName):
     SEARCH = "search", "An idle trainer lane generates where the batch is predicted to end sooner for it."
 
 
+class Priority(ExplainedName):
+    """Where a run stands in the queue, first to last; equal ones by age."""
+
+    HIGH = "high", "Before all others: for work that somebody waits for."
+    NORMAL = "normal", "In the order of creation."
+    LOW = "low", "When nothing else waits: for sweeps that may take their time."
+
+    @property
+    def rank(self) -> int:
+        """Position in the queue's order, 0 first."""
+        return list(Priority).index(self)
+
+
 class LaneRole(StrEnum):
     """What a lane does. The driver reports as a lane too, so its own seconds are accounted for."""
 

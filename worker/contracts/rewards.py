@@ -87,6 +87,9 @@ class RemoteSettings(Contract):
         return url
 
 
+VERDICT_REWARDS = frozenset({RewardName.SHAPE_JUDGE})
+"""Rewards that are 1 for right and 0 for wrong, so that their mean is the share of samples that are right."""
+
 MIN_MOTION_FRAMES = 3
 """Of a clip whose motion can be judged: a frame and its two neighbours."""
 

@@ -3,20 +3,22 @@
 from typing import Annotated, Any, Self
 
 import yaml
-from pydantic import Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.algorithms import DIFFERENTIABLE_REWARDS, AlgorithmSpec, FlowGrpoSpec
+from worker.contracts.applicability import inapplicable
 from worker.contracts.base import Contract, Count, Index
 from worker.contracts.deepspeed import DeepSpeedSpec
 from worker.contracts.families import sampling_problems
-from worker.contracts.names import Placement, RewardMixing, Tuning
+from worker.contracts.names import Placement, Priority, RewardMixing, Tuning
 from worker.contracts.performance import PerformanceSpec, performance_problems
 from worker.contracts.rewards import RewardSpec, clip_problems
 from worker.contracts.sections import (
     BaseModelSpec,
     BatchSpec,
     CheckpointSpec,
+    ElasticSpec,
     EmaSpec,
     EvaluationSpec,
     LaneSpec,
@@ -31,7 +33,11 @@ from worker.contracts.sections import (
 
 
 class RunSpec(Contract):
-    """What a user asks for. Frozen; unknown fields refused; cross-field rules checked below."""
+    """What a user asks for. Frozen; unknown fields refused; cross-field rules checked below.
+
+    Its JSON schema says beside the fields which of them do not apply when: see `worker.contracts.applicability`."""
+
+    model_config = ConfigDict(json_schema_extra=lambda schema: schema.update(inapplicable=inapplicable()))
 
     base_model: BaseModelSpec = BaseModelSpec()
     prompts: PromptSpec
@@ -49,6 +55,7 @@ class RunSpec(Contract):
     batch: BatchSpec = BatchSpec()
     pipeline: PipelineSpec = PipelineSpec()
     lanes: LaneSpec = LaneSpec()
+    elastic: ElasticSpec = ElasticSpec()
     deepspeed: DeepSpeedSpec = DeepSpeedSpec()
     performance: PerformanceSpec = PerformanceSpec()
     evaluation: EvaluationSpec = EvaluationSpec()
@@ -60,6 +67,10 @@ class RunSpec(Contract):
     """Length of the run; each batch ends with one policy version."""
     max_attempts: Annotated[int, Field(ge=1, le=10)] = 3
     """How often a lost driver may start again from its last checkpoint, the first start included."""
+
+    priority: Priority = Priority.NORMAL
+    """Where the run stands in the queue: high before normal before low, older runs first among equals. It changes
+    nothing once the run has its lanes."""
 
     @property
     def algebra(self) -> BatchAlgebra:
@@ -111,6 +122,8 @@ class RunSpec(Contract):
             raise ValueError(
                 "`lanes.num_rollout` must be ≥ 1 for disaggregated placement, got 0: nobody would generate"
             )
+        for problem in self.elastic.problems(self.lanes):
+            raise ValueError(problem)
         for problem in clip_problems(self.rewards, self.sampling.num_frames):
             raise ValueError(problem)
         for problem in sampling_problems(self.base_model.family, self.sampling):

@@ -1,11 +1,12 @@
 """The sections of a `RunSpec`: each one a part of the form, the YAML and the REST body of the same name."""
 
+from collections.abc import Iterator
 from typing import Annotated, Literal, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
 from worker.contracts.base import Contract, Count, Index
-from worker.contracts.names import ModelFamily, Placement, SdeType, TrainerAssist
+from worker.contracts.names import LaneRole, ModelFamily, Placement, SdeType, TrainerAssist
 
 
 class BaseModelSpec(Contract):
@@ -225,6 +226,57 @@ class LaneSpec(Contract):
     """Lanes that score."""
     rewards_on_gpus: bool = False
     """Reward lanes take GPUs where the pool has any: scorers with networks (CLIP, BLIP) are slow on CPU slots."""
+
+
+class LaneBounds(NamedTuple):
+    """How few and how many lanes of a role a run may have."""
+
+    min: int
+    max: int
+
+
+class ElasticSpec(Contract):
+    """How far the pool may shrink and grow the run while it works, in lanes by role.
+
+    All empty: it keeps the lanes that it began with. For colocated and auto placement the bounds of rollout and trainer
+    lanes are added up, as the lanes are.
+    """
+
+    min_rollout: Annotated[int, Field(ge=0, le=4096)] | None = None
+    """Fewest lanes that generate: the pool may take others back for runs that are entitled to them. Empty:
+    `lanes.num_rollout`."""
+    max_rollout: Annotated[int, Field(ge=0, le=4096)] | None = None
+    """Most lanes that generate: the run may borrow idle ones up to this. Empty: `lanes.num_rollout`."""
+    min_trainer: Annotated[int, Field(ge=1, le=4096)] | None = None
+    """Fewest lanes that train. A change costs a checkpoint and new processes. Empty: `lanes.num_trainer`."""
+    max_trainer: Annotated[int, Field(ge=1, le=4096)] | None = None
+    """Most lanes that train. Empty: `lanes.num_trainer`."""
+    min_reward: Annotated[int, Field(ge=1, le=4096)] | None = None
+    """Fewest lanes that score. Empty: `lanes.num_reward`."""
+    max_reward: Annotated[int, Field(ge=1, le=4096)] | None = None
+    """Most lanes that score. Empty: `lanes.num_reward`."""
+
+    def bounds(self, role: LaneRole, num_lanes: int) -> LaneBounds:
+        """The bounds of a role for which the spec asks for `num_lanes`."""
+        low: int | None = getattr(self, f"min_{role}")
+        high: int | None = getattr(self, f"max_{role}")
+        return LaneBounds(num_lanes if low is None else low, num_lanes if high is None else high)
+
+    def problems(self, lanes: LaneSpec) -> Iterator[str]:
+        """What is wrong with the bounds for these lanes, one sentence each."""
+        for role in LaneRole:
+            wanted: int = getattr(lanes, f"num_{role}")
+            low, high = self.bounds(role, wanted)
+            if low > wanted:
+                yield (
+                    f"`elastic.min_{role}` must be ≤ `lanes.num_{role}` ({wanted}), got {low}: "
+                    "a run begins with at least its fewest lanes"
+                )
+            if high < wanted:
+                yield (
+                    f"`elastic.max_{role}` must be ≥ `lanes.num_{role}` ({wanted}), got {high}: "
+                    "a run begins with at most its most lanes"
+                )
 
 
 class EvaluationSpec(Contract):

@@ -47,12 +47,13 @@ def main(actor_classes: LaneActors = ACTOR_CLASSES) -> int:
                 controller.close()
         except BaseException as error:
             return tell_end(telemetry, error)
-        telemetry.finish(RunState.COMPLETED, reason=controller.ending)
+        state, reason = controller.ending
+        telemetry.finish(state, reason=reason)
         return 0
 
 
 def tell_end(telemetry: RunTelemetry, error: BaseException) -> int:
-    """Report how a run ended that did not complete; returns the exit status."""
+    """Report how a run ended whose controller raised `error`; returns the exit status."""
     match error:
         case FencedError():
             logger.info("fenced: %s", error)
@@ -61,7 +62,7 @@ def tell_end(telemetry: RunTelemetry, error: BaseException) -> int:
             telemetry.finish(RunState.CANCELLED, reason="cancelled by a user")
             return 0
         case StopOverdueError():
-            telemetry.finish(RunState.CANCELLED, reason=str(error))
+            telemetry.finish(RunState.CANCELLED if error.checkpoint is None else RunState.STOPPED, reason=str(error))
             return 0
         case TerminatedError():
             logger.warning("the driver was told to end (SIGTERM)")

@@ -30,6 +30,7 @@ from functools import partial
 from typing import Any
 
 from worker.contracts.events import Phase, ResumedEvent
+from worker.contracts.states import RunState
 from worker.engine.actors.remote_version import RemoteVersion
 from worker.engine.actors.reports import CallReport
 from worker.engine.build import build_scheduler
@@ -125,10 +126,12 @@ class Controller:
         self._commands.refuse_all("the run has ended")
 
     @property
-    def ending(self) -> str:
-        """How the run came to its end, in a few words."""
+    def ending(self) -> tuple[RunState, str]:
+        """The state in which `run` left the run, and why in a few words."""
         done, wanted = self._metrics.position.batch, self._answer.spec.num_batches
-        return f"all {wanted} batches are done" if done == wanted else f"stopped after batch {done} of {wanted}"
+        if done == wanted:
+            return RunState.COMPLETED, f"all {wanted} batches are done"
+        return RunState.STOPPED, f"stopped after batch {done} of {wanted}"
 
     def close(self) -> None:
         """Free the lanes and tell their last spans."""
@@ -156,7 +159,8 @@ class Controller:
         kept = self._components.checkpoints.latest or self._answer.resume_from
         raise StopOverdueError(
             f"stopped: batch {self._metrics.position.batch + 1} was not done {self._answer.stop_seconds:.0f} s later "
-            f"and was given up; {f'the checkpoint {kept} stays' if kept else 'there was no checkpoint yet'}"
+            f"and was given up; {f'the checkpoint {kept} stays' if kept else 'there was no checkpoint yet'}",
+            checkpoint=kept,
         )
 
     def _restore(self) -> RunPosition:

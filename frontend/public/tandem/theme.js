@@ -1,5 +1,5 @@
 // Runs before the first paint, as a plain script: a module would let the wrong theme flash.
-(function () {
+(() => {
   var chosen = localStorage.getItem("tandem.theme");
   if (chosen === "light" || chosen === "dark") document.documentElement.dataset.theme = chosen;
 })();

@@ -1,104 +1,98 @@
-/** Every REST call of the pages, named. */
+/** Every REST call of the pages, named. Types come from the schema; only listings are unwrapped here. */
 
-import type { JsonObject } from "../base/paths.ts";
-import { call, query } from "./client.ts";
+import { call, type QueryValues } from "./client.ts";
+import type { MetricKey } from "./metric_key.ts";
 import type {
-  Adapter, BaseModel, BubblesAnswer, Checkpoint, CreatedToken, LendingAnswer, Member, MetricsAnswer, Page, Plan, PlanPreview,
-  Preset, Project, ProjectRole, PromptSet, Run, SamplesAnswer, Secret, StalenessOfBatch, StreamItem, TimelineAnswer, Token, Transition,
-  Try, Validation,
-} from "./types.ts";
+  CommandKind,
+  LogFields,
+  NewPreview,
+  NewPromptSet,
+  NewRun,
+  NewSecret,
+  PatchedRunChanges,
+  ProjectRole,
+  RunState,
+  SamplePurpose,
+  SpecToValidate,
+} from "./schema.ts";
 
-type Listing<T> = Page<T> | readonly T[];
-
-/** A listing is a cursor page or, for short fixed ones, the bare list. */
-function results<T>(listing: Listing<T>): readonly T[] {
-  return "results" in listing ? listing.results : listing;
-}
-
-async function list<T>(path: string): Promise<readonly T[]> {
-  return results(await call<Listing<T>>("GET", path));
-}
-
-export interface RunFilter {
+/** Filters of the list of runs. */
+export interface RunFilter extends QueryValues {
   readonly project?: string | undefined;
-  readonly state?: string | undefined;
+  readonly state?: RunState | undefined;
   readonly tag?: string | undefined;
   readonly search?: string | undefined;
   readonly archived?: boolean | undefined;
 }
 
-export interface NewRun {
-  readonly project: string;
-  readonly name: string;
-  readonly spec: JsonObject;
-  readonly parent?: string;
-}
-
 /** The most stream items that one answer holds. */
 const MAX_ITEMS = 1000;
+/** The most points of a curve, and spans of a timeline, that the pages draw. */
+const [MAX_POINTS, MAX_SPANS] = [2000, 20_000];
 
-const run = (id: string) => `/runs/${id}`;
+async function results<T>(page: Promise<{ readonly results: readonly T[] }>): Promise<readonly T[]> {
+  return (await page).results;
+}
+
+const of = (run_id: string) => ({ path: { run_id } });
 
 export const api = {
-  listRuns: (filter: RunFilter) => call<Page<Run>>("GET", `/runs${query({ ...filter })}`),
-  /** The next page, by the address that the page before gave. */
-  nextRuns: (next: string) => {
-    const url = new URL(next, location.href);
-    return call<Page<Run>>("GET", `/runs${url.search}`);
-  },
-  getRun: (id: string) => call<Run>("GET", run(id)),
-  createRun: (body: NewRun) => call<Run>("POST", "/runs", body),
-  patchRun: (id: string, changes: Record<string, unknown>) => call<Run>("PATCH", run(id), changes),
-  deleteRun: (id: string) => call<null>("DELETE", run(id)),
-  act: (id: string, action: string, prompts: readonly string[] = []) =>
-    call<{ command_id: string }>("POST", `${run(id)}/actions`, { action, prompts }),
-  duplicateRun: (id: string) => call<Run>("POST", `${run(id)}/duplicate`, {}),
-  transitions: (id: string) => list<Transition>(`${run(id)}/transitions`),
-  metrics: (id: string, keys: readonly string[] = [], maxPoints = 2000) =>
-    call<MetricsAnswer>("GET", `${run(id)}/metrics${query({ keys: keys.join(","), max_points: maxPoints })}`),
-  timeline: (id: string, limit = 20000) => call<TimelineAnswer>("GET", `${run(id)}/timeline${query({ limit })}`),
-  bubbles: (id: string, from?: number) => call<BubblesAnswer>("GET", `${run(id)}/bubbles${query({ from })}`),
-  plan: (id: string) => call<{ plan: Plan | null }>("GET", `${run(id)}/plan`),
-  lending: (id: string) => call<LendingAnswer>("GET", `${run(id)}/lending`),
-  staleness: (id: string) => list<StalenessOfBatch>(`${run(id)}/staleness`),
-  samples: (id: string, purpose: string, batch?: number) =>
-    call<SamplesAnswer>("GET", `${run(id)}/samples${query({ purpose, batch })}`),
-  events: (id: string) => call<Page<StreamItem>>("GET", `${run(id)}/events${query({ limit: MAX_ITEMS })}`),
-  logs: (id: string, filter: { level?: string; source?: string; search?: string }) =>
-    call<Page<StreamItem>>("GET", `${run(id)}/logs${query({ ...filter, limit: MAX_ITEMS })}`),
-  adapters: (id: string) => list<Adapter>(`${run(id)}/adapters`),
-  checkpoints: (id: string) => list<Checkpoint>(`${run(id)}/checkpoints`),
-  tryPrompts: (id: string, body: { prompts: readonly string[]; num_samples: number; seed: number }) =>
-    call<{ try_id: string }>("POST", `${run(id)}/try`, body),
-  tries: (id: string) => list<Try>(`${run(id)}/tries`),
+  /** One page of runs; `cursor` is that of the page before. */
+  listRuns: (filter: RunFilter, cursor?: string) => call("GET", "/api/v1/runs", { query: { ...filter, cursor } }),
+  getRun: (id: string) => call("GET", "/api/v1/runs/{id}", { path: { id } }),
+  createRun: (body: NewRun) => call("POST", "/api/v1/runs", { body }),
+  patchRun: (id: string, body: PatchedRunChanges) => call("PATCH", "/api/v1/runs/{id}", { path: { id }, body }),
+  deleteRun: (id: string) => call("DELETE", "/api/v1/runs/{id}", { path: { id } }),
+  act: (run: string, action: CommandKind, prompts: readonly string[] = []) =>
+    call("POST", "/api/v1/runs/{run_id}/actions", { ...of(run), body: { action, prompts } }),
+  duplicateRun: (run: string) => call("POST", "/api/v1/runs/{run_id}/duplicate", { ...of(run), body: {} }),
 
-  validate: (body: ({ spec: JsonObject } | { yaml: string }) & { project?: string }, signal?: AbortSignal) =>
-    call<Validation>("POST", "/runs:validate", body, signal),
-  planFor: (spec: JsonObject) => call<PlanPreview>("POST", "/plans", { spec }),
-  specSchema: () => call<JsonObject>("GET", "/run-spec-schema"),
-  presets: () => list<Preset>("/presets"),
-  baseModels: () => list<BaseModel>("/base-models"),
-  promptSets: () => list<PromptSet>("/prompt-sets"),
-  createPromptSet: (body: { project: string; name: string; prompts: readonly string[] }) =>
-    call<PromptSet>("POST", "/prompt-sets", body),
-  deletePromptSet: (id: string) => call<null>("DELETE", `/prompt-sets/${id}`),
+  transitions: (run: string) => results(call("GET", "/api/v1/runs/{run_id}/transitions", of(run))),
+  metrics: (run: string, keys: readonly MetricKey[] = [], max_points = MAX_POINTS) =>
+    call("GET", "/api/v1/runs/{run_id}/metrics", { ...of(run), query: { keys: keys.join(","), max_points } }),
+  timeline: (run: string) => call("GET", "/api/v1/runs/{run_id}/timeline", { ...of(run), query: { limit: MAX_SPANS } }),
+  bubbles: (run: string, from?: number) =>
+    call("GET", "/api/v1/runs/{run_id}/bubbles", { ...of(run), query: { from } }),
+  plan: async (run: string) => (await call("GET", "/api/v1/runs/{run_id}/plan", of(run))).plan,
+  lending: (run: string) => call("GET", "/api/v1/runs/{run_id}/lending", of(run)),
+  staleness: (run: string) => results(call("GET", "/api/v1/runs/{run_id}/staleness", of(run))),
+  samples: (run: string, purpose: SamplePurpose, batch?: number) =>
+    call("GET", "/api/v1/runs/{run_id}/samples", { ...of(run), query: { purpose, batch } }),
+  events: (run: string) =>
+    results(call("GET", "/api/v1/runs/{run_id}/events", { ...of(run), query: { limit: MAX_ITEMS } })),
+  logs: (run: string, filter: { level?: LogFields["level"] | undefined; source?: string; search?: string }) =>
+    results(call("GET", "/api/v1/runs/{run_id}/logs", { ...of(run), query: { ...filter, limit: MAX_ITEMS } })),
+  adapters: (run: string) => results(call("GET", "/api/v1/runs/{run_id}/adapters", of(run))),
+  checkpoints: (run: string) => results(call("GET", "/api/v1/runs/{run_id}/checkpoints", of(run))),
+  previews: (run: string) => call("GET", "/api/v1/runs/{run_id}/previews", of(run)),
+  createPreview: (run: string, body: NewPreview) =>
+    call("POST", "/api/v1/runs/{run_id}/previews", { ...of(run), body }),
 
-  secrets: (project: string) => list<Secret>(`/secrets?project=${project}`),
-  createSecret: (body: { project: string; name: string; host: string; value: string }) => call<Secret>("POST", "/secrets", body),
-  deleteSecret: (id: string) => call<null>("DELETE", `/secrets/${id}`),
+  validate: (body: SpecToValidate, signal?: AbortSignal) => call("POST", "/api/v1/runs:validate", { body, signal }),
+  planFor: (spec: unknown) => call("POST", "/api/v1/plans", { body: { spec } }),
+  specSchema: () => call("GET", "/api/v1/run-spec-schema", {}),
+  presets: () => results(call("GET", "/api/v1/presets", {})),
+  baseModels: () => results(call("GET", "/api/v1/base-models", {})),
+  promptSets: () => results(call("GET", "/api/v1/prompt-sets", {})),
+  createPromptSet: (body: NewPromptSet) => call("POST", "/api/v1/prompt-sets", { body }),
+  deletePromptSet: (id: string) => call("DELETE", "/api/v1/prompt-sets/{id}", { path: { id } }),
 
-  projects: () => list<Project>("/projects"),
-  createProject: (name: string) => call<Project>("POST", "/projects", { name }),
-  renameProject: (id: string, name: string) => call<Project>("PATCH", `/projects/${id}`, { name }),
-  members: (project: string) => list<Member>(`/projects/${project}/members`),
-  addMember: (project: string, username: string, role: ProjectRole) =>
-    call<Member>("POST", `/projects/${project}/members`, { username, role }),
-  setRole: (project: string, member: string | number, role: ProjectRole) =>
-    call<Member>("PATCH", `/projects/${project}/members/${member}`, { role }),
-  removeMember: (project: string, member: string | number) =>
-    call<null>("DELETE", `/projects/${project}/members/${member}`),
+  secrets: (project: string) => results(call("GET", "/api/v1/secrets", { query: { project } })),
+  createSecret: (body: NewSecret) => call("POST", "/api/v1/secrets", { body }),
+  deleteSecret: (id: string) => call("DELETE", "/api/v1/secrets/{id}", { path: { id } }),
 
-  tokens: () => list<Token>("/tokens"),
-  createToken: (name: string) => call<CreatedToken>("POST", "/tokens", { name }),
-  revokeToken: (id: string) => call<null>("DELETE", `/tokens/${id}`),
+  projects: () => results(call("GET", "/api/v1/projects", {})),
+  createProject: (name: string) => call("POST", "/api/v1/projects", { body: { name } }),
+  members: (project_id: string) =>
+    results(call("GET", "/api/v1/projects/{project_id}/members", { path: { project_id } })),
+  addMember: (project_id: string, username: string, role: ProjectRole) =>
+    call("POST", "/api/v1/projects/{project_id}/members", { path: { project_id }, body: { username, role } }),
+  setRole: (project_id: string, user_id: number, role: ProjectRole) =>
+    call("PATCH", "/api/v1/projects/{project_id}/members/{user_id}", { path: { project_id, user_id }, body: { role } }),
+  removeMember: (project_id: string, user_id: number) =>
+    call("DELETE", "/api/v1/projects/{project_id}/members/{user_id}", { path: { project_id, user_id } }),
+
+  tokens: () => results(call("GET", "/api/v1/tokens", {})),
+  createToken: (name: string) => call("POST", "/api/v1/tokens", { body: { name } }),
+  revokeToken: (id: string) => call("DELETE", "/api/v1/tokens/{id}", { path: { id } }),
 };

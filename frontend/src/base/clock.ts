@@ -9,13 +9,15 @@ export function serverNow(): number {
   return Date.now() / 1000 + offsetSeconds;
 }
 
-export function learnServerTime(serverUnixSeconds: number): void {
+export function setServerTime(serverUnixSeconds: number): void {
   offsetSeconds = serverUnixSeconds - Date.now() / 1000;
 }
 
-/** Ticks once a second; read it in a component that shows an age. */
+/** Server time that ticks once a second; read it in a component that shows an age. */
 export const seconds = signal(serverNow());
 
-setInterval(() => {
-  if (!document.hidden) seconds.value = serverNow();
-}, 1000);
+export function startClock(): void {
+  setInterval(() => {
+    if (!document.hidden) seconds.value = serverNow();
+  }, 1000);
+}

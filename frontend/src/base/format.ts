@@ -32,7 +32,7 @@ export function duration(seconds: number | null | undefined): string {
   return `${Math.floor(seconds / 86400)} d ${Math.floor((seconds % 86400) / 3600)} h`;
 }
 
-/** A stretch of time nobody knows exactly: 40 s, 11 min, 2 h 10 min. */
+/** An estimated duration: 40 s, 11 min, 2 h 10 min. */
 export function roughly(seconds: number): string {
   if (seconds < 60) return `${Math.ceil(seconds / 5) * 5} s`;
   if (seconds < 3600) return `${Math.round(seconds / 60)} min`;
@@ -78,14 +78,28 @@ export function clock(unix: number | null, withSeconds = true): string {
   return `${date.toLocaleDateString("en-GB", { day: "numeric", month: "short" })} ${time}`;
 }
 
-/** Words and names with a spelling of their own. */
+/** Names whose spelling differs from their identifier. */
 const SPELT: Readonly<Record<string, string>> = {
-  ocr: "OCR", jpeg: "JPEG", url: "URL", kl: "KL", lora: "LoRA", ema: "EMA", deepspeed: "DeepSpeed", clip_score: "CLIP score", hps_v2: "HPS v2",
+  ocr: "OCR",
+  jpeg: "JPEG",
+  url: "URL",
+  kl: "KL",
+  lora: "LoRA",
+  ema: "EMA",
+  deepspeed: "DeepSpeed",
+  clip_score: "CLIP score",
+  hps_v2: "HPS v2",
 };
 
 /** `shape_match` → "shape match", `jpeg_compressibility` → "JPEG compressibility". */
 export function spelt(name: string): string {
-  return SPELT[name] ?? name.split("_").map((word) => SPELT[word] ?? word).join(" ");
+  return (
+    SPELT[name] ??
+    name
+      .split("_")
+      .map((word) => SPELT[word] ?? word)
+      .join(" ")
+  );
 }
 
 /** The same, as a line begins: "Shape match". */

@@ -28,9 +28,13 @@ export function fontFamily(): string {
   return getComputedStyle(document.documentElement).fontFamily;
 }
 
-/** The same colour, see-through. */
+/** The same colour, transparent by `alpha`. */
 export function faded(rgb: string, alpha: number): string {
-  const parts = rgb.match(/[\d.]+/g)?.slice(0, 3).join(" ") ?? "0 0 0";
+  const parts =
+    rgb
+      .match(/[\d.]+/g)
+      ?.slice(0, 3)
+      .join(" ") ?? "0 0 0";
   return `rgb(${parts} / ${alpha})`;
 }
 
@@ -39,4 +43,7 @@ export function themeChanged(): void {
   themeVersion.value += 1;
 }
 
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", themeChanged);
+/** Follows the system's theme, which may change at any time. */
+export function followSystemTheme(): void {
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", themeChanged);
+}

@@ -7,26 +7,35 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+export function isList(value: Json | undefined): value is readonly Json[] {
+  return Array.isArray(value);
+}
+
 export function getPath(root: Json | undefined, path: string): Json | undefined {
   let value: Json | undefined = root;
   for (const key of path.split(".")) {
-    if (Array.isArray(value)) value = (value as readonly Json[])[Number(key)];
+    if (isList(value)) value = value[Number(key)];
     else if (isObject(value)) value = value[key];
     else return undefined;
   }
   return value;
 }
 
-/** A copy of `root` with `value` at `path`; the branches not touched are shared. `undefined` removes the key. */
+/** A copy of `root` with `value` at `path`; the branches not touched are shared. `undefined` removes the key. Numbers
+ * index a list, and reach no further than its items. */
 export function setPath(root: JsonObject, path: string, value: Json | undefined): JsonObject {
   const [head = "", ...rest] = path.split(".");
-  if (rest.length > 0) {
-    const child = root[head];
-    return { ...root, [head]: setPath(isObject(child) ? child : {}, rest.join("."), value) };
-  }
+  if (rest.length > 0) return { ...root, [head]: setBelow(root[head], rest, value) };
   if (value !== undefined) return { ...root, [head]: value };
   const { [head]: _removed, ...others } = root;
   return others;
+}
+
+function setBelow(child: Json | undefined, path: readonly string[], value: Json | undefined): Json {
+  if (!isList(child)) return setPath(isObject(child) ? child : {}, path.join("."), value);
+  const [index = "", ...rest] = path;
+  const put = (item: Json): Json => (rest.length === 0 ? (value ?? null) : setBelow(item, rest, value));
+  return child.map((item, at) => (String(at) === index ? put(item) : item));
 }
 
 export function sameJson(left: Json | undefined, right: Json | undefined): boolean {
@@ -46,6 +55,7 @@ export function leaves(root: JsonObject, prefix = ""): Map<string, Json> {
 
 export interface Difference {
   readonly path: string;
+  /** The value in each document; undefined where it has none. */
   readonly values: readonly (Json | undefined)[];
 }
 

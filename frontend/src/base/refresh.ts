@@ -2,7 +2,7 @@
  * page and replaced, unless it is hidden or the reader is in the middle of it. */
 
 export function keepFresh(element: HTMLElement): () => void {
-  const interval = Number(element.dataset["refreshSeconds"]) * 1000;
+  const interval = Number(element.dataset.refreshSeconds) * 1000;
   const refresh = async () => {
     if (document.hidden || element.contains(document.activeElement)) return;
     const response = await fetch(location.href, { credentials: "same-origin" });

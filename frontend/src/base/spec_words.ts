@@ -4,7 +4,10 @@ import { isObject, type Json, type JsonObject } from "./paths.ts";
 
 export function inWords(value: Json): string {
   if (value === null || value === "") return "–";
-  if (Array.isArray(value)) return value.length === 0 ? "none" : value.map((item) => (isObject(item) ? rewardInWords(item) : String(item))).join(", ");
+  if (Array.isArray(value))
+    return value.length === 0
+      ? "none"
+      : value.map((item) => (isObject(item) ? rewardInWords(item) : String(item))).join(", ");
   return isObject(value) ? JSON.stringify(value) : String(value);
 }
 

@@ -16,10 +16,10 @@ export function installThemeSwitch(button: HTMLButtonElement): void {
     const next = NEXT[localStorage.getItem(KEY) ?? "system"] ?? "system";
     if (next === "system") {
       localStorage.removeItem(KEY);
-      delete document.documentElement.dataset["theme"];
+      delete document.documentElement.dataset.theme;
     } else {
       localStorage.setItem(KEY, next);
-      document.documentElement.dataset["theme"] = next;
+      document.documentElement.dataset.theme = next;
     }
     show();
     themeChanged();

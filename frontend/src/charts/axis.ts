@@ -1,14 +1,14 @@
 /** From stored curves to the columns uPlot draws: the x axis chosen, several curves joined on one x, smoothing applied. */
 
-import type { Curve } from "../live/metric_store.ts";
 import { smooth } from "../base/smoothing.ts";
+import type { Curve } from "../live/metric_store.ts";
 
 export type XAxis = "batch" | "step" | "wall";
 
 /** One curve's x values on the chosen axis; `origin` (Unix seconds) is where wall time begins. */
 export function xValues(curve: Curve, axis: XAxis, origin: number): number[] {
   if (axis === "batch") return curve.batch;
-  if (axis === "step") return curve.step;
+  if (axis === "step") return curve.optimizer_step;
   return curve.at.map((at) => at - origin);
 }
 
@@ -46,7 +46,11 @@ export interface Drawn {
 /** The columns of a panel. `spread`: a curve of half-widths around the first one; without it the min–max envelope of a
  * single downsampled curve serves, when there is any width in it. */
 export function drawn(
-  curves: readonly Curve[], spread: Curve | undefined, axis: XAxis, origin: number, smoothing: number,
+  curves: readonly Curve[],
+  spread: Curve | undefined,
+  axis: XAxis,
+  origin: number,
+  smoothing: number,
 ): Drawn {
   const parts = curves.map((curve) => ({ x: xValues(curve, axis, origin), y: curve.value }));
   const first = curves[0];
@@ -72,7 +76,7 @@ export function drawn(
   return { x, lines, raw, low: one ?? null, high: two ?? null };
 }
 
-/** Ticks of an axis, with as many digits as tell neighbours apart. Powers of ten where plain decimals would grow long. */
+/** Labels of ticks, with as many digits as neighbours need to differ; powers of ten where decimals would be long. */
 export function tickTexts(ticks: readonly number[], increment: number): string[] {
   const [mantissa = "", exponent = "0"] = increment.toExponential(5).split("e");
   // The finest place that the increment has a digit at: 2.5e-4 has one at 1e-5.
@@ -82,9 +86,15 @@ export function tickTexts(ticks: readonly number[], increment: number): string[]
   const exact = ticks.map((tick) => (Math.abs(tick) < increment / 2 ? 0 : tick));
   const largest = Math.max(...exact.map(Math.abs));
   if (largest >= LEAST_PLAIN && decimals <= MAX_DECIMALS) {
-    return exact.map((tick) => tick.toLocaleString("en-GB", { minimumFractionDigits: decimals, maximumFractionDigits: decimals }));
+    return exact.map((tick) =>
+      tick.toLocaleString("en-GB", { minimumFractionDigits: decimals, maximumFractionDigits: decimals }),
+    );
   }
-  return exact.map((tick) => (tick === 0 ? "0" : tick.toExponential(Math.max(0, Math.floor(Math.log10(Math.abs(tick))) - finest)).replace("e+", "e")));
+  return exact.map((tick) =>
+    tick === 0
+      ? "0"
+      : tick.toExponential(Math.max(0, Math.floor(Math.log10(Math.abs(tick))) - finest)).replace("e+", "e"),
+  );
 }
 
 const MAX_DECIMALS = 8;

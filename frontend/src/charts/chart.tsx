@@ -2,9 +2,9 @@
 
 import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
-import { colour, faded, fontFamily, themeVersion } from "../base/palette.ts";
 import { duration, number } from "../base/format.ts";
-import { tickTexts, type Drawn, type XAxis } from "./axis.ts";
+import { colour, faded, fontFamily, themeVersion } from "../base/palette.ts";
+import { type Drawn, tickTexts, type XAxis } from "./axis.ts";
 
 export interface Line {
   readonly label: string;
@@ -23,11 +23,13 @@ interface Props {
   readonly onCursor?: (index: number | null) => void;
 }
 
-/** Of a digit of an axis, in CSS pixels. */
+/** Width of a digit of an axis, in CSS pixels. */
 const CHAR_WIDTH = 6.2;
 
 /** Batches and steps are whole; halves between them mean nothing. */
-const WHOLE_INCREMENTS = [1, 2, 5].flatMap((digit) => [0, 1, 2, 3, 4, 5, 6].map((power) => digit * 10 ** power)).sort((a, b) => a - b);
+const WHOLE_INCREMENTS = [1, 2, 5]
+  .flatMap((digit) => [0, 1, 2, 3, 4, 5, 6].map((power) => digit * 10 ** power))
+  .sort((a, b) => a - b);
 
 const X_LABEL: Record<XAxis, (value: number) => string> = {
   batch: (value) => number(value),
@@ -41,8 +43,14 @@ export function Chart(props: Props) {
   const latest = useRef(props);
   latest.current = props;
   const hasBand = props.data.low !== null && props.data.high !== null;
-  const shape = [props.lines.map((line) => line.label + line.colour).join("|"), props.axis, hasBand, props.smoothed,
-    props.height, themeVersion.value].join("#");
+  const shape = [
+    props.lines.map((line) => line.label + line.colour).join("|"),
+    props.axis,
+    hasBand,
+    props.smoothed,
+    props.height,
+    themeVersion.value,
+  ].join("#");
 
   useEffect(() => {
     const element = box.current;
@@ -77,15 +85,25 @@ function columns(props: Props, hasBand: boolean): uPlot.AlignedData {
 
 function series(props: Props, hasBand: boolean): uPlot.Series[] {
   const few = props.data.x.length < 40;
-  const bold = props.lines.map((line): uPlot.Series => ({
-    label: line.label, stroke: colour(line.colour), width: 1.75, spanGaps: true,
-    points: few ? { show: true, size: 4, fill: colour(line.colour) } : { show: false },
-  }));
+  const bold = props.lines.map(
+    (line): uPlot.Series => ({
+      label: line.label,
+      stroke: colour(line.colour),
+      width: 1.75,
+      spanGaps: true,
+      points: few ? { show: true, size: 4, fill: colour(line.colour) } : { show: false },
+    }),
+  );
   const faint = props.smoothed
-    ? props.lines.map((line): uPlot.Series => ({
-        label: `${line.label} (raw)`, stroke: faded(colour(line.colour), 0.28), width: 1, spanGaps: true,
-        points: { show: false },
-      }))
+    ? props.lines.map(
+        (line): uPlot.Series => ({
+          label: `${line.label} (raw)`,
+          stroke: faded(colour(line.colour), 0.28),
+          width: 1,
+          spanGaps: true,
+          points: { show: false },
+        }),
+      )
     : [];
   const edge: uPlot.Series = { stroke: "transparent", points: { show: false }, spanGaps: true };
   return [{}, ...bold, ...faint, ...(hasBand ? [edge, edge] : [])];
@@ -95,23 +113,43 @@ function options(latest: { current: Props }, width: number, hasBand: boolean): u
   const props = latest.current;
   const font = `11px ${fontFamily()}`;
   const axis: uPlot.Axis = {
-    stroke: colour("--ink-3"), font, ticks: { show: false }, grid: { stroke: faded(colour("--line"), 0.8), width: 1 },
+    stroke: colour("--ink-3"),
+    font,
+    ticks: { show: false },
+    grid: { stroke: faded(colour("--line"), 0.8), width: 1 },
   };
   const numSeries = series(props, hasBand).length;
   const bandFill = faded(colour(props.lines[0]?.colour ?? "--series-1"), 0.14);
   return {
-    width, height: props.height, padding: [10, 12, 0, 0], legend: { show: false },
+    width,
+    height: props.height,
+    padding: [10, 12, 0, 0],
+    legend: { show: false },
     series: series(props, hasBand),
     bands: hasBand ? [{ series: [numSeries - 2, numSeries - 1], fill: bandFill }] : [],
     scales: { x: { time: false, range: widened }, y: { range: padded } },
     axes: [
-      { ...axis, size: 26, gap: 4, values: (_plot, ticks) => ticks.map(X_LABEL[props.axis]), space: 70,
-        ...(props.axis === "wall" ? {} : { incrs: WHOLE_INCREMENTS }) },
-      { ...axis, size: (_plot, texts) => Math.max(50, CHAR_WIDTH * Math.max(0, ...(texts ?? []).map((text) => text.length)) + 12), gap: 6, values: (_plot, ticks, _axis, _space, increment) => tickTexts(ticks, increment) },
+      {
+        ...axis,
+        size: 26,
+        gap: 4,
+        values: (_plot, ticks) => ticks.map(X_LABEL[props.axis]),
+        space: 70,
+        ...(props.axis === "wall" ? {} : { incrs: WHOLE_INCREMENTS }),
+      },
+      {
+        ...axis,
+        size: (_plot, texts) =>
+          Math.max(50, CHAR_WIDTH * Math.max(0, ...(texts ?? []).map((text) => text.length)) + 12),
+        gap: 6,
+        values: (_plot, ticks, _axis, _space, increment) => tickTexts(ticks, increment),
+      },
     ],
     cursor: {
-      sync: { key: `${props.syncKey}-${props.axis}`, scales: ["x", null] }, y: false,
-      points: { size: 7, width: 2 }, drag: { x: true, y: false, uni: 20 },
+      sync: { key: `${props.syncKey}-${props.axis}`, scales: ["x", null] },
+      y: false,
+      points: { size: 7, width: 2 },
+      drag: { x: true, y: false, uni: 20 },
     },
     hooks: {
       setCursor: [(plot) => latest.current.onCursor?.(plot.cursor.idx ?? null)],

@@ -1,8 +1,8 @@
 /** A titled chart of some metrics of one run: legend with the value under the crosshair, else the latest. */
 
 import { useMemo, useState } from "preact/hooks";
-import type { MetricStore } from "../live/metric_store.ts";
 import { number } from "../base/format.ts";
+import type { MetricStore } from "../live/metric_store.ts";
 import { Empty } from "../ui/states.tsx";
 import { drawn, type XAxis } from "./axis.ts";
 import { Chart, type Line } from "./chart.tsx";
@@ -26,9 +26,12 @@ export function MetricPanel(props: { panel: PanelSpec; store: MetricStore; view:
     const spread = panel.band === undefined ? undefined : store.curves.get(panel.band);
     return drawn(curves, spread, view.axis, view.origin, view.smoothing);
   }, [version, panel, view.axis, view.smoothing, view.origin]);
-  const lines = keys.map((key, index): Line => ({
-    label: curveLabel(key), colour: `--series-${(index % NUM_COLOURS) + 1}`,
-  }));
+  const lines = keys.map(
+    (key, index): Line => ({
+      label: curveLabel(key),
+      colour: `--series-${(index % NUM_COLOURS) + 1}`,
+    }),
+  );
   return (
     <section class="card chart-card" aria-label={panel.title}>
       <div class="chart-head">
@@ -38,8 +41,16 @@ export function MetricPanel(props: { panel: PanelSpec; store: MetricStore; view:
       {data.x.length === 0 ? (
         <Empty title="No points yet">{panel.help}</Empty>
       ) : (
-        <Chart lines={lines} data={data} axis={view.axis} height={props.height ?? 190} syncKey="run"
-          reference={panel.reference} smoothed={view.smoothing > 0} onCursor={setCursor} />
+        <Chart
+          lines={lines}
+          data={data}
+          axis={view.axis}
+          height={props.height ?? 190}
+          syncKey="run"
+          reference={panel.reference}
+          smoothed={view.smoothing > 0}
+          onCursor={setCursor}
+        />
       )}
     </section>
   );

@@ -32,13 +32,29 @@ export function useChartView(): [ChartChoice, (choice: ChartChoice) => void] {
 export function ChartTools({ choice, onChange }: { choice: ChartChoice; onChange: (choice: ChartChoice) => void }) {
   return (
     <div class="chart-tools">
-      <Segmented label="X axis" value={choice.axis} onChange={(axis) => onChange({ ...choice, axis })}
-        choices={[{ value: "batch", label: "Batch" }, { value: "step", label: "Step" }, { value: "wall", label: "Wall time" }]} />
+      <Segmented
+        label="X axis"
+        value={choice.axis}
+        onChange={(axis) => onChange({ ...choice, axis })}
+        choices={[
+          { value: "batch", label: "Batch" },
+          { value: "step", label: "Step" },
+          { value: "wall", label: "Wall time" },
+        ]}
+      />
       <label>
         Smoothing
-        <input type="range" min="0" max="0.95" step="0.05" value={choice.smoothing}
-          onInput={(event) => onChange({ ...choice, smoothing: Number(event.currentTarget.value) })} />
-        <span class="num" style={{ width: "2.4em" }}>{choice.smoothing.toFixed(2)}</span>
+        <input
+          type="range"
+          min="0"
+          max="0.95"
+          step="0.05"
+          value={choice.smoothing}
+          onInput={(event) => onChange({ ...choice, smoothing: Number(event.currentTarget.value) })}
+        />
+        <span class="num" style={{ width: "2.4em" }}>
+          {choice.smoothing.toFixed(2)}
+        </span>
       </label>
       <span class="tiny faint">Drag across a chart to zoom, double-click to see all.</span>
     </div>

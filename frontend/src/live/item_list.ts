@@ -1,35 +1,37 @@
 /** A growing list of stream items of some types: the event log, and the engine's log lines. */
 
 import { signal } from "@preact/signals";
-import type { StreamItem } from "../api/types.ts";
+import { type BulkItemType, bulkItemTypeValues, type LogItem, type StreamItem } from "../api/schema.ts";
 import { SequenceGate } from "./sequence_gate.ts";
 
-/** Types too frequent to read as an event log; their content is drawn elsewhere. */
-const DRAWN_ELSEWHERE = new Set(["metrics", "spans", "queues", "staleness", "lend", "costs", "log"]);
+/** An item of the event log; those that come in bulk are drawn elsewhere. */
+export type EventItem = Exclude<StreamItem, { readonly type: BulkItemType }>;
 
-export const isEvent = (item: StreamItem) => !DRAWN_ELSEWHERE.has(item.type);
-export const isLog = (item: StreamItem) => item.type === "log";
+const BULK: ReadonlySet<string> = new Set(bulkItemTypeValues);
 
-/** Older items are let go from the page beyond this many; REST still has them. */
+export const isEvent = (item: StreamItem): item is EventItem => !BULK.has(item.type);
+export const isLog = (item: StreamItem): item is LogItem => item.type === "log";
+
+/** Older items are dropped from the page beyond this many; REST still has them. */
 const MAX_KEPT = 5000;
 
-export class ItemList {
+export class ItemList<Item extends StreamItem> {
   readonly gate = new SequenceGate();
-  readonly items = signal<readonly StreamItem[]>([]);
-  private arrived: StreamItem[] = [];
+  readonly items = signal<readonly Item[]>([]);
+  private arrived: Item[] = [];
 
-  constructor(private readonly wanted: (item: StreamItem) => boolean) {}
+  constructor(private readonly isWanted: (item: StreamItem) => item is Item) {}
 
-  /** Take over a REST answer known to hold everything wanted up to `covered`; it may hold later items too. */
+  /** Load a REST answer known to hold every wanted item up to `covered`; it may hold later items too. */
   load(items: readonly StreamItem[], covered: number): void {
-    const sorted = items.filter(this.wanted).sort((a, b) => a.stream_seq - b.stream_seq);
+    const sorted = items.filter(this.isWanted).sort((a, b) => a.stream_seq - b.stream_seq);
     this.arrived = [];
     this.items.value = sorted.slice(-MAX_KEPT);
     this.gate.cover(Math.max(covered, sorted.at(-1)?.stream_seq ?? 0));
   }
 
   apply(item: StreamItem): void {
-    if (this.wanted(item) && this.gate.admit(item.stream_seq)) this.arrived.push(item);
+    if (this.isWanted(item) && this.gate.admit(item.stream_seq)) this.arrived.push(item);
   }
 
   /** Show what `apply` collected since the last frame. */

@@ -1,10 +1,11 @@
-/** The runs list's websocket: tells which runs changed; after a break the list is read again. */
+/** The runs list's websocket: it reports which runs changed; after a break the list is read again. */
 
-import type { RunChange } from "../api/types.ts";
+import type { ProjectsFrame, RunRow } from "../api/schema.ts";
 import { reconnectDelay } from "./backoff.ts";
+import { socketAddress } from "./run_socket.ts";
 
 interface Handlers {
-  readonly onRun: (run: RunChange) => void;
+  readonly onRun: (run: RunRow) => void;
   readonly onReconnected: () => void;
   readonly onLive: (live: boolean) => void;
 }
@@ -17,8 +18,7 @@ export function watchProjects(handlers: Handlers): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   const open = () => {
-    const scheme = location.protocol === "https:" ? "wss" : "ws";
-    socket = new WebSocket(`${scheme}://${location.host}/ws/v1/projects`);
+    socket = new WebSocket(socketAddress("/ws/v1/projects"));
     socket.addEventListener("open", () => {
       failures = 0;
       handlers.onLive(true);
@@ -26,8 +26,8 @@ export function watchProjects(handlers: Handlers): () => void {
       everOpened = true;
     });
     socket.addEventListener("message", (message) => {
-      const frame = JSON.parse(String(message.data)) as { kind: string; run?: RunChange };
-      if (frame.kind === "run_changed" && frame.run) handlers.onRun(frame.run);
+      const frame = JSON.parse(String(message.data)) as ProjectsFrame;
+      handlers.onRun(frame.run);
     });
     socket.addEventListener("close", () => {
       if (ended) return;

@@ -1,29 +1,29 @@
 /** The run's websocket: opened at a stream number, reopened from the last one received, never skipping an item. */
 
-import { learnServerTime } from "../base/clock.ts";
-import type { LaneInfo, Run, StreamItem } from "../api/types.ts";
+import type { RunFrame, StreamItem } from "../api/schema.ts";
+import { setServerTime } from "../base/clock.ts";
 import { reconnectDelay } from "./backoff.ts";
 
 export type Connection = "connecting" | "live" | "reconnecting" | "closed";
 
-export type Frame =
-  | { readonly kind: "hello"; readonly stream_seq: number; readonly now: number }
-  | { readonly kind: "snapshot"; readonly stream_seq: number; readonly run: Run; readonly lanes: readonly LaneInfo[] }
-  | { readonly kind: "items"; readonly items: readonly StreamItem[] };
-
 export interface RunSocketHandlers {
   readonly onItems: (items: readonly StreamItem[]) => void;
-  /** The server no longer holds what we missed: everything must be read again over REST. */
-  readonly onSnapshot: (run: Run, streamSeq: number) => void;
+  /** The server no longer holds what was missed: everything must be read again over REST. */
+  readonly onSnapshot: () => void;
   readonly onConnection: (connection: Connection) => void;
   readonly onTraffic: () => void;
-  /** The server says this run is not (or no longer) ours to see: trying again would change nothing. */
+  /** The run is not (or no longer) this user's to see: connecting again would change nothing. */
   readonly onRefused: () => void;
 }
 
-/** Close codes of the server's own that mean "do not come back". */
+/** The server's close codes after which connecting again is of no use. */
 const NOT_VISIBLE = 4404;
 const BAD_REQUEST = 4400;
+
+/** `/ws/…` as the address of a websocket on the page's own server. */
+export function socketAddress(path: string): string {
+  return `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}${path}`;
+}
 
 export class RunSocket {
   private socket: WebSocket | undefined;
@@ -40,10 +40,9 @@ export class RunSocket {
   open(): void {
     if (this.ended) return;
     this.handlers.onConnection(this.failures === 0 ? "connecting" : "reconnecting");
-    const scheme = location.protocol === "https:" ? "wss" : "ws";
-    const socket = new WebSocket(`${scheme}://${location.host}/ws/v1/runs/${this.runId}?after_seq=${this.lastSeq}`);
+    const socket = new WebSocket(socketAddress(`/ws/v1/runs/${this.runId}?after_seq=${this.lastSeq}`));
     this.socket = socket;
-    socket.addEventListener("message", (message) => this.receive(JSON.parse(String(message.data)) as Frame));
+    socket.addEventListener("message", (message) => this.receive(JSON.parse(String(message.data)) as RunFrame));
     socket.addEventListener("close", (event) => this.lost(socket, event.code));
   }
 
@@ -54,18 +53,21 @@ export class RunSocket {
     this.handlers.onConnection("closed");
   }
 
-  private receive(frame: Frame): void {
+  private receive(frame: RunFrame): void {
     this.handlers.onTraffic();
-    if (frame.kind === "hello") {
-      this.failures = 0;
-      learnServerTime(frame.now);
-      this.handlers.onConnection("live");
-    } else if (frame.kind === "snapshot") {
-      this.lastSeq = Math.max(this.lastSeq, frame.stream_seq);
-      this.handlers.onSnapshot(frame.run, frame.stream_seq);
-    } else {
-      for (const item of frame.items) this.lastSeq = Math.max(this.lastSeq, item.stream_seq);
-      this.handlers.onItems(frame.items);
+    switch (frame.kind) {
+      case "hello":
+        this.failures = 0;
+        setServerTime(frame.now);
+        this.handlers.onConnection("live");
+        break;
+      case "snapshot":
+        this.lastSeq = Math.max(this.lastSeq, frame.stream_seq);
+        this.handlers.onSnapshot();
+        break;
+      case "items":
+        for (const item of frame.items) this.lastSeq = Math.max(this.lastSeq, item.stream_seq);
+        this.handlers.onItems(frame.items);
     }
   }
 

@@ -4,19 +4,30 @@
  * repeated frame can neither lose nor double anything. The socket is opened with the smallest of those numbers.
  */
 
-import { batch, computed, signal, type Signal } from "@preact/signals";
-import { api } from "../api/endpoints.ts";
+import { batch, computed, type Signal, signal } from "@preact/signals";
 import { messageOf } from "../api/client.ts";
-import { TERMINAL_STATES, type Purpose, type Run, type StreamItem, type Transition } from "../api/types.ts";
-import { learnServerTime, serverNow } from "../base/clock.ts";
+import { api } from "../api/endpoints.ts";
+import type { Run, SamplePurpose, StreamItem, Transition } from "../api/schema.ts";
+import { serverNow, setServerTime } from "../base/clock.ts";
 import { oncePerFrame } from "../base/frames.ts";
+import { hasEnded } from "../base/run_state.ts";
+import { TimelineState } from "../timeline/timeline_state.ts";
 import { ItemList, isEvent, isLog } from "./item_list.ts";
 import { MetricStore } from "./metric_store.ts";
-import { RunSocket, type Connection } from "./run_socket.ts";
-import { TimelineStore } from "./timeline_store.ts";
+import { type Connection, RunSocket } from "./run_socket.ts";
 
 /** Item types after which the run's row itself (state, progress, failure, headline) may have changed. */
-const CHANGES_RUN = new Set(["transition", "state", "phase", "lanes", "resumed", "evaluation", "publish", "command_done"]);
+const CHANGES_RUN: ReadonlySet<StreamItem["type"]> = new Set([
+  "transition",
+  "state",
+  "phase",
+  "lanes",
+  "resumed",
+  "evaluation",
+  "publish",
+  "command_done",
+]);
+/** Several such items come together; the row is read once after them. */
 const RUN_REFETCH_MILLISECONDS = 400;
 /** A heartbeat changes the run's row but sends no item: while nothing else arrives the row is read this often. */
 const QUIET_REFETCH_MILLISECONDS = 5000;
@@ -25,22 +36,24 @@ export class RunStore {
   readonly run = signal<Run | null>(null);
   readonly transitions = signal<readonly Transition[]>([]);
   readonly metrics = new MetricStore();
-  readonly timeline = new TimelineStore();
+  readonly timeline = new TimelineState();
   readonly events = new ItemList(isEvent);
   readonly logs = new ItemList(isLog);
   /** Rises with each item of these types: panels that read lists over REST watch it. */
-  readonly samplesVersions: Record<Purpose, Signal<number>> = { train: signal(0), evaluate: signal(0), request: signal(0) };
+  readonly samplesVersions: Record<SamplePurpose, Signal<number>> = {
+    train: signal(0),
+    evaluate: signal(0),
+    request: signal(0),
+  };
   readonly filesVersion = signal(0);
   readonly connection = signal<Connection>("connecting");
+  /** The browser's time of the newest frame, in Unix seconds. */
   readonly lastTraffic = signal(Date.now() / 1000);
-  /** Server time of the newest item applied: the run itself spoke then. */
-  readonly lastDriverWord = signal(0);
+  /** Server time of the newest item applied: the run itself reported then. */
+  readonly lastReport = signal(0);
   readonly problem = signal<string | null>(null);
   readonly loaded = signal(false);
-  readonly isTerminal = computed(() => {
-    const run = this.run.value;
-    return run !== null && TERMINAL_STATES.includes(run.state);
-  });
+  readonly hasEnded = computed(() => this.run.value !== null && hasEnded(this.run.value));
 
   private socket: RunSocket | undefined;
   private queue: StreamItem[] = [];
@@ -72,8 +85,8 @@ export class RunStore {
     });
     this.socket.open();
     this.quietTimer = setInterval(() => {
-      const isQuiet = serverNow() - this.lastDriverWord.peek() > QUIET_REFETCH_MILLISECONDS / 1000;
-      if (isQuiet && !document.hidden && !this.isTerminal.peek()) void this.refreshRun();
+      const isQuiet = serverNow() - this.lastReport.peek() > QUIET_REFETCH_MILLISECONDS / 1000;
+      if (isQuiet && !document.hidden && !this.hasEnded.peek()) void this.refreshRun();
     }, QUIET_REFETCH_MILLISECONDS);
   }
 
@@ -87,7 +100,7 @@ export class RunStore {
     try {
       const [run, transitions] = await Promise.all([api.getRun(this.id), api.transitions(this.id)]);
       batch(() => {
-        this.run.value = run;
+        this.setRun(run);
         this.transitions.value = transitions;
       });
     } catch (error) {
@@ -96,22 +109,30 @@ export class RunStore {
     }
   }
 
+  private setRun(run: Run): void {
+    this.run.value = run;
+    this.timeline.isLive.value = !hasEnded(run);
+  }
+
   private async readAll(): Promise<void> {
     this.isReading = true;
     try {
       const [run, transitions, metrics, timeline] = await Promise.all([
-        api.getRun(this.id), api.transitions(this.id), api.metrics(this.id), api.timeline(this.id),
+        api.getRun(this.id),
+        api.transitions(this.id),
+        api.metrics(this.id),
+        api.timeline(this.id),
       ]);
       const [events, logs] = await Promise.all([api.events(this.id), api.logs(this.id, {})]);
       const covered = Math.min(metrics.stream_seq, timeline.stream_seq);
-      learnServerTime(timeline.now);
+      setServerTime(timeline.now);
       batch(() => {
-        this.run.value = run;
+        this.setRun(run);
         this.transitions.value = transitions;
         this.metrics.load(metrics);
         this.timeline.load(timeline);
-        this.events.load(events.results, covered);
-        this.logs.load(logs.results, covered);
+        this.events.load(events, covered);
+        this.logs.load(logs, covered);
         for (const version of Object.values(this.samplesVersions)) version.value += 1;
         this.filesVersion.value += 1;
         this.problem.value = null;
@@ -138,31 +159,27 @@ export class RunStore {
     if (this.isReading || this.queue.length === 0) return;
     const items = this.queue;
     this.queue = [];
-    let metrics = false;
-    let timeline = false;
-    const samples = new Set<Purpose>();
-    let files = false;
-    let run = false;
+    const changed = { metrics: false, timeline: false, files: false, run: false, samples: new Set<SamplePurpose>() };
     for (const item of items) {
-      if (this.metrics.gate.admit(item.stream_seq)) metrics = this.metrics.apply(item) || metrics;
-      if (this.timeline.gate.admit(item.stream_seq)) timeline = this.timeline.apply(item) || timeline;
+      if (this.metrics.gate.admit(item.stream_seq)) changed.metrics = this.metrics.apply(item) || changed.metrics;
+      if (this.timeline.gate.admit(item.stream_seq)) changed.timeline = this.timeline.apply(item) || changed.timeline;
       this.events.apply(item);
       this.logs.apply(item);
-      if (item.type === "samples") samples.add(item.body["purpose"] as Purpose);
-      files ||= item.type === "adapter" || item.type === "checkpoint";
-      run ||= CHANGES_RUN.has(item.type);
+      if (item.type === "samples") changed.samples.add(item.body.purpose);
+      changed.files ||= item.type === "adapter" || item.type === "checkpoint";
+      changed.run ||= CHANGES_RUN.has(item.type);
     }
     batch(() => {
-      if (metrics) this.metrics.version.value += 1;
-      if (timeline) this.timeline.version.value += 1;
-      for (const purpose of samples) this.samplesVersions[purpose].value += 1;
-      if (files) this.filesVersion.value += 1;
+      if (changed.metrics) this.metrics.version.value += 1;
+      if (changed.timeline) this.timeline.version.value += 1;
+      for (const purpose of changed.samples) this.samplesVersions[purpose].value += 1;
+      if (changed.files) this.filesVersion.value += 1;
       this.events.flush();
       this.logs.flush();
-      this.lastDriverWord.value = items.reduce((latest, item) => Math.max(latest, item.at), this.lastDriverWord.peek());
+      this.lastReport.value = items.reduce((latest, item) => Math.max(latest, item.at), this.lastReport.peek());
       this.advanceProgress(items);
     });
-    if (run) this.askRun();
+    if (changed.run) this.askRun();
   }
 
   /** Progress moves at once with each version, which ends a batch; the row itself follows when it is read again. */
@@ -170,7 +187,7 @@ export class RunStore {
     const run = this.run.value;
     if (!run) return;
     const done = items.reduce(
-      (most, item) => (item.type === "publish" ? Math.max(most, Number(item.body["policy_version"])) : most),
+      (most, item) => (item.type === "publish" ? Math.max(most, item.body.policy_version) : most),
       run.num_batches_done,
     );
     if (done > run.num_batches_done) this.run.value = { ...run, num_batches_done: done };

@@ -1,13 +1,14 @@
-/** Which stream items a store has already seen: a REST snapshot covers everything up to its number. */
+/** Which stream items a store has already applied: a REST snapshot covers everything up to its number. */
 
 export class SequenceGate {
   private applied = 0;
 
+  /** The highest number applied. */
   get last(): number {
     return this.applied;
   }
 
-  /** A REST answer holding everything up to `streamSeq` has been taken over. */
+  /** A REST answer that holds everything up to `streamSeq` was loaded. */
   cover(streamSeq: number): void {
     this.applied = streamSeq;
   }

@@ -2,17 +2,17 @@
 
 import { useMemo, useState } from "preact/hooks";
 import { api } from "../api/endpoints.ts";
-import type { MetricSeries, Run } from "../api/types.ts";
-import { drawn, join, type Drawn, xValues } from "../charts/axis.ts";
+import type { Run } from "../api/schema.ts";
+import { duration, number, unixSeconds } from "../base/format.ts";
+import { differences, isObject, type Json } from "../base/paths.ts";
+import { smooth } from "../base/smoothing.ts";
+import { inWords } from "../base/spec_words.ts";
+import { type Drawn, drawn, join, xValues } from "../charts/axis.ts";
 import { Chart, type Line } from "../charts/chart.tsx";
 import { Legend } from "../charts/panel.tsx";
-import { METRIC_PANELS, curveTitle } from "../charts/panels.ts";
-import { ChartTools, useChartView, type ChartChoice } from "../charts/tools.tsx";
-import { differences, isObject, type Json } from "../base/paths.ts";
-import { inWords } from "../base/spec_words.ts";
-import { duration, number, unixSeconds } from "../base/format.ts";
-import { smooth } from "../base/smoothing.ts";
-import type { Curve } from "../live/metric_store.ts";
+import { curveTitle, METRIC_PANELS } from "../charts/panels.ts";
+import { type ChartChoice, ChartTools, useChartView } from "../charts/tools.tsx";
+import { type Curve, curveOf } from "../live/metric_store.ts";
 import { StatePill } from "../ui/controls.tsx";
 import { useResource } from "../ui/resource.ts";
 import { Empty, Failed, Loading } from "../ui/states.tsx";
@@ -28,15 +28,8 @@ const NUM_COLOURS = 6;
 
 async function readRun(id: string, index: number): Promise<Compared> {
   const [run, metrics] = await Promise.all([api.getRun(id), api.metrics(id)]);
-  const curves = new Map(Object.entries(metrics.series).map(([key, series]) => [key, asCurve(series)]));
+  const curves = new Map(Object.entries(metrics.series).map(([key, series]) => [key, curveOf(series)]));
   return { run, curves, colour: `--series-${(index % NUM_COLOURS) + 1}` };
-}
-
-function asCurve(series: MetricSeries): Curve {
-  return {
-    batch: [...series.batch], step: [...series.step], at: [...series.at], value: [...series.value],
-    min: [...(series.min ?? series.value)], max: [...(series.max ?? series.value)],
-  };
 }
 
 function idsFromAddress(): string[] {
@@ -62,7 +55,9 @@ export function ComparePage() {
         <>
           <RunCards runs={compared.value} onRemove={(id) => change(ids.filter((one) => one !== id))} />
           {compared.value.length === 1 && <p class="notice">Choose another run to compare with, above.</p>}
-          {compared.value.length === 0 && <Empty title="No runs chosen">Choose runs above, or tick them in the list of runs.</Empty>}
+          {compared.value.length === 0 && (
+            <Empty title="No runs chosen">Choose runs above, or tick them in the list of runs.</Empty>
+          )}
           {compared.value.length > 0 && <Curves runs={compared.value} />}
           {compared.value.length > 1 && <CompareSamples runs={compared.value} />}
           {compared.value.length > 1 && <SpecDifferences runs={compared.value} />}
@@ -76,9 +71,18 @@ function AddRun({ chosen, onAdd }: { chosen: readonly string[]; onAdd: (id: stri
   const runs = useResource(() => api.listRuns({}), []);
   const others = (runs.value?.results ?? []).filter((run) => !chosen.includes(run.id));
   return (
-    <select aria-label="Add a run" value="" style={{ width: "260px" }} onChange={(event) => event.currentTarget.value && onAdd(event.currentTarget.value)}>
+    <select
+      aria-label="Add a run"
+      value=""
+      style={{ width: "260px" }}
+      onChange={(event) => event.currentTarget.value && onAdd(event.currentTarget.value)}
+    >
       <option value="">Add a run…</option>
-      {others.map((run) => <option key={run.id} value={run.id}>{run.name} ({run.state})</option>)}
+      {others.map((run) => (
+        <option key={run.id} value={run.id}>
+          {run.name} ({run.state})
+        </option>
+      ))}
     </select>
   );
 }
@@ -93,12 +97,34 @@ function RunCards({ runs, onRemove }: { runs: readonly Compared[]; onRemove: (id
         return (
           <li key={run.id} class="card" style={{ borderTop: `3px solid var(${colour})` }}>
             <div class="row-between">
-              <a class="run-name truncate" href={`/runs/${run.id}`}>{run.name}</a>
-              <button type="button" class="button quiet small" aria-label={`Remove ${run.name}`} onClick={() => onRemove(run.id)}>✕</button>
+              <a class="run-name truncate" href={`/runs/${run.id}`}>
+                {run.name}
+              </a>
+              <button
+                type="button"
+                class="button quiet small"
+                aria-label={`Remove ${run.name}`}
+                onClick={() => onRemove(run.id)}
+              >
+                ✕
+              </button>
             </div>
-            <div class="row small"><StatePill state={run.state} /><span class="num muted">{run.num_batches_done} / {run.num_batches} batches</span></div>
-            <p class="figure"><b class="num">{number(evaluated[0])}<span class="arrow">→</span>{number(evaluated.at(-1))}</b>
-              <span class="tiny faint">held-out reward{started !== null && ended !== null && ` · took ${duration(ended - started)}`}</span></p>
+            <div class="row small">
+              <StatePill state={run.state} />
+              <span class="num muted">
+                {run.num_batches_done} / {run.num_batches} batches
+              </span>
+            </div>
+            <p class="figure">
+              <b class="num">
+                {number(evaluated[0])}
+                <span class="arrow">→</span>
+                {number(evaluated.at(-1))}
+              </b>
+              <span class="tiny faint">
+                held-out reward{started !== null && ended !== null && ` · took ${duration(ended - started)}`}
+              </span>
+            </p>
           </li>
         );
       })}
@@ -117,7 +143,9 @@ function Curves({ runs }: { runs: readonly Compared[] }) {
     <div class="stack">
       <ChartTools choice={choice} onChange={setChoice} />
       <div class="charts">
-        {keys.map((key) => <Overlay key={key} metric={key} runs={runs} choice={choice} />)}
+        {keys.map((key) => (
+          <Overlay key={key} metric={key} runs={runs} choice={choice} />
+        ))}
       </div>
     </div>
   );
@@ -134,7 +162,15 @@ function Overlay({ metric, runs, choice }: { metric: string; runs: readonly Comp
         <h3 title={metric}>{curveTitle(metric)}</h3>
         <Legend lines={lines} data={data.lines} cursor={cursor} unnamed />
       </div>
-      <Chart lines={lines} data={data} axis={choice.axis} height={190} syncKey="compare" smoothed={choice.smoothing > 0} onCursor={setCursor} />
+      <Chart
+        lines={lines}
+        data={data}
+        axis={choice.axis}
+        height={190}
+        syncKey="compare"
+        smoothed={choice.smoothing > 0}
+        onCursor={setCursor}
+      />
     </section>
   );
 }
@@ -144,26 +180,51 @@ function overlay(having: readonly Compared[], metric: string, choice: ChartChoic
   const only = having.length === 1 ? having[0] : undefined;
   const origin = (compared: Compared) => unixSeconds(compared.run.started_at) ?? 0;
   if (only) return drawn([only.curves.get(metric) as Curve], undefined, choice.axis, origin(only), choice.smoothing);
-  const { x, columns } = join(having.map((compared) => {
-    const curve = compared.curves.get(metric) as Curve;
-    return { x: xValues(curve, choice.axis, origin(compared)), y: curve.value };
-  }));
+  const { x, columns } = join(
+    having.map((compared) => {
+      const curve = compared.curves.get(metric) as Curve;
+      return { x: xValues(curve, choice.axis, origin(compared)), y: curve.value };
+    }),
+  );
   return { x, raw: columns, lines: columns.map((column) => smooth(column, choice.smoothing)), low: null, high: null };
 }
 
 function SpecDifferences({ runs }: { runs: readonly Compared[] }) {
   const differing = differences(runs.map((compared) => compared.run.spec));
-  const text = (value: Json | undefined) => (Array.isArray(value) && value.length > 3 && !value.some(isObject) ? `${value.length} entries` : inWords(value ?? null));
+  const text = (value: Json | undefined) =>
+    Array.isArray(value) && value.length > 3 && !value.some(isObject)
+      ? `${value.length} entries`
+      : inWords(value ?? null);
   return (
     <section class="card flush" aria-label="Settings that differ">
-      <div class="card-head"><h2>Settings that differ</h2></div>
-      {differing.length === 0 ? <Empty title="All settings are the same" /> : (
+      <div class="card-head">
+        <h2>Settings that differ</h2>
+      </div>
+      {differing.length === 0 ? (
+        <Empty title="All settings are the same" />
+      ) : (
         <div class="table-wrap">
           <table>
-            <thead><tr><th>Setting</th>{runs.map(({ run, colour }) => <th key={run.id} style={{ color: `var(${colour})` }}>{run.name}</th>)}</tr></thead>
+            <thead>
+              <tr>
+                <th>Setting</th>
+                {runs.map(({ run, colour }) => (
+                  <th key={run.id} style={{ color: `var(${colour})` }}>
+                    {run.name}
+                  </th>
+                ))}
+              </tr>
+            </thead>
             <tbody>
               {differing.map(({ path, values }) => (
-                <tr key={path}><td class="mono">{path}</td>{values.map((value, index) => <td key={index} class="num mono" title={JSON.stringify(value)}>{text(value)}</td>)}</tr>
+                <tr key={path}>
+                  <td class="mono">{path}</td>
+                  {values.map((value, index) => (
+                    <td key={index} class="num mono" title={JSON.stringify(value)}>
+                      {text(value)}
+                    </td>
+                  ))}
+                </tr>
               ))}
             </tbody>
           </table>

@@ -1,6 +1,6 @@
-/** What each mode would bring on the same lanes, the chosen one marked. */
+/** The predicted throughput of each mode on the same lanes, the chosen one marked. */
 
-import type { Plan } from "../api/types.ts";
+import type { Plan } from "../api/schema.ts";
 import { number, percent } from "../base/format.ts";
 import { modeLabel, modesInOrder } from "./plan_words.ts";
 
@@ -8,15 +8,28 @@ export function ModeTable({ plan }: { plan: Plan }) {
   return (
     <div class="table-wrap">
       <table class="class-table mode-table">
-        <thead><tr><th>Mode</th><th class="right">Rollout + trainer</th><th class="right">Samples/s</th><th>Share of the bound</th></tr></thead>
+        <thead>
+          <tr>
+            <th>Mode</th>
+            <th class="right">Rollout + trainer</th>
+            <th class="right">Samples/s</th>
+            <th>Share of the bound</th>
+          </tr>
+        </thead>
         <tbody>
           {modesInOrder(plan).map(([mode, choice]) => (
             <tr key={mode} class={mode === plan.mode ? "chosen" : ""}>
               <td>{modeLabel(mode)}</td>
-              <td class="right num">{choice.num_rollout === 0 ? `all ${choice.num_trainer}` : `${choice.num_rollout} + ${choice.num_trainer}`}</td>
+              <td class="right num">
+                {choice.num_rollout === 0
+                  ? `all ${choice.num_trainer}`
+                  : `${choice.num_rollout} + ${choice.num_trainer}`}
+              </td>
               <td class="right num">{number(choice.samples_per_second)}</td>
               <td>
-                <span class="share-bar"><i style={{ width: percent(choice.bound_share).replace(" ", "") }} /></span>
+                <span class="share-bar">
+                  <i style={{ width: percent(choice.bound_share).replace(" ", "") }} />
+                </span>
                 <span class="num small muted">{percent(choice.bound_share)}</span>
               </td>
             </tr>

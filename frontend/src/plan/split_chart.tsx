@@ -1,7 +1,7 @@
 /** Throughput by split: how many of the lanes train, for the chosen mode and the strict ones beside it. Filled points were
- * simulated, hollow ones are limits that no schedule exceeds. */
+ * simulated, outlined ones are limits that no schedule exceeds. */
 
-import type { Plan, SplitPoint } from "../api/types.ts";
+import type { Plan, SplitPoint } from "../api/schema.ts";
 import { number } from "../base/format.ts";
 import { modeLabel } from "./plan_words.ts";
 
@@ -37,33 +37,58 @@ export function SplitChart({ plan }: { plan: Plan }) {
   const level = (rate: number, label: string) => (
     <g class="level">
       <line x1={LEFT} x2={WIDTH - RIGHT} y1={y(rate)} y2={y(rate)} />
-      <text x={WIDTH - RIGHT} y={y(rate) - 4} text-anchor="end">{label}</text>
+      <text x={WIDTH - RIGHT} y={y(rate) - 4} text-anchor="end">
+        {label}
+      </text>
     </g>
   );
-  const colocated = plan.by_mode["colocated"];
+  const colocated = plan.by_mode.colocated;
   return (
     <figure class="split-chart">
       <figcaption class="small strong">Throughput by split</figcaption>
       <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={describe(plan, curves)}>
-        {[0, top / 2, top].map((rate) => <text key={rate} class="tick" x={LEFT - 6} y={y(rate) + 4} text-anchor="end">{number(rate, 2)}</text>)}
-        {ticks(most).map((tick) => <text key={tick} class="tick" x={x(tick)} y={HEIGHT - BOTTOM + 16} text-anchor="middle">{tick}</text>)}
-        <text class="tick" x={(LEFT + WIDTH - RIGHT) / 2} y={HEIGHT - 3} text-anchor="middle">trainer lanes</text>
+        {[0, top / 2, top].map((rate) => (
+          <text key={rate} class="tick" x={LEFT - 6} y={y(rate) + 4} text-anchor="end">
+            {number(rate, 2)}
+          </text>
+        ))}
+        {ticks(most).map((tick) => (
+          <text key={tick} class="tick" x={x(tick)} y={HEIGHT - BOTTOM + 16} text-anchor="middle">
+            {tick}
+          </text>
+        ))}
+        <text class="tick" x={(LEFT + WIDTH - RIGHT) / 2} y={HEIGHT - 3} text-anchor="middle">
+          trainer lanes
+        </text>
         {level(plan.bound_samples_per_second, "bound")}
         {colocated && level(colocated.samples_per_second, "colocated")}
         {curves.toReversed().map(({ mode, points, colour }) => (
           <g key={mode} style={{ color: colour }}>
-            <polyline points={points.map((point) => `${x(point.num_trainer)},${y(point.samples_per_second)}`).join(" ")} />
+            <polyline
+              points={points.map((point) => `${x(point.num_trainer)},${y(point.samples_per_second)}`).join(" ")}
+            />
             {points.map((point) => (
-              <circle key={point.num_trainer} cx={x(point.num_trainer)} cy={y(point.samples_per_second)} r={isChosen(plan, mode, point) ? 5.5 : 3}
-                class={point.is_rehearsed ? "" : "limit"}>
-                <title>{`${modeLabel(mode)}, ${point.num_trainer} trainer lanes: ${number(point.samples_per_second)} samples/s${point.is_rehearsed ? "" : " at most"}`}</title>
+              <circle
+                key={point.num_trainer}
+                cx={x(point.num_trainer)}
+                cy={y(point.samples_per_second)}
+                r={isChosen(plan, mode, point) ? 5.5 : 3}
+                class={point.is_simulated ? "" : "limit"}
+              >
+                <title>{`${modeLabel(mode)}, ${point.num_trainer} trainer lanes: ${number(point.samples_per_second)} samples/s${point.is_simulated ? "" : " at most"}`}</title>
               </circle>
             ))}
           </g>
         ))}
       </svg>
       <ul class="span-legend">
-        {curves.map(({ mode, colour }) => <li key={mode}><i class="swatch" style={{ "--swatch": colour }} />{modeLabel(mode)}{mode === plan.mode && " (chosen)"}</li>)}
+        {curves.map(({ mode, colour }) => (
+          <li key={mode}>
+            <i class="swatch" style={{ "--swatch": colour }} />
+            {modeLabel(mode)}
+            {mode === plan.mode && " (chosen)"}
+          </li>
+        ))}
       </ul>
     </figure>
   );

@@ -1,4 +1,6 @@
-/** The classes of lane time, their names and colours: one list for timeline, legend and bubble bars. */
+/** The classes of lane time, their labels and colours: one list for timeline, legend and bubble bars. */
+
+import type { IdleCause, SpanKind } from "../api/schema.ts";
 
 export interface SpanClass {
   readonly kind: string;
@@ -7,24 +9,24 @@ export interface SpanClass {
   readonly colour: string;
 }
 
-export const WORK_CLASSES: readonly SpanClass[] = [
-  { kind: "generate", label: "Generate", colour: "--span-generate" },
-  { kind: "lent_generate", label: "Lent generate", colour: "--span-lent-generate" },
-  { kind: "decode", label: "Decode", colour: "--span-decode" },
-  { kind: "encode", label: "Encode prompts", colour: "--span-encode" },
-  { kind: "score", label: "Score", colour: "--span-score" },
-  { kind: "train", label: "Train", colour: "--span-train" },
-  { kind: "publish", label: "Publish", colour: "--span-publish" },
-  { kind: "pull", label: "Pull", colour: "--span-pull" },
-  { kind: "switch", label: "Switch role", colour: "--span-switch" },
-  { kind: "evaluate", label: "Evaluate", colour: "--span-evaluate" },
-  { kind: "checkpoint", label: "Checkpoint", colour: "--span-checkpoint" },
-  { kind: "pause", label: "Paused", colour: "--span-pause" },
-];
+/** In the order of the legend. */
+const KINDS: Readonly<Record<SpanKind, { readonly label: string; readonly colour: string }>> = {
+  generate: { label: "Generate", colour: "--span-generate" },
+  lent_generate: { label: "Lent generate", colour: "--span-lent-generate" },
+  decode: { label: "Decode", colour: "--span-decode" },
+  encode: { label: "Encode prompts", colour: "--span-encode" },
+  score: { label: "Score", colour: "--span-score" },
+  train: { label: "Train", colour: "--span-train" },
+  publish: { label: "Publish", colour: "--span-publish" },
+  pull: { label: "Pull", colour: "--span-pull" },
+  switch: { label: "Switch role", colour: "--span-switch" },
+  evaluate: { label: "Evaluate", colour: "--span-evaluate" },
+  checkpoint: { label: "Checkpoint", colour: "--span-checkpoint" },
+  pause: { label: "Paused", colour: "--span-pause" },
+  idle: { label: "Idle", colour: "--span-idle" },
+};
 
-export const IDLE_CLASS: SpanClass = { kind: "idle", label: "Idle", colour: "--span-idle" };
-
-const CAUSES: Record<string, string> = {
+const CAUSES: Readonly<Record<IdleCause, string>> = {
   no_fragment_ready: "no fragment ready",
   head_of_line: "waiting for an earlier index",
   group_incomplete: "group incomplete",
@@ -37,14 +39,19 @@ const CAUSES: Record<string, string> = {
   failure: "failure",
 };
 
-const byKind = new Map([...WORK_CLASSES, IDLE_CLASS].map((known) => [known.kind, known]));
+/** Every kind of span, idle last. */
+export const SPAN_CLASSES: readonly SpanClass[] = Object.entries(KINDS).map(([kind, known]) => ({ kind, ...known }));
 
+const byKind = new Map(SPAN_CLASSES.map((known) => [known.kind, known]));
+
+/** The class of a kind; one that only the server knows, such as `unaccounted`, is named by its own words. */
 export function classOf(kind: string): SpanClass {
   return byKind.get(kind) ?? { kind, label: kind.replaceAll("_", " "), colour: "--ink-3" };
 }
 
 export function causeLabel(cause: string): string {
-  return CAUSES[cause] ?? cause.replaceAll("_", " ");
+  const known: Readonly<Record<string, string>> = CAUSES;
+  return known[cause] ?? cause.replaceAll("_", " ");
 }
 
 /** `idle:head_of_line` or `train`, as `/bubbles` names classes. */

@@ -2,10 +2,13 @@
 
 export const AXIS_HEIGHT = 38;
 export const QUEUE_HEIGHT = 56;
+/** The column of lane names, on a wide canvas and on a phone's. */
 export const LABEL_WIDTH_WIDE = 132;
 export const LABEL_WIDTH_NARROW = 66;
+const NARROW_BELOW = 640;
 const ROW_HEIGHT = 26;
 const DENSE_ROW_HEIGHT = 15;
+/** From this many lanes on rows are dense: a node of eight GPUs with its reward lanes still gets wide ones. */
 const DENSE_FROM_LANES = 20;
 
 export interface Layout {
@@ -17,15 +20,25 @@ export interface Layout {
   readonly height: number;
 }
 
-export function layout(width: number, numLanes: number, hasQueues: boolean): Layout {
+export function layoutOf(width: number, numLanes: number, hasQueues: boolean): Layout {
   const rowHeight = numLanes >= DENSE_FROM_LANES ? DENSE_ROW_HEIGHT : ROW_HEIGHT;
   const queueTop = AXIS_HEIGHT + numLanes * rowHeight + 8;
   return {
     width,
-    labelWidth: width < 640 ? LABEL_WIDTH_NARROW : LABEL_WIDTH_WIDE,
+    labelWidth: width < NARROW_BELOW ? LABEL_WIDTH_NARROW : LABEL_WIDTH_WIDE,
     rowHeight,
     rowsTop: AXIS_HEIGHT,
     queueTop,
     height: queueTop + (hasQueues ? QUEUE_HEIGHT : 0),
   };
+}
+
+/** The upper edge of a lane's row. */
+export function rowTop(layout: Layout, lane: number): number {
+  return layout.rowsTop + lane * layout.rowHeight;
+}
+
+/** The lane at a height, or null above the rows; it may be beyond the last one. */
+export function laneAt(layout: Layout, y: number): number | null {
+  return y < layout.rowsTop ? null : Math.floor((y - layout.rowsTop) / layout.rowHeight);
 }

@@ -1,12 +1,13 @@
 /** The colours of span classes, those that occur. */
 
-import type { TimelineStore } from "../live/timeline_store.ts";
-import { IDLE_CLASS, WORK_CLASSES } from "./classes.ts";
+import { SPAN_CLASSES } from "./classes.ts";
+import type { TimelineState } from "./timeline_state.ts";
 
-export function TimelineLegend({ store }: { store: TimelineStore }) {
+export function TimelineLegend({ state }: { state: TimelineState }) {
+  const kinds: ReadonlySet<string> = state.lanes.kinds;
   return (
     <ul class="span-legend" aria-label="Colours of lane time">
-      {[...WORK_CLASSES, IDLE_CLASS].filter((known) => store.kinds.has(known.kind)).map((known) => (
+      {SPAN_CLASSES.filter((known) => kinds.has(known.kind)).map((known) => (
         <li key={known.kind}>
           <i class={`swatch ${known.kind === "idle" ? "idle" : ""}`} style={{ "--swatch": `var(${known.colour})` }} />
           {known.label}

@@ -1,11 +1,16 @@
-/** Lane time by class: in which order it is told, how much of it was work, and where most of it was lost. Pure. */
+/** Lane time by class: the order of its classes, how much of it was work, and where most of it was lost. Pure.
+ *
+ * Sums by class are the server's (`/bubbles`); what is added up here is held against the bubble ledger by a test.
+ */
 
-import type { BubblesAnswer } from "../api/types.ts";
-import { WORK_CLASSES, classLabel, parseClass } from "./classes.ts";
+import type { Bubbles } from "../api/schema.ts";
+import { classLabel, parseClass, SPAN_CLASSES } from "./classes.ts";
+import { roleRank } from "./lane_tracks.ts";
 
-const ORDER = WORK_CLASSES.map((known) => known.kind);
+/** Seconds by class: a span kind, `idle:<cause>`, or `unaccounted`. */
+export type Seconds = Bubbles["by_class"];
 
-export type Seconds = Readonly<Record<string, number>>;
+const ORDER = SPAN_CLASSES.map((known) => known.kind);
 
 export const isIdle = (name: string) => parseClass(name).known.kind === "idle";
 
@@ -27,7 +32,7 @@ export function total(classes: Seconds): number {
 /** The share of lane time that was not idle; 0 where no time has passed. */
 export function busyShare(classes: Seconds): number {
   const all = total(classes);
-  const idle = Object.entries(classes).filter(([name]) => isIdle(name)).reduce((sum, [, seconds]) => sum + seconds, 0);
+  const idle = total(Object.fromEntries(Object.entries(classes).filter(([name]) => isIdle(name))));
   return all > 0 ? 1 - idle / all : 0;
 }
 
@@ -35,27 +40,27 @@ export interface Loss {
   readonly role: string;
   readonly name: string;
   readonly label: string;
-  /** Of all lane time. */
+  /** Share of all lane time. */
   readonly share: number;
 }
 
-/** A run's beginning and end are no bottleneck. */
+/** Idle causes of a run's beginning and end, which are no bottleneck. */
 const ENDS = new Set(["idle:start_up", "idle:drain"]);
 
-const ROLE_ORDER = ["trainer", "rollout", "reward"];
-
 /** Roles with their classes, in the order of the timeline. */
-export function roles(bubbles: BubblesAnswer): [string, Seconds][] {
-  const rank = (role: string) => (ROLE_ORDER.indexOf(role) + ROLE_ORDER.length + 1) % (ROLE_ORDER.length + 1);
-  return Object.entries(bubbles.by_role).sort(([a], [b]) => rank(a) - rank(b));
+export function roles(bubbles: Bubbles): [string, Seconds][] {
+  return Object.entries(bubbles.by_role).sort(([a], [b]) => roleRank(a) - roleRank(b));
 }
 
 /** The cause on which the lanes that generate and train lost most between the run's beginning and its end; null where
  * nothing was lost. Reward lanes are CPU slots, which may well wait. */
-export function largestLoss(bubbles: BubblesAnswer): Loss | null {
-  const losses = roles(bubbles).filter(([role]) => role === "trainer" || role === "rollout").flatMap(([role, classes]) =>
-    Object.entries(classes)
-      .filter(([name]) => isIdle(name) && !ENDS.has(name))
-      .map(([name, seconds]) => ({ role, name, label: classLabel(name), share: seconds / bubbles.total_seconds })));
+export function largestLoss(bubbles: Bubbles): Loss | null {
+  const losses = roles(bubbles)
+    .filter(([role]) => role === "trainer" || role === "rollout")
+    .flatMap(([role, classes]) =>
+      Object.entries(classes)
+        .filter(([name]) => isIdle(name) && !ENDS.has(name))
+        .map(([name, seconds]) => ({ role, name, label: classLabel(name), share: seconds / bubbles.total_seconds })),
+    );
   return losses.reduce<Loss | null>((most, loss) => (loss.share > (most?.share ?? 0) ? loss : most), null);
 }

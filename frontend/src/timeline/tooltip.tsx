@@ -1,42 +1,44 @@
 /** What a span was, beside the pointer. */
 
-import type { LendDecision } from "../api/types.ts";
-import type { LaneTrack, Span } from "../live/timeline_store.ts";
+import type { LendDecision } from "../api/schema.ts";
 import { clock, duration } from "../base/format.ts";
 import { causeLabel, classOf } from "./classes.ts";
+import type { Selection } from "./timeline_state.ts";
 
-export interface Hovered {
-  readonly track: LaneTrack;
-  readonly span: Span;
-  /** The decision that lent the lane, for a lent span. */
-  readonly lend: LendDecision | undefined;
-  readonly x: number;
-  readonly y: number;
-  readonly toLeft: boolean;
-}
+/** The pointer's distance, and the width that a tooltip may need, in CSS pixels. */
+const [OFFSET_X, OFFSET_Y, WIDTH] = [14, 16, 260];
 
-export function SpanTooltip({ track, span, lend, x, y, toLeft }: Hovered) {
+export function SpanTooltip({ selection, width }: { selection: Selection; width: number }) {
+  const { span, x, y } = selection;
   const known = classOf(span.kind);
-  const facts: [string, string][] = [["Lane", `${track.lane}${track.info ? ` · ${track.info.device}` : ""}`]];
-  if (span.cause !== null) facts.push(["Cause", causeLabel(span.cause)]);
-  if (span.batch !== null) facts.push(["Batch", String(span.batch)]);
-  if (span.group !== null) facts.push(["Group", String(span.group)]);
-  if (span.version !== null) facts.push(["Policy version", `v${span.version}`]);
-  if (span.num_samples > 0) facts.push(["Samples", String(span.num_samples)]);
-  if (lend) facts.push(["Lent by", decisionText(lend)]);
-  facts.push(["From", clock(span.start)]);
+  const isLeft = x > width - WIDTH;
+  const position = { left: `${x + OFFSET_X}px`, top: `${y + OFFSET_Y}px`, translate: isLeft ? "-100% 0" : "" };
   return (
-    <div class="span-tooltip" role="tooltip" style={{ left: `${x}px`, top: `${y}px`, translate: toLeft ? "-100% 0" : "" }}>
+    <div class="span-tooltip" role="tooltip" style={position}>
       <div class="row">
         <i class={`swatch ${span.kind === "idle" ? "idle" : ""}`} style={{ "--swatch": `var(${known.colour})` }} />
         <strong>{known.label}</strong>
         <span class="num muted">{duration(span.end - span.start)}</span>
       </div>
       <dl class="kv">
-        {facts.map(([name, value]) => [<dt key={name}>{name}</dt>, <dd key={`${name}=`}>{value}</dd>])}
+        {factsOf(selection).map(([name, value]) => [<dt key={name}>{name}</dt>, <dd key={`${name}=`}>{value}</dd>])}
       </dl>
     </div>
   );
+}
+
+/** What is known of a span, by name. */
+export function factsOf({ track, span, lend }: Selection): [string, string][] {
+  const facts: [string, string][] = [["Lane", `${track.lane}${track.info ? ` · ${track.info.device}` : ""}`]];
+  if (span.num_spans > 1) facts.push(["Spans", `${span.num_spans}, most of it this`]);
+  if (span.cause !== null) facts.push(["Cause", causeLabel(span.cause)]);
+  if (span.batch !== null) facts.push(["Batch", String(span.batch)]);
+  if (span.group !== null) facts.push(["Group", String(span.group)]);
+  if (span.policy_version !== null) facts.push(["Policy version", `v${span.policy_version}`]);
+  if (span.num_samples > 0) facts.push(["Samples", String(span.num_samples)]);
+  if (lend) facts.push(["Lent by", decisionText(lend)]);
+  facts.push(["From", clock(span.start)]);
+  return facts;
 }
 
 function decisionText({ decision, predicted_gain_seconds: gain }: LendDecision): string {

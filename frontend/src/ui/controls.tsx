@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import type { RunState } from "../api/types.ts";
+import type { RunState } from "../api/schema.ts";
 import { toast } from "./toasts.tsx";
 
 export function StatePill({ state }: { state: RunState }) {
@@ -12,8 +12,14 @@ export function StatePill({ state }: { state: RunState }) {
 export function Progress({ done, total }: { done: number; total: number }) {
   const share = total > 0 ? Math.min(1, done / total) : 0;
   return (
-    <div class="progress" role="progressbar" aria-valuenow={done} aria-valuemin={0} aria-valuemax={total}
-      aria-label="batches done">
+    <div
+      class="progress"
+      role="progressbar"
+      aria-valuenow={done}
+      aria-valuemin={0}
+      aria-valuemax={total}
+      aria-label="batches done"
+    >
       <i style={{ width: `${share * 100}%` }} />
     </div>
   );
@@ -78,8 +84,15 @@ export function Tabs(props: {
   return (
     <div class="tabs" role="tablist" onKeyDown={move}>
       {props.tabs.map((tab) => (
-        <button key={tab.id} id={`tab-${tab.id}`} type="button" role="tab" aria-selected={tab.id === props.current}
-          tabIndex={tab.id === props.current ? 0 : -1} onClick={() => props.onSelect(tab.id)}>
+        <button
+          key={tab.id}
+          id={`tab-${tab.id}`}
+          type="button"
+          role="tab"
+          aria-selected={tab.id === props.current}
+          tabIndex={tab.id === props.current ? 0 : -1}
+          onClick={() => props.onSelect(tab.id)}
+        >
           {tab.label}
           {tab.count !== undefined && tab.count > 0 && <span class="count">{tab.count}</span>}
         </button>

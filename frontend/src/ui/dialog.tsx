@@ -3,12 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 
-export function Dialog(props: {
-  title: string;
-  wide?: boolean;
-  onClose: () => void;
-  children: ComponentChildren;
-}) {
+export function Dialog(props: { title: string; wide?: boolean; onClose: () => void; children: ComponentChildren }) {
   const element = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     element.current?.showModal();
@@ -17,8 +12,14 @@ export function Dialog(props: {
     if (event.target === element.current) element.current?.close();
   };
   return (
-    <dialog ref={element} class={props.wide ? "wide" : ""} aria-label={props.title} onClose={props.onClose}
-      onClick={closeOnBackdrop}>
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes it by the browser's own doing.
+    <dialog
+      ref={element}
+      class={props.wide ? "wide" : ""}
+      aria-label={props.title}
+      onClose={props.onClose}
+      onClick={closeOnBackdrop}
+    >
       <div class="stack">
         <div class="row-between">
           <h2>{props.title}</h2>
@@ -39,6 +40,10 @@ export function Confirm(props: {
   onConfirm: () => void;
   onClose: () => void;
 }) {
+  const confirm = () => {
+    props.onClose();
+    props.onConfirm();
+  };
   return (
     <Dialog title={props.title} onClose={props.onClose}>
       <p class="muted">{props.text}</p>
@@ -46,7 +51,7 @@ export function Confirm(props: {
         <button type="button" class="button" onClick={props.onClose}>
           Keep it
         </button>
-        <button type="button" class="button danger" onClick={() => (props.onClose(), props.onConfirm())}>
+        <button type="button" class="button danger" onClick={confirm}>
           {props.action}
         </button>
       </div>

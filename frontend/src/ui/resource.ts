@@ -45,7 +45,9 @@ const REFRESH_MILLISECONDS = 4000;
 
 /** The same, read again while `version` rises, though at most every few seconds. */
 export function useLiveResource<T>(
-  read: () => Promise<T>, dependencies: readonly unknown[], version: Signal<number>,
+  read: () => Promise<T>,
+  dependencies: readonly unknown[],
+  version: Signal<number>,
 ): Resource<T> {
   const newest = version.value;
   const [readFor, setReadFor] = useState(newest);

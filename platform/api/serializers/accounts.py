@@ -5,19 +5,20 @@ from typing import Any
 from rest_framework import serializers
 
 from accounts.models import ProjectRole
+from api.serializers.answers import Answer
 
 MAX_TOKEN_DAYS = 3650
 
 
-class MeBody(serializers.Serializer[Any]):
+class MeBody(Answer):
     id = serializers.IntegerField()
     username = serializers.CharField()
     is_staff = serializers.BooleanField(help_text="Pool admin.")
 
 
-class TokenBody(serializers.Serializer[Any]):
+class TokenBody(Answer):
     id = serializers.CharField(source="token_key", help_text="The token's first characters.")
-    name = serializers.CharField(source="label.name", default="")
+    name = serializers.CharField()
     created_at = serializers.DateTimeField(source="created")
     expires_at = serializers.DateTimeField(source="expiry", allow_null=True)
 
@@ -33,7 +34,7 @@ class NewToken(serializers.Serializer[Any]):
     )
 
 
-class ProjectBody(serializers.Serializer[Any]):
+class ProjectBody(Answer):
     id = serializers.UUIDField()
     name = serializers.CharField()
     slug = serializers.CharField()
@@ -45,7 +46,7 @@ class ProjectName(serializers.Serializer[Any]):
     name = serializers.CharField(max_length=100)
 
 
-class MemberBody(serializers.Serializer[Any]):
+class MemberBody(Answer):
     id = serializers.IntegerField(source="user_id")
     username = serializers.CharField(source="user.username")
     role = serializers.ChoiceField(ProjectRole.choices)

@@ -4,24 +4,27 @@ from typing import Any
 
 from rest_framework import serializers
 
+from api.serializers.answers import Answer, contract_field
 from catalog.prompt_files import MAX_PROMPT_CHARS, MAX_PROMPTS
+from worker.contracts.names import ModelFamily
+from worker.contracts.run_spec import RunSpec
 
 
-class PresetBody(serializers.Serializer[Any]):
+class PresetBody(Answer):
     name = serializers.CharField()
     title = serializers.CharField()
     description = serializers.CharField()
-    spec = serializers.JSONField(help_text="A whole run spec.")
+    spec = contract_field(RunSpec)
 
 
-class BaseModelBody(serializers.Serializer[Any]):
+class BaseModelBody(Answer):
     name = serializers.CharField(help_text="What `base_model.path` of a spec says.")
-    family = serializers.CharField()
+    family = contract_field(ModelFamily)
     path = serializers.CharField(source="name")
     description = serializers.CharField()
 
 
-class PromptSetBody(serializers.Serializer[Any]):
+class PromptSetBody(Answer):
     id = serializers.UUIDField()
     name = serializers.CharField()
     project = serializers.UUIDField(source="project_id")
@@ -38,7 +41,7 @@ class NewPromptSet(serializers.Serializer[Any]):
     )
 
 
-class SecretBody(serializers.Serializer[Any]):
+class SecretBody(Answer):
     """Without its value, which is never shown."""
 
     id = serializers.UUIDField()

@@ -6,6 +6,8 @@ from urllib.parse import quote
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from api.contract_schema import component
+from api.serializers.answers import Answer, ModelAnswer
 from gallery import previews
 from gallery.archives import folder_of
 from gallery.models import Adapter, CheckpointRecord, Preview, PreviewImage, PreviewState, Sample
@@ -34,7 +36,8 @@ class ArtifactQuery(serializers.Serializer[Any]):
     attempt = serializers.IntegerField(required=False, min_value=1, help_text="Default: the newest that has the path.")
 
 
-class SampleBody(serializers.ModelSerializer[Any]):
+class SampleBody(ModelAnswer):
+    purpose = serializers.ChoiceField(PURPOSES)
     seed = serializers.CharField(help_text="Up to 64 bits, so it is text.")
     media_type = serializers.SerializerMethodField(help_text="`image/png`, or `video/webm` for clips.")
     image_url = serializers.SerializerMethodField(help_text="The picture, or a clip's first frame.")
@@ -78,19 +81,19 @@ class SampleBody(serializers.ModelSerializer[Any]):
         return artifact_url(sample.run_id, sample.artifact_path, sample.attempt) if is_clip else None
 
 
-class SamplesBody(serializers.Serializer[Any]):
+class SamplesBody(Answer):
     batches = serializers.ListField(child=serializers.IntegerField(), help_text="Batches that have pictures.")
     results = SampleBody(many=True)
 
 
-class AdapterFileBody(serializers.Serializer[Any]):
+class DownloadableFile(Answer):
     path = serializers.CharField(help_text="Within the version's folder.")
     num_bytes = serializers.IntegerField()
     sha256 = serializers.CharField()
     url = serializers.CharField()
 
 
-class AdapterBody(serializers.ModelSerializer[Any]):
+class AdapterBody(ModelAnswer):
     tuning = serializers.SerializerMethodField(help_text="`lora`: one file; `full`: the whole transformer, in several.")
     files = serializers.SerializerMethodField()
     folder = serializers.SerializerMethodField(help_text="What the archive unpacks to.")
@@ -116,11 +119,11 @@ class AdapterBody(serializers.ModelSerializer[Any]):
             "created_at",
         ]
 
-    @extend_schema_field(serializers.ChoiceField([tuning.value for tuning in Tuning]))
+    @extend_schema_field(component(Tuning))
     def get_tuning(self, adapter: Adapter) -> str:
         return (Tuning.LORA if adapter.is_lora else Tuning.FULL).value
 
-    @extend_schema_field(AdapterFileBody(many=True))
+    @extend_schema_field(DownloadableFile(many=True))
     def get_files(self, adapter: Adapter) -> list[dict[str, Any]]:
         def url(file: AdapterFile) -> str:
             return artifact_url(adapter.run_id, adapter.artifact_of(file), adapter.attempt)
@@ -139,7 +142,7 @@ class AdapterBody(serializers.ModelSerializer[Any]):
         return f"/api/v1/runs/{adapter.run_id}/adapters/{adapter.pk}/archive"
 
 
-class CheckpointBody(serializers.ModelSerializer[Any]):
+class CheckpointBody(ModelAnswer):
     created_at = serializers.FloatField(source="at", help_text="Unix seconds.")
 
     class Meta:
@@ -153,11 +156,11 @@ class NewPreview(serializers.Serializer[Any]):
     seed = serializers.IntegerField(default=0, min_value=0)
 
 
-class PreviewAnswer(serializers.Serializer[Any]):
+class PreviewAnswer(Answer):
     preview_id = serializers.UUIDField()
 
 
-class PreviewImageBody(serializers.Serializer[Any]):
+class PreviewImageBody(Answer):
     prompt = serializers.CharField()
     seed = serializers.IntegerField()
     media_type = serializers.CharField(help_text="`image/png`, or `video/webm` for clips.")
@@ -165,7 +168,8 @@ class PreviewImageBody(serializers.Serializer[Any]):
     clip_url = serializers.CharField(allow_null=True, help_text="Of clips alone.")
 
 
-class PreviewBody(serializers.ModelSerializer[Any]):
+class PreviewBody(ModelAnswer):
+    prompts = serializers.ListField(child=serializers.CharField())
     state = serializers.SerializerMethodField()
     waiting = serializers.SerializerMethodField(help_text="What a queued preview waits for.")
     error = serializers.SerializerMethodField()

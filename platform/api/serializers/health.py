@@ -1,14 +1,14 @@
 """Health."""
 
-from typing import Any
-
 from rest_framework import serializers
 
+from api.serializers.answers import Answer
 
-class LiveBody(serializers.Serializer[Any]):
+
+class LiveBody(Answer):
     ok = serializers.BooleanField()
 
 
-class ReadyBody(serializers.Serializer[Any]):
+class ReadyBody(Answer):
     ok = serializers.BooleanField()
     checks = serializers.DictField(child=serializers.CharField())

@@ -4,11 +4,12 @@ from typing import Any
 
 from rest_framework import serializers
 
+from api.serializers.answers import Answer
 from fleet.models import LaneKind, NodeState
 from fleet.upkeep import LANE_ACTIONS, MAX_REASON_CHARS, PoolAction
 
 
-class PoolLane(serializers.Serializer[Any]):
+class PoolLane(Answer):
     """A lane of the pool, and what holds it as far as you may know."""
 
     id = serializers.IntegerField()
@@ -26,7 +27,7 @@ class PoolLane(serializers.Serializer[Any]):
     run_name = serializers.CharField()
 
 
-class PoolNode(serializers.Serializer[Any]):
+class PoolNode(Answer):
     """A node with its lanes."""
 
     id = serializers.IntegerField()

@@ -1,55 +1,16 @@
-"""Runs: what is sent to make and change one, and the body that REST and the socket's snapshot share."""
+"""Runs: what is sent to make and change one, and the rows of its history."""
 
 from typing import Any
 
 from rest_framework import serializers
 
-from accounts.models import ProjectRole
+from api.serializers.answers import Answer, contract_field
 from runs.models import STATE_VALUES
+from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.commands import CommandKind
+from worker.contracts.run_spec import RunSpec
 
 COMMAND_KINDS = [kind.value for kind in CommandKind]
-
-
-class RunProject(serializers.Serializer[Any]):
-    id = serializers.UUIDField()
-    name = serializers.CharField()
-    role = serializers.ChoiceField(ProjectRole.choices, help_text="Yours.")
-
-
-class RunBody(serializers.Serializer[Any]):
-    """A run. `runs.run_body.run_body` writes it; this describes it for the schema."""
-
-    id = serializers.UUIDField()
-    name = serializers.CharField()
-    project = RunProject()
-    state = serializers.ChoiceField(STATE_VALUES)
-    state_changed_at = serializers.DateTimeField()
-    phase = serializers.CharField()
-    attempt = serializers.IntegerField()
-    max_attempts = serializers.IntegerField()
-    spec = serializers.JSONField()
-    algebra = serializers.JSONField()
-    algebra_text = serializers.CharField()
-    num_prompts = serializers.IntegerField()
-    num_batches = serializers.IntegerField()
-    num_batches_done = serializers.IntegerField()
-    policy_version = serializers.IntegerField()
-    headline = serializers.JSONField(help_text="Held-out evaluation, first and latest.")
-    failure = serializers.JSONField(allow_null=True, help_text="reason, phase, details, log_tail, suggestions.")
-    created_by = serializers.CharField(allow_null=True)
-    created_at = serializers.DateTimeField()
-    started_at = serializers.DateTimeField(allow_null=True)
-    ended_at = serializers.DateTimeField(allow_null=True)
-    last_heartbeat_at = serializers.DateTimeField(allow_null=True)
-    notes = serializers.CharField()
-    tags = serializers.ListField(child=serializers.CharField())
-    archived_at = serializers.DateTimeField(allow_null=True)
-    parent = serializers.UUIDField(allow_null=True)
-    resume_batch = serializers.IntegerField(allow_null=True)
-    ending = serializers.CharField(allow_null=True)
-    legal_actions = serializers.ListField(child=serializers.ChoiceField(COMMAND_KINDS))
-    waiting = serializers.CharField(help_text="What a queued run waits for.")
 
 
 class RunsQuery(serializers.Serializer[Any]):
@@ -96,17 +57,17 @@ class SpecToValidate(serializers.Serializer[Any]):
         return attrs
 
 
-class Validation(serializers.Serializer[Any]):
+class Validation(Answer):
     ok = serializers.BooleanField()
     errors = serializers.DictField(
         child=serializers.ListField(child=serializers.CharField()), help_text="Messages by dotted field path."
     )
-    algebra = serializers.JSONField(allow_null=True)
+    algebra = contract_field(BatchAlgebra, allow_null=True)
     algebra_text = serializers.CharField(allow_null=True)
     warnings = serializers.ListField(
         child=serializers.CharField(), help_text="What is legal and yet unlikely to work, e.g. for want of memory."
     )
-    spec = serializers.JSONField(allow_null=True, help_text="Normalised: every field written out.")
+    spec = contract_field(RunSpec, allow_null=True, help_text="Normalised: every field written out.")
     yaml = serializers.CharField(allow_null=True)
 
 
@@ -117,11 +78,11 @@ class ActionRequest(serializers.Serializer[Any]):
     )
 
 
-class ActionAnswer(serializers.Serializer[Any]):
+class ActionAnswer(Answer):
     command_id = serializers.UUIDField()
 
 
-class TransitionBody(serializers.Serializer[Any]):
+class TransitionBody(Answer):
     stream_seq = serializers.IntegerField()
     old = serializers.CharField(allow_blank=True)
     new = serializers.ChoiceField(STATE_VALUES)
@@ -131,7 +92,7 @@ class TransitionBody(serializers.Serializer[Any]):
     at = serializers.DateTimeField()
 
 
-class AttemptBody(serializers.Serializer[Any]):
+class AttemptBody(Answer):
     number = serializers.IntegerField()
     submission_id = serializers.CharField()
     created_at = serializers.DateTimeField()
@@ -143,7 +104,7 @@ class AttemptBody(serializers.Serializer[Any]):
     resumed_from = serializers.CharField(allow_blank=True)
 
 
-class CommandBody(serializers.Serializer[Any]):
+class CommandBody(Answer):
     id = serializers.UUIDField()
     kind = serializers.ChoiceField(COMMAND_KINDS)
     args = serializers.JSONField()

@@ -4,21 +4,17 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
 from django.db.models import F, QuerySet
-from django.http import Http404
 from drf_spectacular.utils import extend_schema
-from knox.models import AuthToken
 from rest_framework.pagination import BasePagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 from rest_framework.viewsets import GenericViewSet
 
-from accounts import selectors, services
+from accounts import api_tokens, selectors, services
 from accounts.access import NotVisible, get_project, visible_projects
 from accounts.models import Membership, Project
-from api.models import TokenName
 from api.pages import ByName, CursorPage
 from api.request_parsing import checked, user_of
 from api.serializers import accounts as bodies
@@ -43,7 +39,7 @@ class TokenViewSet(GenericViewSet[Any]):
     lookup_value_converter = "str"
 
     def get_queryset(self) -> QuerySet[Any]:
-        return AuthToken.objects.filter(user=self.request.user.pk).select_related("label")
+        return api_tokens.tokens_of(user_of(self.request))
 
     def list(self, request: Request) -> Response:
         page = self.paginate_queryset(self.get_queryset())
@@ -52,18 +48,15 @@ class TokenViewSet(GenericViewSet[Any]):
     @extend_schema(request=bodies.NewToken, responses={201: bodies.CreatedTokenBody})
     def create(self, request: Request) -> Response:
         asked = checked(bodies.NewToken(data=request.data))
-        lifetime = {"expiry": timedelta(days=asked["expires_in_days"])} if "expires_in_days" in asked else {}
-        with transaction.atomic():
-            entry, token = AuthToken.objects.create(user=user_of(request), **lifetime)
-            TokenName.objects.create(token=entry, name=asked["name"])
+        days = asked.get("expires_in_days")
+        lifetime = None if days is None else timedelta(days=days)
+        entry, token = api_tokens.create_token(user=user_of(request), name=asked["name"], lifetime=lifetime)
         return Response({**bodies.TokenBody(entry).data, "token": token}, status=201)
 
     @extend_schema(responses={204: None})
     def destroy(self, request: Request, pk: str) -> Response:
         """Revoke the token at once."""
-        num_deleted, _ = self.get_queryset().filter(token_key=pk).delete()
-        if not num_deleted:
-            raise Http404("no such token")
+        api_tokens.revoke_token(user=user_of(request), token_key=pk)
         return Response(status=204)
 
 

@@ -9,11 +9,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 
+from api.contract_schema import component
 from api.pages import CursorPage, page_of
-from api.serializers import plans
 from api.serializers import runs as bodies
 from api.views.telemetry import RunDataView
 from runs import selectors
+from runs.plan_body import RunPlan
 
 
 class InStreamOrder(CursorPage):
@@ -68,7 +69,8 @@ class CommandsView(HistoryView):
 
 
 class PlanView(RunDataView):
-    @extend_schema(responses=plans.RunPlanBody)
+    @extend_schema(responses={200: component(RunPlan)})
     def get(self, request: Request, run_id: UUID) -> Response:
         """What the planner chose for the newest attempt of a run with `placement: auto`, and why."""
-        return Response({"plan": selectors.plan_of(request.user, self.run(run_id))})
+        answer: RunPlan = {"plan": selectors.plan_of(request.user, self.run(run_id))}
+        return Response(answer)

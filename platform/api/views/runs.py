@@ -13,6 +13,7 @@ from rest_framework.views import APIView
 from rest_framework.viewsets import GenericViewSet
 
 from accounts.access import get_project
+from api.contract_schema import component
 from api.field_errors import WHOLE
 from api.filters import filter_runs
 from api.idempotency import HEADER, idempotent
@@ -24,6 +25,8 @@ from api.serializers import runs as bodies
 from runs import command_services, selectors, services
 from runs.auto_placement import hypothetical_plan
 from runs.models import Run
+from runs.plan_body import PlanPreview
+from runs.run_body import RunBody
 from runs.spec_check import WHOLE_SPEC, check_spec, warnings_of
 
 IDEMPOTENCY = OpenApiParameter(
@@ -54,7 +57,7 @@ class ValidateView(APIView):
 
 
 class PlansView(APIView):
-    @extend_schema(request=plans.SpecToPlan, responses=plans.PlanPreviewBody)
+    @extend_schema(request=plans.SpecToPlan, responses={200: component(PlanPreview)})
     def post(self, request: Request) -> Response:
         """What the planner would choose for a spec on the pool's lanes, whatever placement it asks for; may take
         seconds."""
@@ -65,7 +68,6 @@ class PlansView(APIView):
 
 
 class RunViewSet(GenericViewSet[Any]):
-    serializer_class = bodies.RunBody
     pagination_class = NewestFirst
     filter_backends = ()
     lookup_value_converter = "uuid"
@@ -73,13 +75,13 @@ class RunViewSet(GenericViewSet[Any]):
     def get_queryset(self) -> QuerySet[Run]:
         return selectors.visible_runs(self.request.user)
 
-    @extend_schema(parameters=[bodies.RunsQuery])
+    @extend_schema(parameters=[bodies.RunsQuery], responses={200: component(RunBody)})
     def list(self, request: Request) -> Response:
         asked = checked(bodies.RunsQuery(data=request.query_params))
         rows = filter_runs(self.get_queryset(), **asked)
         return self.get_paginated_response(run_bodies(user_of(request), self.paginate_queryset(rows) or []))
 
-    @extend_schema(request=bodies.NewRun, responses={201: bodies.RunBody}, parameters=[IDEMPOTENCY])
+    @extend_schema(request=bodies.NewRun, responses={201: component(RunBody)}, parameters=[IDEMPOTENCY])
     def create(self, request: Request) -> Response:
         return idempotent(request, lambda: self._create(request))
 
@@ -91,10 +93,11 @@ class RunViewSet(GenericViewSet[Any]):
         run = services.create_run(user=user_of(request), project=project, parent=parent, **asked)
         return Response(selectors.run_body_for(request.user, run), status=201)
 
+    @extend_schema(responses={200: component(RunBody)})
     def retrieve(self, request: Request, pk: UUID) -> Response:
         return Response(selectors.run_body_for(request.user, selectors.get_run(request.user, pk)))
 
-    @extend_schema(request=bodies.RunChanges)
+    @extend_schema(request=bodies.RunChanges, responses={200: component(RunBody)})
     def partial_update(self, request: Request, pk: UUID) -> Response:
         """Rename, annotate, archive. Only what is sent changes."""
         asked = checked(bodies.RunChanges(data=request.data))
@@ -119,7 +122,7 @@ class RunViewSet(GenericViewSet[Any]):
 
 
 class DuplicateView(APIView):
-    @extend_schema(request=bodies.DuplicateRequest, responses={201: bodies.RunBody}, parameters=[IDEMPOTENCY])
+    @extend_schema(request=bodies.DuplicateRequest, responses={201: component(RunBody)}, parameters=[IDEMPOTENCY])
     def post(self, request: Request, run_id: UUID) -> Response:
         """A new run like this one, or like it but for `spec`."""
         return idempotent(request, lambda: self._duplicate(request, run_id))

@@ -10,19 +10,20 @@ from rest_framework.response import Response
 from rest_framework.utils.urls import replace_query_param
 from rest_framework.views import APIView
 
-from api.pages import page_of
+from api.contract_schema import component, list_of, named_component, page_schema
 from api.request_parsing import checked
 from api.serializers import telemetry as bodies
 from runs.models import Run
 from runs.selectors import get_run
 from telemetry import selectors
-from telemetry.bubbles import bubbles
-from telemetry.curves import curves
-from telemetry.lending_ledger import lending
-from telemetry.timeline import timeline
+from telemetry.bubbles import Bubbles, bubbles
+from telemetry.curves import Curves, curves
+from telemetry.lending_ledger import Lending, lending
+from telemetry.selectors import StalenessOfBatch
+from telemetry.stream_items import BULK_TYPES, ITEM_TYPES, Item, LogItem
+from telemetry.timeline import Timeline, timeline
 
-BULK_TYPES = frozenset({"metrics", "spans", "queues", "staleness", "lend", "costs", "log"})
-"""Too many to read as events; what they tell has addresses of its own."""
+STREAM_ITEMS = {"type": "array", "items": named_component("StreamItem")}
 
 
 class RunDataView(APIView):
@@ -34,7 +35,7 @@ class RunDataView(APIView):
 
 
 class MetricsView(RunDataView):
-    @extend_schema(parameters=[bodies.MetricsQuery], responses=bodies.MetricsBody)
+    @extend_schema(parameters=[bodies.MetricsQuery], responses={200: component(Curves)})
     def get(self, request: Request, run_id: UUID) -> Response:
         """Curves. Beyond `max_points`, each point is a bucket's mean with its min and max."""
         asked = checked(bodies.MetricsQuery(data=request.query_params))
@@ -43,9 +44,9 @@ class MetricsView(RunDataView):
 
 
 class TimelineView(RunDataView):
-    @extend_schema(parameters=[bodies.TimelineQuery], responses=bodies.TimelineBody)
+    @extend_schema(parameters=[bodies.TimelineQuery], responses={200: component(Timeline)})
     def get(self, request: Request, run_id: UUID) -> Response:
-        """Lane time in a window. Beyond `limit`, neighbouring short spans are drawn as one."""
+        """Lane time in a window. Beyond `limit`, neighbouring short spans of a lane come as one."""
         asked = checked(bodies.TimelineQuery(data=request.query_params))
         run = self.run(run_id)
         window = {"start": asked.get("from"), "end": asked.get("to")}
@@ -53,7 +54,7 @@ class TimelineView(RunDataView):
 
 
 class BubblesView(RunDataView):
-    @extend_schema(parameters=[bodies.WindowQuery], responses=bodies.BubblesBody)
+    @extend_schema(parameters=[bodies.WindowQuery], responses={200: component(Bubbles)})
     def get(self, request: Request, run_id: UUID) -> Response:
         """Where every lane-second of a window went, or of the whole run; classes sum to the lanes' whole life."""
         asked = checked(bodies.WindowQuery(data=request.query_params))
@@ -61,7 +62,7 @@ class BubblesView(RunDataView):
 
 
 class LendingView(RunDataView):
-    @extend_schema(parameters=[bodies.LendingQuery], responses=bodies.LendingBody)
+    @extend_schema(parameters=[bodies.LendingQuery], responses={200: component(Lending)})
     def get(self, request: Request, run_id: UUID) -> Response:
         """Every decision to let trainer lanes generate, with its predicted and its realised gain."""
         asked = checked(bodies.LendingQuery(data=request.query_params))
@@ -69,13 +70,13 @@ class LendingView(RunDataView):
 
 
 class StalenessView(RunDataView):
-    @extend_schema(responses=page_of(bodies.StalenessBody))
+    @extend_schema(responses={200: page_schema(list_of(StalenessOfBatch))})
     def get(self, request: Request, run_id: UUID) -> Response:
         return Response({"next": None, "results": selectors.staleness(self.run(run_id).pk)})
 
 
 class EventsView(RunDataView):
-    @extend_schema(parameters=[bodies.EventsQuery], responses=page_of(bodies.ItemBody))
+    @extend_schema(parameters=[bodies.EventsQuery], responses={200: page_schema(STREAM_ITEMS)})
     def get(self, request: Request, run_id: UUID) -> Response:
         """Stream items, ascending: those after `after_seq`, else the newest. The socket carries the same."""
         asked = checked(bodies.EventsQuery(data=request.query_params))
@@ -90,11 +91,11 @@ class EventsView(RunDataView):
     def _types(self, asked: tuple[str, ...]) -> frozenset[str]:
         if asked == ("all",):
             return frozenset()
-        return frozenset(asked) or selectors.ITEM_TYPES - BULK_TYPES
+        return frozenset(asked) or ITEM_TYPES - BULK_TYPES
 
 
 class LogsView(RunDataView):
-    @extend_schema(parameters=[bodies.LogsQuery], responses=page_of(bodies.ItemBody))
+    @extend_schema(parameters=[bodies.LogsQuery], responses={200: page_schema(list_of(LogItem))})
     def get(self, request: Request, run_id: UUID) -> Response:
         """The engine's log, newest first."""
         asked = checked(bodies.LogsQuery(data=request.query_params))
@@ -102,8 +103,8 @@ class LogsView(RunDataView):
         return Response(_page(request, items, asked["limit"], "before_seq", -1))
 
 
-def _page(request: Request, items: list[selectors.Item], limit: int, cursor: str, last: int) -> dict[str, Any]:
-    """`next` goes on beyond the item at place `last`, or is null when the page was not full."""
+def _page(request: Request, items: list[Item], limit: int, cursor: str, last: int) -> dict[str, Any]:
+    """`next` goes on beyond the item at index `last`, or is null when the page was not full."""
     following = None
     if len(items) == limit:
         following = replace_query_param(request.build_absolute_uri(), cursor, items[last]["stream_seq"])

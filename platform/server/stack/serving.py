@@ -64,7 +64,7 @@ def _follow(shown: Screen, started: Started, progress: DemoProgress) -> Run:
         else:
             shown.show(started.stack.states)
             progress.print_change(shown.console, snapshot)
-        if snapshot.run.is_terminal:
+        if snapshot.run.has_ended:
             return snapshot.run
         deadline = time.monotonic() + 2 * POLL_SECONDS
         while (left := deadline - time.monotonic()) > 0:

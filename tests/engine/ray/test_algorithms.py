@@ -66,7 +66,7 @@ def test_a_whole_run_completes_without_a_gate(
     sections: dict[str, Any],
 ) -> None:
     spec = spec_of(make_spec, algorithm, **sections)
-    lanes = [grant.model_copy(update={"resource": LANE_RESOURCES[grant.lane]}) for grant in grants(spec)]
+    lanes = [grant.model_copy(update={"resources": (LANE_RESOURCES[grant.lane],)}) for grant in grants(spec)]
     driven = drive(spec, lanes=lanes)
     assert driven.finish() == 0
     ingest = driven.ingest

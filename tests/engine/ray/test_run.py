@@ -114,6 +114,29 @@ def test_one_process_ends_in_the_same_weights_bit_for_bit(
     assert dict(enumerate(versions)) == reference["published"]
 
 
+def test_a_stopped_run_that_is_resumed_learns_bit_for_bit_what_the_undisturbed_one_learnt(
+    drive: Drive, make_spec: MakeSpec, reference: dict[str, Any], tmp_path: Path
+) -> None:
+    spec = reference_spec(make_spec, num_rollout=2)
+    stopped = drive(spec, checkpoints=f"file://{tmp_path}")
+    stopped.until(lambda: 1 in stopped.batches_told())
+    stopped.command("c1", "stop")
+    assert stopped.finish() == 0
+    assert stopped.states() == ["running", "stopping", "stopped"]
+    left = stopped.ingest.of_type("checkpoint")[-1]
+    assert 1 <= left["batch"] < NUM_BATCHES
+    assert stopped.ingest.of_type("state")[-1]["reason"] == f"stopped after batch {left['batch']} of {NUM_BATCHES}"
+
+    before_the_stop = everything_learnt(stopped)
+    stopped.ingest.events.clear()
+    stopped.ingest.commands.clear()
+    resumed = drive(spec, resume_from=left["uri"])
+    assert resumed.finish() == 0
+    assert resumed.states() == ["running", "completed"]
+    for name, found in everything_learnt(resumed).items():
+        assert before_the_stop[name] | found == reference[name], name
+
+
 def check_tiling(driven: Driven) -> None:
     lives: dict[str, list[Span]] = defaultdict(list)
     for event in driven.ingest.of_type("spans"):
@@ -253,7 +276,7 @@ def test_a_run_obeys_its_commands_on_two_trainer_ranks(
         checkpoint={"every_num_batches": None},
         evaluation={"every_num_batches": None},
     )
-    lanes = [grant.model_copy(update={"resource": LANE_RESOURCES[grant.lane]}) for grant in grants(spec)]
+    lanes = [grant.model_copy(update={"resources": (LANE_RESOURCES[grant.lane],)}) for grant in grants(spec)]
     driven = drive(spec, lanes=lanes)
     driven.until(lambda: 1 in driven.batches_told())
     driven.command("c1", "pause")
@@ -268,7 +291,7 @@ def test_a_run_obeys_its_commands_on_two_trainer_ranks(
     driven.command("c6", "stop")
     assert driven.finish() == 0
 
-    assert driven.states() == ["running", "paused", "running", "stopping", "completed"]
+    assert driven.states() == ["running", "paused", "running", "stopping", "stopped"]
     answers = {done["command_id"]: done["accepted"] for done in driven.ingest.of_type("command_done")}
     assert answers == {"c1": True, "c2": True, "c3": True, "c4": False, "c5": True, "c6": True}
     requested = [event for event in driven.ingest.of_type("samples") if event["purpose"] == "request"]
@@ -298,7 +321,7 @@ def test_a_stop_that_takes_too_long_gives_up_the_batch_and_keeps_the_last_checkp
     driven.command("c3", "stop")
     assert driven.finish() == 0
 
-    assert driven.states() == ["running", "paused", "running", "stopping", "cancelled"]
+    assert driven.states() == ["running", "paused", "running", "stopping", "stopped"]
     kept = driven.ingest.of_type("checkpoint")[-1]
     assert f"and was given up; the checkpoint {kept['uri']} stays" in driven.ingest.of_type("state")[-1]["reason"]
     assert Path(kept["uri"].removeprefix("file://")).is_dir()

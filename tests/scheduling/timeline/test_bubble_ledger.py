@@ -1,7 +1,10 @@
 """The books on lane time: where it went."""
 
+import json
+
 import pytest
 
+from tests.scheduling.timeline import bubble_sums
 from worker.contracts.spans import IdleCause, Span, SpanKind
 from worker.scheduling.timeline.bubble_ledger import BubbleLedger
 
@@ -45,3 +48,9 @@ def test_a_lane_that_left_may_come_back_later() -> None:
     ledger.lane_left("g")
     ledger.add(work("g", SpanKind.GENERATE, 60, 62))
     assert ledger.seconds("g") == {(SpanKind.GENERATE, None): 8}
+
+
+def test_the_committed_sums_are_the_ledgers() -> None:
+    assert json.loads(bubble_sums.PATH.read_text()) == bubble_sums.made(), (
+        "write it anew: python -m tests.scheduling.timeline.bubble_sums"
+    )

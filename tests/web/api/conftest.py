@@ -1,4 +1,4 @@
-"""Clients of the people in `tests/web/conftest.py`."""
+"""Clients of the people in `tests/web/conftest.py`; they hold every answer against the schema."""
 
 from collections.abc import Callable
 
@@ -6,6 +6,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from accounts.models import User
+from tests.web.contract import CheckedClient
 
 ClientOf = Callable[[User], APIClient]
 
@@ -13,7 +14,7 @@ ClientOf = Callable[[User], APIClient]
 @pytest.fixture
 def client_of() -> ClientOf:
     def make(user: User) -> APIClient:
-        client = APIClient()
+        client = CheckedClient()
         client.force_authenticate(user)
         return client
 

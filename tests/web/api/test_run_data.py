@@ -1,6 +1,7 @@
 """A run's telemetry and files over REST, in the shapes the pages read."""
 
 import hashlib
+import posixpath
 import tarfile
 from collections.abc import Callable
 from io import BytesIO
@@ -39,6 +40,7 @@ def run(make_run: Callable[..., Run], project: Project, tmp_path: Path, settings
         "rewards": {"shape_match": 0.5},
         "reward": 0.5,
     }
+    sha256 = hashlib.sha256(b"lora").hexdigest()
     events: list[dict[str, Any]] = [
         {"type": "phase", "phase": "train"},
         {"type": "metrics", "batch": 1, "optimizer_step": 4, "values": {"reward/mean": 0.5, "policy/kl": 0.1}},
@@ -51,8 +53,9 @@ def run(make_run: Callable[..., Run], project: Project, tmp_path: Path, settings
             "batch": 1,
             "policy_version": 1,
             "artifact": LORA,
-            "sha256": hashlib.sha256(b"lora").hexdigest(),
+            "sha256": sha256,
             "num_bytes": 4,
+            "files": [{"path": posixpath.basename(LORA), "sha256": sha256, "num_bytes": 4}],
             "final": True,
         },
         {
@@ -80,15 +83,17 @@ def get(api: APIClient, run: Run, path: str, **query: Any) -> Any:
 
 def test_metrics(api: APIClient, run: Run) -> None:
     answer = get(api, run, "metrics", keys="reward/mean", max_points=10)
-    point = {"batch": [1], "step": [4], "at": [102.0], "value": [0.5], "min": [0.5], "max": [0.5]}
+    point = {"batch": [1], "optimizer_step": [4], "at": [102.0], "value": [0.5], "min": [0.5], "max": [0.5]}
     assert answer == {"series": {"reward/mean": point}, "stream_seq": 8}
     assert set(get(api, run, "metrics")["series"]) == {"reward/mean", "policy/kl"}
 
 
 def test_timeline_and_bubbles(api: APIClient, run: Run) -> None:
     answer = get(api, run, "timeline")
-    assert answer["spans"] == [[0, "publish", 10.0, 11.0, None, None, None, None, 0]]
-    assert answer["lanes"][0]["lane"] == "driver"
+    span = {"lane": "driver", "kind": "publish", "start": 10.0, "end": 11.0, "num_samples": 0, "num_spans": 1}
+    nothing = dict.fromkeys(("cause", "batch", "group", "fragment", "policy_version"))
+    assert answer["spans"] == [{**span, **nothing}]
+    assert answer["lanes"] == []
     assert set(answer) == {"lanes", "spans", "versions", "queues", "lends", "stream_seq", "now"}
     assert get(api, run, "timeline", **{"from": 12})["spans"] == []
     assert get(api, run, "bubbles") == {

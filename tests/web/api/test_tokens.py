@@ -5,10 +5,9 @@ from datetime import timedelta
 import pytest
 from django.test import Client
 from django.utils import timezone
-from knox.models import AuthToken
 from rest_framework.test import APIClient
 
-from accounts.models import User
+from accounts.models import ApiToken, User
 
 pytestmark = pytest.mark.django_db
 
@@ -31,7 +30,7 @@ def test_a_token_is_shown_once_and_opens_the_api(api: APIClient, alice: User) ->
 
 def test_only_a_hash_is_kept(api: APIClient) -> None:
     token = api.post("/api/v1/tokens", {}).json()["token"]
-    assert token not in str(list(AuthToken.objects.values()))
+    assert token not in str(list(ApiToken.objects.values()))
 
 
 def test_a_revoked_token_opens_nothing(api: APIClient) -> None:
@@ -45,7 +44,7 @@ def test_a_revoked_token_opens_nothing(api: APIClient) -> None:
 
 def test_an_expired_token_opens_nothing(api: APIClient) -> None:
     token = api.post("/api/v1/tokens", {"expires_in_days": 1}).json()["token"]
-    AuthToken.objects.update(expiry=timezone.now() - timedelta(seconds=1))
+    ApiToken.objects.update(expiry=timezone.now() - timedelta(seconds=1))
     assert APIClient().get("/api/v1/me", headers=bearer(token)).status_code == 401
 
 
@@ -55,7 +54,7 @@ def test_nobody_revokes_somebody_elses(api: APIClient, client_of: object, bob: U
     other.force_authenticate(bob)
     assert other.get("/api/v1/tokens").json()["results"] == []
     assert other.delete(f"/api/v1/tokens/{made['id']}").status_code == 404
-    assert AuthToken.objects.count() == 1
+    assert ApiToken.objects.count() == 1
 
 
 def test_a_lifetime_out_of_bounds_is_refused(api: APIClient) -> None:

@@ -52,7 +52,7 @@ def test_a_lane_of_several_gpus_grants_them_all_and_its_use_names_them() -> None
         Gpu.objects.create(node=node, lane=lane, index=index, uuid=identity, resource=gpu_resource("big", index))
     granted = allocate_for_preview(held_for_preview(uuid.uuid4(), uuid.uuid4()))
     assert granted is not None
-    assert (granted.device, granted.resources) == ("4,5", {"tandem-big-gpu-4": 1.0, "tandem-big-gpu-5": 1.0})
+    assert (granted.device, granted.resources) == ("4,5", ("tandem-big-gpu-4", "tandem-big-gpu-5"))
     assert LaneUse.objects.get().gpus == ["big/gpu-4", "GPU-5e1f"]
 
 

@@ -77,10 +77,10 @@ def test_rewards_are_scored_on_cpu_lanes_where_the_pool_has_gpus() -> None:
     ensure_local_lanes(num_cpu_lanes=2, num_gpus=2)
     granted = allocate(holder=held_by(uuid.uuid4(), 1), wanted=THREE)
     assert granted is not None
-    assert {lane.role: (lane.device, list(lane.resources)) for lane in granted} == {
-        LaneRole.ROLLOUT: ("0", [gpu_resource("local", 0)]),
-        LaneRole.TRAINER: ("1", [gpu_resource("local", 1)]),
-        LaneRole.REWARD: ("cpu", []),
+    assert {lane.role: (lane.device, lane.resources) for lane in granted} == {
+        LaneRole.ROLLOUT: ("0", (gpu_resource("local", 0),)),
+        LaneRole.TRAINER: ("1", (gpu_resource("local", 1),)),
+        LaneRole.REWARD: ("cpu", ()),
     }
     assert allocated(THREE) is None, "no GPU is left, and CPU lanes are no stand-in"
 

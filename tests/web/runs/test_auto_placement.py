@@ -10,7 +10,7 @@ from django.db import connection
 from fleet.selectors import grants_of
 from fleet.services import allocate, ensure_local_lanes, release
 from runs import attempts
-from runs.auto_placement import MEASURED, PROFILE, PlannerBusy, choose, hypothetical_plan
+from runs.auto_placement import PlannerBusy, choose, hypothetical_plan
 from runs.bootstrap import trade_code
 from runs.cost_history import MIN_BATCHES, measured_costs, record_costs, workload_of
 from runs.dispatch import dispatch_waiting, start_attempt
@@ -39,7 +39,8 @@ def auto_run(make_run: Callable[..., Run], make_spec: MakeSpec) -> Run:
 def costs(lane_seconds: dict[str, float], num_batches: int = MIN_BATCHES) -> CostsEvent:
     kinds = {"rollout-0": "generate", "gang": "accumulate", "reward-0": "score"}
     told = [
-        WorkCost(lane=lane, kind=kinds[lane], per_call=0, per_unit=seconds) for lane, seconds in lane_seconds.items()
+        WorkCost(lane=lane, kind=kinds[lane], per_call=0, per_unit=seconds, observed_units=(2, 2))
+        for lane, seconds in lane_seconds.items()
     ]
     return CostsEvent(seq=1, at=0.0, batch=num_batches, costs=tuple(told))
 
@@ -75,7 +76,7 @@ def test_the_plan_says_what_else_there_was(auto_run: Run) -> None:
     assert 0 < best["bound_share"] <= 1
     assert "colocated" in made["by_mode"]
     assert {point["num_trainer"] for point in made["curves"]["gap"]} <= {1, 2}
-    assert (made["devices"], made["costs"]) == (["cpu"], PROFILE)
+    assert (made["devices"], made["costs"]) == (["cpu"], "profile")
 
 
 def test_a_spec_that_says_how_to_place_needs_no_plan(make_run: Callable[..., Run], make_spec: MakeSpec) -> None:
@@ -95,9 +96,9 @@ def test_costs_measured_on_the_same_work_replace_the_profile(
     record_costs(earlier.pk, 1, slow_training)
     chosen = choose(auto_run, ("cpu",) * 3)
     assert chosen.plan is not None
-    assert (chosen.plan["costs"], chosen.plan["num_batches_measured"]) == (MEASURED, MIN_BATCHES)
+    assert (chosen.plan["costs"], chosen.plan["num_batches_measured"]) == ("measured", MIN_BATCHES)
     assert chosen.spec.granted_lanes.num_trainer >= 2, "training was seen to be slow: it gets most lanes"
-    assert choose(auto_run, ("NVIDIA H100 80GB HBM3",) * 3).plan["costs"] == PROFILE  # type: ignore[index]
+    assert choose(auto_run, ("NVIDIA H100 80GB HBM3",) * 3).plan["costs"] == "profile"  # type: ignore[index]
 
 
 def test_costs_of_other_work_or_of_too_few_batches_are_not_used(

@@ -6,15 +6,17 @@ from django.core.exceptions import PermissionDenied, ValidationError
 
 from accounts.access import NotVisible
 from accounts.models import Project, User
+from fleet.services import release
 from runs import attempts, driver_reports
 from runs.command_services import request_command
 from runs.dispatch import dispatch_waiting
 from runs.legal_actions import legal_actions
 from runs.models import Attempt, AttemptOutcome, PendingCommand, Run, RunTransition
+from runs.services import archive_run
 from runs.tokens import AttemptGone, authorise
 from runs.transitions import RunStateConflict
 from worker.contracts.commands import CommandKind
-from worker.contracts.events import CommandDoneEvent
+from worker.contracts.events import CommandDoneEvent, StateEvent
 from worker.contracts.states import RunState
 
 KINDS = list(CommandKind)
@@ -138,7 +140,7 @@ def test_a_parked_run_resumes_through_the_queue_with_its_next_attempt(
 ) -> None:
     attempt = live_run(RunState.PAUSED, project=project, resume_from="file:///c", resume_batch=3)
     attempts.close(attempt.run_id, 1, AttemptOutcome.PARKED, detail="paused for long")
-    assert legal_actions(attempt.run) == (CommandKind.RESUME, CommandKind.CANCEL)
+    assert legal_actions(attempt.run) == (CommandKind.RESUME, CommandKind.STOP, CommandKind.CANCEL)
     request_command(user=bob, run=attempt.run, kind="resume")
     assert dispatch_waiting() == [attempt.run_id]
     follower = Attempt.objects.get(run=attempt.run, number=2)
@@ -153,6 +155,48 @@ def test_a_parked_run_is_cancelled_without_a_driver(
     attempts.close(attempt.run_id, 1, AttemptOutcome.PARKED, detail="paused for long")
     request_command(user=bob, run=attempt.run, kind="cancel")
     assert moves(attempt.run) == [("paused", "stopping"), ("stopping", "cancelled")]
+
+
+def stopped_run(live_run: Callable[..., Attempt], **fields: Any) -> Run:
+    """A run that its driver stopped after batch 3."""
+    attempt = live_run(resume_from="file:///c", resume_batch=3, **fields)
+    driver_reports.apply_event(attempt.run_id, 1, StateEvent(seq=1, at=0.0, state=RunState.STOPPED, reason="stopped"))
+    return Run.objects.get(pk=attempt.run_id)
+
+
+def test_a_stopped_run_goes_on_from_its_checkpoint_in_its_next_attempt(
+    project: Project, bob: User, live_run: Callable[..., Attempt]
+) -> None:
+    run = stopped_run(live_run, project=project)
+    assert (run.has_ended, run.ended_at is not None, legal_actions(run)) == (True, True, (CommandKind.RESUME,))
+    archive_run(user=bob, run=run)
+    release(run_id=run.pk, attempt=1)
+    request_command(user=bob, run=run, kind="resume")
+    run.refresh_from_db()
+    assert (run.state, run.ended_at, run.archived_at, run.ending) == ("queued", None, None, "")
+    assert dispatch_waiting() == [run.pk]
+    assert Attempt.objects.get(run=run, number=2).resumed_from == "file:///c"
+
+
+def test_a_run_that_waits_to_go_on_can_be_stopped_again_and_one_that_never_began_cannot(
+    project: Project, bob: User, live_run: Callable[..., Attempt], make_run: Callable[..., Run]
+) -> None:
+    waiting = stopped_run(live_run, project=project)
+    request_command(user=bob, run=waiting, kind="resume")
+    assert request_command(user=bob, run=waiting, kind="stop").accepted
+    assert moves(waiting)[-2:] == [("stopped", "queued"), ("queued", "stopped")]
+    fresh = make_run(project)
+    with pytest.raises(RunStateConflict):
+        request_command(user=bob, run=fresh, kind="stop")
+
+
+def test_a_parked_run_is_stopped_without_a_driver(
+    project: Project, bob: User, live_run: Callable[..., Attempt]
+) -> None:
+    attempt = live_run(RunState.PAUSED, project=project, resume_from="file:///c", resume_batch=3)
+    attempts.close(attempt.run_id, 1, AttemptOutcome.PARKED, detail="paused for long")
+    request_command(user=bob, run=attempt.run, kind="stop")
+    assert moves(attempt.run) == [("paused", "stopping"), ("stopping", "stopped")]
 
 
 def test_commands_end_with_their_attempt_as_done_or_not(

@@ -123,25 +123,16 @@ def test_runs_of_several_sizes_are_put_together(work: Callable[..., RunSpec], ma
     assert true_batch_seconds(chosen, generate) <= 1.02 * best
 
 
-def test_rows_from_before_sizes_were_told_have_their_runs_fragment_size(
+def test_costs_that_were_not_observed_are_not_handed_on(
     work: Callable[..., RunSpec], make_run: Callable[..., Run]
 ) -> None:
     ensure_local_lanes(num_cpu_lanes=6)
     run = learn(make_run, work(4), Cost(0.04, 0.003))
-    MeasuredCosts.objects.filter(run=run).update(
-        costs=[
-            {"lane": "rollout-0", "kind": "generate", "per_call": 0.0, "per_unit": 0.5},
-            {"lane": "gang", "kind": "accumulate", "per_call": 0.0, "per_unit": 0.25},
-            {"lane": "gang", "kind": "commit", "per_call": 0.0, "per_unit": 0.125},
-        ]
-    )
+    assumed = {"lane": "rollout-0", "kind": "generate", "per_call": 0.0, "per_unit": 0.5}
+    observed = {"lane": "gang", "kind": "commit", "per_call": 0.0, "per_unit": 0.125, "observed_units": [1, 1]}
+    MeasuredCosts.objects.filter(run=run).update(costs=[assumed, observed])
     (table,) = measured_costs(work(), DEVICES).tables
-    assert table == {
-        ("rollout-0", CostKind.GENERATE): Measured(Cost(0.0, 0.5), 4, 4),
-        (GANG, CostKind.ACCUMULATE): Measured(Cost(0.0, 0.25), 1, 2),
-        (GANG, CostKind.COMMIT): Measured(Cost(0.0, 0.125), 1, 1),
-    }
-    assert choose(make_run(spec=work(pipeline=AUTO)), DEVICES).plan is not None
+    assert table == {(GANG, CostKind.COMMIT): Measured(Cost(0.0, 0.125), 1, 1)}
 
 
 def test_the_driver_is_told_what_the_plan_was_reckoned_from(

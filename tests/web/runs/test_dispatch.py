@@ -47,11 +47,24 @@ def test_the_oldest_runs_start_first_as_far_as_lanes_go(queue: Callable[..., lis
 
 
 @pytest.mark.django_db
+def test_priority_comes_before_age_and_bars_the_way_like_age(queue: Callable[..., list[Run]]) -> None:
+    ensure_local_lanes(num_cpu_lanes=6)
+    low, old, young, urgent = queue({"priority": "low"}, {}, {}, {"priority": "high"} | BIG)
+    assert [run.pk for run in waiting_runs()] == [urgent.pk, old.pk, young.pk, low.pk]
+    assert waiting_for(young).startswith("2 runs ahead; ")
+    ensure_local_lanes(num_cpu_lanes=4)
+    assert dispatch_waiting() == [old.pk], "the pool could never hold the urgent one: it bars nobody"
+    release(run_id=old.pk, attempt=1)
+    ensure_local_lanes(num_cpu_lanes=6)
+    assert dispatch_waiting() == [urgent.pk]
+
+
+@pytest.mark.django_db
 def test_a_started_run_has_its_lanes_an_open_attempt_and_a_launch_task(
     queue: Callable[..., list[Run]], monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
 ) -> None:
     sent: list[tuple[str, tuple[Any, ...]]] = []
-    monkeypatch.setattr("celery.current_app.send_task", lambda name, args=(): sent.append((name, args)))
+    monkeypatch.setattr("celery.current_app.send_task", lambda name, args=(), **_: sent.append((name, args)))
     ensure_local_lanes(num_cpu_lanes=3)
     (run,) = queue({})
     with django_capture_on_commit_callbacks(execute=True):

@@ -18,7 +18,7 @@ from worker.contracts.events import (
     ResumedEvent,
     StateEvent,
 )
-from worker.contracts.states import TERMINAL_STATES, RunState
+from worker.contracts.states import END_STATES, RunState
 
 pytestmark = pytest.mark.django_db
 
@@ -42,6 +42,7 @@ def moves(run_id: UUID) -> list[str]:
         ("running", "paused", ["paused"]),
         ("running", "completed", ["completed"]),
         ("running", "cancelled", ["stopping", "cancelled"]),
+        ("running", "stopped", ["stopping", "stopped"]),
         ("running", "starting", []),
         ("running", "queued", []),
         ("paused", "running", ["running"]),
@@ -51,7 +52,9 @@ def moves(run_id: UUID) -> list[str]:
         ("stopping", "completed", ["completed"]),
         ("stopping", "cancelled", ["cancelled"]),
         ("stopping", "failed", ["failed"]),
+        ("stopping", "stopped", ["stopped"]),
         ("completed", "running", []),
+        ("stopped", "running", []),
         ("cancelled", "failed", []),
     ],
 )
@@ -71,7 +74,7 @@ def test_no_words_of_a_driver_break_the_run(live_run: Callable[..., Attempt], wo
         driver_reports.apply_event(attempt.run_id, 1, says(word))
     run = Run.objects.get(pk=attempt.run_id)
     is_open = Attempt.objects.filter(run=run, ended_at=None).exists()
-    assert is_open == (run.run_state not in TERMINAL_STATES)
+    assert is_open == (run.run_state not in END_STATES)
     assert (run.failure is not None) == (run.run_state is RunState.FAILED)
 
 

@@ -13,7 +13,7 @@ from runs.models import Run
 def test_a_broker_that_is_away_undoes_nothing(
     make_run: Callable[..., Run], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def refuse(name: str, args: tuple[str, ...]) -> None:
+    def refuse(name: str, args: tuple[str, ...], **_: object) -> None:
         raise ConnectionError("the broker is away")
 
     monkeypatch.setattr("celery.current_app.send_task", refuse)
@@ -28,7 +28,7 @@ def test_a_broker_that_is_away_undoes_nothing(
 @pytest.mark.django_db(transaction=True)
 def test_what_is_rolled_back_enqueues_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     sent: list[str] = []
-    monkeypatch.setattr("celery.current_app.send_task", lambda name, args: sent.append(name))
+    monkeypatch.setattr("celery.current_app.send_task", lambda name, args, **_: sent.append(name))
     with pytest.raises(ZeroDivisionError), transaction.atomic():
         enqueue_on_commit("tandem.runs.dispatch")
         raise ZeroDivisionError

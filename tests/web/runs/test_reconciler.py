@@ -188,7 +188,7 @@ def test_an_attempt_nobody_launched_is_launched_again_and_given_up_at_last(
     django_capture_on_commit_callbacks: Any,
 ) -> None:
     sent: list[tuple[Any, ...]] = []
-    monkeypatch.setattr("celery.current_app.send_task", lambda name, args=(): sent.append((name, args)))
+    monkeypatch.setattr("celery.current_app.send_task", lambda name, args=(), **_: sent.append((name, args)))
     attempt = live_run(RunState.STARTING)
     Attempt.objects.update(submitted_at=None, bootstrap_used_at=None)
     with django_capture_on_commit_callbacks(execute=True):
@@ -201,7 +201,10 @@ def test_an_attempt_nobody_launched_is_launched_again_and_given_up_at_last(
     assert state_of(attempt) == "queued"
 
 
-@pytest.mark.parametrize(("kind", "state"), [("cancel", "cancelled"), ("stop", "failed")])
+@pytest.mark.parametrize(
+    ("kind", "checkpoint", "state"),
+    [("cancel", "file:///c", "cancelled"), ("stop", "", "failed"), ("stop", "file:///c", "stopped")],
+)
 def test_a_stopping_run_whose_driver_is_gone_is_finished(
     live_run: Callable[..., Attempt],
     project: Project,
@@ -209,9 +212,10 @@ def test_a_stopping_run_whose_driver_is_gone_is_finished(
     reconciler: Reconciler,
     cluster: Any,
     kind: str,
+    checkpoint: str,
     state: str,
 ) -> None:
-    attempt = live_run(project=project)
+    attempt = live_run(project=project, resume_from=checkpoint)
     request_command(user=bob, run=attempt.run, kind=kind)
     cluster.jobs[attempt.submission_id] = JobStatus.FAILED
     reconciler.tick()

@@ -14,14 +14,14 @@ from runs.run_body import run_body
 from runs.selectors import attempts_of, commands_of, get_run, run_body_for, transitions, visible_runs
 from runs.transitions import RunStateConflict
 from worker.contracts.run_spec import RunSpec
-from worker.contracts.states import TERMINAL_STATES, RunState
+from worker.contracts.states import END_STATES, RunState
 
 
 @pytest.fixture
 def enqueued(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, tuple[Any, ...]]]:
     """Tasks sent to the broker, by name."""
     sent: list[tuple[str, tuple[Any, ...]]] = []
-    monkeypatch.setattr("celery.current_app.send_task", lambda name, args=(): sent.append((name, tuple(args))))
+    monkeypatch.setattr("celery.current_app.send_task", lambda name, args=(), **_: sent.append((name, tuple(args))))
     return sent
 
 
@@ -121,7 +121,7 @@ def test_only_ended_runs_are_archived_or_deleted(
     project: Project, bob: User, make_run: Callable[..., Run], state: RunState
 ) -> None:
     run = make_run(project, state=state.value)
-    if state in TERMINAL_STATES:
+    if state in END_STATES:
         assert services.archive_run(user=bob, run=run).archived_at is not None
         assert services.unarchive_run(user=bob, run=run).archived_at is None
         services.delete_run(user=bob, run=run)

@@ -80,10 +80,10 @@ def metrics(event: Callable[..., Event]) -> Callable[..., Event]:
 
 @pytest.fixture
 def spans(event: Callable[..., Event]) -> Callable[..., Event]:
-    """`spans(seq, (lane, kind, start, end[, cause]), …)`."""
+    """`spans(seq, (lane, kind, start, end[, cause, batch, group, policy_version, num_samples]), …)`."""
 
     def make(seq: int, *rows: tuple[Any, ...]) -> Event:
-        names = ("lane", "kind", "start", "end", "cause")
+        names = ("lane", "kind", "start", "end", "cause", "batch", "group", "policy_version", "num_samples")
         return event(seq, "spans", spans=[dict(zip(names, row, strict=False)) for row in rows])
 
     return make

@@ -1,6 +1,7 @@
 """Curves, timeline, bubbles, staleness, logs: what pages read."""
 
 import itertools
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +14,11 @@ from runs.transitions import move
 from telemetry import selectors
 from telemetry.bubbles import bubbles
 from telemetry.curves import curves
+from telemetry.models import SpanRow
 from telemetry.timeline import timeline
+from telemetry.timeline_spans import TimelineSpan
+from tests.scheduling.timeline import bubble_sums
+from worker.contracts.spans import Span, SpanKind
 from worker.contracts.states import RunState
 
 Make = Callable[..., dict[str, Any]]
@@ -61,13 +66,41 @@ def test_a_timeline_window_holds_the_spans_that_touch_it(driver: Any, event: Mak
         {**event(4, "queues", batch=1, depths={"ready": 2}), "at": 12.5},
     )
     whole = timeline(driver.run_id, now=30.0)
-    assert [lane["lane"] for lane in whole["lanes"]] == ["rollout-0", "driver"]
-    assert whole["spans"][0] == [0, "generate", 10.0, 12.0, None, None, None, None, 0]
-    assert [span[1] for span in whole["spans"]] == ["generate", "decode", "publish"]
-    assert whole["versions"] == [{"version": 1, "at": 20.5}]
+    assert whole["lanes"] == [lane]
+    assert [(span["lane"], span["kind"]) for span in whole["spans"]] == [
+        ("rollout-0", "generate"),
+        ("rollout-0", "decode"),
+        ("driver", "publish"),
+    ]
+    assert whole["versions"] == [{"policy_version": 1, "at": 20.5}]
     assert whole["queues"] == [{"at": 12.5, "depths": {"ready": 2}}]
     window = timeline(driver.run_id, now=30.0, start=11.0, end=12.0)
-    assert [span[1] for span in window["spans"]] == ["generate"]
+    assert [span["kind"] for span in window["spans"]] == ["generate"]
+
+
+def test_a_span_is_read_as_it_was_reported(driver: Any, event: Make) -> None:
+    """Every field of the contract, under its own name, by REST and by the socket alike."""
+    reported = Span(
+        lane="rollout-0",
+        kind=SpanKind.GENERATE,
+        start=1.0,
+        end=2.0,
+        batch=3,
+        group=4,
+        fragment=5,
+        policy_version=2,
+        num_samples=8,
+    ).model_dump(mode="json")
+    assert None not in {value for name, value in reported.items() if name != "cause"}
+    driver.send(event(1, "spans", spans=[reported]))
+    (read,) = timeline(driver.run_id, now=9.0)["spans"]
+    assert read == {**reported, "num_spans": 1}
+    (item,) = selectors.stream_items(driver.run_id, after_seq=0, limit=1)
+    assert item["body"]["spans"] == [reported]
+
+
+def test_every_field_of_a_span_is_stored() -> None:
+    assert set(Span.model_fields) <= {field.name for field in SpanRow._meta.get_fields()}
 
 
 def test_an_empty_timeline_is_no_error(driver: Any) -> None:
@@ -84,16 +117,23 @@ def test_an_empty_timeline_is_no_error(driver: Any) -> None:
 
 def test_too_many_spans_are_merged_and_still_tile_their_lane(driver: Any, spans: Make) -> None:
     edges = [index * 0.01 for index in range(2001)]
-    short = [("a", "generate" if index % 3 else "decode", edges[index], edges[index + 1]) for index in range(2000)]
+    short = [
+        ("a", "generate" if index % 3 else "decode", edges[index], edges[index + 1], None, 1, 0, 1, 2)
+        for index in range(2000)
+    ]
     long = [("a", "train", 20.0, 30.0), ("b", "score", 0.0, 30.0)]
     driver.send(spans(1, *short, *long))
     drawn = timeline(driver.run_id, now=0.0, limit=100)["spans"]
     assert len(drawn) <= 100
-    lane_a = [span for span in drawn if span[0] == 0]
-    assert all(first[3] == second[2] for first, second in itertools.pairwise(lane_a))
-    assert (lane_a[0][2], lane_a[-1][3]) == (0.0, 30.0)
-    assert lane_a[-1][1] == "train"
-    assert {span[1] for span in lane_a[:-1]} == {"generate"}
+    lane_a = [TimelineSpan.model_validate(span) for span in drawn if span["lane"] == "a"]
+    assert all(first.end == second.start for first, second in itertools.pairwise(lane_a))
+    assert (lane_a[0].start, lane_a[-1].end) == (0.0, 30.0)
+    *merged, last = lane_a
+    assert (last.kind, last.num_spans) == (SpanKind.TRAIN, 1)
+    assert {span.kind for span in merged} == {SpanKind.GENERATE}
+    assert all(span.num_spans > 1 for span in merged)
+    assert (sum(span.num_spans for span in merged), sum(span.num_samples for span in merged)) == (2000, 4000)
+    assert {(span.batch, span.group, span.policy_version) for span in merged} == {(None, None, None)}
 
 
 def test_bubbles_of_a_window_take_only_what_lies_in_it(driver: Any, spans: Make) -> None:
@@ -157,6 +197,20 @@ def test_bubbles_sum_to_the_lanes_whole_life(driver: Any, spans: Make) -> None:
     assert account["by_lane"]["a"] == {"generate": 4.0, "idle:publish_wait": 1.0, "pull": 1.0, "unaccounted": 1.0}
     assert account["total_seconds"] == pytest.approx(17.0)
     assert sum(account["by_class"].values()) == pytest.approx(account["total_seconds"])
+
+
+@pytest.mark.parametrize("window", [{}, {"start": 0.0}], ids=["running totals", "spans"])
+def test_bubbles_are_summed_as_the_ledger_sums_them(driver: Any, event: Make, window: dict[str, float]) -> None:
+    expected = json.loads(bubble_sums.PATH.read_text())
+    driver.send(event(1, "spans", spans=expected["spans"]))
+    account = bubbles(driver.run_id, **window)
+    assert account["by_lane"] == expected["by_lane"]
+    assert account["by_class"] == expected["by_class"]
+    assert account["total_seconds"] == expected["total_seconds"]
+    assert account["by_role"]["rollout"] == {
+        name: sum(expected["by_lane"][lane].get(name, 0) for lane in ("rollout-0", "rollout-1"))
+        for name in {**expected["by_lane"]["rollout-0"], **expected["by_lane"]["rollout-1"]}
+    }
 
 
 def test_staleness_is_the_newest_attempts_word(driver: Any, event: Make, next_attempt: Any) -> None:

@@ -12,14 +12,14 @@ from asgiref.testing import ApplicationCommunicator
 from channels.db import database_sync_to_async
 from channels.layers import get_channel_layer
 from channels.routing import URLRouter
-from knox.models import AuthToken
 
-from accounts.models import Membership, User
+from accounts.models import ApiToken, Membership, User
 from live.publish import flush, run_group
 from runs.transitions import move
 from telemetry import consumers
 from telemetry.lending_ledger import lending
 from telemetry.routing import websocket_urlpatterns
+from tests.web.contract import check_component
 from worker.contracts.states import RunState
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -27,12 +27,14 @@ Make = Callable[..., dict[str, Any]]
 
 
 class Socket(ApplicationCommunicator):
-    """A websocket client of the ASGI application."""
+    """A websocket client of the ASGI application, which holds every frame against the schema."""
 
     async def frame(self, timeout: float = 5) -> dict[str, Any]:
         message = await self.receive_output(timeout)
         assert message["type"] == "websocket.send", message
-        return dict(json.loads(message["text"]))
+        frame = dict(json.loads(message["text"]))
+        check_component(frame, "ProjectsFrame" if frame["kind"] == "run_changed" else "RunFrame")
+        return frame
 
     async def close_code(self) -> int:
         message = await self.receive_output(5)
@@ -225,8 +227,8 @@ def test_a_parameter_that_is_no_number_is_closed_with_4400(driver: Any, alice: U
 
 
 def test_a_token_opens_the_socket_of_its_owner(driver: Any, alice: User, charlie: User) -> None:
-    _, good = AuthToken.objects.create(user=alice)
-    _, foreign = AuthToken.objects.create(user=charlie)
+    _, good = ApiToken.objects.create(user=alice)
+    _, foreign = ApiToken.objects.create(user=charlie)
 
     async def act() -> None:
         async with socket(f"/ws/v1/runs/{driver.run_id}?token={good}", None) as opened:

@@ -164,11 +164,11 @@ class ClusterLanes:
         remote_class = ray.remote(concurrency_groups=actor_class.concurrency_groups)(actor_class)
         return remote_class.options(
             num_cpus=grant.num_cpus,
-            resources=grant.resources,
+            resources=dict.fromkeys(grant.resources, 1.0),
             scheduling_strategy=strategy,
             max_restarts=0,
         ).remote(grant.lane, grant.device)
 
 
 def _bundle(grant: LaneGrant) -> dict[str, float]:
-    return {"CPU": grant.num_cpus, **grant.resources}
+    return {"CPU": grant.num_cpus, **dict.fromkeys(grant.resources, 1.0)}

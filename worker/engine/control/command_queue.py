@@ -18,7 +18,14 @@ class RunCancelledError(Exception):
 
 
 class StopOverdueError(Exception):
-    """The batch under way took longer than a stopped run may take over it."""
+    """The batch under way took longer than a stopped run may take over it.
+
+    `checkpoint` is where the run can be resumed; None where nothing was saved yet.
+    """
+
+    def __init__(self, message: str, *, checkpoint: str | None) -> None:
+        super().__init__(message)
+        self.checkpoint = checkpoint
 
 
 class CommandQueue:

@@ -1,6 +1,6 @@
 /** The REST call that does what the form's button does. */
 
-import type { NewRun } from "../../api/endpoints.ts";
+import type { NewRun } from "../../api/schema.ts";
 
 /** A shell command; single quotes inside the body are escaped the POSIX way. */
 export function equivalentCurl(origin: string, body: NewRun): string {

@@ -2,7 +2,7 @@
  * drawn again with each answer of the server; the list follows every key. */
 
 import { useState } from "preact/hooks";
-import { sameJson, type Json } from "../../base/paths.ts";
+import { type Json, sameJson } from "../../base/paths.ts";
 
 const WRITTEN = { lines: { split: "\n", join: "\n" }, words: { split: ",", join: ", " } } as const;
 
@@ -22,14 +22,20 @@ interface Props {
 export function EntriesInput({ list, rows = 3, value, onChange, ...input }: Props) {
   const [draft, setDraft] = useState("");
   const { split, join } = WRITTEN[list];
-  const entries = (text: string) => text.split(split).map((entry) => entry.trim()).filter(Boolean);
+  const entries = (text: string) =>
+    text
+      .split(split)
+      .map((entry) => entry.trim())
+      .filter(Boolean);
   const known = Array.isArray(value) ? value : [];
   const text = sameJson(entries(draft), known) ? draft : known.join(join);
   const take = (typed: string) => {
     setDraft(typed);
     onChange(entries(typed));
   };
-  return list === "lines"
-    ? <textarea {...input} rows={rows} value={text} onInput={(event) => take(event.currentTarget.value)} />
-    : <input {...input} value={text} onInput={(event) => take(event.currentTarget.value)} />;
+  return list === "lines" ? (
+    <textarea {...input} rows={rows} value={text} onInput={(event) => take(event.currentTarget.value)} />
+  ) : (
+    <input {...input} value={text} onInput={(event) => take(event.currentTarget.value)} />
+  );
 }

@@ -1,7 +1,7 @@
 /** One labelled input of the form, with its unit, help, error and, in a rerun, what the parent had. */
 
 import type { ComponentChildren } from "preact";
-import { sameJson, type Json } from "../../base/paths.ts";
+import { type Json, sameJson } from "../../base/paths.ts";
 import { Coded } from "../../ui/coded.tsx";
 import { EntriesInput } from "./entries.tsx";
 import type { FieldSpec } from "./fields.ts";
@@ -17,7 +17,7 @@ interface Props {
   readonly isRerun: boolean;
   /** Why the field does not apply now; empty where it does. */
   readonly whyNot: string;
-  /** What a text may well be. */
+  /** Values offered for a text. */
   readonly suggestions?: readonly string[] | undefined;
   readonly onChange: (value: Json) => void;
 }
@@ -28,9 +28,17 @@ export function Field(props: Props) {
   const changed = props.isRerun && !sameJson(value ?? null, parent ?? null);
   return (
     <div class={`field ${changed ? "changed" : ""} ${field.list ? "wide" : ""} ${props.whyNot ? "off" : ""}`}>
-      <label for={id}>{field.label}{field.unit && <span class="unit"> {field.unit}</span>}</label>
+      <label for={id}>
+        {field.label}
+        {field.unit && <span class="unit"> {field.unit}</span>}
+      </label>
       <Input {...props} id={id} />
-      <FieldNote id={`${id}-note`} help={props.whyNot || props.schema.help} choice={props.whyNot ? "" : helpOfChoice(props.schema, value)} errors={errors}>
+      <FieldNote
+        id={`${id}-note`}
+        help={props.whyNot || props.schema.help}
+        choice={props.whyNot ? "" : helpOfChoice(props.schema, value)}
+        errors={errors}
+      >
         {changed && (
           <button type="button" class="link-button tiny" onClick={() => props.onChange(parent ?? null)}>
             was {shown(parent)}, put back
@@ -45,12 +53,22 @@ export function helpOfChoice(schema: FieldSchema, value: Json | undefined): stri
   return schema.choices.find((choice) => choice.value === value)?.help ?? "";
 }
 
-/** The errors, or what there is to know: of the field, then of what is chosen. */
-export function FieldNote(props: { id: string; help: string; choice?: string; errors: readonly string[]; children?: ComponentChildren }) {
+/** The errors, or else the help of the field and of the choice made. */
+export function FieldNote(props: {
+  id: string;
+  help: string;
+  choice?: string;
+  errors: readonly string[];
+  children?: ComponentChildren;
+}) {
   return (
     <div id={props.id} class="field-note">
       {props.errors.length > 0 ? (
-        props.errors.map((message) => <span key={message} class="field-error" role="alert"><Coded text={message} /></span>)
+        props.errors.map((message) => (
+          <span key={message} class="field-error" role="alert">
+            <Coded text={message} />
+          </span>
+        ))
       ) : (
         <>
           {props.help && <span class="field-help">{props.help}</span>}
@@ -69,29 +87,58 @@ function shown(value: Json | undefined): string {
 
 function Input({ field, schema, value, errors, whyNot, suggestions, onChange, id }: Props & { id: string }) {
   const common = {
-    id, name: field.path, disabled: whyNot !== "", "aria-invalid": errors.length > 0, "aria-describedby": `${id}-note`,
+    id,
+    name: field.path,
+    disabled: whyNot !== "",
+    "aria-invalid": errors.length > 0,
+    "aria-describedby": `${id}-note`,
   };
   switch (schema.type) {
     case "choice":
       return <Choices {...common} schema={schema} value={value} onChange={onChange} />;
     case "boolean":
       return (
-        <span class="switch-line"><input {...common} type="checkbox" checked={value === true} onChange={(event) => onChange(event.currentTarget.checked)} /></span>
+        <span class="switch-line">
+          <input
+            {...common}
+            type="checkbox"
+            checked={value === true}
+            onChange={(event) => onChange(event.currentTarget.checked)}
+          />
+        </span>
       );
     case "list":
       return <EntriesInput {...common} list={field.list ?? "lines"} value={value} onChange={onChange} />;
     case "string":
       return (
         <>
-          <input {...common} list={suggestions && `${id}-known`} value={String(value ?? "")} onInput={(event) => onChange(event.currentTarget.value)} />
-          {suggestions && <datalist id={`${id}-known`}>{suggestions.map((one) => <option key={one} value={one} />)}</datalist>}
+          <input
+            {...common}
+            list={suggestions && `${id}-known`}
+            value={String(value ?? "")}
+            onInput={(event) => onChange(event.currentTarget.value)}
+          />
+          {suggestions && (
+            <datalist id={`${id}-known`}>
+              {suggestions.map((one) => (
+                <option key={one} value={one} />
+              ))}
+            </datalist>
+          )}
         </>
       );
     default:
       return (
-        <input {...common} type="number" min={schema.min} step={schema.step} inputMode="decimal"
-          placeholder={field.empty ?? ""} value={value === null || value === undefined ? "" : String(value)}
-          onInput={(event) => onChange(numeric(event.currentTarget.value, schema.optional))} />
+        <input
+          {...common}
+          type="number"
+          min={schema.min}
+          step={schema.step}
+          inputMode="decimal"
+          placeholder={field.empty ?? ""}
+          value={value === null || value === undefined ? "" : String(value)}
+          onInput={(event) => onChange(numeric(event.currentTarget.value, schema.optional))}
+        />
       );
   }
 }
@@ -106,10 +153,15 @@ interface ChoicesProps {
 
 /** A drop-down of what the server accepts. */
 export function Choices({ schema, value, onChange, ...input }: ChoicesProps) {
-  const pick = (text: string) => onChange(schema.choices.find((choice) => String(choice.value) === text)?.value ?? null);
+  const pick = (text: string) =>
+    onChange(schema.choices.find((choice) => String(choice.value) === text)?.value ?? null);
   return (
     <select {...input} value={String(value ?? "")} onChange={(event) => pick(event.currentTarget.value)}>
-      {schema.choices.map((choice) => <option key={choice.value} value={String(choice.value)} title={choice.help}>{choice.value}</option>)}
+      {schema.choices.map((choice) => (
+        <option key={choice.value} value={String(choice.value)} title={choice.help}>
+          {choice.value}
+        </option>
+      ))}
     </select>
   );
 }

@@ -1,11 +1,11 @@
-/** The form's groups, laid by hand over the sections of `RunSpec`: order, label, unit. Help, bounds and choices are the
- * server's (`spec_schema.ts`). */
+/** The form's groups of fields: their order, labels and units are chosen here. Help, bounds and choices come from the
+ * server's schema (`spec_schema.ts`). */
 
 export interface FieldSpec {
   readonly path: string;
   readonly label: string;
   readonly unit?: string;
-  /** What leaving it empty means. */
+  /** Shown in an empty input: what leaving it empty means. */
   readonly empty?: string;
   /** How a list is written: one entry a line, or words with commas between. */
   readonly list?: "lines" | "words";
@@ -16,9 +16,9 @@ export interface GroupSpec {
   readonly title: string;
   readonly intro: string;
   readonly fields: readonly FieldSpec[];
-  /** A section with variants, whose settings are drawn after these fields. */
+  /** A section with variants, whose settings are shown after these fields. */
   readonly variants?: string;
-  /** Folded away until asked for: settings that presets already choose well. */
+  /** The group is folded at first, because presets choose its settings well. */
   readonly advanced?: boolean;
 }
 
@@ -26,15 +26,16 @@ const field = (path: string, label: string, unit = ""): FieldSpec => (unit ? { p
 
 export const GROUPS: readonly GroupSpec[] = [
   {
-    id: "algorithm", title: "Algorithm", intro: "What is learnt from the rewards, and for how long.", variants: "algorithm",
-    fields: [
-      field("algorithm.name", "Algorithm"),
-      field("num_batches", "Length", "batches"),
-      field("seed", "Seed"),
-    ],
+    id: "algorithm",
+    title: "Algorithm",
+    intro: "How the policy learns from the rewards, and for how long.",
+    variants: "algorithm",
+    fields: [field("algorithm.name", "Algorithm"), field("num_batches", "Length", "batches"), field("seed", "Seed")],
   },
   {
-    id: "batch", title: "Batch", intro: "Prompts become groups, groups are scored against each other, mini-batches close with an optimizer step.",
+    id: "batch",
+    title: "Batch",
+    intro: "Prompts become groups, groups are scored against each other, mini-batches close with an optimizer step.",
     fields: [
       field("batch.num_prompts_per_batch", "Prompts a batch"),
       field("batch.group_size", "Group size", "trajectories"),
@@ -45,7 +46,9 @@ export const GROUPS: readonly GroupSpec[] = [
     ],
   },
   {
-    id: "sampling", title: "Sampling", intro: "How pictures or clips are drawn while learning and while judging.",
+    id: "sampling",
+    title: "Sampling",
+    intro: "How pictures or clips are drawn in training and in evaluation.",
     fields: [
       field("sampling.num_denoising_steps", "Denoising steps"),
       field("sampling.num_eval_denoising_steps", "Evaluation steps"),
@@ -65,7 +68,9 @@ export const GROUPS: readonly GroupSpec[] = [
     ],
   },
   {
-    id: "tuning", title: "Weights and optimizer", intro: "What of the model is trained, and how fast.",
+    id: "tuning",
+    title: "Weights and optimizer",
+    intro: "What of the model is trained, and how fast.",
     fields: [
       field("tuning", "Trained weights"),
       field("lora.rank", "LoRA rank"),
@@ -81,7 +86,10 @@ export const GROUPS: readonly GroupSpec[] = [
     ],
   },
   {
-    id: "lanes", title: "Lanes", intro: "A lane is one GPU, or one CPU slot. Placed colocated or by the planner, rollout and trainer lanes are counted together.",
+    id: "lanes",
+    title: "Lanes",
+    intro:
+      "A lane is one GPU, or one CPU slot. Placed colocated or by the planner, rollout and trainer lanes are counted together.",
     fields: [
       field("lanes.num_rollout", "Rollout lanes"),
       field("lanes.num_trainer", "Trainer lanes"),
@@ -90,36 +98,59 @@ export const GROUPS: readonly GroupSpec[] = [
     ],
   },
   {
-    id: "memory", title: "Trainer memory", intro: "What DeepSpeed cuts over the trainer lanes and what lies in host memory. It changes speed and memory, not what is learnt.",
+    id: "queue",
+    title: "Queue and elastic lanes",
+    advanced: true,
+    intro: "Where the run stands in the queue, and how far the pool may shrink and grow it while it works.",
+    fields: [
+      field("priority", "Priority"),
+      { ...field("elastic.min_rollout", "Fewest rollout lanes"), empty: "as asked" },
+      { ...field("elastic.max_rollout", "Most rollout lanes"), empty: "as asked" },
+      { ...field("elastic.min_trainer", "Fewest trainer lanes"), empty: "as asked" },
+      { ...field("elastic.max_trainer", "Most trainer lanes"), empty: "as asked" },
+      { ...field("elastic.min_reward", "Fewest reward lanes"), empty: "as asked" },
+      { ...field("elastic.max_reward", "Most reward lanes"), empty: "as asked" },
+    ],
+  },
+  {
+    id: "memory",
+    title: "Trainer memory",
+    intro:
+      "What DeepSpeed shards over the trainer lanes and what lies in host memory. It changes speed and memory, not the result.",
     fields: [
       field("deepspeed.config", "DeepSpeed"),
       { ...field("deepspeed.gradient_checkpointing", "Recomputed blocks", "every n-th"), empty: "by the model's size" },
       field("deepspeed.offload_idle_states", "Idle state to host memory"),
-      field("deepspeed.initialize_model_on_cpu", "Cut weights in host memory"),
+      field("deepspeed.initialize_model_on_cpu", "Shard weights in host memory"),
       { ...field("deepspeed.overrides", "Overrides", "one a line"), list: "lines" },
     ],
   },
   {
-    id: "pipeline", title: "Pipeline", intro: "How the lanes work together. At staleness 0 none of this changes what is learnt, only how long it takes.",
+    id: "pipeline",
+    title: "Pipeline",
+    intro: "How the lanes work together. At staleness 0 none of this changes the result, only how long it takes.",
     fields: [
       field("pipeline.placement", "Placement"),
       field("pipeline.gap", "Train while generating"),
       field("pipeline.tsp", "Spread denoising steps"),
-      field("pipeline.tag", "Trainer lanes lend a hand"),
+      field("pipeline.tag", "Lend trainer lanes"),
       field("pipeline.max_staleness", "Staleness allowed", "versions"),
       { ...field("pipeline.importance_cap", "Importance weight cap"), empty: "none" },
       field("pipeline.deterministic", "Bitwise reproducible"),
     ],
   },
   {
-    id: "performance", title: "Kernels", advanced: true, intro: "How the transformer is computed, in rollout and training alike. What a kernel changes in the policy, the replay gate shows.",
-    fields: [
-      field("performance.compilation", "Compiled blocks"),
-      field("performance.attention", "Attention kernel"),
-    ],
+    id: "performance",
+    title: "Kernels",
+    advanced: true,
+    intro:
+      "How the transformer is computed, in rollout and training alike. What a kernel changes in the policy, the replay gate shows.",
+    fields: [field("performance.compilation", "Compiled blocks"), field("performance.attention", "Attention kernel")],
   },
   {
-    id: "cadence", title: "Evaluation and checkpoints", intro: "How often the run is judged and made safe.",
+    id: "cadence",
+    title: "Evaluation and checkpoints",
+    intro: "How often the run is evaluated and saved.",
     fields: [
       { ...field("evaluation.every_num_batches", "Evaluate every", "batches"), empty: "only at start and end" },
       field("evaluation.num_samples_per_prompt", "Held-out samples a prompt"),
@@ -130,7 +161,10 @@ export const GROUPS: readonly GroupSpec[] = [
     ],
   },
   {
-    id: "gate", title: "Replay gate", advanced: true, intro: "Sampling and training must agree on the policy, or the run fails on its first update.",
+    id: "gate",
+    title: "Replay gate",
+    advanced: true,
+    intro: "Sampling and training must agree on the policy, or the run fails on its first update.",
     fields: [
       field("replay_gate.max_mean_error", "Mean error bound"),
       field("replay_gate.max_ratio_error", "Ratio error bound"),
@@ -138,16 +172,66 @@ export const GROUPS: readonly GroupSpec[] = [
   },
 ];
 
+/** The base model: its path, then what it is. */
+export const MODEL_FIELDS = [
+  field("base_model.path", "Model"),
+  field("base_model.family", "Family"),
+  field("base_model.dtype", "Precision"),
+] as const;
+
+/** The section of prompts, and where they come from: one of its two fields. */
+export const PROMPTS = { section: "prompts", inline: "prompts.inline", set: "prompts.prompt_set" } as const;
+
+export const MIXING = field("reward_mixing", "Mixing");
+
+/** The settings that every reward has beside name, weight and `watched`. */
+export const REWARD_FIELDS: readonly { readonly key: string; readonly label: string; readonly unit?: string }[] = [
+  { key: "label", label: "Label" },
+  { key: "required", label: "Required" },
+  { key: "timeout_seconds", label: "Time-out", unit: "s" },
+  { key: "num_retries", label: "Retries" },
+];
+
+/** Every field that the form asks for; `rewards` and the settings of the algorithm stand for what they hold. */
+export const ASKED: readonly string[] = [
+  ...MODEL_FIELDS.map(({ path }) => path),
+  PROMPTS.inline,
+  PROMPTS.set,
+  "rewards",
+  MIXING.path,
+  ...GROUPS.flatMap((group) => [...(group.variants ? [group.variants] : []), ...group.fields.map(({ path }) => path)]),
+];
+
 const SECTION_ORDER = [
-  "base_model", "prompts", "rewards", "reward_mixing", "algorithm", "num_batches", "seed", "batch", "sampling", "tuning", "lora", "optimizer", "ema", "pipeline", "lanes",
-  "deepspeed", "performance", "evaluation", "checkpoint", "replay_gate",
+  "base_model",
+  "prompts",
+  "rewards",
+  "reward_mixing",
+  "algorithm",
+  "num_batches",
+  "seed",
+  "batch",
+  "sampling",
+  "tuning",
+  "lora",
+  "optimizer",
+  "ema",
+  "pipeline",
+  "lanes",
+  "deepspeed",
+  "performance",
+  "evaluation",
+  "checkpoint",
+  "replay_gate",
 ];
 
 const FIELD_ORDER = [
-  ...SECTION_ORDER, "base_model.path", "base_model.family", ...GROUPS.flatMap((group) => group.fields.map(({ path }) => path)),
+  ...SECTION_ORDER,
+  ...MODEL_FIELDS.map(({ path }) => path),
+  ...GROUPS.flatMap((group) => group.fields.map(({ path }) => path)),
 ];
 
-/** Of settings that their key alone does not name well: label and unit. */
+/** Label and unit of settings that their key alone does not name well. */
 const LABELS: Readonly<Record<string, readonly [label: string, unit?: string]>> = {
   advantage_std: ["Advantage spread"],
   kl_coefficient: ["KL coefficient"],
@@ -172,7 +256,7 @@ export function settingField(section: string, key: string): FieldSpec {
   return field(`${section}.${key}`, label, unit);
 }
 
-/** Keys of a spec's section (or of the spec itself) in the form's order: the database keeps none. */
+/** Keys of a spec's section (or of the spec itself) in the form's order: PostgreSQL's `jsonb` keeps none. */
 export function inFormOrder(section: string, keys: readonly string[]): string[] {
   const rank = (key: string) => {
     const index = FIELD_ORDER.indexOf(section ? `${section}.${key}` : key);

@@ -1,10 +1,14 @@
 /** The state of the new-run form: one spec, edited as fields or as YAML, checked by the server as it changes. */
 
 import { computed, signal } from "@preact/signals";
-import { getPath, sameJson, setPath, type Json, type JsonObject } from "../../base/paths.ts";
-import type { Validation } from "../../api/types.ts";
-import { settled } from "./applies.ts";
-import { Validator, type Question } from "./validation.ts";
+import type { NewRun, Preset, Run, Validation } from "../../api/schema.ts";
+import { getPath, isObject, type Json, type JsonObject, sameJson, setPath } from "../../base/paths.ts";
+import { Applicability } from "./applicability.ts";
+import type { SpecSchema } from "./spec_schema.ts";
+import { type ValidationRequest, Validator } from "./validation.ts";
+
+/** The field that chooses among the variants of a section. */
+const ALGORITHM = { section: "algorithm", path: "algorithm.name" };
 
 export class FormModel {
   readonly spec = signal<JsonObject>({});
@@ -13,21 +17,77 @@ export class FormModel {
   readonly name = signal("");
   readonly project = signal("");
   readonly presetName = signal<string | null>(null);
-  readonly parentSpec = signal<JsonObject | null>(null);
-  readonly parentId = signal<string | null>(null);
-  readonly validator = new Validator((question, answer) => this.learn(question, answer));
+  /** The run that this one repeats with changes; null for a new one. */
+  readonly parent = signal<{ readonly id: string; readonly spec: JsonObject } | null>(null);
+  readonly validator = new Validator((request, answer) => this.merge(request, answer));
 
   readonly ok = computed(() => this.validator.answer.value?.ok === true && !this.validator.checking.value);
 
-  take(spec: JsonObject): void {
-    this.spec.value = spec;
-    void this.validator.now(this.inProject({ spec }));
+  private readonly rules: Applicability;
+
+  constructor(readonly schema: SpecSchema) {
+    this.rules = new Applicability(schema);
+  }
+
+  /** Start from a ready spec. */
+  choosePreset(preset: Preset): void {
+    this.presetName.value = preset.name;
+    this.name.value = preset.title;
+    this.load(preset.spec);
+  }
+
+  /** Start from another run. */
+  repeat(run: Run): void {
+    this.parent.value = { id: run.id, spec: run.spec };
+    this.name.value = `${run.name}, again`;
+    this.project.value = run.project.id;
+    this.load(run.spec);
+  }
+
+  /** What a field holds, or what the server takes for it. */
+  value(path: string): Json | undefined {
+    return getPath(this.spec.value, path) ?? this.schema.at(path, this.spec.value).fallback;
+  }
+
+  /** Why a field does not apply now; empty where it does. */
+  whyNot(path: string): string {
+    return this.rules.whyNot(path, this.spec.value);
+  }
+
+  errorsAt(path: string): readonly string[] {
+    return this.validator.errorsAt(path);
+  }
+
+  parentValue(path: string): Json | undefined {
+    return this.parent.value ? getPath(this.parent.value.spec, path) : undefined;
+  }
+
+  /** Whether a rerun differs from its parent there. */
+  isChanged(path: string): boolean {
+    return (
+      this.parent.value !== null && !sameJson(getPath(this.spec.value, path) ?? null, this.parentValue(path) ?? null)
+    );
   }
 
   set(path: string, value: Json): void {
+    if (path === ALGORITHM.path) {
+      this.load(this.rules.settled(this.schema.switched(ALGORITHM.section, String(value), this.spec.value)));
+      return;
+    }
     if (sameJson(getPath(this.spec.value, path), value)) return;
-    this.spec.value = settled(setPath(this.spec.value, path, value));
+    this.spec.value = this.rules.settled(setPath(this.spec.value, path, value));
     this.validator.ask(this.inProject({ spec: this.spec.value }));
+  }
+
+  /** What is sent to start the run. */
+  get newRun(): NewRun {
+    const { value: parent } = this.parent;
+    return {
+      project: this.project.value,
+      name: this.name.value.trim(),
+      spec: this.spec.value,
+      ...(parent ? { parent: parent.id } : {}),
+    };
   }
 
   editYaml(text: string): void {
@@ -40,29 +100,34 @@ export class FormModel {
     this.validator.ask(this.inProject({ spec: this.spec.value }));
   }
 
+  private load(spec: JsonObject): void {
+    this.spec.value = spec;
+    void this.validator.now(this.inProject({ spec }));
+  }
+
   /** Prompt sets belong to a project, so a spec is right or wrong within one. */
-  private inProject(question: Question): Question {
-    return this.project.value ? { ...question, project: this.project.value } : question;
+  private inProject(request: ValidationRequest): ValidationRequest {
+    return this.project.value ? { ...request, project: this.project.value } : request;
   }
 
   /** The server's normal form fills what the other view shows: YAML for the form, the spec for the YAML. */
-  private learn(question: Question, answer: Validation): void {
-    if ("yaml" in question) {
+  private merge(request: ValidationRequest, answer: Validation): void {
+    if ("yaml" in request) {
       if (answer.spec) this.spec.value = answer.spec;
-    } else {
-      if (answer.yaml !== null) this.yaml.value = answer.yaml;
-      if (answer.spec && sameJson(question.spec, this.spec.peek())) this.spec.value = withDefaults(answer.spec, question.spec);
+      return;
     }
+    if (answer.yaml !== null) this.yaml.value = answer.yaml;
+    const isNewest = sameJson(request.spec, this.spec.peek());
+    if (answer.spec && isNewest) this.spec.value = withDefaults(answer.spec, request.spec);
   }
 }
 
-/** Defaults the server filled in join the form, but nothing the user typed is rewritten under their hands. */
-function withDefaults(normal: JsonObject, typed: JsonObject): JsonObject {
+/** Defaults that the server filled in join the form, but nothing that the user typed is overwritten. */
+export function withDefaults(normal: JsonObject, typed: JsonObject): JsonObject {
   const merged: Record<string, Json> = { ...normal };
   for (const [key, value] of Object.entries(typed)) {
     const known = normal[key];
-    const both = typeof value === "object" && value !== null && !Array.isArray(value) && typeof known === "object" && known !== null && !Array.isArray(known);
-    merged[key] = both ? withDefaults(known as JsonObject, value as JsonObject) : value;
+    merged[key] = isObject(value) && isObject(known) ? withDefaults(known, value) : value;
   }
   return merged;
 }

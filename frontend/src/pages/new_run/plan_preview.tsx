@@ -1,10 +1,10 @@
 /** What the planner would choose for the spec in the form: asked for with a button, since planning may take seconds. */
 
 import { useState } from "preact/hooks";
-import { api } from "../../api/endpoints.ts";
 import { messageOf } from "../../api/client.ts";
-import type { PlanPreview as Answer } from "../../api/types.ts";
-import { getPath, sameJson, type JsonObject } from "../../base/paths.ts";
+import { api } from "../../api/endpoints.ts";
+import type { PlanPreview as Answer } from "../../api/schema.ts";
+import { getPath, type JsonObject, sameJson } from "../../base/paths.ts";
 import { ModeTable } from "../../plan/mode_table.tsx";
 import { basisInWords, choiceInWords } from "../../plan/plan_words.ts";
 import { SplitChart } from "../../plan/split_chart.tsx";
@@ -28,11 +28,19 @@ export function PlanPreview({ spec, ready }: { spec: JsonObject; ready: boolean 
     <div class="stack-s" aria-live="polite">
       <div class="row">
         <button type="button" class="button small" disabled={!ready || asking} onClick={() => void ask()}>
-          {asking ? "Planning…" : isAuto ? "Show what the planner would choose" : "Compare with what the planner would choose"}
+          {asking
+            ? "Planning…"
+            : isAuto
+              ? "Show what the planner would choose"
+              : "Compare with what the planner would choose"}
         </button>
         {made && !sameJson(made.spec, spec) && <span class="tiny faint">The spec has changed since.</span>}
       </div>
-      {error !== null && <p class="notice bad" role="alert">{error}</p>}
+      {error !== null && (
+        <p class="notice bad" role="alert">
+          {error}
+        </p>
+      )}
       {made && <Made answer={made.answer} />}
     </div>
   );
@@ -43,8 +51,14 @@ function Made({ answer }: { answer: Answer }) {
   return (
     <div class="plan">
       <div class="stack-s">
-        {best && <p class="small"><b>{choiceInWords(best)}</b>; {basisInWords(answer)}.</p>}
-        {!answer.fits_pool && <p class="notice warn small">The pool has fewer lanes than that: such a run would wait for more.</p>}
+        {best && (
+          <p class="small">
+            <b>{choiceInWords(best)}</b>; {basisInWords(answer)}.
+          </p>
+        )}
+        {!answer.fits_pool && (
+          <p class="notice warn small">The pool has fewer lanes than that: such a run would wait for more.</p>
+        )}
         <ModeTable plan={answer} />
       </div>
       <SplitChart plan={answer} />

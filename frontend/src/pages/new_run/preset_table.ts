@@ -1,9 +1,6 @@
 /** The hub's presets as a table: a row for each model, a column for each way to train it and number of GPUs. */
 
-import type { Preset } from "../../api/types.ts";
-import { getPath } from "../../base/paths.ts";
-
-export type Tuning = "lora" | "full";
+import type { Preset, Tuning } from "../../api/schema.ts";
 
 export interface Column {
   readonly tuning: Tuning;
@@ -16,15 +13,9 @@ export interface PresetTable {
   readonly rows: readonly { readonly model: string; readonly cells: readonly (readonly Preset[])[] }[];
 }
 
-const numberAt = (preset: Preset, path: string) => Number(getPath(preset.spec, path) ?? 0);
-
-const scorersOnGpus = (preset: Preset) => (getPath(preset.spec, "lanes.rewards_on_gpus") === true ? numberAt(preset, "lanes.num_reward") : 0);
-
-function columnOf(preset: Preset): Column {
-  return {
-    tuning: getPath(preset.spec, "tuning") === "full" ? "full" : "lora",
-    numGpus: numberAt(preset, "lanes.num_rollout") + numberAt(preset, "lanes.num_trainer") + scorersOnGpus(preset),
-  };
+function columnOf({ spec }: Preset): Column {
+  const { num_rollout, num_trainer, num_reward, rewards_on_gpus } = spec.lanes;
+  return { tuning: spec.tuning, numGpus: num_rollout + num_trainer + (rewards_on_gpus ? num_reward : 0) };
 }
 
 const same = (a: Column, b: Column) => a.tuning === b.tuning && a.numGpus === b.numGpus;
@@ -40,6 +31,10 @@ export function presetTable(presets: readonly Preset[]): PresetTable {
     models.set(model, [...(models.get(model) ?? []), preset]);
   }
   columns.sort((a, b) => Number(a.tuning === "full") - Number(b.tuning === "full") || a.numGpus - b.numGpus);
-  const cell = (variants: readonly Preset[], column: Column) => variants.filter((preset) => same(columnOf(preset), column));
-  return { columns, rows: [...models].map(([model, variants]) => ({ model, cells: columns.map((column) => cell(variants, column)) })) };
+  const cell = (variants: readonly Preset[], column: Column) =>
+    variants.filter((preset) => same(columnOf(preset), column));
+  return {
+    columns,
+    rows: [...models].map(([model, variants]) => ({ model, cells: columns.map((column) => cell(variants, column)) })),
+  };
 }

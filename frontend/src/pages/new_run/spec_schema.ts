@@ -1,7 +1,8 @@
-/** What the server says of each field of a run's spec: its help, its bounds, its choices. Read from the JSON schema, so
- * that a new reward, family or bound needs no change here. */
+/** The JSON schema of a run's spec as the form reads it: each field's help, bounds and choices, and where it does not
+ * apply. Everything comes from the schema, so that a new reward, family or bound needs no change here. */
 
-import { isObject, sameJson, setPath, type Json, type JsonObject } from "../../base/paths.ts";
+import type { Inapplicable } from "../../api/schema.ts";
+import { isObject, type Json, type JsonObject, sameJson, setPath } from "../../base/paths.ts";
 
 export interface Choice {
   readonly value: string | number;
@@ -16,145 +17,166 @@ export interface FieldSchema {
   readonly step: number | "any";
   /** May be left empty. */
   readonly optional: boolean;
-  /** What the server takes where nothing is given. */
+  /** The value that the server takes where none is given. */
   readonly fallback?: Json | undefined;
 }
 
-export class SpecSchema {
-  constructor(private readonly root: JsonObject) {}
+/** The part of JSON Schema that pydantic writes, with the spec's own keywords. */
+export interface SchemaNode {
+  readonly $ref?: string;
+  readonly $defs?: Readonly<Record<string, SchemaNode>>;
+  readonly type?: string;
+  readonly description?: string;
+  readonly default?: Json;
+  readonly const?: Json;
+  readonly enum?: readonly Json[];
+  readonly minimum?: number;
+  readonly multipleOf?: number;
+  readonly properties?: Readonly<Record<string, SchemaNode>>;
+  readonly items?: SchemaNode;
+  readonly anyOf?: readonly SchemaNode[];
+  readonly oneOf?: readonly SchemaNode[];
+  readonly discriminator?: { readonly propertyName: string };
+  /** Name of the definition that holds a field's settings, by the name given beside it. */
+  readonly settings_of?: Readonly<Record<string, string>>;
+  readonly inapplicable?: readonly Inapplicable[];
+}
 
-  /** The field at a dotted path; a list's items lie at `*`. Where a section has several variants, `spec` says which.
-   * Throws for a path that the spec does not have. */
+export class SpecSchema {
+  constructor(private readonly root: SchemaNode) {}
+
+  /** The rules by which fields do not apply beside others. */
+  get inapplicable(): readonly Inapplicable[] {
+    return this.root.inapplicable ?? [];
+  }
+
+  /** The field at a dotted path; a list's items lie at `*` or at their index. Where a section has several variants,
+   * `spec` says which. Throws for a path that the spec does not have. */
   at(path: string, spec: JsonObject = {}): FieldSchema {
-    let schema: JsonObject = this.root;
+    let node = this.root;
     let value: Json | undefined = spec;
     for (const key of path.split(".")) {
-      const inner = this.resolved(schema);
-      if (key === tagOf(inner)) return this.tagField(inner);
-      const properties = this.variant(inner, value)["properties"];
-      const next = key === "*" ? inner["items"] : isObject(properties) ? properties[key] : undefined;
-      if (!isObject(next)) throw new Error(`the spec has no field ${path}`);
-      schema = next;
+      const inner = this.resolved(node);
+      if (key === inner.discriminator?.propertyName) return this.tagField(inner);
+      const next: SchemaNode | undefined = inner.items ?? this.variant(inner, value).properties?.[key];
+      if (!next) throw new Error(`the spec has no field ${path}`);
+      node = next;
       value = isObject(value) ? value[key] : undefined;
     }
-    return this.field(schema);
+    return this.field(node);
+  }
+
+  /** Every field by its dotted path, in the server's order; a list or a section with variants is one field. */
+  paths(node: SchemaNode = this.root, prefix = ""): string[] {
+    return Object.entries(this.resolved(node).properties ?? {}).flatMap(([key, field]) =>
+      this.resolved(field).properties ? this.paths(field, `${prefix}${key}.`) : [`${prefix}${key}`],
+    );
   }
 
   /** The settings of a section with variants, as `spec` has it; its tag is none of them. */
   settings(section: string, spec: JsonObject): readonly string[] {
-    const schema = this.section(section);
-    const properties = this.variant(schema, spec[section])["properties"];
-    return isObject(properties) ? Object.keys(properties).filter((key) => key !== tagOf(schema)) : [];
+    const node = this.section(section);
+    const keys = Object.keys(this.variant(node, spec[section]).properties ?? {});
+    return keys.filter((key) => key !== node.discriminator?.propertyName);
   }
 
   /** `spec` with another variant of a section: settings that mean the same in both stay, the others are the server's
    * defaults. */
   switched(section: string, tag: string, spec: JsonObject): JsonObject {
-    const schema = this.section(section);
+    const node = this.section(section);
     const before = spec[section];
-    const chosen: JsonObject = { [tagOf(schema) ?? ""]: tag };
-    const defaults = (value: Json | undefined) => {
-      const properties = this.variant(schema, value)["properties"];
-      return Object.fromEntries(Object.entries(isObject(properties) ? properties : {})
-        .map(([key, property]) => [key, isObject(property) ? property["default"] : undefined]));
-    };
-    const [old, fresh] = [defaults(before), defaults(chosen)];
-    const kept = Object.entries(isObject(before) ? before : {})
-      .filter(([key]) => key in fresh && !(key in chosen) && sameJson(old[key], fresh[key]));
+    const chosen: JsonObject = { [node.discriminator?.propertyName ?? ""]: tag };
+    const properties = (value: Json | undefined) => this.variant(node, value).properties ?? {};
+    const [old, fresh] = [properties(before), properties(chosen)];
+    const kept = Object.entries(isObject(before) ? before : {}).filter(
+      ([key]) => key in fresh && !(key in chosen) && sameJson(old[key]?.default, fresh[key]?.default),
+    );
     return setPath(spec, section, { ...Object.fromEntries(kept), ...chosen });
   }
 
-  /** The settings of a field whose kind goes by a name beside it (`settings_of` in the schema); none for other names. */
+  /** The settings of a field whose kind depends on a name beside it (`settings_of`); none for other names. */
   settingsByName(path: string, name: string): readonly (readonly [string, FieldSchema])[] {
-    let schema: JsonObject = this.root;
+    let node = this.root;
     for (const key of path.split(".")) {
-      const inner = this.resolved(schema);
-      const next = key === "*" ? inner["items"] : isObject(inner["properties"]) ? inner["properties"][key] : undefined;
-      schema = isObject(next) ? next : {};
+      const inner = this.resolved(node);
+      node = inner.items ?? inner.properties?.[key] ?? {};
     }
-    const kinds = schema["settings_of"];
-    const kind = isObject(kinds) ? kinds[name] : undefined;
-    const properties = kind === undefined ? undefined : this.resolved({ $ref: `#/$defs/${String(kind)}` })["properties"];
-    if (!isObject(properties)) return [];
-    return Object.entries(properties).flatMap(([key, one]) => (isObject(one) ? [[key, this.field(one)] as const] : []));
+    const kind = node.settings_of?.[name];
+    const properties = kind === undefined ? {} : (this.resolved({ $ref: kind }).properties ?? {});
+    return Object.entries(properties).map(([key, one]) => [key, this.field(one)] as const);
   }
 
-  private section(name: string): JsonObject {
-    const properties = this.root["properties"];
-    const schema = isObject(properties) ? properties[name] : undefined;
-    if (!isObject(schema)) throw new Error(`the spec has no section ${name}`);
-    return this.resolved(schema);
+  private section(name: string): SchemaNode {
+    const node = this.root.properties?.[name];
+    if (!node) throw new Error(`the spec has no section ${name}`);
+    return this.resolved(node);
   }
 
   /** The variant that `value` is of, or the first; a schema without variants is its own. */
-  private variant(schema: JsonObject, value: Json | undefined): JsonObject {
-    const tag = tagOf(schema);
-    if (tag === null) return schema;
-    const named = isObject(value) ? String(value[tag]) : "";
-    const variants = this.variants(schema);
-    return variants.find(([name]) => name === named)?.[1] ?? variants[0]?.[1] ?? schema;
+  private variant(node: SchemaNode, value: Json | undefined): SchemaNode {
+    const tag = node.discriminator?.propertyName;
+    if (tag === undefined) return node;
+    const wanted = isObject(value) ? value[tag] : undefined;
+    const variants = this.variants(node);
+    return variants.find(([name]) => name === wanted)?.[1] ?? variants[0]?.[1] ?? node;
   }
 
   /** In the server's order. */
-  private variants(schema: JsonObject): [string, JsonObject][] {
-    const tag = tagOf(schema) ?? "";
-    const all = Array.isArray(schema["oneOf"]) ? schema["oneOf"].filter(isObject) : [];
-    return all.map((one) => {
+  private variants(node: SchemaNode): [string, SchemaNode][] {
+    const tag = node.discriminator?.propertyName ?? "";
+    return (node.oneOf ?? []).map((one) => {
       const variant = this.resolved(one);
-      const property = isObject(variant["properties"]) ? variant["properties"][tag] : undefined;
-      return [isObject(property) ? String(property["const"]) : "", variant];
+      return [String(variant.properties?.[tag]?.const ?? ""), variant];
     });
   }
 
-  private tagField(schema: JsonObject): FieldSchema {
-    const choices = this.variants(schema).map(([value, variant]) => ({ value, help: String(variant["description"] ?? "").replaceAll("`", "") }));
-    return { type: "choice", help: "", choices, step: "any", optional: false };
+  private tagField(node: SchemaNode): FieldSchema {
+    const choices = this.variants(node).map(([value, variant]) => ({ value, help: plain(variant.description) }));
+    const fallback = isObject(node.default) ? node.default[node.discriminator?.propertyName ?? ""] : undefined;
+    return { type: "choice", help: "", choices, step: "any", optional: false, fallback };
   }
 
-  private field(schema: JsonObject): FieldSchema {
-    const options = Array.isArray(schema["anyOf"]) ? schema["anyOf"].filter(isObject) : [];
-    const optional = options.some((option) => option["type"] === "null");
-    const inner = this.resolved(options.find((option) => option["type"] !== "null") ?? schema);
+  private field(node: SchemaNode): FieldSchema {
+    const options = node.anyOf ?? [];
+    const inner = this.resolved(options.find((option) => option.type !== "null") ?? node);
     const choices = choicesOf(inner);
-    const type = choices.length > 0 ? "choice" : (TYPES[String(inner["type"])] ?? "string");
-    const wholeStep = type === "integer" ? 1 : "any";
+    const type = choices.length > 0 ? "choice" : (TYPES[inner.type ?? ""] ?? "string");
     return {
-      type, choices, optional,
-      fallback: schema["default"],
-      help: String(schema["description"] ?? inner["description"] ?? "").replaceAll("`", ""),
-      min: numberOf(inner["minimum"]),
-      step: numberOf(inner["multipleOf"]) ?? wholeStep,
+      type,
+      choices,
+      optional: options.some((option) => option.type === "null"),
+      fallback: node.default,
+      help: plain(node.description ?? inner.description),
+      min: inner.minimum,
+      step: inner.multipleOf ?? (type === "integer" ? 1 : "any"),
     };
   }
 
-  private resolved(schema: JsonObject): JsonObject {
-    const reference = schema["$ref"];
-    if (typeof reference !== "string") return schema;
-    const definitions = this.root["$defs"];
-    const found = isObject(definitions) ? definitions[reference.split("/").at(-1) ?? ""] : undefined;
-    return isObject(found) ? found : schema;
+  /** What a reference leads to: a definition of the same document, known by the last part of its address. */
+  private resolved(node: SchemaNode): SchemaNode {
+    if (node.$ref === undefined) return node;
+    return this.root.$defs?.[node.$ref.split("/").at(-1) ?? ""] ?? node;
   }
 }
 
-/** The field that tells the variants of a section apart; null where it has none. */
-function tagOf(schema: JsonObject): string | null {
-  const discriminator = schema["discriminator"];
-  return isObject(discriminator) ? String(discriminator["propertyName"]) : null;
-}
-
-const TYPES: Record<string, FieldSchema["type"]> = {
-  integer: "integer", number: "number", boolean: "boolean", string: "string", array: "list",
+const TYPES: Readonly<Record<string, FieldSchema["type"]>> = {
+  integer: "integer",
+  number: "number",
+  boolean: "boolean",
+  string: "string",
+  array: "list",
 };
 
-function choicesOf(schema: JsonObject): Choice[] {
-  const named = Array.isArray(schema["oneOf"]) ? schema["oneOf"].filter(isObject) : [];
-  const plain = Array.isArray(schema["enum"]) ? schema["enum"] : [];
-  const choices = named.length > 0
-    ? named.map((choice) => ({ value: choice["const"], help: String(choice["description"] ?? "") }))
-    : plain.map((value) => ({ value, help: "" }));
-  return choices.filter((choice): choice is Choice => typeof choice.value === "string" || typeof choice.value === "number");
+function choicesOf(node: SchemaNode): Choice[] {
+  const choices = node.oneOf
+    ? node.oneOf.map((choice) => ({ value: choice.const, help: choice.description ?? "" }))
+    : (node.enum ?? []).map((value) => ({ value, help: "" }));
+  return choices.filter(
+    (choice): choice is Choice => typeof choice.value === "string" || typeof choice.value === "number",
+  );
 }
 
-function numberOf(value: Json | undefined): number | undefined {
-  return typeof value === "number" ? value : undefined;
+/** Help without backticks: only error messages are shown with code marked. */
+function plain(text = ""): string {
+  return text.replaceAll("`", "");
 }

@@ -1,14 +1,18 @@
-/** Beside the form: name and project, the resolved algebra, what is wrong, what differs from the parent, the button. */
+/** Beside the form: name and project, the resolved batch algebra, errors, differences from the parent, the button. */
 
 import { useState } from "preact/hooks";
-import type { Project } from "../../api/types.ts";
+import type { Project } from "../../api/schema.ts";
 import { differences, type Json, type JsonObject } from "../../base/paths.ts";
 import { Coded } from "../../ui/coded.tsx";
 import { CopyButton } from "../../ui/controls.tsx";
 import { equivalentCurl } from "./curl.ts";
 import type { FormModel } from "./form_model.ts";
 
-export function Summary(props: { model: FormModel; projects: readonly Project[]; start: () => Promise<string | null> }) {
+export function Summary(props: {
+  model: FormModel;
+  projects: readonly Project[];
+  start: () => Promise<string | null>;
+}) {
   const { model, projects } = props;
   const [starting, setStarting] = useState(false);
   const [error, setError] = useState<string | null>(null);
@@ -19,32 +23,59 @@ export function Summary(props: { model: FormModel; projects: readonly Project[];
     setStarting(false);
   };
   const ready = model.ok.value && model.name.value.trim() !== "" && model.project.value !== "";
-  const parent = model.parentId.value;
-  const curl = equivalentCurl(location.origin, {
-    project: model.project.value, name: model.name.value, spec: model.spec.value, ...(parent === null ? {} : { parent }),
-  });
+  const parent = model.parent.value;
+  const curl = equivalentCurl(location.origin, model.newRun);
   return (
     <aside class="summary" id="summary">
       <form class="card stack" onSubmit={(event) => void submit(event)}>
-        <label class="field"><span>Name</span>
-          <input name="name" required maxLength={120} value={model.name.value} onInput={(event) => (model.name.value = event.currentTarget.value)} />
+        <label class="field">
+          <span>Name</span>
+          <input
+            name="name"
+            required
+            maxLength={120}
+            value={model.name.value}
+            onInput={(event) => (model.name.value = event.currentTarget.value)}
+          />
         </label>
-        <label class="field"><span>Project</span>
-          <select name="project" value={model.project.value} onChange={(event) => model.chooseProject(event.currentTarget.value)}>
+        <label class="field">
+          <span>Project</span>
+          <select
+            name="project"
+            value={model.project.value}
+            onChange={(event) => model.chooseProject(event.currentTarget.value)}
+          >
             {projects.length === 0 && <option value="">you may start runs in no project</option>}
-            {projects.map((project) => <option key={project.id} value={project.id}>{project.name}</option>)}
+            {projects.map((project) => (
+              <option key={project.id} value={project.id}>
+                {project.name}
+              </option>
+            ))}
           </select>
         </label>
         <Verdict model={model} />
-        {error !== null && <p class="notice bad" role="alert">{error}</p>}
-        <button class="button primary start" disabled={!ready || starting}>{starting ? "Starting…" : "Start the run"}</button>
+        {error !== null && (
+          <p class="notice bad" role="alert">
+            {error}
+          </p>
+        )}
+        <button type="submit" class="button primary start" disabled={!ready || starting}>
+          {starting ? "Starting…" : "Start the run"}
+        </button>
       </form>
-      {model.parentSpec.value && <Changes parent={model.parentSpec.value} spec={model.spec.value} />}
+      {parent && <Changes parent={parent.spec} spec={model.spec.value} />}
       <details class="card">
         <summary class="small">The same over REST</summary>
         <div class="stack-s curl">
-          <pre class="code" tabIndex={0}>{curl}</pre>
-          <div class="row-between"><a class="small" href="/account">Make a token</a><CopyButton text={curl} label="Copy the command" /></div>
+          <pre class="code" tabIndex={0}>
+            {curl}
+          </pre>
+          <div class="row-between">
+            <a class="small" href="/account">
+              Make a token
+            </a>
+            <CopyButton text={curl} label="Copy the command" />
+          </div>
         </div>
       </details>
     </aside>
@@ -57,14 +88,28 @@ export function Readiness({ model }: { model: FormModel }) {
   if (problem.value !== null) return <span class="badge lost">could not be checked</span>;
   const verdict = answer.value;
   if (!verdict || checking.value) return <span class={`badge ${verdict?.ok ? "live" : "lost"}`}>checking…</span>;
-  if (verdict.ok) return <span class={`badge ${verdict.warnings.length > 0 ? "delayed" : "live"}`}>{verdict.warnings.length > 0 ? "may start, with a warning" : "ready to start"}</span>;
+  if (verdict.ok)
+    return (
+      <span class={`badge ${verdict.warnings.length > 0 ? "delayed" : "live"}`}>
+        {verdict.warnings.length > 0 ? "may start, with a warning" : "ready to start"}
+      </span>
+    );
   const number = model.validator.allErrors().length;
-  return <span class="badge lost">{number} {number === 1 ? "thing" : "things"} to put right</span>;
+  return (
+    <span class="badge lost">
+      {number} {number === 1 ? "thing" : "things"} to put right
+    </span>
+  );
 }
 
 function Verdict({ model }: { model: FormModel }) {
   const { answer, problem } = model.validator;
-  if (problem.value !== null) return <p class="notice bad" role="alert">{problem.value}</p>;
+  if (problem.value !== null)
+    return (
+      <p class="notice bad" role="alert">
+        {problem.value}
+      </p>
+    );
   const verdict = answer.value;
   if (!verdict) return <p class="small muted">Checking…</p>;
   const errors = model.validator.allErrors();
@@ -72,24 +117,38 @@ function Verdict({ model }: { model: FormModel }) {
     <div class="stack-s" aria-live="polite">
       <Readiness model={model} />
       {verdict.ok && verdict.algebra_text && <p class="algebra">{verdict.algebra_text}.</p>}
-      {verdict.warnings.map((warning) => <p key={warning} class="notice warn small"><span><Coded text={warning} /></span></p>)}
+      {verdict.warnings.map((warning) => (
+        <p key={warning} class="notice warn small">
+          <span>
+            <Coded text={warning} />
+          </span>
+        </p>
+      ))}
       {errors.length > 0 && (
         <ul class="bullets small summary-errors">
-          {errors.map((error) => <li key={error.path + error.message}><SummaryError {...error} /></li>)}
+          {errors.map((error) => (
+            <li key={error.path + error.message}>
+              <SummaryError {...error} />
+            </li>
+          ))}
         </ul>
       )}
     </div>
   );
 }
 
-/** The message, leading to its input when the form shows one. */
+/** The message; a button that leads to its input where the form shows one. */
 function SummaryError({ path, message }: { path: string; message: string }) {
   const input = path ? document.getElementById(`field-${path}`) : null;
   if (!input) return <Coded text={path && !message.includes(path) ? `\`${path}\`: ${message}` : message} />;
-  return <button type="button" class="link-button" onClick={() => shown(input)}><Coded text={message} /></button>;
+  return (
+    <button type="button" class="link-button" onClick={() => shown(input)}>
+      <Coded text={message} />
+    </button>
+  );
 }
 
-/** Its group may be folded away. */
+/** Scrolls to an input, whose group may be folded. */
 function shown(input: HTMLElement): void {
   input.closest("details")?.setAttribute("open", "");
   input.focus();
@@ -97,15 +156,20 @@ function shown(input: HTMLElement): void {
 
 function Changes({ parent, spec }: { parent: JsonObject; spec: JsonObject }) {
   const changed = differences([parent, spec]);
-  const text = (value: Json | undefined) => (Array.isArray(value) ? `${value.length} entries` : JSON.stringify(value ?? null));
+  const text = (value: Json | undefined) =>
+    Array.isArray(value) ? `${value.length} entries` : JSON.stringify(value ?? null);
   return (
     <section class="card stack-s" aria-label="Changes from the parent">
       <h3>Changes from the parent</h3>
       {changed.length === 0 && <p class="small muted">None yet: this would repeat the parent run.</p>}
       <dl class="kv">
         {changed.map(({ path, values }) => [
-          <dt key={path} class="mono">{path}</dt>,
-          <dd key={`${path}=`} class="num"><span class="diff-was">{text(values[0])}</span> {text(values[1])}</dd>,
+          <dt key={path} class="mono">
+            {path}
+          </dt>,
+          <dd key={`${path}=`} class="num">
+            <span class="diff-was">{text(values[0])}</span> {text(values[1])}
+          </dd>,
         ])}
       </dl>
     </section>

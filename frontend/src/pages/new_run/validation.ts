@@ -1,15 +1,17 @@
-/** Live validation of the form: debounced, the latest question wins, errors by dotted path. */
+/** Live validation of the form: debounced, the latest request wins, errors by dotted path. */
 
 import { signal } from "@preact/signals";
+import { ApiError, type FieldErrors, messageOf } from "../../api/client.ts";
 import { api } from "../../api/endpoints.ts";
-import { ApiError, messageOf, type FieldErrors } from "../../api/client.ts";
-import type { Validation } from "../../api/types.ts";
+import type { Validation } from "../../api/schema.ts";
 import { debounced } from "../../base/frames.ts";
 import type { JsonObject } from "../../base/paths.ts";
 
-export type Question = ({ readonly spec: JsonObject } | { readonly yaml: string }) & { readonly project?: string };
+export type ValidationRequest = ({ readonly spec: JsonObject } | { readonly yaml: string }) & {
+  readonly project?: string;
+};
 
-/** How the server names what concerns no single field. */
+/** The path under which the server puts errors of the spec as a whole. */
 const WHOLE = "__all__";
 
 const QUIET_MILLISECONDS = 300;
@@ -17,30 +19,31 @@ const QUIET_MILLISECONDS = 300;
 export class Validator {
   readonly answer = signal<Validation | null>(null);
   readonly checking = signal(false);
-  /** The question itself could not be asked (no connection, no right). */
+  /** The request itself could not be asked (no connection, no right). */
   readonly problem = signal<string | null>(null);
   private asked: AbortController | undefined;
-  private readonly later: (question: Question) => void;
+  private readonly later: (request: ValidationRequest) => void;
 
-  constructor(private readonly onAnswer: (question: Question, answer: Validation) => void) {
-    this.later = debounced((question) => void this.now(question), QUIET_MILLISECONDS);
+  constructor(private readonly onAnswer: (request: ValidationRequest, answer: Validation) => void) {
+    this.later = debounced((request) => void this.now(request), QUIET_MILLISECONDS);
   }
 
-  ask(question: Question): void {
+  ask(request: ValidationRequest): void {
     this.checking.value = true;
-    this.later(question);
+    this.later(request);
   }
 
-  async now(question: Question): Promise<void> {
+  async now(request: ValidationRequest): Promise<void> {
     this.asked?.abort();
     const asked = new AbortController();
     this.asked = asked;
     this.checking.value = true;
     try {
-      this.take(question, await api.validate(question, asked.signal));
+      this.take(request, await api.validate(request, asked.signal));
     } catch (error) {
       if (asked.signal.aborted) return;
-      if (error instanceof ApiError && Object.keys(error.fieldErrors).length > 0) this.take(question, refused(error.fieldErrors));
+      if (error instanceof ApiError && Object.keys(error.fieldErrors).length > 0)
+        this.take(request, refused(error.fieldErrors));
       else this.problem.value = messageOf(error);
     }
     this.checking.value = false;
@@ -54,13 +57,14 @@ export class Validator {
   /** Every error with its path; an empty path concerns the spec as a whole. */
   allErrors(): { path: string; message: string }[] {
     return Object.entries(this.answer.value?.errors ?? {}).flatMap(([path, messages]) =>
-      messages.map((message) => ({ path: path === WHOLE ? "" : path, message })));
+      messages.map((message) => ({ path: path === WHOLE ? "" : path, message })),
+    );
   }
 
-  private take(question: Question, answer: Validation): void {
+  private take(request: ValidationRequest, answer: Validation): void {
     this.problem.value = null;
     this.answer.value = answer;
-    this.onAnswer(question, answer);
+    this.onAnswer(request, answer);
   }
 }
 

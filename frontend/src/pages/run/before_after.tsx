@@ -1,13 +1,14 @@
-/** Held-out pictures of the untrained policy beside the newest ones, prompt by prompt, same seeds. */
+/** Held-out pictures of the untrained policy beside the newest ones, prompt by prompt, from the same seeds. */
 
 import { useState } from "preact/hooks";
 import { api } from "../../api/endpoints.ts";
-import type { Sample } from "../../api/types.ts";
-import { Empty, Failed, Loading } from "../../ui/states.tsx";
+import type { Sample } from "../../api/schema.ts";
+import { rewardsOf, watchedVerdicts } from "../../base/rewards.ts";
 import { useResource } from "../../ui/resource.ts";
+import { Empty, Failed, Loading } from "../../ui/states.tsx";
 import type { RunProps } from "./context.ts";
-import { judgesOf, rewardsOf } from "./headline.tsx";
-import { Enlarged, Tile, byPrompt, rewardScale } from "./sample_tile.tsx";
+import { byPrompt, rewardScale } from "./sample_rows.ts";
+import { Enlarged, Tile } from "./sample_tile.tsx";
 
 /** Pictures shown a prompt and side; the Samples tab has all of them. */
 const MAX_TILES = 8;
@@ -24,15 +25,21 @@ async function readPair(runId: string): Promise<Pair | null> {
   const first = batches.length > 0 ? Math.min(...batches) : undefined;
   if (first === undefined) return null;
   const last = Math.max(...batches);
-  const [before, after] = await Promise.all([api.samples(runId, "evaluate", first), api.samples(runId, "evaluate", last)]);
+  const [before, after] = await Promise.all([
+    api.samples(runId, "evaluate", first),
+    api.samples(runId, "evaluate", last),
+  ]);
   return { first, last, before: before.results, after: after.results };
 }
 
-/** Rows of charts that so many prompts are as high as, at most `most`; until they are known, that. */
+/** How many rows of charts the pictures are as high as, at most `most`; `most` while the pictures are not known. */
 function rowsBeside(pair: Pair | null | undefined, most: number): number {
   if (pair === undefined) return most;
   const prompts = byPrompt(pair?.before ?? []);
-  const numLines = [...prompts.values()].reduce((sum, samples) => sum + Math.ceil(Math.min(samples.length, MAX_TILES) / TILES_A_LINE), 0);
+  const numLines = [...prompts.values()].reduce(
+    (sum, samples) => sum + Math.ceil(Math.min(samples.length, MAX_TILES) / TILES_A_LINE),
+    0,
+  );
   return Math.max(1, Math.min(most, Math.round((HEAD_HEIGHT + numLines * LINE_HEIGHT) / CHART_HEIGHT)));
 }
 
@@ -44,17 +51,24 @@ export function BeforeAfter({ store, run, maxRows }: RunProps & { maxRows: numbe
   const pair = useResource(() => readPair(run.id), [run.id, store.samplesVersions.evaluate.value]);
   const [enlarged, setEnlarged] = useState<Sample | null>(null);
   return (
-    <section class="card before-after" aria-label="Before and after pictures" style={{ "--rows": rowsBeside(pair.value, maxRows) }}>
+    <section
+      class="card before-after"
+      aria-label="Before and after pictures"
+      style={{ "--rows": rowsBeside(pair.value, maxRows) }}
+    >
       <div class="card-head">
         <h2>Before → after</h2>
         {pair.value && (
-          <span class="tiny faint">held-out seeds, batch {pair.value.first}{pair.value.last > pair.value.first && ` → batch ${pair.value.last}`}</span>
+          <span class="tiny faint">
+            held-out seeds, batch {pair.value.first}
+            {pair.value.last > pair.value.first && ` → batch ${pair.value.last}`}
+          </span>
         )}
       </div>
       {pair.error !== null && <Failed message={pair.error} onRetry={pair.reload} />}
       {pair.value === undefined && pair.error === null && <Loading />}
       {pair.value === null && <NoPictures store={store} run={run} />}
-      {pair.value && <PairGrid pair={pair.value} judges={judgesOf(run.spec)} onOpen={setEnlarged} />}
+      {pair.value && <PairGrid pair={pair.value} verdict={watchedVerdicts(run.spec)[0]} onOpen={setEnlarged} />}
       {enlarged && <Enlarged sample={enlarged} rewards={rewardsOf(run.spec)} onClose={() => setEnlarged(null)} />}
     </section>
   );
@@ -63,27 +77,41 @@ export function BeforeAfter({ store, run, maxRows }: RunProps & { maxRows: numbe
 /** An evaluation's numbers arrive before its pictures are uploaded. */
 function NoPictures({ store }: RunProps) {
   void store.metrics.version.value;
-  if (store.metrics.curves.has("eval/reward") && !store.isTerminal.value) return <Empty title="The pictures are being uploaded" />;
-  return <Empty title="No evaluation yet">The run draws its held-out prompts once before training and again on its cadence.</Empty>;
+  if (store.metrics.curve("eval/reward") && !store.hasEnded.value)
+    return <Empty title="The pictures are being uploaded" />;
+  return (
+    <Empty title="No evaluation yet">
+      The run draws its held-out prompts once before training and again on its cadence.
+    </Empty>
+  );
 }
 
-function PairGrid(props: { pair: Pair; judges: readonly string[]; onOpen: (sample: Sample) => void }) {
-  const { pair, judges, onOpen } = props;
+function PairGrid(props: { pair: Pair; verdict: string | undefined; onOpen: (sample: Sample) => void }) {
+  const { pair, verdict, onOpen } = props;
   const before = byPrompt(pair.before);
   const after = byPrompt(pair.after);
   const scale = rewardScale([...pair.before, ...pair.after]);
-  const numColumns = Math.min(TILES_A_LINE, Math.max(1, ...[...before.values(), ...after.values()].map((row) => row.length)));
+  const numColumns = Math.min(
+    TILES_A_LINE,
+    Math.max(1, ...[...before.values(), ...after.values()].map((row) => row.length)),
+  );
   const tiles = (samples: readonly Sample[]) =>
-    samples.slice(0, MAX_TILES).map((sample) => (
-      <Tile key={`${sample.member}`} sample={sample} scale={scale} judge={judges[0]} onOpen={onOpen} />
-    ));
+    samples
+      .slice(0, MAX_TILES)
+      .map((sample) => (
+        <Tile key={`${sample.member}`} sample={sample} scale={scale} verdict={verdict} onOpen={onOpen} />
+      ));
   return (
     <ul class="pairs" style={{ "--columns": numColumns }}>
       {[...before.keys()].map((prompt) => (
         <li key={prompt} class="pair">
-          <span class="pair-prompt" title={before.get(prompt)?.[0]?.prompt}>{before.get(prompt)?.[0]?.prompt}</span>
+          <span class="pair-prompt" title={before.get(prompt)?.[0]?.prompt}>
+            {before.get(prompt)?.[0]?.prompt}
+          </span>
           <div class="tiles">{tiles(before.get(prompt) ?? [])}</div>
-          <span class="arrow" aria-hidden="true">→</span>
+          <span class="arrow" aria-hidden="true">
+            →
+          </span>
           <div class="tiles">
             {pair.first === pair.last ? <span class="tiny faint">training…</span> : tiles(after.get(prompt) ?? [])}
           </div>

@@ -1,4 +1,4 @@
-/** Where every second of every lane went, of the whole run or of its last minutes. Live while spans arrive. */
+/** Where every second of every lane went, of the whole run or of its last minutes. It follows the spans that arrive. */
 
 import { useState } from "preact/hooks";
 import { api } from "../../api/endpoints.ts";
@@ -13,21 +13,32 @@ const RECENT_SECONDS = 120;
 
 export function BubblePanel({ store, run, inFull = false }: RunProps & { inFull?: boolean }) {
   const [recent, setRecent] = useState(false);
-  const isRecent = recent && !store.isTerminal.value;
+  const isRecent = recent && !store.hasEnded.value;
   const from = () => (isRecent ? serverNow() - RECENT_SECONDS : undefined);
   const bubbles = useLiveResource(() => api.bubbles(run.id, from()), [run.id, isRecent], store.timeline.version);
-  const order = store.timeline.tracks.map((track) => track.lane);
+  const order = store.timeline.lanes.tracks.map((track) => track.lane);
   return (
     <section class="card" aria-label="Where lane time went">
       <div class="card-head">
         <h2>Where lane time went</h2>
-        {!store.isTerminal.value && (
-          <Segmented label="Which part of the run" value={isRecent ? "recent" : "all"} onChange={(value) => setRecent(value === "recent")}
-            choices={[{ value: "all", label: "Whole run" }, { value: "recent", label: "Last 2 min" }]} />
+        {!store.hasEnded.value && (
+          <Segmented
+            label="Which part of the run"
+            value={isRecent ? "recent" : "all"}
+            onChange={(value) => setRecent(value === "recent")}
+            choices={[
+              { value: "all", label: "Whole run" },
+              { value: "recent", label: "Last 2 min" },
+            ]}
+          />
         )}
       </div>
       {bubbles.error !== null && <Failed message={bubbles.error} onRetry={bubbles.reload} />}
-      {bubbles.value ? <BubbleBars bubbles={bubbles.value} order={order} inFull={inFull} /> : bubbles.error === null && <Loading />}
+      {bubbles.value ? (
+        <BubbleBars bubbles={bubbles.value} order={order} inFull={inFull} />
+      ) : (
+        bubbles.error === null && <Loading />
+      )}
     </section>
   );
 }

@@ -1,19 +1,18 @@
-/** What a run leaves behind: versions to download, checkpoints it can resume from, own prompts tried on the result. */
+/** What a run saves: versions to download, previews with own prompts, checkpoints that it can resume from. */
 
 import { api } from "../../api/endpoints.ts";
-import { getPath } from "../../base/paths.ts";
 import { bytes } from "../../base/format.ts";
 import { useResource } from "../../ui/resource.ts";
 import { Empty, Failed, Loading } from "../../ui/states.tsx";
 import { Adapters } from "./adapters.tsx";
 import type { RunProps } from "./context.ts";
-import { TryPrompts } from "./try_prompts.tsx";
+import { Previews } from "./previews.tsx";
 
 export function CheckpointsTab(props: RunProps) {
   return (
     <div class="stack">
       <Adapters {...props} />
-      <TryPrompts {...props} />
+      <Previews {...props} />
       <Checkpoints {...props} />
     </div>
   );
@@ -21,7 +20,7 @@ export function CheckpointsTab(props: RunProps) {
 
 function Checkpoints({ store, run }: RunProps) {
   const checkpoints = useResource(() => api.checkpoints(run.id), [run.id, store.filesVersion.value]);
-  const numKept = Number(getPath(run.spec, "checkpoint.num_kept"));
+  const numKept = run.spec.checkpoint.num_kept;
   const numDeleted = (checkpoints.value?.length ?? 0) - numKept;
   return (
     <section class="card" aria-label="Checkpoints">
@@ -31,11 +30,22 @@ function Checkpoints({ store, run }: RunProps) {
       </div>
       {checkpoints.error !== null && <Failed message={checkpoints.error} onRetry={checkpoints.reload} />}
       {checkpoints.value === undefined && checkpoints.error === null && <Loading />}
-      {checkpoints.value?.length === 0 && <Empty title="No checkpoint yet">They are written on the cadence of the spec, and by “Checkpoint now”.</Empty>}
+      {checkpoints.value?.length === 0 && (
+        <Empty title="No checkpoint yet">They are written on the cadence of the spec, and by “Checkpoint now”.</Empty>
+      )}
       {checkpoints.value && checkpoints.value.length > 0 && (
         <div class="table-wrap">
           <table>
-            <thead><tr><th>Batch</th><th>Version</th><th>Optimizer step</th><th>Attempt</th><th class="right">Size</th><th>Place</th></tr></thead>
+            <thead>
+              <tr>
+                <th>Batch</th>
+                <th>Version</th>
+                <th>Optimizer step</th>
+                <th>Attempt</th>
+                <th class="right">Size</th>
+                <th>Address</th>
+              </tr>
+            </thead>
             <tbody>
               {checkpoints.value.slice(0, numKept).map((checkpoint) => (
                 <tr key={checkpoint.uri}>
@@ -51,7 +61,11 @@ function Checkpoints({ store, run }: RunProps) {
           </table>
         </div>
       )}
-      {numDeleted > 0 && <p class="tiny faint">{numDeleted} older {numDeleted === 1 ? "one was" : "ones were"} deleted: the spec keeps {numKept}.</p>}
+      {numDeleted > 0 && (
+        <p class="tiny faint">
+          {numDeleted} older {numDeleted === 1 ? "one was" : "ones were"} deleted: the spec keeps {numKept}.
+        </p>
+      )}
     </section>
   );
 }

@@ -1,7 +1,7 @@
-/** What every part of the run page is given. */
+/** Properties of every part of the run page. */
 
+import type { Run } from "../../api/schema.ts";
 import type { RunStore } from "../../live/run_store.ts";
-import type { Run } from "../../api/types.ts";
 
 export interface RunProps {
   readonly store: RunStore;

@@ -1,9 +1,8 @@
 /** Stream items in plain words, for the event log. */
 
 import { bytes, duration, number, spelt, words } from "../../base/format.ts";
-import type { StreamItem } from "../../api/types.ts";
+import type { EventItem } from "../../live/item_list.ts";
 
-type Body = Record<string, unknown>;
 type Tone = "plain" | "good" | "bad";
 
 export interface Described {
@@ -11,44 +10,78 @@ export interface Described {
   readonly tone: Tone;
 }
 
-const list = (value: unknown) => (Array.isArray(value) ? value : []);
-
-const WORDS: Record<string, (body: Body) => string> = {
-  phase: (body) => `${words(String(body["phase"]))}${body["detail"] ? `: ${body["detail"]}` : ""}`,
-  lanes: (body) => `${list(body["lanes"]).length} lanes placed`,
-  state: (body) => `The driver says: ${body["state"]}${body["reason"] ? `: ${body["reason"]}` : ""}`,
-  transition: (body) => `${body["old"] || "created"} → ${body["new"]}${body["reason"] ? `: ${body["reason"]}` : ""}`,
-  resumed: (body) => `Resumed after batch ${body["batch"]}, policy v${body["policy_version"]}`,
-  samples: (body) => `${list(body["samples"]).length} samples of batch ${body["batch"]} (${body["purpose"]}, v${body["policy_version"]})`,
-  evaluation: (body) => `Held-out evaluation after batch ${body["batch"]}: ${values(body["values"])}`,
-  publish: (body) =>
-    `Published v${body["policy_version"]}: ${body["num_tensors"]} tensors, ${bytes(Number(body["num_bytes"]))}, ${duration(Number(body["seconds"]))}`,
-  adapter: (body) => `${saved(body)} of batch ${body["batch"]} saved, ${bytes(Number(body["num_bytes"]))}`,
-  checkpoint: (body) => `Checkpoint after batch ${body["batch"]}, ${bytes(Number(body["num_bytes"]))}`,
-  gate: (body) => `${words(String(body["gate"]))} gate ${body["passed"] ? "passed" : "FAILED"}: ${values(body["values"])}`,
-  command_done: (body) => `Command ${body["accepted"] ? "done" : "refused"}${body["detail"] ? `: ${body["detail"]}` : ""}`,
-};
-
-/** One file is a LoRA, several are all weights. */
-function saved(body: Body): string {
-  const what = list(body["files"]).length > 1 ? "weights" : "LoRA";
-  return body["final"] ? `Final ${what}` : words(what);
+export function describe(item: EventItem): Described {
+  return { text: textOf(item), tone: toneOf(item) };
 }
 
-function values(raw: unknown): string {
-  return Object.entries((raw ?? {}) as Record<string, number>)
+function textOf(item: EventItem): string {
+  switch (item.type) {
+    case "phase":
+      return words(item.body.phase) + after(item.body.detail);
+    case "lanes":
+      return `${item.body.lanes.length} lanes placed`;
+    case "state":
+      return `The driver reports: ${item.body.state}${after(item.body.reason)}`;
+    case "transition":
+      return `${item.body.old || "created"} → ${item.body.new}${after(item.body.reason)}`;
+    case "resumed":
+      return `Resumed after batch ${item.body.batch}, policy v${item.body.policy_version}`;
+    case "samples": {
+      const { samples, batch, purpose, policy_version } = item.body;
+      return `${samples.length} samples of batch ${batch} (${purpose}, v${policy_version})`;
+    }
+    case "evaluation":
+      return `Held-out evaluation after batch ${item.body.batch}: ${valuesText(item.body.values)}`;
+    case "publish": {
+      const { policy_version, num_tensors, num_bytes, seconds } = item.body;
+      return `Published v${policy_version}: ${num_tensors} tensors, ${bytes(num_bytes)}, ${duration(seconds)}`;
+    }
+    case "adapter": {
+      // One file is a LoRA, several are all weights.
+      const what = item.body.files.length > 1 ? "weights" : "LoRA";
+      const saved = item.body.final ? `Final ${what}` : words(what);
+      return `${saved} of batch ${item.body.batch} saved, ${bytes(item.body.num_bytes)}`;
+    }
+    case "checkpoint":
+      return `Checkpoint after batch ${item.body.batch}, ${bytes(item.body.num_bytes)}`;
+    case "gate": {
+      const { gate, passed, values } = item.body;
+      return `${words(gate)} gate ${passed ? "passed" : "FAILED"}: ${valuesText(values)}`;
+    }
+    case "command_done":
+      return `Command ${item.body.accepted ? "done" : "refused"}${after(item.body.detail)}`;
+  }
+}
+
+function after(detail: string): string {
+  return detail ? `: ${detail}` : "";
+}
+
+function valuesText(values: Readonly<Record<string, number>>): string {
+  return Object.entries(values)
     .map(([name, value]) => `${spelt(name)} ${number(value)}`)
     .join(", ");
 }
 
-export function describe(item: StreamItem): Described {
-  const text = WORDS[item.type]?.(item.body) ?? JSON.stringify(item.body);
-  return { text, tone: toneOf(item) };
+function toneOf(item: EventItem): Tone {
+  switch (item.type) {
+    case "transition":
+      return toneOfState(item.body.new);
+    case "state":
+      return toneOfState(item.body.state);
+    case "gate":
+      return item.body.passed ? "plain" : "bad";
+    case "command_done":
+      return item.body.accepted ? "plain" : "bad";
+    case "adapter":
+    case "evaluation":
+      return "good";
+    default:
+      return "plain";
+  }
 }
 
-function toneOf({ type, body }: StreamItem): Tone {
-  const state = type === "transition" ? body["new"] : body["state"];
-  if (state === "failed" || (type === "gate" && body["passed"] === false) || (type === "command_done" && body["accepted"] === false)) return "bad";
-  if (state === "completed" || type === "adapter" || type === "evaluation") return "good";
-  return "plain";
+function toneOfState(state: string): Tone {
+  if (state === "failed") return "bad";
+  return state === "completed" ? "good" : "plain";
 }

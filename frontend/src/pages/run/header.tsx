@@ -30,7 +30,12 @@ export function RunHeader({ store, run }: RunProps) {
         <p class="tiny faint">
           by {run.created_by ?? "a deleted account"} · {ago(seconds.value - created)}
           {run.attempt > 1 && ` · attempt ${run.attempt} of ${run.max_attempts}`}
-          {run.parent && <> · from <a href={`/runs/${run.parent}`}>another run</a></>}
+          {run.parent && (
+            <>
+              {" "}
+              · from <a href={`/runs/${run.parent}`}>another run</a>
+            </>
+          )}
         </p>
       </div>
       <ProgressBox store={store} run={run} />
@@ -62,9 +67,17 @@ function Name({ store, run }: RunProps) {
   };
   return (
     <form class="row" onSubmit={(event) => void save(event)}>
-      <input name="name" aria-label="Run name" defaultValue={run.name} maxLength={120} autoFocus
-        onKeyDown={(event) => event.key === "Escape" && setEditing(false)} />
-      <button class="button small primary">Save</button>
+      <input
+        name="name"
+        aria-label="Run name"
+        defaultValue={run.name}
+        maxLength={120}
+        autoFocus
+        onKeyDown={(event) => event.key === "Escape" && setEditing(false)}
+      />
+      <button type="submit" class="button small primary">
+        Save
+      </button>
     </form>
   );
 }
@@ -74,16 +87,38 @@ function DataAge({ store }: { store: RunStore }) {
   const now = seconds.value;
   const run = store.run.value;
   if (store.connection.value === "reconnecting") {
-    return <span class="badge lost" role="status">reconnecting, data from {ago(Date.now() / 1000 - store.lastTraffic.value)}</span>;
+    return (
+      <span class="badge lost" role="status">
+        reconnecting, data from {ago(Date.now() / 1000 - store.lastTraffic.value)}
+      </span>
+    );
   }
-  if (store.isTerminal.value) return <span class="badge" role="status">final</span>;
-  if (store.connection.value === "connecting") return <span class="badge" role="status">connecting</span>;
-  const heard = Math.max(unixSeconds(run?.last_heartbeat_at) ?? 0, store.lastDriverWord.value);
-  const quiet = now - heard;
-  if (run && run.state !== "queued" && heard > 0 && quiet > DELAYED_AFTER_SECONDS) {
-    return <span class="badge delayed" role="status" title="Time since the run last reported">delayed {duration(Math.floor(quiet))}</span>;
+  if (store.hasEnded.value)
+    return (
+      <span class="badge" role="status">
+        final
+      </span>
+    );
+  if (store.connection.value === "connecting")
+    return (
+      <span class="badge" role="status">
+        connecting
+      </span>
+    );
+  const reported = Math.max(unixSeconds(run?.last_heartbeat_at) ?? 0, store.lastReport.value);
+  const quiet = now - reported;
+  if (run && run.state !== "queued" && reported > 0 && quiet > DELAYED_AFTER_SECONDS) {
+    return (
+      <span class="badge delayed" role="status" title="Time since the run last reported">
+        delayed {duration(Math.floor(quiet))}
+      </span>
+    );
   }
-  return <span class="badge live" role="status">live</span>;
+  return (
+    <span class="badge live" role="status">
+      live
+    </span>
+  );
 }
 
 function ProgressBox({ store, run }: RunProps) {
@@ -96,7 +131,9 @@ function ProgressBox({ store, run }: RunProps) {
   return (
     <div class="run-progress">
       <div class="row-between small num">
-        <span><b>{run.num_batches_done}</b> / {run.num_batches} batches</span>
+        <span>
+          <b>{run.num_batches_done}</b> / {run.num_batches} batches
+        </span>
         <span class="muted">
           {elapsed !== null && duration(elapsed)}
           {showLeft && ` · about ${roughly(left * perBatch)} left`}
@@ -110,6 +147,6 @@ function ProgressBox({ store, run }: RunProps) {
 const BATCHES_AVERAGED = 8;
 
 function meanOfLast(_version: number, store: RunStore): number | null {
-  const recent = store.metrics.curves.get("speed/batch_seconds")?.value.slice(-BATCHES_AVERAGED) ?? [];
+  const recent = store.metrics.curve("speed/batch_seconds")?.value.slice(-BATCHES_AVERAGED) ?? [];
   return recent.length === 0 ? null : recent.reduce((sum, value) => sum + value, 0) / recent.length;
 }

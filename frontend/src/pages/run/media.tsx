@@ -1,19 +1,28 @@
 /** How a sample looks: a picture, or a clip that plays, muted and in a loop, while it is pointed at or focused. */
 
-export interface Seen {
+export interface MediaUrls {
   /** The picture, or a clip's first frame; null: the clip shows its own. */
   readonly image_url: string | null;
   /** null: it is a picture. */
   readonly clip_url: string | null;
 }
 
-export function Media({ sample, alt }: { sample: Seen; alt: string }) {
+export function Media({ sample, alt }: { sample: MediaUrls; alt: string }) {
   if (sample.clip_url === null) return <img src={sample.image_url ?? ""} alt={alt} />;
   return (
     <>
-      <video src={sample.clip_url} poster={sample.image_url ?? undefined} preload={sample.image_url === null ? "metadata" : "none"}
-        aria-label={alt || undefined} muted loop playsInline />
-      <span class="clip-mark" aria-hidden="true">▶</span>
+      <video
+        src={sample.clip_url}
+        poster={sample.image_url ?? undefined}
+        preload={sample.image_url === null ? "metadata" : "none"}
+        aria-label={alt || undefined}
+        muted
+        loop
+        playsInline
+      />
+      <span class="clip-mark" aria-hidden="true">
+        ▶
+      </span>
     </>
   );
 }
@@ -32,7 +41,9 @@ function clipOf(event: Event): HTMLVideoElement | null {
 
 function play(event: Event): void {
   // Refused where the clip is gone or the pointer left before it was loaded: the poster stays.
-  clipOf(event)?.play().catch(() => undefined);
+  clipOf(event)
+    ?.play()
+    .catch(() => undefined);
 }
 
 function rest(event: Event): void {
@@ -42,7 +53,18 @@ function rest(event: Event): void {
 }
 
 /** A clip at full size, playing at once; its controls stop it. */
-export function Player({ sample, alt }: { sample: Seen; alt: string }) {
+export function Player({ sample, alt }: { sample: MediaUrls; alt: string }) {
   if (sample.clip_url === null) return <img src={sample.image_url ?? ""} alt={alt} />;
-  return <video src={sample.clip_url} poster={sample.image_url ?? undefined} aria-label={alt} autoplay muted loop controls playsInline />;
+  return (
+    <video
+      src={sample.clip_url}
+      poster={sample.image_url ?? undefined}
+      aria-label={alt}
+      autoplay
+      muted
+      loop
+      controls
+      playsInline
+    />
+  );
 }

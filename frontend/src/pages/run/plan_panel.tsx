@@ -1,9 +1,8 @@
-/** What the planner chose for a run that left placement to it, why, and how the run then did against it. */
+/** The plan of a run whose placement the planner chose: the choice, the alternatives, and the measured throughput. */
 
 import { api } from "../../api/endpoints.ts";
-import type { Plan, PlanChoice } from "../../api/types.ts";
+import type { Plan, PlanChoice } from "../../api/schema.ts";
 import { number, percent } from "../../base/format.ts";
-import { getPath } from "../../base/paths.ts";
 import type { MetricStore } from "../../live/metric_store.ts";
 import { ModeTable } from "../../plan/mode_table.tsx";
 import { basisInWords, choiceInWords, modesInOrder } from "../../plan/plan_words.ts";
@@ -13,10 +12,10 @@ import { Empty, Failed } from "../../ui/states.tsx";
 import type { RunProps } from "./context.ts";
 
 export function PlanPanel({ store, run }: RunProps) {
-  const isAuto = getPath(run.spec, "pipeline.placement") === "auto";
-  const answer = useResource(() => (isAuto ? api.plan(run.id) : Promise.resolve({ plan: null })), [run.id, run.attempt, isAuto]);
+  const isAuto = run.spec.pipeline.placement === "auto";
+  const answer = useResource(async () => (isAuto ? await api.plan(run.id) : null), [run.id, run.attempt, isAuto]);
   if (!isAuto) return null;
-  const plan = answer.value?.plan;
+  const plan = answer.value;
   return (
     <section class="card" aria-label="Plan">
       <div class="card-head">
@@ -24,8 +23,12 @@ export function PlanPanel({ store, run }: RunProps) {
         {plan && <span class="small muted">{basisInWords(plan)}</span>}
       </div>
       {answer.error !== null && <Failed message={answer.error} onRetry={answer.reload} />}
-      {plan ? <Chosen plan={plan} metrics={store.metrics} /> : (
-        answer.value && <Empty title="Not planned yet">The planner chooses placement, split and switches once lanes are free.</Empty>
+      {plan ? (
+        <Chosen plan={plan} metrics={store.metrics} />
+      ) : (
+        plan === null && (
+          <Empty title="Not planned yet">The planner chooses placement, split and switches once lanes are free.</Empty>
+        )
       )}
     </section>
   );
@@ -37,7 +40,9 @@ function Chosen({ plan, metrics }: { plan: Plan; metrics: MetricStore }) {
   return (
     <div class="plan">
       <div class="stack-s">
-        <p>Chosen: <b>{choiceInWords(best)}</b>.</p>
+        <p>
+          Chosen: <b>{choiceInWords(best)}</b>.
+        </p>
         <Figures plan={plan} best={best} metrics={metrics} />
         <ModeTable plan={plan} />
       </div>
@@ -53,27 +58,47 @@ function Figures({ plan, best, metrics }: { plan: Plan; best: PlanChoice; metric
   const off = measured === null ? null : measured / best.samples_per_second - 1;
   return (
     <div class="headline">
-      <Figure label="Predicted" value={number(best.samples_per_second)} unit="samples/s" note={`${percent(best.bound_share)} of the bound`} />
+      <Figure
+        label="Predicted"
+        value={number(best.samples_per_second)}
+        unit="samples/s"
+        note={`${percent(best.bound_share)} of the bound`}
+      />
       {other && (
-        <Figure label={`${other.label} would be`} value={number(other.choice.samples_per_second)} unit="samples/s"
-          note={`the choice is ${number(best.samples_per_second / other.choice.samples_per_second)} × as fast`} />
+        <Figure
+          label={`${other.label} would be`}
+          value={number(other.choice.samples_per_second)}
+          unit="samples/s"
+          note={`the choice is ${number(best.samples_per_second / other.choice.samples_per_second)} × as fast`}
+        />
       )}
-      <Figure label="Measured so far" value={measured === null ? "…" : number(measured)} unit={measured === null ? "" : "samples/s"}
-        note={off === null ? "from the second batch on" : `${off < 0 ? "−" : "+"}${percent(Math.abs(off))} against the plan`} />
+      <Figure
+        label="Measured so far"
+        value={measured === null ? "…" : number(measured)}
+        unit={measured === null ? "" : "samples/s"}
+        note={
+          off === null ? "from the second batch on" : `${off < 0 ? "−" : "+"}${percent(Math.abs(off))} against the plan`
+        }
+      />
     </div>
   );
 }
 
-/** What the choice is measured against: colocated placement, or the best of the others where that was chosen. */
+/** What the choice is compared with: colocated placement, or the best of the others where that was chosen. */
 function compared(plan: Plan): { label: string; choice: PlanChoice } | null {
-  const colocated = plan.by_mode["colocated"];
+  const colocated = plan.by_mode.colocated;
   if (plan.mode !== "colocated" && colocated) return { label: "Colocated", choice: colocated };
-  const others = modesInOrder(plan).filter(([mode]) => mode !== plan.mode).map(([, choice]) => choice);
-  const next = others.reduce<PlanChoice | null>((best, one) => (one.samples_per_second > (best?.samples_per_second ?? 0) ? one : best), null);
+  const others = modesInOrder(plan)
+    .filter(([mode]) => mode !== plan.mode)
+    .map(([, choice]) => choice);
+  const next = others.reduce<PlanChoice | null>(
+    (best, one) => (one.samples_per_second > (best?.samples_per_second ?? 0) ? one : best),
+    null,
+  );
   return next && { label: "The next best", choice: next };
 }
 
-/** The first batch fills the pipeline; the mean of all others grades the plan. */
+/** The mean that the plan is compared with: over all batches but the first, which fills the pipeline. */
 function settledMean(values: readonly number[]): number | null {
   const settled = values.slice(1);
   // Times add up, rates do not: batches are equally large, so the mean rate is the harmonic one.
@@ -84,7 +109,9 @@ function Figure({ label, value, unit, note }: { label: string; value: string; un
   return (
     <div class="figure">
       <span class="tiny faint">{label}</span>
-      <b class="num">{value} <span class="unit">{unit}</span></b>
+      <b class="num">
+        {value} <span class="unit">{unit}</span>
+      </b>
       <span class="tiny muted num">{note}</span>
     </div>
   );

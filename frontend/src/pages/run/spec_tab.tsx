@@ -2,25 +2,27 @@
 
 import { useState } from "preact/hooks";
 import { api } from "../../api/endpoints.ts";
+import { words } from "../../base/format.ts";
 import { isObject, type JsonObject } from "../../base/paths.ts";
 import { inWords } from "../../base/spec_words.ts";
-import { words } from "../../base/format.ts";
 import { CopyButton } from "../../ui/controls.tsx";
-import { inFormOrder } from "../new_run/fields.ts";
 import { attempt } from "../../ui/toasts.tsx";
+import { inFormOrder } from "../new_run/fields.ts";
 import { mayEdit, type RunProps } from "./context.ts";
 
 export function SpecTab(props: RunProps) {
   const { run } = props;
-  const keys = inFormOrder("", Object.keys(run.spec));
-  const plain = keys.filter((key) => !isObject(run.spec[key]));
-  const sections = keys.filter((key) => isObject(run.spec[key]));
+  const spec: JsonObject = run.spec;
+  const keys = inFormOrder("", Object.keys(spec));
+  const plain = keys.filter((key) => !isObject(spec[key]));
   return (
     <div class="stack">
       <div class="grid-2">
         <NotesAndTags {...props} />
         <section class="card" aria-label="Batch algebra">
-          <div class="card-head"><h2>Batch algebra</h2></div>
+          <div class="card-head">
+            <h2>Batch algebra</h2>
+          </div>
           <p>{run.algebra_text}</p>
         </section>
       </div>
@@ -29,14 +31,25 @@ export function SpecTab(props: RunProps) {
           <h2>Spec</h2>
           <div class="row">
             <CopyButton text={JSON.stringify(run.spec, null, 2)} label="Copy as JSON" />
-            <a class="button small" href={`/runs/new?from=${run.id}`}>Edit and rerun</a>
+            <a class="button small" href={`/runs/new?from=${run.id}`}>
+              Edit and rerun
+            </a>
           </div>
         </div>
         <div class="spec-sections">
-          <SpecSection title="Run" keys={plain} section={run.spec} />
-          {sections.map((name) => {
-            const section = run.spec[name] as JsonObject;
-            return <SpecSection key={name} title={words(name)} keys={inFormOrder(name, Object.keys(section))} section={section} />;
+          <SpecSection title="Run" keys={plain} section={spec} />
+          {keys.map((name) => {
+            const section = spec[name];
+            return (
+              isObject(section) && (
+                <SpecSection
+                  key={name}
+                  title={words(name)}
+                  keys={inFormOrder(name, Object.keys(section))}
+                  section={section}
+                />
+              )
+            );
           })}
         </div>
       </section>
@@ -49,7 +62,12 @@ function SpecSection({ title, keys, section }: { title: string; keys: readonly s
     <div>
       <h3>{title}</h3>
       <dl class="kv">
-        {keys.map((key) => [<dt key={key}>{key}</dt>, <dd key={`${key}=`} class="num">{inWords(section[key] ?? null)}</dd>])}
+        {keys.map((key) => [
+          <dt key={key}>{key}</dt>,
+          <dd key={`${key}=`} class="num">
+            {inWords(section[key] ?? null)}
+          </dd>,
+        ])}
       </dl>
     </div>
   );
@@ -59,7 +77,10 @@ function NotesAndTags({ store, run }: RunProps) {
   const [notes, setNotes] = useState(run.notes);
   const [tags, setTags] = useState(run.tags.join(", "));
   const editable = mayEdit(run);
-  const wanted = tags.split(",").map((tag) => tag.trim()).filter(Boolean);
+  const wanted = tags
+    .split(",")
+    .map((tag) => tag.trim())
+    .filter(Boolean);
   const changed = notes !== run.notes || wanted.join("\n") !== run.tags.join("\n");
   const save = async (event: SubmitEvent) => {
     event.preventDefault();
@@ -68,14 +89,27 @@ function NotesAndTags({ store, run }: RunProps) {
   return (
     <form class="card stack-s" aria-label="Notes and tags" onSubmit={(event) => void save(event)}>
       <h2>Notes and tags</h2>
-      <label class="field"><span>Notes</span>
-        <textarea rows={5} value={notes} readOnly={!editable} placeholder="What you wanted to find out, what you saw"
-          onInput={(event) => setNotes(event.currentTarget.value)} />
+      <label class="field">
+        <span>Notes</span>
+        <textarea
+          rows={5}
+          value={notes}
+          readOnly={!editable}
+          placeholder="What you wanted to find out, what you saw"
+          onInput={(event) => setNotes(event.currentTarget.value)}
+        />
       </label>
-      <label class="field"><span>Tags, separated by commas</span>
+      <label class="field">
+        <span>Tags, separated by commas</span>
         <input value={tags} readOnly={!editable} onInput={(event) => setTags(event.currentTarget.value)} />
       </label>
-      {editable && <div class="row"><button class="button primary" disabled={!changed}>Save</button></div>}
+      {editable && (
+        <div class="row">
+          <button type="submit" class="button primary" disabled={!changed}>
+            Save
+          </button>
+        </div>
+      )}
     </form>
   );
 }

@@ -1,13 +1,13 @@
-/** How old the samples of each batch were when they were trained on: a column a batch, a colour a version behind. */
+/** The staleness of each batch's samples when they were trained on: one column a batch, one colour a version behind. */
 
 import { api } from "../../api/endpoints.ts";
-import type { StalenessOfBatch } from "../../api/types.ts";
+import type { StalenessOfBatch } from "../../api/schema.ts";
 import { percent } from "../../base/format.ts";
 import { useLiveResource } from "../../ui/resource.ts";
 import { Empty, Failed, Loading } from "../../ui/states.tsx";
 import type { RunProps } from "./context.ts";
 
-/** The newest batches that are drawn; more would be thinner than a hair. */
+/** The newest batches that are drawn; more columns would be thinner than a pixel. */
 const MAX_COLUMNS = 160;
 
 const COLUMN_PIXELS = 28;
@@ -36,7 +36,9 @@ export function StalenessPanel({ store, run }: RunProps) {
       </div>
       {staleness.error !== null && <Failed message={staleness.error} onRetry={staleness.reload} />}
       {staleness.value === undefined && staleness.error === null && <Loading />}
-      {staleness.value && batches.length === 0 && <Empty title="No batch trained yet">Each batch tells of its samples' age when it ends.</Empty>}
+      {staleness.value && batches.length === 0 && (
+        <Empty title="No batch trained yet">Each batch reports the staleness of its samples when it ends.</Empty>
+      )}
       {batches.length > 0 && <Columns batches={batches.slice(-MAX_COLUMNS)} levels={levels} />}
     </section>
   );
@@ -49,17 +51,25 @@ function shareOf(batches: readonly StalenessOfBatch[], level: number): number {
 
 function Columns({ batches, levels }: { batches: readonly StalenessOfBatch[]; levels: readonly number[] }) {
   const text = ({ batch, counts }: StalenessOfBatch) =>
-    `Batch ${batch}: ${levels.filter((level) => counts[level]).map((level) => `${counts[level]} samples of staleness ${level}`).join(", ")}`;
+    `Batch ${batch}: ${levels
+      .filter((level) => counts[level])
+      .map((level) => `${counts[level]} samples of staleness ${level}`)
+      .join(", ")}`;
   return (
     <div style={{ maxWidth: `${batches.length * COLUMN_PIXELS}px` }}>
       <div class="columns" role="img" aria-label={`Staleness of ${batches.length} batches`}>
         {batches.map((one) => (
           <span key={one.batch} title={text(one)}>
-            {levels.map((level) => <i key={level} style={{ "--swatch": `var(${colourOf(level)})`, flexGrow: one.counts[level] ?? 0 }} />)}
+            {levels.map((level) => (
+              <i key={level} style={{ "--swatch": `var(${colourOf(level)})`, flexGrow: one.counts[level] ?? 0 }} />
+            ))}
           </span>
         ))}
       </div>
-      <div class="row-between tiny faint num"><span>batch {batches[0]?.batch}</span>{batches.length > 4 && <span>{batches.at(-1)?.batch}</span>}</div>
+      <div class="row-between tiny faint num">
+        <span>batch {batches[0]?.batch}</span>
+        {batches.length > 4 && <span>{batches.at(-1)?.batch}</span>}
+      </div>
     </div>
   );
 }

@@ -1,11 +1,13 @@
-/** The run's life so far, with times, and what it is doing this moment. */
+/** The states that the run went through, with times, and what it does now. */
 
+import type { Phase, Run } from "../../api/schema.ts";
 import { seconds } from "../../base/clock.ts";
-import { clock, duration, unixSeconds } from "../../base/format.ts";
-import { TERMINAL_STATES, type Run, type RunState, type Transition } from "../../api/types.ts";
+import { clock, duration } from "../../base/format.ts";
+import { hasEnded } from "../../base/run_state.ts";
 import type { RunProps } from "./context.ts";
+import { type Step, statesAhead, stepsOf } from "./steps.ts";
 
-const PHASES: Record<string, string> = {
+const PHASES: Readonly<Record<Phase, string>> = {
   bootstrap: "fetching its spec",
   place_lanes: "placing its lanes",
   load_model: "loading the model",
@@ -17,57 +19,40 @@ const PHASES: Record<string, string> = {
   finish: "finishing",
 };
 
-const USUAL_WAY: readonly RunState[] = ["queued", "starting", "running", "completed"];
+/** A run that was lost and resumed often has more; the earlier ones are counted. */
 const MAX_SHOWN = 6;
 
-interface Step {
-  readonly state: RunState;
-  readonly at: number | null;
-  readonly until: number | null;
-  readonly reason: string;
-  /** Each start is another attempt: which one this is, for starts. */
-  readonly attempt: number | null;
-  /** Back to a start from the middle of the work: the driver was lost. */
-  readonly isSetback: boolean;
-}
-
-function steps(run: Run, transitions: readonly Transition[]): Step[] {
-  const moves = transitions.length > 0
-    ? transitions
-    : [{ old: null, new: "queued" as const, reason: "", at: run.created_at }];
-  const times = moves.map((move) => unixSeconds(move.at));
-  let numStarts = 0;
-  return moves.map((move, index) => ({
-    state: move.new, at: times[index] ?? null, until: times[index + 1] ?? null, reason: move.reason,
-    attempt: move.new === "starting" ? ++numStarts : null,
-    isSetback: move.new === "starting" && move.old !== "queued",
-  }));
-}
-
 export function Stepper({ store, run }: RunProps) {
-  const all = steps(run, store.transitions.value);
+  const all = stepsOf(run, store.transitions.value);
   const shown = all.slice(-MAX_SHOWN);
-  const ended = TERMINAL_STATES.includes(run.state);
-  const reached = USUAL_WAY.indexOf(run.state);
-  const ahead = ended ? [] : reached >= 0 ? USUAL_WAY.slice(reached + 1) : USUAL_WAY.slice(-1);
   return (
-    <ol class="stepper" aria-label="Life of the run">
-      {all.length > shown.length && <li class="step past"><span class="step-name">… {all.length - shown.length} earlier</span></li>}
+    <ol class="stepper" aria-label="States of the run">
+      {all.length > shown.length && (
+        <li class="step past">
+          <span class="step-name">… {all.length - shown.length} earlier</span>
+        </li>
+      )}
       {shown.map((step, index) => (
         <StepItem key={index} step={step} run={run} now={index === shown.length - 1} />
       ))}
-      {ahead.map((state) => (
-        <li key={state} class="step ahead"><span class="step-name">{state}</span></li>
+      {statesAhead(run).map((state) => (
+        <li key={state} class="step ahead">
+          <span class="step-name">{state}</span>
+        </li>
       ))}
     </ol>
   );
 }
 
 function StepItem({ step, run, now }: { step: Step; run: Run; now: boolean }) {
-  const terminal = TERMINAL_STATES.includes(step.state);
+  const terminal = hasEnded(step);
   const until = step.until ?? (now && !terminal ? seconds.value : null);
   return (
-    <li class={`step ${now ? `now ${step.state}` : "past"}`} aria-current={now ? "step" : undefined} title={step.reason}>
+    <li
+      class={`step ${now ? `now ${step.state}` : "past"}`}
+      aria-current={now ? "step" : undefined}
+      title={step.reason}
+    >
       <span class="step-name">
         {step.state}
         {step.attempt !== null && step.attempt > 1 && ` (attempt ${step.attempt})`}
@@ -77,7 +62,7 @@ function StepItem({ step, run, now }: { step: Step; run: Run; now: boolean }) {
         {until !== null && step.at !== null && !terminal && ` · ${duration(Math.max(0, until - step.at))}`}
       </span>
       {now && run.waiting && <span class="tiny muted">{run.waiting}</span>}
-      {now && !terminal && !run.waiting && run.phase && <span class="tiny muted">{PHASES[run.phase] ?? run.phase}</span>}
+      {now && !terminal && !run.waiting && run.phase && <span class="tiny muted">{PHASES[run.phase]}</span>}
       {step.isSetback && <span class="tiny muted truncate">{step.reason}</span>}
       {now && terminal && step.reason && <span class="tiny muted truncate">{step.reason}</span>}
     </li>

@@ -1,4 +1,4 @@
-/** How the lanes worked together: in full over time, what their time went to, whom they lent, how fresh samples were. */
+/** How the lanes worked together: the plan, the timeline, lane time by class, lending, staleness, and where lanes are. */
 
 import { Timeline } from "../../timeline/timeline.tsx";
 import { BubblePanel } from "./bubble_panel.tsx";
@@ -11,7 +11,9 @@ export function TimelineTab({ store, run }: RunProps) {
   return (
     <div class="stack">
       <PlanPanel store={store} run={run} />
-      <section class="card" aria-label="Lanes"><Timeline store={store.timeline} live={!store.isTerminal.value} /></section>
+      <section class="card" aria-label="Lanes">
+        <Timeline state={store.timeline} />
+      </section>
       <BubblePanel store={store} run={run} inFull />
       <LendingPanel store={store} run={run} />
       <StalenessPanel store={store} run={run} />
@@ -22,17 +24,28 @@ export function TimelineTab({ store, run }: RunProps) {
 
 function LaneTable({ store }: RunProps) {
   void store.timeline.version.value;
-  const lanes = store.timeline.tracks.flatMap((track) => track.info ?? []);
+  const lanes = store.timeline.lanes.tracks.flatMap((track) => track.info ?? []);
   if (lanes.length === 0) return null;
   return (
     <section class="card flush" aria-label="Where lanes landed">
       <div class="table-wrap">
         <table>
-          <thead><tr><th>Lane</th><th>Role</th><th>Node</th><th>Device</th><th class="right">Process</th></tr></thead>
+          <thead>
+            <tr>
+              <th>Lane</th>
+              <th>Role</th>
+              <th>Node</th>
+              <th>Device</th>
+              <th class="right">Process</th>
+            </tr>
+          </thead>
           <tbody>
             {lanes.map((lane) => (
               <tr key={lane.lane}>
-                <td>{lane.lane}</td><td>{lane.role}</td><td class="mono">{lane.node}</td><td class="mono">{lane.device}</td>
+                <td>{lane.lane}</td>
+                <td>{lane.role}</td>
+                <td class="mono">{lane.node}</td>
+                <td class="mono">{lane.device}</td>
                 <td class="right num">{lane.pid}</td>
               </tr>
             ))}

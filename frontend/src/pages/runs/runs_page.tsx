@@ -1,9 +1,9 @@
 /** Home: every run the user may see, live, filtered by the server; two or more chosen ones can be compared. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { api, type RunFilter } from "../../api/endpoints.ts";
 import { messageOf } from "../../api/client.ts";
-import type { Project, Run } from "../../api/types.ts";
+import { api, type RunFilter } from "../../api/endpoints.ts";
+import type { Project, Run, RunRow } from "../../api/schema.ts";
 import { oncePerFrame } from "../../base/frames.ts";
 import { watchProjects } from "../../live/projects_socket.ts";
 import { useResource } from "../../ui/resource.ts";
@@ -40,11 +40,13 @@ function useRuns(filter: RunFilter) {
   }, [filter]);
   useEffect(() => follow(setListed, setLive, () => void read()), []);
 
-  const more = () => attempt(async () => {
-    if (!listed?.next) return;
-    const page = await api.nextRuns(listed.next);
-    setListed({ runs: [...listed.runs, ...page.results], next: page.next });
-  });
+  const more = () =>
+    attempt(async () => {
+      if (!listed?.next) return;
+      const cursor = new URL(listed.next, location.href).searchParams.get("cursor") ?? undefined;
+      const page = await api.listRuns(latest.current, cursor);
+      setListed({ runs: [...listed.runs, ...page.results], next: page.next });
+    });
   return { listed, error, live, read, more };
 }
 
@@ -61,24 +63,46 @@ export function RunsPage() {
   return (
     <>
       <div class="page-head">
-        <div class="row"><h1>Runs</h1><span class={`badge ${live ? "live" : "lost"}`} role="status">{live ? "live" : "reconnecting"}</span></div>
+        <div class="row">
+          <h1>Runs</h1>
+          <span class={`badge ${live ? "live" : "lost"}`} role="status">
+            {live ? "live" : "reconnecting"}
+          </span>
+        </div>
         {chosen.size > 0 && (
           <a class="button" aria-disabled={chosen.size < 2} href={`/compare?runs=${[...chosen].join(",")}`}>
             Compare {chosen.size} {chosen.size === 1 ? "run" : "runs"}
           </a>
         )}
-        <a class="button primary" href="/runs/new">New run</a>
+        <a class="button primary" href="/runs/new">
+          New run
+        </a>
       </div>
       <Filters filter={filter} projects={projects.value ?? []} onChange={setFilter} />
       {error !== null && <Failed message={error} onRetry={() => void read()} />}
       <section class="card flush" aria-label="Runs">
-        {listed === null && error === null && <div style={{ padding: "16px" }}><Loading /></div>}
+        {listed === null && error === null && (
+          <div style={{ padding: "16px" }}>
+            <Loading />
+          </div>
+        )}
         {listed?.runs.length === 0 && <NoRuns filter={filter} projects={projects.value ?? []} />}
         {listed !== null && listed.runs.length > 0 && (
-          <RunsTable runs={listed.runs} chosen={chosen} onToggle={toggle} onTag={(tag) => setFilter({ ...filter, tag })} />
+          <RunsTable
+            runs={listed.runs}
+            chosen={chosen}
+            onToggle={toggle}
+            onTag={(tag) => setFilter({ ...filter, tag })}
+          />
         )}
       </section>
-      {listed?.next && <p class="row" style={{ justifyContent: "center", marginTop: "12px" }}><button type="button" class="button" onClick={() => void more()}>Show more</button></p>}
+      {listed?.next && (
+        <p class="row" style={{ justifyContent: "center", marginTop: "12px" }}>
+          <button type="button" class="button" onClick={() => void more()}>
+            Show more
+          </button>
+        </p>
+      )}
     </>
   );
 }
@@ -89,7 +113,7 @@ function follow(
   setLive: (live: boolean) => void,
   readAgain: () => void,
 ): () => void {
-  const changes = new Map<string, Partial<Run>>();
+  const changes = new Map<string, RunRow>();
   const apply = oncePerFrame(() => {
     const arrived = new Map(changes);
     changes.clear();
@@ -102,7 +126,7 @@ function follow(
   });
   return watchProjects({
     onRun: (run) => {
-      changes.set(run.id, { ...changes.get(run.id), ...run });
+      changes.set(run.id, run);
       apply();
     },
     onReconnected: readAgain,
@@ -114,11 +138,16 @@ function NoRuns({ filter, projects }: { filter: RunFilter; projects: readonly Pr
   const isFiltered = Boolean(filter.search || filter.state || filter.tag || filter.project || filter.archived);
   if (isFiltered) return <Empty title="No run matches these filters" />;
   if (projects.length === 0) {
-    return <Empty title="You are in no project yet">Ask an owner to add you, or <a href="/projects">create a project</a>.</Empty>;
+    return (
+      <Empty title="You are in no project yet">
+        Ask an owner to add you, or <a href="/projects">create a project</a>.
+      </Empty>
+    );
   }
   return (
     <Empty title="No runs yet">
-      A run trains a diffusion model with reinforcement learning and shows every second of it here. <a href="/runs/new">Start the first one</a>.
+      A run trains a diffusion model with reinforcement learning and shows every second of it here.{" "}
+      <a href="/runs/new">Start the first one</a>.
     </Empty>
   );
 }

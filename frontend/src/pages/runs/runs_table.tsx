@@ -1,8 +1,8 @@
 /** The rows of the runs list. */
 
+import type { Run } from "../../api/schema.ts";
 import { seconds } from "../../base/clock.ts";
 import { ago, duration, number, unixSeconds } from "../../base/format.ts";
-import type { Run } from "../../api/types.ts";
 import { Progress, StatePill } from "../../ui/controls.tsx";
 import { RewardSparkline } from "./sparkline.tsx";
 
@@ -19,11 +19,23 @@ export function RunsTable({ runs, ...rest }: Props) {
       <table class="runs-table">
         <thead>
           <tr>
-            <th><span class="visually-hidden">Choose to compare</span></th>
-            <th>Run</th><th>State</th><th>Progress</th><th>Reward</th><th>Held-out reward</th><th>Started</th><th class="right">Took</th>
+            <th>
+              <span class="visually-hidden">Choose to compare</span>
+            </th>
+            <th>Run</th>
+            <th>State</th>
+            <th>Progress</th>
+            <th>Reward</th>
+            <th>Held-out reward</th>
+            <th>Started</th>
+            <th class="right">Took</th>
           </tr>
         </thead>
-        <tbody>{runs.map((run) => <Row key={run.id} run={run} {...rest} />)}</tbody>
+        <tbody>
+          {runs.map((run) => (
+            <Row key={run.id} run={run} {...rest} />
+          ))}
+        </tbody>
       </table>
     </div>
   );
@@ -35,23 +47,46 @@ function Row({ run, chosen, onToggle, onTag }: { run: Run } & Omit<Props, "runs"
   const now = seconds.value;
   return (
     <tr class="link">
-      <td><input type="checkbox" aria-label={`Choose ${run.name} to compare`} checked={chosen.has(run.id)} onChange={() => onToggle(run.id)} /></td>
+      <td>
+        <input
+          type="checkbox"
+          aria-label={`Choose ${run.name} to compare`}
+          checked={chosen.has(run.id)}
+          onChange={() => onToggle(run.id)}
+        />
+      </td>
       <td>
         <div class="row">
-          <a class="run-name" href={`/runs/${run.id}`}>{run.name}</a>
-          {run.tags.map((tag) => <button key={tag} type="button" class="tag" title={`Show runs tagged ${tag}`} onClick={() => onTag(tag)}>{tag}</button>)}
+          <a class="run-name" href={`/runs/${run.id}`}>
+            {run.name}
+          </a>
+          {run.tags.map((tag) => (
+            <button key={tag} type="button" class="tag" title={`Show runs tagged ${tag}`} onClick={() => onTag(tag)}>
+              {tag}
+            </button>
+          ))}
         </div>
-        <span class="tiny faint">{run.project.name} · {run.created_by ?? "a deleted account"}</span>
+        <span class="tiny faint">
+          {run.project.name} · {run.created_by ?? "a deleted account"}
+        </span>
       </td>
-      <td><StatePill state={run.state} /></td>
+      <td>
+        <StatePill state={run.state} />
+      </td>
       <td class="progress-cell">
         <div class="stack-s" style={{ gap: "4px", minWidth: "110px" }}>
           <Progress done={run.num_batches_done} total={run.num_batches} />
-          <span class="tiny faint num">{run.num_batches_done} / {run.num_batches} batches</span>
+          <span class="tiny faint num">
+            {run.num_batches_done} / {run.num_batches} batches
+          </span>
         </div>
       </td>
-      <td class="hide-narrow"><RewardSparkline run={run} /></td>
-      <td class="num nowrap hide-narrow"><HeldOut run={run} /></td>
+      <td class="hide-narrow">
+        <RewardSparkline run={run} />
+      </td>
+      <td class="num nowrap hide-narrow">
+        <HeldOut run={run} />
+      </td>
       <td class="nowrap muted hide-narrow">{started === null ? "–" : ago(now - started)}</td>
       <td class="right num nowrap muted hide-narrow">{started === null ? "–" : duration((ended ?? now) - started)}</td>
     </tr>

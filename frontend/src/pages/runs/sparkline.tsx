@@ -1,9 +1,9 @@
 /** The reward curve of a run in the list, read once per batch finished and never for runs that have none. */
 
 import { useEffect, useState } from "preact/hooks";
-import { api } from "../../api/endpoints.ts";
 import { messageOf } from "../../api/client.ts";
-import type { Run } from "../../api/types.ts";
+import { api } from "../../api/endpoints.ts";
+import type { Run } from "../../api/schema.ts";
 
 const KEY = "reward/mean";
 const NUM_POINTS = 60;
@@ -36,10 +36,18 @@ export function RewardSparkline({ run }: { run: Run }) {
   const low = Math.min(...values);
   const span = Math.max(...values) - low || 1;
   const points = values
-    .map((value, index) => `${((index / (values.length - 1)) * (WIDTH - 4) + 2).toFixed(1)},${(HEIGHT - 3 - ((value - low) / span) * (HEIGHT - 6)).toFixed(1)}`)
+    .map(
+      (value, index) =>
+        `${((index / (values.length - 1)) * (WIDTH - 4) + 2).toFixed(1)},${(HEIGHT - 3 - ((value - low) / span) * (HEIGHT - 6)).toFixed(1)}`,
+    )
     .join(" ");
   return (
-    <svg class="sparkline" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={`Reward from ${values[0]?.toFixed(3)} to ${values.at(-1)?.toFixed(3)}`}>
+    <svg
+      class="sparkline"
+      viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+      role="img"
+      aria-label={`Reward from ${values[0]?.toFixed(3)} to ${values.at(-1)?.toFixed(3)}`}
+    >
       <polyline points={points} fill="none" stroke="var(--series-1)" stroke-width="1.6" stroke-linejoin="round" />
     </svg>
   );

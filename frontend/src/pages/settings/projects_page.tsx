@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { api } from "../../api/endpoints.ts";
-import type { Member, Project, ProjectRole } from "../../api/types.ts";
+import type { Member, Project, ProjectRole } from "../../api/schema.ts";
 import { useResource } from "../../ui/resource.ts";
 import { Empty, Failed, Loading } from "../../ui/states.tsx";
 import { attempt } from "../../ui/toasts.tsx";
@@ -25,13 +25,22 @@ export function ProjectsPage() {
     <div class="stack">
       <h1>Projects and members</h1>
       <form class="card inline-form" aria-label="Make a project" onSubmit={(event) => void create(event)}>
-        <label class="field"><span>New project</span><input name="name" required maxLength={100} placeholder="Name" /></label>
-        <button class="button primary">Make it</button>
+        <label class="field">
+          <span>New project</span>
+          <input name="name" required maxLength={100} placeholder="Name" />
+        </label>
+        <button type="submit" class="button primary">
+          Make it
+        </button>
       </form>
       {projects.error !== null && <Failed message={projects.error} onRetry={projects.reload} />}
       {projects.value === undefined && projects.error === null && <Loading />}
-      {projects.value?.length === 0 && <Empty title="You are in no project yet">Make one above, or ask an owner to add you.</Empty>}
-      {(projects.value ?? []).map((project) => <ProjectCard key={project.id} project={project} />)}
+      {projects.value?.length === 0 && (
+        <Empty title="You are in no project yet">Make one above, or ask an owner to add you.</Empty>
+      )}
+      {(projects.value ?? []).map((project) => (
+        <ProjectCard key={project.id} project={project} />
+      ))}
     </div>
   );
 }
@@ -54,19 +63,38 @@ function ProjectCard({ project }: { project: Project }) {
     <section class="card stack" aria-label={project.name}>
       <div class="row-between">
         <h2>{project.name}</h2>
-        <span class="row"><span class="tag">you are {project.role}</span><a class="small" href={`/?project=${project.id}`}>Its runs</a></span>
+        <span class="row">
+          <span class="tag">you are {project.role}</span>
+          <a class="small" href={`/?project=${project.id}`}>
+            Its runs
+          </a>
+        </span>
       </div>
       {members.error !== null && <Failed message={members.error} onRetry={members.reload} />}
       {members.value === undefined && members.error === null && <Loading />}
       {members.value && (
         <div class="table-wrap">
           <table>
-            <thead><tr><th>Member</th><th>Role</th><th /></tr></thead>
+            <thead>
+              <tr>
+                <th>Member</th>
+                <th>Role</th>
+                <th />
+              </tr>
+            </thead>
             <tbody>
               {members.value.map((member) => (
-                <MemberRow key={member.id} member={member} owner={owner}
-                  onRole={(next) => void change(() => api.setRole(project.id, member.id, next), `${member.username} is now ${next}.`)}
-                  onRemove={() => void change(() => api.removeMember(project.id, member.id), `${member.username} was removed.`)} />
+                <MemberRow
+                  key={member.id}
+                  member={member}
+                  owner={owner}
+                  onRole={(next) =>
+                    void change(() => api.setRole(project.id, member.id, next), `${member.username} is now ${next}.`)
+                  }
+                  onRemove={() =>
+                    void change(() => api.removeMember(project.id, member.id), `${member.username} was removed.`)
+                  }
+                />
               ))}
             </tbody>
           </table>
@@ -74,11 +102,21 @@ function ProjectCard({ project }: { project: Project }) {
       )}
       {owner && (
         <form class="inline-form" onSubmit={(event) => void add(event)}>
-          <label class="field"><span>Add a member by user name</span><input name="username" required /></label>
-          <label class="field"><span>Role</span>
-            <select value={role} onChange={(event) => setRole(event.currentTarget.value as ProjectRole)}>{ROLES.map((one) => <option key={one}>{one}</option>)}</select>
+          <label class="field">
+            <span>Add a member by user name</span>
+            <input name="username" required />
           </label>
-          <button class="button">Add</button>
+          <label class="field">
+            <span>Role</span>
+            <select value={role} onChange={(event) => setRole(event.currentTarget.value as ProjectRole)}>
+              {ROLES.map((one) => (
+                <option key={one}>{one}</option>
+              ))}
+            </select>
+          </label>
+          <button type="submit" class="button">
+            Add
+          </button>
         </form>
       )}
       <Secrets project={project} owner={owner} />
@@ -86,19 +124,41 @@ function ProjectCard({ project }: { project: Project }) {
   );
 }
 
-function MemberRow(props: { member: Member; owner: boolean; onRole: (role: ProjectRole) => void; onRemove: () => void }) {
+function MemberRow(props: {
+  member: Member;
+  owner: boolean;
+  onRole: (role: ProjectRole) => void;
+  onRemove: () => void;
+}) {
   const { member, owner } = props;
   return (
     <tr>
-      <td><b>{member.username}</b></td>
+      <td>
+        <b>{member.username}</b>
+      </td>
       <td>
         {owner ? (
-          <select aria-label={`Role of ${member.username}`} value={member.role} style={{ width: "auto" }} onChange={(event) => props.onRole(event.currentTarget.value as ProjectRole)}>
-            {ROLES.map((one) => <option key={one}>{one}</option>)}
+          <select
+            aria-label={`Role of ${member.username}`}
+            value={member.role}
+            style={{ width: "auto" }}
+            onChange={(event) => props.onRole(event.currentTarget.value as ProjectRole)}
+          >
+            {ROLES.map((one) => (
+              <option key={one}>{one}</option>
+            ))}
           </select>
-        ) : member.role}
+        ) : (
+          member.role
+        )}
       </td>
-      <td class="right">{owner && <button type="button" class="button small danger" onClick={props.onRemove}>Remove</button>}</td>
+      <td class="right">
+        {owner && (
+          <button type="button" class="button small danger" onClick={props.onRemove}>
+            Remove
+          </button>
+        )}
+      </td>
     </tr>
   );
 }

@@ -1,9 +1,9 @@
 /** Prompt sets of the user's projects: upload from a text file or by pasting, look inside, delete. */
 
 import { useRef, useState } from "preact/hooks";
-import { api } from "../../api/endpoints.ts";
 import { messageOf } from "../../api/client.ts";
-import type { Project, PromptSet } from "../../api/types.ts";
+import { api } from "../../api/endpoints.ts";
+import type { Project, PromptSet } from "../../api/schema.ts";
 import { Confirm } from "../../ui/dialog.tsx";
 import { useResource } from "../../ui/resource.ts";
 import { Empty, Failed, Loading } from "../../ui/states.tsx";
@@ -12,7 +12,7 @@ import { attempt, toast } from "../../ui/toasts.tsx";
 export function PromptSetsPage() {
   const sets = useResource(api.promptSets, []);
   const projects = useResource(api.projects, []);
-  const [doomed, setDoomed] = useState<PromptSet | null>(null);
+  const [toDelete, setToDelete] = useState<PromptSet | null>(null);
   const remove = async (set: PromptSet) => {
     if (await attempt(() => api.deletePromptSet(set.id), "Deleted.")) sets.reload();
   };
@@ -23,20 +23,40 @@ export function PromptSetsPage() {
       <Upload projects={(projects.value ?? []).filter((project) => project.role !== "viewer")} onDone={sets.reload} />
       <section class="card flush" aria-label="Uploaded sets">
         {sets.error !== null && <Failed message={sets.error} onRetry={sets.reload} />}
-        {sets.value === undefined && sets.error === null && <div style={{ padding: "16px" }}><Loading /></div>}
-        {sets.value?.length === 0 && <Empty title="No prompt sets yet">Upload one above; runs of its project can then choose it.</Empty>}
+        {sets.value === undefined && sets.error === null && (
+          <div style={{ padding: "16px" }}>
+            <Loading />
+          </div>
+        )}
+        {sets.value?.length === 0 && (
+          <Empty title="No prompt sets yet">Upload one above; runs of its project can then choose it.</Empty>
+        )}
         {sets.value && sets.value.length > 0 && (
           <div class="table-wrap">
             <table>
-              <thead><tr><th>Set</th><th>Project</th><th class="right">Prompts</th><th>First prompts</th><th /></tr></thead>
+              <thead>
+                <tr>
+                  <th>Set</th>
+                  <th>Project</th>
+                  <th class="right">Prompts</th>
+                  <th>First prompts</th>
+                  <th />
+                </tr>
+              </thead>
               <tbody>
                 {sets.value.map((set) => (
                   <tr key={set.id}>
-                    <td><b>{set.name}</b></td>
+                    <td>
+                      <b>{set.name}</b>
+                    </td>
                     <td class="muted">{nameOf(set.project) ?? "–"}</td>
                     <td class="right num">{set.num_prompts}</td>
                     <td class="muted small">{set.prompts.slice(0, 3).join(" · ")}</td>
-                    <td class="right"><button type="button" class="button small danger" onClick={() => setDoomed(set)}>Delete</button></td>
+                    <td class="right">
+                      <button type="button" class="button small danger" onClick={() => setToDelete(set)}>
+                        Delete
+                      </button>
+                    </td>
                   </tr>
                 ))}
               </tbody>
@@ -44,9 +64,14 @@ export function PromptSetsPage() {
           </div>
         )}
       </section>
-      {doomed && (
-        <Confirm title={`Delete “${doomed.name}”?`} text="Runs that used it keep their own copy of the prompts; new runs can no longer choose it."
-          action="Delete the set" onConfirm={() => void remove(doomed)} onClose={() => setDoomed(null)} />
+      {toDelete && (
+        <Confirm
+          title={`Delete “${toDelete.name}”?`}
+          text="Runs that used it keep their own copy of the prompts; new runs can no longer choose it."
+          action="Delete the set"
+          onConfirm={() => void remove(toDelete)}
+          onClose={() => setToDelete(null)}
+        />
       )}
     </div>
   );
@@ -56,7 +81,10 @@ function Upload({ projects, onDone }: { projects: readonly Project[]; onDone: ()
   const form = useRef<HTMLFormElement>(null);
   const [text, setText] = useState("");
   const [error, setError] = useState<string | null>(null);
-  const prompts = text.split("\n").map((line) => line.trim()).filter(Boolean);
+  const prompts = text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter(Boolean);
   const readFile = async (event: Event) => {
     const file = (event.currentTarget as HTMLInputElement).files?.[0];
     if (!file) return;
@@ -83,17 +111,35 @@ function Upload({ projects, onDone }: { projects: readonly Project[]; onDone: ()
     <form ref={form} class="card stack" aria-label="Upload a prompt set" onSubmit={(event) => void submit(event)}>
       <h2>Upload a set</h2>
       <div class="inline-form">
-        <label class="field"><span>Name</span><input name="name" required maxLength={100} /></label>
-        <label class="field"><span>Project</span>
-          <select name="project">{projects.map((project) => <option key={project.id} value={project.id}>{project.name}</option>)}</select>
+        <label class="field">
+          <span>Name</span>
+          <input name="name" required maxLength={100} />
         </label>
-        <label class="field"><span>From a text file</span><input type="file" accept=".txt,.csv,text/plain" onChange={(event) => void readFile(event)} /></label>
+        <label class="field">
+          <span>Project</span>
+          <select name="project">
+            {projects.map((project) => (
+              <option key={project.id} value={project.id}>
+                {project.name}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label class="field">
+          <span>From a text file</span>
+          <input type="file" accept=".txt,.csv,text/plain" onChange={(event) => void readFile(event)} />
+        </label>
       </div>
-      <label class="field"><span>Prompts, one a line</span>
+      <label class="field">
+        <span>Prompts, one a line</span>
         <textarea rows={6} value={text} onInput={(event) => setText(event.currentTarget.value)} />
       </label>
       {error !== null && <Failed message={error} />}
-      <div class="row"><button class="button primary" disabled={prompts.length === 0}>Upload {prompts.length > 0 ? `${prompts.length} prompts` : ""}</button></div>
+      <div class="row">
+        <button type="submit" class="button primary" disabled={prompts.length === 0}>
+          Upload {prompts.length > 0 ? `${prompts.length} prompts` : ""}
+        </button>
+      </div>
     </form>
   );
 }

@@ -6,7 +6,10 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.core.validators import validate_slug
+from django.db import transaction
 
+from audit.record import record
+from fleet.models import Node
 from fleet.services import ensure_local_lanes, gpu_resource
 
 
@@ -27,9 +30,10 @@ class Command(BaseCommand):
             raise CommandError(f"`name` must be letters, digits, hyphens and underscores, got {name!r}") from error
         if num_gpus < 0 or num_cpu_lanes < 0:
             raise CommandError(f"lanes must be ≥ 0, got {num_gpus} GPUs and {num_cpu_lanes} CPU lanes")
-        lanes = ensure_local_lanes(
-            num_cpu_lanes=num_cpu_lanes, num_gpus=num_gpus, accelerator=options["accelerator"], node=name
-        )
+        wanted = {"num_cpu_lanes": num_cpu_lanes, "num_gpus": num_gpus, "accelerator": options["accelerator"]}
+        with transaction.atomic():
+            lanes = ensure_local_lanes(**wanted, node=name)
+            record("node.register", Node.objects.get(name=name), user=None, actor="manage.py register_node", **wanted)
         self.stdout.write(f"{name} has {len(lanes)} lanes: {', '.join(lane.label for lane in lanes) or 'none'}")
         if num_gpus:
             resources = json.dumps({gpu_resource(name, index): 1 for index in range(num_gpus)})

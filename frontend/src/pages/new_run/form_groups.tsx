@@ -1,0 +1,90 @@
+/** The form's groups of inputs, and the spec as YAML instead. */
+
+import type { ComponentChildren } from "preact";
+import type { BaseModel, PromptSet } from "../../api/schema.ts";
+import { Field } from "./field.tsx";
+import { GROUPS, type GroupSpec, settingField } from "./fields.ts";
+import type { FormModel } from "./form_model.ts";
+import { PlanPreview } from "./plan_preview.tsx";
+import { RewardsGroup } from "./rewards_group.tsx";
+import { ModelGroup, PromptsGroup } from "./source_groups.tsx";
+
+interface Props {
+  readonly model: FormModel;
+  readonly models: readonly BaseModel[];
+  readonly promptSets: readonly PromptSet[];
+  /** Names of the project's secrets. */
+  readonly secrets: readonly string[];
+}
+
+export function FormGroups({ model, models, promptSets, secrets }: Props) {
+  void model.validator.answer.value;
+  return (
+    <>
+      <ModelGroup model={model} models={models} />
+      <PromptsGroup model={model} promptSets={promptSets} />
+      <RewardsGroup model={model} secrets={secrets} />
+      {GROUPS.map((group) => (
+        <FieldGroup key={group.id} group={group} model={model}>
+          {group.id === "pipeline" && <PlanPreview spec={model.spec.value} ready={model.ok.value} />}
+        </FieldGroup>
+      ))}
+    </>
+  );
+}
+
+function FieldGroup(props: { group: GroupSpec; model: FormModel; children?: ComponentChildren }) {
+  const { group, model } = props;
+  const section = group.variants;
+  const settings = section === undefined ? [] : model.schema.settings(section, model.spec.value);
+  const listed = [...group.fields, ...settings.map((key) => settingField(section ?? "", key))];
+  const fields = (
+    <div class="fields">
+      {listed.map((field) => (
+        <Field
+          key={field.path}
+          field={field}
+          schema={model.schema.at(field.path, model.spec.value)}
+          value={model.value(field.path)}
+          errors={model.errorsAt(field.path)}
+          whyNot={model.whyNot(field.path)}
+          isRerun={model.parent.value !== null}
+          parent={model.parentValue(field.path)}
+          onChange={(value) => model.set(field.path, value)}
+        />
+      ))}
+    </div>
+  );
+  return (
+    <fieldset class="card form-group" id={`group-${group.id}`}>
+      <legend>{group.title}</legend>
+      {group.advanced ? (
+        <details>
+          <summary class="small muted">{group.intro}</summary>
+          {fields}
+        </details>
+      ) : (
+        <>
+          <p class="small muted">{group.intro}</p>
+          {fields}
+          {props.children}
+        </>
+      )}
+    </fieldset>
+  );
+}
+
+export function YamlEditor({ model }: { model: FormModel }) {
+  return (
+    <section class="card" aria-label="Spec as YAML">
+      <textarea
+        class="yaml-editor"
+        spellcheck={false}
+        aria-label="Spec as YAML"
+        rows={38}
+        value={model.yaml.value}
+        onInput={(event) => model.editYaml(event.currentTarget.value)}
+      />
+    </section>
+  );
+}

@@ -1,0 +1,134 @@
+/** Previews: prompts of the user's own, drawn by the base model and by the newest version from the same seeds. */
+
+import { useEffect, useState } from "preact/hooks";
+import { messageOf } from "../../api/client.ts";
+import { api } from "../../api/endpoints.ts";
+import type { Preview, PreviewImage, Run } from "../../api/schema.ts";
+import { words } from "../../base/format.ts";
+import { useResource } from "../../ui/resource.ts";
+import { Empty, Failed } from "../../ui/states.tsx";
+import { mayEdit, type RunProps } from "./context.ts";
+import { Media, playsWhilePointedAt } from "./media.tsx";
+
+const POLL_MILLISECONDS = 1500;
+const MAX_PROMPTS = 8;
+const isEnded = (preview: Preview) => preview.state === "done" || preview.state === "failed";
+
+export function Previews({ store, run }: RunProps) {
+  const adapters = useResource(() => api.adapters(run.id), [run.id, store.filesVersion.value]);
+  const previews = useResource(() => api.previews(run.id), [run.id]);
+  const [error, setError] = useState<string | null>(null);
+  const waiting = (previews.value ?? []).some((preview) => !isEnded(preview));
+  useEffect(() => {
+    if (!waiting) return undefined;
+    const timer = setInterval(previews.reload, POLL_MILLISECONDS);
+    return () => clearInterval(timer);
+  }, [waiting, previews.reload]);
+  if (!adapters.value || adapters.value.length === 0) return null;
+
+  const submit = async (event: SubmitEvent) => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget as HTMLFormElement);
+    const prompts = String(form.get("prompts"))
+      .split("\n")
+      .map((line) => line.trim())
+      .filter(Boolean);
+    if (prompts.length === 0 || prompts.length > MAX_PROMPTS) {
+      setError(`Write 1 to ${MAX_PROMPTS} prompts, one a line; got ${prompts.length}.`);
+      return;
+    }
+    try {
+      setError(null);
+      await api.createPreview(run.id, {
+        prompts,
+        num_samples: Number(form.get("num_samples")),
+        seed: Number(form.get("seed")),
+      });
+      previews.reload();
+    } catch (failure) {
+      setError(messageOf(failure));
+    }
+  };
+  return (
+    <section class="card" aria-label="Previews">
+      <div class="card-head">
+        <h2>Preview your own prompts</h2>
+        <span class="tiny faint">base model and {trained(run)}, same seeds</span>
+      </div>
+      {mayEdit(run) && (
+        <form class="preview-form" onSubmit={(event) => void submit(event)}>
+          <label class="field">
+            <span>Prompts, one a line</span>
+            <textarea name="prompts" rows={3} required />
+          </label>
+          <label class="field">
+            <span>Samples each</span>
+            <input type="number" name="num_samples" min="1" max="8" defaultValue="4" required />
+          </label>
+          <label class="field">
+            <span>Seed</span>
+            <input type="number" name="seed" min="0" defaultValue="0" required />
+          </label>
+          <button type="submit" class="button primary" disabled={waiting}>
+            {waiting ? "Drawing…" : "Draw"}
+          </button>
+        </form>
+      )}
+      {error !== null && <Failed message={error} />}
+      {previews.error !== null && <Failed message={previews.error} onRetry={previews.reload} />}
+      {previews.value?.length === 0 && !mayEdit(run) && <Empty title="No preview yet" />}
+      {(previews.value ?? []).map((preview) => (
+        <Result key={preview.id} preview={preview} trained={trained(run)} />
+      ))}
+    </section>
+  );
+}
+
+const trained = (run: Run) => (run.spec.tuning === "full" ? "trained weights" : "LoRA");
+
+function Result({ preview, trained }: { preview: Preview; trained: string }) {
+  if (preview.state === "failed") return <Failed message={preview.error} />;
+  if (!isEnded(preview)) {
+    const wait = preview.waiting === "" ? "" : `: ${preview.waiting}`;
+    return (
+      <p class="small muted" role="status">
+        Drawing {preview.prompts.length} prompts{wait}…
+      </p>
+    );
+  }
+  const of = (images: readonly PreviewImage[], prompt: string) => images.filter((image) => image.prompt === prompt);
+  return (
+    <div class="preview-result">
+      {preview.prompts.map((prompt) => (
+        <div key={prompt} class="preview-row">
+          <span class="pair-prompt">{prompt}</span>
+          <Side label="Base" images={of(preview.base_samples, prompt)} />
+          <span class="arrow" aria-hidden="true">
+            →
+          </span>
+          <Side label={words(trained)} images={of(preview.samples, prompt)} />
+        </div>
+      ))}
+    </div>
+  );
+}
+
+function Side({ label, images }: { label: string; images: readonly PreviewImage[] }) {
+  return (
+    <figure class="stack-s">
+      <figcaption class="tiny faint">{label}</figcaption>
+      <div class="tiles">
+        {images.map((image) => (
+          <span
+            key={image.seed}
+            class="tile plain"
+            tabIndex={image.clip_url === null ? undefined : 0}
+            {...playsWhilePointedAt}
+          >
+            <Media sample={image} alt={`${label}: ${image.prompt}, seed ${image.seed}`} />
+          </span>
+        ))}
+      </div>
+    </figure>
+  );
+}

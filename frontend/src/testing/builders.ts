@@ -1,0 +1,252 @@
+/** Payloads for tests, typed by the contract: each takes what matters to the test, and fills in the rest. */
+
+import type {
+  Adapter,
+  LaneInfo,
+  LendItem,
+  LogItem,
+  MetricsItem,
+  PlanChoice,
+  PublishItem,
+  Run,
+  RunSpec,
+  Sample,
+  Series,
+  Span,
+  SpansItem,
+  StreamItem,
+  Timeline,
+  TimelineSpan,
+} from "../api/schema.ts";
+import { specDefaults } from "./committed.ts";
+
+/** A span of a lane; by default one second of work that belongs to nothing. */
+export function span(fields: Partial<TimelineSpan> = {}): TimelineSpan {
+  const { start = 0 } = fields;
+  return {
+    lane: "rollout-0",
+    kind: "generate",
+    start,
+    end: start + 1,
+    cause: null,
+    batch: null,
+    group: null,
+    fragment: null,
+    policy_version: null,
+    num_samples: 0,
+    num_spans: 1,
+    ...fields,
+  };
+}
+
+export function lane(name: string, fields: Partial<LaneInfo> = {}): LaneInfo {
+  const role = name.startsWith("trainer") ? "trainer" : name.startsWith("reward") ? "reward" : "rollout";
+  return { lane: name, role, node: "node-1", device: "cpu", pid: 1, ...fields };
+}
+
+export function timeline(fields: Partial<Timeline> = {}): Timeline {
+  return { lanes: [], spans: [], versions: [], queues: [], lends: [], stream_seq: 0, now: 0, ...fields };
+}
+
+type Envelope = Pick<StreamItem, "stream_seq"> & { readonly at?: number; readonly attempt?: number };
+
+const envelope = ({ stream_seq, at = stream_seq, attempt = 1 }: Envelope) => ({ stream_seq, at, attempt });
+
+export function spansItem(stream_seq: number, spans: readonly Span[]): SpansItem {
+  return { ...envelope({ stream_seq }), type: "spans", body: { spans } };
+}
+
+export function metricsItem(stream_seq: number, batch: number, values: Readonly<Record<string, number>>): MetricsItem {
+  return { ...envelope({ stream_seq }), type: "metrics", body: { batch, optimizer_step: 4 * batch, values } };
+}
+
+export function publishItem(stream_seq: number, policy_version: number): PublishItem {
+  const body = { policy_version, num_bytes: 1, num_tensors: 1, sha256: "", seconds: 0.1 };
+  return { ...envelope({ stream_seq }), type: "publish", body };
+}
+
+export function logItem(stream_seq: number, message = "a line", level: LogItem["body"]["level"] = "info"): LogItem {
+  return { ...envelope({ stream_seq }), type: "log", body: { level, source: "driver", message } };
+}
+
+export function phaseItem(stream_seq: number): StreamItem {
+  return { ...envelope({ stream_seq }), type: "phase", body: { phase: "train", detail: "" } };
+}
+
+export function resumedItem(stream_seq: number, batch: number): StreamItem {
+  return {
+    ...envelope({ stream_seq }),
+    type: "resumed",
+    body: { batch, policy_version: batch, optimizer_step: 4 * batch },
+  };
+}
+
+export function lendItem(
+  stream_seq: number,
+  decision: number,
+  gains: { readonly predicted?: number; readonly realised?: number } = {},
+): LendItem {
+  return {
+    ...envelope({ stream_seq }),
+    type: "lend",
+    body: {
+      decision,
+      batch: 1,
+      lanes: ["trainer-0"],
+      num_fragments: 1,
+      predicted_gain_seconds: gains.predicted ?? null,
+      realised_gain_seconds: gains.realised ?? null,
+    },
+  };
+}
+
+/** Points of batches 1, 2, …, four optimizer steps each, one second apart from 100 on; `width` opens an envelope. */
+export function series(value: readonly number[], width = 0): Series {
+  return {
+    batch: value.map((_, index) => index + 1),
+    optimizer_step: value.map((_, index) => 4 * (index + 1)),
+    at: value.map((_, index) => 100 + index),
+    value: [...value],
+    min: value.map((one) => one - width),
+    max: value.map((one) => one + width),
+  };
+}
+
+export function sample(fields: Partial<Sample> = {}): Sample {
+  return {
+    purpose: "evaluate",
+    batch: 1,
+    attempt: 1,
+    policy_version: 1,
+    prompt: "a red square",
+    prompt_index: 0,
+    member: 0,
+    seed: "1",
+    reward: 0.5,
+    rewards: {},
+    missing: {},
+    advantage: null,
+    staleness: 0,
+    lane: "rollout-0",
+    media_type: "image/png",
+    image_url: "/image.png",
+    clip_url: null,
+    ...fields,
+  };
+}
+
+export function planChoice(fields: Partial<PlanChoice> = {}): PlanChoice {
+  return {
+    pipeline: {
+      placement: "disaggregated",
+      gap: false,
+      tsp: false,
+      tag: "off",
+      max_staleness: 0,
+      importance_cap: null,
+      deterministic: false,
+    },
+    num_rollout: 1,
+    num_trainer: 1,
+    fragment_size: 4,
+    samples_per_second: 1,
+    batch_seconds: 1,
+    bound_share: 0.5,
+    mean_staleness: null,
+    memory_bytes: {},
+    ...fields,
+  };
+}
+
+/** A version of a run: one file is a LoRA, several are weights. */
+export function adapter(paths: readonly string[] = ["pytorch_lora_weights.safetensors"]): Adapter {
+  return {
+    id: 7,
+    attempt: 1,
+    batch: 2,
+    policy_version: 2,
+    tuning: paths.length > 1 ? "full" : "lora",
+    final: true,
+    num_bytes: 1,
+    sha256: "b".repeat(64),
+    files: paths.map((path) => ({ path, num_bytes: 1, sha256: "a".repeat(64), url: `/files/${path}` })),
+    folder: "mine-v2",
+    url: "/archive",
+    archive_url: "/archive",
+    created_at: 0,
+  };
+}
+
+/** A spec of the contract's defaults, with these rewards. */
+export function spec(rewards: readonly Partial<RunSpec["rewards"][number]>[] = [{}]): RunSpec {
+  const prompts = { inline: ["a red square", "a blue circle"], prompt_set: null };
+  return { ...specDefaults(), prompts, rewards: rewards.map(reward) };
+}
+
+function reward(fields: Partial<RunSpec["rewards"][number]>): RunSpec["rewards"][number] {
+  return {
+    name: "shape_match",
+    label: null,
+    weight: 1,
+    watched: false,
+    required: true,
+    timeout_seconds: 120,
+    num_retries: 2,
+    settings: null,
+    ...fields,
+  };
+}
+
+export function run(fields: Partial<Run> = {}): Run {
+  return {
+    id: "run-1",
+    name: "first",
+    state: "running",
+    state_changed_at: "2026-01-01T00:00:00Z",
+    phase: "train",
+    attempt: 1,
+    num_batches: 20,
+    num_batches_done: 0,
+    policy_version: 0,
+    headline: {},
+    created_at: "2026-01-01T00:00:00Z",
+    started_at: "2026-01-01T00:00:10Z",
+    ended_at: null,
+    tags: [],
+    archived_at: null,
+    project: { id: "project-1", name: "Shapes", role: "owner" },
+    max_attempts: 3,
+    spec: spec(),
+    algebra: ALGEBRA,
+    algebra_text: "8 groups of 8",
+    num_prompts: 8,
+    created_by: "alice",
+    last_heartbeat_at: null,
+    failure: null,
+    notes: "",
+    parent: null,
+    resume_batch: null,
+    ending: null,
+    legal_actions: [],
+    waiting: "",
+    ...fields,
+  };
+}
+
+const ALGEBRA: Run["algebra"] = {
+  num_groups: 8,
+  group_size: 8,
+  num_trajectories: 64,
+  fragment_size: 8,
+  num_fragments: 8,
+  num_minibatches: 1,
+  num_epochs: 1,
+  num_groups_per_minibatch: 8,
+  num_trained_denoising_steps: 9,
+  num_trained_members: null,
+  num_pairs_per_optimizer_step: 576,
+  micro_batch_size: 8,
+  num_denoising_steps_per_micro_batch: 1,
+  num_micro_batches_per_optimizer_step: 72,
+  num_optimizer_steps_per_batch: 1,
+};

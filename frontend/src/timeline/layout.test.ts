@@ -1,0 +1,27 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { AXIS_HEIGHT, laneAt, layoutOf, QUEUE_HEIGHT, rowTop } from "./layout.ts";
+
+test("rows lie beneath the axis, one after the other", () => {
+  const layout = layoutOf(1000, 3, false);
+  assert.deepEqual([rowTop(layout, 0), rowTop(layout, 2)], [AXIS_HEIGHT, AXIS_HEIGHT + 2 * layout.rowHeight]);
+  assert.ok(layout.height >= rowTop(layout, 3));
+});
+
+test("queue depths get a strip of their own", () => {
+  assert.equal(layoutOf(1000, 3, true).height, layoutOf(1000, 3, false).height + QUEUE_HEIGHT);
+});
+
+test("many lanes make dense rows, a narrow page short labels", () => {
+  assert.ok(layoutOf(1000, 20, false).rowHeight < layoutOf(1000, 19, false).rowHeight);
+  assert.ok(layoutOf(639, 1, false).labelWidth < layoutOf(640, 1, false).labelWidth);
+});
+
+test("a height leads back to its lane", () => {
+  const layout = layoutOf(1000, 4, false);
+  for (const lane of [0, 1, 3]) {
+    assert.equal(laneAt(layout, rowTop(layout, lane)), lane);
+    assert.equal(laneAt(layout, rowTop(layout, lane) + layout.rowHeight - 0.1), lane);
+  }
+  assert.equal(laneAt(layout, AXIS_HEIGHT - 1), null);
+});

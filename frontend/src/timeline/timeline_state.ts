@@ -1,0 +1,192 @@
+/** The state of a run's timeline: spans by lane, published versions, queue depths and lending decisions, the window of
+ * time on screen, and the span under the pointer. Components render it and call its methods; nothing is kept elsewhere.
+ *
+ * Invariant: data come in once, in stream order (`gate`); the window always overlaps recorded time.
+ */
+
+import { type Signal, signal } from "@preact/signals";
+import type { LendDecision, PublishedVersion, QueueDepths, StreamItem, Timeline, TimelineSpan } from "../api/schema.ts";
+import { serverNow } from "../base/clock.ts";
+import { decisionBehind, lendOf, withLend } from "../live/lends.ts";
+import { SequenceGate } from "../live/sequence_gate.ts";
+import { type LaneTrack, LaneTracks } from "./lane_tracks.ts";
+import { type Layout, laneAt, layoutOf } from "./layout.ts";
+import { spanAt } from "./search.ts";
+import { type Extent, firstView, fitted, followed, panned, type View, zoomed } from "./view.ts";
+
+/** The span under the pointer. */
+export interface Selection {
+  readonly track: LaneTrack;
+  readonly span: TimelineSpan;
+  /** The decision that lent the lane, for a lent span. */
+  readonly lend: LendDecision | undefined;
+  /** The pointer, in CSS pixels of the canvas. */
+  readonly x: number;
+  readonly y: number;
+}
+
+/** How near the pointer must be to a span too thin to hit, in CSS pixels. */
+const SLACK_PIXELS = 3;
+/** How far the present may lie beyond the newest span: a clock that is far ahead must not empty the window. */
+const MAX_LEAD_SECONDS = 5;
+
+export class TimelineState {
+  readonly gate = new SequenceGate();
+  /** Rises when anything drawn changed but window and selection. */
+  readonly version = signal(0);
+  readonly isLoaded = signal(false);
+  /** Whether the run still reports: only then is there a present to follow. */
+  readonly isLive = signal(false);
+  /** Rises when the window was moved by hand. */
+  readonly moves = signal(0);
+  readonly selection: Signal<Selection | null> = signal(null);
+
+  readonly lanes = new LaneTracks();
+  versions: PublishedVersion[] = [];
+  queues: QueueDepths[] = [];
+  /** Decisions to lend, oldest first. */
+  lends: readonly LendDecision[] = [];
+
+  /** null until there is something to show. No signal: while it follows the present, every painted frame moves it. */
+  private view: View | null = null;
+  private readonly isMovedAway = signal(false);
+  private width = 0;
+
+  constructor(private readonly now: () => number = serverNow) {}
+
+  /** Replace everything by a REST answer. */
+  load(answer: Timeline): void {
+    this.lanes.clear();
+    for (const info of answer.lanes) this.lanes.place(info);
+    for (const span of answer.spans) this.lanes.add(span);
+    this.versions = [...answer.versions];
+    this.queues = [...answer.queues];
+    this.lends = answer.lends;
+    this.gate.cover(answer.stream_seq);
+    this.selection.value = null;
+    this.isLoaded.value = true;
+    this.version.value += 1;
+  }
+
+  /** Apply an item of the stream; whoever applies several raises `version` once after them. Returns whether it changed
+   * what is drawn. */
+  apply(item: StreamItem): boolean {
+    switch (item.type) {
+      case "spans":
+        for (const span of item.body.spans) this.lanes.add({ ...span, num_spans: 1 });
+        return true;
+      case "lanes":
+        for (const info of item.body.lanes) this.lanes.place(info);
+        return true;
+      case "publish":
+        this.versions.push({ policy_version: item.body.policy_version, at: item.at });
+        return true;
+      case "queues":
+        this.queues.push({ at: item.at, depths: item.body.depths });
+        return true;
+      case "lend":
+        this.lends = withLend(this.lends, lendOf(item));
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  /** Where things lie on a canvas as wide as the last one prepared. */
+  get layout(): Layout {
+    return layoutOf(this.width, this.lanes.tracks.length, this.queues.length > 0);
+  }
+
+  /** The instant from which the axis counts. */
+  get origin(): number {
+    return this.lanes.extent()?.from ?? 0;
+  }
+
+  /** Make ready to draw on a canvas of `width` CSS pixels: the window goes with the present where it follows. Returns
+   * the window, or null where there is nothing to draw. */
+  prepare(width: number): View | null {
+    const extent = this.extent();
+    if (!extent || width <= 0) return null;
+    this.width = width;
+    if (!this.view) this.view = firstView(extent, this.isLive.peek());
+    else if (this.view.follow) this.view = followed(this.view, extent);
+    return this.view;
+  }
+
+  /** Whether the window goes with the present. */
+  get isFollowing(): boolean {
+    return this.isLive.value && !this.isMovedAway.value;
+  }
+
+  /** Zoom by `factor` (< 1: closer) about the pointer's `x`, or about the middle. */
+  zoom(factor: number, x?: number): void {
+    this.change((view, extent) =>
+      zoomed(view, factor, x === undefined ? (view.from + view.to) / 2 : this.timeAt(x, view), extent),
+    );
+  }
+
+  panBySeconds(seconds: number): void {
+    this.change((view, extent) => panned(view, seconds, extent));
+  }
+
+  panByPixels(pixels: number): void {
+    this.change((view, extent) => panned(view, pixels * this.secondsPerPixel(view), extent));
+  }
+
+  /** Move by a share of the window. */
+  panByShare(share: number): void {
+    this.change((view, extent) => panned(view, (view.to - view.from) * share, extent));
+  }
+
+  showAll(): void {
+    this.change((view, extent) => fitted(extent, view.follow));
+  }
+
+  follow(isOn: boolean): void {
+    this.change((view, extent) => (isOn ? followed(view, extent) : { ...view, follow: false }));
+  }
+
+  /** The pointer is at a point of the canvas: the span there becomes the selection. */
+  point(x: number, y: number): void {
+    this.selection.value = this.spanUnder(x, y);
+  }
+
+  clearSelection(): void {
+    this.selection.value = null;
+  }
+
+  private spanUnder(x: number, y: number): Selection | null {
+    const { layout, view } = this;
+    const lane = laneAt(layout, y);
+    const track = lane === null ? undefined : this.lanes.tracks[lane];
+    if (!view || !track || x < layout.labelWidth) return null;
+    const span = spanAt(track.spans, this.timeAt(x, view), this.secondsPerPixel(view) * SLACK_PIXELS);
+    if (!span) return null;
+    const lend = span.kind === "lent_generate" ? decisionBehind(this.lends, track.lane, span.start) : undefined;
+    return { track, span, lend, x, y };
+  }
+
+  private change(move: (view: View, extent: Extent) => View): void {
+    const extent = this.extent();
+    if (!extent || !this.view) return;
+    this.view = move(this.view, extent);
+    this.isMovedAway.value = !this.view.follow;
+    this.moves.value += 1;
+  }
+
+  /** Recorded time; of a live run, up to the present: between two batches of events it moves on all the same. */
+  private extent(): Extent | null {
+    const extent = this.lanes.extent();
+    if (!extent || !this.isLive.peek()) return extent;
+    return { from: extent.from, to: Math.max(extent.to, Math.min(this.now(), extent.to + MAX_LEAD_SECONDS)) };
+  }
+
+  private secondsPerPixel(view: View): number {
+    const { width, labelWidth } = this.layout;
+    return (view.to - view.from) / (width - labelWidth);
+  }
+
+  private timeAt(x: number, view: View): number {
+    return view.from + (x - this.layout.labelWidth) * this.secondsPerPixel(view);
+  }
+}

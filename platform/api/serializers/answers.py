@@ -1,0 +1,30 @@
+"""What all serializers of answers have in common.
+
+An answer is only ever rendered, never read from a request: its fields are read-only, which the schema writes as always
+present. (The classes carry no docstring, since the schema would show it as that of every answer.)
+"""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from api.contract_schema import component
+
+
+class Answer(serializers.Serializer[Any]):
+    def get_fields(self) -> dict[str, Any]:
+        fields: dict[str, Any] = super().get_fields()
+        for field in fields.values():
+            field.read_only = True
+        return fields
+
+
+class ModelAnswer(Answer, serializers.ModelSerializer[Any]):
+    pass
+
+
+def contract_field(kind: Any, **options: Any) -> serializers.Field[Any, Any, Any, Any]:
+    """A field that holds the JSON of a contract, passed on as it is."""
+    field: type[serializers.Field[Any, Any, Any, Any]] = type("ContractField", (serializers.JSONField,), {})
+    return extend_schema_field(component(kind))(field)(**options)

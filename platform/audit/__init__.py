@@ -1,0 +1,1 @@
+"""Who changed what, when, by which request. The lowest of the apps, so that every service can write here."""

@@ -1,0 +1,54 @@
+"""What the sockets send: the one description of their frames, told apart by `kind`."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, with_config
+from typing_extensions import TypedDict
+
+from runs.run_body import RunBody, RunRow
+from telemetry.stream_items import Item, StreamItem
+from worker.contracts.base import JsonOf
+from worker.contracts.events import LaneInfo
+
+
+@with_config(use_attribute_docstrings=True)
+class HelloFrame(TypedDict):
+    """The first frame of a run's socket."""
+
+    kind: Literal["hello"]
+    stream_seq: int
+    """Number of the run's newest item."""
+    now: float
+    """The server's clock, in Unix seconds."""
+
+
+@with_config(use_attribute_docstrings=True)
+class SnapshotFrame(TypedDict):
+    """Sent instead of items to a client that gave no number, or one too far behind: all there is must be read anew."""
+
+    kind: Literal["snapshot"]
+    stream_seq: int
+    """Everything up to this number is in; the items that follow are those above it."""
+    run: RunBody
+    lanes: list[Annotated[dict[str, Any], JsonOf(LaneInfo)]]
+    """The lanes of the newest `lanes` event."""
+
+
+class ItemsFrame(TypedDict):
+    """New items of a run's stream, each number once and in order."""
+
+    kind: Literal["items"]
+    items: list[Annotated[Item, JsonOf(StreamItem)]]
+
+
+class RunChangedFrame(TypedDict):
+    """A run of one of the user's projects changed: its line in the runs list."""
+
+    kind: Literal["run_changed"]
+    run: RunRow
+
+
+RunFrame = Annotated[HelloFrame | SnapshotFrame | ItemsFrame, Field(discriminator="kind")]
+"""What `/ws/v1/runs/{id}` sends."""
+ProjectsFrame = RunChangedFrame
+"""What `/ws/v1/projects` sends."""

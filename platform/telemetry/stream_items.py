@@ -1,0 +1,61 @@
+"""The items of a run's stream, as REST and the socket send them: an event of the driver, or a transition of the web.
+
+An item is `{stream_seq, type, at, attempt, body}`, where `body` holds the event's own fields. Invariant: what is
+stored, sent live and replayed is the same item, so that a reader who gets one twice can drop it by its `stream_seq`.
+"""
+
+from typing import Annotated, Any, Literal, Union
+
+from pydantic import BaseModel, ConfigDict, Field, create_model
+
+from runs.run_body import TransitionItem
+from worker.contracts.base import Count, Index
+from worker.contracts.events import Event, LogEvent, RunEvent
+
+TRANSITION = "transition"
+"""Type of the items that the web adds: a change of the run's state."""
+
+EVENT_KINDS: tuple[type[Event], ...] = tuple(Event.__subclasses__())
+EVENT_TYPES = frozenset(str(kind.model_fields["type"].default) for kind in EVENT_KINDS)
+ITEM_TYPES = EVENT_TYPES | {TRANSITION}
+"""Every type of item."""
+
+BULK_TYPES = frozenset({"metrics", "spans", "queues", "staleness", "lend", "costs", "log"})
+"""Types that are too many to read as events; what they report has addresses of its own."""
+
+ENVELOPE = frozenset({*Event.model_fields, "type"})
+"""Fields of an event that its item carries beside `body`, or, for `seq`, not at all."""
+
+Item = dict[str, Any]
+"""One item as plain JSON."""
+
+
+def event_body(event: RunEvent) -> dict[str, Any]:
+    """What is stored and shown of an event: all of it but its number, time and type."""
+    return event.model_dump(mode="json", exclude=set(ENVELOPE))
+
+
+def _item_model(kind: type[Event]) -> type[BaseModel]:
+    """The item of one type of event, for the schema."""
+    name, type_name = kind.__name__.removesuffix("Event"), kind.model_fields["type"].default
+    fields: dict[str, Any] = {
+        field: (info.annotation, info) for field, info in kind.model_fields.items() if field not in ENVELOPE
+    }
+    envelope: dict[str, Any] = {
+        "stream_seq": (Count, Field(description="The item's number in the run's stream.")),
+        "type": (Literal[type_name], ...),
+        "at": (float, Field(description="Unix time in seconds, by the driver's clock.")),
+        "attempt": (Index, ...),
+        "body": (create_model(f"{name}Fields", __config__=_STRICT, __doc__=kind.__doc__, **fields), ...),
+    }
+    return create_model(f"{name}Item", __config__=_STRICT, __doc__=f"A `{type_name}` event in the stream.", **envelope)
+
+
+_STRICT = ConfigDict(extra="forbid")
+_MODELS = {kind: _item_model(kind) for kind in EVENT_KINDS}
+
+LogItem = _MODELS[LogEvent]
+"""An item of the driver's log."""
+
+StreamItem: Any = Annotated[Union[(*_MODELS.values(), TransitionItem)], Field(discriminator="type")]
+"""The union of all items, told apart by `type`, for the schema."""

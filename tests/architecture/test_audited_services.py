@@ -1,0 +1,75 @@
+"""Every service that changes something for a user appends to the audit log: found by reading the source."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PLATFORM = Path(__file__).resolve().parents[2] / "platform"
+READERS = ("selectors.py", "access.py")
+ONLY_READ = {
+    "accounts/api_tokens.py:tokens_of",
+    "api/run_bodies.py:run_bodies",
+    "runs/pool_view.py:pool_rows",
+    "runs/pool_view.py:node_row",
+    "runs/pool_view.py:lane_row",
+    "server/stack/demo.py:create_demo_run",
+}
+"""Functions that take a user and change nothing themselves."""
+
+
+def functions_with_a_user(source: str) -> Iterator[ast.FunctionDef]:
+    """Public functions of a module with an argument `user`."""
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+            arguments = [*node.args.args, *node.args.kwonlyargs]
+            if any(argument.arg == "user" for argument in arguments):
+                yield node
+
+
+def recording(source: str) -> set[str]:
+    """Functions of a module that call `record`, by themselves or through another function of the module."""
+    calls: dict[str, set[str]] = {}
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.FunctionDef):
+            called = (call.func for call in ast.walk(node) if isinstance(call, ast.Call))
+            calls[node.name] = {name.id for name in called if isinstance(name, ast.Name)}
+    found = {"record"}
+    while more := {name for name, called in calls.items() if name not in found and called & found}:
+        found |= more
+    return found
+
+
+def unrecorded(root: Path) -> list[str]:
+    missing = []
+    for path in sorted(root.rglob("*.py")):
+        if path.name in READERS or "views" in path.parts or path.parent.name == "audit":
+            continue
+        source = path.read_text()
+        known = recording(source)
+        missing += [
+            f"{path.relative_to(root)}:{function.name}"
+            for function in functions_with_a_user(source)
+            if function.name not in known
+        ]
+    return missing
+
+
+def test_every_service_that_changes_something_for_a_user_is_audited() -> None:
+    assert set(unrecorded(PLATFORM)) == ONLY_READ
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("def make(*, user): Row.objects.create()", ["shop.py:make"]),
+        ("def make(*, user): record('x', 1, user=user)", []),
+        ("def make(*, user): _do(user)\ndef _do(user): record('x', 1, user=user)", []),
+        ("def make(*, user): _do(user)\ndef _do(user): pass", ["shop.py:make"]),
+        ("def look(row): pass", []),
+    ],
+)
+def test_the_search_finds_what_it_should(body: str, expected: list[str], tmp_path: Path) -> None:
+    (tmp_path / "shop.py").write_text(body)
+    assert unrecorded(tmp_path) == expected

@@ -1,0 +1,165 @@
+"""Which fields of a `RunSpec` do not apply beside which others, as data: the JSON schema of `RunSpec` carries it to the
+form, which greys those fields out with the reason.
+
+The rules are computed from the tables that validation reads (`FAMILY_TRAITS`, `ALGORITHM_SPECS`,
+`DIFFERENTIABLE_REWARDS`, …). Invariant, held by a test: validation refuses a field exactly where a rule with `must_be`
+says that it does not apply.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import NotRequired
+
+from pydantic import with_config
+from typing_extensions import TypedDict
+
+from worker.contracts.algorithms import ALGORITHM_SPECS, DIFFERENTIABLE_REWARDS
+from worker.contracts.deepspeed import ZeroConfig
+from worker.contracts.families import FAMILY_TRAITS, FamilyTraits
+from worker.contracts.names import GuidanceKind, ModelFamily, Placement, RewardName, TrainerAssist, Tuning
+from worker.contracts.performance import WITHOUT_KERNEL_CHOICE, AttentionBackend, Compilation
+
+Scalar = str | int | float | bool | None
+
+
+@with_config(use_attribute_docstrings=True)
+class Inapplicable(TypedDict):
+    """One field that does not apply where other fields hold certain values, as the JSON schema carries it."""
+
+    field: str
+    """Dotted path of the field; `*` stands for each item of a list."""
+    where: Mapping[str, Sequence[Scalar]]
+    """Values by dotted path: the field does not apply where each of these paths holds one of its values. `*` stands
+    for the same item as in `field`."""
+    why: str
+    """The reason, a sentence for the user."""
+    must_be: NotRequired[Scalar]
+    """The only value that validation accepts there; absent where any value is accepted and none has an effect."""
+
+
+Condition = Mapping[str, Sequence[Scalar]]
+
+
+def inapplicable() -> list[Inapplicable]:
+    """Every rule. A rule whose condition another rule's `must_be` brings about comes after it, so that one pass over
+    the list settles a spec."""
+    return [*_placement(), *_algorithm(), *_family(), *_rewards(), *_switches()]
+
+
+def _unused(field: str, where: Condition, why: str) -> Inapplicable:
+    """A field whose value is accepted and has no effect."""
+    return {"field": field, "where": where, "why": why}
+
+
+def _fixed(field: str, where: Condition, why: str, must_be: Scalar) -> Inapplicable:
+    """A field of which one value alone is accepted."""
+    return {"field": field, "where": where, "why": why, "must_be": must_be}
+
+
+def _placement() -> Iterator[Inapplicable]:
+    colocated = {"pipeline.placement": [Placement.COLOCATED.value]}
+    planned = {"pipeline.placement": [Placement.AUTO.value]}
+    yield _unused("pipeline.gap", colocated, "Colocated lanes all generate first, then all train.")
+    yield _fixed("pipeline.tag", colocated, "Colocated lanes all generate anyway.", TrainerAssist.OFF.value)
+    yield _fixed("pipeline.max_staleness", colocated, "Lanes that train cannot generate the next batch meanwhile.", 0)
+    for switch in ("gap", "tsp", "tag"):
+        yield _unused(f"pipeline.{switch}", planned, "The planner chooses it.")
+    yield _fixed("pipeline.importance_cap", {"pipeline.max_staleness": [0]}, "No sample is stale.", None)
+
+
+def _algorithm() -> Iterator[Inapplicable]:
+    for name, kind in ALGORITHM_SPECS.items():
+        if len(kind.sde_types) == 1:
+            (kernel,) = kind.sde_types
+            yield _fixed(
+                "sampling.sde_type", {"algorithm.name": [name]}, "This algorithm has an SDE of its own.", kernel.value
+            )
+    needs = {name: kind().needs for name, kind in ALGORITHM_SPECS.items()}
+    without_noise = _named("algorithm.name", (name for name in needs if not needs[name].log_probs))
+    for field in (
+        "sampling.sde_type",
+        "sampling.noise_level",
+        "sampling.sde_start",
+        "sampling.num_sde_steps",
+        "replay_gate.max_mean_error",
+        "replay_gate.max_ratio_error",
+    ):
+        yield _unused(field, without_noise, "This algorithm draws its samples without noise on the way.")
+    yield _fixed(
+        "pipeline.importance_cap",
+        _named("algorithm.name", (name for name, kind in ALGORITHM_SPECS.items() if not kind.is_policy_gradient)),
+        "This algorithm weighs no sample by a ratio that could be cut.",
+        None,
+    )
+    yield _fixed(
+        "tuning",
+        _named("algorithm.name", (name for name in needs if needs[name].second_adapter)),
+        "The older policy of this algorithm is a second LoRA.",
+        Tuning.LORA.value,
+    )
+    yield _fixed(
+        "rewards.*.watched",
+        {
+            **_named("algorithm.name", (name for name in needs if needs[name].differentiable_reward)),
+            **_named("rewards.*.name", (name.value for name in RewardName if name not in DIFFERENTIABLE_REWARDS)),
+        },
+        "This algorithm trains on differentiable rewards alone.",
+        True,
+    )
+
+
+def _family() -> Iterator[Inapplicable]:
+    yield _fixed(
+        "sampling.num_frames",
+        _families(lambda traits: not traits.makes_clips),
+        "This model family makes pictures, not clips.",
+        1,
+    )
+    yield _fixed(
+        "sampling.guidance_scale_2",
+        _families(lambda traits: not traits.may_have_two_experts),
+        "This model family has no expert for low noise.",
+        None,
+    )
+    yield _fixed(
+        "sampling.negative_prompt",
+        _families(lambda traits: not traits.takes_negative_prompt),
+        "The pipeline of this model family takes none.",
+        "",
+    )
+    yield _unused(
+        "sampling.batched_cfg",
+        _families(lambda traits: traits.guidance is GuidanceKind.EMBEDDED),
+        "Guidance is an input of this model, which needs one forward pass in any case.",
+    )
+    without_choice = _named("base_model.family", (family.value for family in sorted(WITHOUT_KERNEL_CHOICE)))
+    for field, default in (
+        ("performance.compilation", Compilation.OFF),
+        ("performance.attention", AttentionBackend.DEFAULT),
+    ):
+        yield _fixed(field, without_choice, "The transformer of this model family offers no choice.", default.value)
+
+
+def _rewards() -> Iterator[Inapplicable]:
+    watched = {"rewards.*.watched": [True]}
+    yield _unused("rewards.*.weight", watched, "A watched reward is not trained on.")
+    yield _unused("rewards.*.required", watched, "A watched reward never ends a run.")
+
+
+def _switches() -> Iterator[Inapplicable]:
+    for field in ("rank", "alpha", "targets"):
+        yield _unused(f"lora.{field}", {"tuning": [Tuning.FULL.value]}, "All weights are trained: there is no LoRA.")
+    yield _unused("sampling.fps", {"sampling.num_frames": [1]}, "One frame is a picture.")
+    yield _unused("ema.every_num_optimizer_steps", {"ema.decay": [0]}, "There is no average.")
+    yield _unused(
+        "deepspeed.initialize_model_on_cpu",
+        _named("deepspeed.config", (config.value for config in ZeroConfig if config.stage < 3)),
+        "Weights are sharded in ZeRO 3 alone.",
+    )
+
+
+def _named(path: str, values: Iterable[str]) -> Condition:
+    return {path: list(values)}
+
+
+def _families(lacks: Callable[[FamilyTraits], bool]) -> Condition:
+    return _named("base_model.family", (family.value for family in ModelFamily if lacks(FAMILY_TRAITS[family])))
