@@ -1,4 +1,4 @@
-"""The promise that makes speed free: no switch and no order of arrival changes what is learnt."""
+"""Modes change speed alone: no pipeline switch and no order of arrival changes the trained weights."""
 
 from collections.abc import Callable
 from typing import Any
@@ -41,12 +41,12 @@ def simulate(make_spec: SpecMaker, tiny_checkpoint: str, process_group: None) ->
 
 @pytest.fixture(scope="module")
 def known() -> dict[str, list[str]]:
-    """The versions that the first mode of a kind came to, for the others to be held against."""
+    """The checksums of the versions of the first mode that ran, by kind of run, for the others to be compared with."""
     return {}
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_every_mode_comes_to_bitwise_the_same_weights(
+def test_every_mode_trains_bitwise_the_same_weights(
     simulate: Callable[..., VirtualClockRun], known: dict[str, list[str]], mode: str
 ) -> None:
     for seed, num_rollout in ((1, 2), (2, 1)):
@@ -63,7 +63,7 @@ def test_every_mode_comes_to_bitwise_the_same_weights(
 
 
 @pytest.mark.parametrize("pipeline", [{}, {"tag": "greedy"}, {"gap": False, "tsp": False}], ids=["gap", "tag", "plain"])
-def test_one_batch_ahead_every_order_comes_to_the_same_weights_too(
+def test_at_staleness_one_too_every_order_trains_the_same_weights(
     simulate: Callable[..., VirtualClockRun], known: dict[str, list[str]], pipeline: dict[str, Any]
 ) -> None:
     for seed in (1, 2):
@@ -72,7 +72,7 @@ def test_one_batch_ahead_every_order_comes_to_the_same_weights_too(
         assert simulated_run.versions == known.setdefault("stale", simulated_run.versions)
 
 
-def test_truncated_importance_weights_concern_stale_batches_alone(
+def test_truncated_importance_weights_change_stale_batches_alone(
     simulate: Callable[..., VirtualClockRun], known: dict[str, list[str]]
 ) -> None:
     simulated_run = simulate(1, max_staleness=1, importance_cap=1.5)

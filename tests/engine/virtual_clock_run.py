@@ -64,8 +64,8 @@ class VirtualClockRun:
         self._rollouts: dict[str, Sampler] = {}
         for index in range(0 if is_colocated else self.num_rollout):
             self._rollouts[f"rollout-{index}"] = Sampler.load(self.spec, self.path)
-        if self._trainer.generator is not None:
-            self._rollouts[TRAINER] = self._trainer.generator
+        if self._trainer.sampler is not None:
+            self._rollouts[TRAINER] = self._trainer.sampler
         self._adapters: dict[int, PublishedVersion] = {}
         self._made: dict[FragmentKey, GeneratedFragment] = {}
         self._stats: list[UpdateStats] = []
