@@ -28,7 +28,7 @@ class Migration(migrations.Migration):
                 ('artifact_path', models.CharField(help_text='The one file; of several, the folder they lie in.', max_length=300)),
                 ('sha256', models.CharField(max_length=64)),
                 ('num_bytes', models.PositiveBigIntegerField(help_text='Of all files together.')),
-                ('files', models.JSONField(default=list, help_text='As the event told them; empty before there were several.')),
+                ('files', models.JSONField(help_text='As in the event: path, checksum and size of each.')),
                 ('final', models.BooleanField(default=False)),
                 ('at', models.FloatField()),
                 ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='adapters', to='runs.run')),

@@ -18,6 +18,15 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
+            name='CachedPlan',
+            fields=[
+                ('key', models.CharField(max_length=64, primary_key=True, serialize=False)),
+                ('sections', models.JSONField()),
+                ('body', models.JSONField()),
+                ('created_at', models.DateTimeField(db_index=True, default=django.utils.timezone.now)),
+            ],
+        ),
+        migrations.CreateModel(
             name='Run',
             fields=[
                 ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
@@ -29,6 +38,7 @@ class Migration(migrations.Migration):
                 ('algebra', models.JSONField()),
                 ('num_batches', models.PositiveIntegerField()),
                 ('max_attempts', models.PositiveIntegerField()),
+                ('workload', models.CharField(max_length=64)),
                 ('priority', models.PositiveSmallIntegerField(default=1)),
                 ('state', models.CharField(choices=[('queued', 'queued'), ('starting', 'starting'), ('running', 'running'), ('paused', 'paused'), ('stopping', 'stopping'), ('completed', 'completed'), ('stopped', 'stopped'), ('cancelled', 'cancelled'), ('failed', 'failed')], default='queued', max_length=10)),
                 ('state_changed_at', models.DateTimeField(default=django.utils.timezone.now)),
@@ -70,8 +80,6 @@ class Migration(migrations.Migration):
                 ('number', models.PositiveIntegerField()),
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
                 ('resumed_from', models.TextField(blank=True, default='')),
-                ('spec', models.JSONField(null=True)),
-                ('plan', models.JSONField(null=True)),
                 ('submitted_at', models.DateTimeField(null=True)),
                 ('bootstrap_code_hash', models.CharField(blank=True, default='', max_length=64)),
                 ('bootstrap_expires_at', models.DateTimeField(null=True)),
@@ -107,6 +115,23 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name='PlanRevision',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('number', models.PositiveIntegerField()),
+                ('since_batch', models.PositiveIntegerField()),
+                ('reason', models.TextField()),
+                ('spec', models.JSONField()),
+                ('plan', models.JSONField()),
+                ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
+                ('attempt', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='plan_revisions', to='runs.attempt')),
+                ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='plan_revisions', to='runs.run')),
+            ],
+            options={
+                'ordering': ['number'],
+            },
+        ),
+        migrations.CreateModel(
             name='RunTransition',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -128,15 +153,14 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='MeasuredCosts',
             fields=[
-                ('run', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='learned_costs', serialize=False, to='runs.run')),
-                ('workload', models.CharField(max_length=64)),
+                ('run', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='measured_costs', serialize=False, to='runs.run')),
                 ('devices', models.CharField(max_length=200)),
                 ('num_batches', models.PositiveIntegerField()),
                 ('costs', models.JSONField()),
                 ('updated_at', models.DateTimeField(auto_now=True)),
             ],
             options={
-                'indexes': [models.Index(fields=['workload', 'devices', '-updated_at'], name='costs_of_workload')],
+                'indexes': [models.Index(fields=['devices', '-updated_at'], name='costs_by_device')],
             },
         ),
         migrations.AddIndex(
@@ -146,6 +170,10 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name='run',
             index=models.Index(fields=['project', '-created_at'], name='run_list'),
+        ),
+        migrations.AddIndex(
+            model_name='run',
+            index=models.Index(fields=['workload'], name='run_workload'),
         ),
         migrations.AddConstraint(
             model_name='run',
@@ -162,6 +190,10 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name='pendingcommand',
             index=models.Index(condition=models.Q(('done_at', None)), fields=['run'], name='open_commands'),
+        ),
+        migrations.AddConstraint(
+            model_name='planrevision',
+            constraint=models.UniqueConstraint(fields=('run', 'number'), name='plan_revision_number_once_per_run'),
         ),
         migrations.AddConstraint(
             model_name='runtransition',

@@ -17,7 +17,7 @@ from typing_extensions import TypedDict
 
 from api.field_errors import WHOLE, FieldErrors, django_errors, drf_errors
 from fleet.upkeep import NodeOffline
-from runs.auto_placement import PlannerBusy, PlanningFailed
+from runs.plan_cache import PlanningFailed
 from runs.transitions import RunStateConflict
 
 CONTENT_TYPE = "application/problem+json"
@@ -79,7 +79,7 @@ def _describe(error: Exception) -> tuple[dict[str, Any] | None, dict[str, str]]:
             return _invalid(django_errors(error)), {}
         case RunStateConflict():
             return problem(409, str(error), state=error.state.value, legal_actions=error.legal), {}
-        case NodeOffline() | PlanningFailed() | PlannerBusy():
+        case NodeOffline() | PlanningFailed():
             return problem(409, str(error)), {}
         case Http404():
             return problem(404, str(error) or "there is nothing here that you may see"), {}

@@ -3,7 +3,6 @@
 A sample or adapter names its artifact by (run, attempt, path): its event may be stored before or after the bytes are.
 """
 
-import posixpath
 import uuid
 
 from django.conf import settings
@@ -72,7 +71,7 @@ class Adapter(models.Model):
     artifact_path = models.CharField(max_length=300, help_text="The one file; of several, the folder they lie in.")
     sha256 = models.CharField(max_length=64)
     num_bytes = models.PositiveBigIntegerField(help_text="Of all files together.")
-    files = models.JSONField(default=list, help_text="As the event told them; empty before there were several.")
+    files = models.JSONField(help_text="As in the event: path, checksum and size of each.")
     final = models.BooleanField(default=False)
     at = models.FloatField()
 
@@ -81,10 +80,7 @@ class Adapter(models.Model):
 
     @property
     def all_files(self) -> tuple[AdapterFile, ...]:
-        """Never empty: of a version told as one artifact, that one."""
-        if not self.files:
-            name = posixpath.basename(self.artifact_path)
-            return (AdapterFile(path=name, sha256=self.sha256, num_bytes=self.num_bytes),)
+        """The version's files: one of a LoRA, several of whole weights."""
         return tuple(AdapterFile.model_validate(file) for file in self.files)
 
     @property

@@ -9,7 +9,7 @@ from uuid import UUID
 from django.utils import timezone
 
 from runs.auto_placement import ResolvedPlacement
-from runs.models import Attempt, AttemptOutcome, PendingCommand, Run
+from runs.models import Attempt, AttemptOutcome, PendingCommand, PlanRevision, Run
 from worker.contracts.commands import CommandKind
 
 
@@ -17,14 +17,18 @@ def mint(run: Run, number: int, chosen: ResolvedPlacement) -> Attempt:
     """The run's next attempt, open. The caller holds the run's stream lock and has its lanes."""
     algebra = chosen.spec.algebra.model_dump(mode="json")
     Run.objects.filter(pk=run.pk).update(attempt=number, last_heartbeat_at=None, phase="", algebra=algebra)
-    own = chosen.plan is None
-    return Attempt.objects.create(
-        run=run,
-        number=number,
-        resumed_from=run.resume_from,
-        spec=None if own else chosen.spec.model_dump(mode="json"),
-        plan=chosen.plan,
-    )
+    attempt = Attempt.objects.create(run=run, number=number, resumed_from=run.resume_from)
+    if chosen.plan is not None:
+        PlanRevision.objects.create(
+            run=run,
+            attempt=attempt,
+            number=run.plan_revisions.count() + 1,
+            since_batch=run.resume_batch,
+            reason=chosen.reason,
+            spec=chosen.spec.model_dump(mode="json"),
+            plan=chosen.plan,
+        )
+    return attempt
 
 
 def open_attempt(run_id: UUID) -> Attempt | None:

@@ -11,11 +11,11 @@ from dataclasses import astuple, dataclass
 from uuid import UUID
 
 from fleet.selectors import devices_of
-from runs.models import MeasuredCosts, Run
+from runs.models import MeasuredCosts
 from worker.contracts.events import CostsEvent, WorkCost
 from worker.contracts.names import Tuning
 from worker.contracts.run_spec import RunSpec
-from worker.scheduling.core.costs import CostKind, MeasuredTable, parse_measured_costs
+from worker.scheduling.core.costs import MeasuredCostTable, parse_measured_costs
 from worker.scheduling.planning.measured_costs import observed_sizes
 from worker.scheduling.planning.workload import AlgorithmPasses, PolicyCopies
 
@@ -30,7 +30,7 @@ _SECTIONS = ("base_model", "sampling", "tuning", "deepspeed", "performance")
 class History:
     """What runs of one workload on one kind of device have measured."""
 
-    tables: tuple[MeasuredTable, ...] = ()
+    tables: tuple[MeasuredCostTable, ...] = ()
     """Newest first; each of another fragment size."""
     num_batches: int = 0
     """That the newest was learnt from."""
@@ -41,7 +41,6 @@ def record_costs(run_id: UUID, attempt: int, event: CostsEvent) -> None:
     MeasuredCosts.objects.update_or_create(
         run_id=run_id,
         defaults={
-            "workload": workload_of(Run.objects.get(pk=run_id).run_spec),
             "devices": kinds_of(devices_of(run_id, attempt)),
             "num_batches": event.batch,
             "costs": [cost.model_dump(mode="json") for cost in event.costs],
@@ -55,29 +54,19 @@ def measured_costs(spec: RunSpec, devices: Iterable[str]) -> History:
     A run works with one fragment size, which says nothing of others: the newest word on each size is told.
     """
     rows = MeasuredCosts.objects.filter(
-        workload=workload_of(spec), devices=kinds_of(devices), num_batches__gte=MIN_BATCHES
+        run__workload=workload_of(spec), devices=kinds_of(devices), num_batches__gte=MIN_BATCHES
     )
-    newest = list(rows.select_related("run").order_by("-updated_at")[:MAX_RUNS])
-    of_size: dict[tuple[int, ...], MeasuredTable] = {}
+    newest = list(rows.order_by("-updated_at")[:MAX_RUNS])
+    of_size: dict[tuple[int, ...], MeasuredCostTable] = {}
     for row in newest:
         table = _table(row)
         of_size.setdefault(observed_sizes([table]), table)
     return History(tuple(of_size.values()), newest[0].num_batches) if newest else History()
 
 
-def _table(row: MeasuredCosts) -> MeasuredTable:
+def _table(row: MeasuredCosts) -> MeasuredCostTable:
     costs = [WorkCost.model_validate(cost) for cost in row.costs]
-    return parse_measured_costs(cost if cost.observed_units else _sized(cost, row.run) for cost in costs)
-
-
-def _sized(cost: WorkCost, run: Run) -> WorkCost:
-    """As learnt before sizes were told: fragments had the run's size; what training was told to cost is believed."""
-    if cost.kind in (CostKind.GENERATE, CostKind.SCORE):
-        size = run.batch_algebra.fragment_size
-        units = (size, size)
-    else:
-        units = (1, 2) if cost.kind == CostKind.ACCUMULATE else (1, 1)
-    return cost.model_copy(update={"observed_units": units})
+    return parse_measured_costs(costs)
 
 
 def workload_of(spec: RunSpec) -> str:

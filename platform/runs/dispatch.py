@@ -16,11 +16,12 @@ from fleet.lane_demand import fits
 from fleet.selectors import devices_for, devices_of, free_lanes, pool_lanes
 from fleet.services import LaneHolder, allocate
 from runs import attempts
-from runs.auto_placement import PlannerBusy, PlanningFailed, ResolvedPlacement, choose
+from runs.auto_placement import ResolvedPlacement, choose
 from runs.enqueue import enqueue_on_commit
 from runs.failure import describe_failure
 from runs.legal_actions import legal_actions
 from runs.models import Attempt, Run
+from runs.plan_cache import PlanBeingMade, PlanningFailed
 from runs.stream import lock_stream
 from runs.transitions import RunStateConflict, move
 from worker.contracts.states import RunState
@@ -53,8 +54,8 @@ def dispatch_waiting() -> list[UUID]:
         if not fits(wanted, free_lanes(), pool):
             break
         try:
-            start_attempt(run.pk)
-        except (LanesTaken, PlannerBusy):
+            start_attempt(run)
+        except (LanesTaken, PlanBeingMade):
             break
         except RunStateConflict:
             continue
@@ -65,17 +66,16 @@ def dispatch_waiting() -> list[UUID]:
     return started
 
 
-def start_attempt(run_id: UUID) -> Attempt:
-    """Give the run lanes and its next attempt.
+def start_attempt(run: Run) -> Attempt:
+    """Give the run lanes and its next attempt; `run` is the row as the queue was read.
 
-    Raises `LanesTaken`, `RunStateConflict` when the run does not wait any more, `PlanningFailed`, `PlannerBusy`.
+    Raises `LanesTaken`, `RunStateConflict` when the run does not wait any more, `PlanningFailed`, `PlanBeingMade`.
     """
-    run = Run.objects.get(pk=run_id)
     wanted = run.run_spec.granted_lanes
     devices = devices_for(wanted)
     if len(devices) < wanted.num_rollout + wanted.num_trainer:
-        raise LanesTaken(f"run {run_id} found its lanes taken")
-    return _begin(run_id, choose(run, devices), devices)
+        raise LanesTaken(f"run {run.pk} found its lanes taken")
+    return _begin(run.pk, choose(run, devices), devices)
 
 
 @transaction.atomic

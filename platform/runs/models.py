@@ -8,6 +8,7 @@ import uuid
 from django.conf import settings
 from django.db import models
 from django.utils import timezone
+from django.utils.functional import cached_property
 
 from accounts.models import Project
 from worker.contracts.algebra import BatchAlgebra
@@ -46,6 +47,8 @@ class Run(models.Model):
     algebra = models.JSONField()
     num_batches = models.PositiveIntegerField()
     max_attempts = models.PositiveIntegerField()
+    workload = models.CharField(max_length=64)
+    """Digest of all of the spec that the costs of its work depend on; see `runs.cost_history`."""
     priority = models.PositiveSmallIntegerField(default=Priority.NORMAL.rank)
     """Rank of the spec's priority in the queue, 0 first."""
 
@@ -82,6 +85,7 @@ class Run(models.Model):
         indexes = [
             models.Index(fields=["state", "priority", "created_at"], name="run_queue"),
             models.Index(fields=["project", "-created_at"], name="run_list"),
+            models.Index(fields=["workload"], name="run_workload"),
         ]
         constraints = [
             models.CheckConstraint(name="run_state_known", condition=models.Q(state__in=STATE_VALUES)),
@@ -98,8 +102,9 @@ class Run(models.Model):
     def has_ended(self) -> bool:
         return self.run_state in END_STATES
 
-    @property
+    @cached_property
     def run_spec(self) -> RunSpec:
+        """`spec`, validated once: it never changes."""
         return RunSpec.model_validate(self.spec)
 
     @property
@@ -132,10 +137,6 @@ class Attempt(models.Model):
     number = models.PositiveIntegerField()
     created_at = models.DateTimeField(default=timezone.now)
     resumed_from = models.TextField(blank=True, default="")
-    spec = models.JSONField(null=True)
-    """What the attempt works by where the planner chose placement, split and switches; null: the run's own spec."""
-    plan = models.JSONField(null=True)
-    """Why that was chosen, as `runs.auto_placement` writes it."""
 
     submitted_at = models.DateTimeField(null=True)
     """Claimed by a launch task, which then submits the job."""
@@ -167,14 +168,56 @@ class Attempt(models.Model):
     def submission_id(self) -> str:
         return submission_id(self.run_id, self.number)
 
-    @property
+    @cached_property
+    def plan_revision(self) -> "PlanRevision | None":
+        """The newest plan that the attempt works by; None where the user chose placement."""
+        return self.plan_revisions.last()
+
+    @cached_property
     def concrete_spec(self) -> RunSpec:
-        return self.run.run_spec if self.spec is None else RunSpec.model_validate(self.spec)
+        """What the attempt works by: its plan's spec, else the run's own."""
+        revision = self.plan_revision
+        return self.run.run_spec if revision is None else RunSpec.model_validate(revision.spec)
 
 
 def submission_id(run_id: uuid.UUID, attempt: int) -> str:
     """The attempt's id in Ray's Jobs API: known before submission, so that a repeat is recognised."""
     return f"tandem-{run_id}-{attempt}"
+
+
+class PlanRevision(models.Model):
+    """A plan that a run works by from some batch on. Appended, never changed."""
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="plan_revisions")
+    attempt = models.ForeignKey(Attempt, on_delete=models.CASCADE, related_name="plan_revisions")
+    number = models.PositiveIntegerField()
+    """Counts the run's revisions from 1."""
+    since_batch = models.PositiveIntegerField()
+    """Complete batches when it came into force."""
+    reason = models.TextField()
+    """Why the run works by it, in one sentence."""
+    spec = models.JSONField()
+    """The run's spec with placement, split and switches as the planner chose them."""
+    plan = models.JSONField()
+    """What was chosen and what else there was, as `runs.plan_body` writes it."""
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["number"]
+        constraints = [models.UniqueConstraint(fields=["run", "number"], name="plan_revision_number_once_per_run")]
+
+    def __str__(self) -> str:
+        return f"plan {self.number} of {self.run_id}"
+
+
+class CachedPlan(models.Model):
+    """A plan by all that it was made from, so that the same question is answered at once. See `runs.plan_cache`."""
+
+    key = models.CharField(max_length=64, primary_key=True)
+    sections = models.JSONField()
+    """The sections of the spec that the choice changes."""
+    body = models.JSONField()
+    created_at = models.DateTimeField(default=timezone.now, db_index=True)
 
 
 class RunTransition(models.Model):
@@ -224,19 +267,16 @@ class PendingCommand(models.Model):
 
 
 class MeasuredCosts(models.Model):
-    """What work cost a run by its own measure, newest word: the planner reckons with it for runs alike."""
+    """What work cost a run by its own measurement, as last reported: the planner uses it for runs alike."""
 
-    run = models.OneToOneField(Run, primary_key=True, on_delete=models.CASCADE, related_name="learned_costs")
-    workload = models.CharField(max_length=64)
-    """Digest of all of the spec that costs depend on; see `runs.cost_history`."""
+    run = models.OneToOneField(Run, primary_key=True, on_delete=models.CASCADE, related_name="measured_costs")
     devices = models.CharField(max_length=200)
     """The kinds of device it ran on, by comma."""
     num_batches = models.PositiveIntegerField()
-    """Complete batches that it was learnt from."""
+    """Complete batches that it was measured in."""
     costs = models.JSONField()
-    """`[{lane, kind, per_call, per_unit, observed_units}]`, as in `worker.contracts.events.WorkCost`; rows from before
-    sizes were told lack the last."""
+    """`[{lane, kind, per_call, per_unit, observed_units}]`, as in `worker.contracts.events.WorkCost`."""
     updated_at = models.DateTimeField(auto_now=True)
 
     class Meta:
-        indexes = [models.Index(fields=["workload", "devices", "-updated_at"], name="costs_of_workload")]
+        indexes = [models.Index(fields=["devices", "-updated_at"], name="costs_by_device")]

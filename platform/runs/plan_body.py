@@ -74,10 +74,17 @@ class PlanBody(TypedDict):
     """The costs that the choice assumes; `lane` is a device, `gang` for all trainer lanes together, or `reward`."""
 
 
-class AttemptPlan(PlanBody):
-    """The plan that an attempt uses."""
+@with_config(use_attribute_docstrings=True)
+class RevisedPlan(PlanBody):
+    """A plan that a run works by."""
 
     attempt: int
+    revision: int
+    """Number of the plan among the run's plans, from 1."""
+    since_batch: int
+    """Number of complete batches when the plan came into force."""
+    reason: str
+    """Why the run works by it, in one sentence."""
 
 
 @with_config(use_attribute_docstrings=True)
@@ -90,8 +97,8 @@ class PlanPreview(PlanBody):
 
 @with_config(use_attribute_docstrings=True)
 class RunPlan(TypedDict):
-    plan: AttemptPlan | None
-    """The plan; null where the user chose placement, and before the run has lanes."""
+    plan: RevisedPlan | None
+    """The plan; null where the user chose placement, and before lanes were given."""
 
 
 def plan_body(asked: RunSpec, made: Plan, devices: Sequence[str], measured: History) -> PlanBody:

@@ -29,7 +29,7 @@ def expected_costs(made: Plan, devices: Sequence[str]) -> list[dict[str, Any]]:
     # Lanes of the same device cost the same: of each one speaks for all.
     table = {
         (names[lane], kind): cost.line_at(candidate.fragment_size)
-        for (lane, kind), cost in made.costs.table(candidate.trainers).items()
+        for (lane, kind), cost in made.costs.cost_table(candidate.trainers).items()
         if lane in names
     }
     return [cost.model_dump(mode="json") for cost in dump_costs(table)]
@@ -38,7 +38,8 @@ def expected_costs(made: Plan, devices: Sequence[str]) -> list[dict[str, Any]]:
 def prior_costs(attempt: Attempt, lanes: Sequence[LaneGrant], device_of: Mapping[str, str]) -> tuple[WorkCost, ...]:
     """By the lanes that the attempt holds; empty where nothing was planned. `device_of`: by lane that is no reward
     lane."""
-    expected = [WorkCost.model_validate(cost) for cost in (attempt.plan or {}).get("expected", [])]
+    revision = attempt.plan_revision
+    expected = [] if revision is None else [WorkCost.model_validate(cost) for cost in revision.plan["expected"]]
     by_kind: dict[str, list[WorkCost]] = {}
     for cost in expected:
         by_kind.setdefault(cost.lane, []).append(cost)

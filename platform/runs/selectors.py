@@ -10,7 +10,7 @@ from fleet.lane_demand import fits, kinds_wanted
 from fleet.selectors import free_lanes, pool_lanes
 from runs.dispatch import waiting_runs
 from runs.models import Attempt, PendingCommand, Run, RunTransition
-from runs.plan_body import AttemptPlan, PlanBody
+from runs.plan_body import PlanBody, RevisedPlan
 from runs.run_body import RunBody, run_body
 from worker.contracts.sections import LaneSpec
 
@@ -47,13 +47,19 @@ def commands_of(user: Actor, run: Run) -> QuerySet[PendingCommand]:
     return PendingCommand.objects.filter(run=get_run(user, run.pk)).select_related("created_by").order_by("-created_at")
 
 
-def plan_of(user: Actor, run: Run) -> AttemptPlan | None:
-    """The newest attempt's plan, with the attempt's number; None where the user chose placement."""
-    newest = attempts_of(user, run).exclude(plan=None).order_by("-number").first()
-    if newest is None or newest.plan is None:
+def plan_of(user: Actor, run: Run) -> RevisedPlan | None:
+    """The newest plan that the run works by; None where the user chose placement, and before lanes were given."""
+    newest = get_run(user, run.pk).plan_revisions.select_related("attempt").last()
+    if newest is None:
         return None
     plan: PlanBody = newest.plan
-    return {**plan, "attempt": newest.number}
+    return {
+        **plan,
+        "attempt": newest.attempt.number,
+        "revision": newest.number,
+        "since_batch": newest.since_batch,
+        "reason": newest.reason,
+    }
 
 
 def waiting_for(run: Run) -> str:

@@ -14,6 +14,7 @@ from accounts.access import TO_CREATE_RUNS, TO_DELETE_RUNS, TO_EDIT_RUNS, requir
 from accounts.models import Project, User
 from audit.record import record
 from live.publish import publish_project
+from runs.cost_history import workload_of
 from runs.enqueue import enqueue_on_commit
 from runs.legal_actions import legal_actions
 from runs.models import MAX_NAME_CHARS, Run, RunStream
@@ -57,9 +58,11 @@ def create_run(
             num_batches=checked.num_batches,
             max_attempts=checked.max_attempts,
             priority=checked.priority.rank,
+            workload=workload_of(checked),
             notes=_checked_notes(notes),
             tags=_checked_tags(tags),
         )
+        run.run_spec = checked
         run.save(force_insert=True)
         RunStream.objects.create(run=run)
         append_transition(run, old="", reason="created", actor=user.username)

@@ -15,11 +15,10 @@ from catalog.model_configs import model_problems
 from catalog.scorers import scorer_problems
 from catalog.selectors import ModelNotUsable, prompts_of_set, resolve_base_model
 from fleet.selectors import pool_devices
-from runs.auto_placement import profile_name
 from runs.selectors import lacking
 from worker.contracts.run_spec import RunSpec
 from worker.scheduling.planning.memory_advice import memory_warnings
-from worker.scheduling.profiles.hardware import ACCELERATORS
+from worker.scheduling.profiles.hardware import ACCELERATORS, profile_name
 
 Errors = dict[str, list[str]]
 _NAMED_FIELD = re.compile(r"`([a-z_]+(?:\.[a-z_0-9]+)*)`")

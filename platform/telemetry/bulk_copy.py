@@ -25,14 +25,13 @@ def copy_stream_items(run_id: UUID, attempt: int, numbered: Numbered, bodies: Se
     _copy(StreamItem, ("run_id", "stream_seq", "attempt", "seq", "type", "at", "body"), rows)
 
 
-def copy_metric_points(run_id: UUID, attempt: int, numbered: Numbered) -> None:
+def copy_metric_points(run_id: UUID, attempt: int, numbered: Sequence[tuple[int, MetricsEvent]]) -> None:
     rows = (
-        (run_id, number, attempt, key, event.batch, event.optimizer_step, event.at, value, False)
+        (run_id, number, attempt, key, event.batch, event.optimizer_step, event.at, value)
         for number, event in numbered
-        if isinstance(event, MetricsEvent)
         for key, value in event.values.items()
     )
-    columns = ("run_id", "stream_seq", "attempt", "key", "batch", "optimizer_step", "at", "value", "superseded")
+    columns = ("run_id", "stream_seq", "attempt", "key", "batch", "optimizer_step", "at", "value")
     _copy(MetricPoint, columns, rows)
 
 

@@ -16,13 +16,13 @@ from runs import driver_reports
 from runs.stream import lock_stream, next_stream_seqs
 from runs.tokens import AttemptGone, authorise
 from telemetry.bubbles import add_lane_time
-from telemetry.bulk_copy import copy_metric_points, copy_spans, copy_stream_items
-from telemetry.curves import supersede_points
+from telemetry.bulk_copy import copy_spans, copy_stream_items
 from telemetry.event_parsing import fresh_events, parse_events
 from telemetry.handlers import EventContext, handle
+from telemetry.metric_rollups import store_metrics
 from telemetry.models import AttemptStream
 from telemetry.stream_items import event_body
-from worker.contracts.events import ResumedEvent, RunEvent
+from worker.contracts.events import RunEvent
 from worker.contracts.ingest import IngestAnswer, IngestBatch
 
 PROGRESS_TYPES = frozenset({"publish", "phase", "costs"})
@@ -70,7 +70,7 @@ def _store_fresh(run_id: UUID, attempt: int, fresh: Sequence[RunEvent]) -> None:
     numbered = list(zip(next_stream_seqs(run_id, len(fresh)), fresh, strict=True))
     bodies = [event_body(event) for event in fresh]
     copy_stream_items(run_id, attempt, numbered, bodies)
-    copy_metric_points(run_id, attempt, numbered)
+    store_metrics(run_id, attempt, numbered)
     copy_spans(run_id, attempt, numbered)
     add_lane_time(run_id, attempt, fresh)
     publish_run(
@@ -81,8 +81,6 @@ def _store_fresh(run_id: UUID, attempt: int, fresh: Sequence[RunEvent]) -> None:
         ],
     )
     for number, event in numbered:
-        if isinstance(event, ResumedEvent):
-            supersede_points(run_id, before=number, batch=event.batch)
         handle(EventContext(run_id=run_id, attempt=attempt, stream_seq=number), event)
     for event in _telling(fresh):
         driver_reports.apply_event(run_id, attempt, event)

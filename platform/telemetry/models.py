@@ -40,6 +40,8 @@ class StreamItem(models.Model):
 
 
 class MetricPoint(models.Model):
+    """One value of one metric. Points of batches that a resume went back behind are gone; their events are not."""
+
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="+")
     stream_seq = models.PositiveBigIntegerField()
     attempt = models.PositiveIntegerField()
@@ -48,10 +50,33 @@ class MetricPoint(models.Model):
     optimizer_step = models.PositiveIntegerField()
     at = models.FloatField()
     value = models.FloatField()
-    superseded = models.BooleanField(default=False, help_text="The run went on from before this point.")
 
     class Meta:
-        indexes = [models.Index(fields=["run", "key", "batch", "optimizer_step"], name="metric_point_by_key")]
+        indexes = [models.Index(fields=["run", "key", "optimizer_step"], name="metric_point_by_key")]
+
+
+class MetricRollup(models.Model):
+    """What the points of one metric say in one bucket of optimizer steps; see `telemetry.metric_rollups`."""
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="+")
+    key = models.CharField(max_length=128)
+    attempt = models.PositiveIntegerField()
+    level = models.PositiveSmallIntegerField(help_text="Buckets are 4^level optimizer steps wide.")
+    bucket = models.PositiveBigIntegerField(help_text="Counts buckets of that width from step 0.")
+    first_step = models.PositiveIntegerField()
+    last_step = models.PositiveIntegerField()
+    last_batch = models.PositiveIntegerField()
+    last_at = models.FloatField()
+    min = models.FloatField()
+    max = models.FloatField()
+    mean = models.FloatField()
+    count = models.PositiveIntegerField()
+
+    class Meta:
+        constraints = [
+            # In the order in which curves are read, so that this index is the only one to keep.
+            models.UniqueConstraint(fields=["run", "level", "key", "attempt", "bucket"], name="metric_rollup_once")
+        ]
 
 
 class SpanRow(models.Model):

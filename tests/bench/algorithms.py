@@ -1,8 +1,9 @@
-"""Every algorithm on the shapes reward, each (and one of all weights) in a seeded run: `make bench-algorithms`.
+"""Every algorithm, and one with full fine-tuning, in a seeded run on the shapes reward: `make bench-algorithms`.
 
-One process, one thread, the shipped base model, no Ray: `worker.engine.local`. Before and after are held-out samples:
-other noise than was trained on, deterministic denoising. `judged` is the share whose colour and shape an independent
-judge, never trained on, finds right. It fails when the held-out reward of an algorithm does not rise.
+Each runs in one process on one thread with the shipped base model, without Ray (`worker.engine.local`). Reported are
+held-out samples before and after training, with noise that was not trained on and deterministic denoising: their mean
+reward, and as `judged` the share whose colour and shape are right according to a judge that no run trains on. The bench
+fails when the held-out reward of an algorithm does not rise.
 
     python -m tests.bench.algorithms [--only flow_grpo refl] [--out var/bench/algorithms.json]
 """
@@ -37,7 +38,7 @@ PROMPTS = (
     "a orange triangle",
 )
 NUM_HELD_OUT = 32
-"""Of each prompt."""
+"""The number of held-out samples of each prompt."""
 
 COMMON: dict[str, Any] = {
     "prompts": {"inline": PROMPTS},
@@ -74,43 +75,46 @@ SETTINGS: dict[str, dict[str, Any]] = {
     },
     "reward_flow": {"algorithm": {"num_gradient_steps": 2, "reward_scale": 1.0, "kl_coefficient": 0.0}},
 }
-"""What differs from `COMMON`, by algorithm; `all_weights` is Flow-GRPO without LoRA."""
+"""The settings of each algorithm that differ from `COMMON`; `all_weights` is Flow-GRPO with full fine-tuning."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
+    """The results of one algorithm."""
+
     algorithm: str
     reward_before: float
+    """The mean reward of held-out samples before training."""
     reward_after: float
     judged_before: float
+    """The share of held-out samples that the judge finds right before training."""
     judged_after: float
     num_batches: int
     num_optimizer_steps: int
     processor_seconds: float
-    """Of training, generation and scoring, without start-up and evaluation."""
+    """Processor seconds of generation, scoring and training, without start-up and evaluation."""
     wall_seconds: float
-    """Of the same; the machine may have been shared."""
+    """Wall-clock seconds of the same work, on a machine that may have been shared."""
 
 
 def spec_of(name: str) -> RunSpec:
     changes = SETTINGS[name]
-    laid = {**COMMON, **{key: value for key, value in changes.items() if not isinstance(value, dict)}}
-    laid["sampling"] = {**COMMON["sampling"], **changes.get("sampling", {})}
-    laid["optimizer"] = {**COMMON["optimizer"], **changes.get("optimizer", {})}
-    laid["batch"] = {**COMMON["batch"], **changes.get("batch", {})}
-    laid["algorithm"] = {"name": name, **changes["algorithm"]}
-    return RunSpec.model_validate(laid)
+    sections = {**COMMON, **{key: value for key, value in changes.items() if not isinstance(value, dict)}}
+    for section in ("sampling", "optimizer", "batch"):
+        sections[section] = {**COMMON[section], **changes.get(section, {})}
+    sections["algorithm"] = {"name": name, **changes["algorithm"]}
+    return RunSpec.model_validate(sections)
 
 
 def held_out(run: LocalRun) -> tuple[float, float]:
-    """Mean reward, and share judged right, of held-out samples of the current version."""
+    """(mean reward, share that the judge finds right) of held-out samples of the current version."""
     groups = run.evaluate()
     judged = [score for group in groups for score in group.scores("shape_judge") if score is not None]
     return float(np.mean([group.rewards for group in groups])), float(np.mean(judged))
 
 
 def row_of(name: str) -> Row:
-    """In this process."""
+    """Run one algorithm in this process."""
     spec = spec_of(name)
     run = LocalRun(spec, str(SHAPES))
     reward_before, judged_before = held_out(run)
@@ -136,7 +140,7 @@ def row_of(name: str) -> Row:
 
 
 def run_one(name: str) -> None:
-    """In a process of its own, whose last line is the row."""
+    """Run one algorithm and print its row as the last line; for a process of its own."""
     torch.set_num_threads(1)
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))

@@ -1,10 +1,10 @@
-"""How far the simulator is from real actors, messages and publishes, on lanes that wait instead of computing.
+"""The simulator's error against real actors, messages and publishes, on lanes that wait instead of computing.
 
     python -m tests.bench.emulated [--lanes 8 16 32] [--out var/bench/emulated.json]
 
-For each pool and mode two predictions of the mean batch time stand against the measured one: from the costs that the
-lanes were told to take (a plan's view: messages cost nothing there), and from those that the run itself learnt
-(messages included). The first batch is left out: it waits for lanes and for the first evaluation.
+For each pool and mode two predictions are compared with the measured mean batch time: one from the costs that the lanes
+were given to wait (a plan's view, where messages cost nothing), and one from the costs that the run itself measured
+(messages included). The first batch is left out, because it waits for lanes and for the first evaluation.
 """
 
 import argparse
@@ -19,24 +19,25 @@ from typing import Any
 
 from tests.bench.cluster import bench_cluster
 from tests.engine.emulated.cases import MODES, SPLITS, Case
-from tests.engine.emulated.play import emulate
+from tests.engine.emulated.run_case import emulate
 from tests.engine.prediction import simulated
 from tests.engine.telemetry.ingest_server import start_ingest
 
 NUM_BATCHES = 8
+"""Batches of each run; all but the first are averaged."""
 
 
-def measured(case: Case, ray_address: str) -> dict[str, Any]:
-    """One row of the table."""
+def measure(case: Case, ray_address: str) -> dict[str, Any]:
+    """Run one case; returns its row of the table."""
     ingest, server = start_ingest()
     with tempfile.TemporaryDirectory(prefix="tandem-emulated-") as folder:
-        told = emulate(case, ray_address, ingest, Path(folder))
+        measured = emulate(case, ray_address, ingest, Path(folder))
     server.shutdown()
     server.server_close()
     batches = range(2, case.num_batches + 1)
-    seconds = told.mean_seconds(batches)
+    seconds = measured.mean_seconds(batches)
     from_plan = simulated(case.spec, case.costs).mean_seconds(batches)
-    from_run = simulated(case.spec, told.costs[case.num_batches]).mean_seconds(batches)
+    from_run = simulated(case.spec, measured.costs[case.num_batches]).mean_seconds(batches)
     return {
         "lanes": case.num_lanes,
         "mixed": case.is_mixed,
@@ -52,7 +53,7 @@ def measured(case: Case, ray_address: str) -> dict[str, Any]:
 
 def rows(pools: list[int], ray_address: str) -> Iterator[dict[str, Any]]:
     for num_lanes, is_mixed, mode in product(pools, (False, True), MODES):
-        yield measured(Case(num_lanes, mode, is_mixed, NUM_BATCHES), ray_address)
+        yield measure(Case(num_lanes, mode, is_mixed, NUM_BATCHES), ray_address)
 
 
 def line(row: dict[str, Any]) -> str:

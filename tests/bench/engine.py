@@ -1,19 +1,19 @@
-"""What the engine delivers and what it costs over plain diffusers and torch: `make bench-engine`.
+"""What `worker.engine` delivers and what it costs over plain diffusers and torch: `make bench-engine`.
 
     OMP_NUM_THREADS=1 python -m tests.bench.engine [--only flux wan] [--repeats 7] [--out var/bench/engine.json]
 
 For each model family's tiny checkpoint, and for one transformer large enough that arithmetic outweighs calls:
 
-* rollout: samples a second as drawn for training; overhead of a deterministic fragment over the pipeline's own
+* rollout: samples per second as drawn for training; overhead of a deterministic fragment over the pipeline's own
   `__call__` (same weights, LoRA, denoising steps, batch and guidance, text encoded beforehand, decoded, as numpy), and
   of the denoising alone, up to the latents;
 * training: seconds of an optimizer step; overhead over forward, backward, clipping and AdamW in a plain loop, and the
-  same for the first step of a batch, where the replay gate is judged and the KL watched;
+  same for the first step of a batch, where the replay gate is checked and the KL monitored;
 * memory: what each of two ranks holds in ZeRO 0 to 3, and on an accelerator the peak of an optimizer step.
 
-Times are taken in turns; of the turns' ratios the median counts, with their quartiles. On a CPU seconds are the
-process's own processor time on one thread, which stands for a core that does nothing else, and the shares of an
-accelerator's peak (MFU) are left out.
+The works are timed in alternation; reported are the median and the quartiles of the ratios within each turn. On a CPU
+seconds are the process's own processor time on one thread, which other processes on the machine hardly change, and the
+MFU is left out.
 """
 
 import argparse
@@ -34,7 +34,7 @@ from diffusers.utils import logging as diffusers_logging
 
 from tests.bench.engine_cases import Case, large_case, large_size, tiny_case
 from tests.bench.engine_loops import Rollouts, Trainings
-from tests.bench.engine_memory import PARTS, measured
+from tests.bench.engine_memory import PARTS, measure_ranks
 from tests.bench.engine_mfu import known_device, rollout_flops, training_flops, utilisation
 from tests.bench.engine_pairs import Overhead, Seconds, in_turns, on_cpu
 from tests.bench.lane_costs import free_port
@@ -44,53 +44,55 @@ from worker.fixtures.tiny_models.tiny_pipelines import TINY_PIPELINES
 
 FILE = Path(os.environ.get("TANDEM_VAR", "var")) / "bench" / "engine.json"
 MIB = 2**20
-REPEATS_LARGE = 5
-"""At most: each turn takes long enough to tell."""
+MAX_REPEATS_LARGE = 5
+"""The most turns of the large model, each of which takes long enough for a stable ratio."""
 
 
 def measure(case: Case, folder: Path, repeats: int) -> dict[str, Any]:
-    """Of one checkpoint, as plain values."""
+    """The results of one checkpoint, as plain JSON values."""
     path = case.checkpoint(folder)
     num_samples = case.spec.batch.group_size
     rollouts = Rollouts(case, path)
     groups = rollouts.groups()
-    drawn, ours, bare = in_turns(repeats, rollouts.stochastic, rollouts.deterministic, rollouts.bare)
-    denoised, bare_latents = in_turns(repeats, rollouts.denoised, rollouts.bare_latents)
+    stochastic, deterministic, pipeline = in_turns(
+        repeats, rollouts.stochastic, rollouts.deterministic, rollouts.pipeline
+    )
+    latents, pipeline_latents = in_turns(repeats, rollouts.latents, rollouts.pipeline_latents)
     del rollouts
     trainings = Trainings(case, path, groups)
-    steady, gated, plain = in_turns(repeats, trainings.steady, trainings.gated, trainings.bare)
+    steady, gated, plain = in_turns(repeats, trainings.steady, trainings.gated, trainings.plain)
     return {
         "case": case.name,
         "num_transformer_parameters": trainings.num_parameters,
-        "rollout_samples_per_second": num_samples / drawn.median,
-        "evaluation_samples_per_second": num_samples / ours.median,
-        "pipeline_samples_per_second": num_samples / bare.median,
-        "rollout_overhead": asdict(Overhead.of(ours.counted, bare.counted)),
-        "denoising_overhead": asdict(Overhead.of(denoised.counted, bare_latents.counted)),
+        "rollout_samples_per_second": num_samples / stochastic.median,
+        "evaluation_samples_per_second": num_samples / deterministic.median,
+        "pipeline_samples_per_second": num_samples / pipeline.median,
+        "rollout_overhead": asdict(Overhead.of(deterministic.counted, pipeline.counted)),
+        "denoising_overhead": asdict(Overhead.of(latents.counted, pipeline_latents.counted)),
         "optimizer_step_seconds": steady.median,
         "plain_step_seconds": plain.median,
         "pairs_per_optimizer_step": case.spec.algebra.num_pairs_per_optimizer_step,
         "training_overhead": asdict(Overhead.of(steady.counted, plain.counted)),
         "gated_overhead": asdict(Overhead.of(gated.counted, plain.counted)),
-        "utilisation": shares_of_peak(case, drawn, steady),
+        "utilisation": mfu(case, stochastic, steady),
         "turns": {
-            "rollout": _turns(drawn, ours, bare, denoised, bare_latents),
+            "rollout": _turns(stochastic, deterministic, pipeline, latents, pipeline_latents),
             "training": _turns(steady, gated, plain),
         },
     }
 
 
-def shares_of_peak(case: Case, drawn: Seconds, steady: Seconds) -> dict[str, float] | None:
-    """MFU of rollout and training; `None` on a CPU, on an unknown device and for a tiny checkpoint."""
+def mfu(case: Case, rollout: Seconds, optimizer_step: Seconds) -> dict[str, float] | None:
+    """The MFU of rollout and training; `None` on a CPU, on an unknown device and for a tiny checkpoint."""
     device = None if on_cpu() else known_device(get_accelerator().get_device_name(0))
     if device is None or case.profile is None:
         return None
     num_samples = case.spec.batch.group_size
     return {
         "rollout": utilisation(
-            rollout_flops(case.profile, case.spec, num_samples=num_samples), drawn.median, device.peak_flops
+            rollout_flops(case.profile, case.spec, num_samples=num_samples), rollout.median, device.peak_flops
         ),
-        "training": utilisation(training_flops(case.profile, case.spec), steady.median, device.peak_flops),
+        "training": utilisation(training_flops(case.profile, case.spec), optimizer_step.median, device.peak_flops),
     }
 
 
@@ -142,12 +144,12 @@ def main() -> None:
     results = []
     with tempfile.TemporaryDirectory() as folder:
         for case in cases(arguments.only):
-            repeats = arguments.repeats if case.profile is None else min(arguments.repeats, REPEATS_LARGE)
+            repeats = arguments.repeats if case.profile is None else min(arguments.repeats, MAX_REPEATS_LARGE)
             results.append(measure(case, Path(folder), repeats))
             print(row_of(results[-1]), flush=True)
         memory = []
         if arguments.only is None or "memory" in arguments.only:
-            memory = measured(large_case(large_size()).checkpoint(Path(folder)))
+            memory = measure_ranks(large_case(large_size()).checkpoint(Path(folder)))
             print_memory(memory)
     destroy_process_group()
     arguments.out.parent.mkdir(parents=True, exist_ok=True)

@@ -1,5 +1,5 @@
-"""What `make bench-engine` measures: every model family's tiny checkpoint, and one transformer large enough that the
-work outweighs what calls cost."""
+"""What `make bench-engine` measures: every model family's tiny checkpoint, and one transformer large enough that its
+arithmetic outweighs the cost of calls."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,24 +20,27 @@ from worker.fixtures.tiny_models.tiny_pipelines import TINY_PIPELINES
 from worker.scheduling.profiles.model_profile import ModelProfile
 
 HEAD_DIM = 64
+"""The width of an attention head of the large FLUX."""
 TOKEN_PIXELS = 8
-"""Of the tiny autoencoder with its patches of 2 × 2."""
+"""The side of a token in pixels: 4 of the tiny autoencoder, times patches of 2 × 2."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Size:
-    """Of the larger FLUX: as many two-stream blocks as one-stream ones."""
+    """The size of the large FLUX, half of whose blocks are two-stream and half one-stream, and of its batches."""
 
     width: int
     num_layers: int
+    """The number of blocks."""
     side: int
-    """Pixels."""
+    """Width and height of the pictures in pixels."""
     dtype: str
     members: int
+    """The members of a group."""
     micro_batch_size: int
 
     def profile(self) -> ModelProfile:
-        """Floating-point operations as `worker.scheduling.profiles.known_models` counts them."""
+        """The model's profile, counted as in `worker.scheduling.profiles.known_models`."""
         tokens_in_block = 12 * self.width**2
         return ModelProfile(
             name="bench-flux",
@@ -59,19 +62,22 @@ CPU_SIZE = Size(width=384, num_layers=12, side=96, dtype="fp32", members=2, micr
 DEVICE_SIZE = Size(width=3072, num_layers=16, side=512, dtype="bf16", members=8, micro_batch_size=4)
 
 PROMPTS = ("a red square", "a blue circle", "a green cross", "a white star", "a black ring")
-"""So many that an optimizer step goes through ten micro-batches: of so many one is watched on the first one."""
+"""As many as give an optimizer step ten micro-batches, one of which is monitored in the first step of a batch."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
+    """A checkpoint and the spec that it is measured with."""
+
     name: str
     spec: RunSpec
     build: Callable[[], Any]
-    """The pipeline."""
+    """Builds the pipeline."""
     profile: ModelProfile | None = None
-    """Where the case is large enough for a share of the peak to mean something."""
+    """The model's profile, where the model is large enough for a meaningful MFU."""
 
     def checkpoint(self, folder: Path) -> str:
+        """The path of the checkpoint below `folder`, built if it is not there."""
         path = folder / self.name
         if not path.exists():
             torch.manual_seed(0)
@@ -86,7 +92,7 @@ def tiny_case(family: ModelFamily) -> Case:
 
 
 def large_size() -> Size:
-    """For the device at hand."""
+    """The size for the device of this process."""
     return CPU_SIZE if on_cpu() else DEVICE_SIZE
 
 
@@ -109,7 +115,7 @@ def large_case(size: Size) -> Case:
 def _spec(
     family: ModelFamily, *, members: int, micro_batch_size: int, sampling: dict[str, Any], dtype: str = "fp32"
 ) -> RunSpec:
-    """One mini-batch is the whole batch; by default 4 stochastic denoising steps of 6."""
+    """A spec whose batch is one mini-batch; by default 4 of 6 denoising steps are stochastic."""
     return RunSpec.model_validate(
         {
             "base_model": {"family": family.value, "dtype": dtype},

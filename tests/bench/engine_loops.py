@@ -1,9 +1,9 @@
-"""The same work twice: as the engine does it, and as a plain script on diffusers and torch would.
+"""The same work twice: by `worker.engine`, and by a plain script on diffusers and torch.
 
-Both work on equal weights with equal LoRA layers. The plain rollout is a call of the family's own pipeline, its prompt
-encoded beforehand, as the engine's is. The plain training loop calls the transformer with the very inputs that the
-engine's micro-batches have, and does forward, mean square, backward, clipping and AdamW: no policy, no kernel, no
-log-probs, no bookkeeping.
+Both use equal weights and LoRA layers. The plain rollout is a call of the family's own pipeline, with the prompt
+encoded beforehand as for the sampler. The plain training loop calls the transformer with the inputs of the trainer
+rank's micro-batches, and does forward, mean squared error, backward, clipping and AdamW: no SDE kernel, no log-probs,
+no bookkeeping.
 """
 
 from collections.abc import Callable
@@ -36,18 +36,18 @@ from worker.scheduling.core.messages import Fragment, FragmentKey, Purpose
 
 def model_with_lora(spec: RunSpec, path: str) -> ModelAdapter:
     model = load_model(spec.base_model, path)
-    model.train(spec)
+    model.prepare_training(spec)
     return model
 
 
 class Rollouts:
-    """One fragment: the engine's, stochastic and deterministic, and the pipeline's."""
+    """Draws one fragment: with the sampler, stochastic and deterministic, and with the pipeline."""
 
     def __init__(self, case: Case, path: str) -> None:
         self._spec = case.spec
         self._model = model_with_lora(case.spec, path)
-        self._engine = Sampler(case.spec, self._model)
-        self._engine.pull(pack(snapshot(lora_parameters(self._model.transformer)), 0))
+        self._sampler = Sampler(case.spec, self._model)
+        self._sampler.pull(pack(snapshot(lora_parameters(self._model.transformer)), 0))
         sampling = case.spec.sampling
         self._sigmas = self._model.sigmas(
             sampling.num_eval_denoising_steps,
@@ -58,13 +58,14 @@ class Rollouts:
         self._pipeline = self._plain_pipeline(path)
 
     def stochastic(self) -> None:
-        """As trajectories are drawn for training."""
+        """Draw a fragment as for training."""
         self._generate(Purpose.TRAIN, 0)
 
     def deterministic(self) -> None:
+        """Draw a fragment as for evaluation."""
         self._generate(Purpose.EVALUATE, 0)
 
-    def denoised(self) -> None:
+    def latents(self) -> None:
         """`deterministic` without decoding."""
         sampling, seeds = self._spec.sampling, range(self._spec.batch.group_size)
         size = {"height": sampling.height, "width": sampling.width, "num_frames": sampling.num_frames}
@@ -72,25 +73,27 @@ class Rollouts:
         noise = initial_noise(seeds, self._model.latent_shape(**size))
         sample_ode(self._model, noise, self._sigmas, conditioning)
 
-    def bare_latents(self) -> None:
-        self.bare(output_type="latent")
+    def pipeline_latents(self) -> None:
+        """`pipeline` without decoding."""
+        self.pipeline(output_type="latent")
 
-    def bare(self, output_type: str = "np") -> None:
-        """What `deterministic` does, by the pipeline's own `__call__`."""
+    def pipeline(self, output_type: str = "np") -> None:
+        """The work of `deterministic`, by the pipeline's own `__call__`."""
         spec, sampling = self._spec, self._spec.sampling
-        many = "num_videos_per_prompt" if FAMILY_TRAITS[spec.base_model.family].makes_clips else "num_images_per_prompt"
+        makes_clips = FAMILY_TRAITS[spec.base_model.family].makes_clips
+        num_argument = "num_videos_per_prompt" if makes_clips else "num_images_per_prompt"
         self._pipeline(
             prompt=spec.prompts.inline[0],
             height=sampling.height,
             width=sampling.width,
             num_inference_steps=sampling.num_eval_denoising_steps,
             output_type=output_type,
-            **{many: spec.batch.group_size},
+            **{num_argument: spec.batch.group_size},
             **MODEL_ADAPTERS[spec.base_model.family].pipeline_arguments(self._pipeline, sampling),
         )
 
     def groups(self) -> list[GroupBatch]:
-        """A batch to train on. What stands for a reward tells members apart, nothing more."""
+        """A batch to train on, whose rewards are the brightness of the pictures."""
         groups = []
         for index, _ in enumerate(self._spec.prompts.inline):
             made = self._generate(Purpose.TRAIN, index)
@@ -103,7 +106,7 @@ class Rollouts:
         fragment = Fragment(FragmentKey(purpose, 0, index, 0), tuple(range(self._spec.batch.group_size)), 0)
         prompt = self._spec.prompts.inline[index]
         request = GenerationRequest(fragment=fragment, prompt=prompt, run_seed=self._spec.seed, prompt_index=index)
-        return self._engine.generate(request)
+        return self._sampler.generate(request)
 
     def _plain_pipeline(self, path: str) -> Any:
         experts = experts_of(self._model.transformer)
@@ -112,13 +115,14 @@ class Rollouts:
         pipeline.to(self._model.device)
         pipeline.set_progress_bar_config(disable=True)
         if isinstance(pipeline.scheduler, UniPCMultistepScheduler):
-            # The engine's denoising steps are of first order.
+            # The sampler's denoising steps are of first order.
             pipeline.scheduler = FlowMatchEulerDiscreteScheduler(shift=3.0)
-        pipeline.encode_prompt = _remembering(pipeline.encode_prompt)
+        pipeline.encode_prompt = _cached(pipeline.encode_prompt)
         return pipeline
 
 
-def _remembering(encode: Callable[..., Any]) -> Callable[..., Any]:
+def _cached(encode: Callable[..., Any]) -> Callable[..., Any]:
+    """`encode`, called once for the same arguments."""
     known: dict[str, Any] = {}
 
     def encoded(*args: Any, **named: Any) -> Any:
@@ -131,28 +135,30 @@ def _remembering(encode: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class Trainings:
-    """One optimizer step: the engine's, and a plain loop's over the same micro-batches."""
+    """Takes one optimizer step: with a trainer rank, and with a plain loop over the same micro-batches."""
 
     def __init__(self, case: Case, path: str, groups: list[GroupBatch]) -> None:
         self._spec, self._path, self._groups = case.spec, path, groups
         self._num_pairs = case.spec.algebra.num_pairs_per_optimizer_step
-        self._engine = TrainerRank(case.spec, path, 0, 1)
+        self._trainer = TrainerRank(case.spec, path, 0, 1)
 
     @property
     def num_parameters(self) -> int:
-        """Of the transformers, LoRA included."""
-        return self._plain.num_parameters
+        """The number of parameters of the transformers, LoRA layers included."""
+        return self._plain_loop.num_parameters
 
     def steady(self) -> None:
-        """Any optimizer step but the first of a batch."""
+        """Take any optimizer step but the first of a batch."""
         self._step(fresh=False)
 
     def gated(self) -> None:
-        """The first of a batch, where the replay gate is judged and the KL to the base is watched."""
+        """Take the first optimizer step of a batch, where the replay gate is checked and the KL to the base
+        monitored."""
         self._step(fresh=True)
 
-    def bare(self) -> None:
-        loop = self._plain
+    def plain(self) -> None:
+        """Take an optimizer step with the plain loop."""
+        loop = self._plain_loop
         for calls, target in loop.micro_batches:
             for call in calls:
                 velocity = loop.velocity(call)
@@ -163,18 +169,21 @@ class Trainings:
         loop.optimizer.zero_grad()
 
     def _step(self, *, fresh: bool) -> None:
-        self._engine.accumulate(self._groups, num_pairs_total=self._num_pairs, fresh=fresh)
-        self._engine.commit()
+        self._trainer.accumulate(self._groups, num_pairs_total=self._num_pairs, fresh=fresh)
+        self._trainer.commit()
 
     @cached_property
-    def _plain(self) -> "_PlainLoop":
+    def _plain_loop(self) -> "_PlainLoop":
         return _PlainLoop(self._spec, self._path, self._groups)
 
 
 Call = tuple[torch.nn.Module, tuple[Any, ...], dict[str, Any]]
+"""(transformer, arguments, keyword arguments) of a forward pass."""
 
 
 class _PlainLoop:
+    """The model, the optimizer and the forward passes of the plain loop."""
+
     def __init__(self, spec: RunSpec, path: str, groups: list[GroupBatch]) -> None:
         model = model_with_lora(spec, path)
         self._model = model
@@ -184,10 +193,10 @@ class _PlainLoop:
         pairs = {group.group: GroupPairs.of(group) for group in groups}
         self.micro_batches: list[tuple[list[Call], torch.Tensor]] = []
         for micro in spread(spec.algebra, sorted(pairs), rank=0, world_size=1, tsp=spec.pipeline.tsp):
-            held, rows = pairs[micro.group], torch.tensor(micro.pairs)
-            latents = held.latents[rows].to(model.device)
-            sigmas = held.sigmas[held.indices[rows]].to(model.device)
-            conditioning = model.conditioning(held.prompt, spec.sampling, training=True)
+            group, rows = pairs[micro.group], torch.tensor(micro.pairs)
+            latents = group.latents[rows].to(model.device)
+            sigmas = group.sigmas[group.indices[rows]].to(model.device)
+            conditioning = model.conditioning(group.prompt, spec.sampling, training=True)
             calls = self._calls(lambda x=latents, s=sigmas, c=conditioning: model.predict_velocity(x, s, c))  # type: ignore[misc]
             with torch.no_grad():
                 self.micro_batches.append((calls, torch.randn_like(max(map(self.velocity, calls), key=len))))
@@ -200,18 +209,18 @@ class _PlainLoop:
         return (torch.stack(predicted) if isinstance(predicted, list) else predicted).float()
 
     def _calls(self, predict: Callable[[], object]) -> list[Call]:
-        """How the family's adapter calls its transformers."""
-        seen: list[Call] = []
+        """The calls of transformers that `predict` makes."""
+        calls: list[Call] = []
 
-        def note(module: torch.nn.Module, args: tuple[Any, ...], named: dict[str, Any]) -> None:
-            seen.append((module, args, named))
+        def record(module: torch.nn.Module, args: tuple[Any, ...], named: dict[str, Any]) -> None:
+            calls.append((module, args, named))
 
         hooks = [
-            expert.register_forward_pre_hook(note, with_kwargs=True)
+            expert.register_forward_pre_hook(record, with_kwargs=True)
             for expert in experts_of(self._model.transformer).values()
         ]
         with torch.no_grad():
             predict()
         for hook in hooks:
             hook.remove()
-        return seen
+        return calls

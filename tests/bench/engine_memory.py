@@ -2,11 +2,11 @@
 
     python -m tests.bench.engine_memory RANK WORLD_SIZE PORT CHECKPOINT      (one process for each rank)
 
-Measured where most is held at once: an optimizer step has been taken, so the moments are there, and the gradients of
-the next mini-batch are open. Prints one JSON line: bytes of weights, optimizer and gradients by stage, beside them what
-the memory planner says, and on an accelerator the most that a whole optimizer step took, activations included.
+Memory is measured where most is held at once: after an optimizer step, so that the moments exist, and with gradients of
+the next mini-batch open. The first rank prints one JSON line: for each stage bytes of weights, optimizer and gradients,
+the memory planner's numbers, and on an accelerator the peak of an optimizer step, activations included.
 
-Two ranks; on accelerators one each, so one rank where there is only one.
+There are two ranks; on accelerators one per device, so only one where there is a single device.
 """
 
 import gc
@@ -24,7 +24,7 @@ from tests.bench.engine_cases import Case, large_case, large_size
 from tests.bench.engine_loops import Rollouts
 from tests.bench.engine_pairs import on_cpu
 from tests.bench.lane_costs import free_port
-from tests.engine.trainer.state_seen import state_bytes
+from tests.engine.trainer.state_bytes import state_bytes
 from worker.contracts.deepspeed import DeepSpeedSpec
 from worker.engine.models.registry import load_model
 from worker.engine.trainer.rank import TrainerRank
@@ -34,13 +34,13 @@ from worker.scheduling.planning.trainer_state import trainer_state
 
 ROOT = Path(__file__).parents[2]
 STAGES = (0, 1, 2, 3)
-MOST_RANKS = 2
+MAX_RANKS = 2
 PARTS = ("weights", "optimizer", "gradients")
 
 
-def measured(checkpoint: str) -> list[dict[str, Any]]:
-    """A row for each stage, of the first rank; ranks hold equal parts."""
-    num_ranks = MOST_RANKS if on_cpu() else min(MOST_RANKS, get_accelerator().device_count())
+def measure_ranks(checkpoint: str) -> list[dict[str, Any]]:
+    """A row for each stage, of the first rank; all ranks hold equal shares."""
+    num_ranks = MAX_RANKS if on_cpu() else min(MAX_RANKS, get_accelerator().device_count())
     port = str(free_port())
     command = [sys.executable, "-m", "tests.bench.engine_memory"]
     ranks = [
@@ -70,7 +70,7 @@ def _environment(rank: int) -> dict[str, str]:
 
 def main(rank: int, world_size: int, port: int, checkpoint: str) -> None:
     torch.set_num_threads(1)
-    # DeepSpeed collects garbage at every start in ZeRO 3, and the modules just imported are none.
+    # DeepSpeed collects garbage at every start in ZeRO 3, which need not look at the modules just imported.
     gc.freeze()
     init_process_group(rank, world_size, "127.0.0.1", port)
     case = large_case(large_size())
@@ -85,15 +85,15 @@ def main(rank: int, world_size: int, port: int, checkpoint: str) -> None:
         planned = trainer_state(
             zero_stage=stage, frozen_bytes=frozen_bytes, num_trained=num_trained, num_ranks=world_size
         )
-        told = {"stage": stage, "num_ranks": world_size, "planned": {part: getattr(planned, part) for part in PARTS}}
-        rows.append(told | _held(trainer, groups, case.spec.algebra.num_pairs_per_optimizer_step))
+        row = {"stage": stage, "num_ranks": world_size, "planned": {part: getattr(planned, part) for part in PARTS}}
+        rows.append(row | _memory(trainer, groups, case.spec.algebra.num_pairs_per_optimizer_step))
         del trainer
     print(json.dumps(rows))
     destroy_process_group()
 
 
-def _held(trainer: TrainerRank, groups: list[GroupBatch], num_pairs: int) -> dict[str, int | None]:
-    """Bytes with the gradients of a second mini-batch open, and `peak`, the most that the first one took."""
+def _memory(trainer: TrainerRank, groups: list[GroupBatch], num_pairs: int) -> dict[str, int | None]:
+    """Bytes held with gradients of a second mini-batch open, and `peak`, the most during the first one."""
     get_accelerator().reset_peak_memory_stats()
     trainer.accumulate(groups, num_pairs_total=num_pairs, fresh=False)
     trainer.commit()

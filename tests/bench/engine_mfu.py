@@ -19,19 +19,19 @@ from worker.scheduling.profiles.model_profile import ModelProfile
 
 
 def utilisation(flops: float, seconds: float, peak_flops: float) -> float:
-    """Raises `ValueError` for seconds or a peak that are not above 0."""
+    """The MFU of `flops` operations in `seconds`. Raises `ValueError` for seconds or a peak that are not above 0."""
     if seconds <= 0 or peak_flops <= 0:
         raise ValueError(f"`seconds` and `peak_flops` must be > 0, got {seconds} and {peak_flops}")
     return flops / (seconds * peak_flops)
 
 
 def rollout_flops(profile: ModelProfile, spec: RunSpec, *, num_samples: int) -> float:
-    """Of trajectories without guidance from a second prediction."""
+    """The operations of `num_samples` trajectories without true CFG."""
     return num_samples * spec.sampling.num_denoising_steps * profile.forward_flops(_num_tokens(profile, spec))
 
 
 def training_flops(profile: ModelProfile, spec: RunSpec) -> float:
-    """Of one optimizer step: forward and backward of each pair."""
+    """The operations of one optimizer step: forward and backward of each pair."""
     num_tokens = _num_tokens(profile, spec)
     forward, attention = profile.forward_flops(num_tokens), profile.attention_flops(num_tokens)
     gradients_of_linear_layers = 2 if spec.tuning is Tuning.FULL else 1
@@ -40,7 +40,7 @@ def training_flops(profile: ModelProfile, spec: RunSpec) -> float:
 
 
 def known_device(device_name: str) -> Accelerator | None:
-    """The device whose peak is known, by the name that its driver reports."""
+    """The accelerator with a known peak, by the name that its driver reports; `None` for others."""
     words = device_name.lower().replace("-", " ").split()
     return next((device for name, device in ACCELERATORS.items() if name in words), None)
 

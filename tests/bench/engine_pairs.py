@@ -1,4 +1,4 @@
-"""Two ways to do the same work, timed in turns: what one costs over the other, whatever else the machine does."""
+"""Ways to do the same work, timed in alternation, so that other load on the machine affects all of them alike."""
 
 import statistics
 import time
@@ -12,14 +12,16 @@ Work = Callable[[], object]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seconds:
-    """Of one call of each work, turn by turn."""
+    """The seconds of one work, by turn."""
 
     wall: tuple[float, ...]
+    """Wall-clock seconds."""
     processor: tuple[float, ...]
-    """Of this process: work beside it on the machine hardly touches them. On an accelerator, wall seconds count."""
+    """Processor seconds of this process, which other processes hardly change."""
 
     @property
     def counted(self) -> tuple[float, ...]:
+        """The seconds that are reported: processor seconds on a CPU, wall-clock seconds on an accelerator."""
         return self.processor if on_cpu() else self.wall
 
     @property
@@ -29,18 +31,19 @@ class Seconds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overhead:
-    """Of one work over another, as a share: 0.05 is 5 %."""
+    """The overhead of one work over another, as a share: 0.05 is 5 %."""
 
     median: float
+    """The median over turns."""
     low: float
-    """First quartile of the turns' ratios."""
+    """The first quartile over turns."""
     high: float
-    """Third quartile."""
+    """The third quartile over turns."""
 
     @classmethod
-    def of(cls, ours: Sequence[float], bare: Sequence[float]) -> "Overhead":
-        """From the ratios of neighbours in time, one of each turn."""
-        ratios = [one / other for one, other in zip(ours, bare, strict=True)]
+    def of(cls, ours: Sequence[float], plain: Sequence[float]) -> "Overhead":
+        """The overhead of `ours` over `plain`, from the ratio of their seconds in each turn."""
+        ratios = [one / other for one, other in zip(ours, plain, strict=True)]
         low, median, high = statistics.quantiles(ratios, n=4, method="inclusive")
         return cls(median=median - 1, low=low - 1, high=high - 1)
 
@@ -53,17 +56,18 @@ def on_cpu() -> bool:
 
 
 def in_turns(repeats: int, *work: Work, warm_up: int = 1) -> list[Seconds]:
-    """Seconds of each of `work`, one after the other in each turn, every second turn backwards."""
+    """The seconds of each of `work` in `repeats` turns; every second turn runs them in reverse order."""
     taken: list[list[tuple[float, float]]] = [[] for _ in work]
     for turn in range(warm_up + repeats):
         order = range(len(work))
-        for place in order if turn % 2 else reversed(order):
-            taken[place].append(_timed(work[place]))
+        for index in order if turn % 2 else reversed(order):
+            taken[index].append(_timed(work[index]))
     kept = [times[warm_up:] for times in taken]
     return [Seconds(wall=tuple(w for w, _ in times), processor=tuple(p for _, p in times)) for times in kept]
 
 
 def _timed(work: Work) -> tuple[float, float]:
+    """(wall-clock, processor) seconds of one call."""
     get_accelerator().synchronize()
     wall, processor = time.perf_counter(), time.process_time()
     work()

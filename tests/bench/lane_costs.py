@@ -1,11 +1,11 @@
-"""What each kind of work costs one CPU lane, by the engine's own classes in one process: no Ray, no messages.
+"""What each kind of work costs one CPU lane: the engine's own classes in one process, without Ray or messages.
 
     OMP_NUM_THREADS=1 nice -n 5 python -m tests.bench.lane_costs [--repeats 15]
 
-The demo's shapes spec, a fragment's or a micro-batch's size apart. Seconds are the process's own processor time, which
-other work on the machine hardly touches, so they stand for the wall time of a core that does nothing else. Of the
-repeats the median counts; a line through the sizes tells what a call costs whatever its size, and what each unit adds.
-The priors for CPU cores in `worker/scheduling/profiles/hardware.py` and `profiles.py` come from here.
+The spec is the demo's shapes spec with fragments and micro-batches of several sizes. Seconds are the process's own
+processor time, which hardly depends on other work on the machine, so they stand for the wall time of a core that does
+nothing else. The median of the repeats counts; a line through the sizes gives the seconds per call and per unit. The
+priors for CPU cores in `worker/scheduling/profiles` come from here.
 """
 
 import argparse
@@ -32,12 +32,15 @@ from worker.scheduling.core.batching import num_micro_batches
 from worker.scheduling.core.messages import Fragment, FragmentKey, Purpose
 
 FRAGMENT_SIZES = (1, 2, 4, 8, 16)
+"""From a single trajectory to the demo's whole group."""
 MICRO_BATCH_SIZES = (8, 16, 48)
-_WARM_UP = 3
+"""Pairs in a micro-batch; 48 is the demo's."""
+_NUM_WARM_UP = 3
+"""Calls that are not timed: they allocate memory and fill caches."""
 
 
 def spec_of(micro_batch_size: int) -> RunSpec:
-    """One group is a whole mini-batch here, so that each repeat is closed by an optimizer step."""
+    """The demo's spec with one group as a mini-batch, so that each repeat ends with an optimizer step."""
     document = yaml.safe_load(PRESET.read_text())["spec"]
     changes = {"micro_batch_size": micro_batch_size, "num_prompts_per_batch": 1}
     return RunSpec.model_validate(document | {"batch": document["batch"] | changes})
@@ -50,22 +53,24 @@ def free_port() -> int:
 
 
 class Timer:
+    """Times calls by the processor time of this process."""
+
     def __init__(self, repeats: int) -> None:
         self._repeats = repeats
 
     def __call__(self, *work: Callable[[], object]) -> list[float]:
-        """Median processor seconds of each of `work`, done in turns."""
+        """Median processor seconds of each of `work`; the calls are interleaved."""
         taken: list[list[float]] = [[] for _ in work]
-        for _ in range(_WARM_UP + self._repeats):
+        for _ in range(_NUM_WARM_UP + self._repeats):
             for each, times in zip(work, taken, strict=True):
                 start = time.process_time()
                 each()
                 times.append(time.process_time() - start)
-        return [statistics.median(times[_WARM_UP:]) for times in taken]
+        return [statistics.median(times[_NUM_WARM_UP:]) for times in taken]
 
 
 def line(sizes: Sequence[int], seconds: Sequence[float]) -> str:
-    """Least squares of relative errors."""
+    """Seconds per call and per unit, fitted by least squares of relative errors."""
     per_unit, per_call = np.polyfit(sizes, seconds, 1, w=1 / np.array(seconds))
     return f"{per_call * 1e3:6.2f} ms + {per_unit * 1e3:6.3f} ms each"
 
@@ -88,7 +93,7 @@ def report_generation(timer: Timer, rollout: Sampler, spec: RunSpec) -> None:
 
 
 def report_training(timer: Timer, trainer: TrainerRank, spec: RunSpec, group: GroupBatch) -> float:
-    """Seconds of one micro-batch."""
+    """Time and print a bundle of one group; returns the seconds of one micro-batch."""
     num_pairs = spec.algebra.num_pairs_per_optimizer_step
     num_units = num_micro_batches(spec.algebra, 1, world_size=1, tsp=True)
     accumulate, commit = timer(

@@ -1,10 +1,10 @@
-"""How far plans of pools too large to rehearse are from what the simulator makes of them.
+"""The error of plans of pools that are too large for the planner to simulate.
 
     python -m tests.bench.large_pools [--out var/bench/large_pools.json]
 
 Beyond 64 lanes a plan's seconds are its mode's limit, which is too low by construction. Here each mode's choice is
-rehearsed after all, so that the plan's error can be stated. Where the plan leaves lending to the search, greedy lending
-stands in for it: a search at this size is cut short and takes long to play.
+simulated nevertheless, to find the plan's error. Where the plan lends by search, greedy lending is simulated instead: a
+search in a pool of this size is truncated and takes long to simulate.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from worker.scheduling.planning.candidate_simulation import simulate_candidate
 from worker.scheduling.planning.cost_estimates import pool_costs
 from worker.scheduling.planning.planner import PlanRequest, make_plan
 from worker.scheduling.profiles.hardware import H20, H100, Accelerator
-from worker.scheduling.profiles.known_models import QWEN_IMAGE
+from worker.scheduling.profiles.image_models import QWEN_IMAGE
 
 POOLS: dict[str, tuple[Accelerator, ...]] = {
     "96 alike": (H100,) * 96,
@@ -30,13 +30,17 @@ POOLS: dict[str, tuple[Accelerator, ...]] = {
     "128 alike": (H100,) * 128,
     "256 alike": (H100,) * 256,
 }
+"""Pools beyond the 64 lanes up to which the planner simulates, of one and of two kinds of lanes."""
 NUM_BATCHES_AHEAD = 3
-"""Measured at staleness 1, where batches differ."""
+"""Batches measured at staleness 1, where they take different times; few, as a simulation takes longer with lanes and
+batches."""
 FILE = Path(os.environ.get("TANDEM_VAR", "var")) / "bench" / "large_pools.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
+    """One mode's choice for one pool."""
+
     pool: str
     mode: str
     num_trainer: int
@@ -44,11 +48,11 @@ class Row:
     planned_seconds: float
     simulated_seconds: float
     error: float
-    """By which the simulated batch is longer than the planned, as a share of the planned."""
+    """Simulated ÷ planned seconds, less 1."""
 
 
 def rows(pool: str, devices: tuple[Accelerator, ...]) -> Iterator[Row]:
-    """A batch of a prompt for each lane."""
+    """Plan and simulate every mode, with one prompt per lane in a batch."""
     batch = BatchSpec(num_prompts_per_batch=len(devices), group_size=16, micro_batch_size=2, fragment_size=4)
     algebra = BatchAlgebra.resolve(batch, SamplingSpec(num_denoising_steps=20, num_sde_steps=8))
     work = WORK[QWEN_IMAGE.name].with_algebra(algebra)
@@ -60,15 +64,15 @@ def rows(pool: str, devices: tuple[Accelerator, ...]) -> Iterator[Row]:
             greedy = candidate.pipeline.model_copy(update={"tag": TrainerAssist.GREEDY})
             candidate = replace(candidate, pipeline=greedy)
         num_batches = NUM_BATCHES_AHEAD if candidate.pipeline.max_staleness else 1
-        played = simulate_candidate(work, costs, candidate, advantage_std="group", num_batches=num_batches)
+        result = simulate_candidate(work, costs, candidate, advantage_std="group", num_batches=num_batches)
         yield Row(
             pool=pool,
             mode=mode,
             num_trainer=len(candidate.trainers),
             fragment_size=candidate.fragment_size,
             planned_seconds=planned,
-            simulated_seconds=played.batch_seconds,
-            error=played.batch_seconds / planned - 1,
+            simulated_seconds=result.batch_seconds,
+            error=result.batch_seconds / planned - 1,
         )
 
 

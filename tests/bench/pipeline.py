@@ -1,6 +1,7 @@
 """`make bench-pipeline`: every mode on the published testbeds, simulated; a table, and `var/bench/pipeline.json`.
 
-The scheduler is the real one, its lanes only take time. Inputs: `pipeline_inputs.py`; why: `deploy/docs/pipeline.md`.
+The scheduler is the real one; its lanes only take time. The inputs are in `pipeline_inputs.py`, and the reasons for
+them in `deploy/docs/pipeline.md`.
 """
 
 import json
@@ -33,10 +34,13 @@ from worker.scheduling.planning.workload import Workload
 from worker.scheduling.timeline.bubble_ledger import SpanClass
 
 NUM_BATCHES = 16
-"""Measured for each figure where batches differ; at staleness 0 they repeat themselves."""
+"""Batches measured for each figure at staleness 1, where they take different times; at staleness 0 one is enough."""
+BAND_NUM_BATCHES = 3
+"""The same for each variation of a band; fewer, because every case simulates 14 of them for up to 3 candidates."""
 PUBLISHED = (1.56, 2.10)
-"""DigenRL's speed-up over systems of other make: for comparison, no target."""
+"""DigenRL's speed-up over other systems, for comparison and not as a target."""
 FILE = Path(os.environ.get("TANDEM_VAR", "var")) / "bench" / "pipeline.json"
+"""Where the report is written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,16 +53,20 @@ class Row:
     bound_share: float
     strict_bound_share: float | None
     to_colocated: float
+    """Throughput, as a multiple of colocated placement's."""
     to_practised: float
+    """Throughput, as a multiple of colocated placement's as others run it (`AS_PRACTISED`)."""
     num_trainer: int
     num_lanes: int
     fragment_size: int
     tag: str
     shares: dict[str, float]
+    """By span class: the share of lane time."""
     band: tuple[float, float] | None = None
-    """Of `to_colocated`, over the variations."""
+    """The least and largest `to_colocated` over the variations of uncertain inputs."""
 
     def line(self) -> str:
+        """The row as one line under `HEADER`."""
         strict = "      " if self.strict_bound_share is None else f"{self.strict_bound_share:6.1%}"
         band = "" if self.band is None else f"{self.band[0]:.2f}–{self.band[1]:.2f}"
         return (
@@ -101,16 +109,17 @@ def main() -> None:
 
 def _rows(testbed: Testbed, work: Workload) -> Iterator[Row]:
     costs = AS_WRITTEN.costs(work, testbed)
-    plan = make_plan(_question(testbed, work, costs))
+    plan = make_plan(_plan_request(testbed, work, costs))
     found = {name: choice.split_result.candidate for name, choice in plan.by_mode.items()}
-    played = {name: _play(work, costs, candidate) for name, candidate in found.items()}
-    practised = _play(work, AS_WRITTEN.costs(replace(work, weight_transfer=AS_PRACTISED), testbed), found["colocated"])
-    colocated = played["colocated"].batch_seconds
-    strictly = min((name for name in found if name != "stale"), key=lambda name: played[name].batch_seconds)
-    at_all = min(found, key=lambda name: played[name].batch_seconds)
-    reported = {name: name for name in found} | {"auto, strict": strictly, "auto": at_all}
+    results = {name: _simulate(work, costs, candidate) for name, candidate in found.items()}
+    practised_costs = AS_WRITTEN.costs(replace(work, weight_transfer=AS_PRACTISED), testbed)
+    practised = _simulate(work, practised_costs, found["colocated"])
+    colocated = results["colocated"].batch_seconds
+    best_strict = min((name for name in found if name != "stale"), key=lambda name: results[name].batch_seconds)
+    best = min(found, key=lambda name: results[name].batch_seconds)
+    reported = {name: name for name in found} | {"auto, strict": best_strict, "auto": best}
     for label, name in reported.items():
-        seconds = played[name].batch_seconds
+        seconds = results[name].batch_seconds
         yield Row(
             mode=label,
             samples_per_second=work.algebra.num_trajectories / seconds,
@@ -123,45 +132,50 @@ def _rows(testbed: Testbed, work: Workload) -> Iterator[Row]:
             num_lanes=len(testbed.devices),
             fragment_size=found[name].fragment_size,
             tag=str(found[name].pipeline.tag),
-            shares={_class_name(span_class): share for span_class, share in played[name].shares.items()},
+            shares={_class_name(span_class): share for span_class, share in results[name].shares.items()},
             band=_band(testbed, work, plan, name) if label.startswith("auto") else None,
         )
 
 
-def _question(testbed: Testbed, work: Workload, costs: PoolCosts) -> PlanRequest:
+def _plan_request(testbed: Testbed, work: Workload, costs: PoolCosts) -> PlanRequest:
     return PlanRequest(work=work, devices=testbed.devices, costs=costs, fragment_sizes=fragment_sizes(work))
 
 
-def _play(work: Workload, costs: PoolCosts, candidate: Candidate, num_batches: int = NUM_BATCHES) -> CandidateResult:
+def _simulate(
+    work: Workload, costs: PoolCosts, candidate: Candidate, num_batches: int = NUM_BATCHES
+) -> CandidateResult:
     number = num_batches if candidate.pipeline.max_staleness else 1
     return simulate_candidate(work, costs, candidate, advantage_std="group", num_batches=number)
 
 
 def _band(testbed: Testbed, work: Workload, plan: Plan, mode: str) -> tuple[float, float]:
-    """The ratio to colocated where inputs are at the ends of their ranges. There, the choice is between what was chosen
-    as written, the same with a number of trainers that follows the limit, and colocated."""
+    """The least and largest ratio to colocated with each uncertain input at each end of its range. There the choice is
+    between the candidate chosen for the inputs as written, the same with the number of trainers of the least limit, and
+    colocated placement."""
     chosen, colocated = (plan.by_mode[name].split_result.candidate for name in (mode, "colocated"))
     ratios: list[float] = []
     for variation in variations():
         costs = variation.costs(work, testbed)
         candidates = {colocated, chosen, _retuned(work, costs, chosen, mode)}
-        seconds = {candidate: _play(work, costs, candidate, 3).batch_seconds for candidate in candidates}
+        seconds = {
+            candidate: _simulate(work, costs, candidate, BAND_NUM_BATCHES).batch_seconds for candidate in candidates
+        }
         ratios.append(seconds[colocated] / min(seconds.values()))
     return min(ratios), max(ratios)
 
 
 def _retuned(work: Workload, costs: PoolCosts, candidate: Candidate, mode: str) -> Candidate:
-    """The number of trainers with the smallest limit, in the candidate's order of lanes."""
-    limit = next(known.limit for known in MODES if known.name == mode)
+    """The candidate with the number of trainers of the least limit, in its own order of lanes."""
+    rules = next(known.rules("group") for known in MODES if known.name == mode)
     num_lanes = len(costs.lanes)
     if len(candidate.trainers) == num_lanes:
         return candidate
-    others = [place for place in range(num_lanes) if place not in candidate.trainers]
+    others = [index for index in range(num_lanes) if index not in candidate.trainers]
     order = [*candidate.trainers, *others]
     kinds = LaneKinds.of(costs, candidate.fragment_size)
-    of_lane = np.eye(kinds.number.size, dtype=np.int64)[[kinds.of_lane[place] for place in order]]
+    of_lane = np.eye(kinds.number.size, dtype=np.int64)[[kinds.of_lane[index] for index in order]]
     algebra = work.with_fragment_size(candidate.fragment_size).algebra
-    limits = batch_limits(algebra, costs, kinds, np.cumsum(of_lane, axis=0)[:-1], limit)
+    limits = batch_limits(algebra, costs, kinds, np.cumsum(of_lane, axis=0)[:-1], rules)
     return replace(candidate, trainers=tuple(sorted(order[: int(np.argmin(limits)) + 1])))
 
 
@@ -171,15 +185,20 @@ def _class_name(span_class: SpanClass) -> str:
 
 
 _WORK = {str(SpanKind.GENERATE), str(SpanKind.LENT_GENERATE), str(SpanKind.TRAIN)}
+"""The span kinds that are no loss."""
+_LEAST_SHARE_SHOWN = 0.002
+"""Smaller losses would be shown as 0.1 % or less."""
 
 
 def _losses(shares: dict[str, float]) -> str:
+    """The classes of lane time that are neither generating nor training, the largest first."""
     lost = sorted(((share, name) for name, share in shares.items() if name not in _WORK), reverse=True)
-    return ", ".join(f"{name.removeprefix('idle: ')} {share:.1%}" for share, name in lost if share >= 0.002)
+    shown = [(share, name) for share, name in lost if share >= _LEAST_SHARE_SHOWN]
+    return ", ".join(f"{name.removeprefix('idle: ')} {share:.1%}" for share, name in shown)
 
 
 def _targets(cases: Sequence[tuple[str, str, list[Row]]]) -> dict[str, object]:
-    """What was aimed at, what was reached at worst, and where."""
+    """By target: the least value reached over all cases, and in which case."""
     reached: dict[str, tuple[float, str]] = {}
     for testbed, model, rows in cases:
         of = {row.mode: row for row in rows}

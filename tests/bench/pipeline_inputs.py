@@ -1,5 +1,8 @@
-"""What the pipeline's bench is run on: testbeds, models, batches. Written down before the first run, in
-`deploy/docs/pipeline.md` with reasons and sources, and not touched since."""
+"""Inputs of the pipeline's bench: testbeds, models, batches.
+
+They were written down before the first run, in `deploy/docs/pipeline.md` with reasons and sources, and have not been
+changed since.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -8,18 +11,21 @@ from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.sections import BatchSpec, SamplingSpec
 from worker.scheduling.planning.cost_estimates import PoolCosts, pool_costs
 from worker.scheduling.planning.workload import WeightTransfer, Workload
-from worker.scheduling.profiles.hardware import H20, H100, HOST_SOCKET, L40S, Accelerator, Edge
-from worker.scheduling.profiles.known_models import FLUX, HUNYUAN_VIDEO, QWEN_IMAGE, WAN
+from worker.scheduling.profiles.hardware import H20, H100, HOST_SOCKET, L40S, Accelerator, RangeEnd
+from worker.scheduling.profiles.image_models import FLUX, QWEN_IMAGE
 from worker.scheduling.profiles.model_profile import ModelProfile
 from worker.scheduling.profiles.scorer_costs import ScoringCost
+from worker.scheduling.profiles.video_models import HUNYUAN_VIDEO, WAN
 
 NUM_PROMPTS = 32
+"""Prompts of a batch, which is one mini-batch: the published mini-batch of 32."""
 NUM_DENOISING_STEPS = 20
+"""The published number, and DanceGRPO's."""
 LANES_PER_SCORER = 4
-"""Accelerators to a host's CPU socket, each of which is one reward lane."""
+"""Accelerators per CPU socket of a host; each socket is one reward lane."""
 SCORER = replace(HOST_SOCKET, fp32_flops=HOST_SOCKET.peak_flops)
-"""Such a socket, whose networks run in bf16."""
-PICTURE_SCORER = ScoringCost(flops=0.4e12)
+"""The device of a reward lane: a socket that runs networks in bf16."""
+IMAGE_SCORER = ScoringCost(flops=0.4e12)
 """PickScore: ViT-H/14 (632M parameters) over 257 tokens, and its text tower."""
 VIDEO_SCORER = ScoringCost(flops=21e12)
 """VideoAlign: Qwen2-VL-2B over 8 frames, vision tower (675M) over 10,000 patches, language model over 2,500 tokens."""
@@ -27,8 +33,11 @@ VIDEO_SCORER = ScoringCost(flops=21e12)
 
 @dataclass(frozen=True, slots=True)
 class Testbed:
+    """A published pool of accelerators."""
+
     name: str
     devices: tuple[Accelerator, ...]
+    """The device of each lane that generates or trains."""
 
     @property
     def num_reward(self) -> int:
@@ -57,7 +66,7 @@ def _work(
     decoder_flops_per_pixel: float,
     scoring: ScoringCost,
 ) -> Workload:
-    """The last three are estimates as first written down; profiles have been counted since."""
+    """The last three arguments are the estimates first written down; the profiles have since been counted by torch."""
     batch = BatchSpec(
         num_prompts_per_batch=NUM_PROMPTS, group_size=group_size, micro_batch_size=micro_batch_size, fragment_size=1
     )
@@ -114,7 +123,7 @@ WORK = {
             lora_rank=128,
             lora_parameters_per_rank=(19 * 8 + 38 * 3) * 2 * 3072,
             decoder_flops_per_pixel=9.5e6,
-            scoring=PICTURE_SCORER,
+            scoring=IMAGE_SCORER,
         ),
         _work(
             QWEN_IMAGE,
@@ -127,17 +136,17 @@ WORK = {
             lora_rank=64,
             lora_parameters_per_rank=60 * 8 * 2 * 3072,
             decoder_flops_per_pixel=9.5e6,
-            scoring=PICTURE_SCORER,
+            scoring=IMAGE_SCORER,
         ),
     )
 }
 
 AS_PRACTISED = WeightTransfer(packing_bandwidth=WeightTransfer().packing_bandwidth.at("low"), shares_base=False)
-"""The colocated baseline as others run it: a rollout engine with weights of its own, and verl-omni's measured sync."""
+"""The colocated baseline as others run it: a rollout engine with its own weights, and verl-omni's measured sync."""
 
 
 def fragment_sizes(work: Workload) -> tuple[int, ...]:
-    """All that divide a group: which to use is the planner's choice in every mode."""
+    """All sizes that divide a group; the planner chooses among them in every mode."""
     group_size = work.algebra.group_size
     return tuple(size for size in range(1, group_size + 1) if group_size % size == 0)
 
@@ -147,14 +156,16 @@ class Variation:
     """One uncertain input at one end of its range, everything else as written down."""
 
     name: str
-    device: tuple[str, Edge] | None = None
-    """Which of the devices' estimates, and where."""
-    packing_bandwidth: Edge | None = None
+    device: tuple[str, RangeEnd] | None = None
+    """(field of `Accelerator`, end of its range), changed on all devices."""
+    packing_bandwidth: RangeEnd | None = None
     decoding: float = 1.0
+    """Factor of the operations of decoding."""
     scoring: float = 1.0
-    """Factors."""
+    """Factor of the operations of scoring."""
 
     def costs(self, work: Workload, testbed: Testbed) -> PoolCosts:
+        """The costs of a testbed with this variation."""
         devices = [device if self.device is None else device.at(*self.device) for device in testbed.devices]
         profile = replace(
             work.profile,
@@ -174,11 +185,12 @@ AS_WRITTEN = Variation("as written")
 
 
 def variations() -> Iterator[Variation]:
-    edges: tuple[Edge, ...] = ("low", "high")
-    for edge in edges:
+    """Each uncertain input at each end of its range, one at a time."""
+    ends: tuple[RangeEnd, ...] = ("low", "high")
+    for end in ends:
         for name in ("generation_efficiency", "training_efficiency", "layer_overhead_seconds", "switch_seconds"):
-            yield Variation(f"{name} {edge}", device=(name, edge))
-        yield Variation(f"packing_bandwidth {edge}", packing_bandwidth=edge)
+            yield Variation(f"{name} {end}", device=(name, end))
+        yield Variation(f"packing_bandwidth {end}", packing_bandwidth=end)
     for factor in (0.5, 2.0):
         yield Variation(f"decoding × {factor}", decoding=factor)
     for factor in (0.25, 4.0):

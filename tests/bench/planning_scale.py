@@ -1,4 +1,4 @@
-"""How long a plan of 1,024 lanes takes, measured on this machine."""
+"""How long the planner takes for 1,024 lanes, measured on this machine."""
 
 import time
 
@@ -8,7 +8,7 @@ from worker.contracts.sections import BatchSpec, SamplingSpec
 from worker.scheduling.planning.cost_estimates import pool_costs
 from worker.scheduling.planning.planner import PlanRequest, make_plan
 from worker.scheduling.profiles.hardware import H20, H100, Accelerator
-from worker.scheduling.profiles.known_models import QWEN_IMAGE
+from worker.scheduling.profiles.image_models import QWEN_IMAGE
 
 POOLS: dict[str, tuple[Accelerator, ...]] = {
     "1,024 alike": (H100,) * 1024,
@@ -16,13 +16,16 @@ POOLS: dict[str, tuple[Accelerator, ...]] = {
 }
 
 
+"""A large pool of one and of two kinds of lanes; the number of splits grows with both."""
+
+
 def planning_seconds() -> dict[str, float]:
-    """Every mode compared, by pool."""
-    return {name: _planned_in(devices) for name, devices in POOLS.items()}
+    """By pool: seconds in which all modes are compared."""
+    return {name: _planning_seconds(devices) for name, devices in POOLS.items()}
 
 
-def _planned_in(devices: tuple[Accelerator, ...]) -> float:
-    """A batch of a prompt for each lane."""
+def _planning_seconds(devices: tuple[Accelerator, ...]) -> float:
+    """Seconds of one plan, with one prompt per lane in a batch."""
     batch = BatchSpec(num_prompts_per_batch=len(devices), group_size=16, micro_batch_size=2, fragment_size=4)
     algebra = BatchAlgebra.resolve(batch, SamplingSpec(num_denoising_steps=20, num_sde_steps=8))
     work = WORK[QWEN_IMAGE.name].with_algebra(algebra)

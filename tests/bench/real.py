@@ -1,13 +1,13 @@
-"""Every mode measured for real: the shapes model on this machine's cores, one core a lane, in interleaved repeats.
+"""Every mode run for real: the shapes model on this machine's cores, one core per lane, in interleaved repeats.
 
     python -m tests.bench.real [--repeats 3] [--batches 12] [--out var/bench/pipeline-real.json]
 
-One rollout and one trainer lane, or the same two lanes colocated. Each repeat runs every mode once, so that what else
-the machine does meets all of them alike; a mode's figure is the median of its steady batches over all repeats, its
-ratio to colocated the median of the repeats' own ratios. The bound is the linear program of total work over the lanes'
-rates (`worker.scheduling.planning.bounds`), at the mean of the costs that those of these very runs have learnt in which
-both lanes are at work throughout: where cores share caches and memory, a lane whose neighbour idles is faster than two
-lanes that both work can be. Each mode's own costs are in the JSON.
+One rollout and one trainer lane, or the same two lanes colocated. Each repeat runs every mode once, so that other load
+on the machine affects all of them; a mode's figure is the median of its steady batches over all repeats, its ratio to
+colocated the median of the repeats' own ratios. The bound is the linear program of total work over the lanes' rates
+(`worker.scheduling.planning.bounds`). Its costs are the means over those of these runs in which both lanes are at work
+throughout: cores share caches and memory, so a lane whose neighbour idles is faster than two working lanes can be. Each
+mode's own costs are in the JSON.
 """
 
 import argparse
@@ -27,14 +27,16 @@ from worker.scheduling.planning.bounds import bound_seconds, strict_bound_second
 from worker.scheduling.planning.cost_estimates import LaneCosts, PoolCosts
 
 BASELINE = "colocated"
+"""The mode that speed-ups are relative to."""
 NUM_LANES = 2
+"""Lanes that generate or train: `shapes_spec` asks for one of each role."""
 
 
 def mean_costs(runs: Iterable[RealRun]) -> dict[CostKind, Cost]:
-    """Over lanes and runs, of what each run had learnt by its end."""
+    """By kind: the mean, over lanes and runs, of the costs measured by the end of each run."""
     known: dict[CostKind, list[Cost]] = defaultdict(list)
     for run in runs:
-        for (_, kind), cost in run.told.costs[max(run.told.costs)].items():
+        for (_, kind), cost in run.measured.costs[max(run.measured.costs)].items():
             known[kind].append(cost)
     return {
         kind: Cost(statistics.mean(cost.per_call for cost in costs), statistics.mean(cost.per_unit for cost in costs))
@@ -43,7 +45,10 @@ def mean_costs(runs: Iterable[RealRun]) -> dict[CostKind, Cost]:
 
 
 def bounds(runs: Iterable[RealRun]) -> dict[str, float]:
-    """Seconds of a batch at least, on two lanes alike; `runs` are of one trainer rank, which waits for nobody."""
+    """The least seconds of a batch on two equal lanes, at any staleness and at staleness 0.
+
+    `runs` have one trainer rank, which never waits for another.
+    """
     costs = mean_costs(runs)
 
     def fixed(kind: CostKind) -> float:
@@ -65,10 +70,12 @@ def bounds(runs: Iterable[RealRun]) -> dict[str, float]:
 
 
 def seconds_of(runs: Iterable[RealRun]) -> float:
+    """The median seconds of the steady batches of these runs."""
     return statistics.median(seconds for run in runs for seconds in run.steady)
 
 
 def row(mode: str, runs: Sequence[RealRun], baseline: Sequence[RealRun], bound: dict[str, float]) -> dict[str, Any]:
+    """One mode's row of the table; `baseline` holds the run of the same repeat for each of `runs`."""
     seconds = seconds_of(runs)
     ratios = [seconds_of([base]) / seconds_of([run]) for base, run in zip(baseline, runs, strict=True)]
     is_strict = not MODES[mode].get("max_staleness")
@@ -96,6 +103,7 @@ def line(row: dict[str, Any]) -> str:
 
 
 def measure(num_repeats: int, num_batches: int) -> dict[str, list[RealRun]]:
+    """By mode: its runs, one for each repeat."""
     runs: dict[str, list[RealRun]] = defaultdict(list)
     with bench_cluster() as ray_address:
         for repeat in range(num_repeats):

@@ -1,7 +1,7 @@
-"""Runs of the shapes model on this machine's cores, one core a lane, for the bench and the slow test of predictions.
+"""Runs of the shapes model on this machine's cores, one core per lane, for the bench and the slow test of predictions.
 
-Lanes are CPU lanes, OMP_NUM_THREADS is 1 in each. Driver, reward lane and Ray itself share the cores with them: what
-they take is part of what the lanes cost here.
+Lanes are CPU lanes with OMP_NUM_THREADS=1. The driver, the reward lane and Ray share the cores with them, so their time
+is part of the lanes' measured costs.
 """
 
 import os
@@ -13,12 +13,14 @@ from typing import Any
 import yaml
 
 from tests.engine.driving import ROOT, bootstrap_answer, start_driver
-from tests.engine.prediction import Told
+from tests.engine.prediction import RunMeasurements
 from tests.engine.telemetry.ingest_server import start_ingest
 from worker.contracts.run_spec import RunSpec
 
 SHAPES = ROOT / "deploy" / "models" / "shapes"
 PRESET = ROOT / "deploy" / "presets" / "shapes-demo.yaml"
+
+"""The preset whose spec and model are run."""
 
 MODES: dict[str, dict[str, Any]] = {
     "colocated": {"placement": "colocated"},
@@ -30,13 +32,14 @@ MODES: dict[str, dict[str, Any]] = {
     "gap, staleness 1, tag greedy": {"max_staleness": 1, "tag": "greedy"},
     "gap, staleness 1, tag search": {"max_staleness": 1, "tag": "search"},
 }
-"""Time-step parallelism is on everywhere. It makes no difference to a single trainer rank."""
+"""The `pipeline` section of each mode. Time-step parallelism is on in all of them, as it makes no difference to a
+single trainer rank."""
 
 BUSY_MODES = tuple(mode for mode in MODES if "tag" in mode)
-"""Rollout and trainer lane are at work throughout."""
+"""Modes in which rollout and trainer lane are at work throughout."""
 
 RUN_SECONDS = 900
-"""Bounds a hang. On a machine that nobody else uses a run takes a minute."""
+"""Bounds a hang: on an otherwise idle machine a run takes a minute."""
 
 BATCH = {
     "num_prompts_per_batch": 9,
@@ -46,20 +49,23 @@ BATCH = {
     "num_epochs_per_batch": 1,
     "micro_batch_size": 16,
 }
-"""The preset's batch gone through once, in finer pieces: a fragment is a small part of a batch, as on large pools."""
+"""The preset's batch with one epoch and smaller fragments, so that a fragment is a small part of a batch, as on large
+pools."""
 
 
 @dataclass(frozen=True, slots=True)
 class RealRun:
-    told: Told
+    """One finished run."""
+
+    measured: RunMeasurements
     load_average: float
-    """Of the machine, over the minute before the run's end."""
+    """The machine's load average over the minute before the run's end."""
 
     @property
     def steady(self) -> list[float]:
-        """Seconds of the batches between the first two and the last, which have nothing to overlap with on one side."""
-        last = max(self.told.batch_seconds)
-        return [seconds for batch, seconds in self.told.batch_seconds.items() if 2 < batch < last]
+        """Seconds of the steady batches: without the first two and the last, which overlap with fewer others."""
+        last = max(self.measured.batch_seconds)
+        return [seconds for batch, seconds in self.measured.batch_seconds.items() if 2 < batch < last]
 
 
 def shapes_spec(mode: str, *, num_batches: int, num_rollout: int = 1, num_trainer: int = 1) -> RunSpec:
@@ -80,7 +86,7 @@ def shapes_spec(mode: str, *, num_batches: int, num_rollout: int = 1, num_traine
 
 
 def real_run(spec: RunSpec, ray_address: str) -> RealRun:
-    """Run `spec` to its end. Raises `RuntimeError` with what the driver printed when it fails."""
+    """Run `spec` to its end. Raises `RuntimeError` with the driver's output if it fails."""
     ingest, server = start_ingest()
     with tempfile.TemporaryDirectory(prefix="tandem-real-") as folder:
         answer = bootstrap_answer(spec, str(SHAPES), Path(folder) / "checkpoints")
@@ -93,4 +99,4 @@ def real_run(spec: RunSpec, ray_address: str) -> RealRun:
             server.server_close()
     if driven.process.returncode != 0:
         raise RuntimeError(f"the run failed: {output[-4000:]}")
-    return RealRun(Told.of_events(ingest.events), os.getloadavg()[0])
+    return RealRun(RunMeasurements.of_events(ingest.events), os.getloadavg()[0])

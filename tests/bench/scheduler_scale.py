@@ -1,12 +1,12 @@
-"""What a decision costs the scheduler, by number of lanes: `make bench-scheduler`.
+"""`make bench-scheduler`: processor time of a scheduling decision, by number of lanes.
 
-A run with every switch on (disaggregated, gap, staleness 1, assist greedy or by search) is played on a virtual clock;
-only the scheduler's own calls are timed, in processor seconds. A decision is one event applied and the actions that
-follow it. The batch grows with the lanes, four trajectories to each, so a run twice as wide makes twice as many
-decisions, and what is to stay about the same is the cost of each.
+A run with every switch on (disaggregated, gap, staleness 1, lending greedy or by search) is simulated on a virtual
+clock; only the scheduler's own calls are timed. A decision is one event applied and the actions that follow it. The
+batch grows with the lanes, four trajectories for each, so a run with twice the lanes makes twice as many decisions, and
+the time of each should stay about the same.
 
-Where training takes longer than generation trainer lanes are hardly ever idle, so there is little to search. The
-harder case is told apart: costs known from the start, and so little training that most of its time is bubbles.
+Where training takes longer than generation trainer lanes hardly ever idle, so there is little to search. The harder
+case is separate: costs known from the start, and so little training that most of the trainer lanes' time is bubbles.
 """
 
 import argparse
@@ -52,9 +52,12 @@ from worker.scheduling.forecast.lending_policies import lending_policy
 from worker.scheduling.forecast.search import Search
 
 NUMS_LANES = (32, 256, 1024, 4096)
+"""From the size of a published testbed to far beyond it."""
 NUM_BATCHES = 3
+"""Enough for batches to overlap at staleness 1, from the second one on."""
 FRAGMENT_SECONDS = 10.0
-"""Short for what is trained in practice: most fragments take minutes."""
+"""Short for what is trained in practice, where most fragments take minutes. The other durations are assumptions, small
+beside it."""
 SCORE_SECONDS = 0.5
 PULL_SECONDS = 0.05
 SWITCH_SECONDS = 0.1
@@ -62,14 +65,18 @@ COMMIT_SECONDS = 0.1
 SNAPSHOT_SECONDS = 0.01
 PUBLISH_SECONDS = 0.2
 OUTPUT = Path("var/bench/scheduler.json")
+"""Where the report is written by default."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
+    """One kind of run."""
+
     tag: TrainerAssist
     training_fragments: float = 4.0
-    """Fragments that are generated in the time in which a batch is trained, one after the other."""
+    """The seconds in which a batch is trained, in units of `FRAGMENT_SECONDS`."""
     knows_costs: bool = False
+    """Whether costs are given to the scheduler from the start."""
 
     @property
     def name(self) -> str:
@@ -85,24 +92,28 @@ CASES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
+    """The decisions of one run."""
+
     case: str
     num_lanes: int
     num_decisions: int
-    """Events, each with the actions that follow it."""
+    """The number of events applied, each with the actions that follow it."""
     num_searches: int
-    """Decisions of lending by search, and those of them that ended at the search's budget."""
-    num_cut_short: int
+    """The number of decisions in which lending was searched."""
+    num_truncated: int
+    """The number of searches that reached their budget."""
     mean_microseconds: float
     median_microseconds: float
     p99_microseconds: float
     max_milliseconds: float
     share_of_fragment: float
-    """A decision's mean seconds as a share of a fragment's."""
+    """The mean seconds of a decision, as a share of a fragment's seconds."""
     worst_share_of_fragment: float
+    """The longest decision, as a share of a fragment's seconds."""
     share_of_run: float
-    """The scheduler's seconds as a share of the run's: how busy its processor is."""
+    """The scheduler's seconds, as a share of the run's: how busy its processor is."""
     run_seconds: float
-    """On the virtual clock."""
+    """The run's length on the virtual clock."""
 
 
 def algebra_for(num_lanes: int) -> BatchAlgebra:
@@ -111,14 +122,14 @@ def algebra_for(num_lanes: int) -> BatchAlgebra:
 
 
 def lanes_for(num_lanes: int) -> Iterator[tuple[str, LaneRole]]:
-    """Five eighths generate, a quarter trains, an eighth scores."""
+    """(name, role) of each lane: five eighths generate, a quarter trains, an eighth scores."""
     for number in range(num_lanes):
         role = LaneRole.ROLLOUT if number % 8 < 5 else LaneRole.TRAINER if number % 8 < 7 else LaneRole.REWARD
         yield f"{role}-{number}", role
 
 
 def costs_for(algebra: BatchAlgebra, num_lanes: int, training_seconds: float) -> dict[tuple[str, CostKind], Cost]:
-    """What `answer` takes on average."""
+    """The mean durations of `answer`, as costs."""
     lanes = list(lanes_for(num_lanes))
     num_ranks = sum(role is LaneRole.TRAINER for _, role in lanes)
     num_units = num_micro_batches(algebra, algebra.num_groups, world_size=num_ranks, tsp=True)
@@ -140,19 +151,19 @@ def costs_for(algebra: BatchAlgebra, num_lanes: int, training_seconds: float) ->
     return table
 
 
-def answer(action: Action, seconds_for_a_group: float, random: Random) -> tuple[float, Event] | None:
-    """After how many seconds which event answers the action."""
+def answer(action: Action, seconds_per_group: float, rng: Random) -> tuple[float, Event] | None:
+    """(seconds, event): when and how the action is answered; `None` for an action that needs no answer."""
     match action:
         case Pull(lane, version):
             return PULL_SECONDS, Pulled(lane, version)
         case Switch(lane, to):
             return SWITCH_SECONDS, Switched(lane, to)
         case Generate(lane, fragment):
-            return FRAGMENT_SECONDS * random.uniform(0.8, 1.2), Generated(lane, fragment.key)
+            return FRAGMENT_SECONDS * rng.uniform(0.8, 1.2), Generated(lane, fragment.key)
         case Score(lane, fragment):
-            return SCORE_SECONDS * random.uniform(0.8, 1.2), Scored(lane, fragment.key, (0.0,) * len(fragment.members))
+            return SCORE_SECONDS * rng.uniform(0.8, 1.2), Scored(lane, fragment.key, (0.0,) * len(fragment.members))
         case Accumulate(batch, minibatch, epoch, groups):
-            return seconds_for_a_group * len(groups), Accumulated(batch, minibatch, epoch, groups)
+            return seconds_per_group * len(groups), Accumulated(batch, minibatch, epoch, groups)
         case Commit(batch, minibatch, epoch):
             return COMMIT_SECONDS, Committed(batch, minibatch, epoch)
         case Snapshot(_, version):
@@ -163,9 +174,9 @@ def answer(action: Action, seconds_for_a_group: float, random: Random) -> tuple[
             return None
 
 
-def play(case: Case, num_lanes: int) -> Row:
-    """Time every decision of a run."""
-    algebra, random = algebra_for(num_lanes), Random(0)
+def measure(case: Case, num_lanes: int) -> Row:
+    """Simulate a run and time every decision."""
+    algebra, rng = algebra_for(num_lanes), Random(0)
     training_seconds = case.training_fragments * FRAGMENT_SECONDS
     pipeline = PipelineSpec(tag=case.tag, max_staleness=1)
     policy = lending_policy(pipeline)
@@ -181,9 +192,9 @@ def play(case: Case, num_lanes: int) -> Row:
     )
     for lane, role in lanes_for(num_lanes):
         scheduler.apply(LaneJoined(lane, role, None), 0.0)
-    agenda: list[tuple[float, int, Event]] = []
+    event_queue: list[tuple[float, int, Event]] = []
     durations: list[float] = []
-    num_appointments, now, event = 0, 0.0, None
+    num_answers, now, event = 0, 0.0, None
     while not scheduler.state.is_finished:
         began = time.process_time()
         if event is not None:
@@ -191,12 +202,12 @@ def play(case: Case, num_lanes: int) -> Row:
         actions = scheduler.next_actions(now)
         durations.append(time.process_time() - began)
         for action in actions:
-            answered = answer(action, training_seconds / algebra.num_groups, random)
+            answered = answer(action, training_seconds / algebra.num_groups, rng)
             if answered is not None:
-                num_appointments += 1
-                heapq.heappush(agenda, (now + answered[0], num_appointments, answered[1]))
-        if agenda:
-            now, _, event = heapq.heappop(agenda)
+                num_answers += 1
+                heapq.heappush(event_queue, (now + answered[0], num_answers, answered[1]))
+        if event_queue:
+            now, _, event = heapq.heappop(event_queue)
     return row_of(case, num_lanes, durations, now, policy)
 
 
@@ -208,7 +219,7 @@ def row_of(case: Case, num_lanes: int, durations: list[float], run_seconds: floa
         num_lanes=num_lanes,
         num_decisions=len(durations),
         num_searches=policy.num_searches if isinstance(policy, Search) else 0,
-        num_cut_short=policy.num_cut_short if isinstance(policy, Search) else 0,
+        num_truncated=policy.num_truncated if isinstance(policy, Search) else 0,
         mean_microseconds=1e6 * mean,
         median_microseconds=1e6 * statistics.median(durations),
         p99_microseconds=1e6 * durations[int(0.99 * len(durations))],
@@ -227,13 +238,13 @@ def main() -> None:
     options = parser.parse_args()
     rows = []
     print(
-        "          assist   lanes  decisions  searches  cut short   mean µs    p99 µs    max ms  "
+        "         lending   lanes  decisions  searches  truncated   mean µs    p99 µs    max ms  "
         "mean, worst of a fragment  of the run"
     )
     for case, number in product(CASES, options.lanes):
-        rows.append(row := play(case, number))
+        rows.append(row := measure(case, number))
         print(
-            f"{row.case:>16} {row.num_lanes:7d} {row.num_decisions:10d} {row.num_searches:9d} {row.num_cut_short:10d} "
+            f"{row.case:>16} {row.num_lanes:7d} {row.num_decisions:10d} {row.num_searches:9d} {row.num_truncated:10d} "
             f"{row.mean_microseconds:9.1f} {row.p99_microseconds:9.1f} {row.max_milliseconds:9.2f} "
             f"{row.share_of_fragment:15.5%} {row.worst_share_of_fragment:9.3%} {row.share_of_run:11.3%}",
             flush=True,

@@ -1,10 +1,10 @@
-"""What the search gains over no lending and over greedy lending, in simulated runs over a grid of cost profiles.
+"""What lending by search gains over no lending and over greedy lending, simulated over a grid of cost profiles.
 
     python -m tests.bench.search_grid [--every 6] [--out var/bench/search.json]
 
-Three views of each profile: costs known exactly from the start; each duration varies by up to ±20 %, costs learnt as
-they vary (times are means over a few seeds); and nothing known at the start. A prediction's error is
-|predicted − realised gain| of each settled decision, as a share of the mean batch time.
+Each profile is simulated in three ways: with costs known exactly from the start; with durations that vary by up to
+±20 % and costs measured as they vary (means over a few seeds); and without any costs known at the start. The error of a
+prediction is |predicted − realised gain| of a settled decision, as a share of the mean batch time.
 """
 
 import argparse
@@ -30,25 +30,28 @@ from worker.scheduling.forecast.lending_policies import lending_policy
 from worker.scheduling.simulator.simulator import SimulatedLane, Simulator
 
 NOISE = 0.2
+"""Relative variation of each duration, in either direction. An assumption."""
 SEEDS = range(4)
+"""Seeds of the variations that are averaged."""
 OUTPUT = Path(os.environ.get("TANDEM_VAR", "var")) / "bench" / "search.json"
+"""Where the report is written by default."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
-    """One cost profile; a second is what a rollout lane of speed 1 takes for a fragment."""
+    """One cost profile. The unit of time is the second in which a rollout lane of speed 1 generates a fragment."""
 
     generation_to_training: float
-    """Seconds in which the rollout lanes generate a batch, to those in which the gang trains it."""
+    """Seconds in which the rollout lanes generate a batch ÷ seconds in which the gang trains it."""
     num_groups: int
     fragments_in_group: int
     switch_seconds: float
-    """Each way."""
+    """Seconds of a switch, in either direction."""
     score_seconds: float
     num_rollout: int
     num_trainer: int
     is_heterogeneous: bool = False
-    """Speeds 1, 1.6, 0.7, 1, … in turn."""
+    """Lanes have the speeds 1, 1.6, 0.7, 1, … in turn; otherwise all have speed 1."""
     max_staleness: int = 0
     num_minibatches: int = 1
     num_epochs: int = 1
@@ -75,15 +78,15 @@ class Profile:
     def costs(self) -> dict[tuple[str, CostKind], Cost]:
         table: dict[tuple[str, CostKind], Cost] = {}
         speeds = (1.0, 1.6, 0.7) if self.is_heterogeneous else (1.0,)
-        for place, lane in enumerate(self.lanes):
+        for index, lane in enumerate(self.lanes):
             if lane.role is LaneRole.REWARD:
                 table[lane.lane, CostKind.SCORE] = Cost(self.score_seconds, 0.0)
                 continue
-            table[lane.lane, CostKind.GENERATE] = Cost(0.0, 0.5 / speeds[place % len(speeds)])
+            table[lane.lane, CostKind.GENERATE] = Cost(0.0, 0.5 / speeds[index % len(speeds)])
             table[lane.lane, CostKind.PULL] = Cost(0.05, 0.0)
             if lane.role is LaneRole.TRAINER:
                 table[lane.lane, CostKind.LEND] = table[lane.lane, CostKind.RECLAIM] = Cost(self.switch_seconds, 0.0)
-        speed = sum(speeds[place % len(speeds)] for place in range(self.num_rollout))
+        speed = sum(speeds[index % len(speeds)] for index in range(self.num_rollout))
         training = self.algebra.num_fragments / speed / self.generation_to_training
         units = num_micro_batches(self.algebra, self.num_groups, world_size=self.num_trainer, tsp=True)
         table[GANG, CostKind.ACCUMULATE] = Cost(0.0, training / units / self.num_epochs)
@@ -118,18 +121,18 @@ class Profile:
         vary: Callable[[float], float] = lambda seconds: seconds,
         observe: Callable[[Event, float], None] = lambda event, at: None,
     ) -> float:
-        """The simulated length of the run."""
+        """The simulated seconds of the run."""
         return Simulator(
             scheduler, self.algebra, self.lanes, self.costs, lambda _: None, vary=vary, observe=observe
         ).run()
 
     def seconds(self, tag: TrainerAssist) -> float:
-        """With exact costs."""
+        """The simulated seconds of a run with exact costs."""
         return self.simulate(self.scheduler(tag))
 
 
 class Recorded(Scheduler):
-    """Keeps the lending decisions and what they brought."""
+    """A scheduler that keeps its lending decisions and their outcomes."""
 
     def __init__(self, algebra: BatchAlgebra, pipeline: PipelineSpec, **settings: Any) -> None:
         super().__init__(algebra, pipeline, **settings)
@@ -146,7 +149,7 @@ class Recorded(Scheduler):
         return actions
 
     def errors(self) -> list[float]:
-        """Seconds by which predicted gains missed the realised ones."""
+        """|predicted − realised gain| of each settled decision, in seconds."""
         gains = {number: self.lends[number].predicted_gain_seconds for number in self.settled}
         return [
             abs(gain - self.settled[number].realised_gain_seconds) for number, gain in gains.items() if gain is not None
@@ -154,7 +157,8 @@ class Recorded(Scheduler):
 
 
 def noisy(seed: int) -> Callable[[float], float]:
-    """Each expected duration has its own stream of factors: compared runs have the same luck at the same work."""
+    """Varies durations by `NOISE`. Each expected duration has its own random factors, so that runs that are compared
+    draw the same ones for the same work."""
     streams: dict[float, Random] = {}
 
     def vary(seconds: float) -> float:
@@ -165,19 +169,20 @@ def noisy(seed: int) -> Callable[[float], float]:
 
 
 def grid() -> list[Profile]:
-    """In shuffled order, so that a slice is a sample. Mini-batches, epochs and `gap` vary in turn.
+    """1,440 profiles in shuffled order, so that a slice is a sample. Mini-batches, epochs and `gap` are drawn at
+    random.
 
-    Fragments run from fine, 64 a batch, to coarse, each one of two a batch.
+    Batches have from 64 fragments down to 2.
     """
     lanes = ((1, 1, False), (2, 1, False), (1, 8, False), (4, 4, False), (3, 2, True), (8, 8, True))
     inner = [(*updates, gap) for updates, gap in product(((1, 1), (2, 1), (1, 2), (2, 2)), (True, True, False))]
     profiles = []
+    rng = Random(0)
     outer = product(
         (0.25, 0.5, 1.0, 2.0, 4.0), ((8, 8), (8, 2), (4, 1), (2, 1)), (0.0, 0.1, 1.0), (0.02, 1.0), lanes, (0, 1)
     )
-    random = Random(0)
     for ratio, (num_groups, fragments), switch, score, (rollout, trainer, uneven), staleness in outer:
-        num_minibatches, num_epochs, gap = random.choice(inner)
+        num_minibatches, num_epochs, gap = rng.choice(inner)
         profiles.append(
             Profile(
                 generation_to_training=ratio,
@@ -194,18 +199,19 @@ def grid() -> list[Profile]:
                 gap=gap,
             )
         )
-    random.shuffle(profiles)
+    rng.shuffle(profiles)
     return profiles
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Run times as ratios to the same without lending; errors as shares of a batch's time."""
+    """Run times ÷ that of the same run without lending; errors as shares of a batch's time."""
 
     profile: Profile
     greedy: float
     search: float
-    search_knowing_nothing: float
+    search_without_costs: float
+    """With no costs known at the start."""
     greedy_noisy: float
     search_noisy: float
     errors: list[float]
@@ -215,7 +221,7 @@ class Row:
 def row_of(profile: Profile) -> Row:
     off = profile.seconds(TrainerAssist.OFF)
     exact = profile.scheduler(TrainerAssist.SEARCH)
-    ignorant = profile.scheduler(TrainerAssist.SEARCH, knows_costs=False)
+    without_costs = profile.scheduler(TrainerAssist.SEARCH, knows_costs=False)
     search = profile.simulate(exact)
     noisy_seconds = dict.fromkeys(TrainerAssist, 0.0)
     errors_noisy: list[float] = []
@@ -229,7 +235,7 @@ def row_of(profile: Profile) -> Row:
         profile,
         greedy=profile.seconds(TrainerAssist.GREEDY) / off,
         search=search / off,
-        search_knowing_nothing=profile.simulate(ignorant) / off,
+        search_without_costs=profile.simulate(without_costs) / off,
         greedy_noisy=noisy_seconds[TrainerAssist.GREEDY] / off_noisy,
         search_noisy=noisy_seconds[TrainerAssist.SEARCH] / off_noisy,
         errors=[error * profile.num_batches / search for error in exact.errors()],
@@ -237,7 +243,8 @@ def row_of(profile: Profile) -> Row:
     )
 
 
-VIEWS = ("greedy", "search", "search_knowing_nothing", "greedy_noisy", "search_noisy")
+VIEWS = ("greedy", "search", "search_without_costs", "greedy_noisy", "search_noisy")
+"""Fields of `Row` that the table shows."""
 
 
 def line(title: str, rows: Sequence[Row]) -> str:
@@ -256,7 +263,7 @@ def table(rows: Iterable[Row]) -> str:
     rows = sorted(rows, key=shape)
     lines = [
         "run time ÷ that without lending, mean min–max; with exact costs, then with durations ±20 %",
-        f"{'':40s} {'greedy':19s} {'search':19s} {'search, learning':19s} {'greedy, noisy':19s} search, noisy",
+        f"{'':40s} {'greedy':19s} {'search':19s} {'search, no costs':19s} {'greedy, noisy':19s} search, noisy",
     ]
     for (fragments, ratio), of_shape in groupby(rows, key=shape):
         lines.append(line(f"{-fragments:3d} fragments, generate:train {ratio:4.2f}", list(of_shape)))

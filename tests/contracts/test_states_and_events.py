@@ -76,13 +76,10 @@ def test_several_files_are_one_version_with_the_checksum_of_their_listing() -> N
     assert run_event_adapter.validate_json(event.model_dump_json()) == event
 
 
-def test_a_version_told_before_there_were_several_files_still_loads() -> None:
-    assert told((), artifact="adapters/v1/lora.safetensors", sha256="c" * 64, num_bytes=8).files == ()
-
-
 @pytest.mark.parametrize(
     ("files", "changes", "problem"),
     [
+        ((), {}, "at least 1 item"),
         (SHARDS, {"num_bytes": 41}, "`num_bytes` must be 42"),
         (SHARDS, {"sha256": "d" * 64}, "`sha256` must be that of `files`"),
         ((SHARDS[0], SHARDS[0]), {}, "each path once"),

@@ -24,7 +24,7 @@ def test_a_run_paused_for_long_is_parked_and_goes_on_where_it_was(rest: Rest) ->
     wait_until(lambda: rest.num_lanes_held() == 0, "a pool without holders", 60)
     parked = rest.get(f"/runs/{run}")
     assert parked["state"] == "paused"
-    assert parked["legal_actions"] == ["resume", "cancel"]
+    assert parked["legal_actions"] == ["resume", "stop", "cancel"]
     assert parked["resume_batch"] == paused["num_batches_done"]
     (first,) = rest.results(f"/runs/{run}/attempts")
     assert (first["outcome"], first["detail"]) == (

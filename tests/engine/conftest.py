@@ -1,4 +1,4 @@
-"""A tiny random FLUX checkpoint, made once per session, and a spec that runs on it in milliseconds."""
+"""Fixtures of all engine tests: a tiny random FLUX checkpoint, made once per session, and specs that run on it."""
 
 import socket
 from collections.abc import Callable, Iterator
@@ -26,7 +26,7 @@ SpecMaker = Callable[..., RunSpec]
 
 
 def build_tiny_pipeline() -> FluxPipeline:
-    """Random weights, 32x32 pictures as 16 tokens of 16 channels."""
+    """A FLUX pipeline with random weights, whose 32x32 pictures are 16 tokens of 16 channels."""
     torch.manual_seed(0)
     clip_tokenizer, t5_tokenizer = build_clip_tokenizer(), build_t5_tokenizer()
     transformer = FluxTransformer2DModel(
@@ -72,16 +72,16 @@ def tiny_checkpoint(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def merged(base: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
-    """`base` with the sections of `changes` laid over it, section by section."""
-    laid = dict(base)
+    """`base` with each section of `changes` merged into its own."""
+    result = dict(base)
     for name, value in changes.items():
-        laid[name] = {**laid[name], **value} if isinstance(value, dict) and name in laid else value
-    return laid
+        result[name] = {**result[name], **value} if isinstance(value, dict) and name in result else value
+    return result
 
 
 @pytest.fixture(scope="session")
 def make_spec() -> SpecMaker:
-    """A spec of 2 prompts x 4 members over 3 stochastic denoising steps; sections may be overridden by keyword."""
+    """Makes specs of 2 prompts x 4 members and 3 stochastic denoising steps; keywords override sections."""
 
     def make(**sections: Any) -> RunSpec:
         base: dict[str, Any] = {
@@ -107,7 +107,7 @@ def free_port() -> int:
 
 @pytest.fixture(scope="session")
 def process_group() -> Iterator[None]:
-    """This process as the only rank of a torch.distributed group; `tests/gpu` has the same fixture once more."""
+    """Makes this process the only rank of a torch.distributed group; `tests/gpu` imports the fixture too."""
     from worker.engine.trainer.zero.process_group import destroy_process_group, init_process_group
 
     if torch.distributed.is_initialized():
@@ -120,7 +120,7 @@ def process_group() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def ray_address() -> Iterator[str]:
-    """One cluster for all tests of the session."""
+    """The address of a local Ray cluster for all tests of the session."""
     with local_cluster(num_cpus=8, resources=dict.fromkeys(LANE_RESOURCES.values(), 1.0)) as address:
         yield address
 

@@ -1,4 +1,4 @@
-"""What a run told of its batches and costs, and what the simulator says of the same run."""
+"""The batch times and costs that a run reported, and the simulator's prediction of the same run."""
 
 import statistics
 from collections.abc import Iterable, Mapping
@@ -22,14 +22,17 @@ Costs = dict[tuple[str, CostKind], Cost]
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """By batch, from 1: the seconds from the publish before it to its own, and the costs learnt by its end."""
+class RunMeasurements:
+    """What a run reported, by number of batches complete, from 1."""
 
     batch_seconds: Mapping[int, float]
+    """Seconds from the publish of the previous batch to that of this one."""
     costs: Mapping[int, Costs]
+    """Costs measured by the end of the batch."""
 
     @classmethod
-    def of_events(cls, events: Iterable[dict[str, Any]]) -> "Told":
+    def of_events(cls, events: Iterable[dict[str, Any]]) -> "RunMeasurements":
+        """The measurements in a run's events."""
         seconds, costs = {}, {}
         for event in events:
             if event["type"] == "metrics" and "speed/batch_seconds" in event["values"]:
@@ -42,10 +45,9 @@ class Told:
         return statistics.mean(self.batch_seconds[batch] for batch in batches)
 
 
-def simulated(spec: RunSpec, costs: CostTable) -> Told:
-    """The run on the simulator's clock, with the lanes that it would be granted. Like a real run's, its scheduler knows
-    no costs but those that it learns.
-    """
+def simulated(spec: RunSpec, costs: CostTable) -> RunMeasurements:
+    """The run simulated with the lanes that it would be granted. Like a real run's, its scheduler knows only the costs
+    that it measures itself."""
     scheduler = Scheduler(
         spec.algebra,
         spec.pipeline,
@@ -64,19 +66,21 @@ def simulated(spec: RunSpec, costs: CostTable) -> Told:
     lanes = [SimulatedLane(lane=grant.lane, role=grant.role) for grant in grants(spec)]
     Simulator(scheduler, spec.algebra, lanes, costs, lambda span: None, tsp=spec.pipeline.tsp, observe=observe).run()
     seconds = {batch: published_at[batch] - published_at[batch - 1] for batch in range(1, len(published_at))}
-    return Told(seconds, {})
+    return RunMeasurements(seconds, {})
 
 
 def first_estimate(spec: RunSpec) -> Costs:
-    """What CPU lanes are expected to cost before anything was measured, by the names that the spec is granted."""
+    """The costs expected of CPU lanes before anything is measured, by the names of the lanes that the spec is
+    granted."""
     lanes = [grant.lane for grant in grants(spec) if grant.role is not LaneRole.REWARD]
-    trainers = [place for place, lane in enumerate(lanes) if lane.startswith(LaneRole.TRAINER)]
+    trainers = [index for index, lane in enumerate(lanes) if lane.startswith(LaneRole.TRAINER)]
     pool = pool_costs(Workload.of(spec), [CPU_CORE] * len(lanes), num_reward=spec.lanes.num_reward)
-    names = {lane_name(place): lane for place, lane in enumerate(lanes)}
-    return {(names.get(lane, lane), kind): cost for (lane, kind), cost in pool.table(trainers).items()}
+    names = {lane_name(index): lane for index, lane in enumerate(lanes)}
+    return {(names.get(lane, lane), kind): cost for (lane, kind), cost in pool.cost_table(trainers).items()}
 
 
-def prediction_error(told: Told, spec: RunSpec, *, learnt_by: int, batches: Iterable[int]) -> float:
-    """Predicted ÷ measured mean seconds of `batches`, less 1, from the costs learnt by the end of batch `learnt_by`."""
+def prediction_error(measured: RunMeasurements, spec: RunSpec, *, measured_by: int, batches: Iterable[int]) -> float:
+    """Predicted ÷ measured mean seconds of `batches`, less 1, with the costs measured by the end of batch
+    `measured_by`."""
     batches = tuple(batches)
-    return simulated(spec, told.costs[learnt_by]).mean_seconds(batches) / told.mean_seconds(batches) - 1
+    return simulated(spec, measured.costs[measured_by]).mean_seconds(batches) / measured.mean_seconds(batches) - 1

@@ -1,11 +1,11 @@
-"""The promise that makes speed free: no switch and no order of arrival changes what is learnt."""
+"""Modes change speed alone: no pipeline switch and no order of arrival changes the trained weights."""
 
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from tests.engine.played import TRAINER, PlayedRun
+from tests.engine.virtual_clock_run import TRAINER, VirtualClockRun
 from worker.contracts.run_spec import RunSpec
 
 PROMPTS = ("a red square", "a blue circle", "a green circle", "a red circle")
@@ -23,8 +23,8 @@ MODES: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture
-def play(make_spec: SpecMaker, tiny_checkpoint: str, process_group: None) -> Callable[..., PlayedRun]:
-    def run(seed: int, num_rollout: int = 2, *, num_batches: int = 3, **pipeline: Any) -> PlayedRun:
+def simulate(make_spec: SpecMaker, tiny_checkpoint: str, process_group: None) -> Callable[..., VirtualClockRun]:
+    def run(seed: int, num_rollout: int = 2, *, num_batches: int = 3, **pipeline: Any) -> VirtualClockRun:
         spec = make_spec(
             prompts={"inline": PROMPTS},
             batch={"num_prompts_per_batch": 4, "fragment_size": 2, "num_minibatches": 2, "num_epochs_per_batch": 2},
@@ -32,50 +32,50 @@ def play(make_spec: SpecMaker, tiny_checkpoint: str, process_group: None) -> Cal
             pipeline={"deterministic": True} | pipeline,
             num_batches=num_batches,
         )
-        played = PlayedRun(spec, tiny_checkpoint, seed=seed, num_rollout=num_rollout)
-        played.play()
-        return played
+        simulated_run = VirtualClockRun(spec, tiny_checkpoint, seed=seed, num_rollout=num_rollout)
+        simulated_run.run()
+        return simulated_run
 
     return run
 
 
 @pytest.fixture(scope="module")
 def known() -> dict[str, list[str]]:
-    """The versions that the first mode of a kind came to, for the others to be held against."""
+    """The checksums of the versions of the first mode that ran, by kind of run, for the others to be compared with."""
     return {}
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_every_mode_comes_to_bitwise_the_same_weights(
-    play: Callable[..., PlayedRun], known: dict[str, list[str]], mode: str
+def test_every_mode_trains_bitwise_the_same_weights(
+    simulate: Callable[..., VirtualClockRun], known: dict[str, list[str]], mode: str
 ) -> None:
     for seed, num_rollout in ((1, 2), (2, 1)):
-        played = play(seed, num_rollout, num_batches=2, **MODES[mode])
-        expected = known.setdefault("fresh", played.versions)
+        simulated_run = simulate(seed, num_rollout, num_batches=2, **MODES[mode])
+        expected = known.setdefault("fresh", simulated_run.versions)
         assert len(set(expected)) == 3
-        assert played.versions == expected
-        assert set(played.staleness.values()) == {0}
-        assert len(played.drawn_by) == 2 * 8
+        assert simulated_run.versions == expected
+        assert set(simulated_run.staleness.values()) == {0}
+        assert len(simulated_run.generated_by) == 2 * 8
         if mode == "greedy lending":
-            assert TRAINER in played.drawn_by.values()
+            assert TRAINER in simulated_run.generated_by.values()
         if mode == "colocated":
-            assert set(played.drawn_by.values()) == {TRAINER}
+            assert set(simulated_run.generated_by.values()) == {TRAINER}
 
 
 @pytest.mark.parametrize("pipeline", [{}, {"tag": "greedy"}, {"gap": False, "tsp": False}], ids=["gap", "tag", "plain"])
-def test_one_batch_ahead_every_order_comes_to_the_same_weights_too(
-    play: Callable[..., PlayedRun], known: dict[str, list[str]], pipeline: dict[str, Any]
+def test_at_staleness_one_too_every_order_trains_the_same_weights(
+    simulate: Callable[..., VirtualClockRun], known: dict[str, list[str]], pipeline: dict[str, Any]
 ) -> None:
     for seed in (1, 2):
-        played = play(seed, max_staleness=1, **pipeline)
-        assert played.staleness == {0: 0, 1: 1, 2: 1}
-        assert played.versions == known.setdefault("stale", played.versions)
+        simulated_run = simulate(seed, max_staleness=1, **pipeline)
+        assert simulated_run.staleness == {0: 0, 1: 1, 2: 1}
+        assert simulated_run.versions == known.setdefault("stale", simulated_run.versions)
 
 
-def test_truncated_importance_weights_concern_stale_batches_alone(
-    play: Callable[..., PlayedRun], known: dict[str, list[str]]
+def test_truncated_importance_weights_change_stale_batches_alone(
+    simulate: Callable[..., VirtualClockRun], known: dict[str, list[str]]
 ) -> None:
-    played = play(1, max_staleness=1, importance_cap=1.5)
+    simulated_run = simulate(1, max_staleness=1, importance_cap=1.5)
     expected = known["stale"]
-    assert played.versions[:2] == expected[:2], "the first batch is fresh"
-    assert played.versions[2] != expected[2]
+    assert simulated_run.versions[:2] == expected[:2], "the first batch is fresh"
+    assert simulated_run.versions[2] != expected[2]

@@ -8,7 +8,7 @@ import pytest
 import torch
 from diffusers import AutoencoderKLHunyuanVideo, WanPipeline
 
-from tests.engine.models.proofs import loaded, with_trained_lora
+from tests.engine.models.family_checks import load_family, with_random_lora
 from worker.contracts.events import AdapterFile
 from worker.contracts.names import ModelFamily
 from worker.contracts.previews import PreviewJob
@@ -39,7 +39,7 @@ def test_clips_are_drawn_with_both_experts_adapters_and_without(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, num_frames: int, ending: str, shape: tuple[int, ...]
 ) -> None:
     path = str(build_tiny_checkpoint(ModelFamily.WAN22, tmp_path))
-    model = with_trained_lora(loaded(ModelFamily.WAN22, path))
+    model = with_random_lora(load_family(ModelFamily.WAN22, path))
     model.save_lora(str(tmp_path), lora_parameters(model.transformer))
     job = job_of(path, num_frames, "pytorch_lora_weights.safetensors")
     monkeypatch.setattr(preview, "see_only", lambda device: None)  # this process is not the job's alone
@@ -50,7 +50,7 @@ def test_clips_are_drawn_with_both_experts_adapters_and_without(
     assert not np.array_equal(base, lora)
 
 
-def test_whole_parts_in_shards_take_the_place_of_the_base_models(
+def test_components_stored_in_shards_replace_those_of_the_base_model(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = str(build_tiny_checkpoint(ModelFamily.WAN22, tmp_path))
@@ -79,19 +79,21 @@ def test_whole_parts_in_shards_take_the_place_of_the_base_models(
     assert not np.array_equal(drawn["base-0-0.png"], drawn["lora-0-0.png"])
 
 
-def test_own_prompts_are_decoded_in_tiles_where_lanes_do_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_previews_are_decoded_in_tiles_where_lanes_decode_in_tiles(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = str(build_tiny_checkpoint(ModelFamily.HUNYUAN_VIDEO, tmp_path))
-    model = with_trained_lora(loaded(ModelFamily.HUNYUAN_VIDEO, path))
+    model = with_random_lora(load_family(ModelFamily.HUNYUAN_VIDEO, path))
     model.save_lora(str(tmp_path), lora_parameters(model.transformer))
     job = job_of(path, 1, "pytorch_lora_weights.safetensors").model_copy(update={"family": ModelFamily.HUNYUAN_VIDEO})
     in_tiles: list[bool] = []
     decode = AutoencoderKLHunyuanVideo.decode
 
-    def watched(self: AutoencoderKLHunyuanVideo, *args: Any, **arguments: Any) -> Any:
+    def recording(self: AutoencoderKLHunyuanVideo, *args: Any, **arguments: Any) -> Any:
         in_tiles.append(self.use_tiling)
         return decode(self, *args, **arguments)
 
-    monkeypatch.setattr(AutoencoderKLHunyuanVideo, "decode", watched)
+    monkeypatch.setattr(AutoencoderKLHunyuanVideo, "decode", recording)
     monkeypatch.setattr(preview, "see_only", lambda device: None)
     assert len(list(preview.draw(job, tmp_path))) == 2
     assert in_tiles == [True, True]

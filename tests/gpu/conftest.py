@@ -1,4 +1,4 @@
-"""The engine's fixtures on a real accelerator; without one every test here is skipped."""
+"""The fixtures of `tests/engine` for tests on a real accelerator; without one every test here is skipped."""
 
 import pytest
 from deepspeed.accelerator import get_accelerator
@@ -8,7 +8,7 @@ from tests.engine.conftest import make_spec, process_group, tiny_checkpoint  # n
 
 @pytest.fixture(autouse=True)
 def accelerator() -> str:
-    """Name of the accelerator's device type."""
+    """The accelerator's device type."""
     name = str(get_accelerator().device_name())
     if name == "cpu":
         pytest.skip("no accelerator on this machine")

@@ -1,4 +1,4 @@
-"""Rollout, replay and training on a real device: the gate holds, noise is the CPU's, resuming is bitwise equal."""
+"""Rollout, replay and training on an accelerator: the gate holds, noise is the CPU's, resuming is bitwise equal."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 import torch
 from deepspeed.accelerator import get_accelerator
 
-from tests.engine.frozen import draw_groups, perturbed_adapter
+from tests.engine.fixed_trajectories import draw_groups, perturbed_version
 from worker.contracts.deepspeed import ZeroConfig
 from worker.contracts.names import LaneRole
 from worker.contracts.run_spec import RunSpec
@@ -33,7 +33,7 @@ def one_step(trainer: TrainerRank, groups: list[GroupBatch], *, fresh: bool = Fa
 
 @pytest.fixture
 def adapter(tiny_checkpoint: str, make_spec: SpecMaker) -> PublishedShard:
-    return perturbed_adapter(make_spec(), tiny_checkpoint, seed=1)
+    return perturbed_version(make_spec(), tiny_checkpoint, seed=1)
 
 
 @STAGES
@@ -76,9 +76,9 @@ def test_an_accelerator_draws_the_cpus_noise_and_almost_its_pictures(
     request = GenerationRequest(fragment=fragment, prompt="a red square", run_seed=3, prompt_index=0)
     made = []
     for device in ("cpu", None):
-        engine = Sampler.load(make_spec(), tiny_checkpoint, device=device)
-        engine.pull(adapter)
-        made.append(engine.generate(request))
+        sampler = Sampler.load(make_spec(), tiny_checkpoint, device=device)
+        sampler.pull(adapter)
+        made.append(sampler.generate(request))
     first, second = (fragment.trajectories for fragment in made)
     assert first is not None and second is not None
     assert torch.equal(first.latents[:, 0], second.latents[:, 0])
@@ -98,11 +98,11 @@ def test_a_lent_lane_draws_the_rollout_lanes_bits_and_leaves_no_trace(
         trainer.load_version(adapter)
         trainer.accumulate(groups[:1], num_pairs_total=NUM_PAIRS, fresh=False)
         if is_lent:
-            assert trainer.generator is not None
+            assert trainer.sampler is not None
             trainer.switch(LaneRole.ROLLOUT)
-            trainer.generator.pull(adapter)
+            trainer.sampler.pull(adapter)
             fragment = groups[0].trajectories[0].fragment
-            made = trainer.generator.generate(
+            made = trainer.sampler.generate(
                 GenerationRequest(fragment=fragment, prompt=spec.prompts.inline[0], run_seed=spec.seed, prompt_index=0)
             )
             assert made.trajectories is not None
@@ -127,24 +127,24 @@ def test_a_bf16_base_replays_close_to_what_it_drew(
 
 
 @STAGES
-def test_idle_state_leaves_the_device_and_comes_back_bit_for_bit(
+def test_idle_state_is_offloaded_and_reloaded_bit_for_bit(
     tiny_checkpoint: str, make_spec: SpecMaker, adapter: PublishedShard, process_group: None, stage: int
 ) -> None:
     spec = make_spec(deepspeed={"zero_stage": stage}, pipeline={"deterministic": True})
     groups = draw_groups(spec, tiny_checkpoint, adapter)
     found = []
-    for is_moved in (True, False):
+    for is_offloaded in (True, False):
         trainer = TrainerRank(spec, tiny_checkpoint, 0, 1)
         trainer.load_version(adapter)
         one_step(trainer, groups)
         trainer.accumulate(groups[:1], num_pairs_total=NUM_PAIRS, fresh=False)
-        if is_moved:
-            idle = StateOffloader(trainer._engine, trainer._policy.module)
+        if is_offloaded:
+            offloader = StateOffloader(trainer._deepspeed_engine, trainer._policy.module)
             before = get_accelerator().memory_allocated()
-            moved = idle.offload(with_base=stage == 3)
+            transfer = offloader.offload(with_base=stage == 3)
             # The allocator rounds each storage up, so at least as much is freed.
-            assert before - get_accelerator().memory_allocated() >= moved.num_bytes > 0
-            idle.reload()
+            assert before - get_accelerator().memory_allocated() >= transfer.num_bytes > 0
+            offloader.reload()
             assert get_accelerator().memory_allocated() == before
         trainer.accumulate(groups[1:], num_pairs_total=NUM_PAIRS, fresh=False)
         trainer.commit()
@@ -153,7 +153,7 @@ def test_idle_state_leaves_the_device_and_comes_back_bit_for_bit(
 
 
 @pytest.mark.parametrize("config", [config for config in ZeroConfig if config.offloads_optimizer])
-def test_what_is_offloaded_takes_the_plain_steps_and_is_not_on_the_device(
+def test_an_offloaded_optimizer_takes_the_same_steps_and_lies_on_the_host(
     tiny_checkpoint: str, make_spec: SpecMaker, adapter: PublishedShard, process_group: None, config: ZeroConfig
 ) -> None:
     spec = make_spec(deepspeed={"config": config})
@@ -164,7 +164,7 @@ def test_what_is_offloaded_takes_the_plain_steps_and_is_not_on_the_device(
         trainer.load_version(adapter)
         norms.append(one_step(trainer, groups)["grad_norm"])
         if each is spec:
-            states = trainer._engine.optimizer.optimizer.state.values()
+            states = trainer._deepspeed_engine.optimizer.optimizer.state.values()
             moments = [state["exp_avg"] for state in states]
             assert moments and all(moment.device.type == "cpu" for moment in moments)
     assert norms[0] == pytest.approx(norms[1], rel=1e-3)
@@ -191,7 +191,7 @@ def test_recomputed_blocks_lower_the_peak_and_change_no_gradient(
 
 
 @pytest.mark.parametrize(("config", "dtype"), [("zero0", "fp32"), ("zero2", "bf16"), ("zero3", "bf16")])
-def test_all_weights_are_trained_lent_and_published(
+def test_full_fine_tuning_trains_lends_and_publishes(
     tiny_checkpoint: str, make_spec: SpecMaker, process_group: None, config: str, dtype: str
 ) -> None:
     spec = make_spec(
@@ -201,18 +201,18 @@ def test_all_weights_are_trained_lent_and_published(
         pipeline={"tag": "greedy"},
         algorithm={"kl_coefficient": 0.1},
     )
-    version = perturbed_adapter(spec, tiny_checkpoint, seed=1)
+    version = perturbed_version(spec, tiny_checkpoint, seed=1)
     groups = draw_groups(spec, tiny_checkpoint, version)
     trainer = TrainerRank(spec, tiny_checkpoint, 0, 1)
     trainer.load_version(version)
     check_replay_gate(trainer.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=True), spec.replay_bounds)
-    assert trainer.generator is not None
-    held = get_accelerator().memory_allocated()
+    assert trainer.sampler is not None
+    before = get_accelerator().memory_allocated()
     trainer.switch(LaneRole.ROLLOUT)
-    assert trainer.generator.pull(version).sha256 == version.sha256
+    assert trainer.sampler.pull(version).sha256 == version.sha256
     trainer.switch(LaneRole.TRAINER)
-    assert get_accelerator().memory_allocated() <= held
+    assert get_accelerator().memory_allocated() <= before
     assert trainer.commit()["grad_norm"] > 0
-    rollout = Sampler.load(spec, tiny_checkpoint)
+    sampler = Sampler.load(spec, tiny_checkpoint)
     trained = trainer.version(1)
-    assert rollout.pull(trained).sha256 == trained.sha256 != version.sha256
+    assert sampler.pull(trained).sha256 == trained.sha256 != version.sha256

@@ -1,4 +1,4 @@
-"""A scheduler driven by hand, step by step, for claims about one moment of a run."""
+"""A scheduler whose actions a test finishes one by one, for claims about one moment of a run."""
 
 from dataclasses import replace
 from typing import Any
@@ -10,10 +10,11 @@ from worker.contracts.names import LaneRole, Placement
 from worker.scheduling.core.messages import Action, Event, LaneJoined
 
 ONE_OF_EACH = (("t", LaneRole.TRAINER), ("g", LaneRole.ROLLOUT), ("s", LaneRole.REWARD))
+"""Lanes by name: `t` trains, `g` generates, `s` scores."""
 
 
 class ManualExecutor:
-    """Keeps what is under way in `actions`; `do` finishes one of them. A second passes with each event.
+    """Keeps the actions under way in `actions`; `finish` answers one of them. A second passes with each event.
 
     Batch 0 is of version 0, which rollout lanes hold from the start.
     """
@@ -34,28 +35,30 @@ class ManualExecutor:
         self.start()
 
     def start(self) -> list[Action]:
+        """Start the scheduler's next actions, and return them."""
         new = self.scheduler.next_actions(self.at)
         self.actions += new
         return new
 
     def apply(self, event: Event) -> list[Action]:
+        """Apply an event a second later; returns the actions that follow."""
         self.at += 1.0
         self.scheduler.apply(event, self.at)
         return self.start()
 
-    def do(self, kind: type[Action], lane: str | None = None) -> list[Action]:
-        """Finish the first action of this kind (on this lane); returns what starts in its place."""
+    def finish(self, kind: type[Action], lane: str | None = None) -> list[Action]:
+        """Answer the first action of this kind (on this lane); returns the actions that follow."""
         chosen = next(a for a in self.actions if isinstance(a, kind) and lane in (None, getattr(a, "lane", None)))
         self.actions.remove(chosen)
         return self.apply(answer(chosen))
 
-    def do_all(self, *kinds: type[Action]) -> None:
-        """Finish actions of these kinds for as long as there are any."""
+    def finish_all(self, *kinds: type[Action]) -> None:
+        """Answer actions of these kinds for as long as there are any."""
         while any(isinstance(action, kinds) for action in self.actions):
-            self.do(next(type(action) for action in self.actions if isinstance(action, kinds)))
+            self.finish(next(type(action) for action in self.actions if isinstance(action, kinds)))
 
 
 def colocated(algebra: BatchAlgebra, *trainers: str, **switches: Any) -> ManualExecutor:
-    """Trainer lanes alone, and a reward lane."""
+    """An executor of colocated trainer lanes and one reward lane."""
     lanes = (*((lane, LaneRole.TRAINER) for lane in trainers), ("s", LaneRole.REWARD))
     return ManualExecutor(algebra, lanes=lanes, placement=Placement.COLOCATED, **switches)

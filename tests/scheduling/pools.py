@@ -1,4 +1,4 @@
-"""Lanes to simulate a run on: what everything costs on them, and which of them come and go."""
+"""Pools to simulate a run on: lanes, their costs, and which of them come and go."""
 
 from dataclasses import dataclass
 
@@ -11,18 +11,22 @@ from worker.scheduling.core.costs import GANG, Cost, CostKind, CostTable
 from worker.scheduling.core.messages import Event
 from worker.scheduling.simulator.simulator import Arrival, Incident, Loss, SimulatedLane, Simulator
 
-KINDS = {
+LANE_KINDS = {
     LaneRole.ROLLOUT: (CostKind.GENERATE, CostKind.PULL),
     LaneRole.TRAINER: (CostKind.GENERATE, CostKind.PULL, CostKind.LEND, CostKind.RECLAIM),
     LaneRole.REWARD: (CostKind.SCORE,),
 }
-OF_GANG = (CostKind.ACCUMULATE, CostKind.COMMIT, CostKind.SNAPSHOT, CostKind.PUBLISH)
+"""By role: the kinds of work of a single lane."""
+GANG_KINDS = (CostKind.ACCUMULATE, CostKind.COMMIT, CostKind.SNAPSHOT, CostKind.PUBLISH)
+"""The kinds of work of the trainer gang."""
 
-seconds_drawn = st.sampled_from([0.0, 0.1, 0.5, 1.0, 3.0])
+seconds = st.sampled_from([0.0, 0.1, 0.5, 1.0, 3.0])
 
 
 @dataclass(frozen=True, slots=True)
 class Pool:
+    """What `simulate` needs beside the run's settings."""
+
     lanes: tuple[SimulatedLane, ...]
     costs: CostTable
     incidents: tuple[Incident, ...] = ()
@@ -30,18 +34,20 @@ class Pool:
 
 @st.composite
 def pools_of(draw: st.DrawFn, run: Settings, *, all_at_once: bool = False) -> Pool:
-    """Lanes that differ in speed. Unless `all_at_once`, they start up one after another, come and go; the first of each
-    role stays."""
+    """Lanes of different speeds. Unless `all_at_once`, they start up at different times, and some come and go; the
+    first lane of each role stays."""
     numbers = {LaneRole.ROLLOUT: run.num_rollout, LaneRole.TRAINER: run.num_trainer, LaneRole.REWARD: run.num_reward}
     lanes = [
-        SimulatedLane(lane=f"{role}-{i}", role=role, start_up_seconds=0.0 if all_at_once else draw(seconds_drawn))
+        SimulatedLane(lane=f"{role}-{i}", role=role, start_up_seconds=0.0 if all_at_once else draw(seconds))
         for role, number in numbers.items()
         for i in range(number)
     ]
     incidents = [] if all_at_once else draw(st.lists(_incidents(run, lanes), max_size=4, unique_by=_lane_of))
     every_lane = [*lanes, *(incident.lane for incident in incidents if isinstance(incident, Arrival))]
-    keys = [(lane.lane, kind) for lane in every_lane for kind in KINDS[lane.role]] + [(GANG, kind) for kind in OF_GANG]
-    return Pool(tuple(lanes), {key: Cost(draw(seconds_drawn), draw(seconds_drawn)) for key in keys}, tuple(incidents))
+    keys = [(lane.lane, kind) for lane in every_lane for kind in LANE_KINDS[lane.role]] + [
+        (GANG, kind) for kind in GANG_KINDS
+    ]
+    return Pool(tuple(lanes), {key: Cost(draw(seconds), draw(seconds)) for key in keys}, tuple(incidents))
 
 
 def _incidents(run: Settings, lanes: list[SimulatedLane]) -> st.SearchStrategy[Incident]:
@@ -50,7 +56,7 @@ def _incidents(run: Settings, lanes: list[SimulatedLane]) -> st.SearchStrategy[I
         lambda role, number, seconds: SimulatedLane(lane=f"new-{number}", role=role, start_up_seconds=seconds),
         st.sampled_from(roles),
         st.integers(0, 2),
-        seconds_drawn,
+        seconds,
     )
     times = st.floats(0, 30)
     leaving = [lane.lane for lane in lanes if lane.role is not LaneRole.TRAINER and not lane.lane.endswith("-0")]
@@ -67,12 +73,13 @@ def pool_of(costs: CostTable, *lanes: tuple[str, LaneRole], incidents: tuple[Inc
 
 
 def simulate(run: Settings, pool: Pool) -> tuple[float, list[Span]]:
-    """The seconds that the run takes, and its spans in the order in which they were closed."""
+    """(seconds, spans) of the run; spans in the order in which they ended."""
     seconds, spans, _ = simulate_events(run, pool)
     return seconds, spans
 
 
 def simulate_events(run: Settings, pool: Pool) -> tuple[float, list[Span], list[tuple[Event, float]]]:
+    """(seconds, spans, events with their times) of the run."""
     spans: list[Span] = []
     events: list[tuple[Event, float]] = []
     simulator = Simulator(

@@ -1,14 +1,17 @@
-"""What an executor writes down for itself, apart from the scheduler, and what it holds every action against.
+"""An executor's own record of a run, independent of the scheduler, against which every action is checked.
 
-Each `check_…` raises `AssertionError` where an action is not allowed; each `note_…` writes down what was done.
+Each `check…` raises `AssertionError` for an action that is not allowed; each `record_…` updates the record.
 """
 
 from collections import defaultdict
 from dataclasses import dataclass, field
+from typing import Literal
 
 from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.names import LaneRole, Placement, TrainerAssist
 from worker.contracts.sections import PipelineSpec
+from worker.scheduling.core.costs import CostTable
+from worker.scheduling.core.lending import LendingPolicy
 from worker.scheduling.core.messages import (
     Accumulate,
     Action,
@@ -29,12 +32,15 @@ from worker.scheduling.core.scheduler import Scheduler
 from worker.scheduling.forecast.lending_policies import lending_policy
 
 GANG = "trainer gang"
+"""The worker of actions that occupy all trainer lanes."""
 PUBLISHER = "publisher"
-"""Publishes beside the gang."""
+"""The worker of a publish, which occupies no lane."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
+    """The settings of a test run: switches, length, lanes, disturbances."""
+
     algebra: BatchAlgebra
     placement: Placement = Placement.DISAGGREGATED
     gap: bool = True
@@ -44,37 +50,39 @@ class Settings:
     whole_batch_advantages: bool = False
     lends_together: bool = False
     version_of_batch_0: int = 10
-    """Of batch 0, at staleness 0: versions are not batch numbers."""
+    """The version of batch 0 at staleness 0; not 0, so that versions cannot be mistaken for batch numbers."""
     first_batch: int = 0
     first_batch_is_stale: bool = False
-    """Resumed where the first batch had begun on the version before."""
+    """The run was resumed, and its first batch had begun on the version before."""
     num_batches: int = 2
     num_rollout: int = 2
     num_reward: int = 1
     num_trainer: int = 1
     disturbance: float = 0.0
-    """Chance, at each turn, of a lane lost or joined, a pause or resume, a request, a reserved trainer."""
+    """Probability, in each iteration, that a lane is lost or joins, the run is paused or resumed, samples are
+    requested, or the trainer is reserved."""
 
     @property
     def is_colocated(self) -> bool:
         return self.placement is Placement.COLOCATED
 
     @property
-    def waits_for_all(self) -> bool:
-        """Whether nothing is trained before the whole batch is scored."""
+    def waits_for_whole_batch(self) -> bool:
+        """Whether no group is trained before every group of the batch is scored."""
         return self.whole_batch_advantages or self.is_colocated or not self.gap
 
     @property
     def first_version(self) -> int:
-        """What is published when the run begins."""
+        """The version published when the run begins."""
         return self.first_batch + self.version_of_batch_0
 
     @property
     def first_batch_version(self) -> int:
         return self.first_version - self.first_batch_is_stale
 
-    def scheduler(self) -> Scheduler:
-        pipeline = PipelineSpec.model_validate(
+    @property
+    def pipeline(self) -> PipelineSpec:
+        return PipelineSpec.model_validate(
             {
                 "placement": self.placement,
                 "gap": self.gap,
@@ -83,11 +91,19 @@ class Settings:
                 "deterministic": self.deterministic,
             }
         )
+
+    @property
+    def advantage_std(self) -> Literal["group", "batch"]:
+        return "batch" if self.whole_batch_advantages else "group"
+
+    def scheduler(self, *, policy: LendingPolicy | None = None, prior: CostTable | None = None) -> Scheduler:
+        """The run's scheduler, with the lending policy of its switches unless another one is given."""
         return Scheduler(
             self.algebra,
-            pipeline,
-            lending_policy=lending_policy(pipeline),
-            advantage_std="batch" if self.whole_batch_advantages else "group",
+            self.pipeline,
+            lending_policy=policy or lending_policy(self.pipeline),
+            prior=prior,
+            advantage_std=self.advantage_std,
             first_batch=self.first_batch,
             num_batches=self.num_batches,
             policy_version=self.first_version,
@@ -97,12 +113,12 @@ class Settings:
 
 
 def reward_of(key: FragmentKey, member: int) -> float:
-    """A reward that tells which sample it belongs to."""
+    """A reward that is different for every sample."""
     return 1000.0 * key.batch + 10.0 * key.group + member
 
 
 def worker_of(action: Action) -> str:
-    """Who is at work on it: a lane, or all trainer lanes together."""
+    """The worker that an action occupies: a lane, the trainer gang or the publisher."""
     if isinstance(action, Publish):
         return PUBLISHER
     return action.lane if isinstance(action, Pull | Switch | Generate | Score) else GANG
@@ -110,36 +126,44 @@ def worker_of(action: Action) -> str:
 
 @dataclass
 class ProtocolChecker:
+    """What has happened in a run, as its executor knows it, and what may therefore happen next."""
+
     settings: Settings
     roles: dict[str, LaneRole] = field(default_factory=dict)
+    """By lane: its own role."""
     serves: dict[str, LaneRole] = field(default_factory=dict)
+    """By lane: the role that it serves now."""
     under_way: dict[str, Action] = field(default_factory=dict)
+    """By worker: the action begun and not answered."""
     held_version: dict[str, int | None] = field(default_factory=dict)
+    """By lane: the version pulled last."""
     generated: dict[FragmentKey, Fragment] = field(default_factory=dict)
-    """Each fragment that a lane handed in."""
+    """All fragments that lanes have generated."""
     scored: set[FragmentKey] = field(default_factory=set)
     batch_versions: dict[int, int] = field(default_factory=dict)
+    """By batch: the version of its fragments."""
     accumulated: list[tuple[int, int, int, int]] = field(default_factory=list)
-    """(batch, epoch, mini-batch, group), in order."""
+    """(batch, epoch, mini-batch, group) of each group accumulated, in order."""
     committed: list[tuple[int, int, int]] = field(default_factory=list)
-    """(batch, epoch, mini-batch), in order."""
+    """(batch, epoch, mini-batch) of each commit, in order."""
     snapshots: list[int] = field(default_factory=list)
-    """Versions trained and copied, each published afterwards."""
+    """Versions of which a snapshot was taken, in order; each is published afterwards."""
     published: list[int] = field(default_factory=list)
+    """Versions published, in order."""
     staleness: dict[int, int] = field(default_factory=dict)
-    """By batch, as trained."""
+    """By batch: the trainer's version less the batch's, when it was trained."""
     requested: dict[tuple[Purpose, int], EvaluationRequested] = field(default_factory=dict)
     num_evaluations_complete: int = 0
     num_fragments_lent: int = 0
     is_reserved: bool = False
     last_batch_allowed: int = -1
-    """Batches up to this one were allowed to begin while admission was open."""
+    """The last batch that was allowed to begin while admission was open."""
 
     def __post_init__(self) -> None:
         self.trainer_version = self.settings.first_version
         self._num_members_scored: dict[tuple[int, int], int] = defaultdict(int)
 
-    # --- where the run stands ---------------------------------------------------------------------------------------
+    # --- how far the run is -----------------------------------------------------------------------------------------
 
     @property
     def head(self) -> int:
@@ -148,7 +172,7 @@ class ProtocolChecker:
 
     @property
     def num_complete(self) -> int:
-        """Batches published, those of earlier attempts included."""
+        """The number of batches published, those of earlier attempts included."""
         return self.settings.first_batch + len(self.published)
 
     @property
@@ -156,8 +180,8 @@ class ProtocolChecker:
         return self.published[-1] if self.published else self.settings.first_version
 
     @property
-    def place(self) -> tuple[int, int]:
-        """Epoch and mini-batch to be trained now."""
+    def training_position(self) -> tuple[int, int]:
+        """(epoch, mini-batch) to be trained now."""
         algebra = self.settings.algebra
         done = len(self.committed) - len(self.snapshots) * algebra.num_minibatches * algebra.num_epochs
         return divmod(done, algebra.num_minibatches)
@@ -165,8 +189,8 @@ class ProtocolChecker:
     @property
     def groups_taken(self) -> list[int]:
         """Groups accumulated since the last commit."""
-        place = (self.head, *self.place)
-        return [group for *where, group in self.accumulated if tuple(where) == place]
+        position = (self.head, *self.training_position)
+        return [group for *at, group in self.accumulated if tuple(at) == position]
 
     def is_scored(self, batch: int, group: int) -> bool:
         return self._num_members_scored[batch, group] == self.settings.algebra.group_size
@@ -175,14 +199,14 @@ class ProtocolChecker:
     def training_is_ready(self) -> bool:
         """Whether a gang with nothing under way would have something to do."""
         algebra = self.settings.algebra
-        epoch, minibatch = self.place
+        epoch, minibatch = self.training_position
         due = [group for group in range(algebra.num_groups) if algebra.minibatch_of(group) == minibatch]
         left = [group for group in due if group not in self.groups_taken]
         if epoch == algebra.num_epochs:
             return PUBLISHER not in self.under_way
         if not left:
             return True
-        if self.settings.waits_for_all:
+        if self.settings.waits_for_whole_batch:
             return all(self.is_scored(self.head, group) for group in range(algebra.num_groups))
         return any(self.is_scored(self.head, group) for group in (left[:1] if self.settings.deterministic else left))
 
@@ -190,16 +214,16 @@ class ProtocolChecker:
         return sorted(name for name, role in self.roles.items() if role in roles)
 
     @property
-    def gang_is_whole(self) -> bool:
-        """Every trainer lane is at home with nothing to do."""
+    def gang_is_free(self) -> bool:
+        """Whether every trainer lane is free and none is lent."""
         trainers = self.lanes(LaneRole.TRAINER)
-        is_home = all(self.serves[lane] is LaneRole.TRAINER and lane not in self.under_way for lane in trainers)
-        return bool(trainers) and is_home and GANG not in self.under_way
+        is_any_busy = any(self.serves[lane] is not LaneRole.TRAINER or lane in self.under_way for lane in trainers)
+        return bool(trainers) and not is_any_busy and GANG not in self.under_way
 
     # --- what an action is allowed to be ----------------------------------------------------------------------------
 
     def check(self, action: Action, scheduler: Scheduler) -> None:
-        """Hold one action that begins against what was written down."""
+        """Check one action that begins against the record."""
         worker = worker_of(action)
         assert worker not in self.under_way, f"{worker} is busy with {self.under_way[worker]}, got {action}"
         if self.roles.get(worker) is LaneRole.TRAINER:
@@ -222,13 +246,13 @@ class ProtocolChecker:
                 self._check_training(action, scheduler)
 
     def _check_lent(self, action: Action, lane: str) -> None:
-        """A trainer lane acts by itself: to generate, and only while there is nothing to train."""
+        """Check an action of a single trainer lane: it may be lent only while there is nothing to train."""
         settings = self.settings
         assert settings.is_colocated or settings.tag is not TrainerAssist.OFF
         assert GANG not in self.under_way, "the gang is at work"
         assert not self.is_reserved
-        is_going_home = isinstance(action, Switch) and action.to is LaneRole.TRAINER
-        if is_going_home:
+        is_returning = isinstance(action, Switch) and action.to is LaneRole.TRAINER
+        if is_returning:
             return
         assert not self.training_is_ready, f"{action} on a lent lane while the gang is needed"
 
@@ -256,14 +280,14 @@ class ProtocolChecker:
 
     def _check_training(self, action: Action, scheduler: Scheduler) -> None:
         algebra = self.settings.algebra
-        epoch, minibatch = self.place
+        epoch, minibatch = self.training_position
         due = [group for group in range(algebra.num_groups) if algebra.minibatch_of(group) == minibatch]
         if isinstance(action, Publish):
             assert (action.batch, action.policy_version) == (self.head - 1, self.snapshots[-1])
             assert action.policy_version == self.published_version + 1
             return
         assert not self.is_reserved
-        assert self.gang_is_whole, "the gang trains only when every lane of it is at home"
+        assert self.gang_is_free, "the gang trains only while none of its lanes is lent"
         match action:
             case Accumulate():
                 assert (action.batch, action.epoch, action.minibatch) == (self.head, epoch, minibatch)
@@ -285,7 +309,7 @@ class ProtocolChecker:
 
     def _check_ready(self, action: Accumulate, scheduler: Scheduler) -> None:
         algebra, batch = self.settings.algebra, action.batch
-        needed = range(algebra.num_groups) if self.settings.waits_for_all else action.groups
+        needed = range(algebra.num_groups) if self.settings.waits_for_whole_batch else action.groups
         assert all(self.is_scored(batch, group) for group in needed)
         for group in action.groups:
             expected = [reward_of(FragmentKey(Purpose.TRAIN, batch, group, 0), m) for m in range(algebra.group_size)]
@@ -299,12 +323,12 @@ class ProtocolChecker:
         )
         self.num_evaluations_complete += 1
 
-    # --- what was done ----------------------------------------------------------------------------------------------
+    # --- what has happened ------------------------------------------------------------------------------------------
 
-    def note_begun(self, action: Action) -> None:
+    def record_started(self, action: Action) -> None:
         self.under_way[worker_of(action)] = action
 
-    def note_done(self, action: Action) -> None:
+    def record_finished(self, action: Action) -> None:
         del self.under_way[worker_of(action)]
         match action:
             case Pull(lane, version):
@@ -329,6 +353,6 @@ class ProtocolChecker:
             case Publish(_, version):
                 self.published.append(version)
 
-    def note_lost(self, lane: str) -> None:
+    def record_lost(self, lane: str) -> None:
         del self.roles[lane], self.serves[lane], self.held_version[lane]
         self.under_way.pop(lane, None)

@@ -1,4 +1,4 @@
-"""Random pools for planner and bound: costs of every kind, lanes of up to three sorts."""
+"""Random pools for planner and bounds: lanes of up to three kinds, with random costs."""
 
 from hypothesis import strategies as st
 
@@ -22,10 +22,10 @@ LANES = st.builds(
 
 @st.composite
 def pools(draw: st.DrawFn, max_lanes: int = 5) -> PoolCosts:
-    sorts = draw(st.lists(LANES, min_size=1, max_size=3))
+    kinds = draw(st.lists(LANES, min_size=1, max_size=3))
     number = draw(st.integers(2, max_lanes))
     return PoolCosts(
-        lanes=tuple(draw(st.sampled_from(sorts)) for _ in range(number)),
+        lanes=tuple(draw(st.sampled_from(kinds)) for _ in range(number)),
         score=Cost(0.0, draw(SECONDS)),
         num_reward=draw(st.integers(1, 3)),
     )

@@ -1,7 +1,7 @@
-"""An executor without hardware: work finishes in random order, lanes come and go, people pause and ask for samples.
+"""An executor without hardware: work finishes in random order, lanes come and go, users pause and request samples.
 
-It keeps its own books, apart from the scheduler's, and holds every action against them. A seed gives the same schedule
-again.
+It keeps its own record of the run, independent of the scheduler, and checks every action against it. A seed gives the
+same schedule again.
 """
 
 from collections.abc import Callable
@@ -42,10 +42,12 @@ from worker.scheduling.core.messages import (
     TrainerReserved,
 )
 
-MAX_NUM_TURNS = 20_000
+MAX_NUM_ITERATIONS = 20_000
+"""Far more than any of the small runs needs; a run that reaches it never ends."""
 SPEEDS = (1, 1, 3, 20)
-"""Chances of being the next to finish, against each other."""
+"""Relative probabilities, one drawn for each worker, of being the next to finish."""
 DISTURBANCES = ("lose", "lose", "join", "pause", "request", "reserve")
+"""Kinds of disturbances by frequency; lanes are lost twice as often as they join, since missing ones are replaced."""
 
 
 def answer(action: Action) -> Event:
@@ -73,14 +75,16 @@ def answer(action: Action) -> Event:
 
 @dataclass
 class RandomExecutor:
+    """Runs one scheduler to the end of its run, in random order."""
+
     settings: Settings
     seed: int
     observe: Callable[["RandomExecutor", list[Event], list[Action]], None] = lambda *_: None
-    """Called with the events applied since the last time and the actions that followed."""
+    """Called with the executor, the events applied since the last call, and the actions that followed."""
     is_paused: bool = False
     now: float = 0.0
     events: list[tuple[Event, float]] = field(default_factory=list)
-    num_events_told: int = 0
+    num_events_observed: int = 0
 
     def __post_init__(self) -> None:
         self.random = Random(self.seed)
@@ -90,16 +94,16 @@ class RandomExecutor:
         self.speeds: dict[str, int] = {worker: self.random.choice(SPEEDS) for worker in (GANG, PUBLISHER)}
 
     def run(self) -> "RandomExecutor":
-        """Until the run is finished. A turn without progress is a deadlock, unless something outside is missing."""
+        """Run to the end. An iteration that can do nothing is a deadlock, unless a lane or a command is missing."""
         self.begin()
-        for _ in range(MAX_NUM_TURNS):
+        for _ in range(MAX_NUM_ITERATIONS):
             if self.scheduler.state.is_finished:
                 return self
-            self.turn()
-        raise AssertionError(f"not finished after {MAX_NUM_TURNS} turns")
+            self.iterate()
+        raise AssertionError(f"not finished after {MAX_NUM_ITERATIONS} iterations")
 
     def begin(self) -> None:
-        """The lanes join in random order, sometimes one after another."""
+        """Let the lanes join in random order, and sometimes start actions before all have joined."""
         joining = [
             role
             for role, num in (
@@ -116,25 +120,26 @@ class RandomExecutor:
                 self._react()
         self._react()
 
-    def turn(self) -> None:
+    def iterate(self) -> None:
+        """Disturb the run, finish an action, or react to events."""
         if self.random.random() < self.settings.disturbance:
             self._disturb()
         elif self.checker.under_way:
             self.finish_one()
-        elif self.num_events_told < len(self.events):
+        elif self.num_events_observed < len(self.events):
             self._react()
         else:
-            self._mend()
+            self._unblock()
 
-    # --- turns ------------------------------------------------------------------------------------------------------
+    # --- events and actions -----------------------------------------------------------------------------------------
 
     def apply(self, event: Event) -> None:
         self.now += self.random.choice([0.0, 0.1, 1.0])
         self.events.append((event, self.now))
         self.scheduler.apply(event, self.now)
 
-    def _happens(self, event: Event) -> None:
-        """Sometimes the next event is there before anybody asks what to do about this one."""
+    def _apply_and_react(self, event: Event) -> None:
+        """Apply an event; sometimes the next event arrives before the scheduler is asked for actions."""
         self.apply(event)
         if self.random.random() < 0.8:
             self._react()
@@ -149,28 +154,28 @@ class RandomExecutor:
                 checker.check_evaluation(action)
             elif not isinstance(action, Lend | LendSettled):
                 checker.check(action, self.scheduler)
-                checker.note_begun(action)
-        self.observe(self, [event for event, _ in self.events[self.num_events_told :]], actions)
-        self.num_events_told = len(self.events)
+                checker.record_started(action)
+        self.observe(self, [event for event, _ in self.events[self.num_events_observed :]], actions)
+        self.num_events_observed = len(self.events)
 
     def finish_one(self) -> None:
-        """Some worker finishes what it has under way, the faster the sooner."""
+        """Answer the action of one worker, more probably a fast one's."""
         workers = sorted(self.checker.under_way)
         (worker,) = self.random.choices(workers, [self.speeds[worker] for worker in workers])
         action = self.checker.under_way[worker]
-        self.checker.note_done(action)
-        self._happens(answer(action))
+        self.checker.record_finished(action)
+        self._apply_and_react(answer(action))
 
-    def _mend(self) -> None:
-        """Nothing is under way: whoever is missing comes, or the run is stuck."""
+    def _unblock(self) -> None:
+        """Nothing is under way: provide what is missing. Raises `AssertionError` if nothing is."""
         needed = (LaneRole.REWARD,) if self.settings.is_colocated else (LaneRole.ROLLOUT, LaneRole.REWARD)
         missing = [role for role in needed if not self.checker.lanes(role)]
         if self.checker.is_reserved:
             self.checker.is_reserved = False
-            self._happens(TrainerReleased())
+            self._apply_and_react(TrainerReleased())
         elif self.is_paused and self.scheduler.state.is_quiescent:
             self.is_paused = False
-            self._happens(AdmissionOpened())
+            self._apply_and_react(AdmissionOpened())
         elif missing:
             self.join(missing[0])
             self._react()
@@ -186,8 +191,8 @@ class RandomExecutor:
         self.apply(LaneJoined(name, role, None))
 
     def lose(self, lane: str) -> None:
-        self.checker.note_lost(lane)
-        self._happens(LaneLost(lane))
+        self.checker.record_lost(lane)
+        self._apply_and_react(LaneLost(lane))
 
     # --- disturbances -----------------------------------------------------------------------------------------------
 
@@ -201,15 +206,15 @@ class RandomExecutor:
             self._join_some()
         elif kind == "pause":
             self.is_paused = not self.is_paused
-            self._happens(AdmissionClosed() if self.is_paused else AdmissionOpened())
+            self._apply_and_react(AdmissionClosed() if self.is_paused else AdmissionOpened())
         elif kind == "request":
             self._request()
-        elif kind == "reserve" and (checker.is_reserved or checker.gang_is_whole):
+        elif kind == "reserve" and (checker.is_reserved or checker.gang_is_free):
             checker.is_reserved = not checker.is_reserved
-            self._happens(TrainerReserved() if checker.is_reserved else TrainerReleased())
+            self._apply_and_react(TrainerReserved() if checker.is_reserved else TrainerReleased())
 
     def _join_some(self) -> None:
-        """Trainer lanes join between optimizer steps only, whether or not others of the gang are lent."""
+        """Let a lane join; a trainer lane only between optimizer steps, even while others of the gang are lent."""
         roles = [LaneRole.REWARD] if self.settings.is_colocated else [LaneRole.ROLLOUT, LaneRole.REWARD]
         if GANG not in self.checker.under_way and not self.checker.groups_taken:
             roles.append(LaneRole.TRAINER)
@@ -224,4 +229,4 @@ class RandomExecutor:
         num_groups, group_size = self.random.randint(1, 3), self.random.randint(1, 5)
         request = EvaluationRequested(*identity, num_groups, group_size, self.checker.published_version)
         self.checker.requested[identity] = request
-        self._happens(request)
+        self._apply_and_react(request)

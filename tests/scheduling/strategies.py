@@ -1,4 +1,4 @@
-"""Random algebras and run settings, small enough that a schedule takes about a millisecond."""
+"""Random batch algebras and run settings, small enough that a schedule takes about a millisecond."""
 
 from hypothesis import strategies as st
 
@@ -7,13 +7,13 @@ from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.names import Placement, TrainerAssist
 from worker.contracts.sections import BatchSpec, SamplingSpec
 from worker.scheduling.planning.workload import Workload
-from worker.scheduling.profiles.known_models import SHAPES
+from worker.scheduling.profiles.image_models import SHAPES
 
 
 def algebra_of(
     *, num_minibatches: int = 1, groups_per_minibatch: int = 2, fragments: tuple[int, int] = (2, 2), num_epochs: int = 1
 ) -> BatchAlgebra:
-    """`fragments` is (number in a group, size of each)."""
+    """A batch algebra; `fragments` is (number in a group, size of each)."""
     batch = BatchSpec(
         num_prompts_per_batch=num_minibatches * groups_per_minibatch,
         group_size=fragments[0] * fragments[1],
@@ -25,7 +25,7 @@ def algebra_of(
 
 
 def shapes_work(algebra: BatchAlgebra) -> Workload:
-    """The shapes model with a LoRA of rank 4."""
+    """A workload of the shapes model with a LoRA of rank 4."""
     return Workload(
         profile=SHAPES,
         algebra=algebra,
@@ -49,7 +49,7 @@ def algebras() -> st.SearchStrategy[BatchAlgebra]:
 
 @st.composite
 def settings_of_runs(draw: st.DrawFn, disturbance: float = 0.0) -> Settings:
-    """Every combination of switches that a scheduler accepts."""
+    """Settings with any combination of switches that a scheduler accepts; `disturbance` as in `Settings`."""
     is_colocated = draw(st.booleans()) and draw(st.booleans())
     max_staleness = 0 if is_colocated else draw(st.integers(0, 1))
     first_batch = draw(st.integers(0, 3))

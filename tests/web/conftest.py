@@ -10,6 +10,7 @@ import pytest
 django.setup()
 
 from accounts.models import Membership, Project, ProjectRole, User  # noqa: E402
+from runs.cost_history import workload_of  # noqa: E402
 from runs.models import Run, RunStream  # noqa: E402
 from worker.contracts.run_spec import RunSpec  # noqa: E402
 from worker.contracts.states import RunState  # noqa: E402
@@ -75,6 +76,7 @@ def make_run(make_project: MakeProject) -> MakeRun:
             num_batches=chosen.num_batches,
             max_attempts=chosen.max_attempts,
             priority=chosen.priority.rank,
+            workload=workload_of(chosen),
             **values,
         )
         RunStream.objects.create(run=run)

@@ -319,8 +319,8 @@ def _too_many(field: str, number: int, sampling: SamplingSpec) -> list[str]:
     ]
 
 
-def _named(document: Any) -> Any:
-    """A spec without a name is of the time when there was one algorithm."""
+def _with_default_name(document: Any) -> Any:
+    """Settings without a name are Flow-GRPO's, as the whole section is where a spec leaves it out."""
     return {"name": "flow_grpo", **document} if isinstance(document, dict) else document
 
 
@@ -337,7 +337,7 @@ _AnyAlgorithm = (
     | RewardFlowSpec
 )
 
-AlgorithmSpec = Annotated[_AnyAlgorithm, Field(discriminator="name"), BeforeValidator(_named)]
+AlgorithmSpec = Annotated[_AnyAlgorithm, Field(discriminator="name"), BeforeValidator(_with_default_name)]
 
 ALGORITHM_SPECS: dict[str, type[_AnyAlgorithm]] = {
     kind.model_fields["name"].default: kind for kind in get_args(_AnyAlgorithm)

@@ -184,14 +184,12 @@ class AdapterEvent(Event):
     num_bytes: Index
     """Of all files together."""
     final: bool
-    files: tuple[AdapterFile, ...] = ()
+    files: Annotated[tuple[AdapterFile, ...], Field(min_length=1)]
     """Each with its own artifact, `<folder>/<path>`. One is a LoRA, several are weights in shards beside config and
-    index. Empty: told before there were several; `artifact` is the only one."""
+    index."""
 
     @model_validator(mode="after")
     def _files_add_up(self) -> Self:
-        if not self.files:
-            return self
         paths = [file.path for file in self.files]
         if len(set(paths)) != len(paths):
             raise ValueError(f"`files` must name each path once, got {', '.join(sorted(paths))}")
@@ -261,7 +259,7 @@ class WorkCost(Contract):
     per_unit: Annotated[float, Field(ge=0)]
     observed_units: tuple[Count, Count] | None = None
     """The fewest and the most units of one call that this was observed with: where both are the same, only the seconds
-    of so many units are known, not how they are made up. Empty: assumed, or told before sizes were."""
+    of so many units are known, not how they are made up. Empty: assumed, not observed."""
 
 
 class CostsEvent(Event):

@@ -1,25 +1,26 @@
-"""What can go wrong inside a run, by name. Each error ends the run (or is retried by whoever says so) with its reason.
+"""The errors that rollout, training and publishing raise. Unless its caller says that it retries, an error ends the run
+and its message is the reason that the user reads.
 
-Unknown exceptions are not wrapped: they propagate as they are.
+Exceptions of libraries are not wrapped: they propagate as they are.
 """
 
 from collections.abc import Iterable
 
 
 class EngineError(Exception):
-    """Base of the errors below: a sentence a user can act on."""
+    """The base of the errors below, whose messages are sentences that a user can act on."""
 
 
 class ModelLoadError(EngineError):
-    """The base model cannot be used: unsafe weights, or a module that the spec names and the model lacks."""
+    """The base model cannot be used: pickled or missing weights, or a module that the spec names and it lacks."""
 
 
 class NonFiniteError(EngineError):
-    """NaN or infinity in a reward, a loss or a gradient: the run has failed, it does not go on silently.
+    """A reward, latent, loss, gradient or weight is NaN or infinite, and nothing computed from it would mean anything.
 
     Attributes:
         what: the quantity, e.g. `loss`.
-        where: group, member and denoising step, or the parameter's name.
+        where: group, member and denoising step of the quantity, or the parameter's name.
     """
 
     def __init__(self, what: str, where: str, value: float) -> None:
@@ -30,32 +31,34 @@ class NonFiniteError(EngineError):
         )
 
     def __reduce__(self) -> tuple[type["NonFiniteError"], tuple[str, str, float]]:
-        """Ray carries errors between processes by pickle, which would call `__init__` with the message alone."""
+        """How to pickle the error: Ray sends errors between processes, and the default calls `__init__` with the
+        message alone."""
         return NonFiniteError, (self.what, self.where, self.value)
 
 
 class SyncError(EngineError):
-    """A published adapter did not arrive as it was sent: nothing bound, other names, or another checksum."""
+    """A policy version was not bound as it was published: no tensor, other names or shapes, or another checksum."""
 
 
 class ReplayGateError(EngineError):
-    """Sampling and replay disagree about the policy, so the ratio, and with it the gradient, means nothing."""
+    """Replay does not reproduce what sampling stored, so the importance ratio and the gradient mean nothing."""
 
 
 class MinibatchError(EngineError):
-    """The trainer was asked for an optimizer step over other pairs than the mini-batch holds."""
+    """The groups given to a trainer rank are not its mini-batch: too many, too few, one twice, or one of another
+    size."""
 
 
 class LendingError(EngineError):
-    """A trainer lane was told to generate where it cannot, or to train while it is lent."""
+    """A trainer lane was asked to generate in a run that does not lend, or to train while it is lent."""
 
 
 class CheckpointError(EngineError):
-    """A checkpoint is missing, incomplete or of another world size."""
+    """A checkpoint is missing, incomplete or damaged, or of another world size or ZeRO stage."""
 
 
 def listing(names: Iterable[str], limit: int = 40) -> str:
-    """Names for an error message, cut short with the number left out."""
+    """The first `limit` of `names` in order, for an error message, and how many more there are."""
     ordered = sorted(names)
     shown = ", ".join(ordered[:limit])
     return shown if len(ordered) <= limit else f"{shown} and {len(ordered) - limit} more"

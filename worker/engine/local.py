@@ -34,7 +34,7 @@ from worker.engine.rollout.sampler import Sampler
 from worker.engine.trainer.rank import TrainerRank
 from worker.engine.trainer.zero.process_group import destroy_process_group, init_process_group
 from worker.engine.types import GeneratedFragment, GenerationRequest, GroupBatch, ScoredFragment
-from worker.scheduling.core.fragment_queue import cut_fragments
+from worker.scheduling.core.fragment_queue import split_into_fragments
 from worker.scheduling.core.messages import Fragment, Purpose
 
 
@@ -111,7 +111,7 @@ class LocalRun:
 
     def _draw(self, purpose: Purpose, batch: int, num_groups: int, group_size: int) -> tuple[ScoredGroup, ...]:
         made: list[list[tuple[GeneratedFragment, ScoredFragment]]] = [[] for _ in range(num_groups)]
-        for fragment in cut_fragments(
+        for fragment in split_into_fragments(
             purpose=purpose,
             batch=batch,
             num_groups=num_groups,

@@ -1,10 +1,13 @@
-"""A preview: a user's own prompts drawn by the base model and with what the run trained, from the same seeds.
+"""A preview: a user's own prompts, drawn by the base model and by a trained version from the same seeds.
 
-`python -m worker.engine.preview`, a short Ray job of its own. It does exactly what a user would do with the
-download: plain diffusers, load the LoRA or whole parts, call the pipeline. The protocol is in
-`worker.contracts.previews`.
+```text
+bootstrap code ─► PreviewJob ─► fetch the version's files ─► draw: base, then trained ─► put each sample ─► done
+```
 
-Invariant: the job sees the device of its lane and no other, so torch is imported only when that is known.
+`python -m worker.engine.preview` is a short Ray job of its own. It does what a user would do with the download: load
+the LoRA or whole components with plain diffusers and call the pipeline. `worker.contracts.previews` is its protocol.
+
+Invariant: the job sees the device of its lane and no other, so torch is imported after the device is known.
 """
 
 import hashlib
@@ -45,30 +48,30 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("worker.engine.preview")
 
-NUM_TRIES = 5
-PART_BYTES = 64 * 2**20
-"""Of a file asked for at once, so that no shard lies in memory whole."""
-DTYPES = {"fp32": "float32", "bf16": "bfloat16"}
-"""As torch spells them."""
+MAX_ATTEMPTS = 5
+"""The most attempts of one request, with 7.5 s of waiting between them (`back_off_seconds`)."""
+RANGE_BYTES = 64 * 2**20
+"""Bytes of a file that are requested at once, so that no file has to fit into memory."""
 
 
-class Web:
-    """The web's side of one preview. Every call raises `FencedError`, `WebRefusedError` or `WebAwayError`."""
+class PreviewClient:
+    """Requests of one preview to the web. Every call raises `FencedError`, `WebRefusedError` or `WebAwayError`."""
 
     def __init__(self, base_url: str, job: PreviewJob) -> None:
         self._job = job
         self._connection = WebConnection(base_url, job.token)
 
     def fetch(self, folder: Path) -> None:
-        """Write the version's files below `folder`. Raises `WebRefusedError` when one is not what was recorded."""
+        """Write the version's files below `folder`. Raises `WebRefusedError` when a file's checksum is not the one
+        recorded."""
         for file in self._job.files:
             target, found = folder / file.path, hashlib.sha256()
             target.parent.mkdir(parents=True, exist_ok=True)
             with target.open("wb") as written:
-                for start in range(0, file.num_bytes, PART_BYTES):
-                    part = {"Range": f"bytes={start}-{start + PART_BYTES - 1}"}
+                for start in range(0, file.num_bytes, RANGE_BYTES):
+                    headers = {"Range": f"bytes={start}-{start + RANGE_BYTES - 1}"}
                     path = PREVIEW_FILE_PATH.format(id=self._job.id, path=file.path)
-                    content = _asked(self._connection, "GET", path, headers=part).body
+                    content = _request(self._connection, "GET", path, headers=headers).body
                     found.update(content)
                     written.write(content)
             if found.hexdigest() != file.sha256:
@@ -78,74 +81,81 @@ class Web:
         """Send a picture (H, W, 3) or a clip (F, H, W, 3)."""
         content = encode_clip(sample, self._job.sampling.fps) if is_clip(sample) else encode_png(sample)
         headers = {SHA256_HEADER: hashlib.sha256(content).hexdigest()}
-        _asked(self._connection, "PUT", PREVIEW_IMAGE_PATH.format(id=self._job.id, name=name), content, headers)
+        _request(self._connection, "PUT", PREVIEW_IMAGE_PATH.format(id=self._job.id, name=name), content, headers)
 
     def done(self, problem: str = "") -> None:
+        """Report that the preview is drawn, or the `problem` that ended it."""
         body = PreviewDone(problem=problem).model_dump_json().encode()
-        _asked(self._connection, "POST", PREVIEW_DONE_PATH.format(id=self._job.id), body)
+        _request(self._connection, "POST", PREVIEW_DONE_PATH.format(id=self._job.id), body)
 
 
 def main() -> int:
-    """Draw one preview. Returns the exit status: 0 when it is drawn or nobody waits for it any more."""
+    """Draw one preview. Returns the exit status, 0 when it is drawn or the web no longer wants it."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     base_url, code = job_environment()
     try:
         body = BootstrapRequest(code=code).model_dump_json().encode()
-        job = PreviewJob.model_validate_json(_asked(WebConnection(base_url), "POST", PREVIEW_BOOTSTRAP_PATH, body).body)
-        web = Web(base_url, job)
+        answer = _request(WebConnection(base_url), "POST", PREVIEW_BOOTSTRAP_PATH, body)
+        job = PreviewJob.model_validate_json(answer.body)
+        client = PreviewClient(base_url, job)
         try:
             with tempfile.TemporaryDirectory() as folder:
-                web.fetch(Path(folder))
+                client.fetch(Path(folder))
                 for name, sample in draw(job, Path(folder)):
-                    web.put(name, sample)
+                    client.put(name, sample)
         except (FencedError, WebAwayError):
             raise
         except Exception as error:
-            web.done(problem=f"{type(error).__name__}: {error}")
+            client.done(problem=f"{type(error).__name__}: {error}")
             raise
-        web.done()
+        client.done()
     except FencedError as error:
-        logger.info("nobody waits for this preview: %s", error)
+        logger.info("the web no longer wants this preview: %s", error)
     return 0
 
 
 def draw(job: PreviewJob, folder: Path) -> Iterator[tuple[PreviewImageName, np.ndarray]]:
-    """Every sample of the preview, the base model's first: `2 × prompts × num_samples` of them.
+    """Draw every sample of the preview, those of the base model first: 2 × prompts × num_samples.
 
-    `folder` holds the version's files.
+    Args:
+        job: what to draw.
+        folder: holds the version's files.
+
+    Yields:
+        The name of each sample, and a picture (H, W, 3) or a clip (F, H, W, 3), uint8.
     """
     see_only(job.device)
-    import torch
 
     from worker.engine.devices.selection import resolve_device
     from worker.engine.models.pipeline_loading import load_pipeline
+    from worker.engine.models.precision import DTYPES
     from worker.engine.models.registry import MODEL_ADAPTERS
 
     check_device("the preview", job.device)
-    adapter, dtype = MODEL_ADAPTERS[job.family], getattr(torch, DTYPES[job.dtype])
+    adapter, dtype = MODEL_ADAPTERS[job.family], DTYPES[job.dtype]
     device = resolve_device(None)
     pipeline = load_pipeline(
         adapter.pipeline_class, job.base_model_path, device=device, dtype=dtype, vae_dtype=adapter.vae_dtype
     )
-    # Its adapter prepares a pipeline as lanes have it: HunyuanVideo's autoencoder would not fit without tiles.
+    # The adapter's constructor configures the pipeline as on lanes, e.g. the tiled decoding of HunyuanVideo.
     adapter(pipeline, job.base_model_path, device, dtype)
     pipeline.set_progress_bar_config(disable=True)
     yield from _draw_all(job, adapter, pipeline, with_adapter=False)
     if len(job.files) == 1:
         adapter.load_lora(pipeline, folder / job.files[0].path)
     else:
-        _load_parts(pipeline, folder, dtype, device)
+        _load_components(pipeline, folder, dtype, device)
     yield from _draw_all(job, adapter, pipeline, with_adapter=True)
 
 
-def _load_parts(pipeline: Any, folder: Path, dtype: Any, device: Any) -> None:
-    """Put the parts that lie in `folder`, each in one of its own, in place of the pipeline's."""
-    for path in sorted(one for one in folder.iterdir() if one.is_dir()):
-        kind = type(getattr(pipeline, path.name))
-        # The base model's makes room first.
+def _load_components(pipeline: Any, folder: Path, dtype: Any, device: Any) -> None:
+    """Replace the pipeline's components that have a subfolder of their name in `folder` by what it holds."""
+    for path in sorted(entry for entry in folder.iterdir() if entry.is_dir()):
+        component_class = type(getattr(pipeline, path.name))
+        # Frees the base model's component first.
         pipeline.register_modules(**{path.name: None})
-        part = kind.from_pretrained(path, torch_dtype=dtype, use_safetensors=True)
-        pipeline.register_modules(**{path.name: part.to(device)})
+        component = component_class.from_pretrained(path, torch_dtype=dtype, use_safetensors=True)
+        pipeline.register_modules(**{path.name: component.to(device)})
 
 
 def _draw_all(
@@ -177,12 +187,18 @@ def _draw_all(
             yield name, sample
 
 
-def _asked(
+def _request(
     connection: WebConnection, method: str, path: str, body: bytes = b"", headers: dict[str, str] | None = None
 ) -> Answer:
-    """A successful answer, after a few tries where the web is away or asks for another one."""
+    """The successful answer to a request, repeated up to `MAX_ATTEMPTS` times while the web is away or fails.
+
+    Raises:
+        FencedError: when the web no longer wants the preview (410).
+        WebRefusedError: for any other status below 500 that is no success.
+        WebAwayError: when every attempt failed.
+    """
     failure = WebAwayError(f"{method} {path} was never answered")
-    for num_tries in range(1, NUM_TRIES + 1):
+    for attempt in range(1, MAX_ATTEMPTS + 1):
         try:
             answer = connection.send(method, path, body, headers)
         except WebAwayError as error:
@@ -195,8 +211,8 @@ def _asked(
             if answer.status < 500:
                 raise WebRefusedError(f"{method} {path} was refused ({answer.status}): {answer.text}")
             failure = WebAwayError(f"{method} {path}: status {answer.status}: {answer.text}")
-        if num_tries < NUM_TRIES:
-            time.sleep(back_off_seconds(num_tries))
+        if attempt < MAX_ATTEMPTS:
+            time.sleep(back_off_seconds(attempt))
     raise failure
 
 

@@ -1,6 +1,6 @@
 """The values that move between rollout, reward, trainer and controller. Tensors stay behind Ray object references.
 
-Driver and reward lanes read these words too, so torch is imported for the type checker alone.
+Invariant: importing this module does not import torch, which the driver and most reward lanes do without.
 """
 
 from __future__ import annotations
@@ -19,42 +19,47 @@ if TYPE_CHECKING:
     import torch
 
 
+UNTRAINED_FILE = "untrained.safetensors"
+"""The file of weights and buffers that a transformer stores and a full fine-tuning run does not train; `export` writes
+it, and the download of all weights includes it."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GenerationRequest:
-    """One fragment to generate: all members share one prompt. Noise is seeded by these numbers, never by worker."""
+    """One fragment to generate, whose members share one prompt. Noise is seeded by these numbers, never by worker."""
 
     fragment: Fragment
     prompt: str
     run_seed: int
     prompt_index: int
-    """Index into the run's prompts; with run seed, batch and member it seeds the noise."""
+    """The prompt's index among the run's prompts; with run seed, batch and member it seeds the noise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trajectories:
-    """What is trained on of one fragment: N members, K stored denoising steps; as much of it as the algorithm needs.
+    """The part of one fragment that training reads: N members, K stored denoising steps, on the CPU.
 
-    Latents are fp32 and in the transformer's own (packed) layout; `sigmas` are the exact ones used in sampling.
+    Latents are in the transformer's own (packed) layout. Which tensors are filled depends on the algorithm's needs.
     """
 
     fragment: Fragment
     prompt: str
     sde_indices: tuple[int, ...]
-    """The stored denoising steps: stochastic ones, but for an algorithm that only starts from their latents."""
+    """The K stored denoising steps. All are stochastic, except for reward feedback, which starts from their latents."""
     sigmas: torch.Tensor
-    """(num_denoising_steps + 1,) fp32, from 1 to 0."""
+    """(num_denoising_steps + 1,) fp32: the exact sigmas used in sampling, from 1 to 0."""
     latents: torch.Tensor
-    """(N, K, ...) fp32: x before each stochastic denoising step."""
+    """(N, K, ...) fp32: x before each stored denoising step."""
     next_latents: torch.Tensor
-    """(N, K, ...) fp32: x after it. (N, 0, ...) where transitions are not replayed."""
+    """(N, K, ...) fp32: x after each stored denoising step; (N, 0, ...) where transitions are not replayed."""
     log_probs: torch.Tensor
-    """(N, K) fp32: under the behaviour policy. (N, 0) likewise."""
+    """(N, K) fp32: log-probs of the transitions under the behaviour policy; (N, 0) where they are not replayed."""
     means: torch.Tensor | None
-    """(N, K, ...) fp32: μ of the behaviour policy, carried only where a gate or an algorithm needs it."""
+    """(N, K, ...) fp32: means of the transitions under the behaviour policy, where gate or algorithm need them."""
     clean: torch.Tensor | None = None
-    """(N, ...) fp32: the finished sample, carried only where an algorithm noises it anew."""
+    """(N, ...) fp32: the finished samples, where the algorithm adds noise to them in training."""
     seeds: tuple[int, ...] = ()
-    """Of each member."""
+    """The noise seed of each member."""
 
     @property
     def num_members(self) -> int:
@@ -63,38 +68,38 @@ class Trajectories:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GeneratedFragment:
-    """What a rollout lane returns: transitions for the trainer, samples for the reward lanes, its own timings."""
+    """What a rollout lane returns: transitions for the trainer, samples for the reward lanes, and its timings."""
 
     fragment: Fragment
     prompt: str
     trajectories: Trajectories | None
-    """`None` for evaluation and requests: nothing there is trained on."""
+    """The fragment's trajectories; `None` for evaluation and requested samples, which are not trained on."""
     images: np.ndarray
     """Pictures (N, H, W, 3) or clips (N, F, H, W, 3), uint8."""
     seeds: tuple[int, ...]
+    """The noise seed of each member."""
     generate_seconds: float
+    """Seconds of encoding the prompt and denoising."""
     decode_seconds: float
+    """Seconds of the autoencoder."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoredFragment:
-    """Rewards of one fragment, member by member; every number finite (a failed required reward is an error)."""
+    """The rewards of one fragment, in member order. Every number is finite: a failed required reward is an error."""
 
     fragment: Fragment
     rewards: tuple[float, ...]
-    """Weighted sum of the trained rewards."""
+    """The weighted sum of the trained rewards, for each member."""
     parts: dict[str, tuple[float | None, ...]]
-    """Each reward by its key, watched ones included; None where one that may be missing is."""
+    """The scores of each reward by its key, rewards that are only watched included; `None` for a score that is missing
+    and may be."""
     errors: dict[str, tuple[str | None, ...]] = field(default_factory=dict)
-    """Why scores are missing, member by member, for the rewards of which some are."""
+    """For each reward with missing scores, the reason of each member's missing score."""
     unrewarded: frozenset[int] = frozenset()
-    """Places of samples that lack a trained reward; their `rewards` mean nothing."""
+    """Indices of samples that lack a trained reward; their `rewards` mean nothing."""
     num_retries: dict[str, int] = field(default_factory=dict)
-    """Further tries it took, by reward."""
-
-
-UNTRAINED_FILE = "untrained.safetensors"
-"""What a trainer leaves of a transformer's weights that are stored and not trained, for the export of all weights."""
+    """The number of repeated calls, by reward."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,27 +107,27 @@ class PackedTensor:
     """A tensor as bytes: it goes through Ray's object store without a copy, and can be read without torch."""
 
     dtype: str
-    """As torch spells it: `bfloat16`."""
+    """The name of the torch dtype, e.g. `bfloat16`."""
     shape: tuple[int, ...]
     content: np.ndarray
-    """(num_bytes,) uint8"""
+    """(num_bytes,) uint8: the tensor's memory in row-major order."""
 
     @classmethod
     def of(cls, tensor: torch.Tensor) -> PackedTensor:
-        """`tensor` must be on the CPU and contiguous; its memory is shared."""
+        """Pack `tensor`, which must be on the CPU and contiguous, and whose memory is shared."""
         import torch
 
         content = tensor.detach().reshape(-1).view(torch.uint8).numpy()
         return cls(str(tensor.dtype).removeprefix("torch."), tuple(tensor.shape), content)
 
     def tensor(self) -> torch.Tensor:
-        """A view of the bytes, to be read and never written."""
+        """A view of the bytes, which callers read and never write."""
         import torch
 
         if not self.content.size:
             return torch.empty(self.shape, dtype=getattr(torch, self.dtype))
         with warnings.catch_warnings():
-            # Torch warns of a buffer that it could not write to; to these nobody does.
+            # Torch warns that writing to a read-only buffer is undefined; nobody writes to these.
             warnings.filterwarnings("ignore", message="The given buffer is not writable")
             flat = torch.frombuffer(self.content, dtype=torch.uint8)
         return flat.view(getattr(torch, self.dtype)).reshape(self.shape)
@@ -132,64 +137,68 @@ class PackedTensor:
 class PublishedShard:
     """Some tensors of an immutable policy version, with the checksum that every puller must reproduce.
 
-    A LoRA is one shard, which is then a whole version; all weights of a transformer are many.
+    A LoRA fits into one shard, which is then a complete `PublishedVersion`; full weights take many.
     """
 
     policy_version: int
     packed: Mapping[str, PackedTensor]
-    """By the name under which they are trained."""
+    """The tensors by the names of the trainable parameters."""
     sha256: str
+    """The checksum of `packed`, see `worker.engine.sync.checksums`."""
     evaluated: PublishedShard | None = None
-    """What evaluation and requested samples are drawn with, where that is not the policy that draws training data."""
+    """The weights for evaluation and requested samples, where they are not those that draw training data."""
 
     @property
     def tensors(self) -> dict[str, torch.Tensor]:
-        """Views, to be read only."""
+        """Views of the packed tensors, which callers read and never write."""
         return {name: packed.tensor() for name, packed in self.packed.items()}
 
     @property
     def num_bytes(self) -> int:
+        """Bytes of all tensors, `evaluated` included."""
         own = sum(packed.content.nbytes for packed in self.packed.values())
         return own + (0 if self.evaluated is None else self.evaluated.num_bytes)
 
     def shards(self) -> Iterator[PublishedShard]:
-        """As `PublishedVersion`."""
+        """This shard alone, which makes a single shard a `PublishedVersion`."""
         yield self
 
 
 def version_checksum(shards: Sequence[str]) -> str:
-    """Of a version, from the checksums of its shards in their order; a lone shard's is the version's."""
+    """A version's checksum, from the checksums of its shards in order; that of a single shard is the version's."""
     return shards[0] if len(shards) == 1 else hashlib.sha256("|".join(shards).encode()).hexdigest()
 
 
 class PublishedVersion(Protocol):
-    """A whole policy version, wherever its shards lie."""
+    """A complete policy version, in this process or in Ray's object store."""
 
     @property
     def policy_version(self) -> int: ...
 
     @property
     def sha256(self) -> str:
-        """Over all shards."""
+        """The checksum over all shards."""
         ...
 
     def shards(self) -> Iterator[PublishedShard]:
-        """One after the other, so that nobody need hold them all; may be gone through again."""
+        """All shards in order, fetched one at a time so that no process has to hold them all; can be repeated."""
         ...
 
 
 def shard_indices_of_rank(num_shards: int, *, rank: int, world_size: int) -> range:
-    """Every `world_size`-th shard from the rank's own number on; none for ranks beyond the shards."""
+    """The indices of the shards that `rank` publishes: every `world_size`-th from `rank` on, possibly none."""
     return range(rank, num_shards, world_size)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PullReceipt:
-    """What a rollout lane reports after binding a version: read back from the live modules, not from the message."""
+    """What a rollout lane reports after binding a version, read back from the live modules and not from the shards."""
 
     policy_version: int
     num_bound_tensors: int
+    """The number of trainable tensors of the live model, all of which were bound."""
     sha256: str
+    """The checksum of the live tensors, in shard order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,18 +208,19 @@ class GroupBatch:
     batch: int
     group: int
     trajectories: tuple[Trajectories, ...]
-    """In member order."""
+    """The trajectories of each fragment, in member order."""
     advantages: tuple[float, ...]
-    """One per member, in the order of the fragments' members."""
+    """The advantage of each member, in the same order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpdateStats:
-    """Sums over (trajectory, denoising step) pairs of what an `accumulate` saw; add them up, then divide."""
+    """Statistics of one `accumulate` on one rank, as sums: calls and ranks are added up before dividing."""
 
     num_pairs: int = 0
+    """The number of (trajectory, denoising step) pairs that this rank trained on."""
     sums: dict[str, float] = field(default_factory=dict)
-    """`loss`, `ratio`, `clipped`; `kl` over the `kl_pairs` it was measured on."""
+    """Sums over those pairs: `loss`, `ratio`, `clipped`; and `kl`, over the `kl_pairs` pairs it was measured on."""
     maxima: dict[str, float] = field(default_factory=dict)
-    """`ratio_deviation`; on the first update of a batch also the replay gate's `replay_ratio_deviation` and
-    `mean_error` = |μ_replay − μ_rollout| / std."""
+    """Maxima over pairs: `ratio_deviation` = |ratio − 1|; in the first update of a batch also the replay gate's
+    `replay_ratio_deviation` and `mean_error` = |μ_replay − μ_rollout| / std."""

@@ -833,8 +833,7 @@ export interface components {
             readonly final: boolean;
             /**
              * @description Each with its own artifact, `<folder>/<path>`. One is a LoRA, several are weights in shards beside config and
-             *     index. Empty: told before there were several; `artifact` is the only one.
-             * @default []
+             *     index.
              */
             readonly files: readonly components["schemas"]["AdapterFile"][];
         };
@@ -854,8 +853,7 @@ export interface components {
             readonly final: boolean;
             /**
              * @description Each with its own artifact, `<folder>/<path>`. One is a LoRA, several are weights in shards beside config and
-             *     index. Empty: told before there were several; `artifact` is the only one.
-             * @default []
+             *     index.
              */
             readonly files: readonly components["schemas"]["AdapterFile"][];
         };
@@ -924,30 +922,6 @@ export interface components {
             /** Format: uri */
             readonly next: string | null;
             readonly results: readonly components["schemas"]["Attempt"][];
-        };
-        /**
-         * AttemptPlan
-         * @description The plan that an attempt uses.
-         */
-        readonly AttemptPlan: {
-            /** @enum {string} */
-            readonly mode: "colocated" | "disaggregated" | "gap" | "tsp" | "tag" | "stale";
-            readonly trainers: readonly number[];
-            readonly by_mode: {
-                readonly [key: string]: components["schemas"]["PlanChoice"];
-            };
-            readonly curves: {
-                readonly [key: string]: readonly components["schemas"]["SplitPoint"][];
-            };
-            readonly bound_samples_per_second: number;
-            readonly devices: readonly string[];
-            /** @enum {string} */
-            readonly costs: "measured" | "profile";
-            readonly stand_in_profile: string | null;
-            readonly num_batches_measured: number;
-            readonly fragment_sizes_measured: readonly number[];
-            readonly expected: readonly components["schemas"]["WorkCost"][];
-            readonly attempt: number;
         };
         /**
          * AttentionBackend
@@ -3037,6 +3011,36 @@ export interface components {
             readonly body: components["schemas"]["ResumedFields"];
         };
         /**
+         * RevisedPlan
+         * @description A plan that a run works by.
+         */
+        readonly RevisedPlan: {
+            /** @enum {string} */
+            readonly mode: "colocated" | "disaggregated" | "gap" | "tsp" | "tag" | "stale";
+            readonly trainers: readonly number[];
+            readonly by_mode: {
+                readonly [key: string]: components["schemas"]["PlanChoice"];
+            };
+            readonly curves: {
+                readonly [key: string]: readonly components["schemas"]["SplitPoint"][];
+            };
+            readonly bound_samples_per_second: number;
+            readonly devices: readonly string[];
+            /** @enum {string} */
+            readonly costs: "measured" | "profile";
+            readonly stand_in_profile: string | null;
+            readonly num_batches_measured: number;
+            readonly fragment_sizes_measured: readonly number[];
+            readonly expected: readonly components["schemas"]["WorkCost"][];
+            readonly attempt: number;
+            /** @description Number of the plan among the run's plans, from 1. */
+            readonly revision: number;
+            /** @description Number of complete batches when the plan came into force. */
+            readonly since_batch: number;
+            /** @description Why the run works by it, in one sentence. */
+            readonly reason: string;
+        };
+        /**
          * RewardFlowSpec
          * @description Reward flow, after ROLL's pipeline (IPRO, arXiv 2510.14255): the gradient of the reward goes back through the
          *     last denoising steps, one after the other.
@@ -3194,8 +3198,8 @@ export interface components {
         readonly RunFrame: components["schemas"]["HelloFrame"] | components["schemas"]["SnapshotFrame"] | components["schemas"]["ItemsFrame"];
         /** RunPlan */
         readonly RunPlan: {
-            /** @description The plan; null where the user chose placement, and before the run has lanes. */
-            readonly plan: components["schemas"]["AttemptPlan"] | null;
+            /** @description The plan; null where the user chose placement, and before lanes were given. */
+            readonly plan: components["schemas"]["RevisedPlan"] | null;
         };
         /** RunProject */
         readonly RunProject: {
@@ -4025,7 +4029,7 @@ export interface components {
             readonly per_unit: number;
             /**
              * @description The fewest and the most units of one call that this was observed with: where both are the same, only the seconds
-             *     of so many units are known, not how they are made up. Empty: assumed, or told before sizes were.
+             *     of so many units are known, not how they are made up. Empty: assumed, not observed.
              * @default null
              */
             readonly observed_units: readonly [
@@ -4067,7 +4071,6 @@ export type AdapterPage = components['schemas']['AdapterPage'];
 export type AestheticSettings = components['schemas']['AestheticSettings'];
 export type Attempt = components['schemas']['Attempt'];
 export type AttemptPage = components['schemas']['AttemptPage'];
-export type AttemptPlan = components['schemas']['AttemptPlan'];
 export type AttentionBackend = components['schemas']['AttentionBackend'];
 export type BaseModel = components['schemas']['BaseModel'];
 export type BaseModelPage = components['schemas']['BaseModelPage'];
@@ -4215,6 +4218,7 @@ export type ReplayGateSpec = components['schemas']['ReplayGateSpec'];
 export type ResumedEvent = components['schemas']['ResumedEvent'];
 export type ResumedFields = components['schemas']['ResumedFields'];
 export type ResumedItem = components['schemas']['ResumedItem'];
+export type RevisedPlan = components['schemas']['RevisedPlan'];
 export type RewardFlowSpec = components['schemas']['RewardFlowSpec'];
 export type RewardMixing = components['schemas']['RewardMixing'];
 export type RewardName = components['schemas']['RewardName'];
@@ -5689,8 +5693,6 @@ export const pathsApiV1RunsRun_idLogsGetParametersQueryLevelValues: ReadonlyArra
 export const pathsApiV1RunsRun_idSamplesGetParametersQueryPurposeValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/runs/{run_id}/samples"]["get"]["parameters"]["query"]["purpose"]> = ["train", "evaluate", "request"];
 export const adapterEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["AdapterEvent"]["type"]> = ["adapter"];
 export const adapterItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["AdapterItem"]["type"]> = ["adapter"];
-export const attemptPlanModeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["AttemptPlan"]["mode"]> = ["colocated", "disaggregated", "gap", "tsp", "tag", "stale"];
-export const attemptPlanCostsValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["AttemptPlan"]["costs"]> = ["measured", "profile"];
 export const attentionBackendValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["AttentionBackend"]> = ["default", "_native_math", "_native_flash", "_native_efficient", "_native_cudnn", "flash", "xformers", "_native_npu"];
 export const baseModelSpecDtypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["BaseModelSpec"]["dtype"]> = ["fp32", "bf16"];
 export const bulkItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["BulkItemType"]> = ["costs", "lend", "log", "metrics", "queues", "spans", "staleness"];
@@ -5765,6 +5767,8 @@ export const reflSpecNameValues: ReadonlyArray<FlattenedDeepRequired<components>
 export const remoteFormatValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RemoteFormat"]> = ["msgpack", "json"];
 export const resumedEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ResumedEvent"]["type"]> = ["resumed"];
 export const resumedItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ResumedItem"]["type"]> = ["resumed"];
+export const revisedPlanModeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RevisedPlan"]["mode"]> = ["colocated", "disaggregated", "gap", "tsp", "tag", "stale"];
+export const revisedPlanCostsValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RevisedPlan"]["costs"]> = ["measured", "profile"];
 export const rewardFlowSpecNameValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RewardFlowSpec"]["name"]> = ["reward_flow"];
 export const rewardMixingValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RewardMixing"]> = ["sum", "normalised"];
 export const rewardNameValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RewardName"]> = ["shape_match", "shape_judge", "jpeg_compressibility", "colorfulness", "ocr", "clip_score", "pick_score", "hps_v2", "image_reward", "aesthetic", "motion_smoothness", "remote"];

@@ -49,7 +49,7 @@ class Snapshot:
     def of(cls, run_id: UUID) -> "Snapshot":
         latest = {}
         for key in SHOWN_METRICS:
-            point = MetricPoint.objects.filter(run_id=run_id, key=key, superseded=False).order_by("stream_seq").last()
+            point = MetricPoint.objects.filter(run_id=run_id, key=key).order_by("stream_seq").last()
             if point is not None:
                 latest[key.value] = point.value
         return cls(Run.objects.get(pk=run_id), latest)

@@ -11,14 +11,17 @@ from accounts.models import Project, User
 from accounts.services import create_project
 from fleet.services import ensure_local_lanes
 from server.embedded.gpus import LocalGpus
+from server.stack.database_check import check_database
 
 ADMIN_NAME = "admin"
 DEFAULT_PROJECT = "Default project"
 
 
 def migrate_and_collect() -> None:
-    """Bring tables and static files up to date."""
+    """Bring tables and static files up to date. Raises `CannotStartError` for a database of another version."""
+    check_database()
     call_command("migrate", interactive=False, verbosity=0)
+    check_database()
     settings.STATIC_ROOT.mkdir(parents=True, exist_ok=True)
     call_command("collectstatic", interactive=False, verbosity=0)
 

@@ -1,4 +1,4 @@
-"""Advantages are relative to siblings, bounded, and never made of NaN."""
+"""Advantages are relative to the group, bounded, and never computed from NaN."""
 
 import math
 
@@ -16,7 +16,7 @@ rewards = st.lists(st.floats(-100, 100), min_size=2, max_size=32)
 
 
 def batch_advantages(groups: list[list[float]]) -> tuple[GroupAdvantages, ...]:
-    """Of one reward, over the spread of the whole batch."""
+    """Advantages from one reward, over the standard deviation of the whole batch."""
     scores = [{"a": group} for group in groups]
     return mixed_advantages(scores, {"a": 1.0}, mixing=RewardMixing.SUM, clip=5, over_batch=True)
 
@@ -47,17 +47,17 @@ def test_a_constant_added_to_all_rewards_changes_nothing(values: list[int], shif
     np.testing.assert_allclose(one, other, atol=1e-9)
 
 
-def test_equal_rewards_teach_nothing_even_where_their_mean_rounds() -> None:
+def test_equal_rewards_have_advantage_zero_even_where_their_mean_rounds() -> None:
     result = group_advantages([0.1] * 3, clip=5)
     assert result.advantages == (0.0, 0.0, 0.0) and result.zero_std
 
 
-def test_batch_std_shares_the_spread_but_not_the_mean() -> None:
+def test_over_a_batch_groups_share_the_standard_deviation_but_not_the_mean() -> None:
     groups = [[0.0, 1.0], [10.0, 10.5]]
-    spread = float(np.std([0.0, 1.0, 10.0, 10.5])) + 1e-4
+    std = float(np.std([0.0, 1.0, 10.0, 10.5])) + 1e-4
     first, second = batch_advantages(groups)
-    assert first.advantages == pytest.approx((-0.5 / spread, 0.5 / spread))
-    assert second.advantages == pytest.approx((-0.25 / spread, 0.25 / spread))
+    assert first.advantages == pytest.approx((-0.5 / std, 0.5 / std))
+    assert second.advantages == pytest.approx((-0.25 / std, 0.25 / std))
 
 
 def test_a_zero_std_group_in_a_batch_stays_zero() -> None:
@@ -74,11 +74,11 @@ def test_a_reward_that_is_not_finite_is_named(bad: float) -> None:
         batch_advantages([[0.0, 1.0], [bad, 1.0]])
 
 
-def test_a_lonely_member_is_refused() -> None:
+def test_a_group_of_one_is_refused() -> None:
     with pytest.raises(ValueError, match="must hold ≥ 2 values, got 1: advantages need siblings"):
         group_advantages([1.0], clip=5)
 
 
-def test_a_spread_beyond_floating_point_is_no_spread() -> None:
-    with pytest.raises(NonFiniteError, match="spread of rewards"), np.errstate(over="ignore"):
+def test_a_standard_deviation_that_overflows_is_refused() -> None:
+    with pytest.raises(NonFiniteError, match="standard deviation of rewards"), np.errstate(over="ignore"):
         group_advantages([1e200, -1e200, 0.0], clip=5)

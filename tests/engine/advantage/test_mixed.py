@@ -1,4 +1,4 @@
-"""Several rewards, one advantage: against the formulas written out in plain numpy."""
+"""One advantage from several rewards, against the formulas written out in numpy."""
 
 from collections.abc import Sequence
 
@@ -101,10 +101,10 @@ def test_a_missing_score_is_neutral(over_batch: bool) -> None:
 @given(
     groups=st.lists(st.lists(st.one_of(st.none(), st.floats(-10, 10)), min_size=3, max_size=6), min_size=1, max_size=4)
 )
-def test_samples_without_a_score_change_nothing_for_those_that_have_one(
+def test_samples_without_a_score_do_not_increase_the_advantages_of_those_with_one(
     mixing: RewardMixing, over_batch: bool, groups: list[list[float | None]]
 ) -> None:
-    """Around the mean, and over the spread, of the known scores alone."""
+    """Advantages are relative to the mean and standard deviation of the known scores alone."""
     known = [[score for score in group if score is not None] for group in groups]
     everything = [score for scores in known for score in scores]
     found = mixed_advantages(
@@ -114,7 +114,7 @@ def test_samples_without_a_score_change_nothing_for_those_that_have_one(
         spread = np.std(everything if over_batch else scores) if scores else 1.0
         for score, advantage in zip(group, mixed_group.advantages, strict=True):
             expected = 0.0 if score is None else (score - np.mean(scores)) / (spread + STD_EPSILON)
-            # Means at which missing scores stand may lie further apart than the known scores, never closer.
+            # Groups' means, with which missing scores are filled, may spread more than the known scores, never less.
             bound = abs(np.clip(expected, -CLIP, CLIP)) + 1e-6
             assert np.sign(advantage) == np.sign(expected) or abs(advantage) < 1e-6
             assert abs(advantage) <= bound
@@ -123,8 +123,8 @@ def test_samples_without_a_score_change_nothing_for_those_that_have_one(
 
 
 @either_mixing
-def test_a_group_that_nobody_scored_leaves_the_batchs_spread_as_it_is(mixing: RewardMixing) -> None:
-    """At 0 it would lie far from scores near 20, and shrink every advantage of the batch."""
+def test_a_group_without_scores_does_not_change_the_batchs_standard_deviation(mixing: RewardMixing) -> None:
+    """Filled with 0, it would lie far from scores near 20 and reduce every advantage of the batch."""
     scored: list[GroupScores] = [{"a": [20.0, 20.4, 19.9]}, {"a": [21.0, 20.7, 20.1]}]
     without = mixed(scored, mixing, True, {"a": 1.0})
     found = mixed([*scored, {"a": [None] * 3}], mixing, True, {"a": 1.0})
@@ -132,14 +132,14 @@ def test_a_group_that_nobody_scored_leaves_the_batchs_spread_as_it_is(mixing: Re
     assert not found[2].any()
 
 
-def test_in_a_sum_a_part_that_a_group_lacks_stands_at_the_batchs_level() -> None:
-    parts: list[GroupScores] = [
+def test_in_a_sum_a_reward_that_a_group_lacks_is_filled_with_the_batchs_mean() -> None:
+    groups: list[GroupScores] = [
         {"a": [1.0, 2.0, 3.0], "b": [20.0, 21.0, 19.5]},
         {"a": [1.5, 2.5, 2.0], "b": [None] * 3},
     ]
     sums = np.array([[21.0, 23.0, 22.5], np.array([1.5, 2.5, 2.0]) + np.mean([20.0, 21.0, 19.5])])
     np.testing.assert_allclose(
-        mixed(parts, RewardMixing.SUM, True, {"a": 1.0, "b": 1.0}), plain_advantages(sums.tolist(), True), atol=1e-12
+        mixed(groups, RewardMixing.SUM, True, {"a": 1.0, "b": 1.0}), plain_advantages(sums.tolist(), True), atol=1e-12
     )
 
 
@@ -148,20 +148,20 @@ def test_in_a_sum_a_part_that_a_group_lacks_stands_at_the_batchs_level() -> None
 @given(
     watched=st.lists(st.one_of(st.none(), st.floats(-1e6, 1e6), st.just(float("nan"))), min_size=4, max_size=4),
 )
-def test_what_a_watched_reward_says_never_reaches_an_advantage(
+def test_the_scores_of_a_watched_reward_change_no_advantage(
     mixing: RewardMixing, over_batch: bool, watched: list[float | None]
 ) -> None:
-    looked_on = [{**group, "watched": watched} for group in GROUPS]
-    assert (mixed(looked_on, mixing, over_batch) == mixed(GROUPS, mixing, over_batch)).all()
+    changed = [{**group, "watched": watched} for group in GROUPS]
+    assert (mixed(changed, mixing, over_batch) == mixed(GROUPS, mixing, over_batch)).all()
 
 
-def test_a_reward_that_nobody_of_a_group_has_leaves_the_other_rewards_their_say() -> None:
+def test_a_reward_that_no_member_of_a_group_has_leaves_the_other_rewards_advantages() -> None:
     group: GroupScores = {"a": [None] * 3, "b": [1.0, 2.0, 3.0]}
     alone = mixed([{"b": group["b"]}], RewardMixing.SUM, False, {"b": 1.0})
     np.testing.assert_allclose(mixed([group], RewardMixing.SUM, False, {"a": 9.0, "b": 1.0}), alone)
 
 
-def test_a_group_teaches_nothing_only_when_none_of_its_rewards_differ() -> None:
+def test_a_group_has_zero_std_only_when_none_of_its_rewards_differ() -> None:
     def zero_std(group: dict[str, list[float]]) -> bool:
         return mixed_advantages(
             [group], {"a": 1.0, "b": 1.0}, mixing=RewardMixing.NORMALISED, clip=CLIP, over_batch=False

@@ -1,4 +1,4 @@
-"""Reward feedback on the shipped shapes model, whose pictures the reward can judge."""
+"""Reward feedback on the shipped shapes model, whose pictures the differentiable reward can score."""
 
 from pathlib import Path
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import torch
 
-from tests.engine.frozen import draw_groups
+from tests.engine.fixed_trajectories import draw_groups
 from worker.contracts.run_spec import RunSpec
 from worker.engine.models.base import ModelAdapter
 from worker.engine.models.lora import lora_disabled
@@ -34,35 +34,35 @@ def spec_of(algorithm: dict[str, Any]) -> RunSpec:
     )
 
 
-def moved(trainer: TrainerRank) -> None:
-    """LoRA weights that are not the base."""
+def perturb(trainer: TrainerRank) -> None:
+    """Change the LoRA weights, so that the policy differs from the base."""
     generator = torch.Generator().manual_seed(4)
     with torch.no_grad():
-        for parameter in trainer._parameters.values():
+        for parameter in trainer._trainable.values():
             parameter.add_(0.02 * torch.randn(parameter.shape, generator=generator))
 
 
 @pytest.mark.parametrize("algorithm", [FLOW | {"kl_coefficient": 0.3}, REFL], ids=lambda algorithm: algorithm["name"])
-def test_the_gradient_is_that_of_the_written_out_chain(process_group: None, algorithm: dict[str, Any]) -> None:
+def test_the_gradient_is_that_of_the_formula_written_out(process_group: None, algorithm: dict[str, Any]) -> None:
     spec = spec_of(algorithm)
     trainer = TrainerRank(spec, SHAPES, 0, 1)
-    moved(trainer)
+    perturb(trainer)
     groups = draw_groups(spec, SHAPES, trainer.version(0))
     stats = trainer.accumulate(groups, num_pairs_total=4, fresh=True)
-    found = [parameter.grad.clone() for parameter in trainer._parameters.values() if parameter.grad is not None]
+    found = [parameter.grad.clone() for parameter in trainer._trainable.values() if parameter.grad is not None]
     trainer.abort()
-    loss = written_out(trainer._model, groups[0], spec)
+    loss = written_out_loss(trainer._model, groups[0], spec)
     loss.backward()
-    expected = [parameter.grad for parameter in trainer._parameters.values() if parameter.grad is not None]
-    # Four samples at once and one by one round differently in fp32.
+    expected = [parameter.grad for parameter in trainer._trainable.values() if parameter.grad is not None]
+    # In fp32 four samples in one pass round differently than one by one.
     assert stats.sums["loss"] / 4 == pytest.approx(loss.item(), rel=1e-4)
     one, other = (torch.cat([gradient.flatten() for gradient in gradients]) for gradients in (found, expected))
     assert other.norm() > 0
     assert float((one - other).norm()) < 1e-3 * float(other.norm())
 
 
-def written_out(model: ModelAdapter, group: GroupBatch, spec: RunSpec) -> torch.Tensor:
-    """Sample by sample, mean over them."""
+def written_out_loss(model: ModelAdapter, group: GroupBatch, spec: RunSpec) -> torch.Tensor:
+    """The mean loss, computed sample by sample."""
     trajectories, settings = group.trajectories[0], spec.algorithm
     conditioning = model.conditioning(trajectories.prompt, spec.sampling)
     schedule, first = trajectories.sigmas, trajectories.sde_indices[0]
@@ -101,7 +101,7 @@ def test_steps_along_the_gradient_raise_the_rewards_of_the_same_samples(process_
 def test_a_step_is_the_same_in_every_zero_stage_and_after_a_resume(
     process_group: None, stage: int, tmp_path: Path
 ) -> None:
-    """With several forward passes to one backward."""
+    """One backward pass goes through several forward passes here."""
     trainers = {}
     for zero in (0, stage):
         spec = RunSpec.model_validate(spec_of(FLOW).model_dump() | {"deepspeed": {"zero_stage": zero}})

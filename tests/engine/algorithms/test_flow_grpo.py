@@ -1,4 +1,4 @@
-"""The clipped loss, recomputed."""
+"""Flow-GRPO's clipped loss, recomputed in numpy."""
 
 import numpy as np
 import pytest
@@ -37,7 +37,9 @@ def test_the_registry_holds_the_algorithms_of_the_contracts() -> None:
     values=st.lists(st.tuples(st.floats(-1, 1), st.floats(-1, 1), st.floats(-5, 5)), min_size=1, max_size=8),
     clip_range=st.floats(1e-4, 0.5),
 )
-def test_the_loss_is_the_pessimistic_one_of_two(values: list[tuple[float, float, float]], clip_range: float) -> None:
+def test_the_loss_is_the_maximum_of_the_clipped_and_the_unclipped_one(
+    values: list[tuple[float, float, float]], clip_range: float
+) -> None:
     new, old, advantages = (list(column) for column in zip(*values, strict=True))
     terms = FlowGrpo(FlowGrpoSpec(clip_range=clip_range)).terms(pairs(new, old, advantages))
     ratio = np.exp(np.asarray(new) - np.asarray(old))
@@ -55,7 +57,7 @@ def test_on_policy_the_gradient_is_minus_the_advantage() -> None:
     assert given_pairs.log_probs.grad.tolist() == pytest.approx([-2.0, 1.0])
 
 
-def test_beyond_the_clip_range_a_good_sample_pulls_no_further() -> None:
+def test_beyond_the_clip_range_a_sample_of_positive_advantage_has_no_gradient() -> None:
     given_pairs = pairs([0.5, 0.5], [0.0, 0.0], [1.0, -1.0])
     terms = FlowGrpo(FlowGrpoSpec(clip_range=0.1)).terms(given_pairs)
     terms.loss.sum().backward()
@@ -66,7 +68,7 @@ def test_beyond_the_clip_range_a_good_sample_pulls_no_further() -> None:
     assert terms.clipped.tolist() == [True, True]
 
 
-def test_kl_is_added_with_its_coefficient_and_only_then_asked_for() -> None:
+def test_kl_is_added_with_its_coefficient_and_needed_only_then() -> None:
     spec = FlowGrpoSpec(kl_coefficient=0.5)
     with_kl = FlowGrpo(spec)
     assert spec.needs.reference
@@ -76,8 +78,8 @@ def test_kl_is_added_with_its_coefficient_and_only_then_asked_for() -> None:
     assert not FlowGrpoSpec().needs.reference
 
 
-def test_stale_pairs_are_weighed_by_their_truncated_ratio() -> None:
-    """AIPO, arXiv 2505.24034: -min(ratio, cap) A log-prob, the weight held constant."""
+def test_stale_pairs_are_weighted_by_their_truncated_ratio() -> None:
+    """AIPO, arXiv 2505.24034: -min(ratio, cap) A log-prob, with the weight detached."""
     new, old, advantages = [0.5, 0.2, -0.1], [0.0, 0.3, -0.8], [1.0, -2.0, 0.5]
     given_pairs = pairs(new, old, advantages, is_stale=True)
     terms = FlowGrpo(FlowGrpoSpec(clip_range=0.1), importance_cap=1.5).terms(given_pairs)
@@ -92,7 +94,7 @@ def test_stale_pairs_are_weighed_by_their_truncated_ratio() -> None:
     np.testing.assert_allclose(terms.ratio.numpy(), np.exp(np.array(new) - np.array(old)), rtol=1e-6)
 
 
-def test_the_cap_concerns_stale_pairs_alone_and_without_one_they_are_clipped() -> None:
+def test_the_cap_changes_stale_pairs_alone_and_without_one_they_are_clipped() -> None:
     new, old, advantages = [0.5, 0.2, -0.1], [0.0, 0.3, -0.8], [1.0, -2.0, 0.5]
     clipped = FlowGrpo(FlowGrpoSpec(clip_range=0.1)).terms(pairs(new, old, advantages)).loss
     capped = FlowGrpo(FlowGrpoSpec(clip_range=0.1), importance_cap=1.5)

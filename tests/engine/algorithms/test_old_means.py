@@ -1,4 +1,4 @@
-"""GRPO-Guard and Flow-DPPO against plain numpy, from the Gaussians themselves."""
+"""GRPO-Guard and Flow-DPPO against their formulas in numpy, computed from the Gaussians themselves."""
 
 import numpy as np
 import pytest
@@ -17,12 +17,12 @@ class Gaussians:
     """Pairs drawn from N(old mean, std²), with new means near the old ones; all in float64."""
 
     def __init__(self, shift: float = 0.02) -> None:
-        dice = np.random.default_rng(3)
-        self.stds = dice.uniform(0.2, 0.6, NUM)
-        self.old = dice.normal(size=(NUM, DIMENSIONS))
-        self.new = self.old + shift * dice.normal(size=(NUM, DIMENSIONS))
-        self.drawn = self.old + self.stds[:, None] * dice.normal(size=(NUM, DIMENSIONS))
-        self.advantages = dice.normal(size=NUM)
+        rng = np.random.default_rng(3)
+        self.stds = rng.uniform(0.2, 0.6, NUM)
+        self.old = rng.normal(size=(NUM, DIMENSIONS))
+        self.new = self.old + shift * rng.normal(size=(NUM, DIMENSIONS))
+        self.drawn = self.old + self.stds[:, None] * rng.normal(size=(NUM, DIMENSIONS))
+        self.advantages = rng.normal(size=NUM)
         self.advantages[0] = 0
         self.divergences = ((self.new - self.old) ** 2).mean(1) / (2 * self.stds**2)
 
@@ -46,7 +46,7 @@ class Gaussians:
 
 
 def test_guards_ratio_is_the_shift_of_the_mean_along_the_noise() -> None:
-    """log-prob - old log-prob + b = mean((mean - old mean) z) / std, so the exponent no longer holds std at all."""
+    """log-prob - old log-prob + b = mean((mean - old mean) z) / std, so the exponent does not depend on std."""
     drawn = Gaussians()
     noise = (drawn.drawn - drawn.old) / drawn.stds[:, None]
     expected = np.exp(((drawn.new - drawn.old) * noise).mean(1))
@@ -55,8 +55,8 @@ def test_guards_ratio_is_the_shift_of_the_mean_along_the_noise() -> None:
     np.testing.assert_allclose(terms.ratio, expected, rtol=1e-10)
 
 
-def test_guards_gradient_goes_through_the_divergence_too() -> None:
-    """Both quadratic terms cancel: what is left pulls the mean along the noise, at every distance from the old one."""
+def test_guards_gradient_flows_through_the_divergence_too() -> None:
+    """The two quadratic terms cancel, so the gradient is along the noise at every distance from the old mean."""
     drawn = Gaussians(shift=0.5)
     means, old, stds = torch.tensor(drawn.new, requires_grad=True), torch.tensor(drawn.old), torch.tensor(drawn.stds)
     squares = -((torch.tensor(drawn.drawn) - means) ** 2) / (2 * stds[:, None] ** 2)
@@ -90,40 +90,40 @@ def test_guards_loss_is_clipped_and_divided_by_the_step_size() -> None:
     assert 0 < terms.clipped.sum() < NUM
 
 
-def test_dppo_silences_what_diverged_and_would_go_on() -> None:
+def test_dppo_masks_pairs_that_diverged_and_would_move_further_away() -> None:
     drawn = Gaussians()
     bound = float(np.median(drawn.divergences))
     ratio = np.exp(drawn.log_probs(drawn.new) - drawn.log_probs(drawn.old))
-    leads_away = ((drawn.advantages > 0) & (ratio > 1)) | ((drawn.advantages < 0) & (ratio < 1))
-    silenced = leads_away & (drawn.divergences >= bound)
+    moves_away = ((drawn.advantages > 0) & (ratio > 1)) | ((drawn.advantages < 0) & (ratio < 1))
+    masked = moves_away & (drawn.divergences >= bound)
     terms = FlowDppo(FlowDppoSpec(divergence_bound=bound)).terms(drawn.pairs())
-    np.testing.assert_allclose(terms.loss.detach(), np.where(silenced, 0, -drawn.advantages * ratio), rtol=1e-10)
+    np.testing.assert_allclose(terms.loss.detach(), np.where(masked, 0, -drawn.advantages * ratio), rtol=1e-10)
     assert terms.clipped is not None
-    assert terms.clipped.tolist() == silenced.tolist()
-    assert 0 < silenced.sum() < leads_away.sum()
+    assert terms.clipped.tolist() == masked.tolist()
+    assert 0 < masked.sum() < moves_away.sum()
 
 
-def test_a_silenced_pair_sends_no_gradient_and_a_corrective_one_does() -> None:
+def test_a_masked_pair_has_no_gradient_and_one_that_moves_back_has() -> None:
     drawn = Gaussians(shift=0.5)
     pairs = drawn.pairs()
     terms = FlowDppo(FlowDppoSpec(divergence_bound=1e-9)).terms(pairs)
     terms.loss.sum().backward()
     assert pairs.log_probs.grad is not None and terms.clipped is not None
-    moved = pairs.log_probs.grad != 0
-    assert moved.tolist() == [
-        not silenced and advantage != 0
-        for silenced, advantage in zip(terms.clipped.tolist(), drawn.advantages, strict=True)
+    has_gradient = pairs.log_probs.grad != 0
+    assert has_gradient.tolist() == [
+        not masked and advantage != 0
+        for masked, advantage in zip(terms.clipped.tolist(), drawn.advantages, strict=True)
     ]
 
 
 @pytest.mark.parametrize("build", [lambda: GrpoGuard(GrpoGuardSpec()), lambda: FlowDppo(FlowDppoSpec())])
-def test_without_old_means_there_is_no_loss(build) -> None:  # type: ignore[no-untyped-def]
+def test_missing_old_means_are_an_error(build) -> None:  # type: ignore[no-untyped-def]
     drawn = Gaussians()
-    bare = ReplayedPairs(
+    without_means = ReplayedPairs(
         log_probs=torch.zeros(1), old_log_probs=torch.zeros(1), advantages=torch.ones(1), kl=None, is_stale=False
     )
     with pytest.raises(ValueError, match="`old_means` must be given"):
-        build().terms(bare)
+        build().terms(without_means)
     assert drawn.pairs().old_means is not None
 
 

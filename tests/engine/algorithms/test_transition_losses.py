@@ -1,6 +1,6 @@
-"""Policy gradients from stored transition to loss: kernel, means, KL and clip once more in numpy, pair by pair.
+"""Policy gradients from stored transition to loss: kernel, means, KL and clip, recomputed in numpy pair by pair.
 
-The formulas are written from the papers and share nothing with the engine but the model's velocities.
+The formulas are written from the papers and share nothing with `worker.engine` but the model's velocities.
 """
 
 import math
@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 import torch
 
-from tests.engine.algorithms.conftest import LearningMaker
-from tests.engine.frozen import perturbed_adapter
+from tests.engine.algorithms.conftest import SetupMaker
+from tests.engine.fixed_trajectories import perturbed_version
 from worker.contracts.run_spec import RunSpec
 from worker.engine.models.base import ModelAdapter
 from worker.engine.models.lora import lora_disabled
 from worker.engine.types import GroupBatch
 
 BETA = 0.3
-"""Of the KL."""
+"""The coefficient of the KL penalty."""
 CASES: dict[str, tuple[dict[str, Any], str]] = {
     "flow": ({"name": "flow_grpo", "clip_range": 5e-3}, "flow"),
     "cps": ({"name": "flow_grpo", "clip_range": 5e-3}, "cps"),
@@ -34,11 +34,12 @@ CASES: dict[str, tuple[dict[str, Any], str]] = {
 
 @dataclass
 class Gaussian:
-    """Of one denoising step; `s` is the diffusion coefficient that a KL divides by."""
+    """The distribution of one denoising step."""
 
     mean: np.ndarray
     std: float
     s: float
+    """The diffusion coefficient, which the KL is divided by."""
 
     def log_prob(self, drawn: np.ndarray, kernel: str) -> float:
         squared = (drawn - self.mean) ** 2
@@ -66,8 +67,8 @@ def one_pair(spec: RunSpec, new: Gaussian, base: Gaussian, old_mean: np.ndarray,
     kl = ((new.mean - base.mean) ** 2).mean() / (2 * new.s**2)
     if algorithm.name == "flow_dppo":
         ratio = math.exp(change)
-        is_sharded = divergence >= algorithm.divergence_bound and advantage * (ratio - 1) > 0
-        return [(0.0 if is_sharded else -advantage * ratio) + BETA * kl, float(is_sharded), kl]
+        is_masked = divergence >= algorithm.divergence_bound and advantage * (ratio - 1) > 0
+        return [(0.0 if is_masked else -advantage * ratio) + BETA * kl, float(is_masked), kl]
     is_guard = algorithm.name == "grpo_guard"
     ratio = math.exp((change + divergence) * new.std) if is_guard else math.exp(change)
     clip: float = getattr(algorithm, "clip_range", math.nan)
@@ -79,43 +80,43 @@ def expected_sums(spec: RunSpec, model: ModelAdapter, groups: list[GroupBatch]) 
     sums = np.zeros(3)
     kernel, a = spec.sampling.sde_type.value, spec.sampling.noise_level
     for group in groups:
-        held = group.trajectories[0]
-        assert held.means is not None
-        schedule = held.sigmas.double().numpy()
-        conditioning = model.conditioning(held.prompt, spec.sampling, training=True)
+        stored = group.trajectories[0]
+        assert stored.means is not None
+        schedule = stored.sigmas.double().numpy()
+        conditioning = model.conditioning(stored.prompt, spec.sampling, training=True)
         for member, advantage in enumerate(group.advantages):
-            for slot, index in enumerate(held.sde_indices):
-                given, sigma = held.latents[member, slot][None], held.sigmas[index][None]
+            for slot, index in enumerate(stored.sde_indices):
+                given, sigma = stored.latents[member, slot][None], stored.sigmas[index][None]
                 x = given[0].double().numpy()
                 v = model.predict_velocity(given, sigma, conditioning)[0].double().numpy()
                 with lora_disabled(model.transformer):
                     base = model.predict_velocity(given, sigma, conditioning)[0].double().numpy()
                 pair = {
                     "advantage": advantage,
-                    "drawn": held.next_latents[member, slot].double().numpy(),
-                    "old_log_prob": float(held.log_probs[member, slot]),
+                    "drawn": stored.next_latents[member, slot].double().numpy(),
+                    "old_log_prob": float(stored.log_probs[member, slot]),
                     "step_size": schedule[index] - schedule[index + 1],
                 }
                 new, reference = (gaussian(kernel, a, x, velocity, schedule, index) for velocity in (v, base))
-                sums += one_pair(spec, new, reference, held.means[member, slot].double().numpy(), pair)
+                sums += one_pair(spec, new, reference, stored.means[member, slot].double().numpy(), pair)
     return sums
 
 
 @pytest.mark.parametrize("case", CASES)
 @torch.no_grad()
-def test_sums_over_the_pairs_are_the_papers_formulas(make_learning: LearningMaker, case: str) -> None:
-    """The policy that is trained is another than the one that drew, so that no ratio is 1 and no divergence 0."""
+def test_sums_over_the_pairs_are_the_papers_formulas(make_setup: SetupMaker, case: str) -> None:
+    """The trained policy is not the one that drew, so that no ratio is 1 and no divergence 0."""
     algorithm, kernel = CASES[case]
-    learning = make_learning(algorithm=algorithm | {"kl_coefficient": BETA}, sampling={"sde_type": kernel})
-    trainer = learning.trainer()
-    trainer.load_version(perturbed_adapter(learning.spec, learning.path, seed=2))
+    setup = make_setup(algorithm=algorithm | {"kl_coefficient": BETA}, sampling={"sde_type": kernel})
+    trainer = setup.trainer()
+    trainer.load_version(perturbed_version(setup.spec, setup.path, seed=2))
     with torch.enable_grad():
-        stats = learning.accumulate(trainer, fresh=False)
+        stats = setup.accumulate(trainer, fresh=False)
     trainer.abort()
-    loss, num_cut, kl = expected_sums(learning.spec, trainer._model, learning.groups)
-    assert stats.num_pairs == learning.spec.algebra.num_pairs_per_optimizer_step
+    loss, num_clipped, kl = expected_sums(setup.spec, trainer._model, setup.groups)
+    assert stats.num_pairs == setup.spec.algebra.num_pairs_per_optimizer_step
     assert stats.sums["kl"] == pytest.approx(kl, rel=1e-3)
-    assert stats.sums["clipped"] == num_cut
-    assert 0 < num_cut < stats.num_pairs, "the case cuts some pairs and not all"
-    # Advantages add up to nothing: what is left of the loss is compared on the scale of what it is made of.
+    assert stats.sums["clipped"] == num_clipped
+    assert 0 < num_clipped < stats.num_pairs, "some pairs are clipped, not all"
+    # Advantages add up to 0, so the sum of losses is small compared with its terms, whose scale the tolerance uses.
     assert stats.sums["loss"] == pytest.approx(loss, rel=1e-3, abs=1e-4 * stats.num_pairs)

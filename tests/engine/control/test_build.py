@@ -21,4 +21,4 @@ def test_a_planned_run_goes_by_its_plans_costs_and_tells_none_of_them_as_learnt(
     answer = bootstrap_answer(make_spec(), "model", tmp_path, prior_costs=dump_costs(costs))
     scheduler = build_scheduler(answer, RunPosition())
     assert scheduler.state.costs.table() == costs
-    assert scheduler.state.costs.learnt() == {}
+    assert scheduler.state.costs.measured() == {}

@@ -1,4 +1,4 @@
-"""Runs to emulate and to simulate: lanes, modes and costs. Waits are far longer than messages, and far from compute."""
+"""Runs that are both emulated and simulated: lanes, modes and costs. Waits are far longer than messages take."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,23 +20,31 @@ MODES: dict[str, dict[str, Any]] = {
     "gap + staleness 1 + tag search": {"gap": True, "tsp": True, "max_staleness": 1, "tag": "search"},
 }
 
+"""The `pipeline` section of each mode."""
+
 SPLITS: dict[int, tuple[int, int, int]] = {8: (5, 2, 1), 16: (10, 4, 2), 32: (20, 8, 4)}
-"""Rollout, trainer and reward lanes by the number of all lanes."""
+"""Numbers of (rollout, trainer, reward) lanes by the number of all lanes."""
 
 SECONDS_PER_TRAJECTORY = 0.1
+"""So a fragment of 4 takes 0.4 s, far longer than the milliseconds of a message."""
 SLOW_FACTOR = 1.8
-"""Of every other rollout lane, where lanes differ."""
+"""How much longer every other rollout lane takes in mixed pools."""
 SECONDS_PER_MICRO_BATCH = 0.03
+"""So training a batch takes three quarters of the time of generating it, and lanes of both roles wait at times."""
 SECONDS_PER_SCORE = 0.01
+"""Short, so that scoring never holds up the others."""
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One run: `num_lanes` in all, in one mode, with lanes alike or every other rollout lane slower."""
+    """One run."""
 
     num_lanes: int
+    """The number of lanes of all roles; a key of `SPLITS`."""
     mode: str
+    """A key of `MODES`."""
     is_mixed: bool
+    """Whether every other rollout lane is slower."""
     num_batches: int = 6
 
     def __str__(self) -> str:
@@ -44,7 +52,8 @@ class Case:
 
     @property
     def spec(self) -> RunSpec:
-        """The work grows with the lanes, so that batch times stay alike: three fragments for each rollout lane."""
+        """The spec of the run. A batch has three fragments per rollout lane, so that batch times are about equal in all
+        pools."""
         num_rollout, num_trainer, num_reward = SPLITS[self.num_lanes]
         num_prompts = 3 * num_rollout // 2
         return RunSpec.model_validate(
@@ -60,7 +69,7 @@ class Case:
                 },
                 "pipeline": MODES[self.mode],
                 "lanes": {"num_rollout": num_rollout, "num_trainer": num_trainer, "num_reward": num_reward},
-                # Evaluations at start and end cannot be switched off: keep them to one picture.
+                # Evaluations at start and end cannot be switched off, so they have one image.
                 "evaluation": {"prompts": ["held out"], "num_samples_per_prompt": 1, "every_num_batches": None},
                 "checkpoint": {"every_num_batches": None},
                 "num_batches": self.num_batches,
@@ -69,6 +78,7 @@ class Case:
 
     @property
     def costs(self) -> Costs:
+        """The seconds that the lanes wait, by lane and kind."""
         return dict(self._costs())
 
     def _costs(self) -> Iterator[tuple[tuple[str, CostKind], Cost]]:

@@ -21,7 +21,7 @@ from worker.engine.emulated.values import EmulatedShard, EmulatedTrajectories, m
 from worker.engine.errors import MinibatchError, SyncError
 from worker.engine.types import GenerationRequest
 from worker.scheduling.core.costs import GANG, Cost, CostKind, dump_costs
-from worker.scheduling.core.fragment_queue import cut_fragments
+from worker.scheduling.core.fragment_queue import split_into_fragments
 from worker.scheduling.core.messages import Fragment, Purpose
 
 SPEC = Case(8, "gap", is_mixed=False).spec
@@ -49,7 +49,7 @@ def trainer(actors: Mapping[LaneRole, Any]) -> Any:
 
 
 def fragments_of(group: int, version: int = 3) -> list[Fragment]:
-    fragments = cut_fragments(
+    fragments = split_into_fragments(
         purpose=Purpose.TRAIN,
         batch=0,
         num_groups=ALGEBRA.num_groups,
@@ -114,7 +114,7 @@ class HeldVersion:
         yield make_shard(self.policy_version, 10)
 
 
-def test_stale_data_needs_the_weights_that_drew_it(trainer: Any) -> None:
+def test_stale_data_needs_the_weights_that_generated_it(trainer: Any) -> None:
     stale = fragments_of(0, version=2)
     with pytest.raises(MinibatchError, match="weights of version 2"):
         accumulate(trainer, 0, stale, staleness=1, behaviour=HeldVersion(3))
@@ -132,23 +132,23 @@ def test_a_lane_generates_only_with_the_version_that_it_pulled(actors: Mapping[L
     assert len(report.value.seeds) == len(images) == len(trajectories.latents) == ALGEBRA.fragment_size
 
 
-def test_weights_that_changed_on_their_way_are_refused() -> None:
+def test_weights_that_changed_in_transfer_are_refused() -> None:
     shard = make_shard(1, 10)
     with pytest.raises(SyncError, match="must read back as sha256"):
         replace(shard, content=shard.content[::-1].copy()).pull()
 
 
-def test_the_ranks_of_a_gang_draw_the_same_durations(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_ranks_of_a_gang_wait_for_the_same_durations(monkeypatch: pytest.MonkeyPatch) -> None:
     waits: list[float] = []
     monkeypatch.setattr("worker.engine.emulated.timing.time.monotonic", lambda: 0.0)
     monkeypatch.setattr("worker.engine.emulated.timing.time.sleep", waits.append)
     costs = dump_costs({(GANG, CostKind.COMMIT): Cost(2.0)})
-    for pace in (
+    for timing in (
         EmulatedTiming(Emulation(costs=costs, relative_spread=0.5)),
         EmulatedTiming(Emulation(costs=costs, relative_spread=0.5)),
     ):
         for _ in range(3):
-            pace.keep(0.0, GANG, CostKind.COMMIT)
+            timing.keep(0.0, GANG, CostKind.COMMIT)
     assert waits[:3] == waits[3:] and len(set(waits)) == 3
     assert all(1.0 <= seconds <= 3.0 for seconds in waits)
 

@@ -11,18 +11,18 @@ import torch
 from diffusers import DiffusionPipeline, FlowMatchEulerDiscreteScheduler, UniPCMultistepScheduler, WanPipeline
 
 from tests.engine.models.conftest import CheckpointOf
-from tests.engine.models.proofs import (
+from tests.engine.models.family_checks import (
     LORA,
     PROMPT,
     SIZE,
-    drawn_by_diffusers,
-    drawn_here,
-    loaded,
+    draw_with_adapter,
+    draw_with_pipeline,
+    load_family,
     noise_for,
-    one_batch,
+    run_one_batch,
     run_spec_of,
     sampling_of,
-    with_trained_lora,
+    with_random_lora,
 )
 from worker.contracts.families import FAMILY_TRAITS
 from worker.contracts.names import GuidanceKind, ModelFamily
@@ -66,7 +66,7 @@ def checkpoint(
 
 @pytest.fixture(scope="module")
 def model(checkpoint: tuple[ModelFamily, str]) -> ModelAdapter:
-    return loaded(*checkpoint)
+    return load_family(*checkpoint)
 
 
 @pytest.fixture(scope="module")
@@ -80,14 +80,15 @@ def with_euler(
         pipeline.scheduler = FlowMatchEulerDiscreteScheduler(shift=3.0)
         path = str(tmp_path_factory.mktemp("euler"))
         pipeline.save_pretrained(path)
-    return loaded(family, path), pipeline
+    return load_family(family, path), pipeline
 
 
 def assert_equal_draws(model: ModelAdapter, pipeline: Any, sampling: SamplingSpec) -> None:
-    # As the engine's is: torch multiplies by a weight that wants gradients in another order, which rounds otherwise.
+    # Frozen as the adapter's: torch orders products by a weight that requires gradients differently, which rounds
+    # differently.
     pipeline.vae.requires_grad_(False)
-    ours = drawn_here(model, sampling)
-    theirs = drawn_by_diffusers(pipeline, model, sampling, noise_for(model, sampling))
+    ours = draw_with_adapter(model, sampling)
+    theirs = draw_with_pipeline(pipeline, model, sampling, noise_for(model, sampling))
     assert torch.equal(ours.latents, theirs.latents)
     if sampling.num_frames == 1:
         assert ours.pictures.shape == (2, 32, 48, 3)
@@ -109,8 +110,8 @@ def test_guided_sampling_equals_the_pipeline(with_euler: tuple[ModelAdapter, Any
     if model.guidance is GuidanceKind.EMBEDDED:
         guided = guided.model_copy(update={"negative_prompt": ""})
     assert_equal_draws(model, pipeline, guided)
-    unguided = drawn_here(model, sampling_of(model.family, **CLIP))
-    assert not torch.allclose(drawn_here(model, guided).latents, unguided.latents, atol=1e-2)
+    unguided = draw_with_adapter(model, sampling_of(model.family, **CLIP))
+    assert not torch.allclose(draw_with_adapter(model, guided).latents, unguided.latents, atol=1e-2)
 
 
 def test_each_expert_is_guided_as_the_pipeline_guides_it(
@@ -119,21 +120,21 @@ def test_each_expert_is_guided_as_the_pipeline_guides_it(
     pipeline = DiffusionPipeline.from_pretrained(checkpoint_of(ModelFamily.WAN22))
     pipeline.scheduler = FlowMatchEulerDiscreteScheduler(shift=3.0)
     pipeline.save_pretrained(tmp_path)
-    model = loaded(ModelFamily.WAN22, str(tmp_path))
+    model = load_family(ModelFamily.WAN22, str(tmp_path))
     guided = {"guidance_scale": 4.0, "negative_prompt": "a blue circle"}
     sampling = sampling_of(ModelFamily.WAN22, **CLIP, **guided, guidance_scale_2=2.5)
     assert_equal_draws(model, pipeline, sampling)
-    alike = drawn_here(model, sampling_of(ModelFamily.WAN22, **CLIP, **guided)).latents
-    assert not torch.allclose(drawn_here(model, sampling).latents, alike, atol=1e-2)
+    alike = draw_with_adapter(model, sampling_of(ModelFamily.WAN22, **CLIP, **guided)).latents
+    assert not torch.allclose(draw_with_adapter(model, sampling).latents, alike, atol=1e-2)
     # Rows of both experts in one replayed micro-batch, each with its own scale.
     spec = run_spec_of(ModelFamily.WAN22, sampling={**CLIP, "guidance_scale": 4.0, "guidance_scale_2": 2.5})
-    stats, *_ = one_batch(spec, str(tmp_path))
+    stats, *_ = run_one_batch(spec, str(tmp_path))
     assert stats.maxima["replay_ratio_deviation"] < 1e-5
 
 
 def test_a_scale_for_an_expert_that_is_not_there_is_refused(tmp_path: Path) -> None:
     build_wan22_ti2v().save_pretrained(tmp_path)
-    model = loaded(ModelFamily.WAN22, str(tmp_path))
+    model = load_family(ModelFamily.WAN22, str(tmp_path))
     with pytest.raises(ModelLoadError, match=r"guidance_scale_2` must be empty for this model, got 2.5: it has one"):
         model.conditioning(PROMPT, sampling_of(ModelFamily.WAN22, guidance_scale=4.0, guidance_scale_2=2.5))
 
@@ -143,21 +144,23 @@ def test_two_experts_without_a_boundary_are_refused(checkpoint_of: CheckpointOf,
     pipeline.register_to_config(boundary_ratio=None)
     pipeline.save_pretrained(tmp_path)
     with pytest.raises(ModelLoadError, match=r"`boundary_ratio` in the model_index.json .* got none"):
-        loaded(ModelFamily.WAN22, str(tmp_path))
+        load_family(ModelFamily.WAN22, str(tmp_path))
 
 
 @pytest.mark.parametrize("num_denoising_steps", [26, 47, 49])
-def test_whole_times_are_cut_as_the_scheduler_cuts_them(checkpoint_of: CheckpointOf, num_denoising_steps: int) -> None:
-    """Of these numbers some float64 sigma lies just below a whole time, which fp32 rounds up."""
-    model = loaded(ModelFamily.WAN, checkpoint_of(ModelFamily.WAN))
+def test_integer_timesteps_are_floored_as_the_scheduler_floors_them(
+    checkpoint_of: CheckpointOf, num_denoising_steps: int
+) -> None:
+    """With these numbers, some float64 timestep lies just below an integer, to which fp32 rounds it up."""
+    model = load_family(ModelFamily.WAN, checkpoint_of(ModelFamily.WAN))
     assert isinstance(model, WanAdapter)
     for shift in (3.0, 5.0):
         scheduler = UniPCMultistepScheduler(prediction_type="flow_prediction", use_flow_sigmas=True, flow_shift=shift)
-        model._pipeline.scheduler, model._learnt = scheduler, set()
+        model._pipeline.scheduler, model._registered = scheduler, set()
         sampling = sampling_of(ModelFamily.WAN, num_eval_denoising_steps=num_denoising_steps)
         model.conditioning(PROMPT, sampling)
         sigmas = model.sigmas(num_denoising_steps, **SIZE)
-        assert torch.equal(model._times(sigmas[:-1]).long(), scheduler.timesteps)
+        assert torch.equal(model._timesteps(sigmas[:-1]).long(), scheduler.timesteps)
 
 
 def test_one_frame_is_a_picture(with_euler: tuple[ModelAdapter, Any]) -> None:
@@ -171,7 +174,7 @@ def test_a_fragment_too_large_to_decode_at_once_is_decoded_in_even_parts(
     size = {"height": 32, "width": 32, "num_frames": 9}
     latents = torch.randn(4, *model.latent_shape(**size))
     expected = np.concatenate([model.decode(part, **size) for part in latents.split(2)])
-    monkeypatch.setattr("worker.scheduling.core.decoding.TOGETHER_PIXELS", 3 * 32 * 32 * 9)
+    monkeypatch.setattr("worker.scheduling.core.decoding.MAX_PIXELS_DECODED_TOGETHER", 3 * 32 * 32 * 9)
     assert np.array_equal(model.decode(latents, **size), expected)
 
 
@@ -187,15 +190,15 @@ def test_prompts_change_the_clip(with_euler: tuple[ModelAdapter, Any]) -> None:
 
 
 @pytest.mark.parametrize("checkpoint", [*WITH_UNIPC, TI2V], indirect=True, ids=str)
-def test_the_published_scheduler_at_first_order_is_ours(checkpoint: tuple[ModelFamily, str]) -> None:
+def test_the_published_scheduler_at_first_order_draws_the_same(checkpoint: tuple[ModelFamily, str]) -> None:
     family, path = checkpoint
-    model, pipeline = loaded(family, path), WanPipeline.from_pretrained(path)
+    model, pipeline = load_family(family, path), WanPipeline.from_pretrained(path)
     sampling = sampling_of(family, **CLIP, num_eval_denoising_steps=7)
     pipeline.scheduler = UniPCMultistepScheduler.from_config(
         pipeline.scheduler.config, solver_order=1, disable_corrector=list(range(7))
     )
-    ours = drawn_here(model, sampling)
-    theirs = drawn_by_diffusers(pipeline, model, sampling, noise_for(model, sampling))
+    ours = draw_with_adapter(model, sampling)
+    theirs = draw_with_pipeline(pipeline, model, sampling, noise_for(model, sampling))
     assert torch.allclose(ours.latents, theirs.latents, atol=1e-4)
 
 
@@ -218,7 +221,7 @@ def test_a_length_that_cannot_be_made_is_refused_with_the_nearest(
 
 def test_a_checkpoint_with_two_experts_is_no_wan_2_1(checkpoint_of: CheckpointOf) -> None:
     with pytest.raises(ModelLoadError, match="must be wan22 for a checkpoint with two transformers, got wan"):
-        loaded(ModelFamily.WAN, checkpoint_of(ModelFamily.WAN22))
+        load_family(ModelFamily.WAN, checkpoint_of(ModelFamily.WAN22))
 
 
 @pytest.mark.parametrize(
@@ -232,18 +235,18 @@ def test_an_exported_lora_draws_the_same_in_the_plain_pipeline(
 ) -> None:
     family, path = with_euler[0].family, with_euler[0]._path
     sampling = sampling_of(family, **CLIP, **guidance)
-    model, pipeline = with_trained_lora(loaded(family, path)), DiffusionPipeline.from_pretrained(path)
+    model, pipeline = with_random_lora(load_family(family, path)), DiffusionPipeline.from_pretrained(path)
     noise = noise_for(model, sampling)
-    before = drawn_by_diffusers(pipeline, model, sampling, noise)
+    before = draw_with_pipeline(pipeline, model, sampling, noise)
     model.save_lora(str(tmp_path), lora_parameters(model.transformer))
     model.load_lora(pipeline, tmp_path / LORA_FILE)
-    ours, theirs = drawn_here(model, sampling), drawn_by_diffusers(pipeline, model, sampling, noise)
+    ours, theirs = draw_with_adapter(model, sampling), draw_with_pipeline(pipeline, model, sampling, noise)
     torch.testing.assert_close(ours.latents, theirs.latents, **({"rtol": 1e-4, "atol": 1e-4} if guidance else EXACT))
     assert not torch.allclose(ours.latents, before.latents, atol=1e-2)
 
 
 def test_a_run_may_start_from_an_exported_lora(with_euler: tuple[ModelAdapter, Any], tmp_path: Path) -> None:
-    model = with_trained_lora(loaded(with_euler[0].family, with_euler[0]._path))
+    model = with_random_lora(load_family(with_euler[0].family, with_euler[0]._path))
     own = lora_parameters(model.transformer)
     model.save_lora(str(tmp_path), own)
     stored = read_lora(str(tmp_path), LORA)
@@ -252,23 +255,23 @@ def test_a_run_may_start_from_an_exported_lora(with_euler: tuple[ModelAdapter, A
 
 
 def test_both_experts_have_adapters_of_their_own_and_both_draw(checkpoint_of: CheckpointOf) -> None:
-    model = with_trained_lora(loaded(ModelFamily.WAN22, checkpoint_of(ModelFamily.WAN22)))
+    model = with_random_lora(load_family(ModelFamily.WAN22, checkpoint_of(ModelFamily.WAN22)))
     assert isinstance(model.transformer, Experts)
     own = lora_parameters(model.transformer)
     assert {name.partition(".")[0] for name in own} == {"transformer", "transformer_2"}
     sampling = sampling_of(ModelFamily.WAN22, **CLIP)
-    whole = drawn_here(model, sampling).latents
+    with_both = draw_with_adapter(model, sampling).latents
     for expert in ("transformer", "transformer_2"):
-        changed = with_trained_lora(loaded(ModelFamily.WAN22, checkpoint_of(ModelFamily.WAN22)))
+        changed = with_random_lora(load_family(ModelFamily.WAN22, checkpoint_of(ModelFamily.WAN22)))
         with torch.no_grad():
             for name, parameter in lora_parameters(changed.transformer).items():
                 parameter.mul_(0.0 if name.startswith(f"{expert}.") else 1.0)
-        assert not torch.allclose(drawn_here(changed, sampling).latents, whole, atol=1e-3), expert
+        assert not torch.allclose(draw_with_adapter(changed, sampling).latents, with_both, atol=1e-3), expert
 
 
 def test_rows_on_both_sides_of_the_boundary_are_predicted_as_if_alone(checkpoint_of: CheckpointOf) -> None:
     """Replay packs denoising steps of both experts into one micro-batch."""
-    model = with_trained_lora(loaded(ModelFamily.WAN22, checkpoint_of(ModelFamily.WAN22)))
+    model = with_random_lora(load_family(ModelFamily.WAN22, checkpoint_of(ModelFamily.WAN22)))
     sampling = sampling_of(ModelFamily.WAN22, **CLIP, guidance_scale=2.0, batched_cfg=True)
     latents, sigmas = torch.randn(4, *model.latent_shape(32, 48, 9)), torch.tensor([0.5, 0.95, 0.3, 0.99])
     conditioning = model.conditioning(PROMPT, sampling)
@@ -282,7 +285,7 @@ def test_a_batch_is_drawn_trained_published_and_pulled_at_replay_ratio_one(
 ) -> None:
     family, path = checkpoint
     spec = run_spec_of(family, sampling={**CLIP, "guidance_scale": 2.0})
-    stats, receipt, published = one_batch(spec, path)
+    stats, receipt, published = run_one_batch(spec, path)
     assert stats.maxima["replay_ratio_deviation"] < 1e-5 and stats.maxima["mean_error"] < 1e-4
     assert receipt.sha256 == published.sha256 and receipt.num_bound_tensors == len(published.tensors)
 
@@ -290,23 +293,25 @@ def test_a_batch_is_drawn_trained_published_and_pulled_at_replay_ratio_one(
 def test_a_fragment_becomes_scored_clips_that_play(checkpoint: tuple[ModelFamily, str]) -> None:
     family, path = checkpoint
     spec = run_spec_of(family, sampling=CLIP, rewards=[{"name": "motion_smoothness"}])
-    rollout = Sampler.load(spec, path)
-    rollout.pull(pack(lora_parameters(rollout._model.transformer), 0))
+    sampler = Sampler.load(spec, path)
+    sampler.pull(pack(lora_parameters(sampler._model.transformer), 0))
     fragment = Fragment(FragmentKey(Purpose.TRAIN, 0, 0, 0), (0, 1), 0)
-    made = rollout.generate(GenerationRequest(fragment=fragment, prompt=PROMPT, run_seed=1, prompt_index=0))
+    made = sampler.generate(GenerationRequest(fragment=fragment, prompt=PROMPT, run_seed=1, prompt_index=0))
     assert made.images.shape == (2, 9, 32, 48, 3) and made.trajectories is not None
     scored = Scorer(spec.rewards).score(fragment, PROMPT, made.images)
     assert len(set(scored.rewards)) == 2
     with av.open(io.BytesIO(encode_clip(made.images[0], spec.sampling.fps)), "r") as container:
         frames = [frame.to_ndarray(format="rgb24") for frame in container.decode(video=0)]
     assert len(frames) == 9
-    # Random weights draw noise, of which the codec keeps only the coarse.
-    seen, drawn = (clip.reshape(9, 16, 2, 24, 2, 3).mean((2, 4)).ravel() for clip in (np.stack(frames), made.images[0]))
-    assert np.corrcoef(seen, drawn)[0, 1] > 0.9
+    # Random weights draw noise, of which the codec keeps only low frequencies.
+    decoded, drawn = (
+        clip.reshape(9, 16, 2, 24, 2, 3).mean((2, 4)).ravel() for clip in (np.stack(frames), made.images[0])
+    )
+    assert np.corrcoef(decoded, drawn)[0, 1] > 0.9
 
 
 def test_a_target_that_fits_nothing_is_refused_with_what_exists(checkpoint: tuple[ModelFamily, str]) -> None:
-    transformer = loaded(*checkpoint, parts=frozenset({Part.TRANSFORMER})).transformer
+    transformer = load_family(*checkpoint, parts=frozenset({Part.TRANSFORMER})).transformer
     with pytest.raises(ModelLoadError, match=r"got 'attn.nowhere', which matches none: choose among .*to_q"):
         add_lora(transformer, LoraSpec(targets=("attn.nowhere",)), (), seed=0)
 
@@ -316,7 +321,7 @@ def test_a_lane_with_embeddings_needs_neither_text_encoders_nor_autoencoder(
 ) -> None:
     family, path = checkpoint
     embeddings = encode_prompts(BaseModelSpec(family=family), path, [PROMPT, ""])
-    lean = loaded(family, path, parts=frozenset({Part.TRANSFORMER}), embeddings=embeddings)
+    lean = load_family(family, path, parts=frozenset({Part.TRANSFORMER}), embeddings=embeddings)
     sampling = sampling_of(family, **CLIP, guidance_scale=3.0)
     noise, sigma = noise_for(model, sampling), torch.full((2,), 0.7)
     predicted, expected = (
@@ -333,29 +338,31 @@ def test_the_traits_in_the_contracts_are_the_checkpoints_own(model: ModelAdapter
     assert model._pipeline.vae_scale_factor_temporal == traits.frames_per_latent
 
 
-@pytest.mark.parametrize("asked", [True, False])
-def test_sharded_experts_are_both_entered_in_one_order_for_nothing(asked: bool) -> None:
-    entered: list[str] = []
+@pytest.mark.parametrize("is_high_noise", [True, False])
+def test_in_lockstep_both_experts_run_in_one_order_and_the_one_without_rows_changes_nothing(
+    is_high_noise: bool,
+) -> None:
+    ran: list[str] = []
 
     def expert(name: str, value: float) -> Expert:
-        def enter(rows: torch.Tensor) -> torch.Tensor:
-            entered.append(name)
+        def predict(rows: torch.Tensor) -> torch.Tensor:
+            ran.append(name)
             return torch.full((len(rows), 2), value)
 
-        return enter
+        return predict
 
-    velocity = by_expert(torch.tensor([asked] * 3), expert("high", 1.0), expert("low", 2.0), always_both=True)
-    assert entered == ["high", "low"]
-    assert torch.equal(velocity, torch.full((3, 2), 1.0 if asked else 2.0))
+    velocity = by_expert(torch.tensor([is_high_noise] * 3), expert("high", 1.0), expert("low", 2.0), always_both=True)
+    assert ran == ["high", "low"]
+    assert torch.equal(velocity, torch.full((3, 2), 1.0 if is_high_noise else 2.0))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("config", ["zero2", "zero3"])
-def test_clip_families_train_with_weights_cut_and_blocks_recomputed(
+def test_clip_families_train_with_sharded_weights_and_recomputed_blocks(
     process_group: None, checkpoint: tuple[ModelFamily, str], config: str
 ) -> None:
     family, path = checkpoint
     spec = run_spec_of(family, sampling=CLIP, deepspeed={"config": config, "gradient_checkpointing": 1})
-    stats, receipt, published = one_batch(spec, path)
+    stats, receipt, published = run_one_batch(spec, path)
     assert stats.maxima["replay_ratio_deviation"] < 1e-5
     assert receipt.num_bound_tensors == len(published.tensors)

@@ -1,7 +1,7 @@
-"""Every model family on two ranks over gloo: the step that one rank takes, in ZeRO 0, 2 and 3.
+"""Every model family on two ranks over gloo takes the step that one rank takes, in ZeRO 0, 2 and 3.
 
-Each has something of its own that a reduction could stumble over: LoRA tensors of Qwen-Image's and SD3's last blocks
-never get a gradient, Wan2.2's ranks may hold rows of one expert each, and prompts are of different lengths.
+Families differ in what could break a reduction over ranks: LoRA tensors of Qwen-Image's and SD3's last blocks never get
+a gradient, each of Wan2.2's ranks may have rows of one expert only, and prompts have different lengths.
 """
 
 from collections.abc import Callable
@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 import torch
 
-from tests.engine.learning import Learning
 from tests.engine.models.conftest import CheckpointOf
-from tests.engine.models.one_family_rank import Case
-from tests.engine.models.proofs import run_spec_of
-from tests.engine.ranks import run_ranks
-from tests.engine.trainer.gradients_seen import GradientRecorder, relative_distance, whole_gradient
+from tests.engine.models.family_checks import run_spec_of
+from tests.engine.models.family_worker import Case
+from tests.engine.rank_processes import run_rank_processes
+from tests.engine.trainer.gradient_recorder import GradientRecorder, full_gradient, relative_distance
+from tests.engine.training_setup import TrainingSetup
 from worker.contracts.families import FAMILY_TRAITS
 from worker.contracts.names import ModelFamily
 
@@ -32,13 +32,13 @@ EACH_CASE = pytest.mark.parametrize(
 
 
 @pytest.fixture(scope="module")
-def learning_of(process_group: None, checkpoint_of: CheckpointOf) -> Callable[[ModelFamily], Learning]:
-    drawn: dict[ModelFamily, Learning] = {}
+def setup_of(process_group: None, checkpoint_of: CheckpointOf) -> Callable[[ModelFamily], TrainingSetup]:
+    drawn: dict[ModelFamily, TrainingSetup] = {}
 
-    def learning(family: ModelFamily) -> Learning:
+    def setup(family: ModelFamily) -> TrainingSetup:
         if family not in drawn:
-            # A denoising step in each of a group's three micro-batches: two for rank 0, one and one of padding for
-            # rank 1. The third is of Wan2.2's low-noise expert, which rank 0 has no row for.
+            # A group has three micro-batches of one denoising step each: two for rank 0, one and one of padding for
+            # rank 1. The third uses Wan2.2's low-noise expert, for which rank 0 has no rows.
             spec = run_spec_of(
                 family,
                 sampling={"num_frames": 9 if FAMILY_TRAITS[family].makes_clips else 1, "guidance_scale": 2.0},
@@ -46,24 +46,25 @@ def learning_of(process_group: None, checkpoint_of: CheckpointOf) -> Callable[[M
                 optimizer={"max_grad_norm": 1e9, "learning_rate": 1e-3},
                 algorithm={"kl_coefficient": 0.1},
             )
-            drawn[family] = Learning.drawn(spec, checkpoint_of(family))
+            drawn[family] = TrainingSetup.drawn(spec, checkpoint_of(family))
         return drawn[family]
 
-    return learning
+    return setup
 
 
 @pytest.fixture(scope="module")
 def ranks_of(
-    learning_of: Callable[[ModelFamily], Learning], tmp_path_factory: pytest.TempPathFactory
+    setup_of: Callable[[ModelFamily], TrainingSetup], tmp_path_factory: pytest.TempPathFactory
 ) -> Callable[[Case], list[dict[str, Any]]]:
-    """Cases that are tested always are run together; the others by family."""
+    """What each rank returned for a case. The fast cases share one start of the processes, the others one per
+    family."""
     seen: dict[Case, list[dict[str, Any]]] = {}
 
     def ranks(case: Case) -> list[dict[str, Any]]:
         if case not in seen:
             cases = FAST if case in FAST else {other for other in CASES if other[0] is case[0]} - FAST
-            task = {each: learning_of(each[0]) for each in sorted(cases)}
-            found = run_ranks("tests.engine.models.one_family_rank", task, tmp_path_factory.mktemp("ranks"))
+            task = {each: setup_of(each[0]) for each in sorted(cases)}
+            found = run_rank_processes("tests.engine.models.family_worker", task, tmp_path_factory.mktemp("ranks"))
             seen.update({each: [rank[each] for rank in found] for each in cases})
         return seen[case]
 
@@ -72,14 +73,14 @@ def ranks_of(
 
 @EACH_CASE
 def test_two_ranks_take_the_steps_that_one_takes(
-    ranks_of: Callable[[Case], list[dict[str, Any]]], learning_of: Callable[[ModelFamily], Learning], case: Case
+    ranks_of: Callable[[Case], list[dict[str, Any]]], setup_of: Callable[[ModelFamily], TrainingSetup], case: Case
 ) -> None:
-    learning = learning_of(case[0])
-    gradient, norm, published = alone(learning)
-    numels = [tensor.numel() for tensor in learning.adapter.tensors.values()]
+    setup = setup_of(case[0])
+    gradient, norm, published = one_rank(setup)
+    numels = [tensor.numel() for tensor in setup.version.tensors.values()]
     ranks = ranks_of(case)
-    for whole in whole_gradient([rank["gradient"] for rank in ranks], case[1], numels):
-        assert relative_distance(whole, gradient) < 1e-4
+    for full in full_gradient([rank["gradient"] for rank in ranks], case[1], numels):
+        assert relative_distance(full, gradient) < 1e-4
     for rank in ranks:
         assert rank["norm"] == pytest.approx(norm, rel=1e-4)
         for name, tensor in rank["published"].items():
@@ -87,13 +88,13 @@ def test_two_ranks_take_the_steps_that_one_takes(
             assert torch.equal(tensor, ranks[0]["published"][name]), name
 
 
-def alone(learning: Learning) -> tuple[torch.Tensor, float, dict[str, torch.Tensor]]:
-    """Gradient and norm of the first step of one rank in ZeRO 0, and what it publishes after the second."""
-    trainer = learning.trainer()
+def one_rank(setup: TrainingSetup) -> tuple[torch.Tensor, float, dict[str, torch.Tensor]]:
+    """Gradient and norm of the first step on one rank in ZeRO 0, and the weights it publishes after the second."""
+    trainer = setup.trainer()
     recorder = GradientRecorder(trainer)
-    learning.accumulate(trainer)
+    setup.accumulate(trainer)
     norm = trainer.commit()["grad_norm"]
     gradient = recorder.last
-    learning.accumulate(trainer, fresh=False)
+    setup.accumulate(trainer, fresh=False)
     trainer.commit()
     return gradient, norm, trainer.version(2).tensors

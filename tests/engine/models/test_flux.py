@@ -1,4 +1,4 @@
-"""The FLUX adapter asks the pipeline's own questions: schedule, embeddings, pictures."""
+"""The FLUX adapter computes what the pipeline computes: schedule, embeddings, pictures."""
 
 from pathlib import Path
 
@@ -10,7 +10,8 @@ from diffusers import EulerDiscreteScheduler, FlowMatchEulerDiscreteScheduler, F
 from worker.contracts.names import ModelFamily
 from worker.contracts.sections import BaseModelSpec
 from worker.engine.errors import ModelLoadError
-from worker.engine.models.base import Conditioning, ModelAdapter
+from worker.engine.models.base import ModelAdapter
+from worker.engine.models.conditioning import Conditioning
 from worker.engine.models.flow_schedule import scheduled_sigmas
 from worker.engine.models.registry import MODEL_ADAPTERS, load_model
 

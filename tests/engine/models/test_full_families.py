@@ -1,4 +1,4 @@
-"""All weights of every family: drawn, trained, published and pulled in bf16; diffusers loads what is downloaded."""
+"""Full fine-tuning of every family in bf16: draw, train, publish and pull; diffusers loads the download."""
 
 import json
 from collections.abc import Callable
@@ -10,10 +10,10 @@ import pytest
 import ray
 import torch
 
-from tests.engine.frozen import draw_groups
+from tests.engine.fixed_trajectories import draw_groups
 from tests.engine.models.conftest import CheckpointOf
-from tests.engine.models.proofs import run_spec_of
-from tests.engine.trainer.gradients_seen import GradientRecorder, relative_distance
+from tests.engine.models.family_checks import run_spec_of
+from tests.engine.trainer.gradient_recorder import GradientRecorder, relative_distance
 from worker.contracts.families import FAMILY_TRAITS
 from worker.contracts.names import ModelFamily
 from worker.engine.actors.remote_version import RemoteVersion
@@ -26,7 +26,7 @@ from worker.engine.sync.shards import LoadedVersion
 from worker.engine.trainer.rank import TrainerRank
 
 FAMILIES = [
-    # One with weights that stay in fp32 and two experts is proved each time, the others in the full suite.
+    # Wan2.2, with two experts and weights that stay in fp32, is always tested, the others in the full suite.
     pytest.param(family, marks=() if family is ModelFamily.WAN22 else pytest.mark.slow)
     for family in FAMILY_TRAITS
 ]
@@ -55,20 +55,18 @@ def remote(version: LoadedVersion) -> RemoteVersion:
 
 
 def write_download(trainer: TrainerRank, version: LoadedVersion, folder: Path) -> None:
-    trainer.export(str(folder / "made"))
-    made = {
-        str(file.relative_to(folder / "made")): file.read_bytes()
-        for file in (folder / "made").rglob("*")
-        if file.is_file()
-    }
-    for file in transformer_files(str(folder / "download"), remote(version), made):
+    """Write below `folder`/download what a user would download of `version`."""
+    export = folder / "export"
+    trainer.export(str(export))
+    exported = {str(file.relative_to(export)): file.read_bytes() for file in export.rglob("*") if file.is_file()}
+    for file in transformer_files(str(folder / "download"), remote(version), exported):
         path = Path(file.path)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(file.read())
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=str)
-def test_a_family_is_trained_whole_and_diffusers_loads_the_outcome_with_zero_difference(
+def test_diffusers_loads_a_fully_fine_tuned_family_with_zero_difference(
     family: ModelFamily,
     checkpoint_of: CheckpointOf,
     tmp_path: Path,
@@ -84,11 +82,11 @@ def test_a_family_is_trained_whole_and_diffusers_loads_the_outcome_with_zero_dif
     check_replay_gate(stats, spec.replay_bounds)
     trainer.commit()
     version = trainer.version(1)
-    rollout = Sampler.load(spec, path)
-    assert rollout.pull(version).sha256 == version.sha256
+    sampler = Sampler.load(spec, path)
+    assert sampler.pull(version).sha256 == version.sha256
     write_download(trainer, version, tmp_path)
 
-    live = rollout._model.transformer
+    live = sampler._model.transformer
     for prefix, expert in experts_of(live).items():
         folder = tmp_path / "download" / (prefix.removesuffix(".") or "transformer")
         index = json.loads((folder / "diffusion_pytorch_model.safetensors.index.json").read_text())
@@ -105,7 +103,7 @@ def test_a_family_is_trained_whole_and_diffusers_loads_the_outcome_with_zero_dif
 def test_with_guidance_and_recomputed_blocks_zero_3_takes_the_step_of_zero_0(
     family: ModelFamily, checkpoint_of: CheckpointOf, process_group: None
 ) -> None:
-    """True CFG goes through every weight twice in one backward."""
+    """With true CFG, one backward pass uses every weight twice."""
     frames, path, found = FAMILY_TRAITS[family].frames_per_latent, checkpoint_of(family), []
     for config, every in (("zero0", 0), ("zero3", 1)):
         overrides = ["zero_optimization.stage3_param_persistence_threshold=0"] if config == "zero3" else []

@@ -1,4 +1,5 @@
-"""The `performance` section on tiny checkpoints: every kernel reaches rollout and training, and both agree on it."""
+"""The `performance` section on tiny checkpoints: kernels reach rollout and training, and both compute the same
+policy."""
 
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -8,9 +9,9 @@ import torch
 from diffusers.models.attention_dispatch import AttentionBackendName, _AttentionBackendRegistry
 from torch._dynamo.utils import counters
 
-from tests.engine.frozen import draw_groups, perturbed_adapter
+from tests.engine.fixed_trajectories import draw_groups, perturbed_version
 from tests.engine.models.conftest import CheckpointOf
-from tests.engine.models.proofs import loaded, noise_for, one_batch, run_spec_of, sampling_of
+from tests.engine.models.family_checks import load_family, noise_for, run_one_batch, run_spec_of, sampling_of
 from worker.contracts.deepspeed import DeepSpeedSpec
 from worker.contracts.families import FAMILY_TRAITS
 from worker.contracts.names import GuidanceKind, ModelFamily
@@ -23,7 +24,8 @@ from worker.contracts.performance import (
     performance_problems,
 )
 from worker.engine.errors import ModelLoadError
-from worker.engine.models.base import Conditioning, ModelAdapter
+from worker.engine.models.base import ModelAdapter
+from worker.engine.models.conditioning import Conditioning
 from worker.engine.models.experts import experts_of
 from worker.engine.models.kernels import MAX_GRAPHS, use_kernels
 from worker.engine.rollout.sampler import Sampler
@@ -34,8 +36,8 @@ CHOOSING = [family for family in FAMILY_TRAITS if family not in WITHOUT_KERNEL_C
 
 
 @pytest.fixture(autouse=True)
-def nothing_left_behind() -> Iterator[None]:
-    """Both libraries keep their choice for the process."""
+def restored_libraries() -> Iterator[None]:
+    """Undo what a test chose: torch and diffusers keep kernel choices for the whole process."""
     before = _AttentionBackendRegistry.get_active_backend()[0]
     torch._dynamo.reset()
     counters.clear()
@@ -58,7 +60,7 @@ def test_diffusers_offers_each_backend() -> None:
 
 @pytest.mark.parametrize("family", FAMILY_TRAITS)
 def test_families_without_a_choice_are_those_of_diffusers(checkpoint_of: CheckpointOf, family: ModelFamily) -> None:
-    experts = experts_of(loaded(family, checkpoint_of(family)).transformer).values()
+    experts = experts_of(load_family(family, checkpoint_of(family)).transformer).values()
     offers = all(getattr(expert, "_repeated_blocks", None) for expert in experts)
     assert offers == (family not in WITHOUT_KERNEL_CHOICE)
 
@@ -67,21 +69,21 @@ def test_families_without_a_choice_are_those_of_diffusers(checkpoint_of: Checkpo
 def test_an_attention_backend_reaches_every_block_and_predicts_the_same(
     checkpoint_of: CheckpointOf, family: ModelFamily
 ) -> None:
-    plain = loaded(family, checkpoint_of(family))
-    chosen = loaded(family, checkpoint_of(family), performance=PerformanceSpec(attention=AttentionBackend.MATH))
+    plain = load_family(family, checkpoint_of(family))
+    chosen = load_family(family, checkpoint_of(family), performance=PerformanceSpec(attention=AttentionBackend.MATH))
     backends = {
         getattr(module.processor, "_attention_backend", None)
         for module in chosen.transformer.modules()
         if hasattr(module, "processor")
     }
-    # HunyuanVideo reads its prompt with layers of another class, which have no choice.
+    # HunyuanVideo's prompt refiner has attention layers of another class, for which no backend can be chosen.
     assert backends >= {AttentionBackendName._NATIVE_MATH}
     assert backends <= {AttentionBackendName._NATIVE_MATH, None}
     torch.testing.assert_close(velocity(chosen), velocity(plain), rtol=1e-4, atol=1e-4)
 
 
 def test_a_backend_that_is_not_installed_is_refused(checkpoint_of: CheckpointOf) -> None:
-    transformer = loaded(ModelFamily.FLUX, checkpoint_of(ModelFamily.FLUX)).transformer
+    transformer = load_family(ModelFamily.FLUX, checkpoint_of(ModelFamily.FLUX)).transformer
     with pytest.raises(ModelLoadError, match=r"installed on every lane, got flash: .*flash-attn"):
         use_kernels(transformer, PerformanceSpec(attention=AttentionBackend.FLASH), torch.device("cuda"))
 
@@ -89,8 +91,8 @@ def test_a_backend_that_is_not_installed_is_refused(checkpoint_of: CheckpointOf)
 @pytest.mark.parametrize("backend", NOT_ON_A_CPU)
 def test_an_accelerators_backend_is_left_off_on_a_cpu(checkpoint_of: CheckpointOf, backend: AttentionBackend) -> None:
     wanted = PerformanceSpec(attention=backend)
-    chosen = loaded(ModelFamily.WAN, checkpoint_of(ModelFamily.WAN), device="cpu", performance=wanted)
-    assert torch.equal(velocity(chosen), velocity(loaded(ModelFamily.WAN, checkpoint_of(ModelFamily.WAN))))
+    chosen = load_family(ModelFamily.WAN, checkpoint_of(ModelFamily.WAN), device="cpu", performance=wanted)
+    assert torch.equal(velocity(chosen), velocity(load_family(ModelFamily.WAN, checkpoint_of(ModelFamily.WAN))))
 
 
 @pytest.mark.parametrize("batched", [False, True])
@@ -103,7 +105,7 @@ def test_a_backend_without_masks_is_refused_exactly_where_the_transformer_masks(
     clip = {"num_frames": 9} if FAMILY_TRAITS[family].makes_clips else {}
     sampling = sampling_of(family, guidance_scale=scale, batched_cfg=batched, **clip)
     refused = performance_problems(performance, family, sampling, DeepSpeedSpec(), deterministic=False)
-    model = loaded(family, checkpoint_of(family), performance=performance)
+    model = load_family(family, checkpoint_of(family), performance=performance)
     conditioning = model.conditioning("a red square and a blue circle", sampling)
     with pytest.raises(ValueError, match="mask") if refused else nullcontext():
         model.predict_velocity(noise_for(model, sampling), torch.full((2,), 0.7), conditioning)
@@ -115,8 +117,8 @@ def test_compiled_rollout_and_compiled_replay_are_one_policy(
     checkpoint_of: CheckpointOf, process_group: None, family: ModelFamily
 ) -> None:
     spec = run_spec_of(family, performance={"compilation": "aot_eager"})
-    # The replay gate is judged within.
-    one_batch(spec, checkpoint_of(family))
+    # Checks the replay gate.
+    run_one_batch(spec, checkpoint_of(family))
     assert counters["stats"]["unique_graphs"] > 0
 
 
@@ -124,14 +126,14 @@ def test_compiled_rollout_and_compiled_replay_are_one_policy(
 def test_a_new_adapter_needs_no_new_compilation(checkpoint_of: CheckpointOf, process_group: None) -> None:
     path = checkpoint_of(ModelFamily.FLUX)
     spec = run_spec_of(ModelFamily.FLUX, performance={"compilation": "aot_eager"})
-    groups = draw_groups(spec, path, perturbed_adapter(spec, path, seed=1))
+    groups = draw_groups(spec, path, perturbed_version(spec, path, seed=1))
     trainer, num_pairs = TrainerRank(spec, path, 0, 1), spec.algebra.num_pairs_per_optimizer_step
-    rollout = Sampler.load(spec, path)
+    sampler = Sampler.load(spec, path)
 
     def batch(policy_version: int) -> int:
-        rollout.pull(perturbed_adapter(spec, path, seed=policy_version, policy_version=policy_version))
-        assert rollout.policy_version == policy_version
-        rollout._model.predict_velocity(*_inputs(rollout._model))
+        sampler.pull(perturbed_version(spec, path, seed=policy_version, policy_version=policy_version))
+        assert sampler.policy_version == policy_version
+        sampler._model.predict_velocity(*_inputs(sampler._model))
         trainer.accumulate(groups, num_pairs_total=num_pairs, fresh=False)
         trainer.commit()
         return int(counters["stats"]["unique_graphs"])
@@ -141,10 +143,10 @@ def test_a_new_adapter_needs_no_new_compilation(checkpoint_of: CheckpointOf, pro
     assert batch(2) == first
 
 
-def test_twins_are_compiled_too(checkpoint_of: CheckpointOf) -> None:
-    model = loaded(ModelFamily.FLUX, checkpoint_of(ModelFamily.FLUX), performance=COMPILED)
-    model.train(run_spec_of(ModelFamily.FLUX))
-    for each in (model, model.twin()):
+def test_frozen_copies_are_compiled_too(checkpoint_of: CheckpointOf) -> None:
+    model = load_family(ModelFamily.FLUX, checkpoint_of(ModelFamily.FLUX), performance=COMPILED)
+    model.prepare_training(run_spec_of(ModelFamily.FLUX))
+    for each in (model, model.frozen_copy()):
         blocks = [m for m in each.transformer.modules() if type(m).__name__ == "FluxTransformerBlock"]
         assert blocks
         assert all(block._compiled_call_impl is not None for block in blocks)
@@ -153,7 +155,7 @@ def test_twins_are_compiled_too(checkpoint_of: CheckpointOf) -> None:
 
 def test_inductor_is_left_off_on_a_cpu(checkpoint_of: CheckpointOf) -> None:
     wanted = PerformanceSpec(compilation=Compilation.INDUCTOR)
-    model = loaded(ModelFamily.FLUX, checkpoint_of(ModelFamily.FLUX), device="cpu", performance=wanted)
+    model = load_family(ModelFamily.FLUX, checkpoint_of(ModelFamily.FLUX), device="cpu", performance=wanted)
     velocity(model)
     assert counters["stats"]["unique_graphs"] == 0
 

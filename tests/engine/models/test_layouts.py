@@ -1,4 +1,4 @@
-"""Checkpoints as hubs hold them: in shards, in a variant, without an encoder, with a processor, or not to be had."""
+"""Checkpoints as they are published: in shards, in a variant, without an encoder, with a processor, or unavailable."""
 
 import gc
 import json
@@ -14,7 +14,7 @@ from huggingface_hub.errors import GatedRepoError, LocalEntryNotFoundError, Repo
 from safetensors.torch import load_file, save_file
 
 from tests.engine.models.conftest import CheckpointOf
-from tests.engine.models.proofs import PROMPT, loaded
+from tests.engine.models.family_checks import PROMPT, load_family
 from worker.contracts.families import FAMILY_TRAITS, size_multiple
 from worker.contracts.names import ModelFamily
 from worker.contracts.sections import BaseModelSpec
@@ -39,7 +39,7 @@ def test_weights_are_found_in(checkpoint_of: CheckpointOf, tmp_path: Path, layou
     pipeline = DiffusionPipeline.from_pretrained(checkpoint_of(SD3))
     pipeline.save_pretrained(tmp_path, **layout)
     assert not (tmp_path / "transformer" / WEIGHTS).exists()
-    model = loaded(SD3, str(tmp_path), parts=ONLY_TRANSFORMER)
+    model = load_family(SD3, str(tmp_path), parts=ONLY_TRANSFORMER)
     assert equal_weights(model.transformer, pipeline.transformer)
 
 
@@ -49,11 +49,11 @@ def test_a_variant_beside_the_plain_weights_is_left_alone(checkpoint_of: Checkpo
     for parameter in pipeline.transformer.parameters():
         parameter.data.zero_()
     pipeline.transformer.save_pretrained(tmp_path / "transformer", variant="fp16")
-    model = loaded(SD3, str(tmp_path), parts=ONLY_TRANSFORMER)
+    model = load_family(SD3, str(tmp_path), parts=ONLY_TRANSFORMER)
     assert any(bool(parameter.any()) for parameter in model.transformer.parameters())
 
 
-def test_weights_that_are_cut_over_ranks_come_from_the_plain_files_too(
+def test_weights_that_are_sharded_over_ranks_come_from_the_plain_files_too(
     checkpoint_of: CheckpointOf, tmp_path: Path
 ) -> None:
     pipeline = DiffusionPipeline.from_pretrained(checkpoint_of(SD3))
@@ -62,63 +62,65 @@ def test_weights_that_are_cut_over_ranks_come_from_the_plain_files_too(
     assert {file.name for file in stored_files(tmp_path).values()} == {WEIGHTS}
 
 
-def test_sd3_does_without_t5(checkpoint_of: CheckpointOf, tmp_path: Path) -> None:
+def test_sd3_works_without_t5(checkpoint_of: CheckpointOf, tmp_path: Path) -> None:
     pipeline = StableDiffusion3Pipeline.from_pretrained(checkpoint_of(SD3), text_encoder_3=None, tokenizer_3=None)
     pipeline.save_pretrained(tmp_path)
-    embeds = loaded(SD3, str(tmp_path), parts=TEXT_ONLY).encode_prompt(PROMPT)["embeds"]
+    embeds = load_family(SD3, str(tmp_path), parts=TEXT_ONLY).encode_prompt(PROMPT)["embeds"]
     theirs, *_ = pipeline.encode_prompt(PROMPT, None, None, do_classifier_free_guidance=False)
     assert torch.equal(embeds, theirs)
 
 
-def test_a_processor_that_wants_torchvision_lends_its_tokenizer(checkpoint_of: CheckpointOf, tmp_path: Path) -> None:
+def test_of_a_processor_that_needs_torchvision_the_tokenizer_is_used(
+    checkpoint_of: CheckpointOf, tmp_path: Path
+) -> None:
     """FLUX.2 dev names Pixtral's processor as its tokenizer."""
     path = Path(shutil.copytree(checkpoint_of(ModelFamily.FLUX2), tmp_path / "dev"))
-    expected = loaded(ModelFamily.FLUX2, str(path), parts=TEXT_ONLY).encode_prompt(PROMPT)
+    expected = load_family(ModelFamily.FLUX2, str(path), parts=TEXT_ONLY).encode_prompt(PROMPT)
     index = json.loads((path / "model_index.json").read_text())
     index["tokenizer"] = ["transformers", "PixtralProcessor"]
     (path / "model_index.json").write_text(json.dumps(index))
-    embeds = loaded(ModelFamily.FLUX2, str(path), parts=TEXT_ONLY).encode_prompt(PROMPT)
+    embeds = load_family(ModelFamily.FLUX2, str(path), parts=TEXT_ONLY).encode_prompt(PROMPT)
     assert torch.equal(embeds["embeds"], expected["embeds"])
 
 
 def test_a_weight_that_the_files_lack_is_named(checkpoint_of: CheckpointOf, tmp_path: Path) -> None:
-    path = Path(shutil.copytree(checkpoint_of(SD3), tmp_path / "cut"))
+    path = Path(shutil.copytree(checkpoint_of(SD3), tmp_path / "incomplete"))
     file = path / "transformer" / WEIGHTS
     tensors = load_file(file)
     del tensors["norm_out.linear.weight"]
     save_file(tensors, file, metadata={"format": "pt"})
     with pytest.raises(ModelLoadError, match=r"every weight of its transformer, got .* without norm_out.linear.weight"):
-        loaded(SD3, str(path))
+        load_family(SD3, str(path))
 
 
 def test_a_part_that_is_missing_is_named(checkpoint_of: CheckpointOf, tmp_path: Path) -> None:
-    path = Path(shutil.copytree(checkpoint_of(SD3), tmp_path / "cut"))
+    path = Path(shutil.copytree(checkpoint_of(SD3), tmp_path / "incomplete"))
     (path / "transformer" / WEIGHTS).unlink()
     with pytest.raises(ModelLoadError, match=r"download it again .*diffusion_pytorch_model.safetensors .*transformer"):
-        loaded(SD3, str(path))
+        load_family(SD3, str(path))
 
 
 @pytest.mark.parametrize(
-    ("behind", "said"),
+    ("cause", "advice"),
     [
         (GatedRepoError, r"is gated: accept its terms at https://huggingface.co/org/name.* HF_TOKEN"),
         (RepositoryNotFoundError, r"knows no such repository"),
         (LocalEntryNotFoundError, r"cannot be reached .* run `hf download org/name` there"),
     ],
 )
-def test_a_hub_model_that_cannot_be_had_says_what_to_do(
-    monkeypatch: pytest.MonkeyPatch, behind: type[Exception], said: str
+def test_the_error_for_an_unavailable_hub_model_says_what_to_do(
+    monkeypatch: pytest.MonkeyPatch, cause: type[Exception], advice: str
 ) -> None:
     def refuse(_: str) -> None:
         try:
-            raise behind.__new__(behind)
-        except behind:
-            # As diffusers does: the cause is behind, the words are its own.
+            raise cause.__new__(cause)
+        except cause:
+            # As in diffusers: an error of its own, with the hub's as its context.
             raise OSError("is not a local folder and is not a valid model identifier")  # noqa: B904
 
     monkeypatch.setattr(StableDiffusion3Pipeline, "load_config", refuse)
-    with pytest.raises(ModelLoadError, match=said):
-        loaded(SD3, "org/name")
+    with pytest.raises(ModelLoadError, match=advice):
+        load_family(SD3, "org/name")
 
 
 @pytest.mark.parametrize("family", FAMILY_TRAITS)
@@ -128,13 +130,13 @@ def test_text_encoders_are_gone_once_prompts_are_encoded(
     encoders: list[weakref.ref[torch.nn.Module]] = []
     load = pipeline_loading.load_pipeline
 
-    def watched(*args: Any, **arguments: Any) -> Any:
+    def recording(*args: Any, **arguments: Any) -> Any:
         pipeline = load(*args, **arguments)
         encoders.extend(weakref.ref(part) for name, part in pipeline.components.items() if "text_encoder" in name)
         return pipeline
 
-    monkeypatch.setattr(pipeline_loading, "load_pipeline", watched)
-    # Not by a look for cycles: on a device nothing asks for one before the policy is loaded.
+    monkeypatch.setattr(pipeline_loading, "load_pipeline", recording)
+    # Without garbage collection: reference cycles would keep the encoders on the device until one happens to run.
     monkeypatch.setattr(gc, "collect", lambda: 0)
     gc.disable()
     try:
@@ -152,7 +154,7 @@ def test_sizes_that_the_web_refuses_are_those_that_the_adapter_refuses(
     path = Path(checkpoint_of(family))
     transformer, vae = (json.loads((path / part / "config.json").read_text()) for part in ("transformer", "vae"))
     multiple = size_multiple(family, transformer=transformer, vae=vae)
-    model = loaded(family, str(path), parts=frozenset())
+    model = load_family(family, str(path), parts=frozenset())
     model.latent_shape(multiple * 2, multiple * 3)
     with pytest.raises(ModelLoadError, match=rf"`sampling.width` must be a multiple of {multiple} "):
         model.latent_shape(multiple * 2, multiple * 3 + multiple // 2)

@@ -6,12 +6,13 @@ from peft import get_peft_model_state_dict
 
 from worker.contracts.sections import BaseModelSpec, LoraSpec
 from worker.engine.errors import ModelLoadError
-from worker.engine.models.base import Conditioning, ModelAdapter
+from worker.engine.models.base import ModelAdapter
+from worker.engine.models.conditioning import Conditioning
 from worker.engine.models.lora import add_lora, lora_disabled, lora_parameters
 from worker.engine.models.registry import load_model
 
 
-def loaded(path: str, *, targets: tuple[str, ...] = (), dtype: str = "fp32", seed: int = 0) -> ModelAdapter:
+def model_with_lora(path: str, *, targets: tuple[str, ...] = (), dtype: str = "fp32", seed: int = 0) -> ModelAdapter:
     model = load_model(BaseModelSpec.model_validate({"dtype": dtype}), path)
     spec = LoraSpec(rank=4, alpha=8.0, targets=targets)
     add_lora(model.transformer, spec, model.default_lora_targets, seed=seed)
@@ -27,7 +28,7 @@ def velocity(model: ModelAdapter) -> torch.Tensor:
 
 
 def test_only_lora_parameters_train_and_they_are_fp32_on_any_base(tiny_checkpoint: str) -> None:
-    model = loaded(tiny_checkpoint, dtype="bf16")
+    model = model_with_lora(tiny_checkpoint, dtype="bf16")
     lora = lora_parameters(model.transformer)
     trained = [parameter for parameter in model.transformer.parameters() if parameter.requires_grad]
     assert {id(parameter) for parameter in trained} == {id(parameter) for parameter in lora.values()}
@@ -35,24 +36,24 @@ def test_only_lora_parameters_train_and_they_are_fp32_on_any_base(tiny_checkpoin
 
 
 def test_names_are_pefts_own(tiny_checkpoint: str) -> None:
-    transformer = loaded(tiny_checkpoint).transformer
+    transformer = model_with_lora(tiny_checkpoint).transformer
     assert set(lora_parameters(transformer)) == set(get_peft_model_state_dict(transformer))
 
 
 def test_default_targets_cover_attention_mlp_and_projections(tiny_checkpoint: str) -> None:
-    names = lora_parameters(loaded(tiny_checkpoint).transformer)
+    names = lora_parameters(model_with_lora(tiny_checkpoint).transformer)
     for part in ("attn.to_q", "attn.add_k_proj", "ff.net.2", "ff_context.net.0.proj", "proj_mlp", "proj_out"):
         assert any(f"{part}.lora_A" in name for name in names), part
 
 
 def test_a_target_that_matches_nothing_is_refused_with_what_exists(tiny_checkpoint: str) -> None:
     with pytest.raises(ModelLoadError, match=r"got 'attn.to_z', which matches none: choose among .*attn.to_q"):
-        loaded(tiny_checkpoint, targets=("attn.to_q", "attn.to_z"))
+        model_with_lora(tiny_checkpoint, targets=("attn.to_q", "attn.to_z"))
 
 
 def test_a_fresh_lora_changes_nothing_and_its_seed_decides_it(tiny_checkpoint: str) -> None:
     base = load_model(BaseModelSpec(), tiny_checkpoint)
-    one, same, other = (loaded(tiny_checkpoint, seed=seed) for seed in (1, 1, 2))
+    one, same, other = (model_with_lora(tiny_checkpoint, seed=seed) for seed in (1, 1, 2))
     assert torch.equal(velocity(base), velocity(one))
     first, second, third = (lora_parameters(model.transformer) for model in (one, same, other))
     assert all(torch.equal(first[name], second[name]) for name in first)
@@ -60,7 +61,7 @@ def test_a_fresh_lora_changes_nothing_and_its_seed_decides_it(tiny_checkpoint: s
 
 
 def test_disabling_the_lora_gives_the_reference_policy_and_back(tiny_checkpoint: str) -> None:
-    base, model = load_model(BaseModelSpec(), tiny_checkpoint), loaded(tiny_checkpoint)
+    base, model = load_model(BaseModelSpec(), tiny_checkpoint), model_with_lora(tiny_checkpoint)
     with torch.no_grad():
         for parameter in lora_parameters(model.transformer).values():
             parameter.add_(0.05)

@@ -9,21 +9,21 @@ import torch
 from diffusers import DiffusionPipeline, FlowMatchEulerDiscreteScheduler
 
 from tests.engine.models.conftest import CheckpointOf
-from tests.engine.models.proofs import (
+from tests.engine.models.family_checks import (
     IN_ONE_PASS,
     LORA,
     PROMPT,
     SIZE,
     Drawn,
-    drawn_by_diffusers,
-    drawn_here,
-    loaded,
+    draw_with_adapter,
+    draw_with_pipeline,
+    load_family,
     noise_for,
-    one_batch,
-    pipelines_noise,
+    pipeline_noise,
+    run_one_batch,
     run_spec_of,
     sampling_of,
-    with_trained_lora,
+    with_random_lora,
 )
 from worker.contracts.families import FAMILY_TRAITS
 from worker.contracts.names import ModelFamily
@@ -47,7 +47,7 @@ def family(request: pytest.FixtureRequest) -> ModelFamily:
 
 @pytest.fixture(scope="module")
 def model(family: ModelFamily, checkpoint_of: CheckpointOf) -> ModelAdapter:
-    return loaded(family, checkpoint_of(family))
+    return load_family(family, checkpoint_of(family))
 
 
 @pytest.fixture(scope="module")
@@ -55,8 +55,8 @@ def pipeline(family: ModelFamily, checkpoint_of: CheckpointOf) -> Any:
     return DiffusionPipeline.from_pretrained(checkpoint_of(family))
 
 
-def diffusers_draws(pipeline: Any, model: ModelAdapter, sampling: SamplingSpec) -> Drawn:
-    return drawn_by_diffusers(pipeline, model, sampling, pipelines_noise(model, sampling))
+def draw_with_diffusers(pipeline: Any, model: ModelAdapter, sampling: SamplingSpec) -> Drawn:
+    return draw_with_pipeline(pipeline, model, sampling, pipeline_noise(model, sampling))
 
 
 @pytest.fixture(params=[False, True], ids=["unguided", "guided"])
@@ -66,7 +66,7 @@ def sampling(request: pytest.FixtureRequest, family: ModelFamily) -> SamplingSpe
 
 
 def test_sampling_equals_the_pipeline(model: ModelAdapter, pipeline: Any, sampling: SamplingSpec) -> None:
-    ours, theirs = drawn_here(model, sampling), diffusers_draws(pipeline, model, sampling)
+    ours, theirs = draw_with_adapter(model, sampling), draw_with_diffusers(pipeline, model, sampling)
     assert torch.equal(ours.latents, theirs.latents)
     np.testing.assert_array_equal(ours.pictures, theirs.pictures)
     assert ours.pictures.shape == (2, 32, 48, 3) and ours.pictures.std() > 1
@@ -84,17 +84,22 @@ SCHEDULES = {
     },
     "linear in the exponent": {"use_dynamic_shifting": True, "time_shift_type": "linear"},
 }
-"""As the checkpoints are published; each family has to follow each, whatever its own is."""
+"""The scheduler configs of published checkpoints; every adapter must support each of them."""
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES.values(), ids=SCHEDULES)
-def test_the_schedule_of_the_checkpoint_is_followed(
+def test_the_schedule_is_the_checkpoints(
     family: ModelFamily, checkpoint_of: CheckpointOf, schedule: dict[str, Any]
 ) -> None:
-    model, pipeline = loaded(family, checkpoint_of(family)), DiffusionPipeline.from_pretrained(checkpoint_of(family))
+    model, pipeline = (
+        load_family(family, checkpoint_of(family)),
+        DiffusionPipeline.from_pretrained(checkpoint_of(family)),
+    )
     model._pipeline.scheduler, pipeline.scheduler = (FlowMatchEulerDiscreteScheduler(**schedule) for _ in range(2))
     sampling = sampling_of(family, num_eval_denoising_steps=5)
-    assert torch.equal(drawn_here(model, sampling).latents, diffusers_draws(pipeline, model, sampling).latents)
+    assert torch.equal(
+        draw_with_adapter(model, sampling).latents, draw_with_diffusers(pipeline, model, sampling).latents
+    )
     sigmas = model.sigmas(5, **SIZE)
     assert torch.equal(sigmas, pipeline.scheduler.sigmas)
     assert (len(sigmas), float(sigmas[0]), float(sigmas[-1])) == (6, 1.0, 0.0)
@@ -104,20 +109,23 @@ def test_a_distilled_klein_is_drawn_without_guidance(checkpoint_of: CheckpointOf
     pipeline = DiffusionPipeline.from_pretrained(checkpoint_of(ModelFamily.FLUX2_KLEIN))
     pipeline.register_to_config(is_distilled=True)
     pipeline.save_pretrained(tmp_path)
-    model, sampling = loaded(ModelFamily.FLUX2_KLEIN, str(tmp_path)), sampling_of(ModelFamily.FLUX2_KLEIN)
-    assert torch.equal(drawn_here(model, sampling).latents, diffusers_draws(pipeline, model, sampling).latents)
+    model, sampling = load_family(ModelFamily.FLUX2_KLEIN, str(tmp_path)), sampling_of(ModelFamily.FLUX2_KLEIN)
+    assert torch.equal(
+        draw_with_adapter(model, sampling).latents, draw_with_diffusers(pipeline, model, sampling).latents
+    )
     with pytest.raises(ModelLoadError, match=r"`sampling.guidance_scale` must be 1 for this model, got 4.0"):
         model.conditioning(PROMPT, sampling_of(ModelFamily.FLUX2_KLEIN, guidance_scale=4.0))
 
 
 def test_bf16_draws_what_the_pipeline_draws_in_bf16(family: ModelFamily, checkpoint_of: CheckpointOf) -> None:
-    """Here latents and times stay fp32 between the passes, there they are rounded: close, not equal."""
+    """The adapter keeps latents and timesteps in fp32 between denoising steps, where the pipeline rounds them to bf16,
+    so the results are close and not equal."""
     model = load_model(BaseModelSpec(family=family, dtype="bf16"), checkpoint_of(family))
     pipeline = DiffusionPipeline.from_pretrained(checkpoint_of(family), dtype=torch.bfloat16)
     sampling = sampling_of(family, guidance_scale=3.5, batched_cfg=family in IN_ONE_PASS)
-    noise = pipelines_noise(model, sampling)
+    noise = pipeline_noise(model, sampling)
     noise = noise if family is ModelFamily.Z_IMAGE else noise.bfloat16()
-    ours, theirs = drawn_here(model, sampling), drawn_by_diffusers(pipeline, model, sampling, noise)
+    ours, theirs = draw_with_adapter(model, sampling), draw_with_pipeline(pipeline, model, sampling, noise)
     assert (ours.latents - theirs.latents).norm() < 0.08 * ours.latents.norm()
 
 
@@ -125,19 +133,19 @@ def test_an_exported_lora_draws_the_same_in_the_plain_pipeline(
     family: ModelFamily, checkpoint_of: CheckpointOf, tmp_path: Path
 ) -> None:
     sampling = sampling_of(family, guidance_scale=3.0, batched_cfg=family in IN_ONE_PASS)
-    model = with_trained_lora(loaded(family, checkpoint_of(family)))
+    model = with_random_lora(load_family(family, checkpoint_of(family)))
     pipeline = DiffusionPipeline.from_pretrained(checkpoint_of(family))
-    before = diffusers_draws(pipeline, model, sampling)
+    before = draw_with_diffusers(pipeline, model, sampling)
     model.save_lora(str(tmp_path), lora_parameters(model.transformer))
     model.load_lora(pipeline, tmp_path / LORA_FILE)
-    ours, theirs = drawn_here(model, sampling), diffusers_draws(pipeline, model, sampling)
+    ours, theirs = draw_with_adapter(model, sampling), draw_with_diffusers(pipeline, model, sampling)
     assert torch.equal(ours.latents, theirs.latents)
     assert not torch.allclose(ours.latents, before.latents, atol=1e-2)
 
 
 def test_guidance_steers_and_one_pass_means_the_same_as_two(family: ModelFamily, model: ModelAdapter) -> None:
     plain, guided, batched = (
-        drawn_here(model, sampling_of(family, **changes)).latents
+        draw_with_adapter(model, sampling_of(family, **changes)).latents
         for changes in ({}, {"guidance_scale": 3.0}, {"guidance_scale": 3.0, "batched_cfg": True})
     )
     assert not torch.allclose(plain, guided, atol=1e-2)
@@ -149,9 +157,11 @@ def test_a_negative_prompt_is_steered_away_from(family: ModelFamily, model: Mode
     sampling = sampling_of(
         family, guidance_scale=3.0, negative_prompt="a blue circle", batched_cfg=family in IN_ONE_PASS
     )
-    ours = drawn_here(model, sampling).latents
-    assert torch.equal(ours, diffusers_draws(pipeline, model, sampling).latents)
-    assert not torch.allclose(ours, drawn_here(model, sampling_of(family, guidance_scale=3.0)).latents, atol=1e-3)
+    ours = draw_with_adapter(model, sampling).latents
+    assert torch.equal(ours, draw_with_diffusers(pipeline, model, sampling).latents)
+    assert not torch.allclose(
+        ours, draw_with_adapter(model, sampling_of(family, guidance_scale=3.0)).latents, atol=1e-3
+    )
 
 
 def test_the_traits_in_the_contracts_are_the_checkpoints_own(family: ModelFamily, model: ModelAdapter) -> None:
@@ -171,7 +181,7 @@ def test_a_batch_is_drawn_trained_published_and_pulled_at_replay_ratio_one(
     process_group: None, family: ModelFamily, checkpoint_of: CheckpointOf, guidance: dict[str, float]
 ) -> None:
     spec = run_spec_of(family, sampling=guidance)
-    stats, receipt, published = one_batch(spec, checkpoint_of(family))
+    stats, receipt, published = run_one_batch(spec, checkpoint_of(family))
     assert stats.maxima["replay_ratio_deviation"] < 1e-5 and stats.maxima["mean_error"] < 1e-4
     assert receipt.sha256 == published.sha256 and receipt.num_bound_tensors == len(published.tensors)
 
@@ -179,7 +189,7 @@ def test_a_batch_is_drawn_trained_published_and_pulled_at_replay_ratio_one(
 def test_a_target_that_fits_nothing_is_refused_with_what_exists(
     family: ModelFamily, checkpoint_of: CheckpointOf
 ) -> None:
-    transformer = loaded(family, checkpoint_of(family), parts=frozenset({Part.TRANSFORMER})).transformer
+    transformer = load_family(family, checkpoint_of(family), parts=frozenset({Part.TRANSFORMER})).transformer
     with pytest.raises(ModelLoadError, match=r"got 'attn.nowhere', which matches none: choose among .*to_q"):
         add_lora(transformer, LoraSpec(targets=("attn.nowhere",)), (), seed=0)
 
@@ -189,7 +199,7 @@ def test_a_lane_with_embeddings_needs_neither_text_encoders_nor_autoencoder(
 ) -> None:
     path, spec = checkpoint_of(family), BaseModelSpec(family=family)
     embeddings = encode_prompts(spec, path, [PROMPT, ""])
-    lean = loaded(family, path, parts=frozenset({Part.TRANSFORMER}), embeddings=embeddings)
+    lean = load_family(family, path, parts=frozenset({Part.TRANSFORMER}), embeddings=embeddings)
     sampling = sampling_of(family, guidance_scale=3.0)
     noise, sigma = noise_for(model, sampling), torch.full((2,), 0.7)
     predicted, expected = (
@@ -204,7 +214,7 @@ def test_a_lane_with_embeddings_needs_neither_text_encoders_nor_autoencoder(
 def test_a_prompt_that_was_not_encoded_up_front_fetches_the_text_encoders(
     family: ModelFamily, model: ModelAdapter, checkpoint_of: CheckpointOf
 ) -> None:
-    lean = loaded(family, checkpoint_of(family))
+    lean = load_family(family, checkpoint_of(family))
     lean.drop_text_encoders()
     embeds, expected = lean.encode_prompt("a green triangle"), model.encode_prompt("a green triangle")
     assert all(torch.equal(embeds[name], expected[name]) for name in expected)
@@ -222,7 +232,7 @@ def test_a_bf16_base_predicts_close_to_fp32_trains_its_fp32_lora_and_decodes(
 ) -> None:
     half = load_model(BaseModelSpec(family=family, dtype="bf16"), checkpoint_of(family))
     add_lora(half.transformer, LORA, half.default_lora_targets, seed=1)
-    # Some transformers round 1000 sigma and 1000 guidance to bf16, as their pipelines do: these two are exact in it.
+    # Some transformers round 1000 sigma and 1000 guidance to bf16, in which the values here are exact.
     sampling = sampling_of(family, guidance_scale=4.0)
     noise, sigma = noise_for(model, sampling), torch.full((2,), 0.5)
     predicted = half.predict_velocity(noise, sigma, half.conditioning(PROMPT, sampling))

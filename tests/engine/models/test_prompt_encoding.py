@@ -1,4 +1,5 @@
-"""Text is encoded up front: no lane keeps text encoders beside its policy, nor an autoencoder it never asks."""
+"""Prompts are encoded up front: no lane keeps text encoders beside its policy, nor an autoencoder that it never
+uses."""
 
 import shutil
 from contextlib import nullcontext
@@ -9,7 +10,7 @@ import pytest
 import torch
 
 from tests.engine.models.conftest import CheckpointOf
-from tests.engine.models.proofs import run_spec_of
+from tests.engine.models.family_checks import run_spec_of
 from worker.contracts.names import ModelFamily
 from worker.engine.errors import ModelLoadError
 from worker.engine.models import prompt_encoding
@@ -35,8 +36,8 @@ def embeddings(checkpoint_of: CheckpointOf) -> dict[str, Any]:
     return found
 
 
-def kept(model: ModelAdapter) -> tuple[bool, bool]:
-    """Whether it holds text encoders, and an autoencoder."""
+def loaded_parts(model: ModelAdapter) -> tuple[bool, bool]:
+    """Whether `model` has text encoders, and whether it has an autoencoder."""
     return has_text_encoders(model._pipeline), not is_skeleton(model._pipeline.vae)
 
 
@@ -46,7 +47,7 @@ def test_prompts_of_training_and_evaluation_and_the_negative_one_are_encoded(emb
 
 
 def test_a_large_set_is_left_to_the_lanes(monkeypatch: pytest.MonkeyPatch, checkpoint_of: CheckpointOf) -> None:
-    monkeypatch.setattr(prompt_encoding, "MAX_UP_FRONT", 3)
+    monkeypatch.setattr(prompt_encoding, "MAX_PROMPTS_UP_FRONT", 3)
     monkeypatch.setattr(prompt_encoding, "encode_prompts", lambda *_, **__: pytest.fail("encoded up front"))
     assert run_embeddings(spec(), checkpoint_of(FAMILY), ("one", "two")) is None
 
@@ -75,12 +76,12 @@ def test_a_rollout_lane_drops_the_encoders_and_a_trainer_that_only_trains_the_au
     process_group: None, checkpoint_of: CheckpointOf, embeddings: dict[str, Any]
 ) -> None:
     path = checkpoint_of(FAMILY)
-    assert kept(Sampler.load(spec(), path, embeddings=embeddings)._model) == (False, True)
-    assert kept(TrainerRank(spec(), path, 0, 1, embeddings=embeddings)._model) == (False, False)
+    assert loaded_parts(Sampler.load(spec(), path, embeddings=embeddings)._model) == (False, True)
+    assert loaded_parts(TrainerRank(spec(), path, 0, 1, embeddings=embeddings)._model) == (False, False)
 
 
 def test_a_trainer_that_is_lent_keeps_the_autoencoder(
     process_group: None, checkpoint_of: CheckpointOf, embeddings: dict[str, Any]
 ) -> None:
     lent = TrainerRank(spec(pipeline={"tag": "greedy"}), checkpoint_of(FAMILY), 0, 1, embeddings=embeddings)
-    assert kept(lent._model) == (False, True)
+    assert loaded_parts(lent._model) == (False, True)

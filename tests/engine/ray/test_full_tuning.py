@@ -12,7 +12,7 @@ from tests.engine.driving import Driven, bootstrap_answer, start_driver
 from tests.engine.telemetry.ingest_server import Ingest
 from worker.contracts.run_spec import RunSpec
 from worker.engine.sync.checksums import checksum
-from worker.engine.sync.shards import cut
+from worker.engine.sync.shards import split_into_shards
 from worker.engine.types import version_checksum
 
 pytestmark = [pytest.mark.ray, pytest.mark.timeout(600)]
@@ -36,7 +36,7 @@ def downloaded(driven: Driven, folder: Path) -> tuple[dict[str, Any], FluxTransf
 def checksum_of(transformer: FluxTransformer2DModel, shard_bytes: int, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setattr("worker.engine.sync.shards.SHARD_BYTES", shard_bytes)
     weights = dict(transformer.named_parameters())
-    return version_checksum([checksum({name: weights[name] for name in names}) for names in cut(weights)])
+    return version_checksum([checksum({name: weights[name] for name in names}) for names in split_into_shards(weights)])
 
 
 def start(ray_address: str, ingest: Ingest, tiny_checkpoint: str, store: Path, spec: RunSpec, **changes: Any) -> Driven:

@@ -1,4 +1,4 @@
-"""All randomness follows from the place of a trajectory in its run."""
+"""All randomness of a trajectory follows from its position in the run."""
 
 import torch
 from hypothesis import given
@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from worker.engine.rollout.noise import initial_noise, step_noise, trajectory_seed
 from worker.scheduling.core.messages import Purpose
 
-GroupPosition = tuple[int, Purpose, int, int, int]
+TrajectoryPosition = tuple[int, Purpose, int, int, int]
 
-places = st.tuples(
+positions = st.tuples(
     st.integers(0, 2**31),
     st.sampled_from([Purpose.TRAIN]),
     st.integers(0, 1000),
@@ -18,19 +18,19 @@ places = st.tuples(
 )
 
 
-@given(one=places, other=places)
-def test_different_places_have_different_seeds_and_equal_ones_the_same(
-    one: GroupPosition, other: GroupPosition
+@given(one=positions, other=positions)
+def test_different_positions_have_different_seeds_and_equal_ones_the_same(
+    one: TrajectoryPosition, other: TrajectoryPosition
 ) -> None:
     assert (trajectory_seed(*one) == trajectory_seed(*other)) == (one == other)
 
 
-@given(place=places)
-def test_seeds_survive_json_and_javascript(place: GroupPosition) -> None:
-    assert 0 <= trajectory_seed(*place) < 2**53
+@given(position=positions)
+def test_seeds_are_exact_in_json_and_javascript(position: TrajectoryPosition) -> None:
+    assert 0 <= trajectory_seed(*position) < 2**53
 
 
-def test_a_known_place_keeps_its_seed_over_releases() -> None:
+def test_a_position_keeps_its_seed_over_releases() -> None:
     """A resumed run must draw the noise it would have drawn: changing this number breaks every checkpoint."""
     assert trajectory_seed(0, Purpose.TRAIN, 0, 0, 0) == 3945556087978818
 

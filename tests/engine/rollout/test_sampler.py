@@ -1,4 +1,4 @@
-"""The rollout lane: same seeds same pictures, one version per fragment, ODE sampling as the pipeline does it."""
+"""The sampler: same seeds give the same pictures, a fragment has one version, evaluation equals diffusers."""
 
 from collections.abc import Callable
 
@@ -32,18 +32,18 @@ def request(
 
 
 def with_fresh_adapter(spec: RunSpec, path: str) -> Sampler:
-    engine = Sampler.load(spec, path)
-    engine.pull(pack(lora_parameters(engine._model.transformer), 0))
-    return engine
+    sampler = Sampler.load(spec, path)
+    sampler.pull(pack(lora_parameters(sampler._model.transformer), 0))
+    return sampler
 
 
 @pytest.fixture(scope="module")
-def engine(tiny_checkpoint: str, make_spec: Callable[..., RunSpec]) -> Sampler:
+def sampler(tiny_checkpoint: str, make_spec: Callable[..., RunSpec]) -> Sampler:
     return with_fresh_adapter(make_spec(), tiny_checkpoint)
 
 
-def test_evaluation_equals_the_diffusers_pipeline_for_the_same_noise(engine: Sampler, tiny_checkpoint: str) -> None:
-    made = engine.generate(request(Purpose.EVALUATE))
+def test_evaluation_equals_the_diffusers_pipeline_for_the_same_noise(sampler: Sampler, tiny_checkpoint: str) -> None:
+    made = sampler.generate(request(Purpose.EVALUATE))
     pipeline = FluxPipeline.from_pretrained(tiny_checkpoint)
     pipeline.set_progress_bar_config(disable=True)
     seeds = [trajectory_seed(3, Purpose.EVALUATE, 0, 0, member) for member in range(4)]
@@ -62,29 +62,31 @@ def test_evaluation_equals_the_diffusers_pipeline_for_the_same_noise(engine: Sam
     np.testing.assert_array_equal(made.images, (expected * 255).round().astype(np.uint8))
 
 
-def test_a_members_trajectory_does_not_depend_on_the_fragment_it_is_drawn_in(engine: Sampler) -> None:
-    whole = engine.generate(request()).trajectories
-    alone = engine.generate(request(members=(2,))).trajectories
-    assert whole is not None and alone is not None
-    torch.testing.assert_close(whole.next_latents[2:3], alone.next_latents, rtol=1e-5, atol=1e-5)
-    assert torch.equal(whole.latents[2, 0], alone.latents[0, 0])
+def test_a_members_trajectory_does_not_depend_on_the_fragment_it_is_drawn_in(sampler: Sampler) -> None:
+    together = sampler.generate(request()).trajectories
+    alone = sampler.generate(request(members=(2,))).trajectories
+    assert together is not None and alone is not None
+    torch.testing.assert_close(together.next_latents[2:3], alone.next_latents, rtol=1e-5, atol=1e-5)
+    assert torch.equal(together.latents[2, 0], alone.latents[0, 0])
 
 
-def test_generating_twice_gives_the_same_bits(engine: Sampler) -> None:
-    one, other = engine.generate(request()), engine.generate(request())
+def test_generating_twice_gives_the_same_bits(sampler: Sampler) -> None:
+    one, other = sampler.generate(request()), sampler.generate(request())
     assert one.trajectories is not None and other.trajectories is not None
     assert torch.equal(one.trajectories.next_latents, other.trajectories.next_latents)
     np.testing.assert_array_equal(one.images, other.images)
 
 
-def test_batches_draw_fresh_noise_for_training_and_the_same_for_evaluation(engine: Sampler) -> None:
-    first, second = engine.generate(request(batch=0)), engine.generate(request(batch=1))
+def test_batches_draw_fresh_noise_for_training_and_the_same_for_evaluation(sampler: Sampler) -> None:
+    first, second = sampler.generate(request(batch=0)), sampler.generate(request(batch=1))
     assert not np.array_equal(first.images, second.images)
-    first, second = (engine.generate(request(Purpose.EVALUATE, batch=batch)) for batch in (0, 9))
+    first, second = (sampler.generate(request(Purpose.EVALUATE, batch=batch)) for batch in (0, 9))
     np.testing.assert_array_equal(first.images, second.images)
 
 
-def test_transitions_chain_and_cover_the_window_alone(tiny_checkpoint: str, make_spec: Callable[..., RunSpec]) -> None:
+def test_stored_transitions_are_consecutive_and_cover_the_window_alone(
+    tiny_checkpoint: str, make_spec: Callable[..., RunSpec]
+) -> None:
     spec = make_spec(sampling={"num_denoising_steps": 6, "sde_start": 1, "num_sde_steps": 3})
     drawn = with_fresh_adapter(spec, tiny_checkpoint).generate(request()).trajectories
     assert drawn is not None
@@ -97,40 +99,42 @@ def test_transitions_chain_and_cover_the_window_alone(tiny_checkpoint: str, make
         assert tensor.dtype is torch.float32 and not tensor.is_inference()
 
 
-def test_means_are_carried_where_the_replay_gate_looks(tiny_checkpoint: str, make_spec: Callable[..., RunSpec]) -> None:
-    engine = with_fresh_adapter(make_spec(batch={"num_minibatches": 2}), tiny_checkpoint)
-    first, second = (engine.generate(request(group=group)).trajectories for group in (0, 1))
+def test_means_are_stored_in_the_first_mini_batch_which_the_replay_gate_checks(
+    tiny_checkpoint: str, make_spec: Callable[..., RunSpec]
+) -> None:
+    sampler = with_fresh_adapter(make_spec(batch={"num_minibatches": 2}), tiny_checkpoint)
+    first, second = (sampler.generate(request(group=group)).trajectories for group in (0, 1))
     assert first is not None and first.means is not None and first.means.shape == first.latents.shape
     assert second is not None and second.means is None
 
 
-def test_a_fragment_of_another_version_is_refused(engine: Sampler) -> None:
+def test_a_fragment_of_another_version_is_refused(sampler: Sampler) -> None:
     with pytest.raises(SyncError, match="wants policy version 1, but 0 is bound"):
-        engine.generate(request(version=1))
+        sampler.generate(request(version=1))
 
 
 def test_nothing_is_generated_before_the_first_pull_or_after_a_failed_one(
     tiny_checkpoint: str, make_spec: Callable[..., RunSpec]
 ) -> None:
-    engine = Sampler.load(make_spec(), tiny_checkpoint)
+    sampler = Sampler.load(make_spec(), tiny_checkpoint)
     with pytest.raises(SyncError, match="None is bound"):
-        engine.generate(request())
-    adapter = pack(lora_parameters(engine._model.transformer), 0)
-    engine.pull(adapter)
-    assert engine.policy_version == 0
+        sampler.generate(request())
+    adapter = pack(lora_parameters(sampler._model.transformer), 0)
+    sampler.pull(adapter)
+    assert sampler.policy_version == 0
     with pytest.raises(SyncError):
-        engine.pull(pack({"nothing.lora_A.weight": torch.zeros(1)}, 1))
-    assert engine.policy_version is None
+        sampler.pull(pack({"nothing.lora_A.weight": torch.zeros(1)}, 1))
+    assert sampler.policy_version is None
 
 
-def test_pictures_of_a_broken_policy_are_an_error_not_black(
+def test_latents_that_are_not_finite_are_an_error_and_no_black_picture(
     tiny_checkpoint: str, make_spec: Callable[..., RunSpec]
 ) -> None:
-    engine = Sampler.load(make_spec(), tiny_checkpoint)
+    sampler = Sampler.load(make_spec(), tiny_checkpoint)
     tensors = {
         name: torch.full_like(parameter, float("nan"))
-        for name, parameter in lora_parameters(engine._model.transformer).items()
+        for name, parameter in lora_parameters(sampler._model.transformer).items()
     }
-    engine.pull(pack(tensors, 0))
+    sampler.pull(pack(tensors, 0))
     with pytest.raises(NonFiniteError, match="`latents` must be finite, got nan at prompt 'a red square', member 0"):
-        engine.generate(request(Purpose.EVALUATE))
+        sampler.generate(request(Purpose.EVALUATE))

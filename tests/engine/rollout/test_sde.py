@@ -1,4 +1,4 @@
-"""The kernels against formulas recomputed here in float64."""
+"""The SDE kernels against their formulas, recomputed here in float64."""
 
 import math
 
@@ -62,7 +62,7 @@ def test_flow_sde_is_the_ode_drift_plus_half_the_scaled_score() -> None:
     torch.testing.assert_close(step.mean.double(), x + dt * v - 0.5 * s**2 * score * dt, rtol=1e-5, atol=1e-5)
 
 
-def test_at_sigma_one_the_second_sigma_guards_the_denominator() -> None:
+def test_at_sigma_one_the_second_sigma_keeps_the_denominator_above_zero() -> None:
     velocity, sample, noise = tensors()
     step = flow_sde_step(velocity, sample, 1.0, 0.8, noise_level=0.7, second_sigma=0.8, noise=noise)
     assert float(step.std) == pytest.approx(0.7 * math.sqrt(1 / 0.2) * math.sqrt(0.2))
@@ -82,7 +82,7 @@ def test_cps_equals_its_formula_without_normaliser() -> None:
 
 
 def test_cps_keeps_the_noise_of_the_flow() -> None:
-    """mean² + std² of the noise coefficients is sigma_next²: nothing is added on top."""
+    """The squares of the noise coefficients of mean and std add up to sigma_next²: no noise is added on top."""
     velocity, sample = torch.randn(1, 4), torch.randn(1, 4)
     step = cps_step(velocity, sample, 0.6, 0.4, noise_level=1.0, noise=torch.zeros(1, 4))
     torch.testing.assert_close(step.mean, 0.6 * (sample - 0.6 * velocity))
@@ -122,7 +122,7 @@ def test_replay_reproduces_what_sampling_returned(
         assert torch.equal(one, other)
 
 
-def test_the_log_prob_sends_gradient_through_the_velocity_only() -> None:
+def test_gradients_of_the_log_prob_flow_through_the_velocity_only() -> None:
     velocity, sample, noise = tensors()
     velocity.requires_grad_()
     step = flow_sde_step(velocity, sample, 0.6, 0.4, noise_level=0.7, second_sigma=0.8, noise=noise)
@@ -134,7 +134,7 @@ def test_the_log_prob_sends_gradient_through_the_velocity_only() -> None:
     torch.testing.assert_close(velocity.grad, expected, rtol=1e-4, atol=1e-6)
 
 
-def test_kernels_want_exactly_one_of_noise_and_next_sample() -> None:
+def test_kernels_need_exactly_one_of_noise_and_next_sample() -> None:
     velocity, sample, noise = tensors()
     with pytest.raises(ValueError, match="exactly one"):
         cps_step(velocity, sample, 0.6, 0.4, noise_level=0.5)

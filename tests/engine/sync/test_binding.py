@@ -1,4 +1,4 @@
-"""A pull arrives as it was sent, or it is an error."""
+"""A version is bound as it was published, or binding is an error."""
 
 from dataclasses import replace
 
@@ -68,14 +68,14 @@ def test_a_snapshot_of_nothing_is_an_error() -> None:
         snapshot({})
 
 
-def test_missing_and_extra_names_are_told(tiny_checkpoint: str) -> None:
+def test_missing_and_extra_names_are_in_the_error(tiny_checkpoint: str) -> None:
     receiver = transformer_of(tiny_checkpoint, targets=("attn.to_q", "attn.to_k"))
     adapter = pack(snapshot(lora_parameters(transformer_of(tiny_checkpoint, targets=("attn.to_q", "attn.to_v")))), 0)
     with pytest.raises(SyncError, match=r"missing: .*to_k.lora_A.*; extra: .*to_v.lora_A"):
         bind(lora_parameters(receiver), adapter)
 
 
-def test_another_rank_is_told(tiny_checkpoint: str) -> None:
+def test_another_lora_rank_is_in_the_error(tiny_checkpoint: str) -> None:
     adapter = pack(snapshot(lora_parameters(transformer_of(tiny_checkpoint, rank=8))), 0)
     with pytest.raises(SyncError, match=r"must have shape \(4, 32\) and be torch.float32, got \(8, 32\)"):
         bind(lora_parameters(transformer_of(tiny_checkpoint)), adapter)

@@ -1,4 +1,4 @@
-"""A fingerprint sees what a wrong sync could do to a tensor."""
+"""A fingerprint detects what a wrong sync could do to a tensor."""
 
 import pytest
 import torch
@@ -10,10 +10,10 @@ from worker.engine.sync.checksums import checksum, fingerprint
 
 
 def plain(content: bytes) -> int:
-    """The definition, a word at a time."""
+    """The fingerprint by its definition, one word at a time."""
     chunks = [content[start : start + 8].ljust(8, b"\0") for start in range(0, len(content), 8)]
     words = [int.from_bytes(chunk, "little", signed=True) for chunk in chunks]
-    weighted = sum(word * (2 * place + 1) for place, word in enumerate(words))
+    weighted = sum(word * (2 * index + 1) for index, word in enumerate(words))
     return (weighted % 2**64) << 64 | sum(words) % 2**64
 
 
@@ -23,7 +23,7 @@ def test_it_is_the_sum_of_words_whatever_the_chunks(content: bytes, chunk_words:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(checksums, "CHUNK_BYTES", 8 * chunk_words)
         assert fingerprint(tensor) == plain(content)
-        # A view that begins amid a word.
+        # A view that is not aligned to words.
         assert fingerprint(torch.cat([tensor[:1], tensor])[1:]) == plain(content)
 
 
@@ -34,7 +34,7 @@ def test_it_is_the_sum_of_words_whatever_the_chunks(content: bytes, chunk_words:
     bit=st.integers(0, 15),
     seed=st.integers(0),
 )
-def test_a_flipped_bit_and_two_values_that_changed_places_are_seen(
+def test_a_flipped_bit_and_two_swapped_values_are_detected(
     numel: int, one: int, other: int, bit: int, seed: int
 ) -> None:
     values = torch.randn(numel, generator=torch.Generator().manual_seed(seed % 2**32)).bfloat16()

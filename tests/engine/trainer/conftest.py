@@ -1,4 +1,4 @@
-"""Trajectories of one batch under an adapter that is not the base, and trainers that start from it."""
+"""The trajectories of one batch drawn by a version that differs from the base, and trainer ranks that start from it."""
 
 import gc
 from collections.abc import Callable
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.engine.frozen import draw_groups, perturbed_adapter
+from tests.engine.fixed_trajectories import draw_groups, perturbed_version
 from worker.contracts.run_spec import RunSpec
 from worker.engine.trainer.rank import TrainerRank
 from worker.engine.types import GroupBatch, PublishedShard
@@ -15,15 +15,16 @@ TrainerMaker = Callable[..., TrainerRank]
 
 
 @pytest.fixture(scope="session", autouse=True)
-def no_garbage_among_modules() -> None:
-    """DeepSpeed collects garbage at every start in ZeRO 3, which takes a second for the modules imported alone."""
+def modules_frozen_for_gc() -> None:
+    """Exclude imported modules from garbage collection: DeepSpeed runs one at every start in ZeRO 3, and looking at the
+    modules alone would take a second."""
     gc.freeze()
 
 
 @pytest.fixture(scope="session")
 def behaviour(tiny_checkpoint: str, make_spec: Callable[..., RunSpec]) -> PublishedShard:
-    """The policy that drew `groups`."""
-    return perturbed_adapter(make_spec(), tiny_checkpoint, seed=1)
+    """The version that drew `groups`."""
+    return perturbed_version(make_spec(), tiny_checkpoint, seed=1)
 
 
 @pytest.fixture(scope="session")
@@ -36,11 +37,11 @@ def groups(tiny_checkpoint: str, make_spec: Callable[..., RunSpec], behaviour: P
 def make_trainer(
     tiny_checkpoint: str, make_spec: Callable[..., RunSpec], behaviour: PublishedShard, process_group: None
 ) -> TrainerMaker:
-    """A trainer that holds `behaviour` (or the adapter given); sections of its spec by keyword."""
+    """Makes a trainer rank that holds `behaviour`, or the version given; keywords override sections of its spec."""
 
-    def make(adapter: PublishedShard = behaviour, **sections: Any) -> TrainerRank:
+    def make(version: PublishedShard = behaviour, **sections: Any) -> TrainerRank:
         trainer = TrainerRank(make_spec(**sections), tiny_checkpoint, 0, 1)
-        trainer.load_version(adapter)
+        trainer.load_version(version)
         return trainer
 
     return make

@@ -1,4 +1,4 @@
-"""One mini-batch by plain torch, pair by pair, with the formulas of Flow-GRPO (arXiv 2505.05470) written out."""
+"""One mini-batch in plain torch, pair by pair, with the formulas of Flow-GRPO (arXiv 2505.05470) written out."""
 
 import math
 
@@ -6,19 +6,23 @@ import torch
 
 from worker.contracts.algorithms import FlowGrpoSpec
 from worker.contracts.run_spec import RunSpec
-from worker.engine.models.base import Conditioning, ModelAdapter
+from worker.engine.models.base import ModelAdapter
+from worker.engine.models.conditioning import Conditioning
 from worker.engine.models.registry import load_model
 from worker.engine.sync.binding import bind
 from worker.engine.types import GroupBatch, PublishedShard, Trajectories
 
 
 def reference_update(
-    spec: RunSpec, path: str, adapter: PublishedShard, groups: list[GroupBatch]
+    spec: RunSpec, path: str, version: PublishedShard, groups: list[GroupBatch]
 ) -> tuple[torch.Tensor, dict[str, float]]:
-    """The gradient of the mean over all pairs, flat in name order, and the sums of loss, ratio, clipped and KL."""
+    """The gradient of the mean loss of all pairs, flat in name order, and the sums of loss, ratio, clipped and KL.
+
+    `version` is the policy that is trained.
+    """
     model, base = load_model(spec.base_model, path), load_model(spec.base_model, path)
-    model.train(spec)
-    bind(model.trained, adapter)
+    model.prepare_training(spec)
+    bind(model.trainable, version)
     pairs = [
         (trajectories, member, slot, advantage)
         for group in groups
@@ -30,7 +34,7 @@ def reference_update(
     for trajectories, member, slot, advantage in pairs:
         for name, value in _one_pair(spec, model, base, trajectories, member, slot, advantage, len(pairs)).items():
             sums[name] += value
-    gradients = [parameter.grad for parameter in model.trained.values()]
+    gradients = [parameter.grad for parameter in model.trainable.values()]
     return torch.cat([gradient.flatten() for gradient in gradients if gradient is not None]), sums
 
 

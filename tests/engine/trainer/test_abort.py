@@ -1,4 +1,4 @@
-"""After an abort the next step is as if the mini-batch had never been begun: weights, optimizer and gradients."""
+"""After an abort the next step is as if the mini-batch had never been opened: weights, optimizer and gradients."""
 
 import math
 from collections.abc import Callable
@@ -85,13 +85,15 @@ def test_a_gradient_that_is_not_finite_changes_nothing(
     assert two_steps(trainer, groups) == two_steps(make_trainer(**sections), groups)
 
 
-def test_stock_deepspeed_leaks_where_ours_does_not(make_trainer: TrainerMaker, groups: list[GroupBatch]) -> None:
-    """Why `drop_gradients` exists: DeepSpeed's own zero_grad forgets what ZeRO 2 accumulated."""
+def test_deepspeeds_zero_grad_keeps_gradients_that_an_abort_drops(
+    make_trainer: TrainerMaker, groups: list[GroupBatch]
+) -> None:
+    """Why `drop_gradients` exists: in ZeRO 2 DeepSpeed's own `zero_grad` does not drop accumulated gradients."""
     trainer = make_trainer(deepspeed={"zero_stage": 2})
     trainer.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=False)
-    trainer._engine.zero_grad()
-    trainer._engine.optimizer.zero_grad()
-    kept = [tensor for group in trainer._engine.optimizer.all_grad_tensors.values() for tensor in group or ()]
+    trainer._deepspeed_engine.zero_grad()
+    trainer._deepspeed_engine.optimizer.zero_grad()
+    kept = [tensor for group in trainer._deepspeed_engine.optimizer.all_grad_tensors.values() for tensor in group or ()]
     assert any(bool(torch.count_nonzero(tensor)) for tensor in kept)
     trainer.abort()
-    assert not any(trainer._engine.optimizer.all_grad_tensors.values())
+    assert not any(trainer._deepspeed_engine.optimizer.all_grad_tensors.values())

@@ -1,4 +1,4 @@
-"""However a mini-batch is cut and in whatever order it comes, its gradient is the mean over all its pairs."""
+"""However a mini-batch is split and in whatever order it arrives, its gradient is the mean over all its pairs."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 import torch
 
-from tests.engine.frozen import draw_groups, perturbed_adapter
-from tests.engine.trainer.gradients_seen import GradientRecorder, relative_distance
+from tests.engine.fixed_trajectories import draw_groups, perturbed_version
+from tests.engine.trainer.gradient_recorder import GradientRecorder, relative_distance
 from tests.engine.trainer.reference_update import reference_update
 from worker.contracts.run_spec import RunSpec
 from worker.engine.errors import MinibatchError
@@ -22,12 +22,12 @@ UNCLIPPED = {"max_grad_norm": 1e9}
 
 @pytest.fixture(scope="module")
 def current(tiny_checkpoint: str, make_spec: Callable[..., RunSpec]) -> PublishedShard:
-    """Another policy than the behaviour's, so that ratios are not 1."""
-    return perturbed_adapter(make_spec(), tiny_checkpoint, seed=2)
+    """A version that did not draw the groups, so that ratios are not 1."""
+    return perturbed_version(make_spec(), tiny_checkpoint, seed=2)
 
 
 def step(trainer: TrainerRank, *calls: list[GroupBatch]) -> str:
-    """One optimizer step over groups given in these calls; returns the new weights' checksum."""
+    """Take one optimizer step, with one `accumulate` for each of `calls`; returns the new weights' checksum."""
     for call in calls:
         trainer.accumulate(call, num_pairs_total=NUM_PAIRS, fresh=False)
     trainer.commit()
@@ -52,10 +52,10 @@ def test_the_gradient_is_the_formulas_mean_over_all_pairs(
     }
     expected, sums = reference_update(make_spec(**sections), tiny_checkpoint, current, groups)
     trainer = make_trainer(current, **sections)
-    seen = GradientRecorder(trainer)
+    recorder = GradientRecorder(trainer)
     stats = trainer.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=False)
     metrics = trainer.commit()
-    assert relative_distance(seen.last[: len(expected)], expected) < 1e-4
+    assert relative_distance(recorder.last[: len(expected)], expected) < 1e-4
     assert metrics["grad_norm"] == pytest.approx(float(expected.norm()), rel=1e-4)
     assert metrics["learning_rate"] == 1e-3
     assert stats.num_pairs == NUM_PAIRS
@@ -67,26 +67,25 @@ def test_the_gradient_is_the_formulas_mean_over_all_pairs(
     assert stats.sums == pytest.approx(sums, rel=1e-4, abs=1e-5)
 
 
-@pytest.mark.parametrize(("micro_batch_size", "num_watched"), [(1, 2), (6, 4), (100, 12)])
-def test_without_a_penalty_the_kl_of_a_tenth_of_fresh_micro_batches_is_watched_and_trains_nothing(
+@pytest.mark.parametrize(("micro_batch_size", "num_monitored"), [(1, 2), (6, 4), (100, 12)])
+def test_without_a_penalty_the_kl_of_a_tenth_of_fresh_micro_batches_is_monitored_and_changes_no_gradient(
     make_trainer: Callable[..., TrainerRank],
     groups: list[GroupBatch],
     current: PublishedShard,
     micro_batch_size: int,
-    num_watched: int,
+    num_monitored: int,
 ) -> None:
     sections = {"batch": {"micro_batch_size": micro_batch_size}}
-    watched, unwatched = make_trainer(current, **sections), make_trainer(current, **sections)
-    seen, plain = GradientRecorder(watched), GradientRecorder(unwatched)
-    # Groups that come later are of the same tens.
-    parts = [watched.accumulate([group], num_pairs_total=NUM_PAIRS, fresh=True) for group in groups]
-    unwatched.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=False)
-    watched.commit()
-    unwatched.commit()
-    stats = merge_stats(parts)
-    assert stats.sums["kl_pairs"] == num_watched
+    monitored, plain = make_trainer(current, **sections), make_trainer(current, **sections)
+    recorders = [GradientRecorder(trainer) for trainer in (monitored, plain)]
+    # Micro-batches are counted over all calls of a mini-batch.
+    stats = merge_stats([monitored.accumulate([group], num_pairs_total=NUM_PAIRS, fresh=True) for group in groups])
+    plain.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=False)
+    monitored.commit()
+    plain.commit()
+    assert stats.sums["kl_pairs"] == num_monitored
     assert stats.sums["kl"] > 0
-    assert torch.equal(seen.last, plain.last)
+    assert torch.equal(recorders[0].last, recorders[1].last)
 
 
 @STAGES
@@ -99,11 +98,11 @@ def test_groups_that_arrive_one_at_a_time_give_bitwise_the_same_step(
     assert step(make_trainer(**sections), groups[::-1]) == at_once
 
 
-def test_whatever_leaves_the_weights_whole_takes_bitwise_the_same_steps_on_one_rank(
+def test_stages_without_sharded_weights_take_bitwise_the_same_steps_on_one_rank(
     make_trainer: Callable[..., TrainerRank], groups: list[GroupBatch]
 ) -> None:
     def two_steps(stage: int) -> str:
-        # Clipping goes through other code in stage 0; without it only the reduction differs.
+        # Stage 0 clips with other code; without clipping only the reduction differs.
         trainer = make_trainer(optimizer=UNCLIPPED, deepspeed={"zero_stage": stage})
         step(trainer, groups)
         return step(trainer, groups)
@@ -118,27 +117,27 @@ def test_the_micro_batch_size_changes_nothing_but_rounding(
     gradients = []
     for size in (6, micro_batch_size):
         trainer = make_trainer(batch={"micro_batch_size": size}, optimizer=UNCLIPPED)
-        seen = GradientRecorder(trainer)
+        recorder = GradientRecorder(trainer)
         step(trainer, groups)
-        gradients.append(seen.last)
+        gradients.append(recorder.last)
     assert relative_distance(gradients[1], gradients[0]) < 1e-5
 
 
-def test_a_group_cut_into_fragments_trains_like_the_whole(
+def test_a_group_split_into_fragments_gives_the_same_gradient(
     make_trainer: Callable[..., TrainerRank],
     make_spec: Callable[..., RunSpec],
     tiny_checkpoint: str,
     groups: list[GroupBatch],
     behaviour: PublishedShard,
 ) -> None:
-    cut = draw_groups(make_spec(), tiny_checkpoint, behaviour, fragment_size=2)
+    split = draw_groups(make_spec(), tiny_checkpoint, behaviour, fragment_size=2)
     gradients = []
-    for drawn in (groups, cut):
+    for drawn in (groups, split):
         trainer = make_trainer(optimizer=UNCLIPPED)
-        seen = GradientRecorder(trainer)
+        recorder = GradientRecorder(trainer)
         step(trainer, drawn)
-        gradients.append(seen.last)
-    assert [len(group.trajectories) for group in cut] == [2, 2]
+        gradients.append(recorder.last)
+    assert [len(group.trajectories) for group in split] == [2, 2]
     assert relative_distance(gradients[1], gradients[0]) < 1e-3
 
 
@@ -157,10 +156,11 @@ def test_fresh_data_replays_with_ratio_one_and_the_same_means(
 def test_means_are_compared_only_where_every_fragment_carries_them(
     make_trainer: Callable[..., TrainerRank], groups: list[GroupBatch]
 ) -> None:
-    bare = [
-        replace(group, trajectories=tuple(replace(part, means=None) for part in group.trajectories)) for group in groups
+    without_means = [
+        replace(group, trajectories=tuple(replace(fragment, means=None) for fragment in group.trajectories))
+        for group in groups
     ]
-    stats = make_trainer().accumulate(bare, num_pairs_total=NUM_PAIRS, fresh=True)
+    stats = make_trainer().accumulate(without_means, num_pairs_total=NUM_PAIRS, fresh=True)
     assert "mean_error" not in stats.maxima
 
 
@@ -202,10 +202,10 @@ def test_a_bf16_base_trains_fp32_adapters(
     assert {tensor.dtype for tensor in trainer.version(1).tensors.values()} == {torch.float32}
 
 
-def test_deterministic_kernels_change_no_bit_here(
+def test_deterministic_mode_changes_no_bit_on_a_cpu(
     make_trainer: Callable[..., TrainerRank], groups: list[GroupBatch]
 ) -> None:
-    """On the CPU the ordinary kernels are deterministic already; the switch must not refuse one of ours."""
+    """A CPU's kernels are deterministic anyway; the mode must not refuse any of those used."""
     expected = step(make_trainer(), groups)
     try:
         assert step(make_trainer(pipeline={"deterministic": True}), groups) == expected

@@ -1,4 +1,4 @@
-"""A checkpoint is whole or not there, and a run that resumes from it goes on bit for bit."""
+"""A checkpoint is complete or not there, and a run that resumes from it goes on bit for bit."""
 
 import random
 from collections.abc import Callable
@@ -15,17 +15,17 @@ from worker.engine.trainer.rank import TrainerRank
 from worker.engine.types import GroupBatch, PublishedShard
 
 NUM_PAIRS = 24
-STATE = {"batch": 7, "policy_version": 7, "optimizer_step": 14, "cursor": {"epoch": 1, "place": 3}}
+STATE = {"batch": 7, "policy_version": 7, "optimizer_step": 14, "cursor": {"epoch": 1, "index": 3}}
 TrainerMaker = Callable[..., TrainerRank]
 
 
 def losses_of_steps(trainer: TrainerRank, groups: list[GroupBatch], num_steps: int) -> list[tuple[float, float]]:
-    """(loss, gradient norm) of each step."""
-    seen = []
+    """Take `num_steps` optimizer steps; returns (loss, gradient norm) of each."""
+    losses = []
     for _ in range(num_steps):
         stats = trainer.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=False)
-        seen.append((stats.sums["loss"], trainer.commit()["grad_norm"]))
-    return seen
+        losses.append((stats.sums["loss"], trainer.commit()["grad_norm"]))
+    return losses
 
 
 @pytest.mark.parametrize("stage", [0, 1, 2, 3])
@@ -70,7 +70,7 @@ def test_random_states_are_restored(make_trainer: TrainerMaker, tmp_path: Path) 
     assert draw() == expected
 
 
-def test_a_store_without_folders_works_alike(make_trainer: TrainerMaker, groups: list[GroupBatch]) -> None:
+def test_a_checkpoint_in_an_object_store_resumes_alike(make_trainer: TrainerMaker, groups: list[GroupBatch]) -> None:
     trainer = make_trainer()
     losses_of_steps(trainer, groups, 1)
     trainer.save_checkpoint("memory://tandem/run/batch-1", STATE)
@@ -111,7 +111,7 @@ def test_a_kept_adapter_that_changed_is_refused(
         load_behaviour(str(tmp_path / "one"))
 
 
-def test_a_save_that_fails_half_way_leaves_the_earlier_checkpoint_alone(
+def test_a_save_that_fails_leaves_the_earlier_checkpoint_unchanged(
     make_trainer: TrainerMaker, groups: list[GroupBatch], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     uri = str(tmp_path / "latest")
@@ -120,7 +120,7 @@ def test_a_save_that_fails_half_way_leaves_the_earlier_checkpoint_alone(
     saved = trainer.version(0).sha256
     losses_of_steps(trainer, groups, 1)
     with monkeypatch.context() as patched:
-        patched.setattr("worker.engine.trainer.checkpoint.random_state.capture", _disk_full)
+        patched.setattr("worker.engine.trainer.checkpoint.capture_random_state", _disk_full)
         with pytest.raises(OSError, match="No space left"):
             trainer.save_checkpoint(uri, {})
     resumed = make_trainer()

@@ -1,7 +1,7 @@
-"""Frozen trajectories, any number of ranks, any switch: the same gradient and the same weights but for rounding.
+"""On fixed trajectories, any number of ranks and any switch give the same gradient and weights, but for rounding.
 
-In float64, where rounding cannot hide a term that is missing or counted twice. DeepSpeed reduces no float64, so the
-part of a rank is taken from its gradients before the reduction, and steps are taken on one rank.
+Tested in float64 too, where rounding cannot hide a term that is missing or counted twice. DeepSpeed does not reduce
+float64, so a rank's share of the gradient is read before the reduction, and steps are taken on one rank.
 """
 
 from collections.abc import Callable
@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 import torch
 
-from tests.engine.frozen import draw_groups, perturbed_adapter
-from tests.engine.trainer.gradients_seen import relative_distance
+from tests.engine.fixed_trajectories import draw_groups, perturbed_version
+from tests.engine.trainer.gradient_recorder import relative_distance
 from worker.contracts.run_spec import RunSpec
-from worker.engine.models import registry
+from worker.engine.models.precision import DTYPES
 from worker.engine.sync.packing import pack
 from worker.engine.trainer.rank import TrainerRank
 from worker.engine.types import GroupBatch, PublishedShard
 
-# 5 members in chunks of 3 and 2, each with 3 denoising steps: 6 micro-batches a group, divisible by few world sizes.
+# 5 members in chunks of 3 and 2 with 3 denoising steps each: a group has 6 micro-batches, which 4 ranks do not divide.
 SECTIONS: dict[str, Any] = {
     "batch": {"group_size": 5, "micro_batch_size": 3},
     "optimizer": {"max_grad_norm": 1e9},
@@ -37,38 +37,38 @@ PRECISIONS = pytest.mark.parametrize(("precision", "bound"), [("float64", 1e-10)
 
 
 @dataclass(frozen=True, slots=True)
-class Frozen:
-    """Trajectories and the adapter that is trained on them, which is not the one that drew them."""
+class FixedBatch:
+    """Trajectories, and the version that is trained on them, which is not the one that drew them."""
 
     groups: list[GroupBatch]
-    adapter: PublishedShard
+    version: PublishedShard
 
 
 @pytest.fixture(scope="module")
-def frozen(tiny_checkpoint: str, make_spec: Callable[..., RunSpec], behaviour: PublishedShard) -> Frozen:
+def fixed(tiny_checkpoint: str, make_spec: Callable[..., RunSpec], behaviour: PublishedShard) -> FixedBatch:
     spec = make_spec(**SECTIONS)
-    return Frozen(draw_groups(spec, tiny_checkpoint, behaviour), perturbed_adapter(spec, tiny_checkpoint, seed=2))
+    return FixedBatch(draw_groups(spec, tiny_checkpoint, behaviour), perturbed_version(spec, tiny_checkpoint, seed=2))
 
 
 @pytest.fixture
 def make_rank(
     tiny_checkpoint: str,
     make_spec: Callable[..., RunSpec],
-    frozen: Frozen,
+    fixed: FixedBatch,
     process_group: None,
     monkeypatch: pytest.MonkeyPatch,
 ) -> Callable[..., TrainerRank]:
-    """One rank of several, in this process: it knows its share, and nobody reduces."""
+    """Makes one rank of several in this process: it trains its own share, and gradients are not reduced."""
 
     def make(precision: str, rank: int = 0, world_size: int = 1, *, tsp: bool = True) -> TrainerRank:
-        adapter = frozen.adapter
+        version = fixed.version
         if precision == "float64":
-            monkeypatch.setitem(registry.DTYPES, "fp32", torch.float64)
-            adapter = pack({name: tensor.double() for name, tensor in adapter.tensors.items()}, 0)
+            monkeypatch.setitem(DTYPES, "fp32", torch.float64)
+            version = pack({name: tensor.double() for name, tensor in version.tensors.items()}, 0)
         spec = make_spec(**SECTIONS, pipeline={"tsp": tsp})
         made = TrainerRank(spec, tiny_checkpoint, rank, world_size)
-        made.load_version(adapter)
-        monkeypatch.setattr(made._engine, "buffered_allreduce_fallback", lambda: None)
+        made.load_version(version)
+        monkeypatch.setattr(made._deepspeed_engine, "buffered_allreduce_fallback", lambda: None)
         return made
 
     return make
@@ -77,56 +77,58 @@ def make_rank(
 def gradient(trainer: TrainerRank, calls: list[list[GroupBatch]]) -> torch.Tensor:
     for call in calls:
         trainer.accumulate(call, num_pairs_total=NUM_PAIRS, fresh=False)
-    gradients = [parameter.grad for parameter in trainer._parameters.values()]
+    gradients = [parameter.grad for parameter in trainer._trainable.values()]
     return torch.cat([gradient.flatten() for gradient in gradients if gradient is not None])
 
 
-def one_pair_at_a_time(make_spec: Callable[..., RunSpec], trainer: TrainerRank, frozen: Frozen) -> torch.Tensor:
-    """The loop over denoising steps and trajectories that all packing must equal."""
+def one_pair_at_a_time(make_spec: Callable[..., RunSpec], trainer: TrainerRank, fixed: FixedBatch) -> torch.Tensor:
+    """The gradient of a loop over single pairs, which every way to form micro-batches must equal."""
     trainer._spec = make_spec(**{**SECTIONS, "batch": {"group_size": 5, "micro_batch_size": 1}})
-    return gradient(trainer, [frozen.groups])
+    return gradient(trainer, [fixed.groups])
 
 
 @TSP
 @PRECISIONS
 @pytest.mark.parametrize("world_size", [1, 2, 4])
-def test_the_ranks_parts_average_to_the_gradient_of_the_loop_over_single_pairs(
+def test_the_mean_of_the_ranks_gradients_is_the_gradient_of_the_loop_over_single_pairs(
     make_rank: Callable[..., TrainerRank],
     make_spec: Callable[..., RunSpec],
-    frozen: Frozen,
+    fixed: FixedBatch,
     precision: str,
     bound: float,
     world_size: int,
     tsp: bool,
 ) -> None:
-    expected = one_pair_at_a_time(make_spec, make_rank(precision), frozen)
+    expected = one_pair_at_a_time(make_spec, make_rank(precision), fixed)
     assert expected.dtype is (torch.float64 if precision == "float64" else torch.float32)
-    parts = [gradient(make_rank(precision, rank, world_size, tsp=tsp), [frozen.groups]) for rank in range(world_size)]
-    assert relative_distance(torch.stack(parts).mean(0), expected) < bound
+    gradients = [
+        gradient(make_rank(precision, rank, world_size, tsp=tsp), [fixed.groups]) for rank in range(world_size)
+    ]
+    assert relative_distance(torch.stack(gradients).mean(0), expected) < bound
 
 
 @TSP
 @PRECISIONS
 def test_weights_after_two_steps_do_not_depend_on_how_the_groups_arrived(
-    make_rank: Callable[..., TrainerRank], frozen: Frozen, precision: str, bound: float, tsp: bool
+    make_rank: Callable[..., TrainerRank], fixed: FixedBatch, precision: str, bound: float, tsp: bool
 ) -> None:
     found = []
     for arrival in ARRIVALS.values():
         trainer = make_rank(precision, tsp=tsp)
         for _ in range(2):
-            for call in arrival(frozen.groups):
+            for call in arrival(fixed.groups):
                 trainer.accumulate(call, num_pairs_total=NUM_PAIRS, fresh=False)
             trainer.commit()
-        found.append(torch.cat([parameter.detach().flatten() for parameter in trainer._parameters.values()]))
+        found.append(torch.cat([parameter.detach().flatten() for parameter in trainer._trainable.values()]))
     for weights in found[1:]:
         assert relative_distance(weights, found[0]) < bound
 
 
-def test_on_one_rank_no_switch_and_no_bundling_moves_a_bit(
-    make_rank: Callable[..., TrainerRank], frozen: Frozen
+def test_on_one_rank_no_switch_and_no_bundling_changes_a_bit(
+    make_rank: Callable[..., TrainerRank], fixed: FixedBatch
 ) -> None:
     found = {
-        (name, tsp): gradient(make_rank("fp32", tsp=tsp), ARRIVALS[name](frozen.groups))
+        (name, tsp): gradient(make_rank("fp32", tsp=tsp), ARRIVALS[name](fixed.groups))
         for name in ("at once", "one at a time")
         for tsp in (True, False)
     }

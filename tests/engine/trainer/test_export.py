@@ -1,4 +1,4 @@
-"""What a user downloads is the policy that was trained, to the last bit."""
+"""What a user downloads is bitwise the policy that was trained."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +10,7 @@ from diffusers import FluxPipeline
 from worker.contracts.run_spec import RunSpec
 from worker.contracts.sections import LoraSpec
 from worker.engine.errors import ModelLoadError
-from worker.engine.models.base import Conditioning
+from worker.engine.models.conditioning import Conditioning
 from worker.engine.trainer.export import LORA_FILE, read_lora
 from worker.engine.trainer.rank import TrainerRank
 from worker.engine.types import GroupBatch, PublishedShard
@@ -77,6 +77,6 @@ def test_training_from_a_loaded_adapter_starts_there_in_every_stage(
         assert stats.maxima["ratio_deviation"] < 1e-5
         trainer.commit()
         if stage < 3:
-            # The hooks of ZeRO 3 add up the gradients of a tensor that is used twice in another order.
+            # ZeRO 3 adds up the gradients of a tensor that is used twice in another order.
             results.add(trainer.version(1).sha256)
     assert len(results) == 1

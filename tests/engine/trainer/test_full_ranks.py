@@ -1,4 +1,4 @@
-"""Two ranks train all weights as one does, publish a share each, and a puller holds what both of them published."""
+"""Two ranks of full fine-tuning train as one does, each publishes its shards, and a puller binds those of both."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 import torch
 
-from tests.engine.frozen import draw_groups, perturbed_adapter
-from tests.engine.ranks import run_ranks
-from tests.engine.trainer.gradients_seen import relative_distance
-from tests.engine.trainer.one_rank_of_all_weights import CASES, Case, spec_of, step
-from tests.engine.trainer.test_lending import fragment_of
+from tests.engine.fixed_trajectories import draw_groups, perturbed_version
+from tests.engine.rank_processes import run_rank_processes
+from tests.engine.trainer.full_tuning_worker import CASES, Case, spec_of, step
+from tests.engine.trainer.gradient_recorder import relative_distance
+from tests.engine.trainer.lent_generation import generate_fragment
 from worker.contracts.run_spec import RunSpec
 from worker.engine.rollout.sampler import Sampler
 from worker.engine.sync.shards import LoadedVersion
@@ -32,32 +32,33 @@ SECTIONS: dict[str, Any] = {
 def task(make_spec: Callable[..., RunSpec], tiny_checkpoint: str) -> dict[str, Any]:
     given = make_spec(**SECTIONS)
     specs = {dtype: spec_of(given, ("zero1", dtype)) for dtype in ("fp32", "bf16")}
-    versions = {dtype: perturbed_adapter(spec, tiny_checkpoint, seed=1) for dtype, spec in specs.items()}
+    versions = {dtype: perturbed_version(spec, tiny_checkpoint, seed=1) for dtype, spec in specs.items()}
     groups = {dtype: draw_groups(spec, tiny_checkpoint, versions[dtype]) for dtype, spec in specs.items()}
     return {"spec": given, "path": tiny_checkpoint, "versions": versions, "groups": groups, "num_pairs": NUM_PAIRS}
 
 
 @pytest.fixture(scope="module")
 def ranks(task: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> list[dict[Case, dict[str, Any]]]:
-    return run_ranks("tests.engine.trainer.one_rank_of_all_weights", task, tmp_path_factory.mktemp("ranks"))
+    return run_rank_processes("tests.engine.trainer.full_tuning_worker", task, tmp_path_factory.mktemp("ranks"))
 
 
 def joined(ranks: list[dict[Case, dict[str, Any]]], case: Case) -> LoadedVersion:
-    found = {place: shard for rank in ranks for place, shard in rank[case]["shards"].items()}
-    return LoadedVersion(held=tuple(found[place] for place in sorted(found)))
+    """The version that both ranks published together."""
+    found = {index: shard for rank in ranks for index, shard in rank[case]["shards"].items()}
+    return LoadedVersion(loaded=tuple(found[index] for index in sorted(found)))
 
 
 @EACH_CASE
-def test_each_rank_publishes_a_share_and_together_they_are_the_version(
+def test_each_rank_publishes_some_shards_and_together_they_are_the_version(
     ranks: list[dict[Case, dict[str, Any]]], task: dict[str, Any], case: Case
 ) -> None:
-    shares = [set(rank[case]["shards"]) for rank in ranks]
-    assert shares[0].isdisjoint(shares[1]) and min(map(len, shares)) > 1
-    assert shares[0] | shares[1] == set(range(ranks[0][case]["num_shards"]))
+    indices = [set(rank[case]["shards"]) for rank in ranks]
+    assert indices[0].isdisjoint(indices[1]) and min(map(len, indices)) > 1
+    assert indices[0] | indices[1] == set(range(ranks[0][case]["num_shards"]))
     version = joined(ranks, case)
-    assert version.sha256 == ranks[0][case]["whole"].sha256 == ranks[1][case]["whole"].sha256
-    rollout = Sampler.load(spec_of(task["spec"], case), task["path"])
-    receipt = rollout.pull(version)
+    assert version.sha256 == ranks[0][case]["version"].sha256 == ranks[1][case]["version"].sha256
+    sampler = Sampler.load(spec_of(task["spec"], case), task["path"])
+    receipt = sampler.pull(version)
     assert (receipt.sha256, receipt.num_bound_tensors) == (version.sha256, len(version.tensors))
     assert version.evaluated is not None and version.evaluated.sha256 != version.sha256
     for name, average in version.evaluated.tensors.items():
@@ -77,19 +78,19 @@ def test_two_ranks_take_the_step_that_one_takes(
     for rank in ranks:
         assert rank[case]["norm"] == pytest.approx(norm, rel=1e-4 if dtype == "fp32" else 2e-2)
     if dtype == "fp32":
-        start, alone, both = task["versions"][dtype].tensors, trainer.version(1).tensors, joined(ranks, case).tensors
-        moved = [torch.cat([(end[name] - start[name]).flatten() for name in sorted(end)]) for end in (alone, both)]
-        # AdamW's first step is the sign of the gradient, which rounding turns around where that is nearly zero.
-        assert relative_distance(moved[1], moved[0]) < 0.05
+        start, one, two = task["versions"][dtype].tensors, trainer.version(1).tensors, joined(ranks, case).tensors
+        updates = [torch.cat([(end[name] - start[name]).flatten() for name in sorted(end)]) for end in (one, two)]
+        # AdamW's first update is the sign of the gradient, which rounding can flip where that is nearly zero.
+        assert relative_distance(updates[1], updates[0]) < 0.05
 
 
 @EACH_CASE
-def test_ranks_replay_what_was_drawn_and_lent_ones_draw_a_rollout_lanes_bits(
+def test_ranks_replay_what_was_drawn_and_lent_ranks_draw_a_rollout_lanes_bits(
     ranks: list[dict[Case, dict[str, Any]]], task: dict[str, Any], case: Case
 ) -> None:
-    rollout = Sampler.load(spec_of(task["spec"], case), task["path"])
-    rollout.pull(task["versions"][case[1]])
-    expected = fragment_of(rollout).trajectories
+    sampler = Sampler.load(spec_of(task["spec"], case), task["path"])
+    sampler.pull(task["versions"][case[1]])
+    expected = generate_fragment(sampler).trajectories
     assert expected is not None
     for rank in ranks:
         assert torch.equal(rank[case]["latents"], expected.latents)

@@ -1,4 +1,4 @@
-"""What two ranks hold that train all weights is what the memory plan says, in every ZeRO stage and both precisions."""
+"""Two ranks of full fine-tuning hold as much memory as was planned, in every ZeRO stage and both precisions."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from diffusers import FluxTransformer2DModel
 
-from tests.engine.ranks import run_ranks
-from tests.engine.trainer.one_full_rank import CASES, Case
+from tests.engine.rank_processes import run_rank_processes
+from tests.engine.trainer.full_state_worker import CASES, Case
 from worker.contracts.run_spec import RunSpec
 from worker.engine.types import GroupBatch
 from worker.scheduling.planning.trainer_state import trainer_state
@@ -23,11 +23,11 @@ def ranks(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> list[dict[Case, dict[str, int]]]:
     task: dict[str, Any] = {"spec": make_spec(), "path": tiny_checkpoint, "groups": groups}
-    return run_ranks("tests.engine.trainer.one_full_rank", task, tmp_path_factory.mktemp("ranks"))
+    return run_rank_processes("tests.engine.trainer.full_state_worker", task, tmp_path_factory.mktemp("ranks"))
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_state_of_all_weights_is_what_the_memory_plan_says(
+def test_the_state_of_full_fine_tuning_takes_the_memory_that_was_planned(
     ranks: list[dict[Case, dict[str, int]]], tiny_checkpoint: str, case: Case
 ) -> None:
     dtype, stage = case
@@ -41,8 +41,8 @@ def test_state_of_all_weights_is_what_the_memory_plan_says(
         weight_bytes={"fp32": 4, "bf16": 2}[dtype],
     )
     for rank in ranks:
-        seen = rank[case]
-        assert seen["weights"] == pytest.approx(planned.weights, rel=0.1)
-        assert seen["optimizer"] == pytest.approx(planned.optimizer, rel=0.1)
-        # Buckets may be filled and gone.
-        assert seen["gradients"] <= planned.gradients * 1.1
+        measured = rank[case]
+        assert measured["weights"] == pytest.approx(planned.weights, rel=0.1)
+        assert measured["optimizer"] == pytest.approx(planned.optimizer, rel=0.1)
+        # Buckets may have been freed.
+        assert measured["gradients"] <= planned.gradients * 1.1

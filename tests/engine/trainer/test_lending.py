@@ -1,4 +1,4 @@
-"""A lent trainer lane draws what a rollout lane would, bit for bit, and leaves no trace in what is being trained."""
+"""A lent trainer rank draws what a rollout lane would, bit for bit, and leaves no trace in its training state."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 import torch
 
-from tests.engine.trainer.gradients_seen import GradientRecorder
+from tests.engine.trainer.gradient_recorder import GradientRecorder
+from tests.engine.trainer.lent_generation import assert_equal, copy_of, generate_fragment, lend, training_state
 from worker.contracts.names import LaneRole
 from worker.contracts.run_spec import RunSpec
 from worker.engine.errors import LendingError, SyncError
 from worker.engine.models.lora import lora_parameters
 from worker.engine.rollout.sampler import Sampler
-from worker.engine.trainer.checkpoint import capture_random_state
 from worker.engine.trainer.rank import TrainerRank
-from worker.engine.types import GeneratedFragment, GenerationRequest, GroupBatch, PublishedShard
+from worker.engine.types import GenerationRequest, GroupBatch, PublishedShard
 from worker.scheduling.core.messages import Fragment, FragmentKey, Purpose
 
 NUM_PAIRS = 24
@@ -23,23 +23,6 @@ TAG = {"tag": "greedy"}
 STAGES = pytest.mark.parametrize("stage", [0, 1, 2, 3])
 TrainerMaker = Callable[..., TrainerRank]
 SpecMaker = Callable[..., RunSpec]
-
-
-def fragment_of(engine: Sampler, purpose: Purpose = Purpose.TRAIN) -> GeneratedFragment:
-    assert engine.policy_version is not None
-    fragment = Fragment(FragmentKey(purpose, 1, 0, 0), (0, 1, 2), engine.policy_version)
-    return engine.generate(GenerationRequest(fragment=fragment, prompt="a green circle", run_seed=3, prompt_index=0))
-
-
-def lend(trainer: TrainerRank, adapter: PublishedShard) -> GeneratedFragment:
-    """What a lent lane goes through: there, a pull, a fragment of each kind, and back."""
-    assert trainer.generator is not None
-    trainer.switch(LaneRole.ROLLOUT)
-    trainer.generator.pull(adapter)
-    fragment_of(trainer.generator, Purpose.EVALUATE)
-    made = fragment_of(trainer.generator)
-    trainer.switch(LaneRole.TRAINER)
-    return made
 
 
 @pytest.mark.parametrize("dtype", ["fp32", "bf16"])
@@ -52,11 +35,11 @@ def test_a_lent_lane_draws_the_rollout_lanes_bits(
     dtype: str,
 ) -> None:
     sections: dict[str, Any] = {"base_model": {"dtype": dtype}, "pipeline": TAG}
-    rollout = Sampler.load(make_spec(**sections), tiny_checkpoint)
-    rollout.pull(behaviour)
-    expected = fragment_of(rollout)
+    sampler = Sampler.load(make_spec(**sections), tiny_checkpoint)
+    sampler.pull(behaviour)
+    expected = generate_fragment(sampler)
     trainer = make_trainer(**sections)
-    # Other weights are being trained, with gradients open, than the ones it generates with.
+    # The rank trains other weights than it generates with, and has gradients open.
     trainer.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=False)
     trainer.commit()
     trainer.accumulate(groups[:1], num_pairs_total=NUM_PAIRS, fresh=False)
@@ -66,53 +49,6 @@ def test_a_lent_lane_draws_the_rollout_lanes_bits(
         assert torch.equal(getattr(made.trajectories, name), getattr(expected.trajectories, name)), name
     np.testing.assert_array_equal(made.images, expected.images)
     assert made.seeds == expected.seeds
-
-
-def state_of(trainer: TrainerRank) -> dict[str, Any]:
-    """Everything that training depends on, flat: weights, optimizer, open gradients and random states."""
-    optimizer = trainer._engine.optimizer
-    open_gradients = getattr(optimizer, "averaged_gradients", {}) | getattr(optimizer, "all_grad_tensors", {})
-    return {
-        "weights": {name: parameter.detach() for name, parameter in trainer._parameters.items()},
-        "gradients": {name: parameter.grad for name, parameter in trainer._parameters.items()},
-        "trainable": {name: parameter.requires_grad for name, parameter in trainer._parameters.items()},
-        "partitioned gradients": open_gradients,
-        "optimizer": optimizer.state_dict(),
-        "random": capture_random_state(),
-        "deterministic": torch.are_deterministic_algorithms_enabled(),
-        "grad mode": torch.is_grad_enabled(),
-    }
-
-
-def frozen_copy(value: Any) -> Any:
-    match value:
-        case torch.Tensor():
-            return value.detach().clone()
-        case dict():
-            return {key: frozen_copy(item) for key, item in value.items()}
-        case list() | tuple():
-            return [frozen_copy(item) for item in value]
-        case np.ndarray():
-            return value.copy()
-    return value
-
-
-def assert_same(one: Any, other: Any, where: str) -> None:
-    match one:
-        case torch.Tensor():
-            assert torch.equal(one, other), where
-        case np.ndarray():
-            np.testing.assert_array_equal(one, other, err_msg=where)
-        case dict():
-            assert one.keys() == other.keys(), where
-            for key in one:
-                assert_same(one[key], other[key], f"{where}/{key}")
-        case list() | tuple():
-            assert len(one) == len(other), where
-            for place, (item, twin) in enumerate(zip(one, other, strict=True)):
-                assert_same(item, twin, f"{where}/{place}")
-        case int() | float() | str() | bool() | None:
-            assert one == other, where
 
 
 @STAGES
@@ -127,15 +63,17 @@ def test_a_lent_generation_amid_a_mini_batch_changes_nothing_at_all(
             trainer.accumulate(call, num_pairs_total=NUM_PAIRS, fresh=False)
             if call is groups:
                 trainer.commit()
-    before = frozen_copy(state_of(lent))
+    before = copy_of(training_state(lent))
     lend(lent, behaviour)
-    assert_same(before, frozen_copy(state_of(lent)), f"stage {stage}")
+    assert_equal(before, copy_of(training_state(lent)), f"stage {stage}")
     for trainer in (undisturbed, lent):
         trainer.accumulate(groups[1:], num_pairs_total=NUM_PAIRS, fresh=False)
         trainer.commit()
     assert torch.equal(recorders[0].last, recorders[1].last)
     assert undisturbed.version(2).sha256 == lent.version(2).sha256
-    assert_same(undisturbed._engine.optimizer.state_dict(), lent._engine.optimizer.state_dict(), "optimizer")
+    assert_equal(
+        undisturbed._deepspeed_engine.optimizer.state_dict(), lent._deepspeed_engine.optimizer.state_dict(), "optimizer"
+    )
 
 
 @STAGES
@@ -153,22 +91,22 @@ def test_an_abort_after_a_lent_generation_leaves_no_trace_of_either(
     assert undisturbed.version(1).sha256 == aborted.version(1).sha256
 
 
-def test_the_twin_shares_every_byte_but_the_lora(make_trainer: TrainerMaker) -> None:
+def test_the_generation_replica_shares_all_storage_but_the_lora(make_trainer: TrainerMaker) -> None:
     trainer = make_trainer(pipeline=TAG)
-    assert trainer.generator is not None
-    trained, twin = trainer._model.transformer, trainer.generator._model.transformer
-    lora = {id(parameter) for parameter in trainer._parameters.values()}
-    for (name, parameter), (_, other) in zip(trained.named_parameters(), twin.named_parameters(), strict=True):
+    assert trainer.sampler is not None
+    trained, replica = trainer._model.transformer, trainer.sampler._model.transformer
+    lora = {id(parameter) for parameter in trainer._trainable.values()}
+    for (name, parameter), (_, other) in zip(trained.named_parameters(), replica.named_parameters(), strict=True):
         assert (parameter.data_ptr() == other.data_ptr()) is (id(parameter) not in lora), name
-    assert not any(parameter.requires_grad for parameter in twin.parameters())
-    assert len(lora_parameters(twin)) == len(lora) > 0
+    assert not any(parameter.requires_grad for parameter in replica.parameters())
+    assert len(lora_parameters(replica)) == len(lora) > 0
 
 
-def test_the_lent_lane_pulls_what_it_generates_with(make_trainer: TrainerMaker, behaviour: PublishedShard) -> None:
+def test_a_lent_rank_generates_with_what_it_pulled(make_trainer: TrainerMaker, behaviour: PublishedShard) -> None:
     trainer = make_trainer(pipeline=TAG)
-    assert trainer.generator is not None
+    assert trainer.sampler is not None
     with pytest.raises(SyncError, match="None is bound"):
-        trainer.generator.generate(
+        trainer.sampler.generate(
             GenerationRequest(
                 fragment=Fragment(FragmentKey(Purpose.TRAIN, 0, 0, 0), (0,), 0),
                 prompt="a red square",
@@ -176,11 +114,11 @@ def test_the_lent_lane_pulls_what_it_generates_with(make_trainer: TrainerMaker, 
                 prompt_index=0,
             )
         )
-    receipt = trainer.generator.pull(behaviour)
+    receipt = trainer.sampler.pull(behaviour)
     assert (receipt.sha256, receipt.num_bound_tensors) == (behaviour.sha256, len(behaviour.tensors))
 
 
-def test_a_lane_is_in_one_place_at_a_time(make_trainer: TrainerMaker, groups: list[GroupBatch]) -> None:
+def test_a_rank_never_trains_and_generates_at_once(make_trainer: TrainerMaker, groups: list[GroupBatch]) -> None:
     trainer = make_trainer(pipeline=TAG)
     trainer.switch(LaneRole.ROLLOUT)
     with pytest.raises(LendingError, match="must be switched back before it trains"):

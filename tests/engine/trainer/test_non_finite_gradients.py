@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from tests.engine.ranks import run_ranks
+from tests.engine.rank_processes import run_rank_processes
 from worker.contracts.deepspeed import ZeroConfig
 from worker.contracts.run_spec import RunSpec
 from worker.engine.errors import NonFiniteError
@@ -25,39 +25,39 @@ CASES = [
         dtype,
         tuning,
         id=f"{config}-{dtype}-{tuning}",
-        # Where stock DeepSpeed applies them; the other cases are left to `make test-full`.
+        # Always tested where DeepSpeed by itself would apply such gradients; the others in `make test-full`.
         marks=() if (dtype, tuning) == ("bf16", "full") or config.stage == 0 else pytest.mark.slow,
     )
     for config in ZeroConfig
     for dtype in ("fp32", "bf16")
     for tuning in ("lora", "full")
-    # The spec refuses full tuning in bf16 without ZeRO: nothing would hold its fp32 masters.
+    # The spec refuses full fine-tuning in bf16 without ZeRO, which keeps the fp32 master weights.
     if not (config.stage == 0 and dtype == "bf16" and tuning == "full")
 ]
 
 
 @contextmanager
-def poisoned(trainer: TrainerRank, value: float) -> Iterator[None]:
-    """Inside, one trained tensor's gradient holds `value` in one element."""
+def gradient_element_set_to(trainer: TrainerRank, value: float) -> Iterator[None]:
+    """Inside the context, one element of one tensor's gradient is `value`."""
 
-    def poison(gradient: torch.Tensor) -> torch.Tensor:
-        spoiled = gradient.clone()
-        spoiled.view(-1)[-1] = value
-        return spoiled
+    def change(gradient: torch.Tensor) -> torch.Tensor:
+        changed = gradient.clone()
+        changed.view(-1)[-1] = value
+        return changed
 
-    hook = list(trainer._parameters.values())[-1].register_hook(poison)
+    hook = list(trainer._trainable.values())[-1].register_hook(change)
     yield
     hook.remove()
 
 
 def inner_optimizer(trainer: TrainerRank) -> torch.optim.Optimizer:
-    """Torch's own AdamW, inside DeepSpeed's where there is one."""
-    optimizer = trainer._engine.optimizer
+    """Torch's AdamW, which DeepSpeed's optimizer wraps in ZeRO 1 to 3."""
+    optimizer = trainer._deepspeed_engine.optimizer
     return getattr(optimizer, "optimizer", optimizer)
 
 
 def state_is_finite(trainer: TrainerRank) -> bool:
-    """Whether master weights and moments all are."""
+    """Whether all master weights and moments are finite."""
     optimizer = inner_optimizer(trainer)
     masters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
     moments = [moment for state in optimizer.state.values() for moment in state.values()]
@@ -66,7 +66,7 @@ def state_is_finite(trainer: TrainerRank) -> bool:
 
 @pytest.mark.parametrize("value", [math.inf, math.nan])
 @pytest.mark.parametrize(("config", "dtype", "tuning"), CASES)
-def test_it_is_never_applied(
+def test_a_gradient_that_is_not_finite_is_never_applied(
     make_spec: Callable[..., RunSpec],
     tiny_checkpoint: str,
     process_group: None,
@@ -82,7 +82,7 @@ def test_it_is_never_applied(
         each.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=False)
         each.commit()
     before = trainer.version(1).sha256
-    with poisoned(trainer, value):
+    with gradient_element_set_to(trainer, value):
         trainer.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=False)
         with pytest.raises(NonFiniteError, match="`gradient` must be finite"):
             trainer.commit()
@@ -91,7 +91,7 @@ def test_it_is_never_applied(
     for each in (trainer, undisturbed):
         each.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=False)
         assert math.isfinite(each.commit()["grad_norm"])
-    assert trainer.version(2).sha256 == undisturbed.version(2).sha256, "the step after it is as if it had not been"
+    assert trainer.version(2).sha256 == undisturbed.version(2).sha256, "the next step is as if it had never happened"
 
 
 @pytest.mark.parametrize("stage", [0, 1, 2, 3])
@@ -99,7 +99,7 @@ def test_weights_that_are_not_finite_are_neither_published_nor_saved(
     make_trainer: TrainerMaker, stage: int, tmp_path: Path
 ) -> None:
     trainer = make_trainer(deepspeed={"zero_stage": stage})
-    parameter = list(trainer._parameters.values())[-1]
+    parameter = list(trainer._trainable.values())[-1]
     with gathered([parameter], written=True), torch.no_grad():
         parameter.view(-1)[0] = math.nan
     with pytest.raises(NonFiniteError, match="`weights` must be finite, got nan"):
@@ -123,17 +123,17 @@ def test_moments_that_are_not_finite_are_not_saved(
     assert not (tmp_path / "checkpoint").exists()
 
 
-def test_a_snapshot_names_the_tensor_at_fault() -> None:
+def test_the_error_of_a_snapshot_names_the_tensor() -> None:
     with pytest.raises(NonFiniteError, match="got inf at b"):
         snapshot({"a": torch.ones(3), "b": torch.tensor([1.0, math.inf]), "c": torch.ones(2)})
 
 
 @pytest.mark.slow
-def test_of_two_ranks_both_stop_where_one_alone_is_at_fault(
+def test_two_ranks_both_fail_where_one_has_a_value_that_is_not_finite(
     make_spec: Callable[..., RunSpec], tiny_checkpoint: str, groups: list[GroupBatch], tmp_path: Path
 ) -> None:
     task = {"spec": make_spec(), "path": tiny_checkpoint, "groups": groups}
-    first, last = run_ranks("tests.engine.trainer.poisoned_rank", task, tmp_path)
+    first, last = run_rank_processes("tests.engine.trainer.non_finite_worker", task, tmp_path)
     for stage in (0, 1, 2, 3):
         for rank in (first[stage], last[stage]):
             assert "`gradient` must be finite" in rank["step"], stage

@@ -1,4 +1,4 @@
-"""Data drawn by an older version: gated by the adapter that drew it, and corrected by truncated importance weights."""
+"""Stale data is gated by the version that drew it, and corrected by truncated importance weights."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 import torch
 
-from tests.engine.frozen import perturbed_adapter
-from tests.engine.trainer.gradients_seen import GradientRecorder, relative_distance
+from tests.engine.fixed_trajectories import perturbed_version
+from tests.engine.trainer.gradient_recorder import GradientRecorder, relative_distance
 from worker.contracts.run_spec import RunSpec
 from worker.contracts.sections import ReplayGateSpec
 from worker.engine.errors import ReplayGateError, SyncError
 from worker.engine.metrics.replay_gate import check_replay_gate
-from worker.engine.trainer.policy.behaviour import BehaviourPolicy
+from worker.engine.trainer.policy.policies import BehaviourPolicy
 from worker.engine.trainer.rank import TrainerRank
 from worker.engine.types import GroupBatch, PublishedShard
 
@@ -25,11 +25,11 @@ TrainerMaker = Callable[..., TrainerRank]
 
 @pytest.fixture(scope="module")
 def current(tiny_checkpoint: str, make_spec: Callable[..., RunSpec]) -> PublishedShard:
-    """What is being trained: not the policy that drew `groups`."""
-    return perturbed_adapter(make_spec(), tiny_checkpoint, seed=2)
+    """The version being trained, which did not draw `groups`."""
+    return perturbed_version(make_spec(), tiny_checkpoint, seed=2)
 
 
-def test_the_gate_replays_stale_data_with_the_adapter_that_drew_it(
+def test_the_gate_replays_stale_data_with_the_version_that_drew_it(
     make_trainer: TrainerMaker, groups: list[GroupBatch], current: PublishedShard, behaviour: PublishedShard
 ) -> None:
     trainer = make_trainer(current, pipeline=AHEAD)
@@ -39,7 +39,7 @@ def test_the_gate_replays_stale_data_with_the_adapter_that_drew_it(
     assert stats.sums["kl_pairs"] > 0
 
 
-def test_a_rollout_lane_that_drew_with_other_weights_is_found_out(
+def test_the_gate_detects_a_rollout_lane_that_drew_with_other_weights(
     make_trainer: TrainerMaker, groups: list[GroupBatch], current: PublishedShard
 ) -> None:
     trainer = make_trainer(current, pipeline=AHEAD)
@@ -48,20 +48,20 @@ def test_a_rollout_lane_that_drew_with_other_weights_is_found_out(
         check_replay_gate(stats, ReplayGateSpec().bounds("fp32"))
 
 
-def test_stale_data_is_gated_on_a_tenth_of_the_micro_batches_and_on_one_in_any_case(
+def test_stale_data_is_gated_on_a_tenth_of_the_micro_batches_and_on_one_at_least(
     make_trainer: TrainerMaker,
     groups: list[GroupBatch],
     behaviour: PublishedShard,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     replayed: list[int] = []
-    as_drawn = BehaviourPolicy.velocity
+    velocity = BehaviourPolicy.velocity
 
-    def noted(policy: BehaviourPolicy, latents: torch.Tensor, *others: Any) -> torch.Tensor:
+    def recording(policy: BehaviourPolicy, latents: torch.Tensor, *others: Any) -> torch.Tensor:
         replayed.append(len(latents))
-        return as_drawn(policy, latents, *others)
+        return velocity(policy, latents, *others)
 
-    monkeypatch.setattr(BehaviourPolicy, "velocity", noted)
+    monkeypatch.setattr(BehaviourPolicy, "velocity", recording)
     trainer = make_trainer(pipeline=AHEAD, batch={"micro_batch_size": 1})
     fresh_and_stale: dict[str, Any] = {"fresh": True, "staleness": 1, "behaviour": behaviour}
     for group, num_so_far in zip(groups, (1, 2), strict=True):
@@ -86,7 +86,7 @@ def test_the_gate_needs_the_version_that_drew_the_batch(
 
 
 @pytest.mark.parametrize("stage", [0, 1, 2, 3])
-def test_the_gate_on_stale_data_trains_nothing(
+def test_the_gate_on_stale_data_changes_no_gradient(
     make_trainer: TrainerMaker,
     groups: list[GroupBatch],
     current: PublishedShard,
@@ -96,10 +96,10 @@ def test_the_gate_on_stale_data_trains_nothing(
     found = []
     for fresh in (True, False):
         trainer = make_trainer(current, pipeline=AHEAD, deepspeed={"zero_stage": stage})
-        seen = GradientRecorder(trainer)
+        recorder = GradientRecorder(trainer)
         trainer.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=fresh, staleness=1, behaviour=behaviour)
         trainer.commit()
-        found.append((seen.last, trainer.version(1).sha256))
+        found.append((recorder.last, trainer.version(1).sha256))
     assert torch.equal(found[0][0], found[1][0])
     assert found[0][1] == found[1][1]
 
@@ -107,15 +107,15 @@ def test_the_gate_on_stale_data_trains_nothing(
 def test_without_truncation_the_importance_weighted_gradient_is_the_unclipped_one(
     make_trainer: TrainerMaker, groups: list[GroupBatch], current: PublishedShard
 ) -> None:
-    """ratio × grad log-prob = grad ratio; a cap far above every ratio cuts nothing."""
+    """ratio × grad log-prob = grad ratio, and a cap far above every ratio truncates nothing."""
 
     def gradient(staleness: int, cap: float) -> torch.Tensor:
         pipeline = AHEAD | {"importance_cap": cap}
         trainer = make_trainer(current, pipeline=pipeline, optimizer=UNCLIPPED, algorithm={"clip_range": 0.99})
-        seen = GradientRecorder(trainer)
+        recorder = GradientRecorder(trainer)
         trainer.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=False, staleness=staleness)
         trainer.commit()
-        return seen.last
+        return recorder.last
 
     unclipped = gradient(0, 100.0)
     assert relative_distance(gradient(1, 100.0), unclipped) < 1e-5

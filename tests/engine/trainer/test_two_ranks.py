@@ -7,11 +7,11 @@ import pytest
 import torch
 from diffusers import FluxTransformer2DModel
 
-from tests.engine.frozen import draw_groups, perturbed_adapter
-from tests.engine.ranks import run_ranks
-from tests.engine.trainer.gradients_seen import GradientRecorder, relative_distance, whole_gradient
-from tests.engine.trainer.one_rank_of_many import CASES, Case
-from tests.engine.trainer.test_lending import fragment_of
+from tests.engine.fixed_trajectories import draw_groups, perturbed_version
+from tests.engine.rank_processes import run_rank_processes
+from tests.engine.trainer.gradient_recorder import GradientRecorder, full_gradient, relative_distance
+from tests.engine.trainer.lent_generation import generate_fragment
+from tests.engine.trainer.two_ranks_worker import CASES, Case
 from worker.contracts.run_spec import RunSpec
 from worker.engine.rollout.sampler import Sampler
 from worker.engine.trainer.rank import TrainerRank
@@ -21,7 +21,8 @@ from worker.scheduling.planning.trainer_state import trainer_state
 WORLD_SIZE = 2
 EACH_CASE = pytest.mark.parametrize("case", CASES)
 
-# 9 pairs a group, a denoising step of all members in each micro-batch: 2 for rank 0, 1 and one of padding for rank 1.
+# A group has 9 pairs in 3 micro-batches, each one denoising step of all members: 2 for rank 0, 1 and a padding for rank
+# 1.
 NUM_PAIRS = 18
 SECTIONS: dict[str, Any] = {
     "batch": {"group_size": 3, "micro_batch_size": 4},
@@ -32,7 +33,7 @@ SECTIONS: dict[str, Any] = {
 
 @pytest.fixture(scope="module")
 def current(make_spec: Callable[..., RunSpec], tiny_checkpoint: str) -> PublishedShard:
-    return perturbed_adapter(make_spec(**SECTIONS), tiny_checkpoint, seed=2)
+    return perturbed_version(make_spec(**SECTIONS), tiny_checkpoint, seed=2)
 
 
 @pytest.fixture(scope="module")
@@ -48,20 +49,20 @@ def ranks(
     uneven: list[GroupBatch],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> list[dict[Case, dict[str, Any]]]:
-    """What each of two rank processes saw, by case."""
+    """The observations of each of two rank processes, by case."""
     folder = tmp_path_factory.mktemp("ranks")
     task = {
         "spec": make_spec(**SECTIONS),
         "path": tiny_checkpoint,
-        "adapter": current,
+        "version": current,
         "groups": uneven,
         "num_pairs": NUM_PAIRS,
     }
-    return run_ranks("tests.engine.trainer.one_rank_of_many", task, folder, world_size=WORLD_SIZE)
+    return run_rank_processes("tests.engine.trainer.two_ranks_worker", task, folder, world_size=WORLD_SIZE)
 
 
 @pytest.fixture(scope="module")
-def alone(
+def one_rank(
     make_spec: Callable[..., RunSpec],
     tiny_checkpoint: str,
     current: PublishedShard,
@@ -80,46 +81,46 @@ def alone(
 @EACH_CASE
 def test_gradients_equal_those_of_one_rank(
     ranks: list[dict[Case, dict[str, Any]]],
-    alone: tuple[torch.Tensor, float],
+    one_rank: tuple[torch.Tensor, float],
     current: PublishedShard,
     case: Case,
 ) -> None:
-    expected, norm = alone
+    expected, norm = one_rank
     numels = [tensor.numel() for tensor in current.tensors.values()]
-    for whole in whole_gradient([rank[case]["gradient"] for rank in ranks], case[0], numels):
-        assert len(whole) == len(expected)
-        assert relative_distance(whole, expected) < 1e-4
+    for full in full_gradient([rank[case]["gradient"] for rank in ranks], case[0], numels):
+        assert len(full) == len(expected)
+        assert relative_distance(full, expected) < 1e-4
     for rank in ranks:
         assert rank[case]["grad_norm"] == pytest.approx(norm, rel=1e-4)
 
 
 @EACH_CASE
 def test_each_pair_was_trained_by_one_rank(ranks: list[dict[Case, dict[str, Any]]], case: Case) -> None:
-    # Without time-step parallelism a group of one chunk stays on one rank, and the other pads.
+    # Without time-step parallelism a group of one chunk stays on one rank, and the other trains padding.
     expected = [[6, 6], [3, 3]] if case[1] else [[9, 9], [0, 0]]
-    assert [rank[case]["pairs_seen"] for rank in ranks] == expected
+    assert [rank[case]["num_own_pairs"] for rank in ranks] == expected
 
 
 @EACH_CASE
 def test_ranks_hold_the_same_weights_and_an_abort_leaves_no_trace(
     ranks: list[dict[Case, dict[str, Any]]], case: Case
 ) -> None:
-    """The resumed trainers never saw the aborted mini-batch."""
+    """The resumed ranks did not take part in the aborted mini-batch."""
     first, second = (rank[case] for rank in ranks)
     assert first["after_abort"] == second["after_abort"] == first["after_resume"] == second["after_resume"]
 
 
 @EACH_CASE
-def test_each_rank_writes_its_part_of_a_checkpoint(ranks: list[dict[Case, dict[str, Any]]], case: Case) -> None:
+def test_each_rank_writes_its_share_of_a_checkpoint(ranks: list[dict[Case, dict[str, Any]]], case: Case) -> None:
     first, second = (rank[case] for rank in ranks)
     assert first["client_state"] == second["client_state"] == {"stage": case[0]}
-    # What rank 0 holds besides its part is not cut in ZeRO 0 to 2.
+    # In ZeRO 0 to 2 rank 0 also writes what is not partitioned.
     assert second["num_bytes"] > 0
     assert first["num_bytes"] > second["num_bytes"] or case[0] == 3
 
 
 @EACH_CASE
-def test_state_is_what_the_memory_plan_says(
+def test_the_state_takes_the_memory_that_was_planned(
     ranks: list[dict[Case, dict[str, Any]]], tiny_checkpoint: str, current: PublishedShard, case: Case
 ) -> None:
     num_trained = sum(tensor.numel() for tensor in current.tensors.values())
@@ -129,11 +130,11 @@ def test_state_is_what_the_memory_plan_says(
         zero_stage=case[0], frozen_bytes=frozen_bytes, num_trained=num_trained, num_ranks=WORLD_SIZE
     )
     for rank in ranks:
-        seen = rank[case]["state"]
-        assert seen["weights"] == pytest.approx(planned.weights, rel=0.1)
-        assert seen["optimizer"] == pytest.approx(planned.optimizer, rel=0.1)
-        # Buckets may be filled and gone.
-        assert seen["gradients"] <= planned.gradients * 1.1
+        measured = rank[case]["state"]
+        assert measured["weights"] == pytest.approx(planned.weights, rel=0.1)
+        assert measured["optimizer"] == pytest.approx(planned.optimizer, rel=0.1)
+        # Buckets may have been freed.
+        assert measured["gradients"] <= planned.gradients * 1.1
 
 
 @EACH_CASE
@@ -144,10 +145,10 @@ def test_ranks_that_are_lent_together_draw_the_rollout_lanes_bits(
     current: PublishedShard,
     case: Case,
 ) -> None:
-    """In ZeRO 3 each holds half of the base, and all of it only meanwhile."""
-    rollout = Sampler.load(make_spec(**SECTIONS), tiny_checkpoint)
-    rollout.pull(current)
-    trajectories = fragment_of(rollout).trajectories
+    """In ZeRO 3 each rank holds half of the base, and all of it only while it is lent."""
+    sampler = Sampler.load(make_spec(**SECTIONS), tiny_checkpoint)
+    sampler.pull(current)
+    trajectories = generate_fragment(sampler).trajectories
     assert trajectories is not None
     for rank in ranks:
         assert torch.equal(rank[case]["lent"], trajectories.next_latents)

@@ -1,4 +1,4 @@
-"""Micro-batches: every pair counts once, whoever takes it, and ranks stay in step."""
+"""Micro-batches: every pair is trained once, on whatever rank, and ranks stay in step."""
 
 import math
 from collections import Counter
@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.sections import BatchSpec, SamplingSpec
 from worker.scheduling.core.batching import (
-    WATCHED_STRIDE,
+    MONITORING_STRIDE,
     MicroBatch,
-    cut_group,
+    monitored_indices,
     num_micro_batches,
+    split_group,
     spread,
-    watched_places,
 )
 
 NUM_GROUPS = 6
@@ -22,7 +22,7 @@ NUM_GROUPS = 6
 
 @st.composite
 def algebras(draw: st.DrawFn) -> BatchAlgebra:
-    """Of every shape: micro-batches smaller and larger than a group, few and many denoising steps."""
+    """Batch algebras with micro-batches smaller and larger than a group, and with few and many denoising steps."""
     batch = BatchSpec(
         num_prompts_per_batch=NUM_GROUPS,
         group_size=draw(st.integers(2, 7)),
@@ -50,8 +50,8 @@ def on_all_ranks(
     return [spread(algebra, groups, rank=rank, world_size=world_size, tsp=tsp) for rank in range(world_size)]
 
 
-def counted(ranks: list[list[MicroBatch]]) -> list[MicroBatch]:
-    """What is trained, in the order of the ranks; padding left out."""
+def without_padding(ranks: list[list[MicroBatch]]) -> list[MicroBatch]:
+    """The micro-batches of all ranks, in the order of the ranks, without padding."""
     return [micro for rank in ranks for micro in rank if micro.weight]
 
 
@@ -61,7 +61,7 @@ def test_every_pair_is_trained_once_with_weight_1(
     algebra: BatchAlgebra, groups: tuple[int, ...], world_size: int, tsp: bool
 ) -> None:
     ranks = on_all_ranks(algebra, groups, world_size, tsp=tsp)
-    found = Counter((micro.group, pair) for micro in counted(ranks) for pair in micro.pairs)
+    found = Counter((micro.group, pair) for micro in without_padding(ranks) for pair in micro.pairs)
     assert found == pairs_of(algebra, groups)
     assert {micro.weight for rank in ranks for micro in rank} <= {0.0, 1.0}
 
@@ -74,7 +74,7 @@ def test_every_rank_goes_through_equally_many_and_pads_no_more_than_it_must(
     ranks = on_all_ranks(algebra, groups, world_size, tsp=tsp)
     number = num_micro_batches(algebra, len(groups), world_size=world_size, tsp=tsp)
     assert {len(rank) for rank in ranks} == {number}
-    assert max(sum(micro.weight for micro in rank) for rank in ranks) == number, "some rank has no padding"
+    assert max(sum(micro.weight for micro in rank) for rank in ranks) == number, "at least one rank has no padding"
     for rank in ranks:
         weights = [micro.weight for micro in rank]
         assert weights == sorted(weights, reverse=True), "padding comes last"
@@ -86,8 +86,8 @@ def test_every_rank_goes_through_equally_many_and_pads_no_more_than_it_must(
 def test_what_a_micro_batch_holds_depends_on_neither_ranks_nor_bundle_nor_switch(
     algebra: BatchAlgebra, groups: tuple[int, ...], world_size: int, tsp: bool
 ) -> None:
-    canonical = [micro for group in groups for chunk in cut_group(algebra, group) for micro in chunk]
-    assert counted(on_all_ranks(algebra, groups, world_size, tsp=tsp)) == canonical
+    canonical = [micro for group in groups for chunk in split_group(algebra, group) for micro in chunk]
+    assert without_padding(on_all_ranks(algebra, groups, world_size, tsp=tsp)) == canonical
     alone = [micro for group in groups for micro in spread(algebra, (group,), rank=0, world_size=1, tsp=not tsp)]
     assert alone == canonical, "one rank adds up the same terms in the same order, bundled or one by one"
 
@@ -100,7 +100,7 @@ def test_without_tsp_a_trajectory_stays_on_one_rank(
     num_steps = algebra.num_trained_denoising_steps
     ranks_of: dict[tuple[int, int], set[int]] = {}
     for rank, micros in enumerate(on_all_ranks(algebra, groups, world_size, tsp=False)):
-        for micro in counted([micros]):
+        for micro in without_padding([micros]):
             for pair in micro.pairs:
                 ranks_of.setdefault((micro.group, pair // num_steps), set()).add(rank)
     assert all(len(ranks) == 1 for ranks in ranks_of.values())
@@ -119,7 +119,7 @@ def test_tsp_never_takes_longer(algebra: BatchAlgebra, groups: tuple[int, ...], 
 @settings(max_examples=100, deadline=None)
 @given(algebra=algebras())
 def test_a_micro_batch_is_as_large_as_allowed_and_of_one_group(algebra: BatchAlgebra) -> None:
-    chunks = cut_group(algebra, 3)
+    chunks = split_group(algebra, 3)
     micros = [micro for chunk in chunks for micro in chunk]
     assert all(len(micro.pairs) <= algebra.micro_batch_size for micro in micros)
     assert {micro.group for micro in micros} == {3}
@@ -129,49 +129,51 @@ def test_a_micro_batch_is_as_large_as_allowed_and_of_one_group(algebra: BatchAlg
 accumulations = st.lists(st.integers(1, 25), min_size=1, max_size=12)
 
 
-def watched_in(accumulations: list[int], batch: int) -> list[int]:
-    """Places in the whole mini-batch, where it comes in these accumulations."""
-    places: list[int] = []
+def monitored_in(accumulations: list[int], batch: int) -> list[int]:
+    """Monitored indices within the whole mini-batch, if it is accumulated in bundles of these numbers."""
+    indices: list[int] = []
     num_before = 0
     for number in accumulations:
-        chosen = watched_places(num_before, number, batch=batch)
-        assert all(0 <= place < number for place in chosen)
-        assert num_before or chosen, "of the first accumulation one at least"
-        places += [num_before + place for place in chosen]
+        chosen = monitored_indices(num_before, number, batch=batch)
+        assert all(0 <= index < number for index in chosen)
+        assert num_before or chosen, "at least one of the first accumulation"
+        indices += [num_before + index for index in chosen]
         num_before += number
-    return sorted(places)
+    return sorted(indices)
 
 
 @settings(max_examples=200, deadline=None)
 @given(accumulations=accumulations, batch=st.integers(0, 1000))
-def test_of_each_ten_micro_batches_one_is_watched_however_they_come(accumulations: list[int], batch: int) -> None:
+def test_of_each_ten_micro_batches_one_is_monitored_however_they_are_bundled(
+    accumulations: list[int], batch: int
+) -> None:
     total = sum(accumulations)
-    places = watched_in(accumulations, batch)
-    assert len({place // WATCHED_STRIDE for place in places}) == len(places)
-    assert max(1, total // WATCHED_STRIDE) <= len(places) <= math.ceil(total / WATCHED_STRIDE)
-    # Only the first ten must ask for what comes first.
-    at_once = watched_in([total], batch)
-    later = [[place for place in each if place >= WATCHED_STRIDE] for each in (places, at_once)]
+    indices = monitored_in(accumulations, batch)
+    assert len({index // MONITORING_STRIDE for index in indices}) == len(indices)
+    assert max(1, total // MONITORING_STRIDE) <= len(indices) <= math.ceil(total / MONITORING_STRIDE)
+    # Only in the first stride does the choice depend on how many micro-batches come first.
+    at_once = monitored_in([total], batch)
+    later = [[index for index in each if index >= MONITORING_STRIDE] for each in (indices, at_once)]
     assert later[0] == later[1]
 
 
 @settings(max_examples=50, deadline=None)
 @given(number=st.integers(1, 200), batch=st.integers(0, 1000))
-def test_every_place_is_watched_in_some_batch(number: int, batch: int) -> None:
-    seen = {place for later in range(WATCHED_STRIDE) for place in watched_in([number], batch + later)}
+def test_every_index_is_monitored_in_some_batch(number: int, batch: int) -> None:
+    seen = {index for later in range(MONITORING_STRIDE) for index in monitored_in([number], batch + later)}
     assert seen == set(range(number))
 
 
 @settings(max_examples=200, deadline=None)
 @given(algebra=algebras(), groups=bundles, world_size=world_sizes, tsp=st.booleans(), batch=st.integers(0, 9))
-def test_ranks_watch_together_and_what_the_first_one_watches_is_trained(
+def test_all_ranks_monitor_the_same_indices_and_the_first_one_never_padding(
     algebra: BatchAlgebra, groups: tuple[int, ...], world_size: int, tsp: bool, batch: int
 ) -> None:
-    """Each rank goes through as many further forward passes, and never over padding on all of them."""
+    """So each rank makes equally many further forward passes, and at least one of them sees real samples."""
     ranks = on_all_ranks(algebra, groups, world_size, tsp=tsp)
     (number,) = {len(rank) for rank in ranks}
-    places = watched_places(0, number, batch=batch)
-    assert places and all(ranks[0][place].weight for place in places)
+    indices = monitored_indices(0, number, batch=batch)
+    assert indices and all(ranks[0][index].weight for index in indices)
 
 
 def test_two_trajectories_of_three_denoising_steps_over_two_ranks() -> None:

@@ -1,4 +1,4 @@
-"""How many of the ready groups the gang takes at once: so many that ranks pad least."""
+"""How many of the ready groups the gang accumulates at once: the number with the least padding."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,11 +10,11 @@ from worker.scheduling.core.batching import bundle_size, num_micro_batches
 FIVE_TO_A_GROUP = algebra_of(groups_per_minibatch=8, fragments=(1, 5)).model_copy(
     update={"micro_batch_size": 1, "num_trained_denoising_steps": 1, "num_denoising_steps_per_micro_batch": 1}
 )
-"""Five micro-batches to a group."""
+"""An algebra in which each group has five micro-batches."""
 
 
 def test_ready_groups_that_would_leave_ranks_idle_wait_for_others() -> None:
-    # On 10 ranks 1, 2 and 3 groups take 1, 1 and 2 rounds.
+    # On 10 ranks, 1, 2 and 3 groups take 1, 1 and 2 micro-batches of each rank.
     taken = [bundle_size(FIVE_TO_A_GROUP, ready, 8, world_size=10, tsp=True) for ready in (1, 2, 3, 4, 5)]
     assert taken == [1, 2, 2, 4, 4]
 

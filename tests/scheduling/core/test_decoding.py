@@ -1,11 +1,11 @@
-"""How many samples are decoded at once: all that fit into the bound, one where one alone is beyond it."""
+"""How many samples are decoded at once: as many as the bound allows, or one that alone exceeds it."""
 
 import math
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from worker.scheduling.core.decoding import TOGETHER_PIXELS, num_decodings
+from worker.scheduling.core.decoding import MAX_PIXELS_DECODED_TOGETHER, num_decodings
 
 sides = st.integers(1, 256).map(lambda eighths: 8 * eighths)
 
@@ -16,10 +16,10 @@ def test_parts_are_as_large_as_the_bound_allows(num_samples: int, height: int, w
     num_parts = num_decodings(num_samples, height=height, width=width, num_frames=num_frames)
     assert 1 <= num_parts <= num_samples
     largest = math.ceil(num_samples / num_parts)
-    assert largest == 1 or largest * pixels <= TOGETHER_PIXELS
+    assert largest == 1 or largest * pixels <= MAX_PIXELS_DECODED_TOGETHER
     if num_parts > 1:
         one_part_less = math.ceil(num_samples / (num_parts - 1))
-        assert one_part_less * pixels > TOGETHER_PIXELS
+        assert one_part_less * pixels > MAX_PIXELS_DECODED_TOGETHER
 
 
 def test_a_fragment_of_small_clips_goes_at_once_and_clips_of_training_size_go_alone() -> None:

@@ -1,4 +1,4 @@
-"""Every idle lane can say why."""
+"""Every idle lane has a cause."""
 
 from dataclasses import replace
 
@@ -48,28 +48,28 @@ def test_at_first_trainer_and_reward_lanes_have_no_fragment() -> None:
 
 def test_a_group_begun_is_incomplete() -> None:
     run = ManualExecutor(TWO_GROUPS)
-    run.do(Generate)
-    run.do(Score)
+    run.finish(Generate)
+    run.finish(Score)
     assert causes(run)["t"] is IdleCause.GROUP_INCOMPLETE
 
 
 def test_with_all_generated_the_reward_is_pending() -> None:
     run = ManualExecutor(TWO_GROUPS)
-    run.do_all(Generate)
+    run.finish_all(Generate)
     assert causes(run)["t"] is IdleCause.REWARD_PENDING
 
 
 def test_the_cause_is_that_of_the_mini_batch_under_way() -> None:
     run = ManualExecutor(algebra_of(num_minibatches=2, groups_per_minibatch=2, fragments=(2, 2)))
     while not any(isinstance(action, Commit) for action in run.actions):
-        run.do_all(Score, Accumulate)
+        run.finish_all(Score, Accumulate)
         if not any(isinstance(action, Commit) for action in run.actions):
-            run.do(Generate)
-    run.do(Commit)
+            run.finish(Generate)
+    run.finish(Commit)
     assert causes(run)["t"] is IdleCause.NO_FRAGMENT_READY
-    run.do(Generate)
+    run.finish(Generate)
     assert causes(run)["t"] is IdleCause.GROUP_INCOMPLETE
-    run.do_all(Generate)
+    run.finish_all(Generate)
     assert causes(run)["t"] is IdleCause.REWARD_PENDING
 
 
@@ -81,52 +81,52 @@ def test_a_ready_group_barred_by_the_order_is_head_of_line() -> None:
         algebra_of(num_minibatches=2, groups_per_minibatch=1, fragments=(1, 2)), lanes=TWO_GENERATORS
     )
     for run in (in_order, next_minibatch):
-        run.do(Generate, "h")
-        run.do(Score)
+        run.finish(Generate, "h")
+        run.finish(Score)
         assert causes(run)["t"] is IdleCause.HEAD_OF_LINE
 
 
 def test_without_gap_complete_groups_stand_at_the_batch_barrier() -> None:
     run = ManualExecutor(algebra_of(groups_per_minibatch=2, fragments=(1, 2)), gap=False)
-    run.do(Generate)
-    run.do(Score)
+    run.finish(Generate)
+    run.finish(Score)
     assert causes(run)["t"] is IdleCause.BATCH_BARRIER
 
 
 def test_done_with_the_batch_generators_and_scorers_wait_at_its_barrier_then_for_the_publish() -> None:
     run = ManualExecutor(TWO_GROUPS)
-    run.do_all(Generate, Score)
+    run.finish_all(Generate, Score)
     assert causes(run) == {"t": None, "g": IdleCause.BATCH_BARRIER, "s": IdleCause.BATCH_BARRIER}
-    run.do_all(Accumulate, Commit)
+    run.finish_all(Accumulate, Commit)
     assert causes(run) == {"t": None, "g": IdleCause.PUBLISH_WAIT, "s": IdleCause.PUBLISH_WAIT}
 
 
 def test_held_back_by_the_staleness_bound_alone_generators_are_under_back_pressure() -> None:
     run = ManualExecutor(algebra_of(groups_per_minibatch=1, fragments=(1, 2)), max_staleness=1, num_batches=4)
-    run.do(Generate)
-    assert run.scheduler.state.idle_cause("g") is None, "it went on with the next batch"
-    run.do(Generate)
+    run.finish(Generate)
+    assert run.scheduler.state.idle_cause("g") is None, "it generates the next batch"
+    run.finish(Generate)
     assert run.scheduler.state.idle_cause("g") is IdleCause.BACK_PRESSURE
-    run.do_all(Score)
+    run.finish_all(Score)
     assert causes(run) == {"t": None, "g": IdleCause.BACK_PRESSURE, "s": IdleCause.BACK_PRESSURE}
-    run.do_all(Accumulate, Commit)
+    run.finish_all(Accumulate, Commit)
     assert run.scheduler.state.idle_cause("g") is IdleCause.PUBLISH_WAIT
 
 
 def test_at_staleness_1_the_last_batches_drain_without_back_pressure() -> None:
     run = ManualExecutor(algebra_of(groups_per_minibatch=1, fragments=(1, 2)), max_staleness=1, num_batches=2)
-    run.do_all(Generate)
+    run.finish_all(Generate)
     assert run.scheduler.state.idle_cause("g") is IdleCause.DRAIN
 
 
 def test_trainer_lanes_with_work_behind_a_lent_lane_stand_at_the_head_of_the_line() -> None:
     lanes = (("t", LaneRole.TRAINER), ("t2", LaneRole.TRAINER), ("g", LaneRole.ROLLOUT), ("s", LaneRole.REWARD))
     run = ManualExecutor(algebra_of(groups_per_minibatch=3, fragments=(1, 2)), tag=TrainerAssist.GREEDY, lanes=lanes)
-    run.do_all(Switch, Pull)
-    run.do(Generate, "g")
-    run.do(Score)
-    run.do(Generate, "t2")
-    run.do(Switch, "t2")
+    run.finish_all(Switch, Pull)
+    run.finish(Generate, "g")
+    run.finish(Score)
+    run.finish(Generate, "t2")
+    run.finish(Switch, "t2")
     assert run.scheduler.state.idle_cause("t2") is IdleCause.HEAD_OF_LINE
     assert run.scheduler.state.idle_cause("t") is None, "it generates"
 
@@ -135,21 +135,21 @@ def test_with_all_of_the_batch_scored_it_is_still_the_lent_lane_that_stands_in_l
     lanes = (("t", LaneRole.TRAINER), ("t2", LaneRole.TRAINER), ("g", LaneRole.ROLLOUT), ("s", LaneRole.REWARD))
     run = ManualExecutor(algebra_of(groups_per_minibatch=1, fragments=(1, 2)), tag=TrainerAssist.GREEDY, lanes=lanes)
     run.apply(EvaluationRequested(Purpose.REQUEST, 0, 1, 2, 0))
-    run.do_all(Switch, Pull)
-    run.do(Generate, "g")
-    run.do_all(Score)
+    run.finish_all(Switch, Pull)
+    run.finish(Generate, "g")
+    run.finish_all(Score)
     assert run.scheduler.state.idle_cause("t2") is IdleCause.HEAD_OF_LINE
 
 
 def test_a_colocated_lane_waits_for_the_groups_of_the_others() -> None:
     run = colocated(TWO_GROUPS, "t", "t2")
-    run.do_all(Switch, Pull)
+    run.finish_all(Switch, Pull)
     for _ in range(3):
-        run.do(Generate, "t")
-    run.do(Switch)
+        run.finish(Generate, "t")
+    run.finish(Switch)
     assert run.scheduler.state.idle_cause("t") is IdleCause.GROUP_INCOMPLETE
-    run.do(Generate, "t2")
-    run.do(Switch)
+    run.finish(Generate, "t2")
+    run.finish(Switch)
     assert run.scheduler.state.idle_cause("t2") is IdleCause.REWARD_PENDING
 
 
@@ -157,9 +157,9 @@ def test_in_the_last_batch_and_before_a_pause_lanes_drain() -> None:
     last, paused = ManualExecutor(TWO_GROUPS, num_batches=1), ManualExecutor(TWO_GROUPS)
     paused.apply(AdmissionClosed())
     for run in (last, paused):
-        run.do_all(Generate, Score)
+        run.finish_all(Generate, Score)
         assert causes(run) == {"t": None, "g": IdleCause.DRAIN, "s": IdleCause.DRAIN}
-        run.do_all(Accumulate, Commit, Snapshot, Publish)
+        run.finish_all(Accumulate, Commit, Snapshot, Publish)
         assert causes(run)["t"] is IdleCause.DRAIN
 
 

@@ -1,4 +1,4 @@
-"""Single moments of a trainer lane that generates: when it goes, what it takes, when it comes back."""
+"""Single moments of a lent trainer lane: when it is lent, what it generates, when it returns."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from tests.scheduling.manual_executor import ManualExecutor, colocated
 from tests.scheduling.strategies import algebra_of
 from worker.contracts.names import LaneRole, TrainerAssist
 from worker.contracts.sections import PipelineSpec
-from worker.scheduling.core.fragment_queue import cut_fragments
+from worker.scheduling.core.fragment_queue import split_into_fragments
 from worker.scheduling.core.lane_table import Lane, LaneTable
 from worker.scheduling.core.lending import Allowance, Lending
 from worker.scheduling.core.messages import (
@@ -53,53 +53,53 @@ def test_an_idle_trainer_lane_switches_pulls_and_takes_the_next_fragment() -> No
     run = ManualExecutor(FIVE_GROUPS, tag=GREEDY)
     assert Lend(1, 0, ("t",), 1, None) in run.actions
     assert of_lane(run.actions, "t") == [Switch("t", LaneRole.ROLLOUT)]
-    assert of_lane(run.do(Switch), "t") == [Pull("t", 0)]
-    (generate,) = of_lane(run.do(Pull), "t")
+    assert of_lane(run.finish(Switch), "t") == [Pull("t", 0)]
+    (generate,) = of_lane(run.finish(Pull), "t")
     assert isinstance(generate, Generate)
     assert (generate.fragment.key.group, generate.fragment.policy_version) == (1, 0)
 
 
 def test_a_lent_lane_goes_on_without_a_switch_while_there_is_nothing_to_train() -> None:
     run = ManualExecutor(FIVE_GROUPS, tag=GREEDY)
-    run.do(Switch)
-    run.do(Pull)
-    assert [type(action) for action in run.do(Generate, "t")] == [Generate, Score]
+    run.finish(Switch)
+    run.finish(Pull)
+    assert [type(action) for action in run.finish(Generate, "t")] == [Generate, Score]
 
 
-def test_with_training_work_ready_a_lent_lane_finishes_its_fragment_and_comes_home_to_train() -> None:
+def test_with_training_work_ready_a_lent_lane_finishes_its_fragment_and_returns() -> None:
     run = ManualExecutor(FIVE_GROUPS, tag=GREEDY)
-    run.do(Switch)
-    run.do(Pull)
-    run.do(Generate, "g")
-    assert run.do(Score) == [], "the gang is not whole"
-    assert of_lane(run.do(Generate, "t"), "t") == [Switch("t", LaneRole.TRAINER)]
-    assert run.do(Switch) == [Accumulate(0, 0, 0, (0,))]
+    run.finish(Switch)
+    run.finish(Pull)
+    run.finish(Generate, "g")
+    assert run.finish(Score) == [], "a lane of the gang is lent"
+    assert of_lane(run.finish(Generate, "t"), "t") == [Switch("t", LaneRole.TRAINER)]
+    assert run.finish(Switch) == [Accumulate(0, 0, 0, (0,))]
 
 
 @pytest.mark.parametrize("under_way", [Switch, Pull])
-def test_work_that_gets_ready_while_a_lane_is_on_its_way_turns_it_back(under_way: type[Action]) -> None:
+def test_a_lane_still_being_lent_returns_once_training_work_is_ready(under_way: type[Action]) -> None:
     run = ManualExecutor(FIVE_GROUPS, tag=GREEDY)
     if under_way is Pull:
-        run.do(Switch)
-    run.do(Generate, "g")
-    run.do(Score)
-    assert run.do(under_way, "t") == [Switch("t", LaneRole.TRAINER)]
+        run.finish(Switch)
+    run.finish(Generate, "g")
+    run.finish(Score)
+    assert run.finish(under_way, "t") == [Switch("t", LaneRole.TRAINER)]
 
 
-def test_without_fragments_left_a_lent_lane_comes_home() -> None:
+def test_without_fragments_left_a_lent_lane_returns() -> None:
     run = ManualExecutor(TWO_GROUPS, tag=GREEDY)
-    run.do(Switch)
-    run.do(Pull)
-    assert of_lane(run.do(Generate, "t"), "t") == [Switch("t", LaneRole.TRAINER)]
+    run.finish(Switch)
+    run.finish(Pull)
+    assert of_lane(run.finish(Generate, "t"), "t") == [Switch("t", LaneRole.TRAINER)]
 
 
-def test_a_lane_that_finds_nothing_left_turns_back_without_a_pull() -> None:
+def test_a_lent_lane_that_finds_no_fragment_returns_without_a_pull() -> None:
     run = ManualExecutor(algebra_of(groups_per_minibatch=3, fragments=(1, 2)), tag=GREEDY)
-    run.do(Generate, "g")
+    run.finish(Generate, "g")
     (last_but_one,) = (action for action in of_lane(run.actions, "g") if isinstance(action, Generate))
-    # Both are free at once, and the other lane comes first.
+    # Both lanes are free at once, and the other one is asked first.
     run.scheduler.apply(Generated("g", last_but_one.fragment.key), run.at)
-    assert of_lane(run.do(Switch), "t") == [Switch("t", LaneRole.TRAINER)]
+    assert of_lane(run.finish(Switch), "t") == [Switch("t", LaneRole.TRAINER)]
 
 
 def test_no_more_lanes_are_lent_than_fragments_wait() -> None:
@@ -107,68 +107,69 @@ def test_no_more_lanes_are_lent_than_fragments_wait() -> None:
     assert [action.lane for action in run.actions if isinstance(action, Switch)] == ["t"]
 
 
-def test_lanes_that_lend_together_go_and_come_back_together() -> None:
+def test_lanes_that_are_lent_together_return_together() -> None:
     run = ManualExecutor(FIVE_GROUPS, tag=GREEDY, lanes=TWO_TRAINERS, lends_together=True)
     assert of_lane(run.actions, "t") == [Switch("t", LaneRole.ROLLOUT)]
     assert of_lane(run.actions, "t2") == [Switch("t2", LaneRole.ROLLOUT)]
-    run.do_all(Switch, Pull)
-    run.do(Generate, "g")
-    run.do(Score)
-    assert of_lane(run.do(Generate, "t"), "t") == [], "it waits for the other"
-    assert run.do(Generate, "t2")[:2] == [Switch("t", LaneRole.TRAINER), Switch("t2", LaneRole.TRAINER)]
-    run.do(Switch, "t")
-    assert run.do(Switch, "t2")[0] == Accumulate(0, 0, 0, (0,))
+    run.finish_all(Switch, Pull)
+    run.finish(Generate, "g")
+    run.finish(Score)
+    assert of_lane(run.finish(Generate, "t"), "t") == [], "it waits for the other lane"
+    assert run.finish(Generate, "t2")[:2] == [Switch("t", LaneRole.TRAINER), Switch("t2", LaneRole.TRAINER)]
+    run.finish(Switch, "t")
+    assert run.finish(Switch, "t2")[0] == Accumulate(0, 0, 0, (0,))
 
 
 def test_a_lane_waiting_for_the_others_begins_nothing_once_training_is_ready() -> None:
-    """Lent together, one lane is still on its way when the first group gets ready."""
+    """Of two lanes lent together, one is still switching when the first group is ready."""
     run = ManualExecutor(FIVE_GROUPS, tag=GREEDY, lanes=TWO_TRAINERS, lends_together=True)
-    run.do(Switch, "t")
-    run.do(Generate, "g")
-    run.do(Score)
-    assert run.do(Pull, "t") == []
-    assert run.do(Switch, "t2") == [Switch("t", LaneRole.TRAINER), Switch("t2", LaneRole.TRAINER)]
+    run.finish(Switch, "t")
+    run.finish(Generate, "g")
+    run.finish(Score)
+    assert run.finish(Pull, "t") == []
+    assert run.finish(Switch, "t2") == [Switch("t", LaneRole.TRAINER), Switch("t2", LaneRole.TRAINER)]
 
 
-def test_a_trainer_lane_that_joins_while_the_others_are_lent_together_keeps_nobody_away() -> None:
+def test_a_trainer_lane_that_joins_while_the_others_are_lent_together_does_not_delay_their_return() -> None:
     run = ManualExecutor(TWO_GROUPS, tag=GREEDY, lends_together=True)
     run.apply(LaneJoined("late", LaneRole.TRAINER, None))
-    run.do(Switch)
-    run.do(Pull)
-    run.do(Generate, "g")
-    assert Switch("t", LaneRole.TRAINER) in run.do(Generate, "t")
+    run.finish(Switch)
+    run.finish(Pull)
+    run.finish(Generate, "g")
+    assert Switch("t", LaneRole.TRAINER) in run.finish(Generate, "t")
 
 
-def test_the_fragment_kept_for_a_lent_lane_that_is_called_home_goes_to_another() -> None:
-    """Resumed with a batch of version 2 while 3 is out: lanes go back for it, and their fragment is kept for them."""
+def test_the_fragment_assigned_to_a_recalled_lane_goes_to_another() -> None:
+    """The run resumes with a batch of version 2 while version 3 is published: a lane that pulls version 2 has a
+    fragment assigned to it."""
     run = ManualExecutor(
         FIVE_GROUPS, tag=GREEDY, max_staleness=1, first_batch=3, first_batch_is_stale=True, num_batches=4
     )
-    run.do(Pull, "g")
-    assert of_lane(run.do(Switch), "t") == [Pull("t", 2)]
-    assert run.scheduler.state.queues()["fragments_to_generate"] == 4, "the one kept counts as waiting"
-    run.do(Generate, "g")
-    run.do(Score)
-    assert run.do(Pull, "t") == [Switch("t", LaneRole.TRAINER)]
+    run.finish(Pull, "g")
+    assert of_lane(run.finish(Switch), "t") == [Pull("t", 2)]
+    assert run.scheduler.state.queues()["fragments_to_generate"] == 4, "the assigned one counts as waiting"
+    run.finish(Generate, "g")
+    run.finish(Score)
+    assert run.finish(Pull, "t") == [Switch("t", LaneRole.TRAINER)]
     groups = []
     while of_g := [action for action in of_lane(run.actions, "g") if isinstance(action, Generate)]:
         groups.append(of_g[0].fragment.key.group)
-        run.do(Generate, "g")
-        run.do_all(Score)
+        run.finish(Generate, "g")
+        run.finish_all(Score)
     assert groups == [2, 1, 3, 4]
 
 
 def test_a_reserved_trainer_lane_is_not_lent() -> None:
     run = ManualExecutor(TWO_GROUPS, tag=GREEDY, lanes=(("t", LaneRole.TRAINER), ("s", LaneRole.REWARD)))
-    run.do(Switch)
-    run.do(Pull)
-    with pytest.raises(ProtocolError, match="must be whole to be reserved, got t lent"):
+    run.finish(Switch)
+    run.finish(Pull)
+    with pytest.raises(ProtocolError, match="must have all its lanes to be reserved, got t lent"):
         run.apply(TrainerReserved())
-    run.do_all(Generate, Switch)
+    run.finish_all(Generate, Switch)
     run.scheduler.apply(TrainerReserved(), run.at)
     run.apply(EvaluationRequested(Purpose.REQUEST, 0, 1, 2, 0))
     assert of_lane(run.actions, "t") == []
-    run.do_all(Score)
+    run.finish_all(Score)
     assert run.apply(TrainerReleased()) == [Accumulate(0, 0, 0, (0, 1))]
 
 
@@ -176,14 +177,14 @@ def test_lent_lanes_serve_requests_too() -> None:
     run = ManualExecutor(algebra_of(groups_per_minibatch=1, fragments=(1, 2)), tag=GREEDY)
     assert of_lane(run.actions, "t") == [], "the one fragment is taken"
     run.apply(EvaluationRequested(Purpose.REQUEST, 0, 1, 2, 0))
-    run.do(Switch)
-    (generate,) = of_lane(run.do(Pull), "t")
+    run.finish(Switch)
+    (generate,) = of_lane(run.finish(Pull), "t")
     assert isinstance(generate, Generate)
     assert generate.fragment.key.purpose is Purpose.REQUEST
 
 
 class TwoFragmentsOnce:
-    """Grants two fragments each, the first time that it is asked."""
+    """Grants two fragments per lane the first time, and nothing later."""
 
     def __init__(self) -> None:
         self.num_asked = 0
@@ -206,8 +207,10 @@ def test_a_lane_begins_no_more_fragments_than_it_was_allowed() -> None:
     ).state
     lanes, generation, lending = state.lanes, state.generation, Lending(state, policy)
     lanes.join(LaneJoined("t", LaneRole.TRAINER, 0))
-    cut = cut_fragments(purpose=Purpose.TRAIN, batch=0, num_groups=5, group_size=2, fragment_size=2, policy_version=0)
-    generation.enqueue(cut)
+    fragments = split_into_fragments(
+        purpose=Purpose.TRAIN, batch=0, num_groups=5, group_size=2, fragment_size=2, policy_version=0
+    )
+    generation.enqueue(fragments)
     assert list(lending.lend((0,), 0.0)) == [Lend(1, 0, ("t",), 2, None), Switch("t", LaneRole.ROLLOUT)]
     lanes.finish("t", Switched("t", LaneRole.ROLLOUT))
     for group in range(2):
@@ -218,18 +221,18 @@ def test_a_lane_begins_no_more_fragments_than_it_was_allowed() -> None:
         lanes.finish("t", Generated("t", generate.fragment.key))
     assert list(generation.next_actions(0, 0.0)) == []
     assert list(lending.lend((0,), 0.0)) == []
-    assert policy.num_asked == 2, "asked again, once the allowance is used up"
+    assert policy.num_asked == 2, "asked again once the allowance is exhausted"
     assert list(lending.reclaim(training_waits=False, at=0.0)) == [Switch("t", LaneRole.TRAINER)]
 
 
-def test_a_lent_lane_that_is_lost_is_away_no_more() -> None:
+def test_a_lent_lane_that_is_lost_is_no_longer_counted_as_lent() -> None:
     lanes = LaneTable()
     lanes.join(LaneJoined("t", LaneRole.TRAINER, None))
     lanes.allow(lanes["t"], 1)
     lanes.start(lanes["t"], Switch("t", LaneRole.ROLLOUT), 0.0)
-    assert (lanes.num_away, [lane.name for lane in lanes.allowed]) == (1, ["t"])
+    assert (lanes.num_lent_lanes, [lane.name for lane in lanes.with_allowance]) == (1, ["t"])
     lanes.lose("t")
-    assert (lanes.num_away, lanes.allowed, lanes.nothing_under_way) == (0, [], True)
+    assert (lanes.num_lent_lanes, lanes.with_allowance, lanes.nothing_under_way) == (0, [], True)
 
 
 # --- colocated --------------------------------------------------------------------------------------------------------
@@ -237,33 +240,33 @@ def test_a_lent_lane_that_is_lost_is_away_no_more() -> None:
 
 def test_colocated_lanes_all_generate_then_all_train() -> None:
     run = colocated(FIVE_GROUPS, "t", "t2")
-    assert run.actions == [Switch("t", LaneRole.ROLLOUT), Switch("t2", LaneRole.ROLLOUT)], "no decision is on record"
-    run.do_all(Switch, Pull)
+    assert run.actions == [Switch("t", LaneRole.ROLLOUT), Switch("t2", LaneRole.ROLLOUT)], "no decision is reported"
+    run.finish_all(Switch, Pull)
     while any(isinstance(action, Generate) for action in run.actions):
         assert not any(isinstance(action, Accumulate) for action in run.actions)
-        run.do_all(Score)
-        run.do(Generate)
-    run.do_all(Switch)
-    run.do_all(Score)
+        run.finish_all(Score)
+        run.finish(Generate)
+    run.finish_all(Switch)
+    run.finish_all(Score)
     assert run.actions == [Accumulate(0, 0, 0, (0, 1, 2, 3, 4))]
-    run.do_all(Accumulate, Commit)
-    run.do(Snapshot)
-    assert set(run.do(Publish)) == {Switch("t", LaneRole.ROLLOUT), Switch("t2", LaneRole.ROLLOUT)}
+    run.finish_all(Accumulate, Commit)
+    run.finish(Snapshot)
+    assert set(run.finish(Publish)) == {Switch("t", LaneRole.ROLLOUT), Switch("t2", LaneRole.ROLLOUT)}
 
 
-def test_a_colocated_lane_without_a_fragment_goes_home_ahead_of_the_others() -> None:
+def test_a_colocated_lane_without_a_fragment_switches_back_before_the_others() -> None:
     run = colocated(FIVE_GROUPS, "t", "t2")
-    run.do_all(Switch, Pull)
+    run.finish_all(Switch, Pull)
     for _ in range(3):
-        run.do(Generate, "t")
-    assert of_lane(run.do(Generate, "t"), "t") == [Switch("t", LaneRole.TRAINER)]
+        run.finish(Generate, "t")
+    assert of_lane(run.finish(Generate, "t"), "t") == [Switch("t", LaneRole.TRAINER)]
     assert of_lane(run.actions, "t2")[0] == run.actions[0]
 
 
-def test_a_lane_that_went_home_is_asked_back_when_a_request_comes() -> None:
+def test_a_lane_that_switched_back_generates_again_when_a_request_comes() -> None:
     run = colocated(FIVE_GROUPS, "t", "t2")
-    run.do_all(Switch, Pull)
+    run.finish_all(Switch, Pull)
     for _ in range(4):
-        run.do(Generate, "t")
-    run.do(Switch)
+        run.finish(Generate, "t")
+    run.finish(Switch)
     assert Switch("t", LaneRole.ROLLOUT) in run.apply(EvaluationRequested(Purpose.REQUEST, 0, 1, 2, 0))

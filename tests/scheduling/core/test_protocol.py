@@ -1,4 +1,4 @@
-"""What an executor must not do, and the words it is told so in."""
+"""Events that an executor must not apply, and the errors that say so."""
 
 import math
 
@@ -8,7 +8,7 @@ from tests.scheduling.manual_executor import ManualExecutor
 from tests.scheduling.protocol_checker import Settings
 from tests.scheduling.strategies import algebra_of
 from worker.contracts.names import LaneRole, Placement
-from worker.scheduling.core.fragment_queue import cut_fragments
+from worker.scheduling.core.fragment_queue import split_into_fragments
 from worker.scheduling.core.group_assembler import GroupAssembler
 from worker.scheduling.core.messages import (
     Accumulate,
@@ -45,7 +45,7 @@ def test_a_fragment_never_begun_cannot_be_generated() -> None:
 
 def test_a_fragment_is_generated_once() -> None:
     run = ManualExecutor(algebra_of(groups_per_minibatch=1, fragments=(1, 2)))
-    run.do(Generate)
+    run.finish(Generate)
     with pytest.raises(ProtocolError, match="nothing under way"):
         run.apply(Generated("g", FIRST))
 
@@ -58,8 +58,8 @@ def test_a_fragment_is_scored_after_it_is_generated() -> None:
 
 def test_a_fragment_is_scored_once() -> None:
     run = begun()
-    run.do(Generate)
-    run.do(Score)
+    run.finish(Generate)
+    run.finish(Score)
     with pytest.raises(ProtocolError, match="answers nothing"):
         run.apply(Scored("s", FIRST, (1.0, 1.0)))
 
@@ -67,22 +67,24 @@ def test_a_fragment_is_scored_once() -> None:
 @pytest.mark.parametrize("reward", [math.nan, math.inf, -math.inf])
 def test_a_reward_that_is_not_finite_is_refused(reward: float) -> None:
     run = begun()
-    run.do(Generate)
+    run.finish(Generate)
     with pytest.raises(ProtocolError, match=r"must be finite, got .* for member 1"):
         run.apply(Scored("s", FIRST, (0.5, reward)))
 
 
 def test_rewards_must_be_one_for_each_member() -> None:
     run = begun()
-    run.do(Generate)
+    run.finish(Generate)
     with pytest.raises(ProtocolError, match="one for each of 2 members"):
         run.apply(Scored("s", FIRST, (0.5,)))
 
 
 def test_the_assembler_alone_refuses_what_is_unknown_double_or_early() -> None:
-    cut = cut_fragments(purpose=Purpose.TRAIN, batch=0, num_groups=1, group_size=4, fragment_size=2, policy_version=0)
-    assembler = GroupAssembler(cut)
-    with pytest.raises(ProtocolError, match="not among the 2 fragments"):
+    fragments = split_into_fragments(
+        purpose=Purpose.TRAIN, batch=0, num_groups=1, group_size=4, fragment_size=2, policy_version=0
+    )
+    assembler = GroupAssembler(fragments)
+    with pytest.raises(ProtocolError, match="must be among the 2 fragments"):
         assembler.generated(FragmentKey(Purpose.TRAIN, 0, 0, 2))
     with pytest.raises(ProtocolError, match="expected `Generated` first"):
         assembler.scored(FIRST, (1.0, 1.0))
@@ -96,7 +98,7 @@ def test_the_assembler_alone_refuses_what_is_unknown_double_or_early() -> None:
         assembler.group_rewards(0)
 
 
-def test_a_lane_pulls_the_version_it_was_told() -> None:
+def test_a_lane_pulls_the_version_of_its_action() -> None:
     run = ManualExecutor(algebra_of(), lanes=(("t", LaneRole.TRAINER),))
     run.apply(LaneJoined("g", LaneRole.ROLLOUT, None))
     with pytest.raises(ProtocolError, match="policy_version=0"):
@@ -105,12 +107,12 @@ def test_a_lane_pulls_the_version_it_was_told() -> None:
 
 def test_an_accumulation_is_answered_with_its_own_groups() -> None:
     run = ManualExecutor(algebra_of(groups_per_minibatch=1))
-    run.do_all(Generate, Score)
+    run.finish_all(Generate, Score)
     with pytest.raises(ProtocolError, match=r"groups=\(0,\)"):
         run.apply(Accumulated(0, 0, 0, (1,)))
 
 
-def test_nothing_is_published_that_was_not_asked_for() -> None:
+def test_only_a_publish_under_way_is_published() -> None:
     with pytest.raises(ProtocolError, match="answer the publish under way, which is None"):
         begun().apply(Published(1))
 
@@ -125,16 +127,16 @@ def test_lanes_join_before_they_are_named_and_only_once() -> None:
 
 def test_a_trainer_lane_does_not_join_upon_open_gradients() -> None:
     run = ManualExecutor(algebra_of(groups_per_minibatch=2, fragments=(1, 2)))
-    run.do(Generate)
-    run.do(Score)
-    run.do(Accumulate)
+    run.finish(Generate)
+    run.finish(Score)
+    run.finish(Accumulate)
     with pytest.raises(ProtocolError, match="between optimizer steps"):
         run.apply(LaneJoined("t2", LaneRole.TRAINER, None))
 
 
 def test_a_busy_trainer_gang_cannot_be_reserved() -> None:
     run = ManualExecutor(algebra_of(groups_per_minibatch=1))
-    run.do_all(Generate, Score, Accumulate)
+    run.finish_all(Generate, Score, Accumulate)
     assert isinstance(run.actions[0], Commit)
     with pytest.raises(ProtocolError, match="must be free"):
         run.apply(TrainerReserved())
@@ -166,5 +168,5 @@ def test_a_run_cannot_begin_after_its_end() -> None:
 
 
 def test_the_planner_resolves_a_placement_before_the_scheduler_sees_it() -> None:
-    with pytest.raises(ValueError, match="ask the planner first"):
+    with pytest.raises(ValueError, match="let the planner resolve it"):
         Settings(algebra=algebra_of(), placement=Placement.AUTO).scheduler()

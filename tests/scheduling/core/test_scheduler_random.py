@@ -1,4 +1,4 @@
-"""Thousands of random schedules. The books hold every action to the rules; here stands what must hold of whole runs."""
+"""Thousands of random schedules. `ProtocolChecker` checks every action; here are the claims about whole runs."""
 
 from dataclasses import replace
 
@@ -16,12 +16,12 @@ seeds = st.integers(0, 2**32)
 
 
 def trained_fragments(executor: RandomExecutor) -> dict[FragmentKey, Fragment]:
-    """All that was generated to train on: key, members and policy version."""
+    """By key: every fragment that was generated for training."""
     return {key: fragment for key, fragment in executor.checker.generated.items() if key.purpose is Purpose.TRAIN}
 
 
 def samples_of(executor: RandomExecutor) -> list[tuple[int, int, int]]:
-    """(batch, group, member) of everything generated to train on, with repeats."""
+    """(batch, group, member) of every trajectory generated for training, with repeats."""
     return sorted(
         (key.batch, key.group, member)
         for key, fragment in trained_fragments(executor).items()
@@ -48,7 +48,7 @@ def reference_training(run: Settings) -> list[tuple[int, int, int, int]]:
 
 
 def check_versions(executor: RandomExecutor) -> None:
-    """Each batch is of one version, at most `max_staleness` behind; strict runs have no choice."""
+    """Each batch is of one version, at most `max_staleness` behind; at staleness 0 that determines it."""
     run, checker = executor.settings, executor.checker
     fragments = trained_fragments(executor).values()
     assert {(fragment.key.batch, fragment.policy_version) for fragment in fragments} == set(
@@ -69,28 +69,28 @@ def check_whole_run(executor: RandomExecutor) -> None:
     assert sorted(checker.accumulated) == reference_training(run)
     if run.deterministic:
         assert checker.accumulated == reference_training(run)
-    assert checker.committed == sorted({place[:3] for place in reference_training(run)})
+    assert checker.committed == sorted({group[:3] for group in reference_training(run)})
     assert checker.published == list(range(run.first_version + 1, last_version + 1))
     assert executor.scheduler.state.batches_completed == run.num_batches
     assert executor.scheduler.state.policy_version == last_version
     assert {checker.held_version[lane] for lane in checker.lanes(LaneRole.ROLLOUT)} <= {last_version}
-    assert all(checker.serves[lane] is role for lane, role in checker.roles.items()), "every lent lane is back"
+    assert all(checker.serves[lane] is role for lane, role in checker.roles.items()), "every lent lane is returned"
     assert checker.scored == set(checker.generated)
     assert checker.num_evaluations_complete == len(checker.requested)
     assert not checker.under_way
 
 
-def check_replay(run: Settings, seed: int, num_turns: int) -> None:
-    """Lose a trainer lane after so many turns, and begin again from what was published last."""
+def check_replay(run: Settings, seed: int, num_iterations: int) -> None:
+    """Lose a trainer lane after `num_iterations`, and start again from the version published last."""
     before = RandomExecutor(run, seed)
     before.begin()
-    for _ in range(num_turns):
+    for _ in range(num_iterations):
         if before.scheduler.state.is_finished:
             return
-        before.turn()
+        before.iterate()
     scheduler, checker = before.scheduler, before.checker
     lost = checker.lanes(LaneRole.TRAINER)[-1]
-    checker.note_lost(lost)
+    checker.record_lost(lost)
     before.apply(LaneLost(lost))
     assert scheduler.state.trainer_lost
     assert scheduler.next_actions(before.now) == []
@@ -132,15 +132,15 @@ def test_a_run_under_constant_disturbance_still_ends(run: Settings, seed: int) -
 @settings(max_examples=100, deadline=None)
 @given(run=settings_of_runs(disturbance=0.1), seed=seeds)
 def test_the_same_events_give_the_same_actions(run: Settings, seed: int) -> None:
-    turns: list[tuple[int, float, list[Action]]] = []
+    reactions: list[tuple[int, float, list[Action]]] = []
 
     def note(executor: RandomExecutor, _events: list[Event], actions: list[Action]) -> None:
-        turns.append((len(executor.events), executor.now, actions))
+        reactions.append((len(executor.events), executor.now, actions))
 
     executor = RandomExecutor(run, seed, observe=note).run()
     again = run.scheduler()
     done = 0
-    for num_events, at, actions in turns:
+    for num_events, at, actions in reactions:
         for event, happened_at in executor.events[done:num_events]:
             again.apply(event, happened_at)
         done = num_events
@@ -175,17 +175,17 @@ def test_more_lanes_than_fragments_are_no_trouble(placement: Placement) -> None:
 @settings(max_examples=60, deadline=None)
 @given(run=settings_of_runs(disturbance=0.05), seed=seeds)
 def test_a_resumed_run_trains_what_was_left(run: Settings, seed: int) -> None:
-    whole = RandomExecutor(replace(run, first_batch=0, first_batch_is_stale=False), seed).run()
+    uninterrupted = RandomExecutor(replace(run, first_batch=0, first_batch_is_stale=False), seed).run()
     rest = RandomExecutor(run, seed).run()
-    assert samples_of(rest) == [sample for sample in samples_of(whole) if sample[0] >= run.first_batch]
+    assert samples_of(rest) == [sample for sample in samples_of(uninterrupted) if sample[0] >= run.first_batch]
 
 
 @settings(max_examples=200, deadline=None)
-@given(run=settings_of_runs(disturbance=0.1), seed=seeds, num_turns=st.integers(0, 120))
+@given(run=settings_of_runs(disturbance=0.1), seed=seeds, num_iterations=st.integers(0, 120))
 def test_a_lost_trainer_lane_ends_all_work_and_a_new_gang_replays_from_the_last_boundary(
-    run: Settings, seed: int, num_turns: int
+    run: Settings, seed: int, num_iterations: int
 ) -> None:
-    check_replay(run, seed, num_turns)
+    check_replay(run, seed, num_iterations)
 
 
 # --- thousands more, for `make test-full` -----------------------------------------------------------------------------
@@ -210,6 +210,6 @@ def test_thousands_of_disturbed_schedules(run: Settings, seed: int) -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
 @settings(max_examples=4_000, deadline=None)
-@given(run=settings_of_runs(disturbance=0.1), seed=seeds, num_turns=st.integers(0, 200))
-def test_thousands_of_lost_trainer_lanes(run: Settings, seed: int, num_turns: int) -> None:
-    check_replay(run, seed, num_turns)
+@given(run=settings_of_runs(disturbance=0.1), seed=seeds, num_iterations=st.integers(0, 200))
+def test_thousands_of_lost_trainer_lanes(run: Settings, seed: int, num_iterations: int) -> None:
+    check_replay(run, seed, num_iterations)

@@ -1,4 +1,4 @@
-"""No schedule beats its bound, and both bounds are what one works out by hand."""
+"""No schedule beats its bound, and both bounds have the values computed by hand."""
 
 from dataclasses import replace
 
@@ -18,12 +18,14 @@ from worker.scheduling.core.scheduler import Scheduler
 from worker.scheduling.forecast.lending_policies import lending_policy
 from worker.scheduling.planning.bounds import bound_seconds, generation_share, strict_bound_seconds
 from worker.scheduling.planning.candidate_simulation import Candidate, simulate_candidate
-from worker.scheduling.planning.cost_estimates import LaneCosts, PoolCosts, lane_name
+from worker.scheduling.planning.cost_estimates import LaneCosts, PoolCosts, lane_name, reward_lane_name
 from worker.scheduling.planning.limits import LaneKinds, ScheduleRules, batch_limits
 from worker.scheduling.simulator.simulator import SimulatedLane, Simulator
 
 NUM_BATCHES = 2
+"""So that one batch follows another."""
 ROUNDING = 1e-6
+"""Relative and absolute: sums of the same durations in another order differ by less."""
 ALGEBRAS = st.builds(
     algebra_of,
     num_minibatches=st.integers(1, 2),
@@ -42,11 +44,11 @@ LANE = LaneCosts(
     reclaim=0.375,
 )
 TWO_GROUPS_OF_FOUR = algebra_of(groups_per_minibatch=2, fragments=(2, 2))
-"""Two fragments of two to a group; its 12 pairs are two micro-batches of 8 at most."""
+"""Groups of two fragments of two; a group's 12 pairs make two micro-batches of at most 8."""
 
 
 def published_at(algebra: BatchAlgebra, costs: PoolCosts, trainers: range, pipeline: PipelineSpec) -> list[float]:
-    """When each batch is published, the lanes being up at 0."""
+    """When each batch is published, with all lanes started at 0."""
     scheduler = Scheduler(
         algebra,
         pipeline,
@@ -57,10 +59,10 @@ def published_at(algebra: BatchAlgebra, costs: PoolCosts, trainers: range, pipel
         lending_policy=lending_policy(pipeline),
     )
     lanes = [
-        SimulatedLane(lane=lane_name(place), role=LaneRole.TRAINER if place in trainers else LaneRole.ROLLOUT)
-        for place in range(len(costs.lanes))
+        SimulatedLane(lane=lane_name(index), role=LaneRole.TRAINER if index in trainers else LaneRole.ROLLOUT)
+        for index in range(len(costs.lanes))
     ]
-    lanes += [SimulatedLane(lane=f"reward-{index}", role=LaneRole.REWARD) for index in range(costs.num_reward)]
+    lanes += [SimulatedLane(lane=reward_lane_name(index), role=LaneRole.REWARD) for index in range(costs.num_reward)]
     times: list[float] = []
 
     def observe(event: Event, at: float) -> None:
@@ -68,7 +70,7 @@ def published_at(algebra: BatchAlgebra, costs: PoolCosts, trainers: range, pipel
             times.append(at)
 
     Simulator(
-        scheduler, algebra, lanes, costs.table(trainers), lambda span: None, tsp=pipeline.tsp, observe=observe
+        scheduler, algebra, lanes, costs.cost_table(trainers), lambda span: None, tsp=pipeline.tsp, observe=observe
     ).run()
     return times
 
@@ -112,7 +114,7 @@ def test_no_run_that_runs_ahead_is_faster_on_average_than_the_bound(
     assert times[-1] >= NUM_BATCHES * bound_seconds(algebra, costs) * (1 - ROUNDING) - ROUNDING
 
 
-def rehearsed_seconds(
+def simulated_seconds(
     algebra: BatchAlgebra, costs: PoolCosts, pipeline: PipelineSpec, trainers: range, num_batches: int
 ) -> float:
     work = shapes_work(algebra)
@@ -129,7 +131,7 @@ def rehearsed_seconds(
     num_trainer=st.integers(0, 5),
     num_batches=st.integers(1, 3),
 )
-def test_no_rehearsed_plan_beats_its_bound(
+def test_no_simulated_plan_beats_its_bound(
     algebra: BatchAlgebra,
     costs: PoolCosts,
     scoring_to_the_rest: float,
@@ -141,19 +143,19 @@ def test_no_rehearsed_plan_beats_its_bound(
     score = Cost(0.0, scoring_to_the_rest * rest * costs.num_reward / algebra.num_trajectories)
     balanced = replace(costs, score=score)
     trainers = trainers_of(pipeline, balanced, num_trainer)
-    seconds = rehearsed_seconds(algebra, balanced, pipeline, trainers, num_batches)
+    seconds = simulated_seconds(algebra, balanced, pipeline, trainers, num_batches)
     assert seconds >= bound_seconds(algebra, balanced) * (1 - ROUNDING)
 
 
 @pytest.mark.parametrize("num_batches", [2, 4, 12])
-def test_what_was_scored_ahead_is_not_taken_for_the_pace_of_too_few_reward_lanes(num_batches: int) -> None:
+def test_samples_scored_ahead_do_not_hide_that_reward_lanes_are_too_few(num_batches: int) -> None:
     batch = BatchSpec(num_prompts_per_batch=4, group_size=8, fragment_size=1, micro_batch_size=24)
     algebra = BatchAlgebra.resolve(batch, SamplingSpec(num_denoising_steps=6, num_sde_steps=3))
     lane = replace(LANE, generate=Cost(0.0, 0.058), accumulate=Cost(0.0, 0.13), commit=0.01, snapshot=0.0)
     lane = replace(lane, publish=0.02, pull=0.03, lend=0.1, reclaim=0.03)
     costs = PoolCosts(lanes=(lane,) * 7, score=Cost(0.0, 0.0135), num_reward=1)
     pipeline = PipelineSpec(tag=TrainerAssist.GREEDY, max_staleness=1)
-    seconds = rehearsed_seconds(algebra, costs, pipeline, range(2), num_batches)
+    seconds = simulated_seconds(algebra, costs, pipeline, range(2), num_batches)
     assert bound_seconds(algebra, costs) == pytest.approx(32 * 0.0135)
     assert seconds >= 32 * 0.0135
 
@@ -164,11 +166,10 @@ def test_no_mode_beats_the_limit_of_its_own_switches_and_split(
     algebra: BatchAlgebra, costs: PoolCosts, pipeline: PipelineSpec, num_trainer: int
 ) -> None:
     trainers = trainers_of(pipeline, costs, num_trainer)
-    is_colocated = pipeline.placement is Placement.COLOCATED
-    mode = ScheduleRules(overlaps=pipeline.gap and not is_colocated, lends=pipeline.trainers_generate, tsp=pipeline.tsp)
+    rules = ScheduleRules.of(pipeline, "group")
     kinds = LaneKinds.of(costs, algebra.fragment_size)
     split = np.bincount(np.array(kinds.of_lane)[list(trainers)], minlength=kinds.number.size)
-    (limit,) = batch_limits(algebra, costs, kinds, split[None, :], mode)
+    (limit,) = batch_limits(algebra, costs, kinds, split[None, :], rules)
     batches = np.diff([0.0, *published_at(algebra, costs, trainers, pipeline)])
     assert batches.min() >= limit * (1 - ROUNDING) - ROUNDING
 
@@ -184,7 +185,7 @@ def test_the_bound_gives_each_lane_what_it_is_comparatively_good_at() -> None:
     generator = replace(LANE, generate=Cost(0.0, 1.0), accumulate=Cost(0.0, 100.0))
     trainer = replace(LANE, generate=Cost(0.0, 100.0), accumulate=Cost(0.0, 2.0))
     costs = PoolCosts(lanes=(generator, trainer), score=Cost(0.0, 0.0), num_reward=1)
-    # The trainer's 4 micro-batches alone would take it 8 s, as would the generator's 8 trajectories.
+    # The trainer takes 8 s for 4 micro-batches, and the generator 8 s for 8 trajectories.
     assert bound_seconds(TWO_GROUPS_OF_FOUR, costs) == pytest.approx(8.0)
 
 
@@ -196,12 +197,12 @@ def test_scoring_bounds_a_batch_where_reward_lanes_are_few() -> None:
 def test_the_strict_bound_adds_fill_tail_and_publish() -> None:
     lane = replace(LANE, lend=100.0)
     costs = PoolCosts(lanes=(lane, lane), score=Cost(0.0, 0.5), num_reward=1)
-    # Lending is out of the question, so one lane pulls and generates 4 fragments of 5 s; the last of them is scored,
+    # Lending takes too long, so one lane pulls and generates 4 fragments of 5 s; the last of them is scored,
     # its group's 2 micro-batches of 3 s trained, then commit and publish.
     assert strict_bound_seconds(TWO_GROUPS_OF_FOUR, costs) == pytest.approx(0.125 + 4 * 5 + 1.0 + 2 * 3 + 0.5 + 0.25)
 
 
-def test_the_strict_bound_of_lanes_that_all_do_both_is_one_after_the_other_with_a_turn_between() -> None:
+def test_the_strict_bound_of_lanes_that_all_do_both_is_generation_then_training_with_switches() -> None:
     costs = PoolCosts(lanes=(LANE, LANE), score=Cost(0.0, 0.0), num_reward=1)
     kinds = LaneKinds.of(costs, TWO_GROUPS_OF_FOUR.fragment_size)
     (limit,) = batch_limits(TWO_GROUPS_OF_FOUR, costs, kinds, np.array([[2]]), ScheduleRules())

@@ -1,4 +1,4 @@
-"""Costs learnt by runs of one fragment size, believed no further than they reach at others."""
+"""Costs measured at one fragment size are never underestimated at others."""
 
 from dataclasses import replace
 
@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 from tests.scheduling.strategies import algebra_of, shapes_work
 from worker.contracts.names import TrainerAssist
 from worker.contracts.sections import PipelineSpec
+from worker.scheduling.core.cost_model import CostModel
 from worker.scheduling.core.costs import (
     GANG,
-    CautiousCost,
+    ConservativeCost,
     Cost,
     CostKind,
-    CostModel,
-    Measured,
-    MeasuredTable,
+    MeasuredCost,
+    MeasuredCostTable,
     dump_costs,
     parse_measured_costs,
 )
@@ -27,7 +27,7 @@ from worker.scheduling.planning.modes import allowed_modes
 from worker.scheduling.planning.split_search import SplitResult, SplitSearch
 from worker.scheduling.planning.workload import Workload
 from worker.scheduling.profiles.hardware import CPU_CORE, H100, L40S
-from worker.scheduling.profiles.known_models import QWEN_IMAGE, SHAPES
+from worker.scheduling.profiles.image_models import QWEN_IMAGE, SHAPES
 from worker.scheduling.profiles.scorer_costs import ScoringCost
 
 SIZES = (1, 2, 4)
@@ -61,15 +61,15 @@ def qwen_work() -> Workload:
     )
 
 
-def seen(cost: Cost, size: int) -> Measured:
-    """As a run tells it that has worked with one size only."""
-    book = CostModel()
+def measured_at(cost: Cost, size: int) -> MeasuredCost:
+    """The measured cost that a run reports which has worked with one size only."""
+    costs = CostModel()
     for _ in range(3):
-        book.observe("rollout-0", CostKind.GENERATE, cost.seconds(size), size)
-    return book.learnt()[ROLLOUT]
+        costs.observe("rollout-0", CostKind.GENERATE, cost.seconds(size), size)
+    return costs.measured()[ROLLOUT]
 
 
-def learnt(*history: MeasuredTable, has_profile: bool = True) -> PoolCosts:
+def costs_of(*history: MeasuredCostTable, has_profile: bool = True) -> PoolCosts:
     return costs_from_history(history, small_work(), DEVICES, num_reward=1, has_profile=has_profile)
 
 
@@ -77,68 +77,68 @@ def learnt(*history: MeasuredTable, has_profile: bool = True) -> PoolCosts:
 
 
 @given(size=sizes, other=sizes, fixed=parts, each=parts)
-def test_work_that_nobody_described_is_never_taken_for_cheaper_than_it_is(
+def test_the_cost_of_work_without_a_profile_is_never_underestimated(
     size: int, other: int, fixed: float, each: float
 ) -> None:
     truth = Cost(fixed, each)
-    believed = learnt({ROLLOUT: seen(truth, size)}, has_profile=False).lanes[0].generate
-    assert believed.seconds(size) == pytest.approx(truth.seconds(size))
-    assert believed.seconds(other) >= truth.seconds(other) * (1 - 1e-9)
+    assumed = costs_of({ROLLOUT: measured_at(truth, size)}, has_profile=False).lanes[0].generate
+    assert assumed.seconds(size) == pytest.approx(truth.seconds(size))
+    assert assumed.seconds(other) >= truth.seconds(other) * (1 - 1e-9)
 
 
 @given(size=sizes, other=sizes, total=parts, within=shares)
-def test_a_share_within_the_profiles_range_is_never_taken_for_cheaper_than_it_is(
+def test_a_cost_with_a_fixed_share_within_the_profiles_range_is_never_underestimated(
     size: int, other: int, total: float, within: float
 ) -> None:
-    edges = [
-        pool_costs(small_work(), DEVICES, num_reward=1, fixed_share=edge).lanes[0].generate.fixed_share(size)
-        for edge in ("low", "high")
+    ends = [
+        pool_costs(small_work(), DEVICES, num_reward=1, fixed_share=end).lanes[0].generate.fixed_share(size)
+        for end in ("low", "high")
     ]
-    truth = Cost.split(total, size, edges[0] + within * (edges[1] - edges[0]))
-    believed = learnt({ROLLOUT: seen(truth, size)}).lanes[0].generate
-    assert believed.seconds(size) == pytest.approx(total)
-    assert believed.seconds(other) >= truth.seconds(other) * (1 - 1e-9)
+    truth = Cost.from_measurement(total, size, ends[0] + within * (ends[1] - ends[0]))
+    assumed = costs_of({ROLLOUT: measured_at(truth, size)}).lanes[0].generate
+    assert assumed.seconds(size) == pytest.approx(total)
+    assert assumed.seconds(other) >= truth.seconds(other) * (1 - 1e-9)
 
 
 def test_a_smaller_fragment_keeps_the_profiles_fixed_part() -> None:
-    believed = learnt({ROLLOUT: seen(Cost(0.08, 0.01), 4)}).lanes[0].generate
-    assert believed.seconds(4) == pytest.approx(0.12)
+    assumed = costs_of({ROLLOUT: measured_at(Cost(0.08, 0.01), 4)}).lanes[0].generate
+    assert assumed.seconds(4) == pytest.approx(0.12)
     share = pool_costs(small_work(), DEVICES, num_reward=1).lanes[0].generate.fixed_share(4)
-    assert believed.seconds(1) >= 0.12 * share > 0.03
+    assert assumed.seconds(1) >= 0.12 * share > 0.03
 
 
 # --- several sizes ----------------------------------------------------------------------------------------------------
 
 
 @given(sizes=st.lists(sizes, min_size=2, max_size=4, unique=True), fixed=parts, each=parts, any_size=sizes)
-def test_runs_of_two_sizes_tell_the_line(sizes: list[int], fixed: float, each: float, any_size: int) -> None:
+def test_runs_of_two_sizes_determine_the_line(sizes: list[int], fixed: float, each: float, any_size: int) -> None:
     truth = Cost(fixed, each)
-    believed = learnt(*({ROLLOUT: seen(truth, size)} for size in sizes), has_profile=False).lanes[0].generate
-    assert believed.seconds(any_size) == pytest.approx(truth.seconds(any_size))
+    assumed = costs_of(*({ROLLOUT: measured_at(truth, size)} for size in sizes), has_profile=False).lanes[0].generate
+    assert assumed.seconds(any_size) == pytest.approx(truth.seconds(any_size))
 
 
-def test_the_newest_run_sets_the_level_and_the_newest_word_on_a_size_counts() -> None:
+def test_the_newest_run_sets_the_level_and_the_newest_measurement_of_a_size_counts() -> None:
     now, before, long_ago = Cost(0.2, 0.1), Cost(0.2, 0.1), Cost(9.0, 9.0)
-    history = [{ROLLOUT: seen(now, 4)}, {ROLLOUT: seen(before, 2)}, {ROLLOUT: seen(long_ago, 2)}]
-    assert learnt(*history).lanes[0].generate.seconds(1) == pytest.approx(now.seconds(1))
-    shape = {ROLLOUT: Measured(Cost(1.0, 1.0), 1, 4)}
-    believed = learnt({ROLLOUT: seen(Cost(0.0, 1.0), 4)}, shape).lanes[0].generate
-    assert [believed.per_call, believed.per_unit] == pytest.approx([0.8, 0.8])
+    history = [{ROLLOUT: measured_at(now, 4)}, {ROLLOUT: measured_at(before, 2)}, {ROLLOUT: measured_at(long_ago, 2)}]
+    assert costs_of(*history).lanes[0].generate.seconds(1) == pytest.approx(now.seconds(1))
+    shape = {ROLLOUT: MeasuredCost(Cost(1.0, 1.0), 1, 4)}
+    assumed = costs_of({ROLLOUT: measured_at(Cost(0.0, 1.0), 4)}, shape).lanes[0].generate
+    assert [assumed.per_call, assumed.per_unit] == pytest.approx([0.8, 0.8])
 
 
-def test_runs_that_contradict_each_other_tell_no_shape() -> None:
-    slower_for_less = [{ROLLOUT: seen(Cost(1.0), 4)}, {ROLLOUT: seen(Cost(2.0), 2)}]
-    assert isinstance(learnt(*slower_for_less).lanes[0].generate, CautiousCost)
-    assert learnt(*slower_for_less).lanes[0].generate.seconds(4) == pytest.approx(1.0)
+def test_runs_that_contradict_each_other_determine_no_line() -> None:
+    slower_for_less = [{ROLLOUT: measured_at(Cost(1.0), 4)}, {ROLLOUT: measured_at(Cost(2.0), 2)}]
+    assert isinstance(costs_of(*slower_for_less).lanes[0].generate, ConservativeCost)
+    assert costs_of(*slower_for_less).lanes[0].generate.seconds(4) == pytest.approx(1.0)
 
 
-def test_kinds_that_never_occurred_stay_as_expected_and_unlike_lanes_keep_their_proportions() -> None:
+def test_kinds_that_never_occurred_stay_as_expected_and_different_lanes_keep_their_proportions() -> None:
     work = qwen_work()
     expected = pool_costs(work, [H100, L40S], num_reward=1)
     table = {
-        ROLLOUT: Measured(Cost(1.0, 2.0), 1, 4),
-        ("rollout-1", CostKind.GENERATE): Measured(Cost(3.0, 4.0), 1, 4),
-        (GANG, CostKind.PUBLISH): Measured(Cost(0.0, 7.0), 1, 1),
+        ROLLOUT: MeasuredCost(Cost(1.0, 2.0), 1, 4),
+        ("rollout-1", CostKind.GENERATE): MeasuredCost(Cost(3.0, 4.0), 1, 4),
+        (GANG, CostKind.PUBLISH): MeasuredCost(Cost(0.0, 7.0), 1, 1),
     }
     found = costs_from_history([table], work, [H100, L40S], num_reward=1)
     assert sum(lane.generate.seconds(4) for lane in found.lanes) / 2 == pytest.approx(2.0 + 3.0 * 4)
@@ -149,22 +149,23 @@ def test_kinds_that_never_occurred_stay_as_expected_and_unlike_lanes_keep_their_
     assert found.score == expected.score
 
 
-def test_what_is_told_comes_back_with_its_sizes() -> None:
-    book = CostModel({REWARD: Cost(1.0)})
-    book.observe("rollout-0", CostKind.GENERATE, 8.0, 4)
-    heard = parse_measured_costs(dump_costs(book.learnt()))
-    assert heard == {ROLLOUT: Measured(Cost(0.0, 2.0), 4, 4)}
-    book.observe("rollout-0", CostKind.GENERATE, 6.0, 2)
-    heard = parse_measured_costs(dump_costs(book.learnt()))
-    assert (heard[ROLLOUT].fewest_units, heard[ROLLOUT].most_units) == (2, 4)
-    assert observed_sizes([heard, {REWARD: Measured(Cost(), 1, 1)}]) == (2, 4)
+def test_measured_costs_are_parsed_with_their_sizes() -> None:
+    costs = CostModel({REWARD: Cost(1.0)})
+    costs.observe("rollout-0", CostKind.GENERATE, 8.0, 4)
+    parsed = parse_measured_costs(dump_costs(costs.measured()))
+    assert parsed == {ROLLOUT: MeasuredCost(Cost(0.0, 2.0), 4, 4)}
+    costs.observe("rollout-0", CostKind.GENERATE, 6.0, 2)
+    parsed = parse_measured_costs(dump_costs(costs.measured()))
+    assert (parsed[ROLLOUT].fewest_units, parsed[ROLLOUT].most_units) == (2, 4)
+    assert observed_sizes([parsed, {REWARD: MeasuredCost(Cost(), 1, 1)}]) == (2, 4)
 
 
 # --- the plans made from them -----------------------------------------------------------------------------------------
 
 
 def planned(costs: PoolCosts, fragment_sizes: tuple[int, ...], *, max_staleness: int) -> SplitResult:
-    """The best of all modes, as the planner finds it; lending by search is left out, for rehearsing it takes long."""
+    """The best of all modes, as the planner finds it; lending by search is left out, because simulating it takes
+    long."""
     wanted = PipelineSpec.model_validate({"placement": "auto", "max_staleness": max_staleness})
     split_search = SplitSearch(small_work(), costs, DEVICES, fragment_sizes=fragment_sizes)
     modes = [
@@ -179,7 +180,7 @@ def planned(costs: PoolCosts, fragment_sizes: tuple[int, ...], *, max_staleness:
 
 
 def true_seconds(split_result: SplitResult, truth: PoolCosts) -> float:
-    """What it comes to at the true costs."""
+    """The seconds of a batch at the true costs."""
     num_batches = 12 if split_result.candidate.pipeline.max_staleness else 1
     result = simulate_candidate(
         small_work(), truth, split_result.candidate, advantage_std="group", num_batches=num_batches
@@ -191,9 +192,12 @@ def check_no_plan_is_slower_than_the_best_known(
     observed: list[int], truth: PoolCosts, *, has_profile: bool, max_staleness: int
 ) -> None:
     lane = truth.lanes[0]
-    always = {(GANG, CostKind.ACCUMULATE): Measured(lane.accumulate, 1, 2)}
-    history = [{ROLLOUT: seen(lane.generate, size), REWARD: seen(truth.score, size)} | always for size in observed]
-    found = learnt(*history, has_profile=has_profile)
+    always = {(GANG, CostKind.ACCUMULATE): MeasuredCost(lane.accumulate, 1, 2)}
+    history = [
+        {ROLLOUT: measured_at(lane.generate, size), REWARD: measured_at(truth.score, size)} | always
+        for size in observed
+    ]
+    found = costs_of(*history, has_profile=has_profile)
     chosen = planned(found, SIZES, max_staleness=max_staleness)
     best_known = planned(truth, tuple(sorted(observed)), max_staleness=max_staleness)
     assert true_seconds(chosen, truth) <= 1.02 * true_seconds(best_known, truth)
@@ -226,17 +230,17 @@ def test_no_plan_is_slower_than_the_best_at_the_sizes_known_where_the_profiles_r
     observed: int, within: tuple[float, float], total: float, score: float, max_staleness: int
 ) -> None:
     expected, low, high = (
-        pool_costs(small_work(), DEVICES, num_reward=1, fixed_share=edge) for edge in (None, "low", "high")
+        pool_costs(small_work(), DEVICES, num_reward=1, fixed_share=end) for end in (None, "low", "high")
     )
 
-    def drawn(least: Cost, most: Cost, total: float, within: float) -> Cost:
+    def cost_of(least: Cost, most: Cost, total: float, within: float) -> Cost:
         share = least.fixed_share(observed)
-        return Cost.split(total, observed, share + within * (most.fixed_share(observed) - share))
+        return Cost.from_measurement(total, observed, share + within * (most.fixed_share(observed) - share))
 
-    generate = drawn(low.lanes[0].generate, high.lanes[0].generate, total, within[0])
+    generate = cost_of(low.lanes[0].generate, high.lanes[0].generate, total, within[0])
     truth = replace(
         expected,
         lanes=(replace(expected.lanes[0], generate=generate),) * len(DEVICES),
-        score=drawn(low.score, high.score, 0.1 * score, within[1]),
+        score=cost_of(low.score, high.score, 0.1 * score, within[1]),
     )
     check_no_plan_is_slower_than_the_best_known([observed], truth, has_profile=True, max_staleness=max_staleness)

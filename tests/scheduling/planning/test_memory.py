@@ -1,4 +1,4 @@
-"""What a lane must hold: reference values by hand, and more sharing never takes more."""
+"""The bytes that a lane holds: values computed by hand, and more ranks never take more."""
 
 from dataclasses import replace
 
@@ -10,10 +10,11 @@ from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.names import Tuning
 from worker.contracts.sections import BatchSpec, SamplingSpec
 from worker.engine.trainer.zero.deepspeed_config import MAX_BUCKET_NUMEL as OF_THE_ENGINE
-from worker.scheduling.planning.memory import MAX_BUCKET_NUMEL, Duty, LaneMemory, host_bytes, lane_memory
+from worker.scheduling.planning.memory import MAX_BUCKET_NUMEL, LaneMemory, MemoryRole, host_bytes, lane_memory
 from worker.scheduling.planning.workload import MemorySavings, PolicyCopies, Workload
 from worker.scheduling.profiles.hardware import CPU_CORE, H100, L40S
-from worker.scheduling.profiles.known_models import PROFILES, QWEN_IMAGE, SHAPES
+from worker.scheduling.profiles.image_models import QWEN_IMAGE, SHAPES
+from worker.scheduling.profiles.known_models import PROFILES
 
 LORA = 64 * 60 * 8 * 6144
 
@@ -36,7 +37,7 @@ def workload(
 
 
 def test_a_trainer_holds_weights_state_and_checkpointed_activations() -> None:
-    memory = lane_memory(workload(), H100, Duty.TRAINER, num_ranks=4)
+    memory = lane_memory(workload(), H100, MemoryRole.TRAINER, num_ranks=4)
     assert memory.weights == 2 * 20.4e9
     assert memory.adapter + memory.gradients + memory.optimizer == 16 * LORA
     assert memory.activations == 2 * (1024 + 64) * 3072 * (2 * 60 + 34)
@@ -44,65 +45,69 @@ def test_a_trainer_holds_weights_state_and_checkpointed_activations() -> None:
 
 
 def test_a_rollout_lane_holds_no_gradients_and_no_moments() -> None:
-    memory = lane_memory(workload(), H100, Duty.ROLLOUT)
+    memory = lane_memory(workload(), H100, MemoryRole.ROLLOUT)
     assert memory.adapter == 4 * LORA
     assert memory.gradients == memory.optimizer == 0
-    # Both ends of 8 stochastic denoising steps, 1,024 tokens of 64 fp32 numbers.
+    # Latents before and after 8 stochastic denoising steps: 1,024 tokens of 64 fp32 numbers.
     assert memory.trajectories == 2 * 8 * 1024 * 64 * 4
 
 
-def test_a_lane_of_both_duties_holds_the_frozen_weights_once() -> None:
-    both = lane_memory(workload(), L40S, Duty.BOTH)
+def test_a_lane_that_does_both_holds_the_frozen_weights_once() -> None:
+    both = lane_memory(workload(), L40S, MemoryRole.BOTH)
     assert both.weights == 2 * 20.4e9
     assert both.fits(L40S)
     assert both.adapter == 2 * 4 * LORA
 
 
 def test_zero_partitions_moments_then_gradients_then_weights() -> None:
-    by_stage = [lane_memory(workload(zero_stage=stage), H100, Duty.TRAINER, num_ranks=8) for stage in range(4)]
-    # Moments, and from stage 1 on a master copy.
+    by_stage = [lane_memory(workload(zero_stage=stage), H100, MemoryRole.TRAINER, num_ranks=8) for stage in range(4)]
+    # Two moments, and from stage 1 on a master copy.
     assert [memory.optimizer for memory in by_stage] == [8 * LORA, *[12 * LORA / 8] * 3]
-    # Stage 1 averages beside what it accumulates; from there on they go through a bucket of their size.
+    # Stage 1 keeps accumulated and averaged gradients; from there on they also go through a bucket.
     assert [memory.gradients for memory in by_stage] == [4 * LORA, 12 * LORA, 4.5 * LORA, 4.5 * LORA]
     assert by_stage[3].weights == pytest.approx(40.8e9 / 8 + 2 * 40.8e9 / 60)
-    assert lane_memory(workload(zero_stage=3), H100, Duty.BOTH, num_ranks=8).weights == 40.8e9 * (1 + 1 / 8)
+    assert lane_memory(workload(zero_stage=3), H100, MemoryRole.BOTH, num_ranks=8).weights == 40.8e9 * (1 + 1 / 8)
 
 
 def test_what_is_in_host_memory_is_not_on_the_device() -> None:
-    def at(duty: Duty, **memory_savings: bool) -> LaneMemory:
+    def at(role: MemoryRole, **memory_savings: bool) -> LaneMemory:
         return lane_memory(
-            replace(workload(zero_stage=3), memory_savings=MemorySavings(**memory_savings)), H100, duty, num_ranks=8
+            replace(workload(zero_stage=3), memory_savings=MemorySavings(**memory_savings)), H100, role, num_ranks=8
         )
 
-    assert at(Duty.TRAINER, optimizer_on_host=True).optimizer == 0
-    assert at(Duty.TRAINER, weights_on_host=True).weights == pytest.approx(2 * 40.8e9 / 60)
-    idle = at(Duty.BOTH, idle_on_host=True)
-    # The whole base is there before the lane's own part leaves.
+    assert at(MemoryRole.TRAINER, optimizer_on_host=True).optimizer == 0
+    assert at(MemoryRole.TRAINER, weights_on_host=True).weights == pytest.approx(2 * 40.8e9 / 60)
+    idle = at(MemoryRole.BOTH, idle_on_host=True)
+    # The full base is gathered before the lane's own shard may be offloaded.
     assert (idle.weights, idle.optimizer, idle.gradients) == (40.8e9 * (1 + 1 / 8), 0, 0)
-    assert idle.total < at(Duty.BOTH).total
+    assert idle.total < at(MemoryRole.BOTH).total
 
 
 @pytest.mark.parametrize(("every", "num_kept"), [(0, 60), (1, 0), (2, 30), (7, 51)])
 def test_layers_that_are_not_recomputed_keep_all_their_activations(every: int, num_kept: int) -> None:
-    memory = lane_memory(replace(workload(), memory_savings=MemorySavings(recomputed_blocks=every)), H100, Duty.TRAINER)
+    memory = lane_memory(
+        replace(workload(), memory_savings=MemorySavings(recomputed_blocks=every)), H100, MemoryRole.TRAINER
+    )
     under_way = 34 if every else 0
     assert memory.activations == 2 * (1024 + 64) * 3072 * (2 * (60 - num_kept) + 34 * num_kept + under_way)
 
 
 def test_in_zero_3_a_layer_that_is_not_recomputed_stays_gathered() -> None:
     work = workload(zero_stage=3)
-    whole = replace(work, memory_savings=MemorySavings(recomputed_blocks=0))
-    assert lane_memory(whole, H100, Duty.TRAINER, num_ranks=8).weights == pytest.approx(40.8e9 * (1 + 1 / 8))
+    not_recomputed = replace(work, memory_savings=MemorySavings(recomputed_blocks=0))
+    assert lane_memory(not_recomputed, H100, MemoryRole.TRAINER, num_ranks=8).weights == pytest.approx(
+        40.8e9 * (1 + 1 / 8)
+    )
 
 
-def test_what_does_not_fit_is_told() -> None:
-    assert lane_memory(workload(micro_batch_size=2), L40S, Duty.TRAINER).fits(L40S)
-    assert not lane_memory(workload(micro_batch_size=16), L40S, Duty.TRAINER).fits(L40S)
+def test_a_lane_that_does_not_fit_is_recognised() -> None:
+    assert lane_memory(workload(micro_batch_size=2), L40S, MemoryRole.TRAINER).fits(L40S)
+    assert not lane_memory(workload(micro_batch_size=16), L40S, MemoryRole.TRAINER).fits(L40S)
 
 
 def test_the_shapes_model_fits_a_core_of_this_machine_many_times() -> None:
     work = replace(workload(profile=SHAPES.name), height=32, width=32)
-    assert lane_memory(work, CPU_CORE, Duty.BOTH).total < CPU_CORE.memory_bytes / 10
+    assert lane_memory(work, CPU_CORE, MemoryRole.BOTH).total < CPU_CORE.memory_bytes / 10
 
 
 # --- all weights ------------------------------------------------------------------------------------------------------
@@ -124,47 +129,47 @@ def full(
 
 
 @pytest.mark.parametrize("weight_bytes", [2, 4])
-def test_full_tuning_cuts_state_as_zero_does_and_holds_no_adapter(weight_bytes: int) -> None:
+def test_full_tuning_shards_state_by_zero_stage_and_holds_no_adapter(weight_bytes: int) -> None:
     by_stage = [
-        lane_memory(full(zero_stage=stage, weight_bytes=weight_bytes), H100, Duty.TRAINER, num_ranks=8)
+        lane_memory(full(zero_stage=stage, weight_bytes=weight_bytes), H100, MemoryRole.TRAINER, num_ranks=8)
         for stage in range(4)
     ]
-    whole, bucket = weight_bytes * ALL, 4 * MAX_BUCKET_NUMEL
+    weights_bytes, bucket = weight_bytes * ALL, 4 * MAX_BUCKET_NUMEL
     assert [memory.optimizer for memory in by_stage] == [8 * ALL, *[12 * ALL / 8] * 3]
     assert [memory.gradients for memory in by_stage] == pytest.approx(
         [4 * ALL, 8 * ALL + bucket, ALL / 2 + bucket, ALL / 2 + bucket]
     )
-    # The fullest moment of stage 3 is the one in which a version's share stands beside the rank's part.
-    assert [memory.weights for memory in by_stage] == pytest.approx([whole] * 3 + [whole / 8])
-    assert by_stage[3].copies == pytest.approx(whole / 8)
+    # Stage 3 holds most while a version is published: the rank's part of it beside its shard.
+    assert [memory.weights for memory in by_stage] == pytest.approx([weights_bytes] * 3 + [weights_bytes / 8])
+    assert by_stage[3].copies == pytest.approx(weights_bytes / 8)
     assert {memory.adapter for memory in by_stage} == {0}
 
 
 def test_a_lane_that_generates_what_it_trains_has_a_whole_copy_of_it() -> None:
-    assert lane_memory(full(), H100, Duty.ROLLOUT).weights == 2 * ALL
-    both = [lane_memory(full(zero_stage=stage), H100, Duty.BOTH, num_ranks=8).weights for stage in (1, 2, 3)]
+    assert lane_memory(full(), H100, MemoryRole.ROLLOUT).weights == 2 * ALL
+    both = [lane_memory(full(zero_stage=stage), H100, MemoryRole.BOTH, num_ranks=8).weights for stage in (1, 2, 3)]
     assert both == pytest.approx([4 * ALL, 4 * ALL, 2 * ALL * (1 + 1 / 8)])
-    # Its own weights leave before the copy is made: there are never two.
-    idle = lane_memory(full(idle_on_host=True, zero_stage=2), H100, Duty.BOTH, num_ranks=32)
+    # The trained weights are offloaded before the copy is made, so there are never two.
+    idle = lane_memory(full(idle_on_host=True, zero_stage=2), H100, MemoryRole.BOTH, num_ranks=32)
     assert idle.weights == 2 * ALL
-    assert idle.total < lane_memory(full(zero_stage=2), H100, Duty.BOTH, num_ranks=32).total
+    assert idle.total < lane_memory(full(zero_stage=2), H100, MemoryRole.BOTH, num_ranks=32).total
 
 
-def test_each_policy_beside_the_trained_one_is_a_copy_that_zero_3_cuts() -> None:
+def test_each_policy_beside_the_trained_one_is_a_copy_that_zero_3_shards() -> None:
     def held(zero_stage: int, copies: PolicyCopies) -> float:
-        return lane_memory(full(zero_stage=zero_stage, copies=copies), H100, Duty.TRAINER, num_ranks=8).copies
+        return lane_memory(full(zero_stage=zero_stage, copies=copies), H100, MemoryRole.TRAINER, num_ranks=8).copies
 
     reference, both = PolicyCopies(reference=True), PolicyCopies(reference=True, second=True, num_shadow_copies=1)
     assert held(1, reference) - held(1, PolicyCopies()) == pytest.approx(2 * ALL)
     assert held(1, both) - held(1, PolicyCopies()) == pytest.approx(2 * 2 * ALL + 4 * ALL)
     assert held(3, both) - held(3, PolicyCopies()) == pytest.approx((2 * 2 * ALL + 4 * ALL) / 8)
-    # A rank's share of a version on its way out stands beside training where that runs ahead.
+    # At staleness 1 the rank's part of the version being published exists while it trains.
     assert held(3, PolicyCopies(stale=True)) == pytest.approx((2 * ALL + 2 * ALL) / 8)
 
 
-def test_an_optimizer_in_host_memory_keeps_its_gradients_there_and_the_host_is_told() -> None:
+def test_an_optimizer_in_host_memory_keeps_its_gradients_there_and_the_hosts_bytes_are_counted() -> None:
     offloaded = full(zero_stage=2, optimizer_on_host=True)
-    memory = lane_memory(offloaded, H100, Duty.TRAINER)
+    memory = lane_memory(offloaded, H100, MemoryRole.TRAINER)
     assert (memory.optimizer, memory.gradients) == (0, 4 * MAX_BUCKET_NUMEL)
     assert host_bytes(offloaded, num_ranks=1) == 16 * ALL
     assert host_bytes(full(zero_stage=2), num_ranks=1) == 0
@@ -172,7 +177,7 @@ def test_an_optimizer_in_host_memory_keeps_its_gradients_there_and_the_host_is_t
     assert host_bytes(with_weights, num_ranks=8) == 18 * ALL / 8
 
 
-def test_the_bucket_is_the_engines() -> None:
+def test_the_bucket_size_is_the_engines() -> None:
     assert MAX_BUCKET_NUMEL == OF_THE_ENGINE
 
 
@@ -180,12 +185,12 @@ def test_the_bucket_is_the_engines() -> None:
     profile=st.sampled_from(sorted(PROFILES)),
     tuning=st.sampled_from(Tuning),
     zero_stage=st.integers(0, 3),
-    duty=st.sampled_from(Duty),
+    role=st.sampled_from(MemoryRole),
     num_ranks=st.integers(1, 64),
     sizes=st.sampled_from([(1, 1), (2, 4), (8, 16)]),
 )
 def test_more_ranks_smaller_fragments_and_smaller_micro_batches_never_take_more(
-    profile: str, tuning: Tuning, zero_stage: int, duty: Duty, num_ranks: int, sizes: tuple[int, int]
+    profile: str, tuning: Tuning, zero_stage: int, role: MemoryRole, num_ranks: int, sizes: tuple[int, int]
 ) -> None:
     def total(micro_batch_size: int, fragment_size: int, ranks: int) -> float:
         work = workload(
@@ -193,7 +198,7 @@ def test_more_ranks_smaller_fragments_and_smaller_micro_batches_never_take_more(
         )
         if tuning is Tuning.FULL:
             work = replace(work, tuning=tuning, trained_parameters=work.profile.parameters)
-        return lane_memory(work, H100, duty, num_ranks=ranks).total
+        return lane_memory(work, H100, role, num_ranks=ranks).total
 
     small, large = sizes
     assert total(small, small, num_ranks) <= total(large, large, num_ranks)

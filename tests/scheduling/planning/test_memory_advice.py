@@ -1,4 +1,4 @@
-"""Who starts a run that cannot fit is told so, with numbers and with a way out that does fit."""
+"""A run whose lanes do not fit in memory is warned of, with numbers and a change that makes it fit."""
 
 from typing import Any
 
@@ -29,25 +29,25 @@ def test_a_run_that_fits_is_not_warned_about() -> None:
 
 
 @pytest.mark.parametrize(
-    ("sections", "way_out"),
+    ("sections", "remedy"),
     [
         ({"deepspeed": {"gradient_checkpointing": 0}}, "It would fit with `deepspeed.gradient_checkpointing: 1`."),
         ({"batch": {"micro_batch_size": 16}}, "`deepspeed.gradient_checkpointing: 1`, `batch.micro_batch_size: 1`."),
     ],
 )
-def test_a_trainer_lane_that_does_not_fit_is_told_with_a_way_out(sections: dict[str, Any], way_out: str) -> None:
+def test_a_trainer_lane_that_does_not_fit_is_warned_of_with_a_remedy(sections: dict[str, Any], remedy: str) -> None:
     (warning,) = memory_warnings(spec(**sections), [H100, L40S])
     assert warning.startswith("A trainer lane is predicted to need ")
     assert "and l40s has 48.3 (weights 40.8, " in warning
-    assert warning.endswith(way_out)
+    assert warning.endswith(remedy)
 
 
-def test_a_rollout_lane_that_does_not_fit_is_told_too() -> None:
+def test_a_rollout_lane_that_does_not_fit_is_warned_of_too() -> None:
     rollout, _ = memory_warnings(spec(batch={"fragment_size": 8}, sampling={"height": 2048, "width": 2048}), [L40S])
     assert rollout.startswith("A rollout lane is predicted to need ") and "batch.fragment_size" in rollout
 
 
-def test_nothing_is_said_of_models_or_pools_that_nobody_described() -> None:
+def test_there_is_no_warning_for_models_or_pools_without_a_profile() -> None:
     crowded: dict[str, Any] = {"batch": {"micro_batch_size": 16}}
     assert memory_warnings(spec("somebody/unheard-of", **crowded), [L40S]) == []
     assert memory_warnings(spec(**crowded), []) == []
@@ -56,14 +56,15 @@ def test_nothing_is_said_of_models_or_pools_that_nobody_described() -> None:
 FULL: dict[str, Any] = {"tuning": "full", "deepspeed": {"config": "zero2"}}
 
 
-def test_all_weights_that_do_not_fit_are_told_with_what_the_hosts_would_hold() -> None:
+def test_full_tuning_that_does_not_fit_is_warned_of_with_the_hosts_bytes() -> None:
     (warning,) = memory_warnings(spec(**FULL), [H100])
-    # Of 20.4 billion weights: 40.8 GB, a fourth of 12 bytes each, gradients.
+    # 20.4 billion weights: 2 bytes each; 12 bytes of optimizer state each, on 4 ranks; gradients on 4 ranks in a
+    # bucket.
     assert "and h100 has 85.5 (optimizer 61.2, weights 40.8, gradients 21.2)" in warning
     assert "`deepspeed.config: zero3_cpuoffload`" in warning or "`deepspeed.config: zero3`" in warning
     assert memory_warnings(spec(**FULL, lanes={"num_rollout": 4, "num_trainer": 16}), [H100]) == []
 
 
-def test_all_weights_that_fit_nowhere_are_told_of_lora() -> None:
+def test_where_full_tuning_never_fits_lora_is_proposed() -> None:
     huge = spec(**FULL, sampling={"height": 4096, "width": 4096})
     assert any(warning.endswith("or train a LoRA (`tuning: lora`).") for warning in memory_warnings(huge, [L40S]))

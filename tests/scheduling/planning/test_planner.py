@@ -1,4 +1,4 @@
-"""`placement: auto` becomes a spec that can run, and is never slower than what else was looked at."""
+"""`placement: auto` becomes a spec that can run, and is never slower than any other choice that was tried."""
 
 from dataclasses import replace
 from typing import Any
@@ -12,15 +12,15 @@ from tests.scheduling.strategies import algebra_of, shapes_work
 from worker.contracts.names import Placement, RewardName, TrainerAssist
 from worker.contracts.run_spec import RunSpec
 from worker.contracts.sections import PipelineSpec
-from worker.scheduling.core.costs import GANG, Cost, CostKind, CostTable, Measured, MeasuredTable
+from worker.scheduling.core.costs import GANG, Cost, CostKind, CostTable, MeasuredCost, MeasuredCostTable
 from worker.scheduling.planning.candidate_simulation import Candidate, simulate_candidate
 from worker.scheduling.planning.cost_estimates import PoolCosts, pool_costs
-from worker.scheduling.planning.memory import Duty
+from worker.scheduling.planning.memory import MemoryRole
 from worker.scheduling.planning.modes import MODES
 from worker.scheduling.planning.planner import Plan, PlanRequest, make_plan, plan, resolve
 from worker.scheduling.planning.workload import Workload
 from worker.scheduling.profiles.hardware import CPU_CORE, H20, H100, L40S
-from worker.scheduling.profiles.known_models import QWEN_IMAGE
+from worker.scheduling.profiles.image_models import QWEN_IMAGE
 from worker.scheduling.profiles.scorer_costs import ScoringCost
 
 
@@ -61,13 +61,13 @@ def qwen(devices: tuple[Any, ...], *, micro_batch_size: int = 2) -> PlanRequest:
     return PlanRequest(work=work, devices=devices, costs=pool_costs(work, devices, num_reward=2), fragment_sizes=(1, 2))
 
 
-def observed(costs: CostTable) -> MeasuredTable:
-    """Costs as sure as if several sizes had been seen."""
-    return {key: Measured(cost, 1, 2) for key, cost in costs.items()}
+def observed(costs: CostTable) -> MeasuredCostTable:
+    """Measured costs for which several sizes were observed."""
+    return {key: MeasuredCost(cost, 1, 2) for key, cost in costs.items()}
 
 
-def seconds_of(answered: Plan) -> dict[str, float]:
-    return {name: choice.split_result.batch_seconds for name, choice in answered.by_mode.items()}
+def seconds_of(made: Plan) -> dict[str, float]:
+    return {name: choice.split_result.batch_seconds for name, choice in made.by_mode.items()}
 
 
 @pytest.mark.parametrize("max_staleness", [0, 1])
@@ -110,21 +110,21 @@ def test_what_bounds_the_choice_is_carried_over() -> None:
 
 @settings(max_examples=6)
 @given(costs=pools(max_lanes=3), max_staleness=st.integers(0, 1))
-def test_the_choice_is_the_fastest_looked_at_and_leaving_modes_out_does_not_change_it(
+def test_the_choice_is_the_fastest_tried_and_leaving_modes_out_does_not_change_it(
     costs: PoolCosts, max_staleness: int
 ) -> None:
-    asked = request(costs, max_staleness=max_staleness)
-    answered, only_best = make_plan(asked), make_plan(asked, only_best=True)
-    fastest = min(seconds_of(answered).values())
-    assert answered.best.split_result.batch_seconds == fastest
+    plan_request = request(costs, max_staleness=max_staleness)
+    made, only_best = make_plan(plan_request), make_plan(plan_request, only_best=True)
+    fastest = min(seconds_of(made).values())
+    assert made.best.split_result.batch_seconds == fastest
     assert only_best.best.split_result.batch_seconds == pytest.approx(fastest)
-    assert all(choice.bound_share <= 1 + 1e-6 for choice in answered.by_mode.values())
-    assert all((choice.strict_bound_share or 0) <= 1 + 1e-6 for choice in answered.by_mode.values())
+    assert all(choice.bound_share <= 1 + 1e-6 for choice in made.by_mode.values())
+    assert all((choice.strict_bound_share or 0) <= 1 + 1e-6 for choice in made.by_mode.values())
 
 
-def test_the_same_question_gets_the_same_answer() -> None:
-    asked = qwen((H100,) * 4)
-    assert make_plan(asked) == make_plan(asked)
+def test_the_same_request_gets_the_same_plan() -> None:
+    plan_request = qwen((H100,) * 4)
+    assert make_plan(plan_request) == make_plan(plan_request)
 
 
 def test_measured_costs_decide_over_expected_ones() -> None:
@@ -145,58 +145,58 @@ def test_measured_costs_decide_over_expected_ones() -> None:
 
 
 def test_lanes_of_the_kind_that_is_better_at_it_train_and_kinds_are_not_mixed_without_need() -> None:
-    asked = qwen((H20, L40S, H20, L40S, H20, L40S))
-    trainers = make_plan(asked).by_mode["tsp"].split_result.candidate.trainers
-    assert len({asked.devices[place] for place in trainers}) == 1
+    plan_request = qwen((H20, L40S, H20, L40S, H20, L40S))
+    trainers = make_plan(plan_request).by_mode["tsp"].split_result.candidate.trainers
+    assert len({plan_request.devices[index] for index in trainers}) == 1
 
 
 def test_every_mode_has_a_curve_over_its_splits() -> None:
-    answered = make_plan(qwen((H100,) * 6))
-    assert set(answered.by_mode) == {mode.name for mode in MODES}
-    assert [point.num_trainer for point in answered.curves["colocated"]] == [6]
+    made = make_plan(qwen((H100,) * 6))
+    assert set(made.by_mode) == {mode.name for mode in MODES}
+    assert [point.num_trainer for point in made.curves["colocated"]] == [6]
     for name in ("disaggregated", "gap", "tsp", "tag", "stale"):
-        points = {point.num_trainer: point for point in answered.curves[name]}
+        points = {point.num_trainer: point for point in made.curves[name]}
         assert list(points) == [1, 2, 3, 4, 5]
-        split_result = answered.by_mode[name].split_result
+        split_result = made.by_mode[name].split_result
         best = points[len(split_result.candidate.trainers)]
         assert best.is_simulated
         assert best.batch_seconds == split_result.batch_seconds
 
 
-def test_each_switch_more_is_no_slower_where_lanes_are_alike() -> None:
+def test_each_further_switch_is_no_slower_where_lanes_are_equal() -> None:
     seconds = seconds_of(make_plan(qwen((H100,) * 8)))
     assert seconds["stale"] <= seconds["tag"] <= seconds["tsp"] <= seconds["gap"] <= seconds["disaggregated"]
 
 
-def test_memory_is_told_by_duty() -> None:
-    answered = make_plan(qwen((L40S,) * 4))
-    assert set(answered.by_mode["colocated"].memory) == {Duty.BOTH}
-    assert set(answered.by_mode["tsp"].memory) == {Duty.ROLLOUT, Duty.TRAINER}
-    assert all(memory.fits(L40S) for choice in answered.by_mode.values() for memory in choice.memory.values())
+def test_memory_is_given_by_role() -> None:
+    made = make_plan(qwen((L40S,) * 4))
+    assert set(made.by_mode["colocated"].memory) == {MemoryRole.BOTH}
+    assert set(made.by_mode["tsp"].memory) == {MemoryRole.ROLLOUT, MemoryRole.TRAINER}
+    assert all(memory.fits(L40S) for choice in made.by_mode.values() for memory in choice.memory.values())
 
 
-def test_a_split_whose_lanes_do_not_hold_the_model_is_not_offered() -> None:
-    asked = qwen((L40S, L40S, H100, H100), micro_batch_size=8)
-    answered = make_plan(asked)
-    assert "colocated" not in answered.by_mode
+def test_a_split_whose_lanes_do_not_fit_the_model_is_not_offered() -> None:
+    plan_request = qwen((L40S, L40S, H100, H100), micro_batch_size=8)
+    made = make_plan(plan_request)
+    assert "colocated" not in made.by_mode
     assert all(
-        asked.devices[place] is H100
-        for choice in answered.by_mode.values()
-        for place in choice.split_result.candidate.trainers
+        plan_request.devices[index] is H100
+        for choice in made.by_mode.values()
+        for index in choice.split_result.candidate.trainers
     )
     with pytest.raises(ValueError, match="take devices with more memory"):
         make_plan(qwen((L40S,) * 4, micro_batch_size=8))
 
 
-def test_a_model_whose_size_is_only_guessed_is_refused_by_no_lane() -> None:
+def test_a_model_of_unknown_size_rules_out_no_lane() -> None:
     crowded = replace(qwen((L40S,) * 4, micro_batch_size=8), size_is_known=False)
     assert set(make_plan(crowded, only_best=True).by_mode) <= {mode.name for mode in MODES}
 
 
 def test_large_pools_are_planned_from_their_limits() -> None:
-    answered = make_plan(qwen((H100,) * 100))
-    assert all(choice.split_result.result is None for choice in answered.by_mode.values())
-    assert answered.best.split_result.batch_seconds == min(seconds_of(answered).values())
+    made = make_plan(qwen((H100,) * 100))
+    assert all(choice.split_result.result is None for choice in made.by_mode.values())
+    assert made.best.split_result.batch_seconds == min(seconds_of(made).values())
 
 
 def test_devices_are_one_for_each_lane_or_one_for_all() -> None:
@@ -213,19 +213,21 @@ def test_one_lane_alone_is_colocated() -> None:
 
 
 def simulated(*, max_staleness: int, num_batches: int = 2) -> Any:
-    asked = qwen((H100,) * 4)
+    plan_request = qwen((H100,) * 4)
     pipeline = PipelineSpec.model_validate({"tag": TrainerAssist.OFF, "max_staleness": max_staleness})
     candidate = Candidate(pipeline=pipeline, trainers=(0, 1), fragment_size=1)
-    return simulate_candidate(asked.work, asked.costs, candidate, advantage_std="group", num_batches=num_batches)
+    return simulate_candidate(
+        plan_request.work, plan_request.costs, candidate, advantage_std="group", num_batches=num_batches
+    )
 
 
-def test_a_candidate_simulation_accounts_for_all_lane_time_and_tells_staleness() -> None:
+def test_a_candidate_simulation_accounts_for_all_lane_time_and_counts_staleness() -> None:
     fresh, ahead = simulated(max_staleness=0), simulated(max_staleness=1)
     assert sum(fresh.shares.values()) == pytest.approx(1)
     assert (fresh.mean_staleness, ahead.mean_staleness) == (0, 1)
     assert ahead.batch_seconds < fresh.batch_seconds
 
 
-def test_batches_at_staleness_0_repeat_themselves() -> None:
+def test_batches_at_staleness_0_take_equal_times() -> None:
     one, three = (simulated(max_staleness=0, num_batches=number).batch_seconds for number in (1, 3))
     assert one == pytest.approx(three)

@@ -1,4 +1,4 @@
-"""What an algorithm, guidance and tuning make of a run's work, pass by pass."""
+"""How algorithm, guidance and tuning change a run's work, in forward passes."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from worker.contracts.run_spec import RunSpec
 from worker.engine.reward.clip_frames import NUM_JUDGED_FRAMES as JUDGED_BY_THE_ENGINE
 from worker.scheduling.core.costs import CostKind
 from worker.scheduling.planning.cost_estimates import pool_costs
-from worker.scheduling.planning.memory import Duty, lane_memory
+from worker.scheduling.planning.memory import MemoryRole, lane_memory
 from worker.scheduling.planning.workload import Workload
 from worker.scheduling.profiles.hardware import CPU_CORE, H100
 from worker.scheduling.profiles.scorer_costs import NUM_JUDGED_FRAMES, SCORERS, ScoringCost
@@ -31,9 +31,9 @@ def spec(*, rewards: tuple[str, ...] = ("shape_match",), **sections: Any) -> Run
     return RunSpec.model_validate(document)
 
 
-def forwards(asked: RunSpec) -> tuple[float, float]:
-    """Of a trajectory and of a unit of training, the decoder left out."""
-    work = Workload.of(asked)
+def forwards(request: RunSpec) -> tuple[float, float]:
+    """Forward passes of a trajectory and of a unit of training, without the decoder."""
+    work = Workload.of(request)
     forward = work.profile.forward_flops(work.num_tokens)
     decoded = 2 * work.decoding_flops if work.passes.goes_through_decoder else 0
     return (work.trajectory_flops - work.decoding_flops) / forward, (work.unit_flops - decoded) / forward
@@ -48,7 +48,7 @@ def forwards(asked: RunSpec) -> tuple[float, float]:
         ({"algorithm": {"kl_coefficient": 0.1}}, 10, 4),
         ({"sampling": GUIDED}, 20, 6),
         ({"sampling": GUIDED | {"batched_cfg": True}}, 20, 6),
-        # Trained to do without guidance: each trained denoising step is scored once more in rollout.
+        # Trained without guidance: rollout evaluates each trained denoising step once more.
         ({"sampling": GUIDED | {"train_guidance_scale": 1.0}}, 24, 3),
         ({"algorithm": NFT | {"kl_coefficient": 0.0}}, 10, 4),
         ({"algorithm": NFT}, 10, 5),
@@ -67,9 +67,9 @@ def test_guidance_in_one_pass_saves_calls_and_no_operations() -> None:
     apart, together = (Workload.of(spec(sampling=GUIDED | {"batched_cfg": is_one})) for is_one in (False, True))
     assert (apart.num_sampling_calls, together.num_sampling_calls) == (20, 10)
     assert apart.num_training_calls == 2 * together.num_training_calls
-    # Both rows of a layer are under way at once.
-    for duty in (Duty.ROLLOUT, Duty.TRAINER):
-        assert lane_memory(together, H100, duty).activations > lane_memory(apart, H100, duty).activations
+    # Both rows go through a layer at once.
+    for role in (MemoryRole.ROLLOUT, MemoryRole.TRAINER):
+        assert lane_memory(together, H100, role).activations > lane_memory(apart, H100, role).activations
 
 
 def test_models_with_embedded_guidance_go_through_once() -> None:
@@ -79,9 +79,9 @@ def test_models_with_embedded_guidance_go_through_once() -> None:
 
 def test_a_reward_with_a_gradient_brings_the_decoder_to_the_trainer() -> None:
     plain, feedback = Workload.of(spec()), Workload.of(spec(algorithm={"name": "refl"}))
-    held = [lane_memory(work, H100, Duty.TRAINER).decoder for work in (plain, feedback)]
+    held = [lane_memory(work, H100, MemoryRole.TRAINER).decoder for work in (plain, feedback)]
     assert held[0] == 0
-    # Two samples of 512², whose feature maps stay until the backward pass.
+    # Two samples of 512², whose feature maps are kept until the backward pass.
     assert held[1] > 2 * 512 * 512 * 7200 * 2
     assert feedback.unit_flops - plain.unit_flops == pytest.approx(2 * 10.8e6 * 512 * 512)
 
@@ -89,7 +89,7 @@ def test_a_reward_with_a_gradient_brings_the_decoder_to_the_trainer() -> None:
 def test_several_gradient_steps_keep_their_activations_side_by_side() -> None:
     one, three = (
         lane_memory(
-            Workload.of(spec(algorithm={"name": "reward_flow", "num_gradient_steps": number})), H100, Duty.TRAINER
+            Workload.of(spec(algorithm={"name": "reward_flow", "num_gradient_steps": number})), H100, MemoryRole.TRAINER
         )
         for number in (1, 3)
     )
@@ -105,14 +105,14 @@ def test_every_reward_has_a_cost_and_the_frames_judged_are_the_engines() -> None
 
 
 def test_networks_are_scored_at_the_lanes_fp32_rate_and_the_rest_on_a_core() -> None:
-    asked = spec(rewards=("pick_score", "clip_score", "jpeg_compressibility"))
+    request = spec(rewards=("pick_score", "clip_score", "jpeg_compressibility"))
     megapixels = 512 * 512 / 1e6
-    assert ScoringCost.of(asked).flops == pytest.approx((0.38 + 0.175) * 1e12)
-    assert ScoringCost.of(asked).core_seconds == pytest.approx(1e-4 + 0.0055 * megapixels)
+    assert ScoringCost.of(request).flops == pytest.approx((0.38 + 0.175) * 1e12)
+    assert ScoringCost.of(request).core_seconds == pytest.approx(1e-4 + 0.0055 * megapixels)
 
     def seconds(**lanes: Any) -> float:
-        work = Workload.of(asked.model_copy(update={"lanes": asked.lanes.model_copy(update=lanes)}))
-        return pool_costs(work, [H100, H100], num_reward=1).table((0,))["reward-0", CostKind.SCORE].per_unit
+        work = Workload.of(request.model_copy(update={"lanes": request.lanes.model_copy(update=lanes)}))
+        return pool_costs(work, [H100, H100], num_reward=1).cost_table((0,))["reward-0", CostKind.SCORE].per_unit
 
     assert seconds() == pytest.approx(0.555e12 / (CPU_CORE.fp32_flops * 0.41) + 1e-4 + 0.0055 * megapixels)
     assert seconds(rewards_on_gpus=True) == pytest.approx(0.555e12 / (66.9e12 * 0.35) + 1e-4 + 0.0055 * megapixels)

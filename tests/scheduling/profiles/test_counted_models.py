@@ -1,4 +1,5 @@
-"""Profiles are what torch counts of diffusers' own classes, built by published configurations on the meta device."""
+"""Profiles have the values that torch counts of diffusers' classes with published configurations, on the meta
+device."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -23,29 +24,26 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from worker.contracts.names import ModelFamily
 from worker.engine.models.registry import MODEL_ADAPTERS
-from worker.scheduling.profiles.known_models import (
+from worker.scheduling.profiles.image_models import (
     FLUX,
     FLUX2,
-    HUNYUAN_VIDEO,
     KLEIN_4B,
     KLEIN_9B,
     QWEN_IMAGE,
     SD35_LARGE,
     SD35_MEDIUM,
-    WAN,
-    WAN22_5B,
-    WAN_1_3B,
     Z_IMAGE,
 )
 from worker.scheduling.profiles.model_profile import ModelProfile
+from worker.scheduling.profiles.video_models import HUNYUAN_VIDEO, WAN, WAN22_5B, WAN_1_3B
 
-ROOM = 0.05
-"""Relative: profiles are rounded, and leave out what each model has one of."""
+TOLERANCE = 0.05
+"""Relative: profiles are rounded, and leave out layers of which a model has only one."""
 
 
 @dataclass(frozen=True)
 class Published:
-    """A transformer's configuration where it differs from its class's, and one call of 512² or 9 latent frames."""
+    """A published transformer, and one call of it with 512² pixels or 9 latent frames."""
 
     profile: ModelProfile
     family: ModelFamily
@@ -203,7 +201,7 @@ def test_operations_of_a_forward_are_those_that_torch_counts(published: Publishe
         model(**{name: _meta(*shape) for name, shape in published.inputs.items()})
     size = {"height": 480, "width": 832, "num_frames": 33} if profile.cross_attends else PICTURE
     num_tokens = profile.num_tokens(**size)
-    assert profile.forward_flops(num_tokens) == pytest.approx(counter.get_total_flops(), rel=ROOM)
+    assert profile.forward_flops(num_tokens) == pytest.approx(counter.get_total_flops(), rel=TOLERANCE)
 
 
 _AUTOENCODERS = {
@@ -245,7 +243,7 @@ def test_decoding_takes_the_operations_and_keeps_the_values_that_torch_counts(na
     with torch.device("meta"):
         vae = kind(**({**_KL, **config} if kind is AutoencoderKL else config)).to(torch.bfloat16).requires_grad_(False)
     num_parameters = sum(parameter.numel() for parameter in vae.parameters())
-    assert profile.decoder_parameters == pytest.approx(num_parameters, rel=ROOM)
+    assert profile.decoder_parameters == pytest.approx(num_parameters, rel=TOLERANCE)
     kept: dict[int, torch.Tensor] = {}
 
     def keep(tensor: torch.Tensor) -> torch.Tensor:
@@ -255,6 +253,6 @@ def test_decoding_takes_the_operations_and_keeps_the_values_that_torch_counts(na
     own = {id(parameter.untyped_storage()) for parameter in vae.parameters()}
     with FlopCounterMode(display=False) as counter, torch.autograd.graph.saved_tensors_hooks(keep, lambda kept: kept):
         vae.decode(_meta(*latent).requires_grad_())
-    num_values = sum(tensor.numel() for place, tensor in kept.items() if place not in own)
-    assert profile.decoder_flops_per_pixel * num_pixels == pytest.approx(counter.get_total_flops(), rel=2 * ROOM)
-    assert profile.decoder_values_per_pixel * num_pixels == pytest.approx(num_values, rel=4 * ROOM)
+    num_values = sum(tensor.numel() for identity, tensor in kept.items() if identity not in own)
+    assert profile.decoder_flops_per_pixel * num_pixels == pytest.approx(counter.get_total_flops(), rel=2 * TOLERANCE)
+    assert profile.decoder_values_per_pixel * num_pixels == pytest.approx(num_values, rel=4 * TOLERANCE)

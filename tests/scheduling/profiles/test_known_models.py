@@ -1,4 +1,4 @@
-"""Operations, tokens and seconds are those of published counts and of hand arithmetic."""
+"""Operations, tokens and seconds have published values, or values computed by hand."""
 
 from dataclasses import replace
 from typing import Any
@@ -13,25 +13,19 @@ from worker.scheduling.core.costs import GANG, CostKind
 from worker.scheduling.planning.cost_estimates import lane_costs, lane_name, pool_costs
 from worker.scheduling.planning.workload import MemorySavings, WeightTransfer, Workload
 from worker.scheduling.profiles.hardware import ACCELERATORS, CPU_CORE, H20, H100, L40S, Estimate, accelerator
-from worker.scheduling.profiles.known_models import (
+from worker.scheduling.profiles.image_models import (
     FLUX,
     FLUX2,
-    HUNYUAN_VIDEO,
     KLEIN_4B,
     KLEIN_9B,
-    PROFILES,
     QWEN_IMAGE,
     SD35_LARGE,
     SD35_MEDIUM,
     SHAPES,
-    WAN,
-    WAN22_5B,
-    WAN22_A14B,
-    WAN_1_3B,
     Z_IMAGE,
-    profile_of,
-    stand_in_profile,
 )
+from worker.scheduling.profiles.known_models import PROFILES, profile_of, stand_in_profile
+from worker.scheduling.profiles.video_models import HUNYUAN_VIDEO, WAN, WAN22_5B, WAN22_A14B, WAN_1_3B
 
 ONE_PROMPT = {"num_prompts_per_batch": 1, "group_size": 2}
 
@@ -100,14 +94,14 @@ def test_training_costs_a_forward_its_backward_and_what_is_recomputed(
         ("hunyuanvideo-community/HunyuanVideo", "hunyuan_video", HUNYUAN_VIDEO),
     ],
 )
-def test_a_base_model_is_reckoned_with_by_its_name(path: str, family: Any, profile: object) -> None:
+def test_a_base_models_profile_is_found_by_its_name(path: str, family: Any, profile: object) -> None:
     base_model = BaseModelSpec(path=path, family=family)
     assert profile_of(base_model) is profile
     assert stand_in_profile(base_model) is None
 
 
 @pytest.mark.parametrize("family", ModelFamily, ids=str)
-def test_an_unknown_model_is_reckoned_with_as_its_familys_usual_size_and_it_is_said(family: ModelFamily) -> None:
+def test_an_unknown_model_has_a_named_stand_in_of_its_familys_usual_size(family: ModelFamily) -> None:
     base_model = BaseModelSpec(path="somebody/unheard-of", family=family)
     assert stand_in_profile(base_model) == profile_of(base_model).name
     assert family is ModelFamily.FLUX or profile_of(base_model) is not FLUX
@@ -129,7 +123,7 @@ def test_an_adapter_goes_through_packing_and_the_network() -> None:
     assert costs.pull == pytest.approx(adapter_bytes / 1e9 + adapter_bytes / 25e9)
 
 
-def test_two_copies_of_the_weights_make_every_turn_move_one_of_them() -> None:
+def test_two_copies_of_the_weights_make_every_switch_move_one_of_them() -> None:
     shared, apart = lane_costs(qwen(), H100), lane_costs(qwen(weight_transfer=WeightTransfer(shares_base=False)), H100)
     state_bytes = 64 * 60 * 8 * 6144 * 16
     assert apart.lend - shared.lend == pytest.approx((40.8e9 + state_bytes) / 50e9)
@@ -139,18 +133,18 @@ def test_two_copies_of_the_weights_make_every_turn_move_one_of_them() -> None:
 def test_gradients_are_reduced_once_a_commit_or_from_zero_2_on_in_every_micro_batch() -> None:
     zero = [lane_costs(qwen(zero_stage=stage), L40S) for stage in range(4)]
     buffer = 64 * 60 * 8 * 6144 * 4 / 25e9
-    # Weights of LoRA are as wide as its gradients; stages 1 and 2 gather them after the step.
+    # LoRA weights have as many bytes as their gradients; stages 1 and 2 gather them after the step.
     optimizer = 4 * buffer * 25e9 / 864e9
     assert [lane.commit_by(1) for lane in zero] == pytest.approx(
         [optimizer + 2 * buffer, optimizer + 3 * buffer, optimizer + buffer, optimizer]
     )
     each = [lane.accumulate.per_unit - zero[0].accumulate.per_unit for lane in zero]
     assert each[1:3] == pytest.approx([0, 2 * buffer])
-    # Every pass of stage 3 gathers the base first.
+    # In stage 3 every pass gathers the base first.
     assert each[3] == pytest.approx(buffer + 3 * 40.8e9 / 25e9)
 
 
-def test_ranks_share_the_optimizer_where_its_state_is_cut_and_all_weights_on_their_way() -> None:
+def test_ranks_share_the_optimizer_where_its_state_is_sharded_and_the_publish_of_all_weights() -> None:
     work = replace(qwen(zero_stage=1), tuning=Tuning.FULL, trained_parameters=QWEN_IMAGE.parameters)
     lane = lane_costs(work, H100)
     assert work.published_bytes == 2 * 20.4e9
@@ -158,21 +152,21 @@ def test_ranks_share_the_optimizer_where_its_state_is_cut_and_all_weights_on_the
     assert lane.snapshot_by(8) == pytest.approx(2 * 40.8e9 / 3350e9 / 8)
     assert lane.pull == pytest.approx(40.8e9 / 50e9 + 40.8e9 / 1e9)
     assert lane.commit_by(1) - lane.commit_by(8) == pytest.approx(16 * 20.4e9 / 3350e9 * 7 / 8)
-    table = pool_costs(work, [H100] * 4, num_reward=1).table((0, 1))
+    table = pool_costs(work, [H100] * 4, num_reward=1).cost_table((0, 1))
     assert table[GANG, CostKind.PUBLISH].seconds() == lane.publish_by(2)
 
 
-def test_an_optimizer_in_host_memory_takes_its_way_there_and_back() -> None:
+def test_an_optimizer_in_host_memory_costs_transfers_both_ways() -> None:
     full = replace(qwen(zero_stage=2), tuning=Tuning.FULL, trained_parameters=QWEN_IMAGE.parameters)
     offloaded = lane_costs(replace(full, memory_savings=MemorySavings(optimizer_on_host=True)), H100)
-    # Gradients of 4 bytes there, weights of 2 back, and 28 through a quarter of the socket's memory.
+    # 4 bytes of gradient to the host, 2 of weight back, and 28 through a quarter of the socket's memory bandwidth.
     assert offloaded.shared_commit == pytest.approx(20.4e9 * (6 / 50e9 + 28 * 4 / 300e9))
 
 
-def test_a_gang_of_unlike_lanes_goes_at_the_slowest_lanes_pace() -> None:
+def test_a_gang_of_different_lanes_is_as_slow_as_its_slowest() -> None:
     work = qwen()
     costs = pool_costs(work, [H100, H20, L40S], num_reward=2)
-    table = costs.table((0, 1))
+    table = costs.cost_table((0, 1))
     assert table[GANG, CostKind.ACCUMULATE] == lane_costs(work, H20).accumulate
     assert table[lane_name(2), CostKind.GENERATE] == lane_costs(work, L40S).generate
     assert (lane_name(2), CostKind.LEND) not in table
@@ -195,7 +189,7 @@ def test_only_uncertain_fields_can_be_varied() -> None:
         H100.at("peak_flops", "low")
 
 
-def test_an_unknown_device_is_refused_with_those_that_are_known() -> None:
+def test_an_unknown_device_is_refused_with_the_names_of_the_known_ones() -> None:
     assert accelerator("cpu") is CPU_CORE
     with pytest.raises(ValueError, match="l40s, h100"):
         accelerator("abacus")
@@ -205,12 +199,12 @@ def test_a_shapes_run_scores_on_a_core_like_its_other_lanes() -> None:
     rewards = [{"name": "shape_match"}, {"name": "shape_judge"}, {"name": "jpeg_compressibility"}]
     spec = RunSpec.model_validate({"prompts": {"inline": ["a"]}, "rewards": rewards, "batch": ONE_PROMPT})
     costs = pool_costs(Workload.of(spec), [CPU_CORE], num_reward=1)
-    # 0.31 ms of a core were measured for the three.
+    # The three were measured to take 0.31 ms of a core.
     assert costs.score.per_unit == pytest.approx(0.31e-3, rel=0.05)
     assert costs.score.per_call == 7e-3
 
 
-def test_a_clips_frames_are_reckoned_with() -> None:
+def test_a_clips_frames_are_counted() -> None:
     document = {
         "prompts": {"inline": ["a"]},
         "rewards": [{"name": "jpeg_compressibility"}],

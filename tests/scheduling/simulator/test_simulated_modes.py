@@ -1,4 +1,4 @@
-"""What holds of simulated runs in every mode: where the seconds go, and what no mode can do."""
+"""Simulated runs in every mode: how lane time is spent, and what no mode can do."""
 
 from collections import defaultdict
 from dataclasses import replace
@@ -19,10 +19,11 @@ from worker.scheduling.simulator.simulator import Arrival, Loss
 from worker.scheduling.timeline.bubble_ledger import BubbleLedger
 
 ROUNDING = 1e-9
+"""Seconds by which sums of the same durations in another order may differ."""
 
 
-def life_of(pool: Pool, lane: str, seconds: float) -> tuple[float, float]:
-    """When the lane's life began and ended."""
+def lifetime_of(pool: Pool, lane: str, seconds: float) -> tuple[float, float]:
+    """When the lane started and stopped."""
     begins = [
         incident.at for incident in pool.incidents if isinstance(incident, Arrival) and incident.lane.lane == lane
     ]
@@ -41,9 +42,9 @@ def test_every_second_of_every_lane_has_one_class_and_idling_a_cause(run: Settin
         ledger.add(span)
         by_lane[span.lane].append(span)
     for lane, of_lane in by_lane.items():
-        start, end = life_of(pool, lane, seconds)
+        start, end = lifetime_of(pool, lane, seconds)
         edges = [start, *(edge for span in of_lane for edge in (span.start, span.end)), end]
-        assert edges[::2] == edges[1::2], "the spans tile the lane's life"
+        assert edges[::2] == edges[1::2], "the spans tile the lane's lifetime"
         assert sum(ledger.seconds(lane).values()) == pytest.approx(end - start)
         assert sum(ledger.shares(lane).values()) == pytest.approx(1)
     assert not by_lane or sum(ledger.shares().values()) == pytest.approx(1)
@@ -55,7 +56,8 @@ def test_every_second_of_every_lane_has_one_class_and_idling_a_cause(run: Settin
 @settings(max_examples=100, deadline=None)
 @given(run=settings_of_runs(), data=st.data())
 def test_gap_never_makes_a_run_slower(run: Settings, data: st.DataObject) -> None:
-    """Where a bundle of groups costs what its groups cost alone: no fixed part, and one rank, so that none pads."""
+    """This holds where a bundle of groups costs as much as its groups do alone: without a fixed part, and on one rank,
+    which needs no padding."""
     strict = replace(
         run,
         placement=Placement.DISAGGREGATED,
@@ -79,11 +81,12 @@ def test_colocated_lanes_never_generate_while_any_of_them_trains(run: Settings, 
     generating = [span for span in spans if span.kind is SpanKind.GENERATE]
     training = [span for span in spans if span.kind in (SpanKind.TRAIN, SpanKind.PUBLISH)]
     assert not any(g.start < t.end and t.start < g.end for g in generating for t in training)
-    assert not any(span.kind is SpanKind.LENT_GENERATE for span in spans), "what they do by right is no loan"
+    assert not any(span.kind is SpanKind.LENT_GENERATE for span in spans), "colocated lanes are not lent"
 
 
 def training_seconds(run: Settings, pool: Pool) -> float:
-    """Of one batch, were all groups of a mini-batch taken at once; at staleness 0 the gang waits for its publish."""
+    """The seconds in which a batch is trained, if all groups of a mini-batch are bundled; with the publish at staleness
+    0, where the gang waits for it."""
     algebra, costs = run.algebra, pool.costs
     units = num_micro_batches(algebra, algebra.num_groups_per_minibatch, world_size=run.num_trainer, tsp=True)
     each = costs[GANG, CostKind.ACCUMULATE].seconds(units) + costs[GANG, CostKind.COMMIT].seconds()
@@ -92,21 +95,22 @@ def training_seconds(run: Settings, pool: Pool) -> float:
 
 
 def rate(pool: Pool, role: LaneRole, kind: CostKind, fragment_size: int) -> float:
-    """Trajectories a second on all lanes of a role together."""
+    """Trajectories per second on all lanes of a role together."""
     seconds = [pool.costs[lane.lane, kind].seconds(fragment_size) for lane in pool.lanes if lane.role is role]
     return sum(fragment_size / each if each else float("inf") for each in seconds)
 
 
 def least_seconds(run: Settings, pool: Pool) -> float:
-    """All work over the lanes' rates; trainer lanes that may generate do so for as long as they do not train."""
+    """The least seconds of the run: all work over the lanes' rates, if trainer lanes that may generate do so whenever
+    they do not train."""
     size = run.algebra.fragment_size
     num = (run.num_batches - run.first_batch) * run.algebra.num_trajectories
     training = (run.num_batches - run.first_batch) * training_seconds(run, pool)
     may_lend = run.is_colocated or run.tag is not TrainerAssist.OFF
-    by_right = rate(pool, LaneRole.ROLLOUT, CostKind.GENERATE, size)
-    by_loan = rate(pool, LaneRole.TRAINER, CostKind.GENERATE, size) if may_lend else 0.0
-    together = by_right + by_loan
-    generating = 0.0 if together == float("inf") else (num + training * by_loan) / together
+    own_rate = rate(pool, LaneRole.ROLLOUT, CostKind.GENERATE, size)
+    lent_rate = rate(pool, LaneRole.TRAINER, CostKind.GENERATE, size) if may_lend else 0.0
+    together = own_rate + lent_rate
+    generating = 0.0 if together == float("inf") else (num + training * lent_rate) / together
     return max(training, generating, num / rate(pool, LaneRole.REWARD, CostKind.SCORE, size))
 
 
@@ -119,7 +123,7 @@ def test_no_mode_beats_all_work_over_all_rates(run: Settings, data: st.DataObjec
 
 
 def work_done(run: Settings, pool: Pool) -> list[FragmentKey | tuple[int, int, int, int]]:
-    """Every fragment handed in and every group accumulated, with repeats."""
+    """Every fragment generated and every group accumulated, with repeats."""
     _, _, events = simulate_events(run, pool)
     generated = [event.key for event, _ in events if isinstance(event, Generated)]
     accumulated = [

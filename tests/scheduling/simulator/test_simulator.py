@@ -1,4 +1,4 @@
-"""The simulator plays the real scheduler: its times are those one works out by hand, on lanes that come and go."""
+"""The simulator's times are those computed by hand, also on lanes that come and go."""
 
 import pytest
 
@@ -57,7 +57,7 @@ def test_with_gap_the_first_group_trains_while_the_second_is_generated() -> None
 def test_one_batch_ahead_the_gang_trains_on_while_its_last_version_is_published() -> None:
     run = Settings(algebra=algebra_of(groups_per_minibatch=1, fragments=(1, 2)), max_staleness=1, num_batches=2)
     _, spans = simulate(run, ONE_OF_EACH)
-    assert told(spans, "t")[2:] == [
+    assert spans_of(spans, "t")[2:] == [
         (SpanKind.TRAIN, 3.125, 7.125),
         (SpanKind.TRAIN, 7.125, 7.375),
         (SpanKind.PUBLISH, 7.375, 7.4375),
@@ -87,7 +87,7 @@ def test_a_role_without_lanes_is_refused() -> None:
         simulate(Settings(algebra=TWO_GROUPS_OF_TWO), pool_of(COSTS, LANES[0], LANES[2]))
 
 
-def told(spans: list[Span], lane: str) -> list[tuple[str, float, float]]:
+def spans_of(spans: list[Span], lane: str) -> list[tuple[str, float, float]]:
     return [(span.cause or span.kind, span.start, span.end) for span in spans if span.lane == lane]
 
 
@@ -96,7 +96,7 @@ def test_colocated_lanes_generate_the_whole_batch_then_train_it_with_a_switch_ea
     costs["t", CostKind.GENERATE] = Cost(0.0, 1.0)
     run = Settings(algebra=TWO_GROUPS_OF_TWO, placement=Placement.COLOCATED, num_batches=1)
     seconds, spans = simulate(run, pool_of(costs, ("t", LaneRole.TRAINER), ("s", LaneRole.REWARD)))
-    assert told(spans, "t") == [
+    assert spans_of(spans, "t") == [
         (SpanKind.SWITCH, 0, 1),
         (SpanKind.GENERATE, 1, 3),
         (SpanKind.GENERATE, 3, 5),
@@ -109,7 +109,7 @@ def test_colocated_lanes_generate_the_whole_batch_then_train_it_with_a_switch_ea
     assert seconds == 14.8125
 
 
-def test_an_idle_trainer_lane_lends_its_hand_where_that_is_wanted() -> None:
+def test_an_idle_trainer_lane_is_lent_where_that_is_switched_on() -> None:
     costs = {**COSTS, ("t", CostKind.GENERATE): Cost(0.0, 1.0), ("t", CostKind.LEND): Cost(0.5)}
     pool = pool_of(costs, *LANES)
     for tag in (TrainerAssist.OFF, TrainerAssist.GREEDY):
@@ -119,13 +119,13 @@ def test_an_idle_trainer_lane_lends_its_hand_where_that_is_wanted() -> None:
         assert seconds == scored_at + 8.0 + 0.25 + 0.0625 + 0.5 + 0.125
 
 
-def test_what_a_lost_lane_had_under_way_is_done_again_and_its_life_ends_there() -> None:
+def test_the_work_of_a_lost_lane_is_done_again_and_its_spans_end_there() -> None:
     run = Settings(algebra=TWO_GROUPS_OF_TWO, gap=False, num_batches=1)
     pool = pool_of(
         COSTS, *LANES, incidents=(Loss(1.125, "g"), Arrival(2.0, SimulatedLane(lane="g", role=LaneRole.ROLLOUT)))
     )
     seconds, spans, events = simulate_events(run, pool)
-    assert told(spans, "g")[:4] == [
+    assert spans_of(spans, "g")[:4] == [
         (SpanKind.PULL, 0, 0.125),
         (SpanKind.GENERATE, 0.125, 1.125),
         (SpanKind.PULL, 2.0, 2.125),
@@ -133,22 +133,22 @@ def test_what_a_lost_lane_had_under_way_is_done_again_and_its_life_ends_there() 
     ]
     assert seconds == 2.0 + 0.125 + 4 * 1.0 + 2 * 0.5 + 2 * 4.0 + 0.25 + 0.0625 + 0.5 + 0.125
     assert (LaneLost("g"), 1.125) in events
-    # The trainer lane waits upon the failure meanwhile.
-    assert (IdleCause.FAILURE, 1.125, 2.0) in told(spans, "t")
+    # Meanwhile the trainer lane idles because of the failure.
+    assert (IdleCause.FAILURE, 1.125, 2.0) in spans_of(spans, "t")
 
 
 def test_a_lane_lost_while_it_starts_up_never_joins() -> None:
     late = SimulatedLane(lane="h", role=LaneRole.ROLLOUT, start_up_seconds=5.0)
     pool = pool_of(COSTS, *LANES, incidents=(Arrival(1.0, late), Loss(2.0, "h")))
     _, spans, events = simulate_events(Settings(algebra=TWO_GROUPS_OF_TWO, num_batches=1), pool)
-    assert told(spans, "h") == [(IdleCause.START_UP, 1.0, 2.0)]
+    assert spans_of(spans, "h") == [(IdleCause.START_UP, 1.0, 2.0)]
     assert not any(isinstance(event, LaneJoined | LaneLost) and event.lane == "h" for event, _ in events)
 
 
 def test_trainer_lanes_neither_come_nor_go() -> None:
     run = Settings(algebra=TWO_GROUPS_OF_TWO)
     for incident in (Loss(1.0, "t"), Arrival(1.0, SimulatedLane(lane="t2", role=LaneRole.TRAINER))):
-        with pytest.raises(ValueError, match="must spare trainer lanes"):
+        with pytest.raises(ValueError, match="must not name trainer lanes"):
             simulate(run, pool_of(COSTS, *LANES, incidents=(incident,)))
 
 
@@ -159,5 +159,5 @@ def test_a_run_left_without_a_role_is_refused_instead_of_waiting_forever() -> No
 
 def test_work_without_a_cost_is_refused() -> None:
     costs = {key: cost for key, cost in COSTS.items() if key != ("s", CostKind.SCORE)}
-    with pytest.raises(ValueError, match="must name score on `s`"):
+    with pytest.raises(ValueError, match="must hold score on `s`"):
         simulate(Settings(algebra=TWO_GROUPS_OF_TWO), pool_of(costs, *LANES))

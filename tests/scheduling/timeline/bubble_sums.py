@@ -1,7 +1,7 @@
-"""One set of spans with the sums that `BubbleLedger` makes of them, committed as `bubble_sums.json`.
+"""One set of spans with the sums that `BubbleLedger` computes from them, committed as `bubble_sums.json`.
 
-Whoever repeats the ledger's definition is held against that file: the web's SQL in `tests/web/telemetry`, the page's
-shares in `frontend/src/timeline`. `python -m tests.scheduling.timeline.bubble_sums` writes it anew.
+Other implementations of the same sums are tested against that file: the web's SQL in `tests/web/telemetry`, the page's
+shares in `frontend/src/timeline`. `python -m tests.scheduling.timeline.bubble_sums` writes it again.
 """
 
 import json
@@ -27,8 +27,9 @@ LANES: dict[str, tuple[tuple[str, float], ...]] = {
     "reward-0": (("idle:no_fragment_ready", 8.0), ("score", 0.75), ("idle:no_fragment_ready", 2.0)),
     "driver": (("checkpoint", 0.5), ("evaluate", 1.25), ("idle:drain", 0.25)),
 }
-"""What each lane did, in order: class and seconds, which are binary fractions, so that every sum is exact."""
+"""By lane: (class, seconds) of its spans in order. Seconds are binary fractions, so that every sum is exact."""
 START = 1_700_000_000.0
+"""Unix time at which every lane starts."""
 
 
 def spans() -> Iterator[Span]:
@@ -43,13 +44,13 @@ def spans() -> Iterator[Span]:
 
 
 def class_name(span_class: SpanClass) -> str:
-    """A class as REST names it."""
+    """The name of a class in the REST API."""
     kind, cause = span_class
     return kind.value if cause is None else f"{kind.value}:{cause.value}"
 
 
-def made() -> dict[str, Any]:
-    """The spans, their seconds by class, and the share of them that was idle: of each lane, and of all together."""
+def sums() -> dict[str, Any]:
+    """The spans, their seconds by class, and their idle share: of each lane, and of all together."""
     ledger = BubbleLedger()
     for span in spans():
         ledger.add(span)
@@ -68,4 +69,4 @@ def made() -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    PATH.write_text(json.dumps(made(), indent=1) + "\n")
+    PATH.write_text(json.dumps(sums(), indent=1) + "\n")

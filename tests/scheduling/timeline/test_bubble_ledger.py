@@ -1,4 +1,4 @@
-"""The books on lane time: where it went."""
+"""The bubble ledger adds up what lane time is spent on."""
 
 import json
 
@@ -17,7 +17,7 @@ def idle(lane: str, cause: IdleCause, start: float, end: float) -> Span:
     return Span(lane=lane, kind=SpanKind.IDLE, start=start, end=end, cause=cause)
 
 
-def test_shares_tell_kinds_and_causes_of_one_lane_and_of_all() -> None:
+def test_shares_are_by_kind_and_cause_of_one_lane_and_of_all() -> None:
     ledger = BubbleLedger()
     ledger.add(work("g", SpanKind.GENERATE, 0, 6))
     ledger.add(idle("g", IdleCause.BATCH_BARRIER, 6, 10))
@@ -38,7 +38,7 @@ def test_no_time_has_no_shares() -> None:
 def test_a_gap_or_an_overlap_is_refused(start: float) -> None:
     ledger = BubbleLedger()
     ledger.add(work("g", SpanKind.GENERATE, 0, 6))
-    with pytest.raises(ValueError, match="must tile its life"):
+    with pytest.raises(ValueError, match="must tile its lifetime"):
         ledger.add(work("g", SpanKind.GENERATE, start, 8))
 
 
@@ -51,6 +51,6 @@ def test_a_lane_that_left_may_come_back_later() -> None:
 
 
 def test_the_committed_sums_are_the_ledgers() -> None:
-    assert json.loads(bubble_sums.PATH.read_text()) == bubble_sums.made(), (
-        "write it anew: python -m tests.scheduling.timeline.bubble_sums"
+    assert json.loads(bubble_sums.PATH.read_text()) == bubble_sums.sums(), (
+        "write it again: python -m tests.scheduling.timeline.bubble_sums"
     )

@@ -43,8 +43,18 @@ def run(make_run: Callable[..., Run], project: Project, tmp_path: Any, settings:
 
 @pytest.fixture
 def preview(run: Run, alice: User) -> Preview:
+    file = {"path": "a", "sha256": "a" * 64, "num_bytes": 1}
     Adapter.objects.create(
-        run=run, stream_seq=2, attempt=1, batch=1, policy_version=1, artifact_path="a", sha256="", num_bytes=1, at=1.0
+        run=run,
+        stream_seq=2,
+        attempt=1,
+        batch=1,
+        policy_version=1,
+        artifact_path="a",
+        sha256="a" * 64,
+        num_bytes=1,
+        files=[file],
+        at=1.0,
     )
     return previews.request_preview(user=alice, run=run, prompts=["a wave"], num_samples=1)
 

@@ -49,7 +49,7 @@ def test_a_run_tells_the_plan_it_works_by(
     run = make_run(project=project, spec=make_spec(**AUTO))
     address = f"/api/v1/runs/{run.pk}/plan"
     assert api.get(address).json() == {"plan": None}
-    start_attempt(run.pk)
+    start_attempt(run)
     plan = api.get(address).json()["plan"]
     assert plan["attempt"] == 1
     assert plan["by_mode"][plan["mode"]]["samples_per_second"] > 0

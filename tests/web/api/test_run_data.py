@@ -1,6 +1,7 @@
 """A run's telemetry and files over REST, in the shapes the pages read."""
 
 import hashlib
+import posixpath
 import tarfile
 from collections.abc import Callable
 from io import BytesIO
@@ -39,6 +40,7 @@ def run(make_run: Callable[..., Run], project: Project, tmp_path: Path, settings
         "rewards": {"shape_match": 0.5},
         "reward": 0.5,
     }
+    sha256 = hashlib.sha256(b"lora").hexdigest()
     events: list[dict[str, Any]] = [
         {"type": "phase", "phase": "train"},
         {"type": "metrics", "batch": 1, "optimizer_step": 4, "values": {"reward/mean": 0.5, "policy/kl": 0.1}},
@@ -51,8 +53,9 @@ def run(make_run: Callable[..., Run], project: Project, tmp_path: Path, settings
             "batch": 1,
             "policy_version": 1,
             "artifact": LORA,
-            "sha256": hashlib.sha256(b"lora").hexdigest(),
+            "sha256": sha256,
             "num_bytes": 4,
+            "files": [{"path": posixpath.basename(LORA), "sha256": sha256, "num_bytes": 4}],
             "final": True,
         },
         {

@@ -9,7 +9,7 @@ import pytest
 from catalog.presets import Preset, list_presets
 from worker.contracts.names import Placement, Tuning
 from worker.scheduling.planning.cost_estimates import pool_costs
-from worker.scheduling.planning.memory import Duty, host_bytes, lane_memory
+from worker.scheduling.planning.memory import MemoryRole, host_bytes, lane_memory
 from worker.scheduling.planning.modes import allowed_modes
 from worker.scheduling.planning.split_search import SplitSearch
 from worker.scheduling.planning.workload import Workload
@@ -38,7 +38,7 @@ def usable_modes(preset: Preset, device: Accelerator) -> set[str]:
         [device] * lanes,
         fragment_sizes=[work.algebra.fragment_size],
     )
-    return {mode.name for mode in allowed_modes(spec.pipeline) if math.isfinite(split_search.least(mode))}
+    return {mode.name for mode in allowed_modes(spec.pipeline) if math.isfinite(split_search.least_seconds(mode))}
 
 
 @EACH
@@ -47,7 +47,7 @@ def test_a_preset_fits_the_gpus_that_it_names(preset: Preset) -> None:
     if spec.pipeline.placement is Placement.AUTO:
         assert {"disaggregated", "gap", "tsp"} <= usable_modes(preset, device)
         return
-    memory = lane_memory(Workload.of(spec), device, Duty.BOTH, num_ranks=spec.granted_lanes.num_trainer)
+    memory = lane_memory(Workload.of(spec), device, MemoryRole.BOTH, num_ranks=spec.granted_lanes.num_trainer)
     assert memory.fits(device), memory.parts
 
 
@@ -71,4 +71,4 @@ def test_a_preset_takes_as_many_gpus_as_its_title_says(preset: Preset) -> None:
 def test_the_shapes_fit_a_core_each() -> None:
     for preset in list_presets():
         if preset not in OF_HUB:
-            assert lane_memory(Workload.of(preset.spec), CPU_CORE, Duty.BOTH).fits(CPU_CORE)
+            assert lane_memory(Workload.of(preset.spec), CPU_CORE, MemoryRole.BOTH).fits(CPU_CORE)

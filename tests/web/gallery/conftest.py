@@ -1,6 +1,7 @@
 """A run with a live driver, an artifact folder of the test's own, uploads, previews and a cluster for their jobs."""
 
 import hashlib
+import posixpath
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from io import BytesIO
@@ -67,8 +68,10 @@ def report(run: Run) -> Callable[..., None]:
 @pytest.fixture
 def adapter_event() -> Callable[..., dict[str, Any]]:
     def make(path: str = "adapters/final/pytorch_lora_weights.safetensors", **fields: Any) -> dict[str, Any]:
-        body = {"batch": 2, "policy_version": 2, "artifact": path, "sha256": "a" * 64, "num_bytes": 6, "final": True}
-        return {"type": "adapter", **body, **fields}
+        stored = {"sha256": fields.pop("sha256", "a" * 64), "num_bytes": fields.pop("num_bytes", 6)}
+        files = [{"path": posixpath.basename(path), **stored}]
+        body = {"batch": 2, "policy_version": 2, "artifact": path, "final": True, "files": files}
+        return {"type": "adapter", **body, **stored, **fields}
 
     return make
 

@@ -1,28 +1,25 @@
 """Automatic placement: settled when lanes are given, by costs measured on the same work, and kept with the attempt."""
 
-import threading
 from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.db import connection
 
 from fleet.selectors import grants_of
 from fleet.services import allocate, ensure_local_lanes, release
 from runs import attempts
-from runs.auto_placement import PlannerBusy, choose, hypothetical_plan
+from runs.auto_placement import choose, hypothetical_plan
 from runs.bootstrap import trade_code
 from runs.cost_history import MIN_BATCHES, measured_costs, record_costs, workload_of
 from runs.dispatch import dispatch_waiting, start_attempt
 from runs.launch import launch
-from runs.models import Attempt, AttemptOutcome, Run
+from runs.models import Attempt, AttemptOutcome, PlanRevision, Run
 from runs.selectors import plan_of, waiting_for
 from tests.web.lane_holders import held_by
 from worker.contracts.events import CostsEvent, WorkCost
 from worker.contracts.ingest import BOOTSTRAP_CODE_VARIABLE
 from worker.contracts.names import Placement
 from worker.contracts.run_spec import RunSpec
-from worker.scheduling.planning.planner import plan
 
 pytestmark = pytest.mark.django_db
 MakeSpec = Callable[..., RunSpec]
@@ -39,7 +36,8 @@ def auto_run(make_run: Callable[..., Run], make_spec: MakeSpec) -> Run:
 def costs(lane_seconds: dict[str, float], num_batches: int = MIN_BATCHES) -> CostsEvent:
     kinds = {"rollout-0": "generate", "gang": "accumulate", "reward-0": "score"}
     told = [
-        WorkCost(lane=lane, kind=kinds[lane], per_call=0, per_unit=seconds) for lane, seconds in lane_seconds.items()
+        WorkCost(lane=lane, kind=kinds[lane], per_call=0, per_unit=seconds, observed_units=(2, 2))
+        for lane, seconds in lane_seconds.items()
     ]
     return CostsEvent(seq=1, at=0.0, batch=num_batches, costs=tuple(told))
 
@@ -59,7 +57,7 @@ def test_the_attempt_works_by_the_planners_choice_and_the_run_keeps_what_was_ask
 
 
 def test_the_driver_is_told_the_concrete_spec(auto_run: Run, cluster: Any) -> None:
-    attempt = start_attempt(auto_run.pk)
+    attempt = start_attempt(auto_run)
     assert launch(run_id=auto_run.pk, number=1, gateway=cluster)
     answer = trade_code(cluster.envs[attempt.submission_id][BOOTSTRAP_CODE_VARIABLE])
     assert answer.spec == attempt.concrete_spec
@@ -67,9 +65,11 @@ def test_the_driver_is_told_the_concrete_spec(auto_run: Run, cluster: Any) -> No
 
 
 def test_the_plan_says_what_else_there_was(auto_run: Run) -> None:
-    start_attempt(auto_run.pk)
-    made = Attempt.objects.get(run=auto_run).plan
-    assert made is not None
+    start_attempt(auto_run)
+    revision = PlanRevision.objects.get(run=auto_run)
+    assert (revision.attempt.number, revision.number, revision.since_batch) == (1, 1, 0)
+    assert revision.reason == "the fastest for the lanes that were free"
+    made = revision.plan
     best = made["by_mode"][made["mode"]]
     assert best["samples_per_second"] == max(mode["samples_per_second"] for mode in made["by_mode"].values())
     assert 0 < best["bound_share"] <= 1
@@ -81,8 +81,8 @@ def test_the_plan_says_what_else_there_was(auto_run: Run) -> None:
 def test_a_spec_that_says_how_to_place_needs_no_plan(make_run: Callable[..., Run], make_spec: MakeSpec) -> None:
     ensure_local_lanes(num_cpu_lanes=6)
     run = make_run(spec=make_spec(pipeline={"placement": "colocated"}))
-    attempt = start_attempt(run.pk)
-    assert (attempt.spec, attempt.plan) == (None, None)
+    attempt = start_attempt(run)
+    assert not PlanRevision.objects.exists()
     assert attempt.concrete_spec == run.run_spec
 
 
@@ -175,14 +175,18 @@ def test_a_plan_says_that_a_model_is_reckoned_with_as_another(make_spec: MakeSpe
 
 
 def test_an_attempt_that_goes_on_from_a_checkpoint_keeps_its_choice(auto_run: Run) -> None:
-    first = start_attempt(auto_run.pk)
+    first = start_attempt(auto_run)
     attempts.close(auto_run.pk, 1, AttemptOutcome.LOST, detail="gone")
     release(run_id=auto_run.pk, attempt=1)
     Run.objects.filter(pk=auto_run.pk).update(resume_from="file:///c", resume_batch=2)
     earlier = costs({"rollout-0": 0.001, "gang": 5.0})
     record_costs(auto_run.pk, 1, earlier)
-    second = start_attempt(auto_run.pk)
-    assert (second.spec, second.plan) == (first.spec, first.plan)
+    auto_run.refresh_from_db()
+    second = start_attempt(auto_run)
+    before, after = PlanRevision.objects.filter(run=auto_run)
+    assert (after.spec, after.plan, after.attempt) == (before.spec, before.plan, second)
+    assert (after.number, after.since_batch, after.reason) == (2, 2, "goes on from batch 2 as before")
+    assert first.concrete_spec == second.concrete_spec
 
 
 def test_a_run_that_cannot_be_planned_fails_in_the_planners_words_and_bars_nobody(
@@ -191,7 +195,7 @@ def test_a_run_that_cannot_be_planned_fails_in_the_planners_words_and_bars_nobod
     def refuse(*args: Any, **kwargs: Any) -> Any:
         raise ValueError("`devices` must hold `flux`, got cpu: take devices with more memory")
 
-    monkeypatch.setattr("runs.auto_placement.plan", refuse)
+    monkeypatch.setattr("runs.plan_cache.plan", refuse)
     younger = make_run()
     assert dispatch_waiting() == [younger.pk]
     auto_run.refresh_from_db()
@@ -213,35 +217,7 @@ def test_lanes_that_changed_hands_while_planning_leave_nothing_behind(
 def test_members_read_the_plan_of_the_newest_attempt(auto_run: Run, make_run: Callable[..., Run]) -> None:
     owner = auto_run.project.users.get()
     assert plan_of(owner, auto_run) is None
-    start_attempt(auto_run.pk)
+    start_attempt(auto_run)
     newest = plan_of(owner, auto_run)
     assert newest is not None
-    assert newest["attempt"] == 1
-
-
-@pytest.mark.django_db(transaction=True)
-def test_one_plan_is_made_at_a_time_and_other_dispatchers_do_not_wait_for_it(
-    auto_run: Run, make_spec: MakeSpec, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    seen: list[Any] = []
-
-    def plan_while_another_asks(*args: Any, **kwargs: Any) -> Any:
-        if not seen:
-            seen.append(True)
-            thread = threading.Thread(target=ask)
-            thread.start()
-            thread.join(timeout=10)
-        return plan(*args, **kwargs)
-
-    def ask() -> None:
-        try:
-            seen.append(dispatch_waiting())
-            with pytest.raises(PlannerBusy, match="ask again"):
-                hypothetical_plan(make_spec(**AUTO))
-            seen.append("refused")
-        finally:
-            connection.close()
-
-    monkeypatch.setattr("runs.auto_placement.plan", plan_while_another_asks)
-    assert dispatch_waiting() == [auto_run.pk]
-    assert seen == [True, [], "refused"]
+    assert (newest["attempt"], newest["revision"], newest["since_batch"]) == (1, 1, 0)

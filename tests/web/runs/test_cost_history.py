@@ -12,7 +12,7 @@ from runs.bootstrap import trade_code
 from runs.cost_history import MIN_BATCHES, measured_costs, record_costs
 from runs.dispatch import start_attempt
 from runs.launch import launch
-from runs.models import Attempt, MeasuredCosts, Run
+from runs.models import MeasuredCosts, Run
 from tests.engine.driving import grants
 from tests.engine.prediction import simulated
 from tests.web.lane_holders import held_by
@@ -20,7 +20,7 @@ from worker.contracts.events import CostsEvent
 from worker.contracts.ingest import BOOTSTRAP_CODE_VARIABLE
 from worker.contracts.names import LaneRole
 from worker.contracts.run_spec import RunSpec
-from worker.scheduling.core.costs import GANG, Cost, CostKind, Measured, dump_costs
+from worker.scheduling.core.costs import GANG, Cost, CostKind, MeasuredCost, dump_costs
 from worker.scheduling.core.scheduler import Scheduler
 from worker.scheduling.forecast.lending_policies import lending_policy
 from worker.scheduling.planning.measured_costs import observed_sizes
@@ -82,7 +82,7 @@ def learn(make_run: Callable[..., Run], spec: RunSpec, generate: Cost) -> Run:
     )
     lanes = [SimulatedLane(lane=grant.lane, role=grant.role) for grant in grants(spec)]
     Simulator(scheduler, spec.algebra, lanes, truth_of(spec, generate), lambda span: None, tsp=True).run()
-    event = CostsEvent(seq=1, at=0.0, batch=MIN_BATCHES, costs=dump_costs(scheduler.state.costs.learnt()))
+    event = CostsEvent(seq=1, at=0.0, batch=MIN_BATCHES, costs=dump_costs(scheduler.state.costs.measured()))
     record_costs(run.pk, 1, CostsEvent.model_validate_json(event.model_dump_json()))
     return run
 
@@ -123,25 +123,16 @@ def test_runs_of_several_sizes_are_put_together(work: Callable[..., RunSpec], ma
     assert true_batch_seconds(chosen, generate) <= 1.02 * best
 
 
-def test_rows_from_before_sizes_were_told_have_their_runs_fragment_size(
+def test_costs_that_were_not_observed_are_not_handed_on(
     work: Callable[..., RunSpec], make_run: Callable[..., Run]
 ) -> None:
     ensure_local_lanes(num_cpu_lanes=6)
     run = learn(make_run, work(4), Cost(0.04, 0.003))
-    MeasuredCosts.objects.filter(run=run).update(
-        costs=[
-            {"lane": "rollout-0", "kind": "generate", "per_call": 0.0, "per_unit": 0.5},
-            {"lane": "gang", "kind": "accumulate", "per_call": 0.0, "per_unit": 0.25},
-            {"lane": "gang", "kind": "commit", "per_call": 0.0, "per_unit": 0.125},
-        ]
-    )
+    assumed = {"lane": "rollout-0", "kind": "generate", "per_call": 0.0, "per_unit": 0.5}
+    observed = {"lane": "gang", "kind": "commit", "per_call": 0.0, "per_unit": 0.125, "observed_units": [1, 1]}
+    MeasuredCosts.objects.filter(run=run).update(costs=[assumed, observed])
     (table,) = measured_costs(work(), DEVICES).tables
-    assert table == {
-        ("rollout-0", CostKind.GENERATE): Measured(Cost(0.0, 0.5), 4, 4),
-        (GANG, CostKind.ACCUMULATE): Measured(Cost(0.0, 0.25), 1, 2),
-        (GANG, CostKind.COMMIT): Measured(Cost(0.0, 0.125), 1, 1),
-    }
-    assert choose(make_run(spec=work(pipeline=AUTO)), DEVICES).plan is not None
+    assert table == {(GANG, CostKind.COMMIT): MeasuredCost(Cost(0.0, 0.125), 1, 1)}
 
 
 def test_the_driver_is_told_what_the_plan_was_reckoned_from(
@@ -149,7 +140,7 @@ def test_the_driver_is_told_what_the_plan_was_reckoned_from(
 ) -> None:
     ensure_local_lanes(num_cpu_lanes=6)
     run = make_run(spec=work(pipeline=AUTO))
-    attempt = start_attempt(run.pk)
+    attempt = start_attempt(run)
     assert launch(run_id=run.pk, number=1, gateway=cluster)
     answer = trade_code(cluster.envs[attempt.submission_id][BOOTSTRAP_CODE_VARIABLE])
     told = {(cost.lane, cost.kind): cost for cost in answer.prior_costs}
@@ -165,7 +156,7 @@ def test_a_run_that_nobody_planned_is_told_no_costs(
 ) -> None:
     ensure_local_lanes(num_cpu_lanes=6)
     run = make_run(spec=work())
-    attempt = start_attempt(run.pk)
+    attempt = start_attempt(run)
     assert launch(run_id=run.pk, number=1, gateway=cluster)
-    assert Attempt.objects.get(pk=attempt.pk).plan is None
+    assert attempt.plan_revision is None
     assert trade_code(cluster.envs[attempt.submission_id][BOOTSTRAP_CODE_VARIABLE]).prior_costs == ()

@@ -105,7 +105,7 @@ def test_when_lanes_are_gone_nothing_of_the_attempt_remains(queue: Callable[...,
     ensure_local_lanes(num_cpu_lanes=2)
     (run,) = queue({})
     with pytest.raises(LanesTaken):
-        start_attempt(run.pk)
+        start_attempt(run)
     run.refresh_from_db()
     assert (run.state, run.attempt) == ("queued", 0)
     assert not Attempt.objects.exists()
@@ -117,7 +117,7 @@ def test_when_lanes_are_gone_nothing_of_the_attempt_remains(queue: Callable[...,
 def test_only_waiting_runs_are_started(live_run: Callable[..., Attempt], state: RunState) -> None:
     attempt = live_run(state)
     with pytest.raises(RunStateConflict):
-        start_attempt(attempt.run_id)
+        start_attempt(attempt.run)
     assert list(waiting_runs()) == []
 
 

@@ -23,7 +23,7 @@ from runs.tokens import AttemptGone, TokenRefused, authorise
 @pytest.fixture
 def starting(make_run: Callable[..., Run]) -> Attempt:
     ensure_local_lanes(num_cpu_lanes=3)
-    return start_attempt(make_run(resume_from="file:///c/attempt-1/b2", resume_batch=2).pk)
+    return start_attempt(make_run(resume_from="file:///c/attempt-1/b2", resume_batch=2))
 
 
 @pytest.fixture

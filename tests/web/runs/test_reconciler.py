@@ -393,6 +393,6 @@ def test_a_second_watcher_finds_nothing_left_to_do(
     reconciler.tick()
     reconciler.tick()
     assert RunTransition.objects.filter(run=attempt.run).count() == 1
-    follower = start_attempt(attempt.run_id)
+    follower = start_attempt(attempt.run)
     reconciler.tick()
     assert Attempt.objects.get(pk=follower.pk).ended_at is None

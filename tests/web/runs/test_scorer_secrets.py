@@ -24,7 +24,7 @@ pytestmark = pytest.mark.django_db
 def starting(project: Project, alice: User, make_run: Callable[..., Run], make_spec: Callable[..., Any]) -> Attempt:
     create_secret(user=alice, project=project, name="scorer", host="scorer.example", value=TOKEN)
     ensure_local_lanes(num_cpu_lanes=3)
-    return start_attempt(make_run(project=project, spec=make_spec(rewards=REWARDS)).pk)
+    return start_attempt(make_run(project=project, spec=make_spec(rewards=REWARDS)))
 
 
 def test_the_token_comes_with_the_bootstrap_answer_and_is_in_no_jobs_environment(

@@ -15,19 +15,19 @@ if TYPE_CHECKING:
 
 
 class GeneratingActor(LaneActor):
-    """`_rollout` is set by `load`."""
+    """`_sampler` is set by `load`."""
 
-    _rollout: "Sampler"
+    _sampler: "Sampler"
 
     def generate(
         self, request: GenerationRequest
     ) -> tuple[CallReport[GenerationReport], np.ndarray, Trajectories | None]:
         """Called with three returns: the driver reads the first, a reward lane the second, trainers the third."""
         start = time.monotonic()
-        made = self._rollout.generate(request)
+        made = self._sampler.generate(request)
         report = GenerationReport(seeds=made.seeds, decode_seconds=made.decode_seconds)
         return self._report(start, report), made.images, made.trajectories
 
     def pull(self, version: RemoteVersion) -> CallReport[PullReceipt]:
         start = time.monotonic()
-        return self._report(start, self._rollout.pull(version))
+        return self._report(start, self._sampler.pull(version))

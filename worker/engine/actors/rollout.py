@@ -16,6 +16,6 @@ class RolloutActor(GeneratingActor):
         from worker.engine.rollout.sampler import Sampler
 
         embeddings = run_embeddings(spec, base_model_path, prompts)
-        self._rollout = Sampler.load(spec, base_model_path, embeddings=embeddings)
+        self._sampler = Sampler.load(spec, base_model_path, embeddings=embeddings)
         self._check_device()
         return self._report(start, None)

@@ -33,7 +33,7 @@ from worker.engine.actors.reports import (
 from worker.engine.types import GroupBatch, PublishedShard, Trajectories, UpdateStats
 
 if TYPE_CHECKING:
-    from worker.engine.trainer.policy.trained_policy import Copies
+    from worker.engine.trainer.policy.trained_policy import ShardSnapshots
     from worker.engine.trainer.rank import TrainerRank
 
 
@@ -65,8 +65,8 @@ def _facts(shard: PublishedShard) -> ShardFacts:
 class TrainerActor(GeneratingActor):
     concurrency_groups: ClassVar = PUBLISHING_GROUP
 
-    _engine: "TrainerRank"
-    _snapshot: "tuple[int, Copies] | None" = None
+    _trainer_rank: "TrainerRank"
+    _snapshot: "tuple[int, ShardSnapshots] | None" = None
     """The version copied last, and this rank's share of its tensors, until it is published."""
 
     def rendezvous(self) -> Rendezvous:
@@ -96,24 +96,24 @@ class TrainerActor(GeneratingActor):
         init_process_group(rank, world_size, meeting.address, meeting.port)
         self._rank = rank
         embeddings = run_embeddings(spec, base_model_path, prompts)
-        self._engine = TrainerRank(spec, base_model_path, rank, world_size, embeddings=embeddings)
-        if self._engine.generator is not None:
-            self._rollout = self._engine.generator
+        self._trainer_rank = TrainerRank(spec, base_model_path, rank, world_size, embeddings=embeddings)
+        if self._trainer_rank.sampler is not None:
+            self._sampler = self._trainer_rank.sampler
         if initial_adapter is not None:
-            self._engine.load_version(read_lora(initial_adapter, spec.lora))
+            self._trainer_rank.load_version(read_lora(initial_adapter, spec.lora))
         self._check_device()
-        return self._report(start, self._engine.num_shards)
+        return self._report(start, self._trainer_rank.num_shards)
 
     def switch(self, to: LaneRole) -> CallReport[None]:
         start = time.monotonic()
-        self._engine.switch(to)
+        self._trainer_rank.switch(to)
         return self._report(start, None)
 
     def accumulate(
         self, plan: AccumulationPlan, behaviour: RemoteVersion | None, *trajectories: Trajectories
     ) -> CallReport[UpdateStats]:
         start = time.monotonic()
-        stats = self._engine.accumulate(
+        stats = self._trainer_rank.accumulate(
             assemble_groups(plan.groups, trajectories),
             num_pairs_total=plan.num_pairs_total,
             fresh=plan.fresh,
@@ -124,12 +124,12 @@ class TrainerActor(GeneratingActor):
 
     def commit(self) -> CallReport[dict[str, float]]:
         start = time.monotonic()
-        return self._report(start, self._engine.commit())
+        return self._report(start, self._trainer_rank.commit())
 
     def snapshot(self, policy_version: int) -> CallReport[None]:
         """Copy this rank's share of what was trained, for `publish`."""
         start = time.monotonic()
-        self._snapshot = policy_version, self._engine.snapshot()
+        self._snapshot = policy_version, self._trainer_rank.snapshot()
         return self._report(start, None)
 
     @ray.method(concurrency_group=PUBLISHING)
@@ -155,7 +155,7 @@ class TrainerActor(GeneratingActor):
     ) -> CallReport[int]:
         """The value is the bytes that this rank wrote."""
         start = time.monotonic()
-        return self._report(start, self._engine.save_checkpoint(uri, client_state, behaviour))
+        return self._report(start, self._trainer_rank.save_checkpoint(uri, client_state, behaviour))
 
     def load_checkpoint(self, uri: str) -> tuple[Any, ...]:
         """All ranks restore it.
@@ -167,20 +167,20 @@ class TrainerActor(GeneratingActor):
         from worker.engine.trainer.checkpoint import load_behaviour
 
         start = time.monotonic()
-        state = self._engine.load_checkpoint(uri)
+        state = self._trainer_rank.load_checkpoint(uri)
         behaviour = load_behaviour(uri) if self._rank == 0 else ()
         restored = Restored(
             client_state=state,
             behaviour_version=behaviour[0].policy_version if behaviour else None,
             behaviour=tuple(_facts(shard) for shard in behaviour),
         )
-        return self._report(start, restored), *(behaviour or [None] * self._engine.num_shards)
+        return self._report(start, restored), *(behaviour or [None] * self._trainer_rank.num_shards)
 
     def export(self) -> tuple[CallReport[None], dict[str, bytes]]:
         """Files in diffusers format by path, so that driver and trainer need share no disk; of rank 0 alone."""
         start = time.monotonic()
         with tempfile.TemporaryDirectory() as folder:
-            self._engine.export(folder)
+            self._trainer_rank.export(folder)
             files = {
                 str(file.relative_to(folder)): file.read_bytes()
                 for file in sorted(Path(folder).rglob("*"))

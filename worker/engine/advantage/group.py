@@ -12,44 +12,47 @@ import numpy as np
 from worker.engine.errors import NonFiniteError
 
 STD_EPSILON = 1e-4
+"""Added to the standard deviation before dividing, as in Flow-GRPO."""
 
 
 @dataclass(frozen=True, slots=True)
 class GroupAdvantages:
-    """`advantages`: one per member, in order. `zero_std`: all rewards equal, so the group teaches nothing."""
+    """The advantages of one group."""
 
     advantages: tuple[float, ...]
+    """One per member, in order."""
     zero_std: bool
+    """Whether all rewards are equal, so that every advantage is 0 and the group has no gradient."""
 
 
 def group_advantages(
     rewards: Sequence[float], *, clip: float, std: float | None = None, owner: str = "group"
 ) -> GroupAdvantages:
-    """(reward - group mean) / (std + 1e-4), cut to ±`clip`.
+    """(reward - group mean) / (std + 1e-4), clipped to ±`clip`.
 
     Args:
-        rewards: of one complete group, at least 2.
+        rewards: the rewards of one complete group, at least 2.
         clip: bound on the absolute advantage.
-        std: the spread to divide by; `None` takes the group's own (population) standard deviation.
-        owner: whose rewards they are, for the error.
+        std: the standard deviation to divide by; `None` takes the group's own (of the population).
+        owner: a name of the group, for error messages.
 
     Raises:
-        NonFiniteError: naming the member whose reward is not finite, or for a spread that is not.
-        ValueError: when the group is too small.
+        NonFiniteError: for a reward that is not finite, naming its member, or for a standard deviation that is not.
+        ValueError: when the group has fewer than 2 members.
     """
     values = check_rewards(rewards, owner)
     if values.max() == values.min():
-        # Rounding of the mean would otherwise be divided by the epsilon.
+        # The mean's rounding error would otherwise be divided by the epsilon.
         return GroupAdvantages(advantages=(0.0,) * len(values), zero_std=True)
-    spread = float(values.std()) if std is None else std
-    if not math.isfinite(spread):
-        raise NonFiniteError("spread of rewards", owner, spread)
-    advantages = np.clip((values - values.mean()) / (spread + STD_EPSILON), -clip, clip)
+    deviation = float(values.std()) if std is None else std
+    if not math.isfinite(deviation):
+        raise NonFiniteError("standard deviation of rewards", owner, deviation)
+    advantages = np.clip((values - values.mean()) / (deviation + STD_EPSILON), -clip, clip)
     return GroupAdvantages(advantages=tuple(float(value) for value in advantages), zero_std=False)
 
 
 def check_rewards(rewards: Sequence[float], owner: str) -> np.ndarray:
-    """The rewards of one group as an array. Raises as `group_advantages`."""
+    """The rewards of one group as an array, (members,). Raises as `group_advantages`."""
     if len(rewards) < 2:
         raise ValueError(f"`rewards` must hold ≥ 2 values, got {len(rewards)}: advantages need siblings")
     for member, reward in enumerate(rewards):

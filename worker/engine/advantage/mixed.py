@@ -4,10 +4,10 @@
 are computed on their own, so that its scale does not matter, and their weighted mean Σ wᵢAᵢ / Σ wᵢ is the advantage
 (MixGRPO, arXiv 2507.21802, "advantage aggregation"; the same decoupling in GDPO, arXiv 2601.05242).
 
-A score that is missing is neutral: it stands at the mean of the siblings that have it, or, where none has, at the
-batch's, and it does not narrow the spread that the others are divided by. So a reward that no member of a group has
-says nothing about that group, and a sample that lacks every trained reward has an advantage of 0. The invariant kept:
-with no score missing and one reward, both mixings are `worker.engine.advantage.group`'s advantages.
+A missing score is neutral. It is filled with the mean of the group's other scores, or with the batch's mean where the
+group has none, and filled scores do not lower the standard deviation that the others are divided by. So a reward that
+no member of a group has does not change the group's advantages, and a sample that lacks every trained reward has an
+advantage of 0. Invariant: with one reward and no missing score, both mixings equal `worker.engine.advantage.group`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ from worker.contracts.names import RewardMixing
 from worker.engine.advantage.group import GroupAdvantages, check_rewards, group_advantages
 
 GroupScores = Mapping[str, Sequence[float | None]]
-"""Scores of one complete group by reward, in member order; None where one is missing."""
+"""The scores of one complete group by reward, in member order; `None` for a missing score."""
 
 
 def mixed_advantages(
@@ -31,92 +31,97 @@ def mixed_advantages(
     clip: float,
     over_batch: bool,
 ) -> tuple[GroupAdvantages, ...]:
-    """Advantages of each of `groups`.
+    """The advantages of each of `groups`.
 
     Args:
-        groups: one, or with `over_batch` all of a batch.
-        weights: of the trained rewards; scores of others are not looked at.
-        mixing: how they become one.
+        groups: the scores of one group, or with `over_batch` of all groups of a batch.
+        weights: the weight of each trained reward; scores of other rewards are ignored.
+        mixing: how several rewards become one advantage.
         clip: bound on the absolute advantage.
-        over_batch: divide by the spread of all groups together instead of each group's own.
+        over_batch: divide by the standard deviation over all groups instead of each group's own.
 
     Raises:
-        NonFiniteError: for a score that is not finite.
-        ValueError: for a group of fewer than 2.
+        NonFiniteError: for a score of a trained reward that is not finite.
+        ValueError: for a group with fewer than 2 members.
     """
-    parts = {name: _filled([group[name] for group in groups]) for name in weights}
+    filled = {name: _fill([group[name] for group in groups]) for name in weights}
     if mixing is RewardMixing.SUM:
-        return _advantages(_weighted_sums(parts, weights), clip=clip, over_batch=over_batch)
-    apart = {name: _advantages(part, clip=clip, over_batch=over_batch) for name, part in parts.items()}
+        return _advantages(_weighted_sums(filled, weights), clip=clip, over_batch=over_batch)
+    advantages = {name: _advantages(scores, clip=clip, over_batch=over_batch) for name, scores in filled.items()}
     total = sum(weights.values())
     shares = {name: weight / total for name, weight in weights.items()}
     return tuple(
-        _mean_of([(share, apart[name][index]) for name, share in shares.items()]) for index in range(len(groups))
+        _weighted_mean([(share, advantages[name][index]) for name, share in shares.items()])
+        for index in range(len(groups))
     )
 
 
 @dataclass(frozen=True, slots=True)
-class _Filled:
-    """Scores of one group without a gap."""
+class _FilledScores:
+    """One reward's scores of one group, with missing ones filled."""
 
     scores: NDArray[np.float64]
     """(members,)"""
     is_known: NDArray[np.bool_]
-    """(members,): whose score is not a stand-in."""
+    """(members,): whether the score was given and not filled."""
 
 
-def _filled(groups: Sequence[Sequence[float | None]]) -> list[_Filled]:
-    """One reward's scores, missing ones at the mean of the group's others; of a group that has none, at the batch's."""
+def _fill(groups: Sequence[Sequence[float | None]]) -> list[_FilledScores]:
+    """One reward's scores of each group, missing ones filled as in the module's docstring."""
     known = [[score for score in group if score is not None] for group in groups]
-    everywhere = _mean([score for scores in known for score in scores])
+    batch_mean = _mean([score for scores in known for score in scores])
     return [
-        _Filled(
+        _FilledScores(
             np.array([mean if score is None else score for score in group], dtype=np.float64),
             np.array([score is not None for score in group]),
         )
-        for group, mean in zip(groups, (_mean(scores) if scores else everywhere for scores in known), strict=True)
+        for group, mean in zip(groups, (_mean(scores) if scores else batch_mean for scores in known), strict=True)
     ]
 
 
 def _mean(scores: Sequence[float]) -> float:
-    """Of equal scores, that very score: a mean that is off by rounding would look like a difference. Of none, 0."""
+    """The mean, 0 of none. Of equal scores it is exactly that score: a rounding error would look like a difference."""
     if not scores:
         return 0.0
     return scores[0] if min(scores) == max(scores) else float(np.mean(scores))
 
 
-def _weighted_sums(parts: Mapping[str, Sequence[_Filled]], weights: Mapping[str, float]) -> list[_Filled]:
-    """Group by group. A sum is known where each part is that any of the group has."""
+def _weighted_sums(filled: Mapping[str, Sequence[_FilledScores]], weights: Mapping[str, float]) -> list[_FilledScores]:
+    """The weighted sum over rewards, for each group. A member's sum counts as known if all its scores are, rewards that
+    no member of the group has left aside."""
     sums = []
-    for group in zip(*parts.values(), strict=True):
-        scores = np.sum([weights[name] * part.scores for name, part in zip(parts, group, strict=True)], axis=0)
-        told = [part.is_known for part in group if part.is_known.any()]
-        sums.append(_Filled(scores, np.all(told, axis=0) if told else np.zeros(len(scores), dtype=bool)))
+    for group in zip(*filled.values(), strict=True):
+        scores = np.sum([weights[name] * reward.scores for name, reward in zip(filled, group, strict=True)], axis=0)
+        are_known = [reward.is_known for reward in group if reward.is_known.any()]
+        is_known = np.all(are_known, axis=0) if are_known else np.zeros(len(scores), dtype=bool)
+        sums.append(_FilledScores(scores, is_known))
     return sums
 
 
-def _advantages(groups: Sequence[_Filled], *, clip: float, over_batch: bool) -> tuple[GroupAdvantages, ...]:
+def _advantages(groups: Sequence[_FilledScores], *, clip: float, over_batch: bool) -> tuple[GroupAdvantages, ...]:
     owners = [f"group {index}" if over_batch else "group" for index in range(len(groups))]
     for owner, group in zip(owners, groups, strict=True):
         check_rewards(group.scores.tolist(), owner)
-    spreads = [_spread(groups)] * len(groups) if over_batch else [_spread([group]) for group in groups]
+    stds = [_std(groups)] * len(groups) if over_batch else [_std([group]) for group in groups]
     return tuple(
-        group_advantages(group.scores.tolist(), clip=clip, std=spread, owner=owner)
-        for owner, group, spread in zip(owners, groups, spreads, strict=True)
+        group_advantages(group.scores.tolist(), clip=clip, std=std, owner=owner)
+        for owner, group, std in zip(owners, groups, stds, strict=True)
     )
 
 
-def _spread(groups: Sequence[_Filled]) -> float:
-    """Standard deviation over all samples, but not below that of the known ones: stand-ins lie close together."""
+def _std(groups: Sequence[_FilledScores]) -> float:
+    """The standard deviation over all members of `groups`, but at least that of the known scores, since filled scores
+    lie at a mean and lower it."""
     scores = np.concatenate([group.scores for group in groups])
     known = scores[np.concatenate([group.is_known for group in groups])]
     return max(float(scores.std()), float(known.std()) if known.size else 0.0)
 
 
-def _mean_of(parts: Sequence[tuple[float, GroupAdvantages]]) -> GroupAdvantages:
-    """Shares and advantages of one group; still within the clip, because the shares add up to 1."""
-    values = sum(share * np.asarray(part.advantages) for share, part in parts)
+def _weighted_mean(rewards: Sequence[tuple[float, GroupAdvantages]]) -> GroupAdvantages:
+    """The mean of one group's advantages over (share, advantages) of each reward; within the clip, since the shares add
+    up to 1."""
+    values = sum(share * np.asarray(reward.advantages) for share, reward in rewards)
     return GroupAdvantages(
         advantages=tuple(float(value) for value in np.atleast_1d(values)),
-        zero_std=all(part.zero_std for _, part in parts),
+        zero_std=all(reward.zero_std for _, reward in rewards),
     )

@@ -1,1 +1,1 @@
-"""Algorithms: what a replayed pair contributes to the loss. Pure functions of tensors; one file each."""
+"""Algorithms: the loss of each unit of a micro-batch, and which denoising steps are trained. Pure functions."""

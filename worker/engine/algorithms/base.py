@@ -1,7 +1,7 @@
-"""What algorithms are asked and what they answer: which steps a group is trained on, and the loss of a unit of it.
+"""The interface of an algorithm: which denoising steps it trains on, and its loss from the values of a micro-batch.
 
-A unit is what a micro-batch counts: a (trajectory, denoising step) pair, a sample at a noise level, two samples at one,
-or a sample that a reward judges. Every tensor of a unit's values has the micro-batch's units, B, as first dimension.
+A unit is what a micro-batch counts: a (trajectory, denoising step) pair, a sample at a noise level, a preference pair
+at a noise level, or a sample finished with gradients. B is the number of units in a micro-batch.
 """
 
 import hashlib
@@ -14,14 +14,14 @@ import torch
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupPosition:
-    """Where a training group lies in its run: the same on every lane, whoever draws or trains it."""
+    """The position of a training group in its run, which is the same on every lane."""
 
     run_seed: int
     batch: int
     prompt_index: int
 
-    def dice(self, *, of_batch: bool = False) -> random.Random:
-        """Seeded by the place; `of_batch`: alike for all groups of the batch."""
+    def rng(self, *, of_batch: bool = False) -> random.Random:
+        """A generator seeded by this position; with `of_batch` the same one for all groups of the batch."""
         group = "" if of_batch else f"/{self.prompt_index}"
         digest = hashlib.blake2b(f"{self.run_seed}/{self.batch}{group}/steps".encode(), digest_size=8).digest()
         return random.Random(int.from_bytes(digest, "big"))
@@ -29,23 +29,27 @@ class GroupPosition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupSteps:
-    """Denoising steps of one group's trajectories, ascending; the others are deterministic, and not stored."""
+    """The denoising steps that an algorithm uses of one group's trajectories, in ascending order.
+
+    Steps that are not stochastic are deterministic, and steps that are not trained are not stored.
+    """
 
     stochastic: tuple[int, ...] = ()
+    """The denoising steps that add noise."""
     trained: tuple[int, ...] = ()
-    """Those whose sample is stored and trained on."""
+    """The denoising steps whose samples are stored and trained on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OldMeans:
-    """How the policy's means stand to those of the policy that drew; every field (B,) fp32."""
+    """The current means of B transitions against those of the policy that drew them; every field (B,) fp32."""
 
     divergences: torch.Tensor
     """mean((mean - old mean)²) / (2 std²), with gradient: the KL of the two Gaussians, averaged over dimensions."""
     stds: torch.Tensor
-    """Of the noise that the step adds."""
+    """The standard deviation of the noise that the denoising step adds."""
     step_sizes: torch.Tensor
-    """-dt, above 0."""
+    """The size of the denoising step, -dt > 0."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,94 +57,107 @@ class ReplayedPairs:
     """B stored transitions, replayed under the current policy; every field (B,) fp32."""
 
     log_probs: torch.Tensor
-    """Under the current policy; carries the gradient."""
+    """Log-probs under the current policy, with gradient."""
     old_log_probs: torch.Tensor
-    """Under the behaviour policy, as stored at sampling."""
+    """Log-probs under the behaviour policy, as stored in sampling."""
     advantages: torch.Tensor
+    """The advantage of each pair's trajectory."""
     kl: torch.Tensor | None
-    """To the reference policy, with gradient; `None` where the algorithm asked for none."""
+    """The KL divergence to the reference policy, with gradient; `None` where the algorithm does not need it."""
     is_stale: bool
-    """Whether the behaviour policy is of an older version than the batch is trained on."""
+    """Whether the pairs were drawn by an older version than the one being trained."""
     old_means: OldMeans | None = None
-    """Where the algorithm needs them."""
+    """The distance to the stored means; `None` where the algorithm does not need it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForwardProcessBatch:
-    """Finished samples noised anew, x = (1 - sigma) x0 + sigma eps, and what is predicted there."""
+    """Finished samples with noise added, x = (1 - sigma) x0 + sigma eps, and the velocities predicted at x."""
 
     clean: torch.Tensor
-    """x0, (B, ...)"""
+    """(B, ...): x0."""
     noise: torch.Tensor
-    """eps, (B, ...)"""
+    """(B, ...): eps."""
     sigmas: torch.Tensor
-    """(B,), in (0, 1]"""
+    """(B,): noise levels in (0, 1]."""
     velocities: torch.Tensor
-    """(B, ...), of the current policy; carries the gradient."""
+    """(B, ...): velocities of the current policy, with gradient."""
     old_velocities: torch.Tensor | None
-    """(B, ...), of the second adapter, where the algorithm needs it."""
+    """(B, ...): velocities of the old policy; `None` where the algorithm does not need them."""
     reference_velocities: torch.Tensor | None
-    """(B, ...), of the base model, where the algorithm needs it."""
+    """(B, ...): velocities of the reference policy; `None` where the algorithm does not need them."""
     advantages: torch.Tensor
-    """(B,)"""
+    """(B,): the advantage of each sample."""
 
     @property
     def noisy(self) -> torch.Tensor:
-        """x, (B, ...)"""
+        """(B, ...): x."""
         sigmas = self.per_element(self.sigmas)
         return (1 - sigmas) * self.clean + sigmas * self.noise
 
     def per_element(self, values: torch.Tensor) -> torch.Tensor:
-        """(B,) so that it broadcasts over (B, ...)."""
+        """`values` (B,) reshaped to broadcast over (B, ...)."""
         return values.reshape(-1, *[1] * (self.clean.ndim - 1))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RewardedSamples:
-    """Samples finished with gradients, and what the differentiable rewards say of them; every field (B,) fp32."""
+    """The differentiable rewards of B samples that were finished with gradients; every field (B,) fp32."""
 
     rewards: torch.Tensor
-    """Weighted sum, with gradient."""
+    """The weighted sum of the rewards, with gradient."""
     penalties: torch.Tensor | None
-    """Mean over the gradient's denoising steps of mean((v - v_reference)²) / (2 sigma²), where asked for."""
+    """The mean, over the denoising steps taken with gradients, of mean((v - v_reference)²) / (2 sigma²); `None` where
+    the algorithm does not need it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LossTerms:
-    """Per unit, (B,): `loss` carries the gradient, the rest is detached and for the curves."""
+    """The loss of each unit, with gradient, and detached quantities for the curves; every field (B,)."""
 
     loss: torch.Tensor
     ratio: torch.Tensor | None = None
+    """Importance ratios, where the algorithm has them."""
     clipped: torch.Tensor | None = None
+    """Whether the unit's ratio was clipped or its loss masked, bool."""
     kl: torch.Tensor | None = None
-    """Where the loss itself is made of the distance to the reference."""
+    """The distance to the reference policy, where the algorithm computes it itself."""
 
 
 class PolicyGradient(Protocol):
+    """An algorithm on stored transitions."""
+
     def terms(self, pairs: ReplayedPairs) -> LossTerms: ...
 
 
 class ForwardProcess(Protocol):
+    """An algorithm on single finished samples."""
+
     def terms(self, samples: ForwardProcessBatch) -> LossTerms: ...
 
 
 class Preference(Protocol):
+    """An algorithm on pairs of finished samples: entry i of `winners` is preferred to entry i of `losers`."""
+
     def terms(self, winners: ForwardProcessBatch, losers: ForwardProcessBatch) -> LossTerms: ...
 
 
 class Feedback(Protocol):
-    def path(self, sigmas: torch.Tensor, index: int) -> torch.Tensor:
-        """The sigmas that a sample kept before denoising step `index` is led through with gradients, down to 0."""
+    """An algorithm on the gradient of a differentiable reward."""
+
+    def gradient_sigmas(self, sigmas: torch.Tensor, index: int) -> torch.Tensor:
+        """The sigmas, down to 0, of the denoising with gradients of a sample that was stored before step `index` of the
+        schedule `sigmas`."""
         ...
 
     def terms(self, samples: RewardedSamples) -> LossTerms: ...
 
 
 def with_kl(loss: torch.Tensor, pairs: ReplayedPairs, coefficient: float) -> torch.Tensor:
-    """`loss` and the penalty of leaving the base model.
+    """`loss` (B,) plus `coefficient` times the KL divergence to the reference policy.
 
     Raises:
-        ValueError: when a penalty is wanted and `pairs.kl` is missing.
+        ValueError: when `coefficient` is above 0 and `pairs.kl` is missing.
     """
     if not coefficient:
         return loss
@@ -150,12 +167,12 @@ def with_kl(loss: torch.Tensor, pairs: ReplayedPairs, coefficient: float) -> tor
 
 
 def require_old_means(pairs: ReplayedPairs) -> OldMeans:
-    """Raises `ValueError` where the pairs were replayed without them."""
+    """The pairs' `old_means`. Raises `ValueError` when the pairs were replayed without them."""
     if pairs.old_means is None:
         raise ValueError("`old_means` must be given: sampling keeps them for algorithms that need them")
     return pairs.old_means
 
 
 def mean_over_sample(values: torch.Tensor) -> torch.Tensor:
-    """(B, ...) to (B,)."""
+    """`values` (B, ...) averaged over all but the first dimension, (B,)."""
     return values.flatten(1).mean(1)

@@ -1,7 +1,7 @@
 """Flow-GRPO-Fast (github.com/yifan123/flow_grpo): Flow-GRPO's loss on a window of a few stochastic denoising steps.
 
-All trajectories of a group share their window: with windows of their own, siblings would differ by where they were
-explored and not only by what was explored, and their advantages would be biased.
+All trajectories of a group share their window. With windows of their own, rewards within a group would depend on the
+window too, and the advantages would be biased.
 """
 
 from worker.contracts.algorithms import FlowGrpoFastSpec
@@ -9,14 +9,14 @@ from worker.contracts.sections import SamplingSpec
 from worker.engine.algorithms.base import GroupPosition, GroupSteps
 
 
-def window(spec: FlowGrpoFastSpec, sampling: SamplingSpec, place: GroupPosition) -> GroupSteps:
-    """The group's window within `sampling.sde_indices`."""
+def window(spec: FlowGrpoFastSpec, sampling: SamplingSpec, position: GroupPosition) -> GroupSteps:
+    """The window of one group within `sampling.sde_indices`."""
     last_start = len(sampling.sde_indices) - spec.window_size
-    start = place.dice().randint(0, last_start) if spec.position == "random" else 0
-    return steps_from(sampling, start, spec.window_size)
+    start = position.rng().randint(0, last_start) if spec.position == "random" else 0
+    return window_from(sampling, start, spec.window_size)
 
 
-def steps_from(sampling: SamplingSpec, start: int, size: int) -> GroupSteps:
-    """`size` stochastic steps from place `start` of `sampling.sde_indices` on, all of them trained."""
+def window_from(sampling: SamplingSpec, start: int, size: int) -> GroupSteps:
+    """The `size` entries of `sampling.sde_indices` from index `start` on, stochastic and trained."""
     indices = sampling.sde_indices[start : start + size]
     return GroupSteps(stochastic=indices, trained=indices)

@@ -1,9 +1,10 @@
 """MixGRPO (arXiv 2507.21802): Flow-GRPO's loss in a stochastic window that moves as training goes on.
 
-Progressive: from the noisiest denoising steps, `stride` further every `shift_every_num_batches`, and from the start
-again after the last place. Random: anew every `shift_every_num_batches` (the authors': with every batch). All groups of
-a batch share the window. Defaults as in the authors' script for FLUX (github.com/Tencent-Hunyuan/MixGRPO): 4 denoising
-steps, 1 further every 25 iterations (`prog_overlap_step`, by which their window moves), rolled back at the end.
+Strategy `progressive`: the window starts at the noisiest denoising steps, moves by `stride` every
+`shift_every_num_batches`, and starts again after the last position. Strategy `random`: its position is drawn every
+`shift_every_num_batches` (by the authors for every batch). All groups of a batch share the window. Defaults are those
+of the authors' script for FLUX (github.com/Tencent-Hunyuan/MixGRPO): 4 denoising steps, moved by 1 every 25 iterations
+(`prog_overlap_step`), starting again at the end.
 """
 
 from dataclasses import replace
@@ -11,16 +12,16 @@ from dataclasses import replace
 from worker.contracts.algorithms import MixGrpoSpec
 from worker.contracts.sections import SamplingSpec
 from worker.engine.algorithms.base import GroupPosition, GroupSteps
-from worker.engine.algorithms.flow_grpo_fast import steps_from
+from worker.engine.algorithms.flow_grpo_fast import window_from
 
 
-def window(spec: MixGrpoSpec, sampling: SamplingSpec, place: GroupPosition) -> GroupSteps:
-    """The batch's window within `sampling.sde_indices`."""
+def window(spec: MixGrpoSpec, sampling: SamplingSpec, position: GroupPosition) -> GroupSteps:
+    """The window of one batch within `sampling.sde_indices`."""
     last_start = len(sampling.sde_indices) - spec.window_size
-    num_moves = place.batch // spec.shift_every_num_batches
+    num_moves = position.batch // spec.shift_every_num_batches
     if spec.strategy == "random":
-        start = replace(place, batch=num_moves).dice(of_batch=True).randint(0, last_start)
+        start = replace(position, batch=num_moves).rng(of_batch=True).randint(0, last_start)
     else:
-        num_places = -(-last_start // spec.stride) + 1
-        start = min(num_moves % num_places * spec.stride, last_start)
-    return steps_from(sampling, start, spec.window_size)
+        num_positions = -(-last_start // spec.stride) + 1
+        start = min(num_moves % num_positions * spec.stride, last_start)
+    return window_from(sampling, start, spec.window_size)

@@ -1,4 +1,4 @@
-"""Algorithms by the name a spec gives them: the loss of each, and the denoising steps it is trained on."""
+"""The algorithms by their names in a spec: the loss of each, and the denoising steps it trains on."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from worker.engine.algorithms.base import (
     PolicyGradient,
     Preference,
 )
-from worker.engine.algorithms.dance_grpo import part_of_the_steps
+from worker.engine.algorithms.dance_grpo import random_steps
 from worker.engine.algorithms.diffusion_dpo import DiffusionDpo
 from worker.engine.algorithms.diffusion_nft import DiffusionNft
 from worker.engine.algorithms.flow_dppo import FlowDppo
@@ -28,24 +28,26 @@ from worker.engine.algorithms.reward_flow import RewardFlow, last_steps
 Algorithm = PolicyGradient | ForwardProcess | Preference | Feedback
 
 
-def no_step(spec: object, sampling: SamplingSpec, place: GroupPosition) -> GroupSteps:
-    """All deterministic: the finished sample is what is trained on."""
+def no_step(spec: object, sampling: SamplingSpec, position: GroupPosition) -> GroupSteps:
+    """No step is stochastic or stored: the algorithm trains on finished samples."""
     return GroupSteps()
 
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """Both are given the spec's own variant of `algorithm`; the name is what tells them apart."""
+    """One algorithm. Both functions take the algorithm's own settings as first argument."""
 
     loss: Callable[..., Algorithm]
+    """Builds the loss."""
     steps: Callable[[Any, SamplingSpec, GroupPosition], GroupSteps]
+    """Chooses a group's denoising steps."""
 
 
 ALGORITHMS: dict[str, _Entry] = {
     "flow_grpo": _Entry(FlowGrpo, every_step),
     "flow_grpo_fast": _Entry(FlowGrpo, fast_window),
     "mix_grpo": _Entry(FlowGrpo, mix_window),
-    "dance_grpo": _Entry(FlowGrpo, part_of_the_steps),
+    "dance_grpo": _Entry(FlowGrpo, random_steps),
     "grpo_guard": _Entry(GrpoGuard, every_step),
     "flow_dppo": _Entry(FlowDppo, every_step),
     "diffusion_nft": _Entry(DiffusionNft, no_step),
@@ -64,6 +66,6 @@ def build_algorithm(spec: RunSpec) -> Algorithm:
 
 
 def steps_of_group(spec: RunSpec, batch: int, prompt_index: int) -> GroupSteps:
-    """Which denoising steps of a training group are stochastic, and which are trained on; alike on every lane."""
-    place = GroupPosition(run_seed=spec.seed, batch=batch, prompt_index=prompt_index)
-    return ALGORITHMS[spec.algorithm.name].steps(spec.algorithm, spec.sampling, place)
+    """Which denoising steps of a training group are stochastic, and which are trained on; the same on every lane."""
+    position = GroupPosition(run_seed=spec.seed, batch=batch, prompt_index=prompt_index)
+    return ALGORITHMS[spec.algorithm.name].steps(spec.algorithm, spec.sampling, position)

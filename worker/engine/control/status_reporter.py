@@ -6,7 +6,8 @@ from collections.abc import Callable
 from worker.contracts.events import CostsEvent, Phase, PhaseEvent, QueueEvent, StateEvent
 from worker.contracts.states import RunState
 from worker.engine.telemetry.telemetry_client import TelemetryClient
-from worker.scheduling.core.costs import CostModel, dump_costs
+from worker.scheduling.core.cost_model import CostModel
+from worker.scheduling.core.costs import dump_costs
 
 REPORT_SECONDS = 1.0
 
@@ -54,4 +55,4 @@ class StatusReporter:
             self._client.emit(QueueEvent, batch=batch, depths=found)
 
     def costs(self, costs: CostModel, *, batch: int) -> None:
-        self._client.emit(CostsEvent, batch=batch, costs=dump_costs(costs.learnt()))
+        self._client.emit(CostsEvent, batch=batch, costs=dump_costs(costs.measured()))

@@ -1,6 +1,6 @@
-"""The device that a process computes on, and whether it repeats itself there.
+"""The device that a process computes on, and whether its kernels are deterministic.
 
-DeepSpeed's accelerator interface chooses, so that no device type is spelled out.
+DeepSpeed's accelerator interface chooses the device, so that no device type is named outside this package.
 """
 
 import os
@@ -12,14 +12,14 @@ from worker.contracts.run_spec import RunSpec
 
 
 def resolve_device(device: str | torch.device | None) -> torch.device:
-    """The device asked for, else the current one of the accelerator that is present (or the CPU)."""
+    """`device`, or by default the current device of the accelerator that is present, else the CPU."""
     return torch.device(get_accelerator().current_device_name() if device is None else device)
 
 
 def apply_determinism(spec: RunSpec) -> None:
-    """Have `pipeline.deterministic` hold: kernels that give the same bits for the same inputs, or an error.
+    """Apply `pipeline.deterministic` to this process: same inputs give the same bits, or torch raises `RuntimeError`.
 
-    For the whole process, before the device is first used: cuBLAS reads its variable only then.
+    Called before the device is first used, which is when cuBLAS reads its environment variable.
     """
     if spec.pipeline.deterministic:
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")

@@ -1,17 +1,23 @@
-"""Which devices of its node a process sees. Nothing here imports torch, which reads these variables once.
+"""Which devices of its node a process sees.
 
-The only place, with the rest of this room, that names vendors.
+Invariant: nothing here imports torch, which reads these environment variables once. This package is the only one of
+`worker.engine` that names vendors.
 """
 
 import os
 import sys
 
 VISIBILITY_VARIABLES = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ASCEND_RT_VISIBLE_DEVICES")
-"""What hides the other devices of a node. Ray empties them for actors that ask Ray for no GPU, as ours do."""
+"""The environment variables that hide the other devices of a node, one per vendor. Ray empties them for actors that
+request no GPU from Ray, as Tandem's actors do."""
 
 
 def see_only(device: str) -> None:
-    """Show this process one device: `cpu`, or the accelerator's index on its node. Call it before torch is imported."""
+    """Make one device visible to this process, and give torch one CPU thread; called before torch is imported.
+
+    Args:
+        device: `cpu`, or an accelerator as the visibility variables name it, e.g. its index on the node.
+    """
     is_cpu = device == "cpu"
     os.environ["OMP_NUM_THREADS"] = "1"
     for variable in VISIBILITY_VARIABLES:
@@ -21,7 +27,7 @@ def see_only(device: str) -> None:
 
 
 def check_device(name: str, device: str) -> None:
-    """Raises `RuntimeError` when torch, once loaded, finds no accelerator where one was granted to `name`."""
+    """Raise `RuntimeError` when torch is loaded and finds no accelerator, although `name` was granted one."""
     torch = sys.modules.get("torch")
     if device != "cpu" and torch is not None and not torch.accelerator.is_available():
         raise RuntimeError(

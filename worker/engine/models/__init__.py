@@ -1,1 +1,1 @@
-"""Models: what a diffusers pipeline must answer to be trained and sampled here, one adapter per model family."""
+"""Models: one adapter for each model family, between a diffusers pipeline and what rollout and training need of it."""

@@ -1,23 +1,25 @@
-"""What every model family answers. Above it nothing knows about pipelines; below it nothing knows about runs.
+"""The interface of a model family: one adapter class for each diffusers pipeline class.
 
-Latents are in the transformer's own (packed) layout and in fp32 everywhere outside the adapter. Only the adapter
-casts to the model's dtype, so the numerics of sampling and replay are the same code.
+```text
+rollout and trainer ─► ModelAdapter ─► diffusers pipeline of the family
+    prompts, latents, sigmas │ encode, schedule, predict, decode
+```
 
-A family is one file: how its pipeline encodes, schedules, predicts and decodes. What families share lies in small
-modules beside it: parts (loading), embeddings, guidance, flow_schedule, experts, lora.
+Code outside this package knows no pipeline. Invariant: outside the adapter, latents are in the transformer's own
+(packed) layout and in fp32. Only the adapter casts to the model's dtype, so sampling and replay share their numerics.
+
+A family is one file. What families share is in the modules beside it: pipeline_adapter (the base of this class),
+pipeline_loading, embeddings, conditioning, guidance, flow_schedule, sample_shapes, experts, lora, trainable, kernels.
 """
 
 import copy
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from abc import abstractmethod
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
-from diffusers import DiffusionPipeline
 
 from worker.contracts.names import GuidanceKind, ModelFamily, Tuning
 from worker.contracts.performance import PerformanceSpec
@@ -25,74 +27,37 @@ from worker.contracts.run_spec import RunSpec
 from worker.contracts.sections import SamplingSpec
 from worker.engine.errors import ModelLoadError
 from worker.engine.models import guidance, pipeline_loading
-from worker.engine.models.embeddings import PromptEmbeddingCache, PromptEmbeds
+from worker.engine.models.conditioning import Conditioning
+from worker.engine.models.embeddings import PromptEmbeds
 from worker.engine.models.experts import experts_of
 from worker.engine.models.guidance import Scale
 from worker.engine.models.kernels import use_kernels
 from worker.engine.models.lora import add_lora, lora_metadata
-from worker.engine.models.pipeline_loading import ALL_PARTS, TEXT_ONLY, Part
-from worker.engine.models.precision import at_least_fp32
-from worker.engine.models.trainable import replica_of, trained_parameters, unfreeze
+from worker.engine.models.pipeline_adapter import PipelineAdapter
+from worker.engine.models.precision import at_least_fp32, autocast
+from worker.engine.models.trainable import copy_with_shared_base, trainable_parameters, unfreeze
 from worker.scheduling.core.decoding import num_decodings
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Conditioning:
-    """What a batch of latents is denoised towards: one prompt, since fragments and micro-batches never mix groups."""
-
-    prompt: PromptEmbeds
-    height: int
-    width: int
-    guidance_scale: float
-    guidance_scale_2: float | None = None
-    """Of the low-noise expert, where it has a scale of its own."""
-    num_frames: int = 1
-    negative: PromptEmbeds | None = None
-    """Of true CFG with a scale other than 1."""
-    batched_cfg: bool = False
-    """One forward pass of twice the batch instead of two."""
-
-
-class ModelAdapter(ABC):
-    """A diffusers pipeline, frozen, behind the few questions the engine asks."""
+class ModelAdapter(PipelineAdapter):
+    """A frozen diffusers pipeline, behind what rollout and training need of it."""
 
     family: ClassVar[ModelFamily]
-    pipeline_class: ClassVar[type[DiffusionPipeline]]
     default_lora_targets: ClassVar[tuple[str, ...]]
-    vae_dtype: ClassVar[torch.dtype | None] = None
-    """Where half precision is known to harm the autoencoder."""
+    """Names of linear layers, or endings of their names, that LoRA is added to unless a spec names others."""
 
     def __init__(self, pipeline: Any, path: str, device: torch.device, dtype: torch.dtype) -> None:
+        """As `PipelineAdapter`."""
+        super().__init__(pipeline, path, device, dtype)
         self.transformer: torch.nn.Module = pipeline.transformer
-        """What is trained: the pipeline's transformer, or `Experts` where it has more than one."""
-        self.device = device
-        self.dtype = dtype
-        self._pipeline = pipeline
-        self._path = path
-        self._embeddings = PromptEmbeddingCache(device)
+        """The module that is trained: the pipeline's transformer, or `Experts` where it has more than one."""
         self._performance = PerformanceSpec()
         self._tuning: Tuning | None = None
 
-    @classmethod
-    def load(
-        cls,
-        path: str,
-        device: torch.device,
-        dtype: torch.dtype,
-        *,
-        wanted: frozenset[Part] = ALL_PARTS,
-        given: Mapping[str, torch.nn.Module] | None = None,
-    ) -> Self:
-        """From a folder or a hub id; see `load_pipeline`. Raises `OSError` (diffusers') where weights are missing."""
-        pipeline = pipeline_loading.load_pipeline(
-            cls.pipeline_class, path, device=device, dtype=dtype, parts=wanted, vae_dtype=cls.vae_dtype, given=given
-        )
-        return cls(pipeline, path, device, dtype)
+    # --- trainable parameters
 
-    # --- what is trained
-
-    def train(self, spec: RunSpec) -> None:
-        """Make ready what the spec trains: LoRA layers (the same on every lane, from `spec.seed`), or all weights.
+    def prepare_training(self, spec: RunSpec) -> None:
+        """Add LoRA layers (the same on every lane, from `spec.seed`) or unfreeze all weights, as the spec says.
 
         Raises:
             ModelLoadError: for a LoRA target that matches no layer.
@@ -104,76 +69,43 @@ class ModelAdapter(ABC):
         self._tuning = spec.tuning
 
     @property
-    def trained(self) -> dict[str, torch.nn.Parameter]:
-        """What `train` made ready, by name; in a twin, its frozen copies."""
-        assert self._tuning is not None, "asked for after `train`"
-        return trained_parameters(self.transformer, self._tuning, self.dtype)
+    def trainable(self) -> dict[str, torch.nn.Parameter]:
+        """The parameters that `prepare_training` made trainable, by name; in a frozen copy, their copies."""
+        assert self._tuning is not None, "read after `prepare_training`"
+        return trainable_parameters(self.transformer, self._tuning, self.dtype)
 
-    def twin(self) -> Self:
-        """The same model once more: trained tensors of its own, frozen; all else, prompt embeddings too, is shared."""
-        return self.around(replica_of(self.transformer, self.trained))
+    def frozen_copy(self) -> Self:
+        """A second policy on the same base: it has frozen copies of the trainable parameters and shares all else."""
+        return self.with_transformer(copy_with_shared_base(self.transformer, self.trainable))
 
-    def around(self, transformer: torch.nn.Module) -> Self:
-        """The same model on another transformer like its own."""
+    def with_transformer(self, transformer: torch.nn.Module) -> Self:
+        """The same model with `transformer`, which has the same architecture, in place of its own."""
         other = copy.copy(self)
         other.transformer = transformer
         other.use_kernels(self._performance)
         return other
 
     def use_kernels(self, performance: PerformanceSpec) -> None:
-        """Before the first prediction; twins get the same. Raises `ModelLoadError`."""
+        """Choose the transformer's kernels, and those of copies made later; called before the first prediction.
+
+        Raises:
+            ModelLoadError: for a kernel that cannot run here.
+        """
         self._performance = performance
         use_kernels(self.transformer, performance, self.device)
-
-    # --- text
-
-    def encode_prompt(self, prompt: str) -> PromptEmbeds:
-        """Embeddings of `prompt` on the device, computed once; text encoders that were dropped come back for it."""
-        if prompt not in self._embeddings:
-            self.encode_prompts([prompt])
-        return self._embeddings.get(prompt)
-
-    def encode_prompts(self, prompts: Iterable[str]) -> None:
-        """Encode up front what is not yet known, one prompt at a time: its bits must not depend on the others."""
-        unknown = [prompt for prompt in prompts if prompt not in self._embeddings]
-        if not unknown:
-            return
-        if pipeline_loading.has_text_encoders(self._pipeline):
-            with torch.inference_mode(False), torch.no_grad():
-                for prompt in unknown:
-                    self._embeddings.put(prompt, self._encode(prompt))
-            return
-        text_only = self.load(self._path, self.device, self.dtype, wanted=TEXT_ONLY)
-        text_only.encode_prompts(unknown)
-        text_only.drop_text_encoders()
-        self.take_embeddings(text_only.embeddings())
-
-    def embeddings(self) -> dict[str, PromptEmbeds]:
-        """All that were encoded here, on the CPU: another lane may `take_embeddings` of them."""
-        return self._embeddings.give()
-
-    def take_embeddings(self, embeddings: Mapping[str, PromptEmbeds]) -> None:
-        self._embeddings.take(embeddings)
-
-    def drop_text_encoders(self) -> None:
-        """Free their memory; to be called once the run's prompts are encoded."""
-        pipeline_loading.drop_text_encoders(self._pipeline)
-
-    @abstractmethod
-    def _encode(self, prompt: str) -> PromptEmbeds: ...
 
     # --- prediction
 
     @property
     @abstractmethod
     def guidance(self) -> GuidanceKind:
-        """Of this checkpoint."""
+        """The kind of guidance that this checkpoint supports."""
 
     def conditioning(self, prompt: str, sampling: SamplingSpec, *, training: bool = False) -> Conditioning:
-        """What `prompt` is sampled with, or trained with.
+        """What `prompt` is sampled with, or with `training` what it is trained with.
 
         Raises:
-            ModelLoadError: for a guidance scale that the checkpoint cannot follow.
+            ModelLoadError: for a guidance scale that the checkpoint does not support.
         """
         scale = sampling.training_guidance if training else sampling.guidance_scale
         scale_2 = sampling.training_guidance_2 if training else sampling.guidance_scale_2
@@ -201,49 +133,47 @@ class ModelAdapter(ABC):
         if conditioning.batched_cfg:
             both = self._stacked(negative, conditioning.prompt, len(latents))
             predicted = self._predict(torch.cat([latents] * 2), torch.cat([sigmas] * 2), both, conditioning)
-            without, towards = predicted.chunk(2)
+            unconditional, conditional = predicted.chunk(2)
         else:
-            towards = self._predict(latents, sigmas, conditioning.prompt, conditioning)
-            without = self._predict(latents, sigmas, negative, conditioning)
-        return self._combine(towards, without, self._scales(sigmas, conditioning))
+            conditional = self._predict(latents, sigmas, conditioning.prompt, conditioning)
+            unconditional = self._predict(latents, sigmas, negative, conditioning)
+        return self._combine(conditional, unconditional, self._scales(sigmas, conditioning))
 
     def _predict(
         self, latents: torch.Tensor, sigmas: torch.Tensor, prompt: PromptEmbeds, conditioning: Conditioning
     ) -> torch.Tensor:
-        with self._autocast():
+        """One unguided prediction, (N, ...) fp32."""
+        with autocast(self.device, self.dtype):
             return at_least_fp32(self._velocity(latents.to(self.dtype), sigmas, prompt, conditioning))
 
     @abstractmethod
     def _velocity(
         self, latents: torch.Tensor, sigmas: torch.Tensor, prompt: PromptEmbeds, conditioning: Conditioning
     ) -> torch.Tensor:
-        """One forward pass, unguided but for what is embedded: v of `latents` (N, ...) in the model's dtype, towards
-        `prompt` (rows of 1 or N)."""
+        """One forward pass: v of `latents` (N, ...) in the model's dtype at `sigmas` (N,), for `prompt` (1 or N rows).
+        Embedded guidance is part of it, true CFG is not."""
 
     def _scales(self, sigmas: torch.Tensor, conditioning: Conditioning) -> Scale:
-        """The scale of true CFG: one for all rows, or one each."""
+        """The scale of true CFG at `sigmas` (N,): one for all rows, or one for each."""
         return conditioning.guidance_scale
 
-    def _combine(self, towards: torch.Tensor, without: torch.Tensor, guidance_scale: Scale) -> torch.Tensor:
-        """Classifier-free guidance as the family's pipeline does it."""
-        return guidance.combine(towards, without, guidance_scale)
+    def _combine(self, conditional: torch.Tensor, unconditional: torch.Tensor, guidance_scale: Scale) -> torch.Tensor:
+        """Classifier-free guidance of two predictions (N, ...), as the family's pipeline does it."""
+        return guidance.combine(conditional, unconditional, guidance_scale)
 
     def _stacked(self, negative: PromptEmbeds, positive: PromptEmbeds, num: int) -> PromptEmbeds:
-        """Embeddings for a batched pass, negative rows first."""
+        """Embeddings of 2 × `num` rows for a batched pass, negative rows first."""
         return guidance.stacked(negative, positive, num)
-
-    def _autocast(self) -> AbstractContextManager[object]:
-        """LoRA weights stay fp32 (they are their own master copy); autocast runs them in the base's dtype."""
-        if self.dtype is not torch.bfloat16:
-            return nullcontext()
-        return torch.autocast(self.device.type, dtype=self.dtype)
 
     # --- latents and pictures
 
     @abstractmethod
     def latent_shape(self, height: int, width: int, num_frames: int = 1) -> tuple[int, ...]:
-        """Shape of one trajectory's latents, without the batch dimension. Raises `ModelLoadError` for a size that the
-        model cannot draw."""
+        """The shape of one trajectory's latents, without the batch dimension.
+
+        Raises:
+            ModelLoadError: for a size or a number of frames that the model cannot draw.
+        """
 
     @abstractmethod
     def sigmas(self, num_denoising_steps: int, *, height: int, width: int, num_frames: int = 1) -> torch.Tensor:
@@ -257,39 +187,36 @@ class ModelAdapter(ABC):
     @torch.inference_mode()
     def decode(self, latents: torch.Tensor, *, height: int, width: int, num_frames: int = 1) -> np.ndarray:
         """Clean latents (N, ...) as pictures, uint8 of (N, H, W, 3), or as clips, (N, F, H, W, 3)."""
-        self._require_vae()
+        if pipeline_loading.is_skeleton(self._pipeline.vae):
+            raise ModelLoadError("the autoencoder was not loaded on this lane: load the model with `Part.VAE`")
         num_parts = num_decodings(len(latents), height=height, width=width, num_frames=num_frames)
-        seen = (
+        decoded = (
             self.pixels(part, height=height, width=width, num_frames=num_frames).mul(255).round().to(torch.uint8)
             for part in latents.tensor_split(num_parts)
         )
-        return torch.cat([part.movedim(-3, -1).contiguous().cpu() for part in seen]).numpy()
+        return torch.cat([part.movedim(-3, -1).contiguous().cpu() for part in decoded]).numpy()
 
-    def _require_vae(self) -> None:
-        if pipeline_loading.is_skeleton(self._pipeline.vae):
-            raise ModelLoadError("the autoencoder was not loaded on this lane: load the model with `Part.VAE`")
-
-    # --- the way out
+    # --- export
 
     def save_lora(self, folder: str, tensors: Mapping[str, torch.Tensor]) -> None:
-        """Write LoRA tensors by peft name as the file that the family's pipeline loads.
+        """Write LoRA tensors, given by peft name, as the file that the family's pipeline loads.
 
-        A family with more experts than one overrides it: pipelines differ in how they tell them apart.
+        A family with several experts overrides it, because pipelines differ in how they name them.
         """
         self.pipeline_class.save_lora_weights(
             folder,
             transformer_lora_layers=dict(tensors),
-            # Without it alpha is lost and loaders assume alpha = rank, i.e. another policy.
+            # Without it alpha is lost and loaders assume alpha = rank, which would scale the LoRA differently.
             transformer_lora_adapter_metadata=lora_metadata(next(iter(experts_of(self.transformer).values()))),
         )
 
     @classmethod
     def load_lora(cls, pipeline: Any, file: Path) -> None:
-        """Load what `save_lora` wrote into a plain pipeline of the family, as its user would."""
+        """Load what `save_lora` wrote into a pipeline of the family, as a user of plain diffusers would."""
         pipeline.load_lora_weights(str(file.parent), weight_name=file.name)
 
     @classmethod
     @abstractmethod
     def pipeline_arguments(cls, pipeline: Any, sampling: SamplingSpec) -> dict[str, Any]:
-        """What the family's pipeline must be called with, beyond prompt, size and number of denoising steps, to draw
-        what `sampling` says: guidance in its own words, prompt length, frames."""
+        """The arguments, beside prompt, size and number of denoising steps, with which a call of the family's pipeline
+        draws what `sampling` says: guidance by the pipeline's own parameter, prompt length, frames."""

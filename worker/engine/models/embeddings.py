@@ -1,6 +1,7 @@
-"""Embeddings of a run's prompts: computed once, kept on the CPU, and on the device those that were used last.
+"""The embeddings of a run's prompts: computed once, kept on the CPU, the most recently used ones on the device as well.
 
-A lane that is handed embeddings needs no text encoder; thousands of prompts would not fit beside the policy.
+A lane that imports embeddings needs no text encoder. Thousands of prompts would not fit on the device beside the
+policy.
 """
 
 import hashlib
@@ -14,39 +15,43 @@ PromptEmbeds = Mapping[str, torch.Tensor]
 differ from prompt to prompt."""
 
 NUM_ON_DEVICE = 64
+"""Prompts whose embeddings stay on the device: at 4 MiB (FLUX.1) to 16 MiB (FLUX.2) each, 256 MiB to 1 GiB."""
 
 
 def prompt_key(prompt: str) -> str:
-    """What embeddings are kept under."""
+    """The key under which a prompt's embeddings are kept."""
     return hashlib.sha256(prompt.encode()).hexdigest()
 
 
 class PromptEmbeddingCache:
+    """Embeddings by `prompt_key`: all of them on the CPU, the `NUM_ON_DEVICE` last used on the device."""
+
     def __init__(self, device: torch.device) -> None:
         self._device = device
-        self._kept: dict[str, PromptEmbeds] = {}
+        self._on_cpu: dict[str, PromptEmbeds] = {}
         self._on_device: OrderedDict[str, PromptEmbeds] = OrderedDict()
 
     def __contains__(self, prompt: str) -> bool:
-        return prompt_key(prompt) in self._kept
+        return prompt_key(prompt) in self._on_cpu
 
     def put(self, prompt: str, embeds: PromptEmbeds) -> None:
-        self._kept[prompt_key(prompt)] = {name: tensor.to("cpu") for name, tensor in embeds.items()}
+        """Keep the embeddings of `prompt`."""
+        self._on_cpu[prompt_key(prompt)] = {name: tensor.to("cpu") for name, tensor in embeds.items()}
 
     def get(self, prompt: str) -> PromptEmbeds:
-        """On the device. Raises `KeyError` for a prompt that was not put."""
+        """The embeddings of `prompt` on the device. Raises `KeyError` for a prompt that is not kept."""
         key = prompt_key(prompt)
         if key not in self._on_device:
-            self._on_device[key] = {name: tensor.to(self._device) for name, tensor in self._kept[key].items()}
+            self._on_device[key] = {name: tensor.to(self._device) for name, tensor in self._on_cpu[key].items()}
             while len(self._on_device) > NUM_ON_DEVICE:
                 self._on_device.popitem(last=False)
         self._on_device.move_to_end(key)
         return self._on_device[key]
 
-    def take(self, embeddings: Mapping[str, PromptEmbeds]) -> None:
-        """Put all of what `give` returned, on another lane perhaps."""
-        self._kept.update(embeddings)
+    def update(self, embeddings: Mapping[str, PromptEmbeds]) -> None:
+        """Keep all that `export` returned, in this process or on another lane."""
+        self._on_cpu.update(embeddings)
 
-    def give(self) -> dict[str, PromptEmbeds]:
-        """Everything, on the CPU, by `prompt_key`."""
-        return dict(self._kept)
+    def export(self) -> dict[str, PromptEmbeds]:
+        """All embeddings by `prompt_key`, on the CPU."""
+        return dict(self._on_cpu)

@@ -1,6 +1,6 @@
-"""Sigma schedules, asked of the pipeline's own scheduler in the way the pipeline asks.
+"""Sigma schedules from the pipeline's own scheduler, called as the pipeline calls it.
 
-Each schedule is (num_denoising_steps + 1,), fp32, falling to 0: what the pipeline's denoising loop would go through.
+Each schedule is (num_denoising_steps + 1,) fp32, descending to 0: the sigmas of the pipeline's own denoising loop.
 """
 
 from collections.abc import Sequence
@@ -13,44 +13,48 @@ from diffusers.pipelines.flux.pipeline_flux import calculate_shift
 from worker.engine.errors import ModelLoadError
 
 TIME_SCALE = 1000.0
-"""The model's time at sigma 1 (`num_train_timesteps` of every flow-matching checkpoint)."""
+"""The model's timestep at sigma 1 (`num_train_timesteps` of every flow-matching checkpoint)."""
 
 
 class TimestepLookup:
-    """The whole-numbered times that a scheduler of the UniPC kind gives to its sigmas.
+    """The integer timesteps that schedulers like UniPC give to their sigmas.
 
-    It cuts float64 values; the fp32 sigmas that everything here goes by do not tell whether 334 was 333.99999999999994.
-    So the pairs of a schedule are learnt before they are asked for; sigmas between them are cut as they are.
+    They floor float64 values, and from an fp32 sigma one cannot tell whether 334 was 333.99999999999994. So the pairs
+    of each schedule are registered before they are looked up; sigmas of no schedule are floored in fp32.
     """
 
     def __init__(self, device: torch.device) -> None:
         self._device = device
         self._pairs: dict[float, float] = {}
-        self._keep({2.0: 0.0})
+        # A sigma that no schedule has, so that the tables are never empty.
+        self._add({2.0: 0.0})
 
-    def learn(self, sigmas: torch.Tensor, times: torch.Tensor) -> None:
-        """`times` (n,) of a schedule's `sigmas` (n + 1,), whose last one has none."""
-        self._keep(dict(zip(sigmas[:-1].tolist(), times.tolist(), strict=True)))
+    def register(self, sigmas: torch.Tensor, timesteps: torch.Tensor) -> None:
+        """Remember the `timesteps` (n,) of a schedule's `sigmas` (n + 1,), whose last one has no timestep."""
+        self._add(dict(zip(sigmas[:-1].tolist(), timesteps.tolist(), strict=True)))
 
     def __call__(self, sigmas: torch.Tensor) -> torch.Tensor:
-        """Times (N,) at `sigmas` (N,)."""
+        """The timesteps (N,) of `sigmas` (N,)."""
         nearest = torch.searchsorted(self._sigmas, sigmas.contiguous()).clamp(max=len(self._sigmas) - 1)
-        cut = (sigmas * TIME_SCALE).floor().clamp(max=TIME_SCALE - 1)
-        return torch.where(self._sigmas[nearest] == sigmas, self._times[nearest], cut)
+        floored = (sigmas * TIME_SCALE).floor().clamp(max=TIME_SCALE - 1)
+        return torch.where(self._sigmas[nearest] == sigmas, self._timesteps[nearest], floored)
 
-    def _keep(self, pairs: dict[float, float]) -> None:
+    def _add(self, pairs: dict[float, float]) -> None:
         self._pairs |= pairs
         with torch.inference_mode(False):
-            self._sigmas, self._times = torch.tensor(sorted(self._pairs.items()), device=self._device).T.contiguous()
+            pairs_by_sigma = torch.tensor(sorted(self._pairs.items()), device=self._device)
+            self._sigmas, self._timesteps = pairs_by_sigma.T.contiguous()
 
 
 def sigmas_to_last_step(num_denoising_steps: int) -> np.ndarray:
-    """Evenly from 1 to 1 / num_denoising_steps, before the scheduler shifts them; the final 0 is the scheduler's."""
+    """Evenly spaced sigmas from 1 to 1 / num_denoising_steps, (num_denoising_steps,), before the scheduler shifts them
+    and appends the final 0."""
     return np.linspace(1.0, 1 / num_denoising_steps, num_denoising_steps)
 
 
 def shift_of_resolution(scheduler: Any, num_tokens: int, *, max_shift: float = 1.15) -> float:
-    """The exponent of dynamic shifting, linear in the number of image tokens (diffusers' `calculate_shift`)."""
+    """The exponent of dynamic shifting, linear in the number of image tokens: diffusers' `calculate_shift` with its
+    defaults where the scheduler's config names no value."""
     config = scheduler.config
     return float(
         calculate_shift(
@@ -71,17 +75,17 @@ def scheduled_sigmas(
     shift: float | None = None,
     unshifted: np.ndarray | Sequence[float] | None = None,
 ) -> torch.Tensor:
-    """What `set_timesteps` leaves in the scheduler.
+    """The sigmas that `set_timesteps` leaves in the scheduler, (num_denoising_steps + 1,) fp32.
 
     Args:
         scheduler: the pipeline's, whose state is overwritten.
-        num_denoising_steps: length of the schedule.
-        device: where the sigmas are wanted.
-        shift: `mu`, where the pipeline gives one.
-        unshifted: the sigmas that the pipeline starts from, where it does not leave them to the scheduler.
+        num_denoising_steps: the number of denoising steps.
+        device: where to put the sigmas.
+        shift: `mu`, where the pipeline passes one.
+        unshifted: the sigmas that the pipeline passes, where it does not leave them to the scheduler.
 
     Raises:
-        ModelLoadError: for a scheduler of another kind of diffusion.
+        ModelLoadError: for a scheduler that is not one of flow matching.
     """
     arguments: dict[str, Any] = {} if shift is None else {"mu": shift}
     if unshifted is None or scheduler.config.get("use_flow_sigmas", False):

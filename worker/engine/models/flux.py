@@ -1,7 +1,7 @@
 """FLUX.1 and every checkpoint of its pipeline class, the shipped shapes model included.
 
-Deterministic sampling through this adapter equals `FluxPipeline.__call__` for the same latents: the same schedule,
-the same rounding of time steps, the same ids.
+Deterministic sampling through this adapter equals `FluxPipeline.__call__` for the same latents: the same schedule, the
+same rounding of timesteps, the same position ids.
 """
 
 from functools import lru_cache
@@ -12,7 +12,8 @@ from diffusers import FluxPipeline
 
 from worker.contracts.names import GuidanceKind, ModelFamily
 from worker.contracts.sections import SamplingSpec
-from worker.engine.models.base import Conditioning, ModelAdapter
+from worker.engine.models.base import ModelAdapter
+from worker.engine.models.conditioning import Conditioning
 from worker.engine.models.embeddings import PromptEmbeds
 from worker.engine.models.flow_schedule import (
     TIME_SCALE,
@@ -24,10 +25,12 @@ from worker.engine.models.guidance import rows
 from worker.engine.models.sample_shapes import check_size, in_unit_range
 
 MAX_T5_TOKENS = 512
-"""FLUX.1-dev's own prompt length; a checkpoint whose tokenizer is shorter (the shapes model) was trained with that."""
+"""The prompt length of FLUX.1-dev. A checkpoint whose tokenizer allows less (the shapes model) was trained with
+that."""
 
 MAX_T5_TOKENS_DISTILLED = 256
-"""FLUX.1-schnell's, which has no guidance embedding: its authors pad prompts to it, and so must its users."""
+"""The prompt length of FLUX.1-schnell, a checkpoint without guidance embedding: it was trained on prompts padded to
+it."""
 
 
 class FluxAdapter(ModelAdapter):
@@ -86,7 +89,7 @@ class FluxAdapter(ModelAdapter):
         embedded = self.guidance is GuidanceKind.EMBEDDED
         velocity: torch.Tensor = self.transformer(
             hidden_states=latents,
-            # The pipeline hands its time steps over as sigma * 1000 / 1000; the detour rounds.
+            # The pipeline passes sigma * 1000 / 1000, which rounds.
             timestep=sigmas * TIME_SCALE / TIME_SCALE,
             guidance=torch.full((num,), scale, device=self.device, dtype=torch.float32) if embedded else None,
             pooled_projections=rows(prompt["pooled"], num),
@@ -115,8 +118,8 @@ class FluxAdapter(ModelAdapter):
 
 @lru_cache(maxsize=8)
 def _image_ids(num_rows: int, num_columns: int, device: torch.device) -> torch.Tensor:
-    """Positions of the image's tokens. Kept for the process: a cache on an adapter would be a cycle, and its pipeline's
-    memory free only when Python looks for cycles."""
+    """Positions of the image's tokens, (num_rows × num_columns, 3). Cached for the process: a cache of bound methods
+    would be a reference cycle, which delays the release of the adapter's memory until a garbage collection."""
     with torch.inference_mode(False):
         ids: torch.Tensor = FluxPipeline._prepare_latent_image_ids(1, num_rows, num_columns, device, torch.float32)
         return ids

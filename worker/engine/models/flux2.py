@@ -1,7 +1,7 @@
-"""FLUX.2: dev with embedded guidance, klein with true CFG or, distilled, without any.
+"""FLUX.2: dev with embedded guidance, klein with true CFG, distilled klein without guidance.
 
-Both share transformer, autoencoder and schedule; they differ in the text encoder and in guidance. Tokens of the latent
-grid lie row by row, so their position ids follow from the size alone.
+All share transformer, autoencoder and schedule; dev and klein differ in the text encoder and in guidance. Tokens of the
+latent grid are ordered row by row, so their position ids follow from the size alone.
 """
 
 from functools import lru_cache
@@ -13,14 +13,15 @@ from diffusers.pipelines.flux2.pipeline_flux2 import compute_empirical_mu
 
 from worker.contracts.names import GuidanceKind, ModelFamily
 from worker.contracts.sections import SamplingSpec
-from worker.engine.models.base import Conditioning, ModelAdapter
+from worker.engine.models.base import ModelAdapter
+from worker.engine.models.conditioning import Conditioning
 from worker.engine.models.embeddings import PromptEmbeds
 from worker.engine.models.flow_schedule import TIME_SCALE, scheduled_sigmas, sigmas_to_last_step
 from worker.engine.models.guidance import rows
 from worker.engine.models.sample_shapes import check_size, in_unit_range
 
 MAX_TOKENS = 512
-"""The pipelines' own default; prompts are padded to it."""
+"""The default prompt length of both pipelines; prompts are padded to it."""
 
 
 class Flux2Adapter(ModelAdapter):
@@ -71,7 +72,7 @@ class Flux2Adapter(ModelAdapter):
         embedded = self.guidance is GuidanceKind.EMBEDDED
         velocity: torch.Tensor = self.transformer(
             hidden_states=latents,
-            # The pipeline hands its time steps over as sigma * 1000 / 1000; the detour rounds.
+            # The pipeline passes sigma * 1000 / 1000, which rounds.
             timestep=sigmas * TIME_SCALE / TIME_SCALE,
             guidance=torch.full((num,), scale, device=self.device, dtype=torch.float32) if embedded else None,
             encoder_hidden_states=rows(prompt["embeds"], num),
@@ -101,7 +102,7 @@ class Flux2Adapter(ModelAdapter):
 
 @lru_cache(maxsize=8)
 def _image_ids(num_rows: int, num_columns: int, device: torch.device) -> torch.Tensor:
-    """Positions of the image's tokens; kept for the process, see `flux`."""
+    """Positions of the image's tokens, (1, num_rows × num_columns, 4). Cached for the process, see `flux`."""
     with torch.inference_mode(False):
         ids: torch.Tensor = Flux2Pipeline._prepare_latent_ids(torch.empty(1, 1, num_rows, num_columns)).to(device)
         return ids

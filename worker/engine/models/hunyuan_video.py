@@ -1,5 +1,5 @@
 """HunyuanVideo: guidance embedded in the model, LLaVA-Llama and CLIP embeddings, a prompt template that asks for a
-description and is cut off the embeddings again.
+description and whose own tokens the pipeline crops from the embeddings.
 """
 
 from typing import Any
@@ -10,14 +10,15 @@ from diffusers import HunyuanVideoPipeline
 
 from worker.contracts.names import GuidanceKind, ModelFamily
 from worker.contracts.sections import SamplingSpec
-from worker.engine.models.base import Conditioning, ModelAdapter
+from worker.engine.models.base import ModelAdapter
+from worker.engine.models.conditioning import Conditioning
 from worker.engine.models.embeddings import PromptEmbeds
 from worker.engine.models.flow_schedule import TIME_SCALE, scheduled_sigmas
 from worker.engine.models.guidance import rows
 from worker.engine.models.sample_shapes import as_frames, clip_latent_shape
 
 GUIDANCE_UNIT = 1000.0
-"""The guidance embedding is fed thousandths, as the time embedding is."""
+"""The factor of the guidance scale in the guidance embedding, as in `HunyuanVideoPipeline`."""
 
 
 class HunyuanVideoAdapter(ModelAdapter):
@@ -36,7 +37,7 @@ class HunyuanVideoAdapter(ModelAdapter):
 
     def __init__(self, pipeline: Any, path: str, device: torch.device, dtype: torch.dtype) -> None:
         super().__init__(pipeline, path, device, dtype)
-        # A clip of training size decoded whole takes more memory than the policy; small ones are never cut.
+        # A clip of training size takes more memory to decode in one piece than the policy; small ones are not tiled.
         pipeline.vae.enable_tiling()
 
     @property

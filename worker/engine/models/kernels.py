@@ -1,7 +1,7 @@
-"""The `performance` section applied to a transformer, in place: names, weights and adapters stay what they are.
+"""Apply a spec's `performance` section to a transformer, in place: names, weights and LoRA layers do not change.
 
-Blocks are compiled one by one (diffusers' regional compilation): a compiled block takes weights as inputs, so a pull
-that copies another version into them needs no new compilation.
+Blocks are compiled one by one (diffusers' regional compilation). A compiled block takes weights as inputs, so a pull
+that copies another version into them needs no recompilation.
 """
 
 import logging
@@ -15,12 +15,13 @@ from worker.engine.models.experts import experts_of
 logger = logging.getLogger(__name__)
 
 MAX_GRAPHS = 64
-"""Of one kind of block. Beyond it torch runs blocks uncompiled, and only its log says so; Z-Image passes torch's own 8:
-its blocks come with and without modulation and mask, in sampling, replay and training."""
+"""The most compiled graphs of one kind of block, beyond which torch runs blocks uncompiled and only logs it. Torch's
+default of 8 is too low for Z-Image, whose blocks run with and without modulation and mask, in sampling, replay and
+training."""
 
 
 def use_kernels(transformer: torch.nn.Module, performance: PerformanceSpec, device: torch.device) -> None:
-    """To be called again for a copy of the module tree: what was compiled is not copied with it.
+    """Choose the kernels of `transformer`, and again for each copy of it, since compiled blocks are not copied.
 
     Raises:
         ModelLoadError: for a backend that cannot run here, or a transformer whose blocks diffusers cannot compile.
@@ -51,7 +52,7 @@ def _compile_blocks(expert: torch.nn.Module, compilation: Compilation, device: t
     if not getattr(expert, "_repeated_blocks", None):
         raise ModelLoadError(
             f"`performance.compilation` must be off for {type(expert).__name__}, got {compilation}: "
-            "diffusers does not tell which of its blocks repeat"
+            "diffusers does not declare which of its blocks repeat"
         )
     torch._dynamo.config.recompile_limit = max(torch._dynamo.config.recompile_limit, MAX_GRAPHS)
     expert.compile_repeated_blocks(backend=compilation.value)

@@ -1,4 +1,4 @@
-"""LoRA layers on a frozen transformer, and their tensors by peft's own names."""
+"""LoRA layers on a frozen transformer, with their tensors under the names that peft gives them."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -13,13 +13,20 @@ from worker.engine.models.experts import experts_of
 from worker.engine.models.precision import at_least_fp32
 
 ADAPTER_NAME = "default"
+"""The name of the only adapter; peft's own default."""
 
 
 def add_lora(transformer: torch.nn.Module, spec: LoraSpec, default_targets: Iterable[str], *, seed: int) -> None:
     """Freeze `transformer` and add LoRA layers in fp32: A is Gaussian from `seed`, B is 0.
 
+    Args:
+        transformer: a transformer, or `Experts`.
+        spec: rank, alpha and targets.
+        default_targets: used where the spec names no targets.
+        seed: of A.
+
     Raises:
-        ModelLoadError: when a target matches no linear layer; the message lists what could be matched.
+        ModelLoadError: when a target matches no linear layer; the message lists the layers that exist.
     """
     targets = tuple(spec.targets or default_targets)
     experts = list(experts_of(transformer).values())
@@ -49,7 +56,7 @@ def lora_parameters(transformer: torch.nn.Module) -> dict[str, torch.nn.Paramete
 
 
 def lora_metadata(transformer: torch.nn.Module) -> dict[str, Any]:
-    """A LoRA config as plain values, which diffusers stores in the file and reads back (rank, alpha, targets)."""
+    """The LoRA's settings (rank, alpha, targets) as plain values, which diffusers stores in the file and reads back."""
     config: dict[str, Any] = transformer.peft_config[ADAPTER_NAME].to_dict()
     return {
         key: sorted(value) if isinstance(value, set) else value
@@ -60,7 +67,7 @@ def lora_metadata(transformer: torch.nn.Module) -> dict[str, Any]:
 
 @contextmanager
 def lora_disabled(transformer: torch.nn.Module) -> Iterator[None]:
-    """Inside, the transformer is the reference policy: the base without its LoRA."""
+    """Inside the context, the transformer predicts without its LoRA layers, i.e. as the base."""
     experts = experts_of(transformer).values()
     for expert in experts:
         expert.disable_adapters()
@@ -72,13 +79,13 @@ def lora_disabled(transformer: torch.nn.Module) -> Iterator[None]:
 
 
 def _matched_targets(transformer: torch.nn.Module, targets: Iterable[str]) -> list[str]:
-    """The targets as peft is to have them.
+    """The targets in a form that peft accepts.
 
-    An ending that also fits a module which is not linear (FLUX.2's `attn.to_out` is a layer here and a list of layers
-    there) is written out as the linear layers meant: peft would refuse the other.
+    A target that also matches a module which is not linear is replaced by the names of its linear layers, because peft
+    refuses the other: FLUX.2's `attn.to_out` is a layer in some blocks and a list of layers in others.
 
     Raises:
-        ModelLoadError: for a target that matches no linear layer, listing what could be matched.
+        ModelLoadError: for a target that matches no linear layer, listing the layers that exist.
     """
     modules = dict(transformer.named_modules())
     linear = [name for name, module in modules.items() if isinstance(module, torch.nn.Linear)]
@@ -97,7 +104,7 @@ def _matched_targets(transformer: torch.nn.Module, targets: Iterable[str]) -> li
 
 
 def _without_indices(name: str) -> str:
-    """`transformer_blocks.3.attn.to_out.0` as `attn.to_out.0`: what a user would write."""
+    """`transformer_blocks.3.attn.to_out.0` as `attn.to_out.0`, which is how a spec names it."""
     parts = name.split(".")
-    first = next((place + 1 for place, part in enumerate(parts) if part.isdigit() and place < 2), 0)
+    first = next((index + 1 for index, part in enumerate(parts) if part.isdigit() and index < 2), 0)
     return ".".join(parts[first:])

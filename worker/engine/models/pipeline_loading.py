@@ -1,7 +1,7 @@
-"""Load a pipeline in part: a trainer needs no autoencoder, a lane with embeddings at hand no text encoder.
+"""Load a pipeline in part: a trainer may need no autoencoder, a lane with imported embeddings no text encoder.
 
-A transformer or autoencoder that is left out stands in the pipeline as a skeleton on the meta device: its config still
-answers (scale factors, channels), its weights take no memory and cannot be used by mistake.
+A transformer or autoencoder that is left out is replaced by a skeleton on the meta device: its config can be read
+(scale factors, channels), but its weights take no memory and cannot be used by mistake.
 """
 
 import gc
@@ -21,6 +21,8 @@ from worker.engine.errors import ModelLoadError, listing
 
 
 class Part(Enum):
+    """A part of a pipeline that a lane may do without."""
+
     TRANSFORMER = auto()
     TEXT_ENCODERS = auto()
     VAE = auto()
@@ -30,7 +32,8 @@ ALL_PARTS = frozenset(Part)
 WITHOUT_TEXT = frozenset({Part.TRANSFORMER, Part.VAE})
 TEXT_ONLY = frozenset({Part.TEXT_ENCODERS})
 
-_OF_A_VARIANT = re.compile(r"\w+\.(?P<variant>\w+)(-\d+-of-\d+)?\.safetensors")
+_VARIANT_FILE = re.compile(r"\w+\.(?P<variant>\w+)(-\d+-of-\d+)?\.safetensors")
+"""A weight file of a variant, as diffusers names it."""
 
 
 def load_pipeline(
@@ -46,17 +49,17 @@ def load_pipeline(
     """The pipeline with `parts` on `device`, frozen, from safetensors only.
 
     Args:
-        pipeline_class: of the family.
+        pipeline_class: the family's.
         path: a folder in diffusers layout, or a hub id.
-        device: where the parts go; a given module stays where it is.
-        dtype: of the weights.
-        parts: what is wanted.
-        vae_dtype: of the autoencoder, where half precision is known to harm it.
-        given: modules by component name that exist already (a sharded transformer) and are not loaded again.
+        device: where to put the parts; a given module stays where it is.
+        dtype: the weights' dtype.
+        parts: the parts to load.
+        vae_dtype: the autoencoder's dtype, where it is not `dtype`.
+        given: modules by component name that exist already (e.g. a sharded transformer) and are not loaded.
 
     Raises:
         ModelLoadError: for a checkpoint of another pipeline, or one that lacks single weights.
-        OSError: (diffusers') where files are missing.
+        OSError: from diffusers, where files are missing.
     """
     index = pipeline_class.load_config(path)
     if index.get("_class_name") != pipeline_class.__name__:
@@ -64,26 +67,26 @@ def load_pipeline(
             f"`base_model.family` must be that of the checkpoint, got the one of {pipeline_class.__name__}: "
             f"{path} is a {index.get('_class_name')}"
         )
-    halved = _halved_processors(index) if Part.TEXT_ENCODERS in parts else []
-    stand_ins = {**_stand_ins(index, path, parts), **dict.fromkeys(halved), **(given or {})}
+    processors = _processors_without_torchvision(index) if Part.TEXT_ENCODERS in parts else []
+    replacements = {**_replacements(index, path, parts), **dict.fromkeys(processors), **(given or {})}
     pipeline: Any = pipeline_class.from_pretrained(
         path,
         dtype={"default": dtype, "vae": vae_dtype or dtype},
         use_safetensors=True,
         variant=_only_variant(Path(path)),
-        **stand_ins,
+        **replacements,
     )
-    # Handed over any earlier, they would be refused for not being the processors.
-    pipeline.register_modules(**{name: _tokenizer_of_processor(path, name) for name in halved})
+    # `from_pretrained` refuses tokenizers in place of processors, so they are registered afterwards.
+    pipeline.register_modules(**{name: _tokenizer_of_processor(path, name) for name in processors})
     for name, module in pipeline.components.items():
-        if isinstance(module, torch.nn.Module) and name not in stand_ins:
+        if isinstance(module, torch.nn.Module) and name not in replacements:
             _check_complete(module, name, path)
             module.to(device).requires_grad_(False).eval()
     return pipeline
 
 
 def drop_text_encoders(pipeline: Any) -> None:
-    """Forget them, and give their memory back: the policy is loaded next, perhaps by another process of the device."""
+    """Remove the text encoders and return their memory to the device, since another process may load a policy next."""
     for name in list(pipeline.components):
         if name.startswith("text_encoder"):
             setattr(pipeline, name, None)
@@ -96,11 +99,12 @@ def has_text_encoders(pipeline: Any) -> bool:
 
 
 def is_skeleton(module: torch.nn.Module) -> bool:
+    """Whether a pipeline's part was left out."""
     return any(parameter.is_meta for parameter in module.parameters())
 
 
 def _components(index: Mapping[str, Any]) -> dict[str, str]:
-    """Class names of the modules that a checkpoint's `model_index.json` lists."""
+    """The class names of the components that a checkpoint's `model_index.json` lists, by component name."""
     return {
         name: value[1]
         for name, value in index.items()
@@ -116,9 +120,9 @@ def _part_of(name: str) -> Part | None:
     return Part.VAE if name == "vae" else None
 
 
-def _stand_ins(index: Mapping[str, Any], path: str, parts: frozenset[Part]) -> dict[str, Any]:
-    """What stands where a part is not wanted, or where the checkpoint itself has none (`[null, null]`: SD3 without T5),
-    which diffusers wants to be told once more."""
+def _replacements(index: Mapping[str, Any], path: str, parts: frozenset[Part]) -> dict[str, Any]:
+    """The values of components that are not loaded: those of other parts, and those that the checkpoint lacks
+    (`[null, null]`, e.g. SD3 without T5), for which diffusers needs an explicit `None`."""
     found: dict[str, Any] = {name: None for name, value in index.items() if value in ([None, None], (None, None))}
     for name, class_name in _components(index).items():
         part = _part_of(name)
@@ -127,9 +131,9 @@ def _stand_ins(index: Mapping[str, Any], path: str, parts: frozenset[Part]) -> d
     return found
 
 
-def _halved_processors(index: Mapping[str, Any]) -> list[str]:
-    """Tokenizers that read pictures beside text (FLUX.2 dev's is Pixtral's processor), where torchvision, which they
-    ask for, is not installed."""
+def _processors_without_torchvision(index: Mapping[str, Any]) -> list[str]:
+    """The names of tokenizer components that are processors of text and pictures (FLUX.2 dev's is Pixtral's), where
+    torchvision, which processors need, is not installed."""
     if is_torchvision_available():
         return []
     return [
@@ -140,15 +144,15 @@ def _halved_processors(index: Mapping[str, Any]) -> list[str]:
 
 
 def _tokenizer_of_processor(path: str, name: str) -> Any:
-    """The half of a processor that prompts go through; the whole needs torchvision, for pictures.
+    """The tokenizer inside a processor, which is all that prompts need.
 
     Raises:
-        ModelLoadError: where the processor would treat a prompt otherwise than its tokenizer does.
+        ModelLoadError: where the processor would tokenize a prompt differently.
     """
     tokenizer = AutoTokenizer.from_pretrained(path, subfolder=name)
-    asked = [{"role": "user", "content": [{"type": "text", "text": "a"}]}]
-    # A processor adds the start token where the chat template has none.
-    if not tokenizer.apply_chat_template(asked, tokenize=False).startswith(tokenizer.bos_token or ""):
+    messages = [{"role": "user", "content": [{"type": "text", "text": "a"}]}]
+    # A processor adds the start token where the chat template has none, a tokenizer does not.
+    if not tokenizer.apply_chat_template(messages, tokenize=False).startswith(tokenizer.bos_token or ""):
         raise ModelLoadError(
             f"`base_model.path` must have a chat template that begins with {tokenizer.bos_token}, got another in "
             f"{path}: install torchvision, so that its processor can be used"
@@ -157,15 +161,15 @@ def _tokenizer_of_processor(path: str, name: str) -> Any:
 
 
 def _only_variant(folder: Path) -> str | None:
-    """The variant (`fp16`, say) that a folder's transformer is stored in, where it is stored in no other form."""
+    """The variant (e.g. `fp16`) that a folder's transformer is stored in, where it is stored in no other form."""
     names = [file.name for file in (folder / "transformer").glob("*.safetensors")]
-    matches = [_OF_A_VARIANT.fullmatch(name) for name in names]
+    matches = [_VARIANT_FILE.fullmatch(name) for name in names]
     found = {match["variant"] for match in matches if match is not None}
     return found.pop() if len(found) == 1 and None not in matches else None
 
 
 def _check_complete(module: torch.nn.Module, name: str, path: str) -> None:
-    """Raises `ModelLoadError` for weights that the files lack, which diffusers leaves without values."""
+    """Raise `ModelLoadError` for weights that the files lack, which diffusers leaves on the meta device."""
     if missing := [weight for weight, parameter in module.named_parameters() if parameter.is_meta]:
         raise ModelLoadError(
             f"`base_model.path` must hold every weight of its {name}, got {path} without {listing(missing, 5)}: "
@@ -174,6 +178,7 @@ def _check_complete(module: torch.nn.Module, name: str, path: str) -> None:
 
 
 def _skeleton(path: str, name: str, class_name: str) -> torch.nn.Module:
+    """The module of a component on the meta device, built from its config."""
     module_class = getattr(diffusers, class_name)
     config = module_class.load_config(path, subfolder=name)
     with torch.device("meta"):

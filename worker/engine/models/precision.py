@@ -1,11 +1,25 @@
-"""Half precision is for the frozen base alone: what decides about the policy is computed in fp32, or better if asked.
+"""The precisions of a run. Only the frozen base may be in half precision: what decides about the policy (losses,
+log-probs, LoRA and master weights) is computed in fp32.
 
-Nothing asks for float64 but proofs, in which it tells a different order of summing from a different sum.
+Tests alone use float64, in which a different order of summation is told from a different sum.
 """
+
+from contextlib import AbstractContextManager, nullcontext
 
 import torch
 
+DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16}
+"""Torch's dtypes by the names that a spec gives them."""
+
 
 def at_least_fp32(tensor: torch.Tensor) -> torch.Tensor:
-    """`tensor` in fp32, or in float64 where it comes in that."""
+    """`tensor` in fp32, or unchanged if it is float64."""
     return tensor.to(torch.promote_types(tensor.dtype, torch.float32))
+
+
+def autocast(device: torch.device, dtype: torch.dtype) -> AbstractContextManager[object]:
+    """Autocast to `dtype` where it is half precision. fp32 LoRA layers, which are their own master weights, then
+    compute in the dtype of the base."""
+    if dtype is not torch.bfloat16:
+        return nullcontext()
+    return torch.autocast(device.type, dtype=dtype)

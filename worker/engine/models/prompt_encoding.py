@@ -1,6 +1,6 @@
-"""The text of a run, encoded before its policy is loaded, so that text encoders never stand beside it.
+"""Encoding a run's prompts before its policy is loaded, so that text encoders take no memory beside it.
 
-Encoders of today's models are as large as the transformer or larger; a run needs them for some seconds.
+The text encoders of current models are as large as the transformer or larger, and a run needs them for seconds.
 """
 
 from collections.abc import Iterable
@@ -11,32 +11,32 @@ from worker.contracts.run_spec import RunSpec
 from worker.engine.models.embeddings import PromptEmbeds
 from worker.engine.models.registry import check_drawable, encode_prompts
 
-MAX_UP_FRONT = 512
-"""Beyond it a lane keeps its text encoders and encodes each prompt when it comes: an embedding takes 4 MiB (FLUX.1) to
-16 MiB (FLUX.2) of the host's memory, and a lane sees but a few prompts of a large set."""
+MAX_PROMPTS_UP_FRONT = 512
+"""The most prompts that are encoded up front, 2 to 8 GiB of host memory at 4 MiB (FLUX.1) to 16 MiB (FLUX.2) each. With
+more, a lane keeps its text encoders and encodes a prompt when it comes, since it sees few prompts of a large set."""
 
 
 def run_embeddings(
     spec: RunSpec, base_model_path: str, prompts: Iterable[str], *, device: str | torch.device | None = None
 ) -> dict[str, PromptEmbeds] | None:
-    """Embeddings of all that a run is known to draw, its negative prompt included.
+    """The embeddings of all prompts that a run is known to draw, its negative prompt included.
 
-    A lane asks for them first of all, so a run that its model cannot draw ends here.
+    It is the first thing that a lane loads, so it also checks that the model can draw what the spec asks for.
 
     Args:
         spec: the run's.
         base_model_path: an existing folder in diffusers layout, or a hub id.
-        prompts: of training and evaluation.
-        device: where to encode.
+        prompts: the run's prompts; those of the evaluation and the negative prompt are added.
+        device: where to encode; by default the accelerator's current device.
 
     Returns:
-        What `load_model` takes, or `None` where there is too much of it: the lane then loads its text encoders.
+        The embeddings for `load_model`, or `None` for too many prompts: the lane then loads its text encoders.
 
     Raises:
         ModelLoadError: as `load_model` and `check_drawable`.
     """
     check_drawable(spec.base_model, spec.sampling, base_model_path)
     texts = dict.fromkeys([*prompts, *spec.evaluation.prompts, spec.sampling.negative_prompt])
-    if len(texts) > MAX_UP_FRONT:
+    if len(texts) > MAX_PROMPTS_UP_FRONT:
         return None
     return encode_prompts(spec.base_model, base_model_path, texts, device=device)

@@ -1,7 +1,7 @@
 """Qwen-Image: prompts of any length from a language model, packed latents, true CFG that keeps each token's norm.
 
-The chat template's first tokens are dropped by the pipeline; an embedding is as long as its prompt. Prompts are
-padded (and masked) only where a batched pass puts two of them side by side.
+The pipeline drops the chat template's first tokens, so an embedding is as long as its prompt. Prompts are padded, and
+masked, only where a batched pass has two of different length.
 """
 
 from typing import Any
@@ -12,7 +12,8 @@ from torch.nn.functional import pad
 
 from worker.contracts.names import GuidanceKind, ModelFamily
 from worker.contracts.sections import SamplingSpec
-from worker.engine.models.base import Conditioning, ModelAdapter
+from worker.engine.models.base import ModelAdapter
+from worker.engine.models.conditioning import Conditioning
 from worker.engine.models.embeddings import PromptEmbeds
 from worker.engine.models.flow_schedule import (
     TIME_SCALE,
@@ -24,7 +25,7 @@ from worker.engine.models.guidance import Scale, combine_keeping_norm, rows
 from worker.engine.models.sample_shapes import check_size, in_unit_range
 
 MAX_TOKENS = 512
-"""The pipeline's own default."""
+"""The pipeline's default prompt length."""
 
 
 class QwenImageAdapter(ModelAdapter):
@@ -71,7 +72,7 @@ class QwenImageAdapter(ModelAdapter):
         mask = prompt.get("mask")
         velocity: torch.Tensor = self.transformer(
             hidden_states=latents,
-            # The pipeline hands its time steps over as sigma * 1000 / 1000; the detour rounds.
+            # The pipeline passes sigma * 1000 / 1000, which rounds.
             timestep=sigmas * TIME_SCALE / TIME_SCALE,
             encoder_hidden_states=rows(prompt["embeds"], num),
             encoder_hidden_states_mask=None if mask is None else rows(mask, num),
@@ -80,8 +81,8 @@ class QwenImageAdapter(ModelAdapter):
         )[0]
         return velocity
 
-    def _combine(self, towards: torch.Tensor, without: torch.Tensor, guidance_scale: Scale) -> torch.Tensor:
-        return combine_keeping_norm(towards, without, guidance_scale)
+    def _combine(self, conditional: torch.Tensor, unconditional: torch.Tensor, guidance_scale: Scale) -> torch.Tensor:
+        return combine_keeping_norm(conditional, unconditional, guidance_scale)
 
     def _stacked(self, negative: PromptEmbeds, positive: PromptEmbeds, num: int) -> PromptEmbeds:
         lengths = [embeds["embeds"].shape[1] for embeds in (negative, positive)]
@@ -101,7 +102,7 @@ class QwenImageAdapter(ModelAdapter):
             torch.tensor(values, device=unpacked.device, dtype=unpacked.dtype).view(1, -1, 1, 1, 1)
             for values in (vae.config.latents_mean, vae.config.latents_std)
         )
-        # Divided by 1 / std, not multiplied: the pipeline's own rounding.
+        # Divided by the inverse, as the pipeline does: a product would round differently.
         return in_unit_range(vae.decode(unpacked / (1.0 / std) + mean, return_dict=False)[0][:, :, 0])
 
     @classmethod

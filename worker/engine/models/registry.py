@@ -1,4 +1,4 @@
-"""Model families by contract name, and the one way to load a base model."""
+"""The adapters of all model families, and the only way to load a base model."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -21,6 +21,7 @@ from worker.engine.models.flux2 import Flux2Adapter, Flux2KleinAdapter
 from worker.engine.models.hub_advice import advice
 from worker.engine.models.hunyuan_video import HunyuanVideoAdapter
 from worker.engine.models.pipeline_loading import ALL_PARTS, TEXT_ONLY, Part
+from worker.engine.models.precision import DTYPES
 from worker.engine.models.qwen_image import QwenImageAdapter
 from worker.engine.models.sd3 import StableDiffusion3Adapter
 from worker.engine.models.wan import WanAdapter
@@ -42,8 +43,8 @@ MODEL_ADAPTERS: dict[ModelFamily, type[ModelAdapter]] = {
     )
 }
 
-DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16}
 PICKLED_SUFFIXES = frozenset({".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle"})
+"""Endings of files that torch or Python unpickle, which can run code."""
 
 
 def load_model(
@@ -56,23 +57,23 @@ def load_model(
     transformers: Mapping[str, torch.nn.Module] | None = None,
     performance: PerformanceSpec | None = None,
 ) -> ModelAdapter:
-    """The base model, frozen, on `device` (default: the accelerator's current one).
+    """The base model, frozen.
 
     Args:
         spec: family and dtype.
         base_model_path: an existing folder in diffusers layout, or a hub id.
-        device: where to put it.
-        parts: what of it is needed here.
-        embeddings: of the run's prompts, from `encode_prompts`; other prompts fetch the text encoders for a moment.
-        transformers: by the pipeline's component name, where they exist already (sharded, say).
-        performance: the kernels of its transformer; by default those that diffusers chooses.
+        device: where to load; by default the accelerator's current device.
+        parts: the parts of the pipeline to load.
+        embeddings: of the run's prompts, from `encode_prompts`; for other prompts the text encoders are loaded briefly.
+        transformers: transformers that exist already (e.g. sharded ones), by the pipeline's component name.
+        performance: the kernels of the transformer; by default those that diffusers chooses.
 
     Raises:
         ModelLoadError: when the folder holds pickled weights or lacks what the family's pipeline needs, or for a kernel
             that cannot run here.
     """
     _refuse_pickles(Path(base_model_path))
-    # A lane's output is a log, where a progress bar is a hundred lines.
+    # A lane's output is a log, to which a progress bar would add hundreds of lines.
     diffusers.utils.logging.disable_progress_bar()
     transformers_logging.disable_progress_bar()
     adapter = MODEL_ADAPTERS[spec.family]
@@ -85,7 +86,7 @@ def load_model(
             f"`base_model.path` must be a {spec.family.value} checkpoint in diffusers layout with safetensors "
             f"weights, got {base_model_path}: {advice(error, base_model_path)} ({error})"
         ) from error
-    model.take_embeddings(embeddings or {})
+    model.import_embeddings(embeddings or {})
     model.use_kernels(performance or PerformanceSpec())
     return model
 
@@ -93,15 +94,21 @@ def load_model(
 def encode_prompts(
     spec: BaseModelSpec, base_model_path: str, prompts: Iterable[str], *, device: str | torch.device | None = None
 ) -> dict[str, PromptEmbeds]:
-    """Embeddings of prompts, on the CPU. The text encoders are loaded for this alone, and are gone afterwards, so that
-    they never stand beside the policy. Raises `ModelLoadError` as `load_model` does."""
+    """The embeddings of `prompts` by `prompt_key`, on the CPU.
+
+    The text encoders are loaded for this alone and freed afterwards, so that they take no memory beside the policy.
+
+    Raises:
+        ModelLoadError: as `load_model`.
+    """
     model = load_model(spec, base_model_path, device=device, parts=TEXT_ONLY)
     model.encode_prompts(prompts)
     model.drop_text_encoders()
-    return model.embeddings()
+    return model.export_embeddings()
 
 
 def _refuse_pickles(folder: Path) -> None:
+    """Raise `ModelLoadError` for a folder with pickled weights. Of a hub id only safetensors are downloaded."""
     if not folder.is_dir():
         return
     pickled = [str(file.relative_to(folder)) for file in folder.rglob("*") if file.suffix in PICKLED_SUFFIXES]
@@ -113,8 +120,12 @@ def _refuse_pickles(folder: Path) -> None:
 
 
 def check_drawable(spec: BaseModelSpec, sampling: SamplingSpec, base_model_path: str) -> None:
-    """Ask the configs of a checkpoint alone, before its weights are read. Raises `ModelLoadError` for a size, length or
-    guidance that the checkpoint cannot follow."""
+    """Check that a checkpoint can draw what `sampling` asks for, from its configs alone, before its weights are read.
+
+    Raises:
+        ModelLoadError: as `load_model`, or for a size, number of frames or guidance that the checkpoint does not
+            support.
+    """
     model = load_model(spec, base_model_path, parts=frozenset())
     model.latent_shape(sampling.height, sampling.width, sampling.num_frames)
     num_experts = len(experts_of(model.transformer))

@@ -1,4 +1,4 @@
-"""The shapes of samples: which sizes and lengths a model can draw, and what its autoencoder puts out as pixels."""
+"""The shapes of samples: the sizes and numbers of frames that a model can draw, and its decoded output as pixels."""
 
 from typing import Any
 
@@ -9,22 +9,22 @@ from worker.engine.errors import ModelLoadError
 
 
 def check_size(height: int, width: int, multiple: int) -> None:
-    """Raises `ModelLoadError` for a size that the autoencoder and the patches do not divide."""
+    """Raise `ModelLoadError` for a size in pixels that is no multiple of `multiple`, a patch of the transformer."""
     for name, value in (("height", height), ("width", width)):
         if problem := size_problem(name, value, multiple):
             raise ModelLoadError(problem)
 
 
 def in_unit_range(decoded: torch.Tensor) -> torch.Tensor:
-    """What an autoencoder puts out in [-1, 1], as fp32 in [0, 1]."""
+    """An autoencoder's output in [-1, 1] as fp32 in [0, 1]."""
     return (decoded.float() / 2 + 0.5).clamp(0, 1)
 
 
 def num_latent_frames(num_frames: int, frames_per_latent: int) -> int:
-    """Latent frames of a clip: the first frame has one of its own, each further one stands for `frames_per_latent`.
+    """The number of latent frames of a clip: one for the first frame, and one for every `frames_per_latent` others.
 
     Raises:
-        ModelLoadError: for a length between two that can be made; diffusers would round it, and say so in a log only.
+        ModelLoadError: for a number of frames that does not divide; diffusers would round it and only log that.
     """
     if num_frames % frames_per_latent != 1 % frames_per_latent:
         below = (num_frames - 1) // frames_per_latent * frames_per_latent + 1
@@ -38,10 +38,17 @@ def num_latent_frames(num_frames: int, frames_per_latent: int) -> int:
 def clip_latent_shape(
     pipeline: Any, *, patch: int, height: int, width: int, num_frames: int
 ) -> tuple[int, int, int, int]:
-    """(channels, latent frames, rows, columns) of the autoencoder's latents.
+    """The shape (channels, latent frames, rows, columns) of a clip's latents.
+
+    Args:
+        pipeline: whose autoencoder and transformer are meant.
+        patch: rows and columns of latents in one patch of the transformer.
+        height: pixels.
+        width: pixels.
+        num_frames: frames of the clip.
 
     Raises:
-        ModelLoadError: for a size that the autoencoder and the transformer's patches do not divide.
+        ModelLoadError: for a size or number of frames that autoencoder and patches do not divide.
     """
     scale = pipeline.vae_scale_factor_spatial
     check_size(height, width, scale * patch)
@@ -50,7 +57,7 @@ def clip_latent_shape(
 
 
 def as_frames(decoded: torch.Tensor) -> torch.Tensor:
-    """What an autoencoder put out, (N, 3, F, H, W) in [-1, 1], as fp32 in [0, 1] of (N, F, 3, H, W), or of
-    (N, 3, H, W) where F is 1: that is a picture."""
+    """An autoencoder's output (N, 3, F, H, W) in [-1, 1] as fp32 in [0, 1]: clips (N, F, 3, H, W), or pictures
+    (N, 3, H, W) where F is 1."""
     clips = in_unit_range(decoded).transpose(1, 2)
     return clips[:, 0] if clips.shape[1] == 1 else clips

@@ -10,17 +10,18 @@ from diffusers import StableDiffusion3Pipeline
 
 from worker.contracts.names import GuidanceKind, ModelFamily
 from worker.contracts.sections import SamplingSpec
-from worker.engine.models.base import Conditioning, ModelAdapter
+from worker.engine.models.base import ModelAdapter
+from worker.engine.models.conditioning import Conditioning
 from worker.engine.models.embeddings import PromptEmbeds
 from worker.engine.models.flow_schedule import TIME_SCALE, scheduled_sigmas, shift_of_resolution
 from worker.engine.models.guidance import rows
 from worker.engine.models.sample_shapes import check_size, in_unit_range
 
 MAX_T5_TOKENS = 256
-"""The pipeline's own default."""
+"""The pipeline's default prompt length."""
 
 MAX_SHIFT = 1.16
-"""Where the scheduler's config names none; SD3's pipeline differs from the others here."""
+"""The pipeline's maximum shift where the scheduler's config names none; those of other families default to 1.15."""
 
 
 class StableDiffusion3Adapter(ModelAdapter):

@@ -1,7 +1,7 @@
-"""Parameters that ZeRO 3 has cut: each rank holds a part, and a whole one is there only while all ranks gather it.
+"""Parameters that ZeRO 3 may have sharded: each rank holds a shard, and all ranks gather the full parameter together.
 
-Whatever gathers is a collective: a rank that stays away makes the others wait for ever. Parameters that are not cut
-pass through as they are, so nobody has to know which kind they hold.
+Gathering is a collective: if one rank does not take part, the others wait forever. Parameters that are not sharded pass
+through unchanged, so callers need not know which kind they hold.
 """
 
 from collections.abc import Iterable, Iterator
@@ -14,37 +14,40 @@ from deepspeed.runtime.zero.partition_parameters import is_zero_param
 
 @contextmanager
 def gathered(parameters: Iterable[torch.nn.Parameter], *, written: bool = False) -> Iterator[None]:
-    """Inside, cut parameters are whole on every rank; others are as they are anyway.
+    """Inside the context, every parameter is full on every rank.
 
-    `written`: what rank 0 has written into them by the end is what all ranks hold afterwards.
+    Args:
+        parameters: sharded or not.
+        written: the caller changes them; what rank 0 has written is what all ranks hold afterwards.
     """
-    cut = [parameter for parameter in parameters if is_zero_param(parameter)]
-    context = deepspeed.zero.GatheredParameters(cut, modifier_rank=0 if written else None) if cut else nullcontext()
-    with context:
+    sharded = [parameter for parameter in parameters if is_zero_param(parameter)]
+    modifier_rank = 0 if written else None
+    with deepspeed.zero.GatheredParameters(sharded, modifier_rank=modifier_rank) if sharded else nullcontext():
         yield
 
 
 def full_numel(parameter: torch.nn.Parameter) -> int:
-    """Elements of a parameter, cut or not."""
+    """The number of elements of the full parameter."""
     return int(parameter.ds_numel) if is_zero_param(parameter) else parameter.numel()
 
 
 def full_shape(parameter: torch.nn.Parameter) -> tuple[int, ...]:
-    """Shape of a parameter, cut or not."""
+    """The shape of the full parameter."""
     return tuple(parameter.ds_shape if is_zero_param(parameter) else parameter.shape)
 
 
 def local_shard(parameter: torch.nn.Parameter) -> torch.Tensor:
-    """What this rank alone answers for: its part of a cut parameter, flat; all of another."""
-    part: torch.Tensor = parameter.ds_tensor.data if is_zero_param(parameter) else parameter.data
-    return part
+    """This rank's flat shard of a sharded parameter, or all of one that is not sharded."""
+    shard: torch.Tensor = parameter.ds_tensor.data if is_zero_param(parameter) else parameter.data
+    return shard
 
 
 @torch.no_grad()
-def gather_shards(part: torch.Tensor, parameter: torch.nn.Parameter) -> torch.Tensor:
-    """All of a tensor that is cut as `parameter` is, from every rank's `part`; a collective."""
+def gather_shards(shard: torch.Tensor, parameter: torch.nn.Parameter) -> torch.Tensor:
+    """The full tensor from every rank's `shard` of it, for a tensor that is sharded as `parameter` is; a collective."""
     if not is_zero_param(parameter):
-        return part
-    whole = part.new_empty(part.numel() * torch.distributed.get_world_size())
-    torch.distributed.all_gather_into_tensor(whole, part.contiguous())
-    return whole[: full_numel(parameter)].view(full_shape(parameter))
+        return shard
+    full = shard.new_empty(shard.numel() * torch.distributed.get_world_size())
+    torch.distributed.all_gather_into_tensor(full, shard.contiguous())
+    # The last shard is padded.
+    return full[: full_numel(parameter)].view(full_shape(parameter))

@@ -1,8 +1,7 @@
-"""What of a transformer is trained, by name: LoRA layers on a frozen base, or its own weights.
+"""The trainable parameters of a transformer: LoRA layers on a frozen base, or its own weights.
 
-Everything that trains, publishes, binds, checkpoints or exports asks `trained_parameters`, so all of them mean the same
-tensors under the same names. A second policy beside the trained one is a twin: the same module tree over the same
-frozen storage, with trained tensors of its own.
+Invariant: training, publishing, binding, checkpoints and export all use `trainable_parameters`, so they agree on the
+tensors and their names.
 """
 
 import copy
@@ -16,21 +15,21 @@ from worker.engine.models.lora import lora_parameters
 
 
 def unfreeze(transformer: torch.nn.Module, dtype: torch.dtype) -> None:
-    """Let all weights train that are held in `dtype`, the model's.
+    """Make all weights in `dtype`, the model's, trainable.
 
-    The few that a family keeps in fp32 over a base of half precision (Wan's time embedder, norms and tables: 0.2 % of
-    it) stay frozen: ZeRO 3 lays what it trains into buffers of one dtype.
+    Weights that a family keeps in fp32 over a base in half precision (Wan's time embedder, norms and tables: 0.2 % of
+    its weights) stay frozen, because ZeRO 3 needs trainable weights of a single dtype.
     """
     for parameter in transformer.parameters():
         parameter.requires_grad_(parameter.dtype is dtype)
 
 
-def trained_parameters(
+def trainable_parameters(
     transformer: torch.nn.Module, tuning: Tuning, dtype: torch.dtype
 ) -> dict[str, torch.nn.Parameter]:
-    """The live parameters that are trained, or frozen copies of them in a twin, in name order.
+    """The parameters that `tuning` trains, or a frozen copy's counterparts of them, in name order.
 
-    Named as peft does it (`…to_q.lora_A.weight`), or as the module tree does.
+    Names are peft's for LoRA (`…to_q.lora_A.weight`), otherwise the module tree's.
     """
     if tuning is Tuning.LORA:
         return lora_parameters(transformer)
@@ -38,17 +37,17 @@ def trained_parameters(
     return dict(sorted(found.items()))
 
 
-def replica_of(transformer: torch.nn.Module, trained: dict[str, torch.nn.Parameter]) -> torch.nn.Module:
-    """A second module tree over the same storage, but for frozen copies of what is `trained`.
+def copy_with_shared_base(transformer: torch.nn.Module, trainable: dict[str, torch.nn.Parameter]) -> torch.nn.Module:
+    """A second module tree with frozen copies of the `trainable` parameters, which shares all other tensors.
 
-    To be made before anything hooks into the first one's parameters.
+    It must be made before anything attaches hooks to the parameters.
     """
-    own = {id(parameter) for parameter in trained.values()}
+    own = {id(parameter) for parameter in trainable.values()}
     tensors = chain(transformer.parameters(), transformer.buffers())
-    # What is in the memo already, `deepcopy` takes as it is.
+    # `deepcopy` takes what is in the memo instead of copying it.
     shared: dict[int, Any] = {id(tensor): tensor for tensor in tensors if id(tensor) not in own}
-    twin = copy.deepcopy(transformer, shared)
-    for parameter in twin.parameters():
+    copied = copy.deepcopy(transformer, shared)
+    for parameter in copied.parameters():
         if id(parameter) not in shared:
             parameter.requires_grad_(False)
-    return twin
+    return copied

@@ -1,8 +1,9 @@
 """Wan2.1 text-to-video: one transformer, UMT5 embeddings, true CFG.
 
-Published checkpoints step with UniPC, a multistep solver, which no SDE has. Its schedule and its whole-numbered times
-are kept; steps between them are of first order, here and in training. So sampling equals `WanPipeline.__call__` with
-`FlowMatchEulerDiscreteScheduler`, or with UniPC of order 1 without corrector, which is the same step.
+Published checkpoints are sampled with UniPC, a multistep solver, for which there is no SDE kernel. Its schedule and its
+integer timesteps are kept, but all denoising steps are of first order, in evaluation and in training. So deterministic
+sampling equals `WanPipeline.__call__` with `FlowMatchEulerDiscreteScheduler`, or with UniPC of order 1 without
+corrector, which is the same step.
 """
 
 from typing import Any
@@ -13,14 +14,15 @@ from diffusers import FlowMatchEulerDiscreteScheduler, WanPipeline
 from worker.contracts.names import GuidanceKind, ModelFamily
 from worker.contracts.sections import SamplingSpec
 from worker.engine.errors import ModelLoadError
-from worker.engine.models.base import Conditioning, ModelAdapter
+from worker.engine.models.base import ModelAdapter
+from worker.engine.models.conditioning import Conditioning
 from worker.engine.models.embeddings import PromptEmbeds
 from worker.engine.models.flow_schedule import TIME_SCALE, TimestepLookup, scheduled_sigmas
 from worker.engine.models.guidance import rows
 from worker.engine.models.sample_shapes import as_frames, clip_latent_shape
 
 MAX_TOKENS = 512
-"""The pipeline's own prompt length; shorter prompts are followed by zeros, which the model was trained with."""
+"""The prompt length of the pipeline, with which the model was trained; shorter prompts are padded with zeros."""
 
 
 class WanAdapter(ModelAdapter):
@@ -35,16 +37,18 @@ class WanAdapter(ModelAdapter):
         super().__init__(pipeline, path, device, dtype)
         self._check_experts()
         scheduler = pipeline.scheduler
-        self._has_whole_times = not isinstance(scheduler, FlowMatchEulerDiscreteScheduler)
-        if self._has_whole_times and not scheduler.config.get("use_flow_sigmas", False):
+        self._has_integer_timesteps = not isinstance(scheduler, FlowMatchEulerDiscreteScheduler)
+        if self._has_integer_timesteps and not scheduler.config.get("use_flow_sigmas", False):
             raise ModelLoadError(
                 f"the scheduler of `base_model.path` must be one of flow matching, got {type(scheduler).__name__} "
                 "without `use_flow_sigmas`: its sigmas would mean something else"
             )
-        self._whole_times = TimestepLookup(device)
-        self._learnt: set[int] = set()
+        self._integer_timesteps = TimestepLookup(device)
+        self._registered: set[int] = set()
+        """Lengths of the schedules whose timesteps were registered."""
 
     def _check_experts(self) -> None:
+        """Raise `ModelLoadError` for a checkpoint with two transformers."""
         if getattr(self._pipeline, "transformer_2", None) is not None:
             raise ModelLoadError(
                 f"`base_model.family` must be {ModelFamily.WAN22.value} for a checkpoint with two transformers, "
@@ -56,13 +60,14 @@ class WanAdapter(ModelAdapter):
         return GuidanceKind.TRUE_CFG
 
     def conditioning(self, prompt: str, sampling: SamplingSpec, *, training: bool = False) -> Conditioning:
-        """Every lane asks before its first prediction, and learns the times of the spec's schedules by that."""
-        for num_denoising_steps in {sampling.num_denoising_steps, sampling.num_eval_denoising_steps} - self._learnt:
+        """As `ModelAdapter.conditioning`. Since every lane calls it before its first prediction, it also registers the
+        timesteps of the spec's schedules."""
+        for num_denoising_steps in {sampling.num_denoising_steps, sampling.num_eval_denoising_steps} - self._registered:
             sigmas = self.sigmas(
                 num_denoising_steps, height=sampling.height, width=sampling.width, num_frames=sampling.num_frames
             )
-            self._whole_times.learn(sigmas, self._pipeline.scheduler.timesteps)
-            self._learnt.add(num_denoising_steps)
+            self._integer_timesteps.register(sigmas, self._pipeline.scheduler.timesteps)
+            self._registered.add(num_denoising_steps)
         return super().conditioning(prompt, sampling, training=training)
 
     def _encode(self, prompt: str) -> PromptEmbeds:
@@ -77,28 +82,28 @@ class WanAdapter(ModelAdapter):
 
     def sigmas(self, num_denoising_steps: int, *, height: int, width: int, num_frames: int = 1) -> torch.Tensor:
         schedule = scheduled_sigmas(self._pipeline.scheduler, num_denoising_steps, self.device)
-        # UniPC begins 1e-6 below 1 for the sake of a logarithm; x_T is pure noise all the same.
+        # UniPC starts 1e-6 below 1, because it takes a logarithm; x_T is pure noise nevertheless.
         schedule[0] = 1.0
         return schedule
 
-    def _times(self, sigmas: torch.Tensor) -> torch.Tensor:
-        """The model's times (N,) at `sigmas` (N,), as the pipeline's scheduler gives them."""
-        return self._whole_times(sigmas) if self._has_whole_times else sigmas * TIME_SCALE
+    def _timesteps(self, sigmas: torch.Tensor) -> torch.Tensor:
+        """The model's timesteps (N,) at `sigmas` (N,), as the pipeline's scheduler gives them."""
+        return self._integer_timesteps(sigmas) if self._has_integer_timesteps else sigmas * TIME_SCALE
 
     def _velocity(
         self, latents: torch.Tensor, sigmas: torch.Tensor, prompt: PromptEmbeds, conditioning: Conditioning
     ) -> torch.Tensor:
-        return self._forward(self.transformer, latents, self._times(sigmas), prompt["embeds"])
+        return self._forward(self.transformer, latents, self._timesteps(sigmas), prompt["embeds"])
 
     def _forward(
-        self, transformer: torch.nn.Module, latents: torch.Tensor, times: torch.Tensor, embeds: torch.Tensor
+        self, transformer: torch.nn.Module, latents: torch.Tensor, timesteps: torch.Tensor, embeds: torch.Tensor
     ) -> torch.Tensor:
         if self._pipeline.config.expand_timesteps:
-            # One time for each token, as in image to video, where those of the first frame would be 0.
-            times = times[:, None].expand(-1, latents[0, 0, :, ::2, ::2].numel())
+            # One timestep per token, as in image-to-video, where those of the first frame would be 0.
+            timesteps = timesteps[:, None].expand(-1, latents[0, 0, :, ::2, ::2].numel())
         velocity: torch.Tensor = transformer(
             hidden_states=latents,
-            timestep=times,
+            timestep=timesteps,
             encoder_hidden_states=rows(embeds, len(latents)).to(self.dtype),
             return_dict=False,
         )[0]
@@ -110,7 +115,7 @@ class WanAdapter(ModelAdapter):
             torch.tensor(values, device=latents.device, dtype=vae.dtype).view(1, -1, 1, 1, 1)
             for values in (vae.config.latents_mean, vae.config.latents_std)
         )
-        # Divided by the inverse, as the pipeline does it: a product rounds otherwise.
+        # Divided by the inverse, as the pipeline does: a product would round differently.
         scaled = latents.to(vae.dtype) / (1.0 / std) + mean
         return as_frames(vae.decode(scaled, return_dict=False)[0])
 

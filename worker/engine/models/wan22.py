@@ -1,7 +1,7 @@
-"""Wan2.2 text-to-video. A14B: two transformers, each trained on its own side of a boundary in noise; TI2V-5B: one.
+"""Wan2.2 text-to-video. A14B has two transformers, one for each side of a noise boundary; TI2V-5B has one.
 
-Both experts of A14B are trained, published and exported together, told apart by the pipeline's component names. A
-prediction asks the expert that `WanPipeline.__call__` asks at that time.
+Both experts of A14B are trained, published and exported together, under the pipeline's component names. A prediction
+uses the expert that `WanPipeline.__call__` uses at that timestep.
 """
 
 from collections.abc import Mapping
@@ -12,15 +12,16 @@ import torch
 
 from worker.contracts.names import ModelFamily
 from worker.engine.errors import ModelLoadError
-from worker.engine.models.base import Conditioning
+from worker.engine.models.conditioning import Conditioning
 from worker.engine.models.embeddings import PromptEmbeds
-from worker.engine.models.experts import Expert, Experts, by_expert, experts_of, ranks_go_together
+from worker.engine.models.experts import Expert, Experts, by_expert, experts_of, ranks_run_in_lockstep
 from worker.engine.models.flow_schedule import TIME_SCALE
 from worker.engine.models.guidance import Scale
 from worker.engine.models.lora import lora_metadata
 from worker.engine.models.wan import WanAdapter
 
 HIGH_NOISE, LOW_NOISE = "transformer", "transformer_2"
+"""The component names of the experts in `WanPipeline`."""
 
 
 class Wan22Adapter(WanAdapter):
@@ -38,33 +39,33 @@ class Wan22Adapter(WanAdapter):
             self.transformer = Experts({HIGH_NOISE: pipeline.transformer, LOW_NOISE: low_noise})
 
     def _check_experts(self) -> None:
-        """One or two, both are of this family."""
+        """Checkpoints with one and with two transformers are of this family."""
 
     def _velocity(
         self, latents: torch.Tensor, sigmas: torch.Tensor, prompt: PromptEmbeds, conditioning: Conditioning
     ) -> torch.Tensor:
         if not isinstance(self.transformer, Experts):
             return super()._velocity(latents, sigmas, prompt, conditioning)
-        times, embeds = self._times(sigmas), prompt["embeds"].expand(len(latents), -1, -1)
+        timesteps, embeds = self._timesteps(sigmas), prompt["embeds"].expand(len(latents), -1, -1)
 
         def expert(name: str) -> Expert:
             transformer = self.transformer.get_submodule(name)
-            return lambda rows: self._forward(transformer, latents[rows], times[rows], embeds[rows])
+            return lambda rows: self._forward(transformer, latents[rows], timesteps[rows], embeds[rows])
 
-        together = ranks_go_together(self.transformer)
-        return by_expert(self._are_high(times), expert(HIGH_NOISE), expert(LOW_NOISE), always_both=together)
+        is_high_noise, always_both = self._are_high_noise(timesteps), ranks_run_in_lockstep(self.transformer)
+        return by_expert(is_high_noise, expert(HIGH_NOISE), expert(LOW_NOISE), always_both=always_both)
 
     def _scales(self, sigmas: torch.Tensor, conditioning: Conditioning) -> Scale:
         low_noise = conditioning.guidance_scale_2
         if low_noise is None:
             return conditioning.guidance_scale
-        scales = torch.where(self._are_high(self._times(sigmas)), conditioning.guidance_scale, low_noise)
-        return scales.view(-1, 1, 1, 1, 1)
+        is_high_noise = self._are_high_noise(self._timesteps(sigmas))
+        return torch.where(is_high_noise, conditioning.guidance_scale, low_noise).view(-1, 1, 1, 1, 1)
 
-    def _are_high(self, times: torch.Tensor) -> torch.Tensor:
-        """Which of `times` (N,) are the high-noise expert's, (N,) bool."""
-        is_high: torch.Tensor = times >= self._pipeline.config.boundary_ratio * TIME_SCALE
-        return is_high
+    def _are_high_noise(self, timesteps: torch.Tensor) -> torch.Tensor:
+        """Which of `timesteps` (N,) are for the high-noise expert, (N,) bool."""
+        is_high_noise: torch.Tensor = timesteps >= self._pipeline.config.boundary_ratio * TIME_SCALE
+        return is_high_noise
 
     def save_lora(self, folder: str, tensors: Mapping[str, torch.Tensor]) -> None:
         """One file: the high-noise expert's tensors under `transformer.`, the other's under `transformer_2.`."""
@@ -89,5 +90,5 @@ class Wan22Adapter(WanAdapter):
     def load_lora(cls, pipeline: Any, file: Path) -> None:
         super().load_lora(pipeline, file)
         if getattr(pipeline, LOW_NOISE, None) is not None:
-            # `load_lora_weights` binds one transformer, and looks for its tensors under the first one's name.
+            # `load_lora_weights` loads into one transformer only, with the tensors under the first one's name.
             pipeline.transformer_2.load_lora_adapter(str(file.parent), weight_name=file.name, prefix=LOW_NOISE)

@@ -1,8 +1,8 @@
-"""Z-Image and its distilled Turbo: prompts of any length, unpacked latents, lists in and out, velocity with its sign
-turned.
+"""Z-Image and its distilled Turbo: prompts of any length, unpacked latents, a transformer that takes and returns lists
+and predicts the negative velocity.
 
-The pipeline counts guidance from 0 (v + g (v - v_neg)); here it counts from 1 as everywhere, so g is one less. Turbo
-is sampled and trained without, at 1.
+The pipeline's guidance is v + g (v - v_neg), where g = 0 is none; here 1 is none as for all families, so g is one less.
+Turbo is sampled and trained without guidance, at 1.
 """
 
 from typing import Any
@@ -13,14 +13,15 @@ from diffusers.pipelines.z_image.pipeline_z_image import get_default_z_image_sig
 
 from worker.contracts.names import GuidanceKind, ModelFamily
 from worker.contracts.sections import SamplingSpec
-from worker.engine.models.base import Conditioning, ModelAdapter
+from worker.engine.models.base import ModelAdapter
+from worker.engine.models.conditioning import Conditioning
 from worker.engine.models.embeddings import PromptEmbeds
 from worker.engine.models.flow_schedule import TIME_SCALE, scheduled_sigmas, shift_of_resolution
 from worker.engine.models.guidance import Scale
 from worker.engine.models.sample_shapes import check_size, in_unit_range
 
 MAX_TOKENS = 512
-"""The pipeline's own default, the chat template's tokens included."""
+"""The pipeline's default prompt length, the chat template's tokens included."""
 
 
 class ZImageAdapter(ModelAdapter):
@@ -82,12 +83,12 @@ class ZImageAdapter(ModelAdapter):
         )[0]
         return -predicted.squeeze(2)
 
-    def _combine(self, towards: torch.Tensor, without: torch.Tensor, guidance_scale: Scale) -> torch.Tensor:
-        """The same line as everyone's, in the pipeline's order of rounding."""
-        return towards + (guidance_scale - 1.0) * (towards - without)
+    def _combine(self, conditional: torch.Tensor, unconditional: torch.Tensor, guidance_scale: Scale) -> torch.Tensor:
+        """The formula of `guidance.combine`, in the pipeline's order of operations and hence with its rounding."""
+        return conditional + (guidance_scale - 1.0) * (conditional - unconditional)
 
     def _stacked(self, negative: PromptEmbeds, positive: PromptEmbeds, num: int) -> PromptEmbeds:
-        """The transformer pads and masks captions of different length itself."""
+        """One row of each: the transformer pads and masks captions of different length itself."""
         return {"negative": negative["embeds"], "embeds": positive["embeds"]}
 
     def pixels(self, latents: torch.Tensor, *, height: int, width: int, num_frames: int = 1) -> torch.Tensor:
@@ -105,6 +106,6 @@ class ZImageAdapter(ModelAdapter):
 
 
 def _as_one_tensor(_: torch.nn.Module, __: Any, output: tuple[list[torch.Tensor], ...]) -> tuple[torch.Tensor, ...]:
-    """A list of samples as one tensor, before DeepSpeed's hooks see it: in ZeRO 3 they gather weights once for each
-    tensor of the list, and ranks with micro-batches of other sizes would wait for each other for ever."""
+    """Stack the transformer's list of samples before DeepSpeed's hooks see it. In ZeRO 3 they gather weights once per
+    tensor of the list, and ranks with micro-batches of different sizes would wait for each other forever."""
     return (torch.stack(output[0]),)

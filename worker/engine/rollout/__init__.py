@@ -1,1 +1,1 @@
-"""Rollout: the denoising kernels, the noise that seeds them, and the engine that draws a fragment of trajectories."""
+"""Rollout: the denoising kernels, the noise that seeds them, and the sampler that draws a fragment of trajectories."""

@@ -1,7 +1,7 @@
 """Draw trajectories: stochastic denoising steps inside the window, deterministic ones outside.
 
-Only the denoising steps that are trained on are kept, in buffers filled in place; the rest of a trajectory is never
-stored. The finished sample is returned anyway.
+Only the denoising steps that are trained on are stored, in preallocated buffers, and the finished samples are returned
+beside them.
 """
 
 from collections.abc import Sequence
@@ -10,42 +10,51 @@ from dataclasses import dataclass
 import torch
 
 from worker.engine.algorithms.base import GroupSteps
-from worker.engine.models.base import Conditioning, ModelAdapter
+from worker.engine.models.base import ModelAdapter
+from worker.engine.models.conditioning import Conditioning
 from worker.engine.rollout.noise import step_noise
-from worker.engine.rollout.sde import ode_step
+from worker.engine.rollout.sde import SdeStep, ode_step
 from worker.engine.rollout.sde_kernel import SdeKernel
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transitions:
-    """What the trained denoising steps saw, N trajectories and K of them; all fp32 on the CPU."""
+    """The K trained denoising steps of N trajectories; all tensors fp32 on the CPU."""
 
     latents: torch.Tensor
-    """(N, K, ...)"""
+    """(N, K, ...): x before the denoising step."""
     next_latents: torch.Tensor
-    """(N, K, ...), or (N, 0, ...) where transitions are not replayed."""
+    """(N, K, ...): x after the denoising step; (N, 0, ...) where the steps are deterministic and not replayed."""
     log_probs: torch.Tensor
-    """(N, K), or (N, 0) likewise."""
+    """(N, K): log-probs of the transitions; (N, 0) where the steps are deterministic."""
     means: torch.Tensor | None
-    """(N, K, ...), where asked for."""
+    """(N, K, ...): means of the transitions; `None` where they are not asked for."""
 
     @classmethod
     def empty(cls, steps: GroupSteps, like: torch.Tensor, keep_means: bool) -> "Transitions":
-        """Room for `steps.trained`; what comes of them is kept where they are stochastic."""
-        num_steps, num_drawn = len(steps.trained), len(set(steps.trained) & set(steps.stochastic))
-        first, rest = like.shape[0], like.shape[1:]
+        """Uninitialised buffers for `steps.trained` of trajectories like `like` (N, ...)."""
+        num_steps, num_stochastic = len(steps.trained), len(set(steps.trained) & set(steps.stochastic))
+        num, shape = like.shape[0], like.shape[1:]
         return cls(
-            latents=torch.empty(first, num_steps, *rest),
-            next_latents=torch.empty(first, num_drawn, *rest),
-            log_probs=torch.empty(first, num_drawn),
-            means=torch.empty(first, num_drawn, *rest) if keep_means else None,
+            latents=torch.empty(num, num_steps, *shape),
+            next_latents=torch.empty(num, num_stochastic, *shape),
+            log_probs=torch.empty(num, num_stochastic),
+            means=torch.empty(num, num_stochastic, *shape) if keep_means else None,
         )
+
+    def store(self, slot: int, drawn: SdeStep, scored: SdeStep) -> None:
+        """Store the transition that was `drawn` at trained step number `slot`, with its log-prob and mean as
+        `scored`."""
+        self.next_latents[:, slot] = drawn.next_sample
+        self.log_probs[:, slot] = scored.log_prob
+        if self.means is not None:
+            self.means[:, slot] = scored.mean
 
 
 def sample_ode(
     model: ModelAdapter, latents: torch.Tensor, sigmas: torch.Tensor, conditioning: Conditioning
 ) -> torch.Tensor:
-    """Denoise x_T deterministically; returns the clean latents (N, ...), fp32 on the model's device."""
+    """Denoise x_T (N, ...) deterministically; returns the clean latents (N, ...), fp32 on the model's device."""
     sample = latents.to(model.device)
     with torch.inference_mode():
         for index in range(len(sigmas) - 1):
@@ -63,36 +72,44 @@ def sample_sde(
     steps: GroupSteps,
     seeds: Sequence[int],
     keep_means: bool,
-    scored_as: Conditioning | None = None,
+    log_prob_conditioning: Conditioning | None = None,
 ) -> tuple[torch.Tensor, Transitions]:
-    """Denoise x_T with the kernel at `steps.stochastic`; returns clean latents and what is kept of `steps.trained`.
+    """Denoise x_T with the stochastic kernel at `steps.stochastic` and deterministically elsewhere.
 
-    Where the policy is trained with another guidance than it is sampled with, `scored_as` says which: log-probs and
-    means are then those of the policy that is trained, of the very samples drawn, so that replay finds them again.
+    Args:
+        model: the policy.
+        latents: x_T, (N, ...).
+        kernel: the SDE on the run's schedule.
+        conditioning: what is sampled with.
+        steps: which denoising steps are stochastic, and which are stored.
+        seeds: the noise seed of each trajectory.
+        keep_means: store the means of the transitions too.
+        log_prob_conditioning: what is trained with, where its guidance differs from `conditioning`. Log-probs and means
+            of the drawn transitions are then computed with it, so that replay reproduces them.
+
+    Returns:
+        The clean latents (N, ...), fp32 on the model's device, and the stored transitions.
     """
     sample, sigmas = latents.to(model.device), kernel.sigmas
-    # Allocated outside inference mode: tensors born inside it may not be used by autograd in the same process.
-    kept = Transitions.empty(steps, latents, keep_means)
+    # Allocated outside inference mode: autograd refuses tensors that are created inside.
+    transitions = Transitions.empty(steps, latents, keep_means)
     slots = {index: slot for slot, index in enumerate(steps.trained)}
     with torch.inference_mode():
         for index in range(len(sigmas) - 1):
             velocity = model.predict_velocity(sample, sigmas[index].expand(len(sample)), conditioning)
-            # Drawn on the CPU while the device predicts: what is kept below waits for the device.
+            # Drawn on the CPU while the device predicts: the copies into `transitions` below wait for the device.
             noise = step_noise(seeds, index, latents.shape[1:]) if index in steps.stochastic else None
             slot = slots.get(index)
             if slot is not None:
-                kept.latents[:, slot] = sample
+                transitions.latents[:, slot] = sample
             if noise is None:
                 sample = ode_step(velocity, sample, sigmas[index], sigmas[index + 1]).next_sample
                 continue
             step = scored = kernel.step(velocity, sample, index, noise=noise.to(model.device))
             if slot is not None:
-                if scored_as is not None:
-                    velocity = model.predict_velocity(sample, sigmas[index].expand(len(sample)), scored_as)
+                if log_prob_conditioning is not None:
+                    velocity = model.predict_velocity(sample, sigmas[index].expand(len(sample)), log_prob_conditioning)
                     scored = kernel.step(velocity, sample, index, next_sample=step.next_sample)
-                kept.next_latents[:, slot] = step.next_sample
-                kept.log_probs[:, slot] = scored.log_prob
-                if kept.means is not None:
-                    kept.means[:, slot] = scored.mean
+                transitions.store(slot, step, scored)
             sample = step.next_sample
-    return sample, kept
+    return sample, transitions

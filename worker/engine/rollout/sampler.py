@@ -1,8 +1,12 @@
-"""Generation as a plain class: pull a policy version, generate fragments with it.
+"""The sampler as a plain class: pull a policy version, generate fragments with it.
 
-A rollout lane has a model of its own; a trainer lane that is lent generates on a twin of the model it trains. The code
-is the same, and so are the bits. A fragment never mixes versions: `pull` is called between fragments only, and
-`generate` refuses a fragment of any other version than the one bound.
+```text
+rollout lane       ─ a model of its own ─────┐
+lent trainer lane  ─ its generation replica ─┴─► Sampler: pull(version) ─► generate(request) ─► GeneratedFragment
+```
+
+Both run the same code and draw the same bits. Invariant: a fragment never mixes versions. `pull` is called between
+fragments, and `generate` refuses a fragment of any other version than the one bound.
 """
 
 import time
@@ -17,7 +21,8 @@ from worker.engine.algorithms.base import GroupSteps
 from worker.engine.algorithms.registry import steps_of_group
 from worker.engine.devices.selection import apply_determinism
 from worker.engine.errors import NonFiniteError, SyncError
-from worker.engine.models.base import Conditioning, ModelAdapter
+from worker.engine.models.base import ModelAdapter
+from worker.engine.models.conditioning import Conditioning
 from worker.engine.models.embeddings import PromptEmbeds
 from worker.engine.models.pipeline_loading import ALL_PARTS, WITHOUT_TEXT
 from worker.engine.models.registry import load_model
@@ -35,29 +40,35 @@ from worker.engine.types import (
 from worker.scheduling.core.messages import Fragment, Purpose
 
 
-class _Bound(Enum):
-    """What the live modules hold of the version that was pulled."""
+class _BoundWeights(Enum):
+    """Which weights of the pulled version the live modules hold."""
 
-    NOTHING = auto()
-    DRAWING = auto()
-    """What draws training data."""
-    EVALUATED = auto()
-    """What evaluation and requested samples are drawn with."""
+    NONE = auto()
+    TRAINING = auto()
+    """The weights that draw training data."""
+    EVALUATION = auto()
+    """The weights that evaluation and requested samples are drawn with, where they differ."""
 
 
 class Sampler:
-    """Useless until the first `pull`."""
+    """Generates fragments with one model, from the first `pull` on."""
 
-    def __init__(self, spec: RunSpec, model: ModelAdapter, *, loses_weights: bool = False) -> None:
-        """`model` holds what the spec trains, which nobody else may write to but who tells `weights_lost`."""
+    def __init__(self, spec: RunSpec, model: ModelAdapter, *, releases_weights: bool = False) -> None:
+        """Generate with `model`, whose trainable parameters only this sampler may write to.
+
+        Args:
+            spec: the run's.
+            model: prepared for what the spec trains.
+            releases_weights: the trainable parameters may be freed; `invalidate_weights` is called whenever they are.
+        """
         self._spec = spec
         self._model = model
         self._version: int | None = None
         self._pulled: PublishedVersion | None = None
-        """Kept where it may have to be bound again; otherwise its memory is not this lane's to hold."""
-        self._bound = _Bound.NOTHING
+        """The version pulled, kept only where it may have to be bound again, since its shards stay in memory."""
+        self._bound = _BoundWeights.NONE
         self._has_evaluated = spec.evaluates_apart
-        self._binds_again = loses_weights or spec.evaluates_apart
+        self._binds_again = releases_weights or spec.evaluates_apart
         sampling = spec.sampling
         self._eval_sigmas = self._sigmas(sampling.num_eval_denoising_steps)
         self._kernel = SdeKernel.of(sampling, self._sigmas(sampling.num_denoising_steps))
@@ -70,7 +81,17 @@ class Sampler:
         device: str | torch.device | None = None,
         embeddings: Mapping[str, PromptEmbeds] | None = None,
     ) -> Self:
-        """On a model of its own, without text encoders where `embeddings` are given. Raises `ModelLoadError`."""
+        """A sampler with a model of its own.
+
+        Args:
+            spec: the run's.
+            base_model_path: an existing folder in diffusers layout, or a hub id.
+            device: where to load; by default the accelerator's current device.
+            embeddings: of the run's prompts; without them the text encoders are loaded.
+
+        Raises:
+            ModelLoadError: for weights, sizes or LoRA targets that cannot be used.
+        """
         apply_determinism(spec)
         parts = ALL_PARTS if embeddings is None else WITHOUT_TEXT
         model = load_model(
@@ -81,7 +102,7 @@ class Sampler:
             embeddings=embeddings,
             performance=spec.performance,
         )
-        model.train(spec)
+        model.prepare_training(spec)
         return cls(spec, model)
 
     @property
@@ -90,27 +111,29 @@ class Sampler:
         return self._version
 
     def pull(self, version: PublishedVersion) -> PullReceipt:
-        """Bind a published version and read it back from the live modules. Raises `SyncError`.
+        """Bind a published version and read it back from the live modules.
 
-        After a failed pull no version counts as bound: the weights may be half of each.
+        Raises:
+            SyncError: as `bind`; no version counts as bound then, since the modules may hold some tensors of each.
         """
-        self._version, self._pulled, self._bound = None, None, _Bound.NOTHING
-        receipt = bind(self._model.trained, version)
-        self._version, self._bound = version.policy_version, _Bound.DRAWING
+        self._version, self._pulled, self._bound = None, None, _BoundWeights.NONE
+        receipt = bind(self._model.trainable, version)
+        self._version, self._bound = version.policy_version, _BoundWeights.TRAINING
         self._pulled = version if self._binds_again else None
         return receipt
 
-    def weights_lost(self) -> None:
-        """To be called where the memory of what was pulled was lent to others: it is bound again when needed."""
-        self._bound = _Bound.NOTHING
+    def invalidate_weights(self) -> None:
+        """Called when the memory of the trainable parameters was freed: the pulled version is bound again when it is
+        next needed."""
+        self._bound = _BoundWeights.NONE
 
     def generate(self, request: GenerationRequest) -> GeneratedFragment:
-        """Draw one fragment: for training as the algorithm wants its group, otherwise by ODE on the evaluation's
-        schedule.
+        """Draw one fragment: for training with the algorithm's stochastic steps, otherwise deterministically on the
+        evaluation's schedule.
 
         Raises:
-            SyncError: when the fragment asks for another version than the one bound.
-            NonFiniteError: naming the first member whose latents are not finite; as pixels they would look black.
+            SyncError: when the fragment is of another version than the one bound.
+            NonFiniteError: naming the first member whose latents are not finite; decoded they would only look black.
         """
         fragment = request.fragment
         if fragment.policy_version != self.policy_version:
@@ -119,7 +142,7 @@ class Sampler:
                 f"but {self.policy_version} is bound: pull it first"
             )
         started = time.perf_counter()
-        self._hold_for(fragment.key.purpose)
+        self._bind_for(fragment.key.purpose)
         clean, trajectories, seeds = self._draw(request)
         _check_finite(clean, request)
         drawn = time.perf_counter()
@@ -135,17 +158,18 @@ class Sampler:
             decode_seconds=time.perf_counter() - drawn,
         )
 
-    def _hold_for(self, purpose: Purpose) -> None:
-        """Bind what `purpose` is drawn with, if the live modules hold something else."""
+    def _bind_for(self, purpose: Purpose) -> None:
+        """Bind the weights that `purpose` is drawn with, if the live modules hold others."""
         is_evaluated = self._has_evaluated and purpose is not Purpose.TRAIN
-        wanted = _Bound.EVALUATED if is_evaluated else _Bound.DRAWING
+        wanted = _BoundWeights.EVALUATION if is_evaluated else _BoundWeights.TRAINING
         if wanted is not self._bound:
-            assert self._pulled is not None, "kept wherever something else may be bound"
-            self._bound = _Bound.NOTHING
-            bind(self._model.trained, self._pulled, evaluated=is_evaluated)
+            assert self._pulled is not None, "kept wherever other weights may be bound"
+            self._bound = _BoundWeights.NONE
+            bind(self._model.trainable, self._pulled, evaluated=is_evaluated)
             self._bound = wanted
 
     def _draw(self, request: GenerationRequest) -> tuple[torch.Tensor, Trajectories | None, tuple[int, ...]]:
+        """The clean latents (N, ...) of a fragment, its trajectories where it trains, and the seed of each member."""
         fragment, sampling = request.fragment, self._spec.sampling
         key = fragment.key
         seeds = tuple(
@@ -170,20 +194,20 @@ class Sampler:
             steps=steps,
             seeds=seeds,
             keep_means=self._keeps_means(fragment),
-            scored_as=self._scored_as(request.prompt),
+            log_prob_conditioning=self._log_prob_conditioning(request.prompt),
         )
         return clean, self._trajectories(request, steps, transitions, clean, seeds), seeds
 
-    def _scored_as(self, prompt: str) -> Conditioning | None:
-        """Where the policy is trained with another guidance than it is sampled with."""
+    def _log_prob_conditioning(self, prompt: str) -> Conditioning | None:
+        """What the policy is trained with, where its guidance differs from that of sampling; else `None`."""
         sampling = self._spec.sampling
         if sampling.trains_as_it_samples:
             return None
         return self._model.conditioning(prompt, sampling, training=True)
 
     def _keeps_means(self, fragment: Fragment) -> bool:
-        """Of all transitions where the algorithm needs them; for the gate of the first mini-batch alone, since only its
-        first update sees the behaviour policy."""
+        """Whether a fragment's means are stored: always where the algorithm needs them, and in the first mini-batch for
+        the replay gate, which only compares data before the first optimizer step on the batch."""
         needs = self._spec.algorithm.needs
         is_gated = needs.log_probs and self._spec.algebra.minibatch_of(fragment.key.group) == 0
         return needs.old_means or is_gated
@@ -205,7 +229,7 @@ class Sampler:
             next_latents=transitions.next_latents,
             log_probs=transitions.log_probs,
             means=transitions.means,
-            # A copy made outside inference mode, whose tensors autograd may not use in the same process.
+            # Copied outside inference mode, since autograd refuses tensors that are created inside.
             clean=clean.to("cpu", copy=True) if self._spec.algorithm.needs.clean_latents else None,
             seeds=seeds,
         )
@@ -218,6 +242,7 @@ class Sampler:
 
 
 def _check_finite(latents: torch.Tensor, request: GenerationRequest) -> None:
+    """Raise `NonFiniteError` for the first member of `latents` (N, ...) that holds NaN or infinity."""
     broken = (~torch.isfinite(latents).flatten(1).all(1)).nonzero().flatten().tolist()
     if broken:
         member = request.fragment.members[broken[0]]

@@ -1,9 +1,9 @@
 """One denoising step, stochastic or not, with its log-prob. Sampling and replay call the same functions.
 
 Convention: sigma runs from 1 (noise) to 0, x = (1 - sigma) x0 + sigma eps, the model predicts v = eps - x0, and
-dt = sigma_next - sigma < 0. Given `noise` a step is sampled; given `next_sample` it is replayed: the same mean and
-std, and the log-prob of that very sample. Everything is computed in fp32; the log-prob is the mean over all but the
-first dimension (a sum is unstable at image sizes), and gradients reach it through the velocity only.
+dt = sigma_next - sigma < 0. Given `noise` a step is sampled; given `next_sample` it is replayed: mean and std are the
+same, and the log-prob is that of the given sample. Everything is computed in fp32; the log-prob is the mean over all
+but the first dimension (a sum is unstable at image sizes), and gradients reach it through the velocity only.
 """
 
 import math
@@ -14,18 +14,20 @@ import torch
 from worker.engine.models.precision import at_least_fp32
 
 HALF_LOG_TWO_PI = 0.5 * math.log(2 * math.pi)
+"""The constant term of a Gaussian log-density."""
 
 
 class SdeStep(NamedTuple):
-    """(next_sample, log_prob, mean, std).
-
-    `next_sample` and `mean` are shaped like the sample, `log_prob` is (N,), `std` broadcasts over the sample.
-    """
+    """The result of one denoising step of N samples, all fp32."""
 
     next_sample: torch.Tensor
+    """(N, ...): the sample drawn, or the one given."""
     log_prob: torch.Tensor
+    """(N,): its log-prob, averaged over the sample's dimensions."""
     mean: torch.Tensor
+    """(N, ...): the mean of its distribution."""
     std: torch.Tensor
+    """The standard deviation of its distribution, shaped to broadcast over (N, ...)."""
 
 
 def flow_sde_step(
@@ -48,11 +50,11 @@ def flow_sde_step(
         velocity: the model's v, (N, ...).
         sample: x at `sigma`, (N, ...).
         sigma: in (0, 1], a number or (N,).
-        sigma_next: below `sigma`, likewise; above 0 for a finite log-prob only where std is above 0.
+        sigma_next: below `sigma`, a number or (N,).
         noise_level: a.
         second_sigma: the schedule's second sigma; at sigma = 1 the denominator of s is 1 - second_sigma, not 0.
-        noise: standard normal like `sample`; exclusive with `next_sample`.
-        next_sample: the stored sample to replay.
+        noise: standard normal like `sample`, to draw with; exclusive with `next_sample`.
+        next_sample: the stored sample to replay, (N, ...).
 
     Raises:
         ValueError: when not exactly one of `noise` and `next_sample` is given.
@@ -91,7 +93,7 @@ def _gaussian_step(
     noise: torch.Tensor | None,
     next_sample: torch.Tensor | None,
 ) -> SdeStep:
-    """The step for the diffusion coefficient `scale`, which broadcasts over the sample."""
+    """The step of an SDE whose diffusion coefficient is `scale`, (N, 1, ...)."""
     x, v = at_least_fp32(sample), at_least_fp32(velocity)
     sigma, sigma_next = _per_sample(sigma, x), _per_sample(sigma_next, x)
     dt = sigma_next - sigma

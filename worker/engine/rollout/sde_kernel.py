@@ -1,7 +1,7 @@
 """The stochastic kernel of one run: the spec's SDE on one exact schedule, indexed by denoising step.
 
-Rollout and replay both hold one, built from the same `SamplingSpec` and the same sigmas, so that the two cannot
-drift apart.
+Invariant: rollout and replay use kernels built from the same `SamplingSpec` and the same sigmas, so a transition has
+the same distribution in both.
 """
 
 from dataclasses import dataclass
@@ -15,14 +15,17 @@ from worker.engine.rollout.sde import SdeStep, cps_step, dance_sde_step, flow_sd
 
 @dataclass(frozen=True, slots=True)
 class SdeKernel:
-    """`sigmas`: the schedule, (num_denoising_steps + 1,) fp32 from 1 to 0, on the device of the samples."""
+    """The SDE of one run on one schedule."""
 
     sde_type: SdeType
     noise_level: float
+    """The parameter of the SDE that scales its noise: a of `flow_sde_step` and `cps_step`, eta of `dance_sde_step`."""
     sigmas: torch.Tensor
+    """(num_denoising_steps + 1,) fp32, from 1 to 0, on the device of the samples."""
 
     @classmethod
     def of(cls, sampling: SamplingSpec, sigmas: torch.Tensor) -> "SdeKernel":
+        """The spec's SDE on the schedule `sigmas`."""
         return cls(sde_type=sampling.sde_type, noise_level=sampling.noise_level, sigmas=sigmas)
 
     def step(
@@ -34,7 +37,8 @@ class SdeKernel:
         noise: torch.Tensor | None = None,
         next_sample: torch.Tensor | None = None,
     ) -> SdeStep:
-        """Denoising step `indices` (one for all, or (N,)) of `sample` (N, ...): sampled or replayed."""
+        """Denoising step `indices` (one for all, or (N,)) of `sample` (N, ...): drawn with `noise`, or replayed for
+        `next_sample`. Exactly one of the two is given, or `ValueError` is raised."""
         sigma, sigma_next = self.sigmas[indices], self.sigmas[indices + 1]
         if self.sde_type is SdeType.CPS:
             return cps_step(
@@ -70,10 +74,16 @@ class SdeKernel:
     def kl(
         self, mean: torch.Tensor, reference_mean: torch.Tensor, std: torch.Tensor, indices: torch.Tensor
     ) -> torch.Tensor:
-        """KL to the reference policy per sample, (N,): mean((mean - reference)²) / (2 s²).
+        """The KL divergence to the reference policy for each sample, (N,): mean((mean - reference)²) / (2 s²).
 
-        s is the diffusion coefficient, std without sqrt(-dt) (Flow-GRPO leaves dt out, so that the penalty of a
-        denoising step does not depend on the schedule); for CPS it is the std itself.
+        s is the diffusion coefficient, i.e. std / sqrt(-dt): Flow-GRPO (arXiv 2505.05470) leaves dt out, so that the
+        penalty of a denoising step does not depend on the schedule. For CPS, s is the std itself.
+
+        Args:
+            mean: (N, ...), of the policy.
+            reference_mean: (N, ...), of the reference policy.
+            std: of either, broadcastable over (N, ...).
+            indices: (N,), the denoising step of each sample.
         """
         squared = (mean - reference_mean).square().flatten(1).mean(1)
         variance = std.flatten().square()

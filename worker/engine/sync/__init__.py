@@ -1,1 +1,1 @@
-"""Weights on their way from the trainer to the rollout lanes."""
+"""Publishing: weights on their way from the trainer ranks to the rollout lanes, with checksums at both ends."""

@@ -1,7 +1,7 @@
-"""Bind a published version: copied into the live modules shard by shard, then read back from them.
+"""Bind a published version: copy it into the live modules shard by shard, and read it back from them.
 
-The invariant: a pull either reproduces the publisher's checksum from the modules that the next forward will use, or
-raises. A sync that binds nothing is an error, never a silent success.
+Invariant: a pull either reproduces the publisher's checksum from the modules that the next forward will use, or raises.
+A version that binds nothing is an error, never a silent success.
 """
 
 from collections.abc import Mapping
@@ -14,44 +14,45 @@ from worker.engine.sync.checksums import checksum
 from worker.engine.types import PublishedShard, PublishedVersion, PullReceipt, version_checksum
 
 Live = Mapping[str, torch.nn.Parameter]
-"""What a version is bound to, by name."""
+"""The trainable parameters of the live modules, by name."""
 
 
 @torch.no_grad()
 def bind(live: Live, version: PublishedVersion, *, evaluated: bool = False) -> PullReceipt:
-    """Copy a version into `live` and report what it now holds. A collective where parameters are cut.
+    """Copy a version into `live` and report what `live` then holds. A collective where parameters are sharded.
 
     Args:
-        live: all that is trained, by name.
-        version: gone through once; no more than a shard of it is held at a time.
-        evaluated: bind what evaluation draws with, where a shard holds that too.
+        live: all trainable parameters by name.
+        version: read once, one shard in memory at a time.
+        evaluated: bind the weights that evaluation draws with, where the shards have them too.
 
     Raises:
-        SyncError: when nothing was bound, names or shapes differ, or the checksum read back is another.
+        SyncError: when no tensor would be bound, names, shapes or dtypes differ, or another checksum is read back.
     """
-    missing, found = set(live), list[str]()
+    missing, checksums = set(live), list[str]()
     for shard in version.shards():
         chosen = shard.evaluated if evaluated and shard.evaluated is not None else shard
         _check_names(set(chosen.packed), missing, set(live))
-        found.append(_bind_shard(live, chosen))
+        checksums.append(_bind_shard(live, chosen))
         missing -= set(chosen.packed)
     if missing:
         raise SyncError(
-            f"a version must hold every tensor that is trained, missing: {listing(missing, 5)}: "
-            "publisher and puller train other layers"
+            f"a version must hold every trainable tensor, missing: {listing(missing, 5)}: "
+            "publisher and puller train different layers"
         )
     receipt = PullReceipt(
-        policy_version=version.policy_version, num_bound_tensors=len(live), sha256=version_checksum(found)
+        policy_version=version.policy_version, num_bound_tensors=len(live), sha256=version_checksum(checksums)
     )
     if not evaluated and receipt.sha256 != version.sha256:
         raise SyncError(
             f"policy version {version.policy_version} must read back as sha256 {version.sha256}, "
-            f"got {receipt.sha256}: its shards came in another order, or not all of them"
+            f"got {receipt.sha256}: shards are missing or came in another order"
         )
     return receipt
 
 
 def _bind_shard(live: Live, shard: PublishedShard) -> str:
+    """Copy one shard; returns the checksum read back."""
     bound = {name: live[name] for name in shard.packed}
     with gathered(bound.values(), written=True):
         for name, source in shard.tensors.items():
@@ -72,14 +73,15 @@ def _bind_shard(live: Live, shard: PublishedShard) -> str:
     return sha256
 
 
-def _check_names(published: set[str], awaited: set[str], live: set[str]) -> None:
+def _check_names(published: set[str], missing: set[str], live: set[str]) -> None:
+    """Raise `SyncError` unless every name in a shard is one of `missing`, the names not bound yet."""
     if not live & published:
         raise SyncError(
             f"0 of {len(published)} published tensors would be bound: "
             f"the model trains {listing(live, 3) or 'nothing'}, published are {listing(published, 3) or 'none'}"
         )
-    if extra := published - awaited:
+    if extra := published - missing:
         raise SyncError(
             "published and live tensors must have the same names, each once; "
-            f"missing: {listing(awaited - published, 5) or 'none'}; extra: {listing(extra, 5)}"
+            f"missing: {listing(missing - published, 5) or 'none'}; extra: {listing(extra, 5)}"
         )

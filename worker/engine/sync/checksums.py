@@ -1,7 +1,7 @@
-"""Checksums of weights, computed where they lie: gigabytes on an accelerator are summed up without leaving it.
+"""Checksums of weights, computed on the tensors' own device: gigabytes need not be copied off an accelerator.
 
-A tensor's fingerprint is the sum of its bytes as 64-bit words, plain and weighted by their places, modulo 2^64. It
-finds a word that changed and words that changed places; it is no defence against forgery.
+A tensor's fingerprint is the sum of its bytes as 64-bit words, once plain and once weighted by index, modulo 2^64. It
+detects a word that changed and words that were swapped; it is no defence against forgery.
 """
 
 import hashlib
@@ -10,13 +10,14 @@ from collections.abc import Mapping
 import torch
 
 CHUNK_BYTES = 2**25
-"""Summed at once."""
+"""Bytes that are summed at once: weighting them takes several temporary tensors of this size."""
 _WORD_BYTES = 8
+"""Bytes of an int64, torch's widest integer."""
 _MASK = 2**64 - 1
 
 
 def checksum(tensors: Mapping[str, torch.Tensor]) -> str:
-    """sha256 over names, shapes, dtypes and fingerprints, in name order."""
+    """The sha256 over names, shapes, dtypes and fingerprints of `tensors`, in name order."""
     digest = hashlib.sha256()
     for name in sorted(tensors):
         tensor = tensors[name].detach()
@@ -26,22 +27,22 @@ def checksum(tensors: Mapping[str, torch.Tensor]) -> str:
 
 @torch.no_grad()
 def fingerprint(tensor: torch.Tensor) -> int:
-    """128 bits of `tensor`, on whatever device; its memory is read once."""
+    """The 128-bit fingerprint of `tensor`: the weighted sum in the upper, the plain one in the lower 64 bits."""
     content = tensor.detach().contiguous().reshape(-1).view(torch.uint8)
     plain = weighted = 0
     for start in range(0, content.numel(), CHUNK_BYTES):
         words = _words(content[start : start + CHUNK_BYTES])
-        places = torch.arange(len(words), device=words.device)
+        indices = torch.arange(len(words), device=words.device)
         first = start // _WORD_BYTES
         chunk_sum = int(words.sum())
         plain += chunk_sum
-        # Odd weights, so that no bit of a word is lost.
-        weighted += int((words * (2 * places + 1)).sum()) + 2 * first * chunk_sum
+        # Odd weights are invertible modulo 2^64, so that no bit of a word is lost.
+        weighted += int((words * (2 * indices + 1)).sum()) + 2 * first * chunk_sum
     return (weighted & _MASK) << 64 | (plain & _MASK)
 
 
 def _words(content: torch.Tensor) -> torch.Tensor:
-    """Bytes as int64; the last word is filled up with zeros."""
+    """Bytes (num_bytes,) as int64, the last word padded with zeros."""
     is_aligned = content.data_ptr() % _WORD_BYTES == 0 and content.storage_offset() % _WORD_BYTES == 0
     if is_aligned and content.numel() % _WORD_BYTES == 0:
         return content.view(torch.int64)

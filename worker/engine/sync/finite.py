@@ -1,5 +1,4 @@
-"""Nothing that is NaN or infinite leaves a trainer: weights are judged where they lie before they are copied or
-saved."""
+"""Checks that tensors are finite. Invariant: no NaN or infinity is published or saved."""
 
 from collections.abc import Mapping
 
@@ -9,9 +8,9 @@ from worker.engine.errors import NonFiniteError
 
 
 def first_non_finite(tensors: Mapping[str, torch.Tensor]) -> str | None:
-    """The name of a tensor that holds NaN or infinity, the first in order; `None` where all are finite.
+    """The name of the first tensor that holds NaN or infinity; `None` where all are finite.
 
-    Judged on the tensors' devices; one number is fetched from each device, whatever the number of tensors.
+    The check runs on the tensors' devices and fetches one number from each, whatever the number of tensors.
     """
     floating = {name: tensor.detach() for name, tensor in tensors.items() if tensor.is_floating_point()}
     by_device: dict[torch.device, list[torch.Tensor]] = {}
@@ -23,7 +22,7 @@ def first_non_finite(tensors: Mapping[str, torch.Tensor]) -> str | None:
 
 
 def require_finite(what: str, tensors: Mapping[str, torch.Tensor]) -> None:
-    """Raises `NonFiniteError` that names `what` is not finite, which of `tensors` it is, and the value."""
+    """Raise `NonFiniteError` when one of `tensors` holds NaN or infinity; `what` names the quantity, e.g. `weights`."""
     name = first_non_finite(tensors)
     if name is not None:
         values = tensors[name].detach().flatten()

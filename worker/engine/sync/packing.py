@@ -1,8 +1,8 @@
-"""Pack a policy version: copied while nothing changes, then made immutable beside whatever goes on.
+"""Pack a policy version: copy the weights while nothing changes them, then make the copies an immutable shard.
 
     live weights ─ snapshot ─► copies ─ pack ─► PublishedShard ─ bind ─► another process's live weights
 
-A snapshot is short and holds training up; packing works on the copies alone.
+A snapshot is short and holds up training; packing reads the copies alone, and may run beside training.
 """
 
 from collections.abc import Mapping
@@ -17,18 +17,18 @@ from worker.engine.sync.finite import require_finite
 from worker.engine.types import PackedTensor, PublishedShard
 
 EVALUATED = "evaluated:"
-"""Before the names of what evaluation draws with, in a snapshot that holds both."""
+"""The prefix, in a snapshot, of the names of weights that evaluation draws with, where they differ from the others."""
 
 
 def snapshot(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """Copies on the same device, complete when this returns.
+    """Contiguous copies on the same device in name order, complete when this returns.
 
     Raises:
-        SyncError: when there are none.
-        NonFiniteError: for weights that are NaN or infinite: lanes would draw with them.
+        SyncError: when `tensors` is empty.
+        NonFiniteError: for weights that are NaN or infinite.
     """
     if not tensors:
-        raise SyncError("a policy version must hold at least one tensor, got 0: nothing of the model is trained")
+        raise SyncError("a policy version must hold at least one tensor, got 0: nothing of the model is trainable")
     require_finite("weights", tensors)
     copies = {name: tensors[name].detach().clone().contiguous() for name in sorted(tensors)}
     get_accelerator().synchronize()
@@ -36,23 +36,23 @@ def snapshot(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
 
 
 def pack(copies: Mapping[str, torch.Tensor], policy_version: int) -> PublishedShard:
-    """A snapshot as an immutable shard on the CPU. May run in a thread of its own beside training.
+    """A snapshot as an immutable shard on the CPU; may run in a thread of its own beside training.
 
-    Names that begin with `EVALUATED` are those of a second policy, published with the first.
+    Names that begin with `EVALUATED` become the shard's `evaluated`.
     """
-    own = {name: tensor for name, tensor in copies.items() if not name.startswith(EVALUATED)}
-    second = {name.removeprefix(EVALUATED): copies[name] for name in copies if name.startswith(EVALUATED)}
-    with _beside_training(next(iter(copies.values())).device):
+    drawing = {name: tensor for name, tensor in copies.items() if not name.startswith(EVALUATED)}
+    evaluated = {name.removeprefix(EVALUATED): copies[name] for name in copies if name.startswith(EVALUATED)}
+    with _own_stream(next(iter(copies.values())).device):
         return PublishedShard(
             policy_version=policy_version,
-            packed={name: PackedTensor.of(tensor.to("cpu").contiguous()) for name, tensor in own.items()},
-            sha256=checksum(own),
-            evaluated=pack(second, policy_version) if second else None,
+            packed={name: PackedTensor.of(tensor.to("cpu").contiguous()) for name, tensor in drawing.items()},
+            sha256=checksum(drawing),
+            evaluated=pack(evaluated, policy_version) if evaluated else None,
         )
 
 
-def _beside_training(device: torch.device) -> AbstractContextManager[object]:
-    """A stream of its own, or the copy would queue up behind the kernels of the next batch."""
+def _own_stream(device: torch.device) -> AbstractContextManager[object]:
+    """A stream of its own on an accelerator: on the default one the copy would wait for the next batch's kernels."""
     if device.type == "cpu":
         return nullcontext()
     accelerator = get_accelerator()

@@ -1,12 +1,12 @@
-"""How a policy version is cut: the same on every rank, from names and sizes alone.
+"""How a policy version is split into shards: the same on every rank, from names and sizes alone.
 
 ```text
-trained tensors in name order ─ cut ─► shard 0 │ shard 1 │ …        each at most `SHARD_BYTES`, of one expert
-rank r publishes                       shard r │ shard r + N │ …    N ranks, each from what it holds or gathers
-pullers take                           all of them, one after the other
+trainable tensors in name order ─ split ─► shard 0 │ shard 1 │ …        each at most `SHARD_BYTES`, of one expert
+rank r of N publishes                      shard r │ shard r + N │ …    from the weights it holds or gathers
+pullers bind                               all of them, one after the other
 ```
 
-A LoRA fits in one shard, so rank 0 publishes it; all weights of a transformer are published by the whole gang.
+A LoRA fits into one shard, so rank 0 publishes it; the full weights of a transformer are published by all ranks.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,19 +18,22 @@ from worker.engine.models.sharded_parameters import full_numel
 from worker.engine.types import PublishedShard, version_checksum
 
 SHARD_BYTES = 2**28
+"""The most bytes of a shard: a rollout lane holds one beside its weights while it pulls."""
 
 
-def cut(trained: Mapping[str, torch.nn.Parameter], experts: Sequence[str] = ("",)) -> tuple[tuple[str, ...], ...]:
-    """The names in each shard.
+def split_into_shards(
+    trainable: Mapping[str, torch.nn.Parameter], experts: Sequence[str] = ("",)
+) -> tuple[tuple[str, ...], ...]:
+    """The names of the tensors in each shard. A tensor larger than `SHARD_BYTES` is a shard by itself.
 
     Args:
-        trained: what is published, by name.
-        experts: prefixes of names that share no shard: each becomes files of its own.
+        trainable: the parameters to publish, by name.
+        experts: name prefixes of experts, which share no shard, because each becomes files of its own.
     """
     shards: list[list[str]] = []
     open_bytes, open_expert = 0, ""
-    for name in sorted(trained):
-        num_bytes = full_numel(trained[name]) * trained[name].element_size()
+    for name in sorted(trainable):
+        num_bytes = full_numel(trainable[name]) * trainable[name].element_size()
         expert = next(prefix for prefix in experts if name.startswith(prefix))
         if not shards or expert != open_expert or open_bytes + num_bytes > SHARD_BYTES:
             shards.append([])
@@ -42,32 +45,34 @@ def cut(trained: Mapping[str, torch.nn.Parameter], experts: Sequence[str] = ("",
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedVersion:
-    """A `PublishedVersion` in this process's memory."""
+    """A `PublishedVersion` whose shards are all in this process's memory."""
 
-    held: tuple[PublishedShard, ...]
+    loaded: tuple[PublishedShard, ...]
+    """All shards in order."""
 
     @property
     def policy_version(self) -> int:
-        return self.held[0].policy_version
+        return self.loaded[0].policy_version
 
     @property
     def sha256(self) -> str:
-        return version_checksum([shard.sha256 for shard in self.held])
+        return version_checksum([shard.sha256 for shard in self.loaded])
 
     def shards(self) -> Iterator[PublishedShard]:
-        return iter(self.held)
+        return iter(self.loaded)
 
     @property
     def num_bytes(self) -> int:
-        return sum(shard.num_bytes for shard in self.held)
+        """Bytes of all shards, weights for evaluation included."""
+        return sum(shard.num_bytes for shard in self.loaded)
 
     @property
     def evaluated(self) -> "LoadedVersion | None":
-        """As a shard's."""
-        found = tuple(shard.evaluated for shard in self.held if shard.evaluated is not None)
-        return LoadedVersion(held=found) if found else None
+        """The weights for evaluation, where they differ from those that draw training data."""
+        found = tuple(shard.evaluated for shard in self.loaded if shard.evaluated is not None)
+        return LoadedVersion(loaded=found) if found else None
 
     @property
     def tensors(self) -> dict[str, torch.Tensor]:
-        """Of all shards."""
-        return {name: tensor for shard in self.held for name, tensor in shard.tensors.items()}
+        """Views of the tensors of all shards, by name."""
+        return {name: tensor for shard in self.loaded for name, tensor in shard.tensors.items()}

@@ -1,10 +1,11 @@
-"""Files in diffusers format: a LoRA read back, which a run may start from; what a run of all weights leaves behind.
+"""Files in diffusers format: reading a LoRA that a run starts from, and writing the download of full fine-tuning.
 
-Such a run's weights are in its published shards already. Here are written the files that make a folder of them:
+The published shards hold the trained weights already. What turns them into a folder that diffusers loads is written
+here, for each transformer:
 
 ```text
-<component>/config.json               the transformer's
-<component>/untrained.safetensors     what is not trained and yet stored, where there is any
+<component>/config.json               the transformer's config
+<component>/untrained.safetensors     stored weights and buffers that are not trained, if there are any
 ```
 """
 
@@ -23,15 +24,18 @@ from worker.engine.sync.packing import pack
 from worker.engine.types import UNTRAINED_FILE, PublishedShard
 
 LORA_FILE = "pytorch_lora_weights.safetensors"
+"""The file name that diffusers' `load_lora_weights` looks for."""
 COMPONENT = "transformer"
+"""The name of a pipeline's only transformer in diffusers."""
 METADATA_KEY = "lora_adapter_metadata"
+"""The key under which diffusers stores LoRA settings in a safetensors header."""
 
 
 def read_lora(path: str, spec: LoraSpec) -> PublishedShard:
-    """The LoRA in `path` (the file, or a folder that holds it), as policy version 0.
+    """Read the LoRA at `path` (the file, or a folder that holds it) as policy version 0.
 
     Raises:
-        ModelLoadError: when its rank or alpha is not the spec's, which would make it another policy.
+        ModelLoadError: when its rank or alpha differs from the spec's, which would scale its weights differently.
     """
     file = Path(path) / LORA_FILE if Path(path).is_dir() else Path(path)
     with safe_open(file, framework="pt") as content:
@@ -42,18 +46,18 @@ def read_lora(path: str, spec: LoraSpec) -> PublishedShard:
         if settings.get(name) != wanted:
             raise ModelLoadError(f"`{name}` of {file.name} must be {wanted} as in `lora`, got {settings.get(name)}")
     if not all(name.startswith(f"{COMPONENT}.") for name in stored):
-        # Several experts: in memory too, each one's tensors bear its component's name.
+        # With several experts the names have the component as a prefix in memory too.
         return pack(stored, 0)
     return pack({name.removeprefix(f"{COMPONENT}."): tensor for name, tensor in stored.items()}, 0)
 
 
 def write_untrained(folder: str, transformer: torch.nn.Module, untrained: Mapping[str, torch.Tensor]) -> None:
-    """A folder for each transformer under its component's name, as in the module's docstring.
+    """Write a folder for each transformer under its component's name, as in the module's docstring.
 
     Args:
-        folder: where to make them.
-        transformer: one, or `Experts`.
-        untrained: by the names in `transformer`, on the CPU.
+        folder: where to make the folders.
+        transformer: a transformer, or `Experts`.
+        untrained: tensors on the CPU, by their names in `transformer`.
     """
     for prefix, expert in experts_of(transformer).items():
         own = Path(folder, prefix.removesuffix(".") or COMPONENT)

@@ -1,13 +1,14 @@
-"""A trainer rank's turn from training to generation and back.
+"""How a trainer rank turns from training to generation, and back.
 
 ```text
-to generation ─► to the host: idle state; trained weights, if they are all weights
-              ─► twin filled
-              ─► to the host, in ZeRO 3: the rank's part of the base
-to training   ─► twin emptied ─► everything back in place, bit for bit
+to generation ─► offload idle training state; under full fine-tuning the trained weights too
+              ─► allocate the generation replica
+              ─► offload, in ZeRO 3, this rank's shards of the base
+to training   ─► release the generation replica ─► reload what was offloaded, bit for bit
 ```
 
-To the host only where the spec asks for it. In ZeRO 3 filling the twin is a collective: the ranks are lent together.
+States are offloaded to host memory only where `deepspeed.offload_idle_states` asks for it. In ZeRO 3 allocating the
+replica is a collective, so all ranks must turn together.
 """
 
 import logging
@@ -25,53 +26,57 @@ MIB = 2**20
 
 
 class GenerationSwitch:
-    def __init__(self, spec: RunSpec, policy: TrainedPolicy, engine: Any) -> None:
-        """`engine` is DeepSpeed's, around the policy's module."""
+    """Turns one rank, and refuses training while it generates."""
+
+    def __init__(self, spec: RunSpec, policy: TrainedPolicy, deepspeed_engine: Any) -> None:
+        """`deepspeed_engine` wraps `policy.module`."""
         self._policy = policy
-        self._with_base = spec.deepspeed.zero_stage == 3
-        # LoRA layers are too small to be worth the way.
-        self._with_trained = spec.tuning is Tuning.FULL
-        self._idle = StateOffloader(engine, policy.module) if spec.deepspeed.offload_idle_states else None
-        self._serves = LaneRole.TRAINER
+        self._offloads_base = spec.deepspeed.zero_stage == 3
+        # LoRA layers take too little memory for a transfer to be worth its time.
+        self._offloads_trainable = spec.tuning is Tuning.FULL
+        is_offloading = spec.deepspeed.offload_idle_states
+        self._offloader = StateOffloader(deepspeed_engine, policy.module) if is_offloading else None
+        self._role = LaneRole.TRAINER
 
     def switch(self, to: LaneRole) -> None:
-        """Turn to generation (`to` is rollout) or back; open gradients stay as they are.
+        """Turn to generation (`to` is rollout) or back to training; open gradients are kept.
 
         Raises:
-            LendingError: when the run was set up without lending.
+            LendingError: when trainer lanes of this run never generate.
         """
-        if to is LaneRole.ROLLOUT and self._policy.generator is None:
+        if to is LaneRole.ROLLOUT and self._policy.sampler is None:
             raise LendingError(
-                "a trainer lane was told to generate, but `pipeline.placement` is not `colocated` and `pipeline.tag` "
-                "is `off`: it holds no twin to generate with"
+                "a trainer lane was asked to generate, but `pipeline.placement` is not `colocated` and `pipeline.tag` "
+                "is `off`: it has no generation replica"
             )
-        if to is self._serves:
+        if to is self._role:
             return
         if to is LaneRole.ROLLOUT:
-            # The twin takes trained weights from what was published, and the base from what the ranks hold.
-            self._offload(with_trained=self._with_trained)
-            self._policy.lend(to_generation=True)
-            if self._with_base:
+            # The replica pulls trainable weights from a published version, but gathers the base from the ranks, whose
+            # shards can be offloaded only afterwards.
+            self._offload(with_trainable=self._offloads_trainable)
+            self._policy.enter_generation()
+            if self._offloads_base:
                 self._offload(with_base=True)
         else:
-            self._policy.lend(to_generation=False)
+            self._policy.leave_generation()
             self._reload()
-        self._serves = to
+        self._role = to
 
     def require_training(self, what: str) -> None:
-        """Raises `LendingError` while the rank generates."""
-        if self._serves is not LaneRole.TRAINER:
-            raise LendingError(f"a lent trainer lane must be switched back before it {what}: the gang must be whole")
+        """Raise `LendingError` while the rank generates; `what` says what it was asked to do, as in "trains"."""
+        if self._role is not LaneRole.TRAINER:
+            raise LendingError(f"a lent trainer lane must be switched back before it {what}: all ranks train together")
 
-    def _offload(self, *, with_base: bool = False, with_trained: bool = False) -> None:
-        if self._idle is None:
+    def _offload(self, *, with_base: bool = False, with_trainable: bool = False) -> None:
+        if self._offloader is None:
             return
-        moved = self._idle.offload(with_base=with_base, with_trained=with_trained)
-        if moved.num_bytes:
-            logger.info("moved %.1f MiB to the host in %.3f s", moved.num_bytes / MIB, moved.seconds)
+        transfer = self._offloader.offload(with_base=with_base, with_trainable=with_trainable)
+        if transfer.num_bytes:
+            logger.info("offloaded %.1f MiB to the host in %.3f s", transfer.num_bytes / MIB, transfer.seconds)
 
     def _reload(self) -> None:
-        if self._idle is None:
+        if self._offloader is None:
             return
-        moved = self._idle.reload()
-        logger.info("moved %.1f MiB back to the device in %.3f s", moved.num_bytes / MIB, moved.seconds)
+        transfer = self._offloader.reload()
+        logger.info("reloaded %.1f MiB to the device in %.3f s", transfer.num_bytes / MIB, transfer.seconds)

@@ -2,13 +2,14 @@
 
 ```text
 accumulate(groups) ─► units ─► this rank's micro-batches ─► learner ─► loss ─► backward    (any number of times)
-commit()           ─► reduce over ranks ─► clip ─► AdamW on what is trained                (one optimizer step)
+commit()           ─► reduce over ranks ─► clip ─► AdamW on the trainable parameters       (one optimizer step)
 abort()            ─► open gradients dropped; weights and optimizer as before
-switch(to)         ─► a lent rank's `generator` draws on a twin of the model; none of the above notices
+switch(to)         ─► a lent rank's `sampler` draws with the generation replica; training state is untouched
 ```
 
-Every pair's loss is divided by the known number of pairs of the whole mini-batch, so the gradient is the mini-batch's
-mean however it was cut and in whatever order it came. All methods are entered by every rank with the same arguments.
+Every pair's loss is divided by the known number of pairs of the whole mini-batch. So the gradient is the mini-batch's
+mean, whatever the micro-batches and the order in which groups arrive. Unless it says otherwise, a method is called on
+every rank with the same arguments.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,20 +30,20 @@ from worker.engine.sync.shards import LoadedVersion
 from worker.engine.trainer import checkpoint
 from worker.engine.trainer.export import write_untrained
 from worker.engine.trainer.generation_switch import GenerationSwitch
-from worker.engine.trainer.learners.learner import PreparedGroup, build_learner
+from worker.engine.trainer.learners.base import GateMode, PreparedGroup
 from worker.engine.trainer.learners.open_minibatch import OpenMinibatch
-from worker.engine.trainer.learners.replay import Gate
-from worker.engine.trainer.learners.update_stats import UpdateStatsSum
+from worker.engine.trainer.learners.registry import build_learner
+from worker.engine.trainer.learners.update_stats import UpdateStatsAccumulator
 from worker.engine.trainer.policy.policies import Policies
-from worker.engine.trainer.policy.trained_policy import Copies, TrainedPolicy
+from worker.engine.trainer.policy.trained_policy import ShardSnapshots, TrainedPolicy
 from worker.engine.trainer.zero.deepspeed_config import build_optimizer, deepspeed_config
-from worker.engine.trainer.zero.gradients import drop_gradients, judge_norm_before_step, step_optimizer
+from worker.engine.trainer.zero.gradients import check_norm_before_step, drop_gradients, step_optimizer
 from worker.engine.types import GroupBatch, PublishedVersion, UpdateStats, shard_indices_of_rank
 from worker.scheduling.core.batching import MicroBatch, spread
 
 
 class TrainerRank:
-    """LoRA or all weights under DeepSpeed ZeRO 0 to 3. `init_process_group` must have been called."""
+    """One rank that trains LoRA layers or all weights, in ZeRO 0 to 3, once `init_process_group` was called."""
 
     def __init__(
         self,
@@ -53,58 +54,73 @@ class TrainerRank:
         device: str | torch.device | None = None,
         embeddings: Mapping[str, PromptEmbeds] | None = None,
     ) -> None:
-        """Load the base, make ready what is trained (the same on every rank), wrap it in DeepSpeed.
+        """Load the base, prepare the trainable parameters (the same on every rank) and initialise DeepSpeed.
 
-        Text encoders are loaded only where no `embeddings` of the run's prompts are given.
+        Args:
+            spec: the run's.
+            base_model_path: an existing folder in diffusers layout, or a hub id.
+            rank: this process's index among the trainer ranks.
+            world_size: the number of trainer ranks.
+            device: where to train; by default the accelerator's current device.
+            embeddings: of the run's prompts; without them the text encoders are loaded.
+
+        Raises:
+            ModelLoadError: for weights or LoRA targets that cannot be used.
         """
         self._spec, self._rank, self._world_size = spec, rank, world_size
         apply_determinism(spec)
         self._policy = TrainedPolicy(spec, base_model_path, device, embeddings)
-        self._model, self._parameters = self._policy.model, self._policy.parameters
-        self.generator = self._policy.generator
-        """Generates while this rank is lent, beside whatever gradients are open; `None` where the run never lends."""
+        self._model, self._trainable = self._policy.model, self._policy.trainable
+        self.sampler = self._policy.sampler
+        """Generates while this rank is lent, whatever gradients are open; `None` in a run whose trainer lanes never
+        generate. It concerns this rank alone."""
         self._behaviour = self._policy.behaviour
-        trained = list(self._parameters.values())
-        self._engine, *_ = deepspeed.initialize(
+        trainable = list(self._trainable.values())
+        self._deepspeed_engine, *_ = deepspeed.initialize(
             model=self._policy.module,
-            model_parameters=trained,
-            optimizer=build_optimizer(spec, trained),
-            config=deepspeed_config(spec, sum(full_numel(parameter) for parameter in trained)),
+            model_parameters=trainable,
+            optimizer=build_optimizer(spec, trainable),
+            config=deepspeed_config(spec, sum(full_numel(parameter) for parameter in trainable)),
             dist_init_required=False,
         )
-        judge_norm_before_step(self._engine)
-        # Stage 0 is reduced in `commit`, where the norm is checked before the step.
-        self._engine.enable_backward_allreduce = bool(spec.deepspeed.zero_stage)
+        check_norm_before_step(self._deepspeed_engine)
+        # In stage 0 `commit` reduces the gradients, so that it can check their norm before the step.
+        self._deepspeed_engine.enable_backward_allreduce = bool(spec.deepspeed.zero_stage)
         policies = Policies(
-            model=self._model, velocity=self._engine, second=self._behaviour, reference=self._policy.reference
+            model=self._model,
+            velocity=self._deepspeed_engine,
+            behaviour=self._behaviour,
+            reference=self._policy.reference,
         )
-        self._learner = build_learner(spec, policies, lambda: int(self._engine.global_steps))
-        self._loan = GenerationSwitch(spec, self._policy, self._engine)
-        self._open = OpenMinibatch(spec.algebra)
+        self._learner = build_learner(spec, policies, lambda: int(self._deepspeed_engine.global_steps))
+        self._generation_switch = GenerationSwitch(spec, self._policy, self._deepspeed_engine)
+        self._minibatch = OpenMinibatch(spec.algebra)
 
     @property
     def num_shards(self) -> int:
-        """Of a published version, over all ranks."""
+        """The number of shards of a published version, over all ranks."""
         return len(self._policy.shards)
 
     @property
-    def own_shards(self) -> range:
-        """The places of those that this rank publishes."""
+    def own_shard_indices(self) -> range:
+        """The indices of the shards that this rank publishes."""
         return shard_indices_of_rank(self.num_shards, rank=self._rank, world_size=self._world_size)
 
     def load_version(self, version: PublishedVersion) -> None:
-        """Start from published weights instead of fresh ones. Raises `SyncError` as a pull does."""
+        """Start from published weights. Raises `SyncError` as `worker.engine.sync.binding.bind`."""
         self._policy.bind(version)
-        if isinstance(self._engine.optimizer, ZeROOptimizer):
-            self._engine.optimizer.refresh_fp32_params()
+        if isinstance(self._deepspeed_engine.optimizer, ZeROOptimizer):
+            self._deepspeed_engine.optimizer.refresh_fp32_params()
 
     def switch(self, to: LaneRole) -> None:
-        """Turn this rank to generation (`to` is rollout) or back to training. Open gradients stay as they are.
+        """Turn this rank to generation (`to` is rollout) or back to training; open gradients are kept.
+
+        Outside ZeRO 3 it concerns this rank alone.
 
         Raises:
-            LendingError: when the run was set up without lending.
+            LendingError: when trainer lanes of this run never generate.
         """
-        self._loan.switch(to)
+        self._generation_switch.switch(to)
 
     def accumulate(
         self,
@@ -118,104 +134,121 @@ class TrainerRank:
         """Forward and backward over complete groups; gradients stay open until `commit` or `abort`.
 
         Args:
-            groups: of one batch, none of them yet in the open mini-batch; gone through in index order.
+            groups: groups of one batch, none of them yet in the open mini-batch; trained in index order.
             num_pairs_total: pairs of the whole mini-batch over all ranks, the same in each call of it.
-            fresh: no optimizer step was taken on this batch yet: the replay gate may be judged on the result.
+            fresh: no optimizer step was taken on this batch yet, so that the replay gate can be checked.
             staleness: the version being trained − the version that drew the groups.
-            behaviour: the version that drew them; needed where they are fresh and stale.
+            behaviour: the version that drew the groups; needed where `fresh` and `staleness` > 0.
 
         Returns:
             Sums over this rank's own share of the pairs.
 
         Raises:
-            NonFiniteError: naming group, member and denoising step; the caller then aborts.
+            NonFiniteError: for a loss, naming group, member and denoising step; the caller then aborts.
             MinibatchError: for a group given twice or of another size than the spec's, or more pairs than the
                 mini-batch holds.
-            SyncError: when `behaviour` is not what drew the groups.
-            LendingError: while this rank serves generation.
+            SyncError: when `behaviour` is missing or did not draw the groups.
+            LendingError: while this rank generates.
         """
-        self._loan.require_training("trains")
-        held_of: dict[int, PreparedGroup] = {group.group: self._learner.take(group) for group in groups}
-        self._open.admit(groups, held_of, num_pairs_total)
-        gate = self._gate(groups, behaviour, staleness) if fresh else Gate.OFF
-        tally, share = UpdateStatsSum(), self._share(sorted(held_of))
-        watched = self._open.watched(len(share), batch=groups[0].batch)
-        for place, micro in enumerate(share):
-            held = held_of[micro.group]
-            conditioning = self._learner.conditioning(held.prompt)
-            # Padding is gated too: in ZeRO 3 every rank must go through as many forward passes.
-            replayed = self._learner(
-                held, micro, conditioning, gate=gate, is_watched=place in watched, is_stale=staleness > 0
+        self._generation_switch.require_training("trains")
+        prepared_of: dict[int, PreparedGroup] = {group.group: self._learner.prepare(group) for group in groups}
+        self._minibatch.admit(groups, prepared_of, num_pairs_total)
+        gate = self._gate_mode(groups, behaviour, staleness) if fresh else GateMode.OFF
+        stats, micro_batches = UpdateStatsAccumulator(), self._own_micro_batches(sorted(prepared_of))
+        monitored = self._minibatch.monitored(len(micro_batches), batch=groups[0].batch)
+        for index, micro in enumerate(micro_batches):
+            prepared = prepared_of[micro.group]
+            conditioning = self._learner.conditioning(prepared.prompt)
+            # Padding is monitored too: in ZeRO 3 every rank must run the same forward passes.
+            result = self._learner(
+                prepared, micro, conditioning, gate=gate, is_monitored=index in monitored, is_stale=staleness > 0
             )
-            # DeepSpeed averages gradients over ranks, each of which holds a part of the sum.
+            # DeepSpeed averages gradients over ranks, but each rank holds a part of the sum.
             scale = micro.weight * self._world_size / num_pairs_total
-            self._engine.backward(replayed.losses.sum() * scale, scale_wrt_gas=False)
+            self._deepspeed_engine.backward(result.losses.sum() * scale, scale_wrt_gas=False)
             if micro.weight:
-                tally.add(held, micro, replayed)
-        return tally.stats()
+                stats.add(prepared, micro, result)
+        return stats.result()
 
     def commit(self) -> dict[str, float]:
-        """The optimizer step that closes the mini-batch: `grad_norm` (before clipping) and `learning_rate`.
+        """Take the optimizer step that closes the mini-batch.
+
+        Returns:
+            `grad_norm` (before clipping) and `learning_rate`.
 
         Raises:
             MinibatchError: when pairs of the mini-batch are still missing.
-            LendingError: while this rank serves generation.
-            NonFiniteError: for a gradient that is not finite; nothing was changed and the gradients are dropped.
+            LendingError: while this rank generates.
+            NonFiniteError: on every rank, for a gradient that is not finite; weights and optimizer are unchanged, the
+                gradients are dropped.
         """
-        self._loan.require_training("takes an optimizer step")
-        self._open.require_complete()
+        self._generation_switch.require_training("takes an optimizer step")
+        self._minibatch.require_complete()
         try:
-            norm = step_optimizer(self._engine, self._parameters, self._spec.optimizer.max_grad_norm)
+            norm = step_optimizer(self._deepspeed_engine, self._trainable, self._spec.optimizer.max_grad_norm)
         except NonFiniteError:
             self.abort()
             raise
-        self._open.close()
-        self._policy.stepped(int(self._engine.global_steps))
-        return {"grad_norm": norm, "learning_rate": float(self._engine.get_lr()[0])}
+        self._minibatch.close()
+        self._policy.stepped(int(self._deepspeed_engine.global_steps))
+        return {"grad_norm": norm, "learning_rate": float(self._deepspeed_engine.get_lr()[0])}
 
     def abort(self) -> None:
-        """Drop the open mini-batch: the next step is as if it had never been begun. A lent rank is switched back."""
-        self._loan.switch(LaneRole.TRAINER)
-        drop_gradients(self._engine, self._parameters)
-        self._open.close()
+        """Drop the open mini-batch without a trace: the next step is as if it had never been opened. A lent rank is
+        switched back."""
+        self._generation_switch.switch(LaneRole.TRAINER)
+        drop_gradients(self._deepspeed_engine, self._trainable)
+        self._minibatch.close()
 
-    def snapshot(self) -> Copies:
-        """A copy of this rank's share of the current weights, to be published while training goes on."""
-        return self._policy.snapshot(self.own_shards)
-
-    def version(self, policy_version: int) -> LoadedVersion:
-        """All current weights under a version number, on every rank: for whoever has the time and room for it."""
-        copies = self._policy.snapshot(range(self.num_shards))
-        return LoadedVersion(held=tuple(pack(copies[place], policy_version) for place in sorted(copies)))
-
-    def save_checkpoint(self, uri: str, client_state: dict[str, Any], behaviour: PublishedVersion | None = None) -> int:
-        """Trained weights, optimizer, random states and `client_state` (plain JSON values) under an fsspec URL.
-
-        `behaviour` is kept beside them: the older version that the next batch has begun on.
-
-        Returns:
-            Bytes this rank wrote.
+    def snapshot(self) -> ShardSnapshots:
+        """Copies of the shards that this rank publishes, which training does not change.
 
         Raises:
-            MinibatchError: when gradients are open: they are no part of a checkpoint.
-            LendingError: while this rank serves generation.
+            NonFiniteError: for weights that are NaN or infinite.
         """
-        self._loan.require_training("is saved")
-        self._open.require_empty()
-        return checkpoint.save(self._engine, uri, client_state, self._rank, self._world_size, behaviour=behaviour)
+        return self._policy.snapshot(self.own_shard_indices)
+
+    def version(self, policy_version: int) -> LoadedVersion:
+        """All current weights as a version, on every rank: for runs in one process and for tests, since it copies all
+        shards to the CPU of each rank. Raises `NonFiniteError` as `snapshot`."""
+        snapshots = self._policy.snapshot(range(self.num_shards))
+        return LoadedVersion(loaded=tuple(pack(snapshots[index], policy_version) for index in sorted(snapshots)))
+
+    def save_checkpoint(self, uri: str, client_state: dict[str, Any], behaviour: PublishedVersion | None = None) -> int:
+        """Write trainable weights, optimizer and random states under an fsspec URL.
+
+        Args:
+            uri: where the checkpoint is to lie; it appears there when complete.
+            client_state: plain JSON values that are kept with it.
+            behaviour: the older version that the next batch has begun on, to be kept with it.
+
+        Returns:
+            The bytes that this rank wrote.
+
+        Raises:
+            MinibatchError: when gradients are open, since a checkpoint does not hold them.
+            LendingError: while this rank generates.
+            NonFiniteError: on every rank, for weights or optimizer state that are NaN or infinite.
+        """
+        self._generation_switch.require_training("is saved")
+        self._minibatch.require_empty()
+        return checkpoint.save(
+            self._deepspeed_engine, uri, client_state, self._rank, self._world_size, behaviour=behaviour
+        )
 
     def load_checkpoint(self, uri: str) -> dict[str, Any]:
-        """Restore everything `save_checkpoint` wrote; returns its `client_state`. Raises `CheckpointError`."""
+        """Restore what `save_checkpoint` wrote, but for `behaviour`, and return its `client_state`. An open mini-batch
+        is aborted. Raises `CheckpointError` as `checkpoint.load`."""
         self.abort()
-        client_state = checkpoint.load(self._engine, uri, self._rank, self._world_size)
+        client_state = checkpoint.load(self._deepspeed_engine, uri, self._rank, self._world_size)
         self._policy.restored()
         return client_state
 
     def export(self, folder: str) -> None:
-        """Rank 0 writes what users download in diffusers format.
+        """Write, on rank 0, what users download in diffusers format.
 
-        A LoRA: `pytorch_lora_weights.safetensors`, for `load_lora_weights`. All weights: a folder for each transformer
-        with what is not in the published shards, see `write_untrained`.
+        Of a LoRA, `pytorch_lora_weights.safetensors` for `load_lora_weights`. Under full fine-tuning a folder for each
+        transformer with what the published shards lack, see `write_untrained`.
         """
         if self._spec.tuning is Tuning.LORA:
             exported = self._policy.exported()
@@ -226,18 +259,19 @@ class TrainerRank:
         if self._rank == 0:
             write_untrained(folder, self._model.transformer, untrained)
 
-    def _share(self, groups: Sequence[int]) -> list[MicroBatch]:
-        """What this rank goes through for these groups."""
+    def _own_micro_batches(self, groups: Sequence[int]) -> list[MicroBatch]:
+        """This rank's share of the micro-batches of `groups`, padding included."""
         return spread(
             self._spec.algebra, groups, rank=self._rank, world_size=self._world_size, tsp=self._spec.pipeline.tsp
         )
 
-    def _gate(self, groups: Sequence[GroupBatch], behaviour: PublishedVersion | None, staleness: int) -> Gate:
+    def _gate_mode(self, groups: Sequence[GroupBatch], behaviour: PublishedVersion | None, staleness: int) -> GateMode:
+        """Which policy replays for the gate on fresh data; the behaviour policy is bound where it is needed."""
         if not self._spec.algorithm.needs.log_probs:
-            return Gate.OFF
+            return GateMode.OFF
         if not staleness:
-            return Gate.LIVE
+            return GateMode.CURRENT_POLICY
         if self._behaviour is None or behaviour is None:
-            raise SyncError(f"`behaviour` must be given to judge the replay gate on data of staleness {staleness}")
-        self._behaviour.hold(behaviour, groups)
-        return Gate.BEHAVIOUR
+            raise SyncError(f"`behaviour` must be given to check the replay gate on data of staleness {staleness}")
+        self._behaviour.bind_version_of(groups, behaviour)
+        return GateMode.BEHAVIOUR_POLICY

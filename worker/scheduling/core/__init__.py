@@ -1,1 +1,1 @@
-"""The scheduler and what it decides: admission, generation, scoring, training, lending. And what work costs it."""
+"""The scheduler, its parts (admission, generation, scoring, training, lending), and its model of what work costs."""

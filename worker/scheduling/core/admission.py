@@ -1,25 +1,30 @@
-"""The admission concern: which batches are open, and when the next one may begin.
+"""Admission: which batches are open, and when the next one may begin.
 
 At staleness 0 a batch begins when the one before it is complete and published, so all its fragments are of the version
-that will be trained. At staleness 1 it may begin one batch earlier, but only for lanes that would idle otherwise; its
-fragments are all of the version published then, which is one behind when they are trained. Further ahead nothing
-begins: that is the back-pressure, and what has begun is always finished, pause and stop included.
+that will be trained. At staleness 1 it may begin one batch earlier, but only if lanes that generate would idle
+otherwise; its fragments are all of the version published then, which is one behind when they are trained. No batch
+begins further ahead: that is the back-pressure. Invariant: a batch that has begun is always finished, also after a
+pause or a stop.
 """
 
 from dataclasses import dataclass
 from typing import Literal, Self
 
 from worker.contracts.algebra import BatchAlgebra
-from worker.contracts.names import Placement
 from worker.contracts.sections import PipelineSpec
 from worker.scheduling.core.group_assembler import GroupAssembler
+from worker.scheduling.core.rules import prerequisite_batch, waits_for_whole_batch
 from worker.scheduling.core.training import Training
 
 
 @dataclass(frozen=True, slots=True)
 class OpenBatch:
+    """A batch that has begun and is not trained yet."""
+
     number: int
+    """The batch's number, from 0."""
     policy_version: int
+    """The version that all its fragments are generated under."""
     assembler: GroupAssembler
     training: Training
 
@@ -30,28 +35,30 @@ class BatchSettings:
 
     algebra: BatchAlgebra
     max_staleness: int
-    whole_batch_first: bool
-    """Nothing is trained before the whole batch is scored."""
+    waits_for_whole_batch: bool
+    """No group is trained before every group of the batch is scored."""
     deterministic: bool
+    """Groups are accumulated in index order."""
     tsp: bool
+    """Micro-batches of one trajectory may go to different ranks (time-step parallelism)."""
 
     @classmethod
     def resolve(cls, pipeline: PipelineSpec, algebra: BatchAlgebra, advantage_std: Literal["group", "batch"]) -> Self:
-        is_colocated = pipeline.placement is Placement.COLOCATED
         return cls(
             algebra=algebra,
             max_staleness=pipeline.max_staleness,
-            whole_batch_first=advantage_std == "batch" or is_colocated or not pipeline.gap,
+            waits_for_whole_batch=waits_for_whole_batch(pipeline, advantage_std),
             deterministic=pipeline.deterministic,
             tsp=pipeline.tsp,
         )
 
     def training_of(self, batch: int, assembler: GroupAssembler) -> Training:
+        """The untrained state of batch number `batch`, whose groups `assembler` collects."""
         return Training(
             self.algebra,
             assembler,
             batch=batch,
-            whole_batch_first=self.whole_batch_first,
+            waits_for_whole_batch=self.waits_for_whole_batch,
             in_order=self.deterministic,
             tsp=self.tsp,
         )
@@ -61,9 +68,18 @@ class Admission:
     """Counts batches, from `first_batch` up to `num_batches` (the run's whole length, earlier attempts included)."""
 
     def __init__(self, first_batch: int, num_batches: int, max_staleness: int, *, first_batch_version: int) -> None:
-        """`first_batch_version`: what the first batch goes on with."""
+        """
+        Args:
+            first_batch_version: the version that the first batch is generated under.
+
+        Raises:
+            ValueError: for a `first_batch` beyond the end of the run.
+        """
         if not 0 <= first_batch <= num_batches:
-            raise ValueError(f"`first_batch` must be within 0 to {num_batches} (`num_batches`), got {first_batch}")
+            raise ValueError(
+                f"`first_batch` must be within 0 to {num_batches} (`num_batches`), got {first_batch}: "
+                "resume at a batch that is not trained yet"
+            )
         self._num_batches = num_batches
         self._max_staleness = max_staleness
         self._first_batch = self._next_batch = first_batch
@@ -73,6 +89,7 @@ class Admission:
 
     @property
     def all_completed(self) -> bool:
+        """Whether every batch of the run is trained and published."""
         return self.batches_completed == self._num_batches
 
     @property
@@ -82,39 +99,46 @@ class Admission:
 
     @property
     def num_to_come(self) -> int:
-        """Batches that will follow those that have begun."""
+        """The number of batches that will follow those that have begun."""
         return self._num_batches - self._next_batch if self.is_open else 0
 
     @property
     def is_throttled(self) -> bool:
-        """Whether only the staleness bound keeps the next batch from beginning, though one is ahead already."""
-        return self._max_staleness > 0 and self.more_to_come and self._num_ahead > self._max_staleness
+        """Whether the next batch is kept from beginning by the staleness bound alone, one being ahead already."""
+        return self._max_staleness > 0 and self.more_to_come and not self._is_prerequisite_complete
 
-    def may_begin(self, *, lanes_would_idle: bool) -> bool:
-        """`lanes_would_idle`: generators have nothing else to do."""
+    def may_begin(self, *, generators_would_idle: bool) -> bool:
+        """Whether the next batch may begin now. A batch begins ahead of time only to keep a lane from idling:
+        `generators_would_idle` says that a lane which generates has nothing else to do."""
         if not self.more_to_come:
             return False
-        return self._num_ahead == 0 or (self._num_ahead <= self._max_staleness and lanes_would_idle)
+        is_nothing_open = self._next_batch == self.batches_completed
+        return is_nothing_open or (self._is_prerequisite_complete and generators_would_idle)
 
     @property
-    def _num_ahead(self) -> int:
-        """Batches begun and not complete."""
-        return self._next_batch - self.batches_completed
+    def _is_prerequisite_complete(self) -> bool:
+        return prerequisite_batch(self._next_batch, self._max_staleness) < self.batches_completed
 
     def version_of(self, batch: int, policy_version: int) -> int:
-        """What a batch begins on where `policy_version` is the one published last."""
+        """The version that `batch` is generated under if it begins while `policy_version` is the one published last."""
         return self._first_batch_version if batch == self._first_batch else policy_version
 
     def begin(self) -> int:
-        """The number of the batch that begins now."""
+        """Count the next batch as begun; returns its number."""
         self._next_batch += 1
         return self._next_batch - 1
 
 
-def fresh_enough(begun_with: int | None, policy_version: int, max_staleness: int) -> int:
-    """What a run's first batch goes on with: what it had begun with, unless that is older than the bound now allows.
+def resumed_batch_version(begun_with: int | None, policy_version: int, max_staleness: int) -> int:
+    """The version that a run's first batch continues with: the one it had begun with, or the oldest that the staleness
+    bound allows, should the bound have been lowered since.
 
-    Raises `ValueError` for a version that is not published yet.
+    Args:
+        begun_with: the version the batch had begun with before the run was resumed; `None` if it had not.
+        policy_version: the version published last.
+
+    Raises:
+        ValueError: for a version that is not published yet.
     """
     if begun_with is None:
         return policy_version

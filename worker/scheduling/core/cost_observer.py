@@ -1,7 +1,7 @@
-"""Measures what work costs: each answer's time since its action began, handed to the cost model in the right unit.
+"""Measures what work costs: hands the time from each action to its answer to the cost model, in the right unit.
 
-The seconds are the executor's, messages to and fro included, since those are what a plan has to reckon with. Only
-training fragments tell what generation costs: an evaluation takes another number of denoising steps.
+The seconds are the executor's, messages to and fro included, because a plan has to count those too. Invariant: only
+training fragments count as generation or scoring, because an evaluation takes another number of denoising steps.
 """
 
 from worker.contracts.names import LaneRole
@@ -26,11 +26,13 @@ from worker.scheduling.core.state import SchedulerState
 
 
 class CostObserver:
+    """Feeds the cost model of a scheduler's state from the events applied to it."""
+
     def __init__(self, state: SchedulerState) -> None:
         self._state = state
 
     def observe(self, event: Event, at: float) -> None:
-        """Called before the event is applied: the lane still has in hand what it answers."""
+        """Must be called before the event is applied, while the lane still has the answered action under way."""
         match event:
             case Generated() | Scored():
                 self._fragment_done(event, at)

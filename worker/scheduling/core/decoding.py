@@ -1,15 +1,16 @@
-"""How a fragment's samples are decoded: as many at once as fill a device, as few as fit beside the model.
+"""How many samples of a fragment are decoded at once: enough to fill a device, few enough to fit beside the model.
 
-Invariant: the number follows from the samples' own size, never from the lane. Kernels may round otherwise for another
-batch, so a fragment that is drawn again elsewhere must be cut alike.
+Invariant: the number follows from the samples' own size, never from the lane. Kernels may round differently for another
+batch size, so a fragment that is generated again elsewhere must be decoded in the same parts.
 """
 
 import math
 
-TOGETHER_PIXELS = 2**20
-"""Of all frames of all samples decoded at once, where one alone is not more: what a picture of 1024 × 1024 takes."""
+MAX_PIXELS_DECODED_TOGETHER = 2**20
+"""Pixels of all frames of the samples decoded at once, unless a single sample has more: what one image of 1024 × 1024
+takes, which every device that holds the model can decode."""
 
 
 def num_decodings(num_samples: int, *, height: int, width: int, num_frames: int) -> int:
-    """How many parts `num_samples` are decoded in, each as large as the others or one sample less."""
-    return math.ceil(num_samples / max(1, TOGETHER_PIXELS // (height * width * num_frames)))
+    """The number of parts that `num_samples` are decoded in; their sizes differ by one sample at most."""
+    return math.ceil(num_samples / max(1, MAX_PIXELS_DECODED_TOGETHER // (height * width * num_frames)))

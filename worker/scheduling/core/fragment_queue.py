@@ -1,6 +1,6 @@
-"""Fragments: how groups are cut, and the queues in which they wait for a lane.
+"""Fragments: how groups are split into them, and the queue in which they wait for a lane.
 
-Invariant: a cut depends on the algebra alone, never on the number of lanes or on timing.
+Invariant: the split depends on the batch algebra alone, never on the number of lanes or on timing.
 """
 
 import heapq
@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from worker.scheduling.core.messages import Fragment, FragmentKey, Purpose
 
 
-def cut_fragments(
+def split_into_fragments(
     *, purpose: Purpose, batch: int, num_groups: int, group_size: int, fragment_size: int, policy_version: int
 ) -> Iterator[Fragment]:
     """All fragments of `num_groups` groups in index order; a group's last is smaller where sizes do not divide."""
@@ -20,7 +20,8 @@ def cut_fragments(
 
 
 class FragmentQueue:
-    """Fragments waiting, the most urgent purpose first, then by key: a fragment put back takes its old place again."""
+    """A priority queue: the most urgent purpose first, then the smallest key, so that a fragment put back is next in
+    line again."""
 
     def __init__(self, urgency: Mapping[Purpose, int]) -> None:
         """`urgency` ranks the purposes; lower goes first."""
@@ -38,11 +39,12 @@ class FragmentQueue:
             self.push(fragment)
 
     def first(self) -> Fragment | None:
+        """The fragment that `pop` would return; `None` where the queue is empty."""
         return self._heap[0][2] if self._heap else None
 
     def pop(self) -> Fragment:
         return heapq.heappop(self._heap)[2]
 
     def __iter__(self) -> Iterator[Fragment]:
-        """In no order."""
+        """All fragments, in no order."""
         return (fragment for _, _, fragment in self._heap)

@@ -1,7 +1,8 @@
 """The group assembler: fragments go in, generated and scored in any order; complete groups come out.
 
-Invariant: each fragment is generated once and scored once, and a group is complete exactly when all its fragments are
-scored. Advantages need whole groups, so nothing downstream ever sees less than one. Holds ids and scalar rewards only.
+It holds ids and scalar rewards only. Invariant: each fragment is generated once and scored once, and a group is
+complete exactly when all its fragments are scored. Advantages need complete groups, so nothing downstream ever sees a
+part of one.
 """
 
 import math
@@ -14,7 +15,7 @@ from worker.scheduling.core.protocol import ProtocolError
 
 
 class _Group:
-    """The fragments of one group by index, and what is known of each."""
+    """The fragments of one group by index, which of them are generated, and the rewards of those scored."""
 
     __slots__ = ("fragments", "generated", "rewards")
 
@@ -30,21 +31,21 @@ class _Group:
 
 @dataclass(slots=True)
 class GroupCounts:
-    """How many of some groups are that far; each of them counts among the ones before it too."""
+    """How far some groups have come. A complete group is also counted as generated, and a generated one as begun."""
 
     num_begun: int = 0
-    """Some fragment is generated."""
+    """The number of groups of which at least one fragment is generated."""
     num_generated: int = 0
+    """The number of groups of which every fragment is generated."""
     num_complete: int = 0
+    """The number of groups of which every fragment is scored."""
 
 
 class GroupAssembler:
-    """Collects the fragments of one batch, or of one evaluation.
-
-    Groups are tallied by part, a part being `num_groups_per_part` neighbours: a batch's mini-batches.
-    """
+    """Collects the fragments of one batch, or of one evaluation."""
 
     def __init__(self, fragments: Iterable[Fragment], *, num_groups_per_part: int = 1) -> None:
+        """Groups are also counted by part; a part is `num_groups_per_part` consecutive groups, a mini-batch say."""
         self._groups: dict[int, _Group] = {}
         for fragment in fragments:
             group = self._groups.setdefault(fragment.key.group, _Group())
@@ -66,16 +67,16 @@ class GroupAssembler:
         return self.num_scored == self.num_fragments
 
     def counts(self, part: int | None = None) -> GroupCounts:
-        """Of one part's groups, or of all."""
+        """The counts over the groups of one part, or over all groups."""
         return self._whole if part is None else self._parts[part]
 
     def take_newly_complete(self) -> list[int]:
-        """Groups that became complete since this was asked last."""
+        """The groups that became complete since the last call."""
         groups, self._newly_complete = self._newly_complete, []
         return groups
 
     def generated(self, key: FragmentKey) -> None:
-        """Raises `ProtocolError` for a fragment unknown here, or generated before."""
+        """Count a fragment as generated. Raises `ProtocolError` for one that is unknown here, or generated before."""
         group, _ = self._find(key)
         if key.index in group.generated:
             raise ProtocolError(f"{key} was generated before: a second copy would be trained on twice")
@@ -86,7 +87,8 @@ class GroupAssembler:
             counts.num_generated += len(group.generated) == len(group.fragments)
 
     def scored(self, key: FragmentKey, rewards: tuple[float, ...]) -> None:
-        """Raises `ProtocolError` for a fragment unknown, not generated or scored before, and for unusable rewards."""
+        """Store a fragment's rewards. Raises `ProtocolError` for a fragment that is unknown, not generated or scored
+        before, and for rewards that are not finite or not one for each member."""
         group, fragment = self._find(key)
         if key.index not in group.generated:
             raise ProtocolError(f"{key} must be generated before it is scored: expected `Generated` first")
@@ -94,7 +96,8 @@ class GroupAssembler:
             raise ProtocolError(f"{key} was scored before: expected one `Scored` for each fragment")
         if len(rewards) != len(fragment.members):
             raise ProtocolError(
-                f"`rewards` of {key} must hold one for each of {len(fragment.members)} members, got {rewards}"
+                f"`rewards` of {key} must hold one for each of {len(fragment.members)} members, got {rewards}: "
+                "report a fragment's rewards together"
             )
         for member, reward in zip(fragment.members, rewards, strict=True):
             if not math.isfinite(reward):
@@ -109,16 +112,17 @@ class GroupAssembler:
                 counts.num_complete += 1
 
     def group_rewards(self, group: int) -> tuple[float, ...]:
-        """The rewards of a complete group, in member order."""
+        """The rewards of a complete group, in member order. Raises `ProtocolError` for one that is not complete."""
         held = self._groups[group]
         if not held.is_complete:
             raise ProtocolError(
-                f"group {group} must be complete, got {len(held.rewards)} of {len(held.fragments)} fragments"
+                f"group {group} must be complete, got {len(held.rewards)} of {len(held.fragments)} fragments scored: "
+                "wait for it to be taken as newly complete"
             )
         return tuple(reward for index in sorted(held.rewards) for reward in held.rewards[index])
 
     def all_rewards(self) -> tuple[tuple[float, ...], ...]:
-        """Of every group in index order."""
+        """[group, member]: the rewards of all groups, each of them complete."""
         return tuple(self.group_rewards(group) for group in sorted(self._groups))
 
     def _counts_of(self, key: FragmentKey) -> tuple[GroupCounts, GroupCounts]:
@@ -127,5 +131,8 @@ class GroupAssembler:
     def _find(self, key: FragmentKey) -> tuple[_Group, Fragment]:
         group = self._groups.get(key.group)
         if group is None or key.index not in group.fragments:
-            raise ProtocolError(f"{key} is not among the {self.num_fragments} fragments expected here")
+            raise ProtocolError(
+                f"{key} must be among the {self.num_fragments} fragments expected here, got an unknown one: "
+                "answer only what was asked for"
+            )
         return group, group.fragments[key.index]

@@ -1,11 +1,13 @@
-"""Why a free lane is idle, told from what its role waits for.
+"""Why a free lane is idle, derived from what its role waits for.
 
-trainer  waits for complete groups     ◄ reward lanes score them ◄ rollout lanes generate them
-         or for a lane of its gang that is lent
-reward   waits for generated fragments ◄ rollout lanes
-rollout  waits for the next batch      ◄ the trainer's last commit ◄ its publish
-         held back by the staleness bound alone, that is back-pressure
-while a version is published, whoever has nothing left but to wait for it waits for that
+    trainer   waits for complete groups      ◄── reward lanes score them ◄── rollout lanes generate them
+              or for a lane of its gang that is lent
+    reward    waits for generated fragments  ◄── rollout lanes
+    rollout   waits for the next batch       ◄── the trainer's last commit ◄── its publish
+              or for the staleness bound alone, which is back-pressure
+
+While a version is being published, every lane that can do nothing before it waits for the publish. Invariant: all free
+lanes of a role idle for the same cause.
 """
 
 from worker.contracts.names import LaneRole
@@ -26,7 +28,14 @@ def idle_cause(
     num_ungenerated: int,
     num_unscored: int,
 ) -> IdleCause:
-    """The cause for a free lane of `role`. `head` is the batch being trained; the counts span all open work."""
+    """The cause for a free lane of `role`.
+
+    Args:
+        head: the batch being trained.
+        generators: the role whose lanes generate without being lent.
+        num_ungenerated: fragments of all open work that no lane has generated.
+        num_unscored: fragments of all open work without rewards.
+    """
     if isinstance(lanes.gang_action, Snapshot):
         return IdleCause.PUBLISH_WAIT
     missing = _missing_role(lanes, generators, num_ungenerated, num_unscored)
@@ -35,7 +44,7 @@ def idle_cause(
     if is_publishing and (head is None or head.training.is_complete):
         return IdleCause.PUBLISH_WAIT
     if role is LaneRole.TRAINER and head is not None:
-        # Work is there, but it stands in line behind what the lent lanes finish first.
+        # With training work ready, a free trainer lane can only be waiting for the lanes of its gang that are lent.
         return IdleCause.HEAD_OF_LINE if head.training.has_next else head.training.waiting_cause()
     if role is LaneRole.REWARD and num_ungenerated:
         return IdleCause.NO_FRAGMENT_READY
@@ -47,7 +56,7 @@ def idle_cause(
 
 
 def _missing_role(lanes: LaneTable, generators: LaneRole, num_ungenerated: int, num_unscored: int) -> LaneRole | None:
-    """The role that has work but no lane at all."""
+    """The role that has work but no lane at all; `None` where every role with work has one."""
     if num_ungenerated and not lanes.num(generators):
         return generators
     if num_unscored and not lanes.num(LaneRole.REWARD):

@@ -1,13 +1,13 @@
-"""The lanes of a run as the scheduler sees them: who is there, who is free, who still owes an answer.
+"""The lanes of a run as the scheduler knows them: which have joined, which are free, which have an action under way.
 
-A free lane stands in one of these, so that finding one does not take longer the more lanes there are:
+Free lanes are indexed, so that finding one takes the same time among thousands of lanes:
 
-    by role      what it may be asked to do now; a trainer lane at home stands there even while the gang is at work
-    newly free   of those that generate, the ones not asked yet what they do next
-    spent        lent lanes that may begin no further fragment
+    by role      the role that the lane serves now; a trainer lane that is not lent is listed even while the gang works
+    newly free   lanes that may generate and have not been asked for their next action since they became free
+    exhausted    lent lanes that may begin no further fragment
 
-Invariant: a lane does one thing at a time. The trainer lanes form one gang: an action of the gang occupies all of them,
-so none begins while one of them is away.
+Invariant: a lane has at most one action under way. The trainer lanes form one gang: an action of the gang occupies all
+of them, so none begins while one of them is lent.
 """
 
 from collections import OrderedDict
@@ -21,19 +21,22 @@ from worker.scheduling.core.protocol import ProtocolError, is_answer
 
 @dataclass(slots=True)
 class Lane:
+    """One lane, with the action that it has under way."""
+
     name: str
     role: LaneRole
     policy_version: int | None
-    """What it generates with; `None`: nothing yet."""
+    """The version whose weights the lane holds; `None` before its first pull."""
     serves: LaneRole
-    """Its role, or rollout where a trainer lane generates."""
+    """The role that the lane serves now: its own, or rollout for a trainer lane that is lent."""
     under_way: Action | None = None
+    """The action begun and not answered; `None` where the lane is free."""
     since: float = 0.0
-    """When it was given what is under way."""
-    turn: int = 0
-    """Numbers what lanes were given, in order: of two that end together, the one begun first ends first."""
+    """When `under_way` began, in seconds of the executor's clock."""
+    start_number: int = 0
+    """The ordinal of the lane's latest action among all actions started; breaks ties between lanes that end at once."""
     allowance: int = 0
-    """Fragments that a trainer lane may still begin before it goes back."""
+    """The number of fragments that a lent trainer lane may still begin before it must return."""
 
     @property
     def is_lent(self) -> bool:
@@ -41,21 +44,22 @@ class Lane:
 
 
 class LaneTable:
-    """Lanes by name and role; free lanes in the order in which they became free."""
+    """All lanes by name and role; free lanes in the order in which they became free."""
 
     def __init__(self) -> None:
         self._lanes: dict[str, Lane] = {}
-        self._num_turns = 0
+        self._num_starts = 0
         self._num: dict[LaneRole, int] = dict.fromkeys(LaneRole, 0)
         self._num_lost: dict[LaneRole, int] = dict.fromkeys(LaneRole, 0)
         self.num_joined = 0
-        """Of all roles, those that left included."""
+        """The number of lanes of all roles that have ever joined."""
         self._free: dict[LaneRole, OrderedDict[str, Lane]] = {role: OrderedDict() for role in LaneRole}
         self._newly_free: dict[str, Lane] = {}
-        self._spent: dict[str, Lane] = {}
+        self._exhausted: dict[str, Lane] = {}
         self._trainers: dict[str, Lane] = {}
-        self._away: dict[str, Lane] = {}
-        self._allowed: dict[str, Lane] = {}
+        self._lent: dict[str, Lane] = {}
+        """Trainer lanes, from the start of their switch to generation to the end of their switch back."""
+        self._with_allowance: dict[str, Lane] = {}
         self._gang_action: Action | None = None
         self._gang_since = 0.0
         self._gang_is_reserved = False
@@ -67,16 +71,19 @@ class LaneTable:
         return iter(self._lanes.values())
 
     def __getitem__(self, name: str) -> Lane:
+        """Raises `ProtocolError` for a lane that has not joined or is lost."""
         if name not in self._lanes:
             raise ProtocolError(f"lane `{name}` is not part of this run: apply `LaneJoined` before anything else of it")
         return self._lanes[name]
 
     def join(self, event: LaneJoined) -> None:
+        """Add a free lane. Raises `ProtocolError` for a name in use, or a trainer lane while the gang is at work."""
         if event.lane in self._lanes:
             raise ProtocolError(f"lane `{event.lane}` has joined already: apply `LaneLost` before it joins again")
         if event.role is LaneRole.TRAINER and self._gang_action is not None:
             raise ProtocolError(
-                f"trainer lane `{event.lane}` must join while the gang is free, not in {self._gang_action}"
+                f"trainer lane `{event.lane}` must join while the gang is free, got {self._gang_action} under way: "
+                "apply its answer first"
             )
         lane = Lane(event.lane, event.role, event.policy_version, serves=event.role)
         self._lanes[lane.name] = lane
@@ -87,21 +94,22 @@ class LaneTable:
         self._set_free(lane)
 
     def lose(self, name: str) -> Lane:
-        """Forget a lane; what it had under way is the caller's to hand out again."""
+        """Remove a lane; the caller must put back the fragment that it had under way."""
         lane = self[name]
         del self._lanes[name]
         self._set_busy(lane)
-        for register in (self._trainers, self._away, self._allowed):
-            register.pop(name, None)
+        for index in (self._trainers, self._lent, self._with_allowance):
+            index.pop(name, None)
         self._num[lane.role] -= 1
         self._num_lost[lane.role] += 1
         return lane
 
     def of(self, role: LaneRole) -> list[Lane]:
-        """Lanes whose own role it is: the free ones in their order, then the others as they began."""
+        """Lanes whose own role it is: the free ones in the order in which they became free, then the others in the
+        order in which they were started."""
         free = [lane for lane in self._free[role].values() if lane.role is role]
         busy = (lane for lane in self if lane.role is role and lane.under_way is not None)
-        return free + sorted(busy, key=lambda lane: lane.turn)
+        return free + sorted(busy, key=lambda lane: lane.start_number)
 
     def num(self, role: LaneRole) -> int:
         return self._num[role]
@@ -115,40 +123,42 @@ class LaneTable:
         return len(self._free[role])
 
     def free(self, role: LaneRole) -> list[Lane]:
-        """Lanes that serve as `role` now and have nothing to do by themselves."""
+        """Lanes that serve as `role` now and have no action of their own under way."""
         return list(self._free[role].values())
 
     def first_free(self, role: LaneRole) -> Lane | None:
         return next(iter(self._free[role].values()), None)
 
     def take_newly_free(self) -> list[Lane]:
-        """Lanes that may generate and became free since this was asked last."""
+        """Lanes that may generate and became free since the last call."""
         lanes = list(self._newly_free.values())
         self._newly_free.clear()
         return lanes
 
     def is_busy(self, lane: Lane) -> bool:
-        """Whether it has anything to do, by itself or with the gang."""
+        """Whether the lane has an action under way, of its own or with the gang, or is reserved with the gang."""
         return lane.under_way is not None or (
             lane.role is LaneRole.TRAINER and (self._gang_action is not None or self._gang_is_reserved)
         )
 
     @property
     def nothing_under_way(self) -> bool:
-        """Every lane is free, none is lent or reserved."""
+        """Whether every lane is free, and none is lent or reserved."""
         num_free = sum(len(free) for free in self._free.values())
-        is_gang_still = self._gang_action is None and not self._gang_is_reserved and not self._away
-        return is_gang_still and len(self._lanes) == num_free
+        is_gang_idle = self._gang_action is None and not self._gang_is_reserved and not self._lent
+        return is_gang_idle and len(self._lanes) == num_free
 
     def start(self, lane: Lane, action: Action, at: float) -> None:
-        self._num_turns += 1
-        lane.under_way, lane.since, lane.turn = action, at, self._num_turns
+        """Occupy a free lane with `action` from `at` on."""
+        self._num_starts += 1
+        lane.under_way, lane.since, lane.start_number = action, at, self._num_starts
         self._set_busy(lane)
         if isinstance(action, Switch):
-            self._away[lane.name] = lane
+            self._lent[lane.name] = lane
 
     def finish(self, name: str, event: Event) -> Action:
-        """Free a lane by the answer to what it had under way, which is returned. Raises `ProtocolError` otherwise."""
+        """Free a lane by the answer to its action under way, and return that action. Raises `ProtocolError` where
+        `event` does not answer it."""
         lane = self[name]
         action = lane.under_way
         if action is None:
@@ -159,13 +169,13 @@ class LaneTable:
         if isinstance(action, Switch):
             lane.serves = action.to
             if not lane.is_lent:
-                del self._away[name]
+                del self._lent[name]
         self._set_free(lane)
         return action
 
     def _set_free(self, lane: Lane) -> None:
         if lane.is_lent and not lane.allowance:
-            self._spent[lane.name] = lane
+            self._exhausted[lane.name] = lane
             return
         self._free[lane.serves][lane.name] = lane
         if lane.serves is LaneRole.ROLLOUT:
@@ -174,32 +184,32 @@ class LaneTable:
     def _set_busy(self, lane: Lane) -> None:
         self._free[lane.serves].pop(lane.name, None)
         self._newly_free.pop(lane.name, None)
-        self._spent.pop(lane.name, None)
+        self._exhausted.pop(lane.name, None)
 
     # --- lent lanes -------------------------------------------------------------------------------------------------
 
     @property
-    def spent(self) -> list[Lane]:
-        """Lent lanes with nothing to do that may begin no further fragment."""
-        return list(self._spent.values())
+    def exhausted(self) -> list[Lane]:
+        """Lent lanes without an action under way that may begin no further fragment."""
+        return list(self._exhausted.values())
 
     @property
-    def allowed(self) -> list[Lane]:
-        """Lent lanes, or about to be, that may begin further fragments."""
-        return list(self._allowed.values())
+    def with_allowance(self) -> list[Lane]:
+        """Trainer lanes, lent or about to be, that may begin further fragments."""
+        return list(self._with_allowance.values())
 
     @property
-    def num_away(self) -> int:
-        """Trainer lanes that are lent, or on their way there or back."""
-        return len(self._away)
+    def num_lent_lanes(self) -> int:
+        """The number of trainer lanes that are lent or switching to or from generation."""
+        return len(self._lent)
 
     def allow(self, lane: Lane, num_fragments: int) -> None:
-        """How many fragments a trainer lane may begin from now on."""
+        """Set how many fragments a trainer lane may begin from now on."""
         lane.allowance = num_fragments
         if num_fragments:
-            self._allowed[lane.name] = lane
+            self._with_allowance[lane.name] = lane
         else:
-            self._allowed.pop(lane.name, None)
+            self._with_allowance.pop(lane.name, None)
         if lane.is_lent and lane.under_way is None:
             self._set_busy(lane)
             self._set_free(lane)
@@ -208,7 +218,7 @@ class LaneTable:
 
     @property
     def trainers(self) -> list[Lane]:
-        """The gang, wherever its lanes serve now."""
+        """All lanes of the gang, lent ones included."""
         return list(self._trainers.values())
 
     @property
@@ -217,18 +227,22 @@ class LaneTable:
 
     @property
     def gang_since(self) -> float:
-        """When the gang was given its action under way."""
+        """When the gang's latest action began, in seconds of the executor's clock."""
         return self._gang_since
 
     @property
     def gang_is_free(self) -> bool:
-        """Every trainer lane is there with nothing to do, none is lent, and the controller has not reserved them."""
-        return bool(self._trainers) and not self._away and not self._gang_is_reserved and self._gang_action is None
+        """Whether the gang may be given an action: it has lanes, none of them is lent, and it is neither at work nor
+        reserved by the controller."""
+        return bool(self._trainers) and not self._lent and not self._gang_is_reserved and self._gang_action is None
 
     def start_gang(self, action: Action, at: float) -> None:
+        """Occupy the free gang with `action` from `at` on."""
         self._gang_action, self._gang_since = action, at
 
     def finish_gang(self, event: Event) -> Action:
+        """Free the gang by the answer to its action under way, and return that action. Raises `ProtocolError` where
+        `event` does not answer it."""
         action = self._gang_action
         if action is None:
             raise ProtocolError(
@@ -244,16 +258,22 @@ class LaneTable:
         return self._gang_is_reserved
 
     def reserve_gang(self) -> None:
-        """Keep the gang for the controller. Raises `ProtocolError` where it is busy or reserved already."""
+        """Keep the gang for the controller. Raises `ProtocolError` where it is at work, reserved or partly lent."""
         if self._gang_action is not None:
-            raise ProtocolError(f"the trainer gang must be free to be reserved, got {self._gang_action} under way")
-        if self._away:
-            raise ProtocolError(f"the trainer gang must be whole to be reserved, got {', '.join(self._away)} lent")
+            raise ProtocolError(
+                f"the trainer gang must be free to be reserved, got {self._gang_action} under way: wait for its answer"
+            )
+        if self._lent:
+            raise ProtocolError(
+                f"the trainer gang must have all its lanes to be reserved, got {', '.join(self._lent)} lent: "
+                "wait until they are returned"
+            )
         if self._gang_is_reserved:
             raise ProtocolError("the trainer gang is reserved already: apply `TrainerReleased` before the next one")
         self._gang_is_reserved = True
 
     def release_gang(self) -> None:
+        """Give the gang back to the scheduler. Raises `ProtocolError` where it is not reserved."""
         if not self._gang_is_reserved:
             raise ProtocolError("the trainer gang must be reserved to be released: apply `TrainerReserved` first")
         self._gang_is_reserved = False

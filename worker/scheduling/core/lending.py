@@ -1,13 +1,12 @@
-"""The lending concern (TAG, trainer-assisted generation): when trainer lanes generate, and when they go back.
+"""Lending (TAG, trainer-assisted generation): when trainer lanes generate, and when they are returned to training.
 
     gang idle, nothing to train ──► policy: how many fragments each? ──► Switch ──► [Pull] Generate … ──► Switch back
                                                                                         ▲
                        training work ready: no fragment begins any more on a lent lane ─┘
 
-Colocated placement is the same movement without a choice: every lane generates until no fragment waits, then all train.
-
-Invariant: a lent lane goes back at a fragment's end as soon as there is training work, and no gradient is touched while
-any lane of the gang is away.
+Colocated placement uses the same mechanism without a choice: every lane generates until no fragment waits, then all
+train. Invariant: once there is training work, a lent lane returns at the end of its fragment; no gradient is computed
+while any lane of the gang is lent.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,39 +18,43 @@ from worker.scheduling.core.lane_table import Lane
 from worker.scheduling.core.messages import Action, Lend, LendSettled, Switch
 from worker.scheduling.core.state import SchedulerState
 
-ALL = 2**62
-"""An allowance that is never used up."""
+UNLIMITED = 2**62
+"""An allowance that no batch exhausts, in fragments."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PredictedGain:
-    """What a policy that predicts expects of lending."""
+    """The effect that a policy predicts of lending."""
 
     last_batch: int
-    """The batch by whose end it goes."""
+    """The number of the last batch in the forecast; the gain is measured at its end."""
     end_without: float
-    """When that batch would end without any lending from here on, in the scheduler's time."""
+    """When that batch would end without any lending from now on, in seconds of the executor's clock."""
     gain_seconds: float
-    """By how much sooner it is to end."""
+    """Seconds by which that batch is predicted to end sooner."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Allowance:
-    """What a policy grants the idle trainer lanes."""
+    """A policy's decision to lend idle trainer lanes."""
 
     num_fragments: int
-    """For each lane."""
+    """The number of fragments that each lane may begin."""
     lanes: tuple[str, ...] | None = None
-    """Which of the idle lanes; `None`: all of them, as far as fragments wait."""
+    """The idle lanes to lend; `None` for as many of them as fragments wait."""
     prediction: PredictedGain | None = None
+    """`None` from a policy that predicts nothing."""
 
 
 class LendingPolicy(Protocol):
+    """Decides how idle trainer lanes are lent."""
+
     def grant(self, state: SchedulerState, idle: Sequence[Lane], at: float) -> Allowance | None:
-        """Asked in a bubble: trainer lanes idle, nothing to train, fragments waiting. `None`: better wait.
+        """The allowance for a bubble: trainer lanes are idle, there is nothing to train, and fragments wait. `None` for
+        leaving the lanes idle.
 
         Args:
-            state: the whole of what is known, to be read only.
+            state: the scheduler's whole state, not to be changed.
             idle: the trainer lanes that could be lent.
             at: now, in seconds of the executor's clock.
         """
@@ -59,7 +62,7 @@ class LendingPolicy(Protocol):
 
 
 class Lending:
-    """Carries out what a policy grants, and takes lanes back; without a policy nothing is ever lent."""
+    """Lends lanes as a policy decides, and returns them; without a policy no lane is ever lent."""
 
     def __init__(self, state: SchedulerState, policy: LendingPolicy | None) -> None:
         self._state = state
@@ -68,32 +71,39 @@ class Lending:
         self._policy = policy
         self._num_decisions = 0
         self._unsettled: list[tuple[int, PredictedGain]] = []
-        """Decisions whose gain is not known yet."""
+        """(decision number, prediction) of the decisions whose realised gain is not known yet."""
 
     def reclaim(self, *, training_waits: bool, at: float) -> Iterator[Action]:
-        """Send lent lanes back that have nothing under way and nothing more to do here."""
+        """Switch back the lent lanes that have nothing under way and no fragment left to generate.
+
+        `training_waits`: there is training work, so lent lanes begin no further fragment.
+        """
         if training_waits or not self._generation.num_unclaimed:
-            self._recall(release=training_waits)
-        back = self._lanes.spent
-        if self._together and len(back) < self._lanes.num_away:
+            self._end_allowances(unassign=training_waits)
+        returning = self._lanes.exhausted
+        if self._together and len(returning) < self._lanes.num_lent_lanes:
             return
-        for lane in back:
+        for lane in returning:
             yield self._switch(lane, LaneRole.TRAINER, at)
 
-    def _recall(self, *, release: bool) -> None:
-        """Lent lanes begin nothing more, but for what is kept for them where that is not released."""
-        for lane in self._lanes.allowed:
-            if release:
-                self._generation.release(lane)
-            if not self._generation.is_bound(lane):
+    def _end_allowances(self, *, unassign: bool) -> None:
+        """Let lent lanes begin no further fragment except one that is assigned to them; with `unassign`, not even that
+        one."""
+        for lane in self._lanes.with_allowance:
+            if unassign:
+                self._generation.unassign(lane)
+            if not self._generation.is_assigned(lane):
                 self._lanes.allow(lane, 0)
 
     def lend(self, open_batches: Sequence[int], at: float) -> Iterator[Action]:
-        """Ask the policy what the idle lanes of a gang without work shall do; called when there is nothing to train."""
+        """Lend idle lanes as the policy decides; to be called only while there is nothing to train.
+
+        `open_batches`: their numbers, the one being trained first.
+        """
         num_unclaimed = self._generation.num_unclaimed
         if self._policy is None or not num_unclaimed or self._lanes.gang_action is not None:
             return
-        idle = [*self._lanes.free(LaneRole.TRAINER), *self._lanes.spent]
+        idle = [*self._lanes.free(LaneRole.TRAINER), *self._lanes.exhausted]
         if (
             not idle
             or self._lanes.gang_is_reserved
@@ -111,7 +121,7 @@ class Lending:
                 yield self._switch(lane, LaneRole.ROLLOUT, at)
 
     def settle(self, batch: int, at: float) -> Iterator[Action]:
-        """`batch` is complete: tell what the decisions brought that were to end it sooner."""
+        """Report the realised gain of the decisions that were predicted to end `batch` sooner; it has ended at `at`."""
         for decision, prediction in self._unsettled:
             if prediction.last_batch <= batch:
                 yield LendSettled(decision, prediction.end_without - at)
@@ -119,8 +129,9 @@ class Lending:
 
     def _record(self, chosen: Sequence[Lane], allowance: Allowance, open_batches: Sequence[int]) -> Iterator[Action]:
         prediction = allowance.prediction
-        is_news = prediction is not None or any(not lane.is_lent for lane in chosen)
-        if not open_batches or allowance.num_fragments == ALL or not is_news:
+        # A policy that predicts nothing is asked again for each fragment of a lent lane: that is no new decision.
+        is_new = prediction is not None or any(not lane.is_lent for lane in chosen)
+        if not open_batches or allowance.num_fragments == UNLIMITED or not is_new:
             return
         self._num_decisions += 1
         if prediction is not None:

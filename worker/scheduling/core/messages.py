@@ -1,7 +1,10 @@
-"""The words between the scheduler and whoever executes it (Ray, simulator, emulator).
+"""The events and actions exchanged between the scheduler and its executor (Ray, simulator, emulator).
 
-The scheduler holds ids and scalar rewards only. `Scheduler.apply(event)` takes what happened, `next_actions()` returns
-what to start now; each action is answered, sooner or later, by the event named in its docstring.
+    executor ── event: what happened ──► Scheduler.apply
+    executor ◄── action: what to start ── Scheduler.next_actions
+
+They carry ids and scalar rewards only; tensors stay with the executor. Invariant: each action that occupies a lane, the
+trainer gang or the publisher is answered exactly once, sooner or later, by the event named in its docstring.
 """
 
 from dataclasses import dataclass
@@ -11,30 +14,36 @@ from worker.contracts.names import LaneRole
 
 
 class Purpose(StrEnum):
+    """What a fragment is generated for."""
+
     TRAIN = "train"
+    """A batch to train on."""
     EVALUATE = "evaluate"
+    """An evaluation of a policy version, as the run's settings schedule it."""
     REQUEST = "request"
+    """Samples of a user's own prompts, asked for while the run goes on."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class FragmentKey:
-    """`batch` counts from 0, and so do `group`, mini-batch and epoch; `index` is the place within the group."""
+    """Identifies a fragment within a run; of two fragments of one purpose, the one with the smaller key goes first."""
 
     purpose: Purpose
     batch: int
+    """For `TRAIN`, the batch's number, from 0; otherwise the number of batches complete at the request."""
     group: int
+    """The group's index, from 0, in its batch or in the set of prompts requested."""
     index: int
+    """The fragment's index, from 0, within its group."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fragment:
-    """Some of one group's trajectories, generated at once by one lane under one policy version.
-
-    For `EVALUATE` and `REQUEST`, `batch` is the number of complete batches and `group` an index into that set.
-    """
+    """Some of one group's trajectories, generated at once by one lane under one policy version."""
 
     key: FragmentKey
     members: tuple[int, ...]
+    """Indices of the trajectories within their group."""
     policy_version: int
 
 
@@ -43,6 +52,8 @@ class Fragment:
 
 @dataclass(frozen=True, slots=True)
 class LaneJoined:
+    """A lane has started up and may be given work."""
+
     lane: str
     role: LaneRole
     policy_version: int | None
@@ -51,31 +62,40 @@ class LaneJoined:
 
 @dataclass(frozen=True, slots=True)
 class LaneLost:
-    """Its unfinished fragments are generated (or scored) again elsewhere, from the same seeds."""
+    """A lane has left or failed. Its unfinished fragments are generated (or scored) again elsewhere, from the same
+    seeds."""
 
     lane: str
 
 
 @dataclass(frozen=True, slots=True)
 class Pulled:
+    """A lane holds the weights of `policy_version` from now on."""
+
     lane: str
     policy_version: int
 
 
 @dataclass(frozen=True, slots=True)
 class Switched:
+    """A trainer lane serves as `to` from now on: rollout while it is lent, trainer once it is returned."""
+
     lane: str
     to: LaneRole
 
 
 @dataclass(frozen=True, slots=True)
 class Generated:
+    """A lane has generated a fragment."""
+
     lane: str
     key: FragmentKey
 
 
 @dataclass(frozen=True, slots=True)
 class Scored:
+    """A reward lane has scored a fragment."""
+
     lane: str
     key: FragmentKey
     rewards: tuple[float, ...]
@@ -84,6 +104,8 @@ class Scored:
 
 @dataclass(frozen=True, slots=True)
 class Accumulated:
+    """The trainer gang has added the gradients of these groups."""
+
     batch: int
     minibatch: int
     epoch: int
@@ -92,6 +114,8 @@ class Accumulated:
 
 @dataclass(frozen=True, slots=True)
 class Committed:
+    """The trainer gang has taken the optimizer step of a mini-batch."""
+
     batch: int
     minibatch: int
     epoch: int
@@ -99,11 +123,15 @@ class Committed:
 
 @dataclass(frozen=True, slots=True)
 class Snapshotted:
+    """The trainer gang has copied the weights that will be published as `policy_version`."""
+
     policy_version: int
 
 
 @dataclass(frozen=True, slots=True)
 class Published:
+    """Lanes can pull `policy_version` from now on."""
+
     policy_version: int
 
 
@@ -112,7 +140,9 @@ class EvaluationRequested:
     """Generate and score `num_groups` groups of `group_size` on `policy_version`, ahead of training fragments."""
 
     purpose: Purpose
+    """`EVALUATE` or `REQUEST`."""
     batch: int
+    """The number of batches complete, which identifies the evaluation together with its purpose."""
     num_groups: int
     group_size: int
     policy_version: int
@@ -120,12 +150,12 @@ class EvaluationRequested:
 
 @dataclass(frozen=True, slots=True)
 class AdmissionClosed:
-    """Pause, or stop after what is under way: no new batch begins until `AdmissionOpened`."""
+    """A pause, or a stop after the open batches: no new batch begins until `AdmissionOpened`."""
 
 
 @dataclass(frozen=True, slots=True)
 class AdmissionOpened:
-    pass
+    """New batches may begin again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +165,7 @@ class TrainerReserved:
 
 @dataclass(frozen=True, slots=True)
 class TrainerReleased:
-    pass
+    """The controller no longer needs the trainer gang."""
 
 
 Event = (
@@ -162,7 +192,7 @@ Event = (
 
 @dataclass(frozen=True, slots=True)
 class Pull:
-    """Answered by `Pulled`."""
+    """A lane loads the published weights of `policy_version`. Answered by `Pulled`."""
 
     lane: str
     policy_version: int
@@ -170,7 +200,7 @@ class Pull:
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """A trainer lane turns to generation (`to` is rollout) or back to training. Open gradients stay as they are.
+    """A trainer lane changes to generation (`to` is rollout) or back to training. Open gradients stay as they are.
 
     Answered by `Switched`.
     """
@@ -181,7 +211,7 @@ class Switch:
 
 @dataclass(frozen=True, slots=True)
 class Generate:
-    """Answered by `Generated`."""
+    """A lane generates a fragment under the version that it holds. Answered by `Generated`."""
 
     lane: str
     fragment: Fragment
@@ -189,7 +219,7 @@ class Generate:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """Answered by `Scored`."""
+    """A reward lane scores a generated fragment. Answered by `Scored`."""
 
     lane: str
     fragment: Fragment
@@ -197,10 +227,10 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Accumulate:
-    """All trainer lanes together: forward and backward over these complete groups, in the order given.
+    """All trainer lanes together: forward and backward over a bundle of complete groups, in the order given.
 
-    Which groups arrive bundled depends on timing, so packing must not: no micro-batch spans a bundle's groups.
-    Answered by `Accumulated`.
+    Which groups are bundled depends on timing, so what a micro-batch holds must not: none spans two groups. Answered by
+    `Accumulated`.
     """
 
     batch: int
@@ -220,7 +250,7 @@ class Commit:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """All trainer lanes: the batch is trained; copy what came of it, so that the gang is free to go on.
+    """All trainer lanes: the batch is trained; copy the weights to be published, so that the gang is free to train on.
 
     Answered by `Snapshotted`.
     """
@@ -231,7 +261,10 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class Publish:
-    """Offer the version copied last; holds up no lane. Answered by `Published`, and with it the batch is complete."""
+    """Make the latest snapshot available to all lanes; occupies no lane.
+
+    Answered by `Published`, which also completes the batch.
+    """
 
     batch: int
     policy_version: int
@@ -239,36 +272,38 @@ class Publish:
 
 @dataclass(frozen=True, slots=True)
 class EvaluationComplete:
-    """All fragments of an `EvaluationRequested` are scored; for the controller, needs no answer."""
+    """All fragments of an `EvaluationRequested` are scored. Informs the controller; needs no answer."""
 
     purpose: Purpose
     batch: int
     rewards: tuple[tuple[float, ...], ...]
-    """Of each group in order, one for each member."""
+    """[group, member]: the weighted rewards."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lend:
-    """A decision to lend these idle trainer lanes; their `Switch` actions stand beside it. For the record, needs no
-    answer.
-    """
+    """A decision to lend these idle trainer lanes, reported for the record; needs no answer. The `Switch` of each lane
+    that is not lent already comes with it."""
 
     decision: int
+    """The decision's number, from 1."""
     batch: int
-    """The batch being trained."""
+    """The number of the batch being trained."""
     lanes: tuple[str, ...]
     num_fragments: int
-    """Fragments that each lane may generate before it is asked again."""
+    """Fragments that each lane may generate before the policy is asked again."""
     predicted_gain_seconds: float | None
-    """`None` where nothing was predicted."""
+    """Seconds by which the open batches are predicted to end sooner; `None` from a policy that predicts nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class LendSettled:
-    """What a predicted `Lend` brought: the batches that it was to end sooner are complete. Needs no answer."""
+    """The outcome of a `Lend` with a prediction, once the batches that it was to shorten are complete. Reported for the
+    record; needs no answer."""
 
     decision: int
     realised_gain_seconds: float
+    """The predicted end without lending, less the time at which the last of those batches was really complete."""
 
 
 Action = (

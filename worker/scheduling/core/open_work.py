@@ -1,18 +1,18 @@
-"""What has begun and is not complete: batches to train on, and evaluations.
+"""Open work: batches and evaluations that have begun and are not complete.
 
     admission ──► begin_batch ───┐                      ┌──► head: the batch being trained
-    EvaluationRequested ──► open_evaluation ──► fragments in the queue, an assembler that awaits them
+    EvaluationRequested ──► open_evaluation ──► fragments in the queue, an assembler that collects them
                                                         └──► take_complete_evaluations
 
-Invariant: each piece of work is of one version from its beginning to its end, and all of its fragments are put in the
-queue at once, in index order.
+Invariant: each piece of work is of one policy version from its beginning to its end, and all of its fragments are put
+in the queue at once, in index order.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from worker.scheduling.core.admission import BatchSettings, OpenBatch
-from worker.scheduling.core.fragment_queue import cut_fragments
+from worker.scheduling.core.fragment_queue import split_into_fragments
 from worker.scheduling.core.generation import Generation
 from worker.scheduling.core.group_assembler import GroupAssembler
 from worker.scheduling.core.messages import EvaluationComplete, EvaluationRequested, FragmentKey, Purpose
@@ -26,12 +26,14 @@ class _OpenEvaluation:
 
 
 class OpenWork:
+    """Opens batches and evaluations, and finds the one that a fragment belongs to."""
+
     def __init__(self, settings: BatchSettings, generation: Generation) -> None:
         self._settings = settings
         self._generation = generation
         self._evaluations: dict[tuple[Purpose, int], _OpenEvaluation] = {}
         self.batches: dict[int, OpenBatch] = {}
-        """By number, the oldest first."""
+        """Open batches by number, the oldest first."""
 
     def __bool__(self) -> bool:
         return bool(self.batches or self._evaluations)
@@ -43,28 +45,29 @@ class OpenWork:
 
     @property
     def policy_versions(self) -> frozenset[int]:
-        """Those that fragments of open work are of."""
+        """The versions of all open work."""
         of_evaluations = {evaluation.request.policy_version for evaluation in self._evaluations.values()}
         return frozenset(of_evaluations | {batch.policy_version for batch in self.batches.values()})
 
     @property
     def num_ungenerated(self) -> int:
-        """Fragments that no lane has handed in."""
+        """The number of fragments that no lane has generated."""
         return sum(assembler.num_fragments - assembler.num_generated for assembler in self._assemblers())
 
     @property
     def num_unscored(self) -> int:
-        """Fragments without rewards, those not generated included."""
+        """The number of fragments without rewards, those not generated included."""
         return sum(assembler.num_fragments - assembler.num_scored for assembler in self._assemblers())
 
     def begin_batch(self, number: int, policy_version: int) -> None:
+        """Open batch `number` and put all its fragments in the queue."""
         algebra = self._settings.algebra
         assembler = self._open(Purpose.TRAIN, number, algebra.num_groups, algebra.group_size, policy_version)
         training = self._settings.training_of(number, assembler)
         self.batches[number] = OpenBatch(number, policy_version, assembler, training)
 
     def open_evaluation(self, request: EvaluationRequested) -> None:
-        """Raises `ProtocolError` for one that is open already, and for the purpose of batches."""
+        """Raises `ProtocolError` for an evaluation that is open already, and for the purpose of batches."""
         if request.purpose is Purpose.TRAIN:
             raise ProtocolError("`purpose` must be `evaluate` or `request`, got `train`: batches begin by admission")
         if (request.purpose, request.batch) in self._evaluations:
@@ -78,20 +81,24 @@ class OpenWork:
         self._evaluations[request.purpose, request.batch] = _OpenEvaluation(request, assembler)
 
     def take_complete_evaluations(self) -> Iterator[EvaluationComplete]:
+        """Close the evaluations whose fragments are all scored."""
         for identity, evaluation in list(self._evaluations.items()):
             if evaluation.assembler.is_complete:
                 del self._evaluations[identity]
                 yield EvaluationComplete(*identity, evaluation.assembler.all_rewards())
 
     def assembler_of(self, key: FragmentKey) -> GroupAssembler:
-        """The one that awaits this fragment. Raises `ProtocolError` where no work that is open does."""
+        """The assembler that collects this fragment. Raises `ProtocolError` where no open work has it."""
         work: OpenBatch | _OpenEvaluation | None
         if key.purpose is Purpose.TRAIN:
             work = self.batches.get(key.batch)
         else:
             work = self._evaluations.get((key.purpose, key.batch))
         if work is None:
-            raise ProtocolError(f"{key} belongs to no open batch or evaluation")
+            raise ProtocolError(
+                f"{key} must belong to an open batch or evaluation, got one that is complete or never began: "
+                "apply each answer once"
+            )
         return work.assembler
 
     def _open(
@@ -99,7 +106,7 @@ class OpenWork:
     ) -> GroupAssembler:
         algebra = self._settings.algebra
         fragments = list(
-            cut_fragments(
+            split_into_fragments(
                 purpose=purpose,
                 batch=batch,
                 num_groups=num_groups,

@@ -1,6 +1,7 @@
-"""Which event answers which action, and the error for everything else an executor may do wrong.
+"""Which event answers which action, and the error for every other event.
 
-Invariant: an executor answers every action exactly once, with the event that the action's docstring names.
+It is the contract of `messages`, in code. Invariant: an executor answers every action that occupies a lane, the trainer
+gang or the publisher exactly once, with the event that the action's docstring names.
 """
 
 from worker.scheduling.core.messages import (
@@ -26,11 +27,11 @@ from worker.scheduling.core.messages import (
 
 
 class ProtocolError(RuntimeError):
-    """The executor told the scheduler something that cannot have happened. Names what was expected."""
+    """The executor applied an event that cannot have happened; the message names the event that was expected."""
 
 
 def is_answer(event: Event, action: Action) -> bool:
-    """Whether `event` is what `action` was to bring about."""
+    """Whether `event` reports that `action` is done."""
     match action:
         case Pull(lane, version):
             return event == Pulled(lane, version)

@@ -1,7 +1,7 @@
 """The scheduler: a pure state machine that decides which lane does what next.
 
-An executor (Ray, simulator, emulator) loops: `apply(event, at)` for whatever happened, then start all
-`next_actions(at)`. `at` is the executor's time in seconds, never running backwards: from it alone costs are learnt.
+An executor (Ray, simulator, emulator) loops: `apply(event, at)` for each event that happened, then start all
+`next_actions(at)`. `at` is the executor's time in seconds, never decreasing; costs are measured from it alone.
 
     EvaluationRequested ─┐
                          ▼
@@ -13,20 +13,21 @@ An executor (Ray, simulator, emulator) loops: `apply(event, at)` for whatever ha
      Publish ◄── Snapshotted                    │                                                 ▼
                      └── batch trained ◄── Commit ◄── mini-batch accumulated ◄── Accumulate ── trainer gang
 
-    who waits            for what                                        who unblocks it
-    rollout lane         a fragment; the version that it is of           admission, `Published`; `Pulled`
-    reward lane          a generated fragment                            rollout lanes
-    trainer gang         a complete group of the open mini-batch         reward lanes
-    the gang's lent lanes  the end of the fragment under way             themselves: `Generated`, then `Switched`
-    the next snapshot    the version before it to be published            `Published`
-    the next batch       the batch before it (at staleness 1: that one's generation)   the trainer gang (rollout lanes)
-    an evaluation        its fragments, generated ahead of training      rollout, then reward lanes
+    what waits             for what                                      what unblocks it
+    a rollout lane         a fragment; the fragment's version            admission, `Published`; `Pulled`
+    a reward lane          a generated fragment                          rollout lanes
+    the trainer gang       a complete group of the open mini-batch       reward lanes
+    the gang, lanes lent   the end of the lent lanes' fragments          `Generated`, then `Switched`
+    the next snapshot      the publish of the version before it          `Published`
+    the next batch         the publish of the batch before it            the trainer gang
+                           (staleness 1: the end of its generation)      (rollout lanes)
+    an evaluation          its fragments, generated ahead of training    rollout lanes, then reward lanes
 
 With colocated placement there are no rollout lanes: the trainer lanes generate the whole batch, then train it.
 
 Invariants: a lane has at most one action under way; every fragment is generated once, scored once and trained once in
-each epoch, whatever lanes come and go; a fragment is generated under exactly the version it is stamped with; the same
-events give the same actions. What is generated is never thrown away.
+each epoch, whatever lanes join or are lost; a fragment is generated under exactly the version that it names; the same
+events give the same actions. No generated fragment is discarded.
 """
 
 from collections.abc import Iterator
@@ -35,9 +36,10 @@ from typing import Literal, assert_never
 from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.names import LaneRole, Placement
 from worker.contracts.sections import PipelineSpec
-from worker.scheduling.core.admission import Admission, BatchSettings, fresh_enough
+from worker.scheduling.core.admission import Admission, BatchSettings, resumed_batch_version
+from worker.scheduling.core.cost_model import CostModel
 from worker.scheduling.core.cost_observer import CostObserver
-from worker.scheduling.core.costs import CostModel, CostTable
+from worker.scheduling.core.costs import CostTable
 from worker.scheduling.core.generation import Generation
 from worker.scheduling.core.lane_table import LaneTable
 from worker.scheduling.core.lending import Lending, LendingPolicy
@@ -91,20 +93,20 @@ class Scheduler:
         Args:
             pipeline: the switches; placement must be resolved.
             advantage_std: with `batch`, rewards of the whole batch are needed before any group trains.
-            first_batch_version: what the first batch is generated with, where it had begun on an older version than
+            first_batch_version: the version of the first batch, where it had begun on an older one than
                 `policy_version` before the run was resumed.
-            lending_policy: when trainer lanes generate, as `worker.scheduling.forecast.lending_policy` finds it for the
-                switches; without one they never do.
-            lends_together: trainer lanes switch as one, as sharded parameters demand.
-            prior: costs to go by until the run has learnt its own.
+            lending_policy: decides when trainer lanes generate; `lending_policies.lending_policy` finds the one for the
+                switches. Without one they never generate.
+            lends_together: trainer lanes are lent all together or not at all, as sharded parameters require.
+            prior: cost estimates to use until the run has measured its own.
 
         Raises:
-            ValueError: for `placement: auto`, which the planner must have resolved, for a policy that is missing, or
+            ValueError: for `placement: auto`, which the planner must have resolved, for a missing policy, or for
                 numbers out of range.
         """
         _check_switches(pipeline, lending_policy)
         settings = BatchSettings.resolve(pipeline, algebra, advantage_std)
-        first_version = fresh_enough(first_batch_version, policy_version, pipeline.max_staleness)
+        first_version = resumed_batch_version(first_batch_version, policy_version, pipeline.max_staleness)
         lanes, costs = LaneTable(), CostModel(prior)
         generation = Generation(lanes)
         self.state = SchedulerState(
@@ -122,14 +124,14 @@ class Scheduler:
         )
         self._cost_observer = CostObserver(self.state)
         self._lending = Lending(self.state, lending_policy)
-        self._announced: list[Action] = []
-        """What follows from events alone, told with the next actions."""
+        self._pending: list[Action] = []
+        """Actions that follow from the events applied, to be returned by the next `next_actions`."""
 
     # --- what happened ----------------------------------------------------------------------------------------------
 
     def apply(self, event: Event, at: float) -> None:
-        """Take in one event. Raises `ProtocolError` for anything that no action under way can have led to."""
-        self.state.forget_idle_causes()
+        """Change the state by one event. Raises `ProtocolError` for an event that no action under way can lead to."""
+        self.state.clear_idle_causes()
         self._cost_observer.observe(event, at)
         match event:
             case LaneJoined():
@@ -178,9 +180,9 @@ class Scheduler:
 
     def _lane_lost(self, event: LaneLost) -> None:
         lane = self.state.lanes.lose(event.lane)
-        self.state.generation.lost(lane)
-        self.state.scoring.lost(lane)
-        self.state.costs.forget(lane.name)
+        self.state.generation.requeue(lane)
+        self.state.scoring.requeue(lane)
+        self.state.costs.remove_lane(lane.name)
         if lane.role is LaneRole.TRAINER:
             self.state.trainer_lost = True
 
@@ -200,7 +202,7 @@ class Scheduler:
         assert isinstance(action, Snapshot)
         del self.state.work.batches[action.batch]
         self.state.publishing, self.state.snapshot_at = Publish(action.batch, action.policy_version), at
-        self._announced.append(self.state.publishing)
+        self._pending.append(self.state.publishing)
 
     def _published(self, event: Published, at: float) -> None:
         action = self.state.publishing
@@ -209,7 +211,7 @@ class Scheduler:
         self.state.publishing = None
         self.state.policy_version = event.policy_version
         self.state.admission.batches_completed += 1
-        self._announced += self._lending.settle(action.batch, at)
+        self._pending += self._lending.settle(action.batch, at)
 
     def _evaluation_requested(self, event: EvaluationRequested) -> None:
         if event.policy_version != self.state.policy_version:
@@ -222,32 +224,32 @@ class Scheduler:
     # --- what to start now ------------------------------------------------------------------------------------------
 
     def next_actions(self, at: float) -> list[Action]:
-        """All that can start now; each lane named is occupied from here on, until its answer is applied."""
-        self.state.forget_idle_causes()
+        """All actions that can start now. Each lane named by one is occupied until the answer is applied."""
+        self.state.clear_idle_causes()
         if self.state.trainer_lost:
             return []
         self._begin_batches()
-        actions: list[Action] = [*self._announced, *self.state.work.take_complete_evaluations(), *self._train(at)]
-        self._announced.clear()
+        actions: list[Action] = [*self._pending, *self.state.work.take_complete_evaluations(), *self._train(at)]
+        self._pending.clear()
         training_waits = self.state.training_waits
         if training_waits:
             actions += self._lending.reclaim(training_waits=True, at=at)
         actions += self.state.generation.next_actions(self.state.policy_version, at)
         if self._begin_batches():
-            # With the last fragment of a batch taken, lanes that are left over begin the next.
+            # The last fragment of the batch was taken just now, so the lanes without one begin the next batch.
             actions += self.state.generation.next_actions(self.state.policy_version, at)
         if not training_waits:
             actions += self._lending.lend(tuple(self.state.work.batches), at)
-            # Lent lanes that may stay go on without a switch.
+            # Lent lanes with a new allowance take their next fragment without switching back first.
             actions += self.state.generation.next_actions(self.state.policy_version, at)
             actions += self._lending.reclaim(training_waits=False, at=at)
         actions += self.state.scoring.next_actions(at)
         return actions
 
     def _begin_batches(self) -> bool:
-        """Begin what may begin; whether anything did."""
+        """Begin all batches that may begin; returns whether any did."""
         has_begun = False
-        while self.state.admission.may_begin(lanes_would_idle=self.state.generators_would_idle):
+        while self.state.admission.may_begin(generators_would_idle=self.state.generators_would_idle):
             number = self.state.admission.begin()
             self.state.work.begin_batch(number, self.state.admission.version_of(number, self.state.policy_version))
             has_begun = True
@@ -267,9 +269,11 @@ class Scheduler:
 
 def _check_switches(pipeline: PipelineSpec, lending_policy: LendingPolicy | None) -> None:
     if pipeline.placement is Placement.AUTO:
-        raise ValueError("`pipeline.placement` must be resolved, got `auto`: ask the planner first")
+        raise ValueError(
+            "`pipeline.placement` must be `colocated` or `disaggregated`, got `auto`: let the planner resolve it"
+        )
     if pipeline.trainers_generate and lending_policy is None:
         raise ValueError(
             f"`lending_policy` must be given for `placement` {pipeline.placement} with `tag` {pipeline.tag}, "
-            "got none: nobody would tell trainer lanes to generate"
+            "got none: trainer lanes would never generate"
         )

@@ -1,7 +1,7 @@
-"""The training concern: how far one batch is trained, and what the trainer gang does next.
+"""Training: how far one batch is trained, and what the trainer gang does next.
 
-For each epoch, for each mini-batch in index order: accumulate all its groups, then commit. Weights move at a commit,
-so a mini-batch never begins before the one ahead of it is committed, and an epoch never before the one ahead of it.
+For each epoch, for each mini-batch in index order: accumulate all its groups, then commit. Weights change at a commit,
+so a mini-batch never begins before the previous one is committed, nor an epoch before the previous one is complete.
 Invariant: every group is accumulated exactly once in each epoch, and a commit closes complete mini-batches only.
 """
 
@@ -12,14 +12,11 @@ from worker.contracts.spans import IdleCause
 from worker.scheduling.core.batching import bundle_size
 from worker.scheduling.core.group_assembler import GroupAssembler
 from worker.scheduling.core.messages import Accumulate, Commit
+from worker.scheduling.core.rules import next_minibatch
 
 
 class Training:
-    """Where the trainer stands in one batch.
-
-    `whole_batch_first` holds training back until every group of the batch is scored; `in_order` accumulates groups by
-    index, waiting at the head of the line; `tsp` tells how micro-batches are spread over ranks, hence how they pad.
-    """
+    """The training progress of one batch."""
 
     def __init__(
         self,
@@ -27,14 +24,22 @@ class Training:
         assembler: GroupAssembler,
         *,
         batch: int,
-        whole_batch_first: bool,
+        waits_for_whole_batch: bool,
         in_order: bool,
         tsp: bool,
     ) -> None:
+        """
+        Args:
+            assembler: collects the batch's groups.
+            batch: the batch's number.
+            waits_for_whole_batch: train nothing before every group of the batch is scored.
+            in_order: accumulate groups by index, so a complete group waits for those ahead of it.
+            tsp: whether micro-batches of one trajectory may go to different ranks, which decides how ranks are padded.
+        """
         self._algebra = algebra
         self._assembler = assembler
         self._batch = batch
-        self._whole_batch_first = whole_batch_first
+        self._waits_for_whole_batch = waits_for_whole_batch
         self._in_order = in_order
         self._tsp = tsp
         self.epoch = 0
@@ -45,30 +50,32 @@ class Training:
 
     @property
     def taken(self) -> frozenset[int]:
-        """Groups of the open mini-batch that are accumulated, or being so."""
+        """Groups of the open mini-batch whose gradients are accumulated or being accumulated."""
         return frozenset(self._taken)
 
     @property
     def is_complete(self) -> bool:
+        """Whether every epoch is committed."""
         return self.epoch == self._algebra.num_epochs
 
     @property
     def has_open_gradients(self) -> bool:
+        """Whether the gang holds gradients of a mini-batch that is not committed."""
         return bool(self._taken)
 
     @property
     def has_next(self) -> bool:
-        """Whether a free gang would have something to do: groups to accumulate, a commit, or the batch's publish."""
+        """Whether a free gang would have something to do: groups to accumulate, a commit, or the batch's snapshot."""
         if self.is_complete or self._is_minibatch_taken:
             return True
-        if self._whole_batch_first:
+        if self._waits_for_whole_batch:
             return self._assembler.is_complete
         ready = self._ready_now()
         return self._next_in_order in ready if self._in_order else bool(ready)
 
     def take_next(self, num_ranks: int) -> Accumulate | Commit | None:
-        """What the free gang of `num_ranks` does now, its groups counted as taken; `None` while it must wait or has
-        trained all."""
+        """The next action of the free gang of `num_ranks`, its groups counted as taken; `None` while the gang must wait
+        and once the batch is trained."""
         if self.is_complete or not self.has_next:
             return None
         if self._is_minibatch_taken:
@@ -78,32 +85,32 @@ class Training:
         return Accumulate(self._batch, self.minibatch, self.epoch, groups)
 
     def committed(self) -> None:
+        """Proceed to the next mini-batch, or to the next epoch, in which every group is ready from the start."""
         self._taken.clear()
-        self.minibatch += 1
-        if self.minibatch == self._algebra.num_minibatches:
-            self.minibatch = 0
-            self.epoch += 1
+        epoch, self.minibatch = next_minibatch(self.epoch, self.minibatch, self._algebra.num_minibatches)
+        if epoch > self.epoch:
+            self.epoch = epoch
             for minibatch, ready in enumerate(self._ready):
                 first = minibatch * self._algebra.num_groups_per_minibatch
                 ready.update(range(first, first + self._algebra.num_groups_per_minibatch))
 
     def num_ready_groups(self) -> int:
-        """Groups that are complete and not yet taken in this epoch, mini-batches to come included."""
+        """The number of groups that are complete and not yet taken in this epoch, later mini-batches included."""
         if self.is_complete:
             return 0
-        num_behind = self.minibatch * self._algebra.num_groups_per_minibatch + len(self._taken)
-        return self._assembler.counts().num_complete - num_behind
+        num_trained = self.minibatch * self._algebra.num_groups_per_minibatch + len(self._taken)
+        return self._assembler.counts().num_complete - num_trained
 
     def waiting_cause(self) -> IdleCause:
         """Why a free trainer gang has nothing to do while this batch is not trained yet."""
-        if self._whole_batch_first:
+        if self._waits_for_whole_batch:
             num_awaited, counts = self._algebra.num_groups, self._assembler.counts()
         else:
             num_awaited, counts = self._algebra.num_groups_per_minibatch, self._assembler.counts(self.minibatch)
         if counts.num_generated == num_awaited:
             return IdleCause.REWARD_PENDING
         if self.num_ready_groups():
-            return IdleCause.BATCH_BARRIER if self._whole_batch_first else IdleCause.HEAD_OF_LINE
+            return IdleCause.BATCH_BARRIER if self._waits_for_whole_batch else IdleCause.HEAD_OF_LINE
         return IdleCause.GROUP_INCOMPLETE if counts.num_begun > counts.num_complete else IdleCause.NO_FRAGMENT_READY
 
     @property

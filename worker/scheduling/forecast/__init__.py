@@ -1,1 +1,1 @@
-"""When the open batches will end, in closed form, and which idle trainer lanes to lend for them to end sooner."""
+"""Forecasts of the end of the open batches, in closed form, and the policies that lend idle trainer lanes by them."""

@@ -1,8 +1,8 @@
-"""How things stand when a forecast begins, in seconds from then on.
+"""The state that a forecast starts from: lanes, open batches and costs as numbers, in seconds from now.
 
-    scheduler's state ──► `state_reader` ──► InitialState (frozen) ──► forecast ──► search
+    scheduler's state ──► `state_reader` ──► InitialState (frozen) ──► `forecast` ──► `search`
 
-Invariant: it holds all that decides when the open batches end, in so far as it is known.
+Invariant: it holds everything that decides when the open batches end, as far as it is known.
 """
 
 from dataclasses import dataclass
@@ -10,89 +10,100 @@ from dataclasses import dataclass
 from worker.scheduling.forecast.queueing import GeneratingLanes, Indices, ScoringLanes, Seconds
 
 NO_VERSION = -1
+"""Stands for the version of a lane that has not pulled any; real versions are not negative."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LendableLane:
-    """A trainer lane, as one that may generate."""
+    """A trainer lane, as one that may generate. Times are in seconds from now."""
 
-    lane: str
-    is_away: bool
-    """It serves as a rollout lane, or is on its way there or back."""
+    name: str
+    is_lent: bool
+    """The lane serves as a rollout lane, or is switching to or from generation."""
     is_returning: bool
-    home_from: float
-    """When it can begin its way back at the earliest, or is back where it is on its way."""
-    ready: float
-    """When it can begin a fragment, were it to stay or to go now."""
-    began: float
-    """When what is under way until `home_from` began."""
-    seconds: float
-    """For each fragment."""
-    lend: float
-    reclaim: float
-    pull: float
-    """To the version that generation is at; 0 where it holds that."""
-    left: int
-    """Fragments that it may still begin."""
+    """The lane is switching back to training."""
+    earliest_return: float
+    """When the lane can start its switch back at the earliest; for a returning lane, when that switch ends."""
+    earliest_start: float
+    """When the lane can begin a fragment, if it stays lent or is lent now."""
+    busy_since: float
+    """When the action that occupies the lane until `earliest_return` began; ≤ 0."""
+    fragment_seconds: float
+    """Seconds in which the lane generates a fragment."""
+    lend_seconds: float
+    """Seconds of the switch to generation."""
+    reclaim_seconds: float
+    """Seconds of the switch back to training."""
+    pull_seconds: float
+    """Seconds in which the lane pulls the version that fragments are generated under; 0 if it holds that version."""
+    fragments_left: int
+    """The number of fragments that the lane may still begin under its present allowance."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class BatchState:
-    """A batch that is open, or to come."""
+    """A batch that is open, or that will follow within the horizon. Times are in seconds from now."""
 
-    version: int | None
-    """`None`: it has not begun."""
-    waiting: Indices
-    """The group of each fragment that no lane has begun, in the order in which they will be."""
-    begun: tuple[Indices, Seconds]
-    """The group of each fragment that is not being scored yet, and when it is generated."""
-    scoring: tuple[Indices, Seconds]
-    """The group of each fragment that is being scored, and when it is."""
+    policy_version: int | None
+    """The version of its fragments; `None` for a batch that has not begun."""
+    waiting_groups: Indices
+    """The group of each fragment that no lane has begun, in the order in which lanes take them."""
+    unscored: tuple[Indices, Seconds]
+    """The group of each fragment that is begun and not being scored yet, and when it is generated."""
+    in_scoring: tuple[Indices, Seconds]
+    """The group of each fragment that is being scored, and when it is scored."""
     epoch: int = 0
     minibatch: int = 0
     taken: frozenset[int] = frozenset()
-    """Groups of the open mini-batch that are accumulated."""
+    """The groups of the open mini-batch whose gradients are accumulated."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TrainingState:
-    """What the whole gang takes, and which groups it takes when."""
+class TrainingSchedule:
+    """How the trainer gang trains a batch: the seconds of each action, and which groups it takes together."""
 
-    bundle: tuple[float, ...]
-    """Seconds to accumulate so many groups at once, by their number."""
-    takes: tuple[int, ...]
-    """How many of so many ready groups go at once while others of the mini-batch are to come, by their number."""
-    commit: float
-    snapshot: float
-    publish: float
-    """From the snapshot to the version being on offer."""
+    bundle_seconds: tuple[float, ...]
+    """[number of groups]: seconds to accumulate a bundle of that many groups."""
+    bundle_sizes: tuple[int, ...]
+    """[number of ready groups]: how many of them are accumulated together while others are still to come."""
+    commit_seconds: float
+    snapshot_seconds: float
+    publish_seconds: float
+    """Seconds from the snapshot until the version can be pulled."""
     num_groups: int
     num_minibatches: int
     num_epochs: int
-    whole_batch_first: bool
+    waits_for_whole_batch: bool
+    """No group is trained before every group of the batch is scored."""
     in_order: bool
+    """Groups are accumulated in index order."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class InitialState:
-    rollout: GeneratingLanes
-    versions: Indices
-    """What each rollout lane holds, or `NO_VERSION`."""
-    pull: Seconds
-    """What it takes each rollout lane to change versions."""
+    """Everything that a forecast needs to know of the scheduler's state."""
+
+    rollout_lanes: GeneratingLanes
+    rollout_versions: Indices
+    """[rollout lane]: the version that the lane holds, or `NO_VERSION`."""
+    rollout_pull_seconds: Seconds
+    """[rollout lane]: seconds in which the lane pulls another version."""
     lendable_lanes: tuple[LendableLane, ...]
-    rewards: ScoringLanes
-    training: TrainingState
+    """All trainer lanes."""
+    reward_lanes: ScoringLanes
+    training: TrainingSchedule
     batches: tuple[BatchState, ...]
-    """The open ones in order, then those to come within the horizon."""
+    """The open batches in order, then those that will follow within the horizon."""
     first_batch: int
-    """The number of the first of them."""
+    """The number of the first of `batches`."""
     num_open: int
-    num_others: int
-    """Fragments of evaluations, which go first."""
+    """How many of `batches` are open."""
+    num_evaluation_fragments: int
+    """Fragments of evaluations that no lane has begun; they are generated before those of batches."""
     max_staleness: int
     policy_version: int
     """The version published last."""
-    published_in: float | None
-    """When the version under way is on offer; `None` where none is."""
+    publish_ends_in: float | None
+    """Seconds until the publish under way ends; `None` where there is none."""
     lends_together: bool
+    """Trainer lanes are lent all together or not at all."""

@@ -1,7 +1,7 @@
-"""From the scheduler's state to what a forecast starts from: lane table, queues, open batches and costs as numbers.
+"""From the scheduler's state to a forecast's initial state: lanes, queues, open batches and costs as numbers.
 
-Invariant: where generation, scoring or training has never been priced there is no initial state. Unpriced switches,
-pulls, commits and publishes count as nothing until one has been observed.
+Invariant: there is no initial state before generation, scoring and training all have a cost. Switches, pulls, commits
+and publishes without a cost count as taking no time until one has been observed.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,25 +20,31 @@ from worker.scheduling.forecast.initial_state import (
     BatchState,
     InitialState,
     LendableLane,
-    TrainingState,
+    TrainingSchedule,
 )
 from worker.scheduling.forecast.queueing import SAME_MOMENT, GeneratingLanes, Indices, ScoringLanes, Seconds
 
+_HORIZON_BY_STALENESS = {0: 1, 1: 3}
+"""Batches in a forecast, the open ones included. At staleness 0 nothing of a batch begins before the end of the one
+before it, which is all that lending can change. At staleness 1 the end of a batch decides when the second one after it
+begins, so the effect of lending shows in three batches."""
+
 
 class InitialStateReader:
-    """Draws initial states up from the scheduler's own state."""
+    """Reads initial states from a scheduler's state; one reader serves one run, whose batch algebra does not change."""
 
     def __init__(self) -> None:
         self._bundles: dict[int, tuple[tuple[int, ...], tuple[int, ...]]] = {}
-        """By number of ranks. A reader serves one run, whose batch algebra does not change."""
+        """By number of ranks: what `_Reading._bundles_on` found."""
 
     def read(self, state: SchedulerState, at: float) -> InitialState | None:
-        """How things stand at `at`; `None` where no batch is open, a role has no lane, or too little is priced."""
+        """The initial state at `at`; `None` where no batch is open, a role has no lane, or a cost is missing."""
         return _Reading(state, at, self._bundles).initial_state()
 
 
 def training_progress(state: SchedulerState) -> tuple[int, ...]:
-    """What has begun and how far training has come: while that stays the same, so does the bubble."""
+    """The open batches and how far the first of them is trained; two idle moments with the same progress belong to one
+    bubble."""
     head = state.head
     if head is None:
         return ()
@@ -46,7 +52,7 @@ def training_progress(state: SchedulerState) -> tuple[int, ...]:
 
 
 class _Reading:
-    """One look at the scheduler's state."""
+    """One reading of the scheduler's state."""
 
     def __init__(
         self, state: SchedulerState, at: float, bundles: dict[int, tuple[tuple[int, ...], tuple[int, ...]]]
@@ -63,44 +69,43 @@ class _Reading:
         if training is None:
             return None
         rollout = self._lanes.of(LaneRole.ROLLOUT)
-        rewards = self._lanes.of(LaneRole.REWARD)
-        priced = all(self._is_priced(lane.name, CostKind.GENERATE) for lane in [*rollout, *self._lanes.trainers])
-        priced = priced and all(self._is_priced(lane.name, CostKind.SCORE) for lane in rewards)
-        if not (priced and rollout and rewards and self._batches):
+        reward = self._lanes.of(LaneRole.REWARD)
+        has_costs = all(self._has_cost(lane.name, CostKind.GENERATE) for lane in [*rollout, *self._lanes.trainers])
+        has_costs = has_costs and all(self._has_cost(lane.name, CostKind.SCORE) for lane in reward)
+        if not (has_costs and rollout and reward and self._batches):
             return None
         counts = self._state.generation.waiting_by_group()
-        version = self._version_at_the_front(counts)
-        begun, scoring = self._under_way()
-        batches = [self._batch(batch, counts, begun, scoring) for batch in self._batches.values()]
-        # At staleness 1 a batch's end decides when the second after it begins: what is gained or lost shows there.
-        num_ahead = 3 if self._settings.max_staleness else 1
-        num_more = min(max(0, num_ahead - len(batches)), self._state.admission.num_to_come)
+        version = self._version_in_generation(counts)
+        unscored, in_scoring = self._under_way()
+        batches = [self._batch(batch, counts, unscored, in_scoring) for batch in self._batches.values()]
+        num_in_horizon = _HORIZON_BY_STALENESS[self._settings.max_staleness]
+        num_following = min(max(0, num_in_horizon - len(batches)), self._state.admission.num_to_come)
         return InitialState(
-            rollout=self._generating(rollout),
-            versions=np.array([_version_of(lane) for lane in rollout]),
-            pull=np.array([self._price(lane.name, CostKind.PULL) for lane in rollout]),
+            rollout_lanes=self._generating(rollout),
+            rollout_versions=np.array([_version_of(lane) for lane in rollout]),
+            rollout_pull_seconds=np.array([self._seconds(lane.name, CostKind.PULL) for lane in rollout]),
             lendable_lanes=tuple(self._lendable_lane(lane, version) for lane in self._lanes.trainers),
-            rewards=ScoringLanes(
-                np.array([self._free_from(lane) for lane in rewards]),
-                np.array([self._price(lane.name, CostKind.SCORE) for lane in rewards]),
+            reward_lanes=ScoringLanes(
+                np.array([self._free_at(lane) for lane in reward]),
+                np.array([self._seconds(lane.name, CostKind.SCORE) for lane in reward]),
             ),
             training=training,
-            batches=(*batches, *[self._to_come()] * num_more),
+            batches=(*batches, *[self._following_batch()] * num_following),
             first_batch=next(iter(self._batches)),
             num_open=len(batches),
-            num_others=sum(n for (purpose, _, _), n in counts.items() if purpose is not Purpose.TRAIN),
+            num_evaluation_fragments=sum(n for (purpose, _, _), n in counts.items() if purpose is not Purpose.TRAIN),
             max_staleness=self._settings.max_staleness,
             policy_version=self._state.policy_version,
-            published_in=self._published_in(),
+            publish_ends_in=self._publish_ends_in(),
             lends_together=self._state.lends_together,
         )
 
-    def _published_in(self) -> float | None:
+    def _publish_ends_in(self) -> float | None:
         if self._state.publishing is None:
             return None
-        return max(0.0, self._state.snapshot_at + self._price(GANG, CostKind.PUBLISH) - self._at)
+        return max(0.0, self._state.snapshot_at + self._seconds(GANG, CostKind.PUBLISH) - self._at)
 
-    def _training(self) -> TrainingState | None:
+    def _training(self) -> TrainingSchedule | None:
         cost = self._costs.cost(GANG, CostKind.ACCUMULATE)
         num_ranks = self._lanes.num(LaneRole.TRAINER)
         if cost is None or not num_ranks:
@@ -108,22 +113,23 @@ class _Reading:
         algebra = self._algebra
         if num_ranks not in self._bundles:
             self._bundles[num_ranks] = self._bundles_on(num_ranks)
-        units, takes = self._bundles[num_ranks]
-        return TrainingState(
-            bundle=(0.0, *map(cost.seconds, units)),
-            takes=(0, *takes),
-            commit=self._price(GANG, CostKind.COMMIT),
-            snapshot=self._price(GANG, CostKind.SNAPSHOT),
-            publish=self._price(GANG, CostKind.PUBLISH),
+        units, sizes = self._bundles[num_ranks]
+        return TrainingSchedule(
+            bundle_seconds=(0.0, *map(cost.seconds, units)),
+            bundle_sizes=(0, *sizes),
+            commit_seconds=self._seconds(GANG, CostKind.COMMIT),
+            snapshot_seconds=self._seconds(GANG, CostKind.SNAPSHOT),
+            publish_seconds=self._seconds(GANG, CostKind.PUBLISH),
             num_groups=algebra.num_groups,
             num_minibatches=algebra.num_minibatches,
             num_epochs=algebra.num_epochs,
-            whole_batch_first=self._settings.whole_batch_first,
+            waits_for_whole_batch=self._settings.waits_for_whole_batch,
             in_order=self._settings.deterministic,
         )
 
     def _bundles_on(self, num_ranks: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """By number of groups: micro-batches of each rank, and how many of so many ready groups go at once."""
+        """For each number of groups, from 1: micro-batches of each rank in a bundle of that many groups, and how many
+        of that many ready groups are accumulated together while others are still to come."""
         numbers = range(1, self._algebra.num_groups_per_minibatch + 1)
         algebra, tsp = self._algebra, self._settings.tsp
         return (
@@ -136,111 +142,117 @@ class _Reading:
     def _generating(self, lanes: Sequence[Lane]) -> GeneratingLanes:
         unbounded = np.full(len(lanes), np.inf)
         return GeneratingLanes(
-            free=np.array([self._free_from(lane) for lane in lanes]),
-            began=np.array([_since(lane, self._at) for lane in lanes]),
-            seconds=np.array([self._fragment_seconds(lane.name) for lane in lanes]),
+            free_at=np.array([self._free_at(lane) for lane in lanes]),
+            busy_since=np.array([_busy_since(lane, self._at) for lane in lanes]),
+            fragment_seconds=np.array([self._fragment_seconds(lane.name) for lane in lanes]),
             until=unbounded,
-            left=unbounded,
+            fragments_left=unbounded,
         )
 
     def _lendable_lane(self, lane: Lane, version: int) -> LendableLane:
-        free = self._free_from(lane)
+        free_at = self._free_at(lane)
         action = lane.under_way
-        pull = 0.0 if _version_of(lane) == version else self._price(lane.name, CostKind.PULL)
-        lend, reclaim = self._price(lane.name, CostKind.LEND), self._price(lane.name, CostKind.RECLAIM)
+        pull = 0.0 if _version_of(lane) == version else self._seconds(lane.name, CostKind.PULL)
+        lend, reclaim = self._seconds(lane.name, CostKind.LEND), self._seconds(lane.name, CostKind.RECLAIM)
         is_returning = isinstance(action, Switch) and action.to is LaneRole.TRAINER
-        is_home = action is None and not lane.is_lent
+        is_lent = action is not None or lane.is_lent
         return LendableLane(
-            lane=lane.name,
-            is_away=not is_home,
+            name=lane.name,
+            is_lent=is_lent,
             is_returning=is_returning,
-            home_from=free,
-            began=_since(lane, self._at),
-            ready=free + pull + (lend if is_home else 0.0),
-            seconds=self._fragment_seconds(lane.name),
-            lend=lend,
-            reclaim=reclaim,
-            pull=pull,
-            left=0 if is_returning else lane.allowance,
+            earliest_return=free_at,
+            earliest_start=free_at + pull + (0.0 if is_lent else lend),
+            busy_since=_busy_since(lane, self._at),
+            fragment_seconds=self._fragment_seconds(lane.name),
+            lend_seconds=lend,
+            reclaim_seconds=reclaim,
+            pull_seconds=pull,
+            fragments_left=0 if is_returning else lane.allowance,
         )
 
-    def _version_at_the_front(self, counts: Mapping[tuple[Purpose, int, int], int]) -> int:
+    def _version_in_generation(self, counts: Mapping[tuple[Purpose, int, int], int]) -> int:
+        """The version of the next training fragment to be begun, or the one published last where none waits."""
         first = min((batch for purpose, batch, _ in counts if purpose is Purpose.TRAIN), default=None)
         return self._state.policy_version if first is None else self._batches[first].policy_version
 
-    def _free_from(self, lane: Lane) -> float:
-        """When the lane's action under way is expected to be done; now where it is overdue."""
+    def _free_at(self, lane: Lane) -> float:
+        """When the lane's action under way is expected to end; now if it is overdue."""
         action = lane.under_way
-        return 0.0 if action is None else max(0.0, lane.since + self._expected(lane.name, action) - self._at)
+        return 0.0 if action is None else max(0.0, lane.since + self._expected_seconds(lane.name, action) - self._at)
 
-    def _expected(self, lane: str, action: Action) -> float:
+    def _expected_seconds(self, lane: str, action: Action) -> float:
         match action:
             case Pull():
-                return self._price(lane, CostKind.PULL)
+                return self._seconds(lane, CostKind.PULL)
             case Switch(to=to):
-                return self._price(lane, CostKind.LEND if to is LaneRole.ROLLOUT else CostKind.RECLAIM)
+                return self._seconds(lane, CostKind.LEND if to is LaneRole.ROLLOUT else CostKind.RECLAIM)
             case Generate(fragment=fragment):
-                return self._price(lane, CostKind.GENERATE, len(fragment.members))
+                return self._seconds(lane, CostKind.GENERATE, len(fragment.members))
             case Score(fragment=fragment):
-                return self._price(lane, CostKind.SCORE, len(fragment.members))
+                return self._seconds(lane, CostKind.SCORE, len(fragment.members))
             case _:
                 return 0.0
 
-    def _is_priced(self, lane: str, kind: CostKind) -> bool:
+    def _has_cost(self, lane: str, kind: CostKind) -> bool:
         return self._costs.cost(lane, kind) is not None
 
-    def _price(self, lane: str, kind: CostKind, num_units: int | None = None) -> float:
-        is_sized = kind in (CostKind.GENERATE, CostKind.SCORE)
-        num_units = num_units or (self._algebra.fragment_size if is_sized else 1)
+    def _seconds(self, lane: str, kind: CostKind, num_units: int | None = None) -> float:
+        """Expected seconds, by default of a whole fragment for kinds that are counted in samples; 0 where unknown."""
+        has_samples = kind in (CostKind.GENERATE, CostKind.SCORE)
+        num_units = num_units or (self._algebra.fragment_size if has_samples else 1)
         return self._costs.seconds(lane, kind, num_units) or 0.0
 
     def _fragment_seconds(self, lane: str) -> float:
-        # No lane generates in no time: the number of fragments it could begin must stay finite.
-        return max(self._price(lane, CostKind.GENERATE), SAME_MOMENT)
+        # Generation must take some time, so that the number of fragments that a lane could begin stays finite.
+        return max(self._seconds(lane, CostKind.GENERATE), SAME_MOMENT)
 
     # --- batches ----------------------------------------------------------------------------------------------------
 
     def _under_way(self) -> tuple[dict[int, list[tuple[int, float]]], dict[int, list[tuple[int, float]]]]:
-        """By batch: (group, generated when) of fragments not being scored, (group, scored when) of those that are."""
-        begun: dict[int, list[tuple[int, float]]] = {number: [] for number in self._batches}
-        scoring: dict[int, list[tuple[int, float]]] = {number: [] for number in self._batches}
+        """By batch: (group, when generated) of fragments that are begun and not being scored, and (group, when scored)
+        of those being scored."""
+        unscored: dict[int, list[tuple[int, float]]] = {number: [] for number in self._batches}
+        in_scoring: dict[int, list[tuple[int, float]]] = {number: [] for number in self._batches}
         for lane in self._lanes:
             action = lane.under_way
             if isinstance(action, Generate | Score) and action.fragment.key.purpose is Purpose.TRAIN:
                 key = action.fragment.key
-                of_kind = begun if isinstance(action, Generate) else scoring
-                of_kind[key.batch].append((key.group, self._free_from(lane)))
+                of_kind = unscored if isinstance(action, Generate) else in_scoring
+                of_kind[key.batch].append((key.group, self._free_at(lane)))
         for fragment in self._state.scoring.waiting():
             if fragment.key.purpose is Purpose.TRAIN:
-                begun[fragment.key.batch].append((fragment.key.group, 0.0))
-        return begun, scoring
+                unscored[fragment.key.batch].append((fragment.key.group, 0.0))
+        return unscored, in_scoring
 
     def _batch(
         self,
         batch: OpenBatch,
         counts: Mapping[tuple[Purpose, int, int], int],
-        begun: Mapping[int, list[tuple[int, float]]],
-        scoring: Mapping[int, list[tuple[int, float]]],
+        unscored: Mapping[int, list[tuple[int, float]]],
+        in_scoring: Mapping[int, list[tuple[int, float]]],
     ) -> BatchState:
         groups = np.arange(self._algebra.num_groups)
         numbers = [counts.get((Purpose.TRAIN, batch.number, group), 0) for group in groups.tolist()]
         return BatchState(
-            version=batch.policy_version,
-            waiting=np.repeat(groups, numbers),
-            begun=_columns(begun[batch.number]),
-            scoring=_columns(scoring[batch.number]),
+            policy_version=batch.policy_version,
+            waiting_groups=np.repeat(groups, numbers),
+            unscored=_columns(unscored[batch.number]),
+            in_scoring=_columns(in_scoring[batch.number]),
             epoch=batch.training.epoch,
             minibatch=batch.training.minibatch,
             taken=batch.training.taken,
         )
 
-    def _to_come(self) -> BatchState:
-        each = self._algebra.num_fragments // self._algebra.num_groups
-        waiting = np.repeat(np.arange(self._algebra.num_groups), each)
-        return BatchState(version=None, waiting=waiting, begun=_columns([]), scoring=_columns([]))
+    def _following_batch(self) -> BatchState:
+        """A batch that has not begun."""
+        num_per_group = self._algebra.num_fragments // self._algebra.num_groups
+        waiting_groups = np.repeat(np.arange(self._algebra.num_groups), num_per_group)
+        return BatchState(
+            policy_version=None, waiting_groups=waiting_groups, unscored=_columns([]), in_scoring=_columns([])
+        )
 
 
-def _since(lane: Lane, at: float) -> float:
+def _busy_since(lane: Lane, at: float) -> float:
     return 0.0 if lane.under_way is None else lane.since - at
 
 
@@ -249,6 +261,7 @@ def _columns(rows: list[tuple[int, float]]) -> tuple[Indices, Seconds]:
 
 
 def _version_of(lane: Lane) -> int:
+    """The version that the lane holds, or will hold at the end of its pull."""
     if isinstance(lane.under_way, Pull):
         return lane.under_way.policy_version
     return NO_VERSION if lane.policy_version is None else lane.policy_version

@@ -1,1 +1,1 @@
-"""Which lanes generate, which train, with which switches: from what a run asks for to the plan it works by."""
+"""Plans how a run uses a pool: which lanes generate, which train, with which switches, and what that takes."""

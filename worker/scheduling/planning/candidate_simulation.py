@@ -1,7 +1,7 @@
-"""Plays a plan before anybody runs it: the real scheduler on the simulator's clock, one candidate at a time.
+"""Predicts a candidate plan by simulation: the scheduler of a real run on the simulator's clock.
 
-Invariant: a simulation of a candidate measures batches from one publish to a later one, with the run still going on
-behind the last, so that neither the start nor the end of the run is counted.
+Invariant: batches are measured from one publish to a later one while the run still goes on, so that neither the start
+nor the end of the run is counted.
 """
 
 from collections.abc import Mapping
@@ -15,13 +15,14 @@ from worker.scheduling.core.messages import Event, Published
 from worker.scheduling.core.scheduler import Scheduler
 from worker.scheduling.forecast.lending_policies import lending_policy
 from worker.scheduling.planning.bounds import generation_share, scoring_seconds
-from worker.scheduling.planning.cost_estimates import PoolCosts, lane_name
+from worker.scheduling.planning.cost_estimates import PoolCosts, lane_name, reward_lane_name
 from worker.scheduling.planning.workload import Workload
 from worker.scheduling.simulator.simulator import SimulatedLane, Simulator
 from worker.scheduling.timeline.bubble_ledger import SpanClass
 
-_FIRST_MEASURED = 1
-"""Batches that only bring the pipeline up to its pace."""
+_NUM_WARM_UP_BATCHES = 1
+"""Batches before the first measured one at staleness 0: the first batch waits for lanes to join and pull. Each unit of
+staleness adds one, since batches overlap only from then on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,22 +30,26 @@ class Candidate:
     """One way to use a pool."""
 
     pipeline: PipelineSpec
-    """Its placement is resolved."""
+    """The switches; placement is resolved."""
     trainers: tuple[int, ...]
-    """Places in the pool of the lanes that train; all of them for colocated placement."""
+    """Indices, in the pool, of the lanes that train; all lanes for colocated placement."""
     fragment_size: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CandidateResult:
-    """What came of a candidate."""
+    """The prediction for a candidate."""
 
     batch_seconds: float
-    """For each batch published in the time measured. Where less was generated, scored or trained meanwhile, the stock
-    of the batch ahead shrank, which cannot go on: then what is missing is added, by the work in it. Reward lanes do
-    nothing else, so what they miss counts only where there are too few of them."""
+    """Seconds per batch, over the measured time.
+
+    If fewer trajectories were generated, scored or trained in that time than its batches hold, the rest was done
+    before, which no run can do forever; so the seconds are divided by the work that was really done. Reward lanes do
+    nothing else, so missing scores count only where there are too few reward lanes.
+    """
     shares: Mapping[SpanClass, float]
-    """Of the time of generating and training lanes, over the batches measured; empty where nobody asked."""
+    """By class, the share of the time of generating and training lanes in the measured batches; empty unless asked
+    for."""
     mean_staleness: float
     """Batches by which a trained sample is behind, on average."""
 
@@ -56,16 +61,16 @@ def simulate_candidate(
     *,
     advantage_std: Literal["group", "batch"],
     num_batches: int = 1,
-    tells_shares: bool = True,
+    with_shares: bool = True,
 ) -> CandidateResult:
-    """Simulate as many batches as are to be measured, and those around them.
+    """Simulate `num_batches` measured batches, and those before and after them.
 
-    Staleness 0 repeats itself batch by batch, so one is enough; running ahead takes some to settle. Without
-    `tells_shares` nothing is found out about idling.
+    At staleness 0 all batches are alike, so one is enough; at staleness 1 several take different times. Without
+    `with_shares` causes of idling are not found, which saves time.
     """
     if work.algebra.fragment_size != candidate.fragment_size:
         work = work.with_fragment_size(candidate.fragment_size)
-    first = _FIRST_MEASURED + candidate.pipeline.max_staleness
+    first = _NUM_WARM_UP_BATCHES + candidate.pipeline.max_staleness
     last = first + num_batches
     scheduler = Scheduler(
         work.algebra,
@@ -74,11 +79,11 @@ def simulate_candidate(
         first_batch=0,
         num_batches=last + candidate.pipeline.max_staleness,
         policy_version=0,
-        prior=costs.table(candidate.trainers),
+        prior=costs.cost_table(candidate.trainers),
         lending_policy=lending_policy(candidate.pipeline),
         lends_together=work.zero_stage == 3,
     )
-    published, spans = _simulated_spans(scheduler, work, costs, candidate, names_idling=tells_shares)
+    published, spans = _simulated_spans(scheduler, work, costs, candidate, with_idle_causes=with_shares)
     start, end = published[first - 1], published[last - 1]
     algebra = work.algebra
     generated = min(num_batches, _num_generated(spans, start, end) / algebra.num_trajectories)
@@ -86,15 +91,15 @@ def simulate_candidate(
     share = generation_share(algebra, costs)
     return CandidateResult(
         batch_seconds=max((end - start) / (share * generated + (1 - share) * trained), scoring_seconds(algebra, costs)),
-        shares=_shares(spans, start, end) if tells_shares else {},
+        shares=_shares(spans, start, end) if with_shares else {},
         mean_staleness=_mean_staleness(spans, range(first, last)),
     )
 
 
 def _simulated_spans(
-    scheduler: Scheduler, work: Workload, costs: PoolCosts, candidate: Candidate, *, names_idling: bool
+    scheduler: Scheduler, work: Workload, costs: PoolCosts, candidate: Candidate, *, with_idle_causes: bool
 ) -> tuple[list[float], list[Span]]:
-    """When each batch was published, and what all lanes did."""
+    """When each batch was published, in virtual seconds, and the spans of all lanes."""
     published: list[float] = []
     spans: list[Span] = []
 
@@ -106,26 +111,28 @@ def _simulated_spans(
         scheduler,
         work.algebra,
         _lanes(candidate, costs),
-        costs.table(candidate.trainers),
+        costs.cost_table(candidate.trainers),
         spans.append,
         tsp=candidate.pipeline.tsp,
         observe=observe,
-        names_idling=names_idling,
+        with_idle_causes=with_idle_causes,
     ).run()
     return published, spans
 
 
 def _lanes(candidate: Candidate, costs: PoolCosts) -> list[SimulatedLane]:
-    trains = set(candidate.trainers)
+    trainers = set(candidate.trainers)
     pool = [
-        SimulatedLane(lane=lane_name(place), role=LaneRole.TRAINER if place in trains else LaneRole.ROLLOUT)
-        for place in range(len(costs.lanes))
+        SimulatedLane(lane=lane_name(index), role=LaneRole.TRAINER if index in trainers else LaneRole.ROLLOUT)
+        for index in range(len(costs.lanes))
     ]
-    return pool + [SimulatedLane(lane=f"reward-{index}", role=LaneRole.REWARD) for index in range(costs.num_reward)]
+    return pool + [
+        SimulatedLane(lane=reward_lane_name(index), role=LaneRole.REWARD) for index in range(costs.num_reward)
+    ]
 
 
 def _shares(spans: list[Span], start: float, end: float) -> dict[SpanClass, float]:
-    """By class, of what lies between `start` and `end` on lanes that generate or train."""
+    """By class, the share of the time between `start` and `end` on lanes that generate or train."""
     seconds: dict[tuple[SpanKind, IdleCause | None], float] = {}
     for span in spans:
         inside = min(span.end, end) - max(span.start, start)
@@ -136,18 +143,20 @@ def _shares(spans: list[Span], start: float, end: float) -> dict[SpanClass, floa
 
 
 def _num_generated(spans: list[Span], start: float, end: float) -> float:
-    """Trajectories, those under way at either end in part."""
-    return sum(_inside(span, start, end) for span in spans if span.kind in (SpanKind.GENERATE, SpanKind.LENT_GENERATE))
+    """The number of trajectories generated between `start` and `end`; those under way at either end count in part."""
+    generated = (SpanKind.GENERATE, SpanKind.LENT_GENERATE)
+    return sum(_num_samples_inside(span, start, end) for span in spans if span.kind in generated)
 
 
 def _num_trained(spans: list[Span], start: float, end: float) -> float:
-    """Trajectories, once for each epoch. Ranks go in step, so one of them tells."""
+    """The number of trajectories trained between `start` and `end`, counted once per epoch. Ranks train in step, so one
+    rank is counted."""
     trained = [span for span in spans if span.kind is SpanKind.TRAIN]
-    return sum(_inside(span, start, end) for span in trained if span.lane == trained[0].lane)
+    return sum(_num_samples_inside(span, start, end) for span in trained if span.lane == trained[0].lane)
 
 
-def _inside(span: Span, start: float, end: float) -> float:
-    """The samples of a span that lie between `start` and `end`, one after the other."""
+def _num_samples_inside(span: Span, start: float, end: float) -> float:
+    """The samples of a span that fall between `start` and `end`, if they are evenly spread over it."""
     inside = max(0.0, min(span.end, end) - max(span.start, start))
     return span.num_samples * inside / span.seconds
 

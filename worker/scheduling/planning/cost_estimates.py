@@ -3,10 +3,10 @@
     Workload    ┐
     Accelerator ┴─► LaneCosts of each lane ─► PoolCosts ─► CostTable for a choice of trainer lanes
                                                  ▲
-    what a run has measured (its CostTable) ─────┘ replaces the estimates
+    MeasuredCostTable of earlier runs ───────────┘ replaces the estimates (`measured_costs`)
 
-Seconds = operations ÷ (peak × efficiency) + what launching costs whatever the size + bytes ÷ bandwidth. Invariant: an
-estimate depends on its arguments alone, and every assumption is a named constant or a field with a range.
+Seconds = operations ÷ (peak × efficiency) + launching + bytes ÷ bandwidth. Invariant: an estimate depends on its
+arguments alone, and every assumption is a named constant or a field with a range.
 """
 
 from collections.abc import Collection, Sequence
@@ -14,88 +14,95 @@ from dataclasses import dataclass
 
 from worker.scheduling.core.costs import GANG, Cost, CostKind
 from worker.scheduling.planning.workload import Workload
-from worker.scheduling.profiles.hardware import CPU_CORE, HOST_SOCKET, Accelerator, Edge
+from worker.scheduling.profiles.hardware import CPU_CORE, HOST_SOCKET, Accelerator, RangeEnd
 
 _FP32_BYTES = 4
-"""Of a gradient on its way, of a moment, of a master weight."""
+"""Bytes of a reduced gradient, of a moment, of a master weight."""
 _HOST_STEP_BYTES = 28
-"""For each trained parameter, AdamW in host memory: weight, gradient and two moments read, all but the gradient
-written."""
+"""Bytes per trained parameter that AdamW moves through host memory: it reads weight, gradient and two moments, and
+writes all but the gradient, 4 bytes each."""
 _LANES_PER_HOST = 4
-"""Accelerators that share one CPU socket's memory."""
+"""Accelerators that share the memory of one CPU socket: a DGX or HGX server has 8 for 2 sockets."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaneCosts:
-    """Of one lane in either role; seconds. What trainer lanes share (`shared_…`) is divided by their number."""
+    """What work costs one lane in either role, in seconds. The `shared_…` parts are divided by the number of ranks."""
 
     generate: Cost
-    """Unit: a trajectory."""
+    """Generation of a fragment. Unit: a trajectory."""
     accumulate: Cost
-    """As a rank that the others do not hold up. Unit: a micro-batch."""
+    """Forward and backward as a rank that does not wait for others. Unit: a micro-batch."""
     commit: float
+    """An optimizer step, without the part that ranks share."""
     shared_commit: float = 0.0
-    """The optimizer's own work, where its state is cut over the ranks."""
+    """The optimizer's own work, where its state is sharded over the ranks."""
     snapshot: float = 0.0
-    """The gang's own part of a publish: a copy beside what is trained."""
+    """The copy of the weights to be published, without the part that ranks share."""
     shared_snapshot: float = 0.0
+    """The copy of the weights to be published, where each rank copies its part."""
     publish: float
+    """The publish of a snapshot, without the part that ranks share."""
     shared_publish: float = 0.0
+    """The publish of a snapshot, where each rank publishes its part."""
     pull: float
+    """The loading of a published version."""
     lend: float
+    """The switch from training to generation, without the part that ranks share."""
     reclaim: float
+    """The switch back to training, without the part that ranks share."""
     shared_switch: float = 0.0
-    """Of either turn: state moved out of the device's memory, or back."""
+    """State that is moved out of the device's memory or back in either switch, where it is sharded."""
 
     def commit_by(self, num_ranks: int) -> float:
+        """Seconds of a commit in a gang of `num_ranks`."""
         return self.commit + self.shared_commit / num_ranks
 
     def snapshot_by(self, num_ranks: int) -> float:
+        """Seconds of a snapshot in a gang of `num_ranks`."""
         return self.snapshot + self.shared_snapshot / num_ranks
 
     def publish_by(self, num_ranks: int) -> float:
+        """Seconds of a publish by a gang of `num_ranks`."""
         return self.publish + self.shared_publish / num_ranks
 
 
 def lane_costs(work: Workload, device: Accelerator) -> LaneCosts:
-    """Expected costs of one lane.
-
-    `lend` is the turn from training to generation, `reclaim` the way back.
-    """
+    """The expected costs of one lane with this device."""
     launching = work.profile.num_layers * device.layer_overhead_seconds.value
     generating = device.peak_flops * device.generation_efficiency.value
     training = device.peak_flops * device.training_efficiency.value
-    call, turn = device.call_seconds.value, device.switch_seconds.value
-    reducing, reducing_once = _reduction(work, device)
+    call, switch = device.call_seconds.value, device.switch_seconds.value
+    reduction, reduction_once = _reduction(work, device)
     num_calls = work.num_training_calls
     computing = work.num_units_per_micro_batch * (work.unit_flops / num_calls) / training
     micro_batch = num_calls * (launching + _gathering(work, device) + computing)
     optimizer, copying = _optimizer(work, device), 2 * work.published_bytes / device.memory_bandwidth
-    binding = work.published_bytes / work.weight_transfer.packing_bandwidth.value
-    moving = 0.0
+    packing = work.published_bytes / work.weight_transfer.packing_bandwidth.value
+    swapping = 0.0
     if not work.weight_transfer.shares_base:
-        moving = (work.weights_bytes + work.state_bytes) / device.host_bandwidth
-    filling, idle = _filling(work, device), _idle_state_bytes(work) / device.host_bandwidth
-    whole_idle = 0.0 if work.zero_stage else idle
+        swapping = (work.weights_bytes + work.state_bytes) / device.host_bandwidth
+    gathering_base, offloading = _gathering_base(work, device), _idle_state_bytes(work) / device.host_bandwidth
+    own_offloading = 0.0 if work.zero_stage else offloading
     return LaneCosts(
         generate=Cost(call + work.num_sampling_calls * launching, work.trajectory_flops / generating),
-        accumulate=Cost(call, micro_batch + reducing),
-        commit=call + (0.0 if work.zero_stage else optimizer) + reducing_once,
+        accumulate=Cost(call, micro_batch + reduction),
+        commit=call + (0.0 if work.zero_stage else optimizer) + reduction_once,
         shared_commit=optimizer if work.zero_stage else 0.0,
-        # Each rank publishes its share of all weights, and the first one an adapter.
+        # An adapter is published by the first rank alone; of all weights each rank publishes its part.
         snapshot=call + (0.0 if work.is_full else copying),
         shared_snapshot=copying if work.is_full else 0.0,
-        publish=call + (0.0 if work.is_full else binding),
-        shared_publish=binding if work.is_full else 0.0,
-        pull=call + work.published_bytes / device.network_bandwidth + binding,
-        lend=turn + moving + filling + whole_idle,
-        reclaim=turn + moving + whole_idle,
-        shared_switch=idle - whole_idle,
+        publish=call + (0.0 if work.is_full else packing),
+        shared_publish=packing if work.is_full else 0.0,
+        pull=call + work.published_bytes / device.network_bandwidth + packing,
+        lend=switch + swapping + gathering_base + own_offloading,
+        reclaim=switch + swapping + own_offloading,
+        shared_switch=offloading - own_offloading,
     )
 
 
 def _reduction(work: Workload, device: Accelerator) -> tuple[float, float]:
-    """Seconds in each micro-batch and in each optimizer step, whatever the number of ranks.
+    """Seconds of reducing gradients in each micro-batch, and in each optimizer step, for any number of ranks.
 
     A ring all-reduce sends and receives the buffer about twice, half of it (a reduce-scatter, an all-gather) once.
     Stages 0 and 1 all-reduce once a step, stage 2 in every micro-batch (DeepSpeed's default for its buckets), stage 3
@@ -109,8 +116,8 @@ def _reduction(work: Workload, device: Accelerator) -> tuple[float, float]:
 
 
 def _gathering(work: Workload, device: Accelerator) -> float:
-    """Seconds of one pass's weights in ZeRO 3. Nothing hides them: the named configurations leave `overlap_comm` off,
-    and DeepSpeed then gathers on the stream that computes."""
+    """Seconds in which ZeRO 3 gathers the weights for one pass. They do not overlap with computing: the named
+    configurations leave `overlap_comm` off, and DeepSpeed then gathers on the stream that computes."""
     if work.zero_stage < 3:
         return 0.0
     bandwidth = device.host_bandwidth if work.memory_savings.weights_on_host else device.network_bandwidth
@@ -118,7 +125,7 @@ def _gathering(work: Workload, device: Accelerator) -> float:
 
 
 def _optimizer(work: Workload, device: Accelerator) -> float:
-    """Seconds of one optimizer step over all that is trained."""
+    """Seconds of one optimizer step over all trained parameters, without the reduction."""
     if not work.memory_savings.optimizer_on_host:
         return work.state_bytes / device.memory_bandwidth
     moved = work.trained_parameters * _FP32_BYTES + work.trained_bytes
@@ -126,15 +133,17 @@ def _optimizer(work: Workload, device: Accelerator) -> float:
     return moved / device.host_bandwidth + stepped * _LANES_PER_HOST / HOST_SOCKET.memory_bandwidth
 
 
-def _filling(work: Workload, device: Accelerator) -> float:
-    """Seconds in which a lane that is lent gathers the frozen weights of ZeRO 3. Trained ones are pulled."""
+def _gathering_base(work: Workload, device: Accelerator) -> float:
+    """Seconds in which a lane that is lent gathers the frozen weights that ZeRO 3 has sharded. Trained weights are
+    pulled."""
     if work.zero_stage < 3 or work.is_full:
         return 0.0
     return work.weights_bytes / device.network_bandwidth
 
 
 def _idle_state_bytes(work: Workload) -> float:
-    """What goes to the host before a lane generates, of all ranks together: gradients, moments, master weights."""
+    """Bytes that all ranks together offload to the host before their lanes generate: gradients, moments, master
+    weights, and frozen weights where they are sharded."""
     if not work.memory_savings.idle_on_host:
         return 0.0
     return work.state_bytes + (work.weights_bytes if work.zero_stage == 3 and not work.is_full else 0.0)
@@ -142,19 +151,22 @@ def _idle_state_bytes(work: Workload) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoolCosts:
-    """Of all lanes that may generate or train, in the pool's order, and of the reward lanes."""
+    """The costs of a pool of lanes."""
 
     lanes: tuple[LaneCosts, ...]
+    """Of each lane that may generate or train, in the pool's order."""
     score: Cost
-    """Unit: a sample, on one reward lane."""
+    """Scoring of a fragment on one reward lane. Unit: a sample."""
     num_reward: int
+    """The number of reward lanes."""
 
-    def table(self, trainers: Collection[int]) -> dict[tuple[str, CostKind], Cost]:
-        """The costs where the lanes at these places train and the others generate; lanes are named by `lane_name`.
+    def cost_table(self, trainers: Collection[int]) -> dict[tuple[str, CostKind], Cost]:
+        """The costs by lane and kind, where the lanes with these indices train and the others generate. Lanes are named
+        by `lane_name` and `reward_lane_name`.
 
-        Ranks go through equally many micro-batches in step, so the slowest sets the gang's pace.
+        Ranks train equally many micro-batches in step, so the slowest sets the gang's pace.
         """
-        gang, num_ranks = [self.lanes[place] for place in trainers], len(trainers)
+        gang, num_ranks = [self.lanes[index] for index in trainers], len(trainers)
         accumulate = Cost(
             max(lane.accumulate.per_call for lane in gang), max(lane.accumulate.per_unit for lane in gang)
         )
@@ -164,22 +176,27 @@ class PoolCosts:
             (GANG, CostKind.SNAPSHOT): Cost(max(lane.snapshot_by(num_ranks) for lane in gang)),
             (GANG, CostKind.PUBLISH): Cost(max(lane.publish_by(num_ranks) for lane in gang)),
         }
-        for place, lane in enumerate(self.lanes):
-            name = lane_name(place)
+        for index, lane in enumerate(self.lanes):
+            name = lane_name(index)
             table[name, CostKind.GENERATE] = lane.generate
             table[name, CostKind.PULL] = Cost(lane.pull)
-            if place in trainers:
-                turn = lane.shared_switch / num_ranks
-                table[name, CostKind.LEND] = Cost(lane.lend + turn)
-                table[name, CostKind.RECLAIM] = Cost(lane.reclaim + turn)
+            if index in trainers:
+                shared_switch = lane.shared_switch / num_ranks
+                table[name, CostKind.LEND] = Cost(lane.lend + shared_switch)
+                table[name, CostKind.RECLAIM] = Cost(lane.reclaim + shared_switch)
         for index in range(self.num_reward):
-            table[f"reward-{index}", CostKind.SCORE] = self.score
+            table[reward_lane_name(index), CostKind.SCORE] = self.score
         return table
 
 
-def lane_name(place: int) -> str:
-    """Of a lane of the pool whose role is not settled yet."""
-    return f"lane-{place}"
+def lane_name(index: int) -> str:
+    """The name, in a plan, of the pool's lane with this index; it is independent of the lane's role."""
+    return f"lane-{index}"
+
+
+def reward_lane_name(index: int) -> str:
+    """The name, in a plan, of the reward lane with this index."""
+    return f"reward-{index}"
 
 
 def pool_costs(
@@ -188,20 +205,20 @@ def pool_costs(
     *,
     num_reward: int,
     scorer: Accelerator | None = None,
-    fixed_share: Edge | None = None,
+    fixed_share: RangeEnd | None = None,
 ) -> PoolCosts:
-    """Expected costs.
+    """The expected costs of a pool with these devices.
 
     Args:
-        scorer: what a reward lane has; by default a core, or a device like the pool's last where the work says so.
-        fixed_share: reckon with as small or as large a part of each call's seconds, whatever its size, as the devices'
-            ranges allow.
+        scorer: the device of each reward lane; by default a core, or the pool's last device where the workload says so.
+        fixed_share: assume the smallest or the largest share of each call's seconds that does not depend on the call's
+            size, within the ranges of the devices' estimates.
     """
     if scorer is None:
         scorer = devices[-1] if work.scores_on_devices else CPU_CORE
     if fixed_share is not None:
-        at_edge = {device: device.with_fixed_share(fixed_share) for device in {*devices, scorer}}
-        devices, scorer = [at_edge[device] for device in devices], at_edge[scorer]
+        at_end = {device: device.with_fixed_share_at(fixed_share) for device in {*devices, scorer}}
+        devices, scorer = [at_end[device] for device in devices], at_end[scorer]
     by_device = {device: lane_costs(work, device) for device in set(devices)}
     networks = work.scoring.flops / (scorer.fp32_flops * scorer.generation_efficiency.value)
     return PoolCosts(

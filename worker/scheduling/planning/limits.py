@@ -1,21 +1,24 @@
-"""How long one batch takes at best, in closed form, for every split of a pool at once.
+"""The least seconds of a batch, in closed form, for every split of a pool at once.
 
-    lanes of equal costs are one kind; a split says how many of each kind train
-    batch seconds = the smallest T in which all trajectories fit in front of what must follow the last of them
+    lanes of equal costs form one kind; a split says how many lanes of each kind train
+    batch seconds = the smallest T in which all fragments fit before the work that must follow the last of them
 
-Used twice: with everything allowed it is the strict bound (`bound.py` derives it); with a mode's own restrictions it
-narrows the planner's list. Invariant: no schedule that keeps to the mode ends a batch sooner.
+With everything allowed this is the strict bound (`bounds` derives it); with the rules of one mode it narrows the
+planner's list of splits. Invariant: no schedule that keeps to the rules ends a batch sooner;
+`tests/scheduling/test_rules_agree.py` holds that against the scheduler.
 """
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Self
+from typing import Literal, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from worker.contracts.algebra import BatchAlgebra
+from worker.contracts.sections import PipelineSpec
 from worker.scheduling.core.batching import num_micro_batches
+from worker.scheduling.core.rules import waits_for_whole_batch
 from worker.scheduling.planning.cost_estimates import LaneCosts, PoolCosts
 
 Seconds = npt.NDArray[np.float64]
@@ -23,7 +26,7 @@ Counts = npt.NDArray[np.int64]
 
 
 _NO_TIME = 1e-12
-"""Stands in for generation that costs nothing, of which any number would fit."""
+"""Seconds that stand in for generation that costs nothing, of which any number of fragments would fit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,23 +34,35 @@ class ScheduleRules:
     """What a schedule may do."""
 
     overlaps: bool = True
-    """Train groups while others still generate."""
+    """Train groups while others are still being generated."""
     lends: bool = True
     """Let trainer lanes generate."""
     tsp: bool = True
+    """Give micro-batches of one trajectory to different ranks."""
     runs_ahead: bool = False
-    """Staleness 1: generation of the next batch fills what is left over."""
+    """Generate the next batch while this one is trained (staleness 1)."""
+
+    @classmethod
+    def of(cls, pipeline: PipelineSpec, advantage_std: Literal["group", "batch"]) -> Self:
+        """The rules that a run's switches set; placement must be resolved."""
+        return cls(
+            overlaps=not waits_for_whole_batch(pipeline, advantage_std),
+            lends=pipeline.trainers_generate,
+            tsp=pipeline.tsp,
+            runs_ahead=bool(pipeline.max_staleness),
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LaneKinds:
-    """Lanes of equal costs, one entry a kind in each array."""
+    """Lanes of equal costs as one kind. Arrays have one entry per kind; costs are in seconds."""
 
     of_lane: tuple[int, ...]
-    """The kind of each lane of the pool, in its order."""
+    """[lane of the pool]: the lane's kind."""
     number: Counts
+    """The number of lanes of the kind."""
     fragment: Seconds
-    """One fragment generated."""
+    """Generation of one fragment."""
     pull: Seconds
     lend: Seconds
     reclaim: Seconds
@@ -55,9 +70,11 @@ class LaneKinds:
     commit: Seconds
     publish: Seconds
     shared_commit: Seconds
-    """Of the gang together, as the next two: divided by its number of lanes."""
+    """The part of a commit that is divided by the number of ranks."""
     shared_publish: Seconds
+    """The part of a publish that is divided by the number of ranks."""
     shared_switch: Seconds
+    """The part of either switch that is divided by the number of ranks."""
 
     @classmethod
     def of(cls, costs: PoolCosts, fragment_size: int) -> Self:
@@ -81,29 +98,25 @@ class LaneKinds:
 
 
 def batch_limits(
-    algebra: BatchAlgebra, costs: PoolCosts, kinds: LaneKinds, trainers: Counts, mode: ScheduleRules
+    algebra: BatchAlgebra, costs: PoolCosts, kinds: LaneKinds, trainers: Counts, rules: ScheduleRules
 ) -> Seconds:
-    """Seconds of one batch at best for each split.
+    """[split]: the least seconds of one batch; infinite where no lane would generate.
 
-    Args:
-        trainers: [split, kind], how many lanes of each kind train; at least one in each split.
-
-    Returns:
-        [split]; infinite where nobody would generate.
+    `trainers`: [split, kind], how many lanes of each kind train; at least one in each split.
     """
-    splits = _Splits.of(algebra, costs, kinds, trainers, mode)
-    low, high = splits.at_least, np.maximum(splits.at_least, 1e-6)
-    is_short = splits.are_short(high)
+    splits = _Splits.of(algebra, costs, kinds, trainers, rules)
+    low, high = splits.at_least, np.maximum(splits.at_least, _FIRST_GUESS_SECONDS)
+    is_too_short = splits.are_too_short(high)
     for _ in range(_NUM_DOUBLINGS):
-        if not is_short.any():
+        if not is_too_short.any():
             break
-        low, high = np.where(is_short, high, low), np.where(is_short, 2 * high, high)
-        is_short = splits.are_short(high)
+        low, high = np.where(is_too_short, high, low), np.where(is_too_short, 2 * high, high)
+        is_too_short = splits.are_too_short(high)
     for _ in range(_NUM_HALVINGS):
         middle = (low + high) / 2
-        too_little = splits.are_short(middle)
-        low, high = np.where(too_little, middle, low), np.where(too_little, high, middle)
-    return np.where(is_short, np.inf, np.maximum(low, splits.at_least))
+        is_middle_too_short = splits.are_too_short(middle)
+        low, high = np.where(is_middle_too_short, middle, low), np.where(is_middle_too_short, high, middle)
+    return np.where(is_too_short, np.inf, np.maximum(low, splits.at_least))
 
 
 def least_limit(
@@ -111,12 +124,14 @@ def least_limit(
     costs: PoolCosts,
     kinds: LaneKinds,
     trainers: Counts,
-    mode: ScheduleRules,
+    rules: ScheduleRules,
     within: tuple[float, float],
 ) -> float:
-    """The smallest of `batch_limits`, known to be no less than the first of `within`; the second of it where that is
-    smaller. Splits out of the running are dropped as soon as they are, so this is the one for very many of them."""
-    splits = _Splits.of(algebra, costs, kinds, trainers, mode)
+    """The smallest of `batch_limits`, for very many splits: those that cannot have it are dropped on the way.
+
+    `within`: a lower bound of the result, and an upper one that is returned where no split is below it.
+    """
+    splits = _Splits.of(algebra, costs, kinds, trainers, rules)
     low, high = within
     splits = splits.only(splits.in_time(high * (1 - _SAME)))
     if not splits.at_least.size:
@@ -133,107 +148,121 @@ def least_limit(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Splits:
-    """Which fragments fit in a given time, for many splits; [split] or [split, kind]."""
+    """How many fragments fit into a given time, for many splits at once; [split] or [split, kind], in seconds."""
 
     num_fragments: int
     kinds: LaneKinds
-    mode: ScheduleRules
+    rules: ScheduleRules
     trainers: Counts
+    """[split, kind]: how many lanes of the kind train."""
     training: Seconds
+    """[split]: training of a whole batch."""
     tail: Seconds
-    """Nobody generates in the last so many seconds."""
-    turn: Seconds
-    """[split, kind], of either turn of a lane that is lent: what its gang shares."""
+    """[split]: the end of the batch in which no lane generates."""
+    shared_switch: Seconds
+    """[split, kind]: the part of either switch that the gang shares, divided among its ranks."""
     at_least: Seconds
+    """[split]: a lower bound from scoring, and from training after the first group is complete."""
 
     @classmethod
     def of(
-        cls, algebra: BatchAlgebra, costs: PoolCosts, kinds: LaneKinds, trainers: Counts, mode: ScheduleRules
+        cls, algebra: BatchAlgebra, costs: PoolCosts, kinds: LaneKinds, trainers: Counts, rules: ScheduleRules
     ) -> Self:
-        gang = _Gang.of(algebra, kinds, trainers, tsp=mode.tsp, waits_for_publish=not mode.runs_ahead)
+        gang = _Gang.of(algebra, kinds, trainers, tsp=rules.tsp, waits_for_publish=not rules.runs_ahead)
         score = costs.score.seconds(algebra.fragment_size)
         scoring = score * algebra.num_fragments / costs.num_reward
-        turn = kinds.shared_switch / trainers.sum(axis=1, keepdims=True)
-        if mode.runs_ahead:
+        shared_switch = kinds.shared_switch / trainers.sum(axis=1, keepdims=True)
+        if rules.runs_ahead:
             tail = fill = np.zeros_like(gang.training)
         else:
-            tail = score + (gang.after_last_group if mode.overlaps else gang.training)
-            lent = trainers if mode.lends else np.zeros_like(trainers)
-            fill = _fill(algebra, kinds, kinds.number - trainers, lent, score, turn)
+            tail = score + (gang.after_last_group if rules.overlaps else gang.training)
+            lent = trainers if rules.lends else np.zeros_like(trainers)
+            fill = _fill(algebra, kinds, kinds.number - trainers, lent, score, shared_switch)
         at_least = np.maximum(fill + gang.training, scoring)
-        return cls(algebra.num_fragments, kinds, mode, trainers, gang.training, tail, turn, at_least)
+        return cls(algebra.num_fragments, kinds, rules, trainers, gang.training, tail, shared_switch, at_least)
 
-    def are_short(self, seconds: Seconds) -> npt.NDArray[np.bool_]:
-        """[split]: whether fewer fragments than a batch has fit in so many seconds."""
+    def are_too_short(self, seconds: Seconds) -> npt.NDArray[np.bool_]:
+        """[split]: whether fewer fragments fit into `seconds` than a batch has."""
         kinds = self.kinds
         until = (seconds - self.tail)[:, None]
         own = (until - kinds.pull) / kinds.fragment
-        spare = (seconds - self.training)[:, None] - kinds.reclaim - self.turn
-        borrowed = (np.minimum(until, spare) - kinds.lend - self.turn - kinds.pull) / kinds.fragment
-        if not self.mode.runs_ahead:
-            own, borrowed = np.floor(own + _ROUNDING), np.floor(borrowed + _ROUNDING)
+        not_training = (seconds - self.training)[:, None] - kinds.reclaim - self.shared_switch
+        lent = (np.minimum(until, not_training) - kinds.lend - self.shared_switch - kinds.pull) / kinds.fragment
+        if not self.rules.runs_ahead:
+            own, lent = np.floor(own + _ROUNDING), np.floor(lent + _ROUNDING)
         total = (kinds.number - self.trainers) * np.maximum(own, 0.0)
-        if self.mode.lends:
-            total = total + self.trainers * np.maximum(borrowed, 0.0)
+        if self.rules.lends:
+            total = total + self.trainers * np.maximum(lent, 0.0)
         return np.asarray(total @ np.ones(total.shape[1]) < self.num_fragments)
 
     def in_time(self, seconds: float) -> npt.NDArray[np.bool_]:
-        """[split]: whether a batch can end so soon."""
+        """[split]: whether a batch may end within `seconds`."""
         may_be = self.at_least <= seconds
-        may_be[may_be] = ~self.only(may_be).are_short(np.full(int(may_be.sum()), seconds))
+        may_be[may_be] = ~self.only(may_be).are_too_short(np.full(int(may_be.sum()), seconds))
         return may_be
 
-    def only(self, these: npt.NDArray[np.bool_]) -> "_Splits":
-        trainers, seconds = self.trainers[these], (self.training, self.tail, self.turn, self.at_least)
-        return _Splits(self.num_fragments, self.kinds, self.mode, trainers, *(each[these] for each in seconds))
+    def only(self, selected: npt.NDArray[np.bool_]) -> "_Splits":
+        """The selected splits; `selected`: [split]."""
+        arrays = (self.training, self.tail, self.shared_switch, self.at_least)
+        return _Splits(
+            self.num_fragments, self.kinds, self.rules, self.trainers[selected], *(array[selected] for array in arrays)
+        )
 
 
 _ROUNDING = 1e-9
-"""Sums of the same seconds in another order may differ; a limit must not count that as a fragment less."""
+"""Fragments: sums of the same seconds in another order may differ, which must not cost a whole fragment."""
 _SAME = 1e-9
-"""Relative: where a search for the smallest time ends."""
+"""Relative difference at which a search for the smallest time ends; far below any figure that is shown."""
+_FIRST_GUESS_SECONDS = 1e-6
+"""Where doubling begins for a split without any lower bound."""
 _NUM_DOUBLINGS = 80
+"""From 1e-6 s these reach 1e18 s; whatever is still too short then has no lane that generates."""
 _NUM_HALVINGS = 50
+"""2^-50 is 1e-15, the precision of a double."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Gang:
-    """Of each split; seconds of a batch's training, commits included, and the publish where all wait for it."""
+    """Training of a batch in each split, in seconds; [split]. Commits are included, and the publish where the gang must
+    wait for it. Snapshots are left out, so the limits hold with them too."""
 
     training: Seconds
+    """All of a batch's training."""
     after_last_group: Seconds
-    """What is left when the last group is complete, all others trained as far as they can be: that group, the epochs
-    after the first, the commits and the publish."""
+    """The training left when the last group becomes complete, if all others are trained as far as possible by then:
+    that group, the epochs after the first, the commits and the publish."""
 
     @classmethod
     def of(
         cls, algebra: BatchAlgebra, kinds: LaneKinds, trainers: Counts, *, tsp: bool, waits_for_publish: bool
     ) -> Self:
-        # Ranks go through equally many micro-batches in step, so the slowest kind sets the pace.
+        # Ranks train equally many micro-batches in step, so the slowest kind sets the pace.
         nothing = np.zeros_like(kinds.micro_batch)
-        pace = _slowest(trainers, kinds.micro_batch, nothing)
+        micro_batch = _slowest(trainers, kinds.micro_batch, nothing)
         commit = _slowest(trainers, kinds.commit, kinds.shared_commit)
         publish = _slowest(trainers, kinds.publish, kinds.shared_publish)
         if not waits_for_publish:
             # The gang trains the next batch meanwhile.
             publish = np.zeros_like(publish)
-        sizes, which = np.unique(trainers.sum(axis=1), return_inverse=True)
+        sizes, index_of_size = np.unique(trainers.sum(axis=1), return_inverse=True)
 
-        def units(num_groups: int) -> Seconds:
-            each = [num_micro_batches(algebra, num_groups, world_size=int(size), tsp=tsp) for size in sizes]
-            return np.array(each, dtype=np.float64)[which]
+        def micro_batches(num_groups: int) -> Seconds:
+            of_size = [num_micro_batches(algebra, num_groups, world_size=int(size), tsp=tsp) for size in sizes]
+            return np.array(of_size, dtype=np.float64)[index_of_size]
 
-        minibatch = units(algebra.num_groups_per_minibatch) * pace
-        later_epochs = (algebra.num_epochs - 1) * algebra.num_minibatches
+        minibatch = micro_batches(algebra.num_groups_per_minibatch) * micro_batch
+        num_later_minibatches = (algebra.num_epochs - 1) * algebra.num_minibatches
         return cls(
             algebra.num_optimizer_steps_per_batch * (minibatch + commit) + publish,
-            units(1) * pace + later_epochs * (minibatch + commit) + commit + publish,
+            micro_batches(1) * micro_batch + num_later_minibatches * (minibatch + commit) + commit + publish,
         )
 
 
 def _slowest(number: Counts, own: Seconds, shared: Seconds) -> Seconds:
-    """[split]: of the kinds that take part, `shared` being divided by how many do. Kinds are few and splits many, so
-    kind by kind is fastest."""
+    """[split]: the largest seconds over the kinds that take part, `own` plus `shared` divided by the number of ranks.
+
+    `number`: [split, kind]. Kinds are few and splits many, so going kind by kind is fastest.
+    """
     slowest, num_ranks = np.zeros(len(number)), number.sum(axis=1)
     for of_kind, alone, together in zip(number.T, own, shared, strict=True):
         slowest = np.maximum(slowest, np.where(of_kind > 0, alone + together / num_ranks, 0.0))
@@ -241,18 +270,23 @@ def _slowest(number: Counts, own: Seconds, shared: Seconds) -> Seconds:
 
 
 def _fill(
-    algebra: BatchAlgebra, kinds: LaneKinds, rollout: Counts, lent: Counts, score: float, turn: Seconds
+    algebra: BatchAlgebra, kinds: LaneKinds, rollout: Counts, lent: Counts, score: float, shared_switch: Seconds
 ) -> Seconds:
-    """When the first group can be complete: of a group's fragments, some lane takes at least the ceiling of its share.
+    """[split]: when the first group can be complete. Of a group's fragments some lane must generate at least the
+    ceiling of its share.
 
-    `lent`: trainer lanes that may generate; such a one goes back before the gang trains. `turn`: [split, kind].
+    Args:
+        rollout: [split, kind], rollout lanes.
+        lent: [split, kind], trainer lanes that may generate; they must return before the gang trains.
+        score: seconds in which a fragment is scored.
+        shared_switch: [split, kind].
     """
     num_generators = np.maximum((rollout + lent) @ np.ones(rollout.shape[1]), 1)
     num_each = np.ceil(algebra.group_size // algebra.fragment_size / num_generators)
     first = np.full(len(rollout), np.inf)
-    for kind, (own, borrowed, shared) in enumerate(zip(rollout.T, lent.T, turn.T, strict=True)):
+    for kind, (num_rollout, num_lent, shared) in enumerate(zip(rollout.T, lent.T, shared_switch.T, strict=True)):
         generated = kinds.pull[kind] + num_each * kinds.fragment[kind]
-        back = kinds.lend[kind] + shared + generated + np.maximum(score, kinds.reclaim[kind] + shared)
-        first = np.minimum(first, np.where(own > 0, generated + score, np.inf))
-        first = np.minimum(first, np.where(borrowed > 0, back, np.inf))
+        returned = kinds.lend[kind] + shared + generated + np.maximum(score, kinds.reclaim[kind] + shared)
+        first = np.minimum(first, np.where(num_rollout > 0, generated + score, np.inf))
+        first = np.minimum(first, np.where(num_lent > 0, returned, np.inf))
     return first

@@ -1,166 +1,179 @@
-"""What runs have measured, in place of what was expected: the planner's costs once there was a run alike.
+"""Costs that earlier runs have measured, in place of the expected ones, once there was a run with the same workload.
 
     newest run's seconds at the sizes it worked with ──► the level
     several sizes in it, or in earlier runs          ──► the line through them
-    one size only                                    ──► split by the profile's fixed share, as dear as its range allows
+    one size only                                    ──► the profile's fixed share, at the end of its range that costs
+                                                         most
 
-A run generates fragments of one size, and that tells nothing of other sizes: charging all of it to the units would make
-small fragments look free. Invariants: at a size that was observed, a cost is what was measured; at any other it is no
-less than the truth, as long as the true fixed share lies within the profile's range. So a plan that goes to another
-size is never predicted faster than it is, and one that stays is predicted as it was seen.
+A run generates fragments of one size, and that shows nothing about other sizes: if all of it were charged per unit,
+small fragments would seem to be free. Invariants: at a measured size, a cost is what was measured; at any other it is
+not below the truth, if the true fixed share lies within the profile's range. So a plan that changes the size is never
+predicted to be faster than it is, and one that keeps it is predicted as it was measured.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from worker.scheduling.core.costs import CautiousCost, Cost, CostKind, MeasuredTable
+from worker.scheduling.core.costs import ConservativeCost, Cost, CostKind, MeasuredCostTable
 from worker.scheduling.planning.cost_estimates import LaneCosts, PoolCosts, pool_costs
 from worker.scheduling.planning.workload import Workload
-from worker.scheduling.profiles.hardware import Accelerator, Edge
+from worker.scheduling.profiles.hardware import Accelerator, RangeEnd
 
 _ANY_SHARE = (0.0, 1.0)
-"""Of work that nobody has described: smaller calls may cost as much as the one seen, larger ones all that much more."""
+"""The range of the fixed share of work without a profile: a smaller call may cost as much as the measured one, and a
+larger one may cost more in proportion to its size."""
 
-
-_SHARED = {
+_SHARED_FIELD = {
     CostKind.COMMIT: "shared_commit",
     CostKind.SNAPSHOT: "shared_snapshot",
     CostKind.PUBLISH: "shared_publish",
     CostKind.LEND: "shared_switch",
     CostKind.RECLAIM: "shared_switch",
 }
-"""What `LaneCosts` calls the shared part of work that it calls by the kind's own name."""
+"""By kind, which is also a field of `LaneCosts`: the field of `LaneCosts` with the part that ranks share."""
 
 
 @dataclass(frozen=True, slots=True)
-class _MeasuredCost:
-    """One kind of work, over the lanes of a run."""
+class _PooledMeasurement:
+    """The measurements of one kind of work, averaged over the lanes of a run."""
 
     size: int
+    """A measured size, in the kind's units."""
     seconds: float
-    """Of one call of that size."""
+    """Seconds of one call of that size."""
     line: Cost | None
-    """Where the sizes seen tell it."""
+    """Seconds by size, where several sizes determine them."""
 
 
 def costs_from_history(
-    history: Sequence[MeasuredTable],
+    history: Sequence[MeasuredCostTable],
     work: Workload,
     devices: Sequence[Accelerator],
     *,
     num_reward: int,
     has_profile: bool = True,
 ) -> PoolCosts:
-    """Costs for a pool from what runs of this workload have measured, newest first; kinds that never occurred (a lend,
-    say) stay as expected.
+    """Costs of a pool from what runs of this workload have measured; kinds that never occurred (a lend, say) stay as
+    expected.
 
-    The measured lanes may have stood in another split, so each kind's mean over them counts, and lanes keep the
-    proportions expected of them.
+    The measured lanes may have been divided differently between the roles, so their mean counts for each kind, and the
+    pool's lanes keep the proportions that are expected of them.
 
     Args:
-        has_profile: whether model and devices have a profile of their own, whose fixed shares can be gone by.
+        history: the measured costs of each run, newest first.
+        has_profile: whether model and devices have profiles of their own, whose fixed shares can be used.
     """
-    edges: tuple[Edge | None, ...] = (None, "low", "high")
-    pools = [pool_costs(work, devices, num_reward=num_reward, fixed_share=edge) for edge in edges]
+    ends: tuple[RangeEnd | None, ...] = (None, "low", "high")
+    pools = [pool_costs(work, devices, num_reward=num_reward, fixed_share=end) for end in ends]
     expected = pools[0]
-    known = {kind: _known([table for table in history if _has(table, kind)], kind) for kind in CostKind}
+    known = {kind: _pooled([table for table in history if _has(table, kind)], kind) for kind in CostKind}
     generating = [[lane.generate for lane in pool.lanes] for pool in pools]
-    generate = _sized(known[CostKind.GENERATE], *generating, has_profile=has_profile)
-    accumulate = _training(known[CostKind.ACCUMULATE], [lane.accumulate for lane in expected.lanes])
-    (score,) = _sized(known[CostKind.SCORE], *([pool.score] for pool in pools), has_profile=has_profile)
+    generate = _conservative(known[CostKind.GENERATE], *generating, has_profile=has_profile)
+    accumulate = _accumulate(known[CostKind.ACCUMULATE], [lane.accumulate for lane in expected.lanes])
+    (score,) = _conservative(known[CostKind.SCORE], *([pool.score] for pool in pools), has_profile=has_profile)
     lanes = tuple(
-        replace(_with_fixed(known, lane), generate=generate[place], accumulate=accumulate[place])
-        for place, lane in enumerate(expected.lanes)
+        replace(_with_fixed_costs(known, lane), generate=generate[index], accumulate=accumulate[index])
+        for index, lane in enumerate(expected.lanes)
     )
     return replace(expected, lanes=lanes, score=score)
 
 
-def _with_fixed(known: Mapping[CostKind, _MeasuredCost | None], lane: LaneCosts) -> LaneCosts:
-    """Work that has no units, as it was seen: by the number of ranks that the run had, so nothing of it is shared."""
+def _with_fixed_costs(known: Mapping[CostKind, _PooledMeasurement | None], lane: LaneCosts) -> LaneCosts:
+    """The lane with the measured seconds of work that has no units. They hold for the number of ranks that the run had,
+    so no part of them is divided again."""
     changes: dict[str, float] = {}
     pulled = known[CostKind.PULL]
     if pulled is not None:
         changes["pull"] = pulled.seconds
-    for kind, shared in _SHARED.items():
-        seen = known[kind]
-        if seen is not None:
-            changes |= {kind.value: seen.seconds, shared: 0.0}
+    for kind, shared_field in _SHARED_FIELD.items():
+        measurement = known[kind]
+        if measurement is not None:
+            changes |= {kind.value: measurement.seconds, shared_field: 0.0}
     return replace(lane, **changes)  # type: ignore[arg-type]
 
 
-def observed_sizes(history: Sequence[MeasuredTable]) -> tuple[int, ...]:
-    """Fragment sizes that runs have generated with, ascending."""
+def observed_sizes(history: Sequence[MeasuredCostTable]) -> tuple[int, ...]:
+    """The fragment sizes that runs have generated with, ascending."""
     tables = [[known for (_, kind), known in table.items() if kind is CostKind.GENERATE] for table in history]
     return tuple(sorted({size for known in tables for one in known for size in (one.fewest_units, one.most_units)}))
 
 
-def _has(table: MeasuredTable, kind: CostKind) -> bool:
+def _has(table: MeasuredCostTable, kind: CostKind) -> bool:
     return any(other is kind for _, other in table)
 
 
-def _known(tables: Sequence[MeasuredTable], kind: CostKind) -> _MeasuredCost | None:
-    """The newest table's level, and the shape that it and the older ones tell."""
+def _pooled(tables: Sequence[MeasuredCostTable], kind: CostKind) -> _PooledMeasurement | None:
+    """The newest table's seconds, with the line that it or the older ones determine."""
     if not tables:
         return None
-    newest, *older = (_mean_line(table, kind) for table in tables)
+    newest, *older = (_mean(table, kind) for table in tables)
     size, seconds = newest.size, newest.seconds
     if newest.line is not None:
         return newest
-    told = next((other.line for other in older if other.line is not None), None)
-    if told is not None:
-        return _MeasuredCost(size, seconds, Cost.split(seconds, size, told.fixed_share(size)))
-    # The newest word on each other size; the line goes through the newest point of all.
+    line = next((other.line for other in older if other.line is not None), None)
+    if line is not None:
+        return _PooledMeasurement(size, seconds, Cost.from_measurement(seconds, size, line.fixed_share(size)))
+    # Of each other size the newest measurement counts; the line goes through the newest measurement of all.
     points = {other.size: other.seconds for other in reversed(older) if other.size != size}
     if not points:
         return newest
     slope = sum((other - size) * (taken - seconds) for other, taken in points.items())
     slope /= sum((other - size) ** 2 for other in points)
+    # A line with a negative part means that the machine has changed between the runs by more than the sizes differ.
     is_possible = 0 <= slope * size <= seconds
-    # Otherwise the machine has changed between the runs, more than the sizes differ: they tell no shape.
-    return _MeasuredCost(size, seconds, Cost(seconds - slope * size, slope) if is_possible else None)
+    return _PooledMeasurement(size, seconds, Cost(seconds - slope * size, slope) if is_possible else None)
 
 
-def _mean_line(table: MeasuredTable, kind: CostKind) -> _MeasuredCost:
-    """Over the table's lanes."""
+def _mean(table: MeasuredCostTable, kind: CostKind) -> _PooledMeasurement:
+    """The mean over the table's lanes."""
     found = [measured for (_, other), measured in table.items() if other is kind]
     size = round(sum(measured.most_units for measured in found) / len(found))
     costs = [measured.cost for measured in found]
     line = Cost(sum(cost.per_call for cost in costs) / len(costs), sum(cost.per_unit for cost in costs) / len(costs))
-    return _MeasuredCost(size, line.seconds(size), line if any(measured.tells_line for measured in found) else None)
+    has_line = any(measured.determines_line for measured in found)
+    return _PooledMeasurement(size, line.seconds(size), line if has_line else None)
 
 
-def _sized(
-    seen: _MeasuredCost | None,
+def _conservative(
+    measurement: _PooledMeasurement | None,
     expected: Sequence[Cost],
     low: Sequence[Cost],
     high: Sequence[Cost],
     *,
     has_profile: bool,
 ) -> list[Cost]:
-    """Of each lane, from what is expected of it with the fixed share as it is thought to be, and at both ends."""
-    if seen is None:
+    """The cost of each lane, never too low at a size that was not measured.
+
+    Args:
+        expected: the expected cost of each lane.
+        low: the same with the smallest fixed share that the profiles allow.
+        high: the same with the largest fixed share that the profiles allow.
+    """
+    if measurement is None:
         return list(expected)
+    size = measurement.size
     costs = []
-    for proportion, least, most in zip(_proportions(seen, expected), low, high, strict=True):
-        shares = (least.fixed_share(seen.size), most.fixed_share(seen.size)) if has_profile else _ANY_SHARE
-        line = seen.line or CautiousCost.within(seen.seconds, seen.size, shares)
+    for proportion, lowest, highest in zip(_proportions(measurement, expected), low, high, strict=True):
+        shares = (lowest.fixed_share(size), highest.fixed_share(size)) if has_profile else _ANY_SHARE
+        line = measurement.line or ConservativeCost.from_share_range(measurement.seconds, size, shares)
         costs.append(line.scaled(proportion))
     return costs
 
 
-def _training(seen: _MeasuredCost | None, expected: Sequence[Cost]) -> list[Cost]:
-    """No plan chooses how many micro-batches are ready at once, so there is nothing to be cautious about: where one
-    number was seen, it is split as expected."""
-    if seen is None:
+def _accumulate(measurement: _PooledMeasurement | None, expected: Sequence[Cost]) -> list[Cost]:
+    """The cost of each lane. No plan chooses how many micro-batches are ready at once, so no upper estimate is needed:
+    a single measured size is divided as expected."""
+    if measurement is None:
         return list(expected)
+    seconds, size = measurement.seconds, measurement.size
     costs = []
-    for proportion, cost in zip(_proportions(seen, expected), expected, strict=True):
-        line = seen.line or Cost.split(seen.seconds, seen.size, cost.fixed_share(seen.size))
+    for proportion, cost in zip(_proportions(measurement, expected), expected, strict=True):
+        line = measurement.line or Cost.from_measurement(seconds, size, cost.fixed_share(size))
         costs.append(line.scaled(proportion))
     return costs
 
 
-def _proportions(seen: _MeasuredCost, expected: Sequence[Cost]) -> list[float]:
-    """Of each lane to the mean of all, as expected at the size seen."""
-    mean = sum(cost.seconds(seen.size) for cost in expected) / len(expected)
-    return [cost.seconds(seen.size) / mean if mean > 0 else 1.0 for cost in expected]
+def _proportions(measurement: _PooledMeasurement, expected: Sequence[Cost]) -> list[float]:
+    """The expected seconds of each lane at the measured size, divided by their mean."""
+    mean = sum(cost.seconds(measurement.size) for cost in expected) / len(expected)
+    return [cost.seconds(measurement.size) / mean if mean > 0 else 1.0 for cost in expected]

@@ -1,13 +1,13 @@
-"""What a lane must hold, by role, in bytes of its device: a split whose lanes do not hold it is not offered.
+"""The bytes that a lane holds on its device, by what it does: a split whose lanes do not fit is not offered.
 
     rollout   weights, adapter, decoder, one layer's activations of a fragment
-    trainer   weights, what is trained, gradients and optimizer state (ZeRO cuts them), copies, what the backward pass
-              needs
-    both      a trainer lane that generates too: the fuller of its two phases. LoRA generates on the same frozen
-              weights; full tuning on a whole copy of its own, there while it generates
+    trainer   weights, trained parameters, gradients and optimizer state (sharded by ZeRO), copies of the policy,
+              activations kept for the backward pass
+    both      a trainer lane that generates too: the phase that holds more. LoRA generates on the same frozen weights;
+              full tuning on a full copy of its own, which exists while it generates
 
-Text encoders are left out: prompts are encoded once and ahead. Invariant: more ranks, smaller fragments or smaller
-micro-batches never take more.
+Text encoders are left out, because prompts are encoded once before the run. Invariant: more ranks, smaller fragments or
+smaller micro-batches never take more.
 
 Sources: state by ZeRO stage in `trainer_state`; activations of a transformer layer, 34 bytes for each token and unit of
 width without the attention matrix, Korthikanti et al., arXiv 2205.05198, §4.1 (16-bit values).
@@ -21,43 +21,58 @@ from worker.scheduling.planning.workload import Workload
 from worker.scheduling.profiles.hardware import GB, Accelerator
 
 _BF16_BYTES = 2
+"""Bytes of one bf16 value."""
 _LAYER_BYTES = 34
-"""Of one layer's activations under way in training, for each token and unit of width, in 16-bit values."""
+"""Bytes of one layer's activations in training, per token and unit of width, in 16-bit values (source above)."""
 _INFERENCE_LAYER_BYTES = 26
-"""The same without what only the backward pass needs: residual, queries, keys, values, feed-forward at 4 × width."""
+"""Bytes of one layer's activations in generation, per token and unit of width, in 16-bit values: the training ones
+without those kept only for the backward pass, that is residual, queries, keys, values, feed-forward at 4 × width."""
 _DECODER_CHANNELS = 256
-"""Widest feature map of the autoencoder at full resolution, of which input, output and one intermediate live at once;
-of each clip decoded, a latent frame at a time."""
+"""Channels of the decoder's widest feature map at full resolution (the KL autoencoder's last level goes from 256 to 128
+channels), of which input, output and one intermediate exist at once; a clip is decoded one latent frame at a time."""
 _RESERVE_BYTES = 1.0 * GB
-"""Device context, communication buffers, what the allocator cannot use; a CPU lane's share is a tenth."""
+"""An estimate of device context, communication buffers and memory that the allocator cannot use; a CPU lane, which has
+no device context, needs about a tenth of it."""
 MAX_BUCKET_NUMEL = 200_000_000
-"""Elements of the bucket that gradients are reduced in, where more are trained; a test equates it with the engine's."""
+"""The largest number of elements in the bucket in which gradients are reduced; a test equates it with the engine's."""
 
 
-class Duty(StrEnum):
+class MemoryRole(StrEnum):
+    """What a lane does in the course of a run, which decides what it holds."""
+
     ROLLOUT = "rollout"
+    """The lane only generates."""
     TRAINER = "trainer"
+    """The lane only trains."""
     BOTH = "both"
+    """The lane trains and generates in turn."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaneMemory:
-    """Bytes of one lane, by what they hold."""
+    """Bytes that one lane holds on its device, by purpose."""
 
     weights: float
+    """The transformer's weights; with full tuning, the trained ones."""
     adapter: float
+    """LoRA's parameters, those that generate and those that are trained."""
     copies: float = 0.0
-    """Policies beside the one that is trained, and a version on its way out."""
+    """Copies of the policy beside the one that is trained: reference, older policy, shadow weights, a
+    snapshot."""
     gradients: float = 0.0
     optimizer: float = 0.0
+    """The optimizer's moments and master weights."""
     activations: float
     decoder: float = 0.0
+    """The autoencoder's weights and its feature maps while it decodes."""
     trajectories: float = 0.0
+    """Latents of a fragment's trajectories until the fragment is handed on."""
     reserve: float
+    """Memory that the device and its libraries keep for themselves."""
 
     @property
     def parts(self) -> dict[str, float]:
-        """Bytes by what they hold."""
+        """The bytes of each field by its name."""
         return {field.name: float(getattr(self, field.name)) for field in fields(self)}
 
     @property
@@ -68,24 +83,25 @@ class LaneMemory:
         return self.total <= device.memory_bytes
 
 
-def lane_memory(work: Workload, device: Accelerator, duty: Duty, *, num_ranks: int = 1) -> LaneMemory:
-    """The fullest moment of one lane on that duty, in a gang of `num_ranks`: of training, of generation, or between."""
-    trains, generates = duty is not Duty.ROLLOUT, duty is not Duty.TRAINER
+def lane_memory(work: Workload, device: Accelerator, role: MemoryRole, *, num_ranks: int = 1) -> LaneMemory:
+    """What one lane of that role, in a gang of `num_ranks`, holds when it holds most: while training, publishing,
+    generating, or switching between them."""
+    trains, generates = role is not MemoryRole.ROLLOUT, role is not MemoryRole.TRAINER
     moments = []
     if trains:
         moments += [
-            _in_training(work, device, num_ranks, generates=generates),
-            _in_publishing(work, device, num_ranks, generates=generates),
+            _while_training(work, device, num_ranks, generates=generates),
+            _while_publishing(work, device, num_ranks, generates=generates),
         ]
     if generates:
-        moments.append(_in_generation(work, device, num_ranks, trains=trains))
+        moments.append(_while_generating(work, device, num_ranks, trains=trains))
     if trains and generates:
-        moments.append(_in_turning(work, device, num_ranks))
+        moments.append(_while_switching(work, device, num_ranks))
     return max(moments, key=lambda memory: memory.total)
 
 
 def host_bytes(work: Workload, *, num_ranks: int) -> float:
-    """That one trainer lane keeps in its host's memory at most; what a gang publishes and pulls comes on top."""
+    """The bytes that one trainer lane keeps in its host's memory at most; published and pulled weights come on top."""
     state, memory_savings = _state(work, num_ranks), work.memory_savings
     held = state.optimizer if memory_savings.optimizer_on_host or memory_savings.idle_on_host else 0.0
     if memory_savings.idle_on_host or (memory_savings.optimizer_on_host and work.zero_stage > 1):
@@ -95,7 +111,7 @@ def host_bytes(work: Workload, *, num_ranks: int) -> float:
     return held
 
 
-def _in_training(work: Workload, device: Accelerator, num_ranks: int, *, generates: bool) -> LaneMemory:
+def _while_training(work: Workload, device: Accelerator, num_ranks: int, *, generates: bool) -> LaneMemory:
     decodes = generates or work.passes.goes_through_decoder
     between = _between_steps(work, device, num_ranks, generates=generates)
     return replace(
@@ -110,20 +126,20 @@ def _in_training(work: Workload, device: Accelerator, num_ranks: int, *, generat
     )
 
 
-def _in_publishing(work: Workload, device: Accelerator, num_ranks: int, *, generates: bool) -> LaneMemory:
+def _while_publishing(work: Workload, device: Accelerator, num_ranks: int, *, generates: bool) -> LaneMemory:
     between = _between_steps(work, device, num_ranks, generates=generates)
     return replace(between, copies=between.copies + _snapshot(work, num_ranks))
 
 
-def _in_turning(work: Workload, device: Accelerator, num_ranks: int) -> LaneMemory:
-    """What the lane generates with is made: of a base that is cut before the lane's own part may leave, of trained
-    weights after."""
+def _while_switching(work: Workload, device: Accelerator, num_ranks: int) -> LaneMemory:
+    """While the weights to generate with are built: from a sharded base before the lane's own shard may be offloaded,
+    from trained weights after."""
     between = _between_steps(work, device, num_ranks, generates=True)
-    is_made = work.is_full or work.zero_stage == 3
+    is_built = work.is_full or work.zero_stage == 3
     stays = 0.0 if work.memory_savings.idle_on_host else 1.0
     return replace(
         between,
-        weights=between.weights * (stays if work.is_full else 1.0) + (work.weights_bytes if is_made else 0.0),
+        weights=between.weights * (stays if work.is_full else 1.0) + (work.weights_bytes if is_built else 0.0),
         copies=between.copies + _snapshot_beside(work, num_ranks),
         gradients=between.gradients * stays,
         optimizer=between.optimizer * stays,
@@ -131,7 +147,7 @@ def _in_turning(work: Workload, device: Accelerator, num_ranks: int) -> LaneMemo
 
 
 def _between_steps(work: Workload, device: Accelerator, num_ranks: int, *, generates: bool) -> LaneMemory:
-    """With gradients open. A lane that does both generates with an adapter of its own."""
+    """With open gradients. A lane that trains and generates has a separate adapter to generate with."""
     state = _state(work, num_ranks)
     generating = work.trained_bytes if generates else 0.0
     return LaneMemory(
@@ -145,7 +161,7 @@ def _between_steps(work: Workload, device: Accelerator, num_ranks: int, *, gener
     )
 
 
-def _in_generation(work: Workload, device: Accelerator, num_ranks: int, *, trains: bool) -> LaneMemory:
+def _while_generating(work: Workload, device: Accelerator, num_ranks: int, *, trains: bool) -> LaneMemory:
     generating = LaneMemory(
         weights=work.weights_bytes,
         adapter=0.0 if work.is_full else work.trained_bytes,
@@ -156,7 +172,8 @@ def _in_generation(work: Workload, device: Accelerator, num_ranks: int, *, train
     )
     if not trains:
         return generating
-    # LoRA generates on the frozen weights that it trains on; a shard cannot, and of trained weights there is a copy.
+    # LoRA generates on the frozen weights that it trains on. Sharded weights must be gathered first, and trained ones
+    # copied, so there the lane holds two.
     has_two = (work.is_full or work.zero_stage == 3) and not work.memory_savings.idle_on_host
     state = _between_steps(work, device, num_ranks, generates=True)
     stays = 0.0 if work.memory_savings.idle_on_host else 1.0
@@ -182,22 +199,22 @@ def _state(work: Workload, num_ranks: int) -> TrainerState:
 
 
 def _gradients(work: Workload, state: TrainerState) -> float:
-    """On the device. From stage 2 on, those of an optimizer in host memory lie there too."""
+    """Gradients on the device. From stage 2 on, those of an optimizer in host memory are in host memory too."""
     if work.is_full and work.memory_savings.optimizer_on_host and work.zero_stage > 1:
         return state.bucket
     return state.gradients
 
 
 def _live_weights(work: Workload, num_ranks: int) -> float:
-    """The transformer's, as a trainer rank keeps them on its device."""
+    """The transformer's weights that a trainer rank keeps on its device."""
     if work.zero_stage < 3:
         return work.weights_bytes
     return 0.0 if work.memory_savings.weights_on_host else work.weights_bytes / num_ranks
 
 
 def _gathered(work: Workload) -> float:
-    """In ZeRO 3: a layer at work and the one fetched ahead. Layers that are not recomputed stay until the backward pass
-    has gone through them, since autograd holds what they were multiplied with."""
+    """Weights that ZeRO 3 has gathered: those of the current layer and of the one prefetched. Layers that are not
+    recomputed stay gathered until their backward pass, since autograd holds the weights that they multiplied with."""
     if work.zero_stage < 3:
         return 0.0
     num_layers = work.profile.num_layers
@@ -210,23 +227,24 @@ def _live_adapter(work: Workload, num_ranks: int) -> float:
 
 
 def _copies(work: Workload, num_ranks: int) -> float:
-    """ZeRO 3 cuts them as it cuts the trained weights, but for LoRA's averages, which every rank has."""
+    """Copies of the policy. ZeRO 3 shards them like the trained weights, except for LoRA's shadow weights, which every
+    rank keeps in full."""
     is_sharded, copies = work.zero_stage == 3, work.copies
     like_trained = work.trained_bytes * (copies.reference + copies.older)
-    averages = FP32_BYTES * work.trained_parameters * copies.num_shadow_copies
+    shadow_weights = FP32_BYTES * work.trained_parameters * copies.num_shadow_copies
     if is_sharded:
         like_trained = 0.0 if work.is_full and work.memory_savings.weights_on_host else like_trained / num_ranks
-        averages = averages / num_ranks if work.is_full else averages
-    return like_trained + averages
+        shadow_weights = shadow_weights / num_ranks if work.is_full else shadow_weights
+    return like_trained + shadow_weights
 
 
 def _snapshot(work: Workload, num_ranks: int) -> float:
-    """What is being published: an adapter whole, of all weights the rank's share."""
+    """The version being published: a full adapter, or the rank's part of all weights."""
     return work.published_bytes / (num_ranks if work.is_full else 1)
 
 
 def _snapshot_beside(work: Workload, num_ranks: int) -> float:
-    """While the lane trains or generates: only what runs ahead does not wait for the publish."""
+    """The version being published while the lane trains or generates, which only happens at staleness 1."""
     return _snapshot(work, num_ranks) if work.copies.stale else 0.0
 
 
@@ -246,15 +264,15 @@ def _reserve(device: Accelerator) -> float:
 
 
 def _training_activations(work: Workload) -> float:
-    """Of a recomputed layer its input is kept, of another all; one layer at a time is under way. What a unit's several
-    predictions keep lies side by side until the backward pass."""
+    """A recomputed layer keeps its input, any other layer all activations; while one layer is recomputed, its
+    activations exist too. Several predictions of one unit keep theirs until the common backward pass."""
     passes, profile = work.passes, work.profile
     tokens = (work.num_tokens + profile.text_tokens) * profile.width * work.num_units_per_micro_batch
     scale = work.weight_bytes / _BF16_BYTES
     num_recomputed = work.num_recomputed_layers
     kept = _BF16_BYTES * num_recomputed + _LAYER_BYTES * (profile.num_layers - num_recomputed)
-    under_way = _LAYER_BYTES * passes.training.rows / passes.training.calls if num_recomputed else 0
-    return scale * tokens * (kept * passes.training.rows * passes.num_trained + under_way)
+    recomputing = _LAYER_BYTES * passes.training.rows / passes.training.calls if num_recomputed else 0
+    return scale * tokens * (kept * passes.training.rows * passes.num_trained + recomputing)
 
 
 def _generation_activations(work: Workload) -> float:
@@ -264,7 +282,7 @@ def _generation_activations(work: Workload) -> float:
 
 
 def _trajectory_bytes(work: Workload) -> float:
-    """Both ends of each stochastic denoising step in fp32, until the fragment is handed on."""
+    """The latents before and after each stochastic denoising step, in fp32."""
     algebra = work.algebra
     latents = work.num_tokens * work.profile.token_channels * FP32_BYTES
     return algebra.fragment_size * 2 * algebra.num_trained_denoising_steps * latents

@@ -1,6 +1,7 @@
-"""Before a run starts: which of its lanes are predicted to run out of memory, and what would make them fit.
+"""Warns, before a run starts, of lanes that are predicted to run out of memory, and proposes changes that make them
+fit.
 
-Pure, and only as good as the model's profile: a base model without one gets no warning, rather than another model's.
+Invariant: a base model without a profile of its own gets no warning, rather than one computed for another model.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from worker.contracts.deepspeed import ZeroConfig
 from worker.contracts.names import Placement, Tuning
 from worker.contracts.run_spec import RunSpec
-from worker.scheduling.planning.memory import Duty, LaneMemory, host_bytes, lane_memory
+from worker.scheduling.planning.memory import LaneMemory, MemoryRole, host_bytes, lane_memory
 from worker.scheduling.planning.workload import Workload
 from worker.scheduling.profiles.hardware import GB, Accelerator
 from worker.scheduling.profiles.known_models import has_profile
@@ -20,9 +21,9 @@ _REMEDIES: Sequence[Mapping[str, Mapping[str, object]]] = (
     {"deepspeed": {"gradient_checkpointing": 1, "config": ZeroConfig.ZERO3, "offload_idle_states": True}},
     {"deepspeed": {"gradient_checkpointing": 1, "config": ZeroConfig.ZERO3_CPUOFFLOAD, "offload_idle_states": True}},
 )
-"""Tried in turn, the cheapest in time first."""
-_NUM_PARTS = 3
-"""Largest parts told of what a lane holds."""
+"""Changes to a spec, by section, of which the first that fits is proposed; in the order of what they cost in time."""
+_NUM_PARTS_NAMED = 3
+"""The largest parts of a lane's memory that a warning names: with them it stays one sentence."""
 
 
 def memory_warnings(spec: RunSpec, devices: Sequence[Accelerator]) -> list[str]:
@@ -34,49 +35,50 @@ def memory_warnings(spec: RunSpec, devices: Sequence[Accelerator]) -> list[str]:
         return []
     smallest = min(devices, key=lambda device: device.memory_bytes)
     return [
-        f"{_said(duty, memory, smallest)} {_remedy(spec, duty, smallest)}"
-        for duty, memory in _by_duty(spec, smallest)
+        f"{_warning(role, memory, smallest)} {_remedy(spec, role, smallest)}"
+        for role, memory in _by_role(spec, smallest)
         if not memory.fits(smallest)
     ]
 
 
-def _by_duty(spec: RunSpec, device: Accelerator) -> Iterator[tuple[Duty, LaneMemory]]:
+def _by_role(spec: RunSpec, device: Accelerator) -> Iterator[tuple[MemoryRole, LaneMemory]]:
     lanes, work = spec.granted_lanes, Workload.of(spec)
-    trains = Duty.BOTH if spec.pipeline.trainers_generate else Duty.TRAINER
+    trains = MemoryRole.BOTH if spec.pipeline.trainers_generate else MemoryRole.TRAINER
     if lanes.num_rollout:
-        yield Duty.ROLLOUT, lane_memory(work, device, Duty.ROLLOUT)
+        yield MemoryRole.ROLLOUT, lane_memory(work, device, MemoryRole.ROLLOUT)
     yield trains, lane_memory(work, device, trains, num_ranks=lanes.num_trainer)
 
 
-def _said(duty: Duty, memory: LaneMemory, device: Accelerator) -> str:
-    name = "A rollout lane" if duty is Duty.ROLLOUT else "A trainer lane"
-    parts = sorted(memory.parts.items(), key=lambda part: -part[1])[:_NUM_PARTS]
-    told = ", ".join(f"{what} {held / GB:.1f}" for what, held in parts)
+def _warning(role: MemoryRole, memory: LaneMemory, device: Accelerator) -> str:
+    name = "A rollout lane" if role is MemoryRole.ROLLOUT else "A trainer lane"
+    largest = sorted(memory.parts.items(), key=lambda part: -part[1])[:_NUM_PARTS_NAMED]
+    parts = ", ".join(f"{what} {held / GB:.1f}" for what, held in largest)
     return (
         f"{name} is predicted to need {memory.total / GB:.1f} GB, and {device.name} has {device.memory_bytes / GB:.1f} "
-        f"({told})."
+        f"({parts})."
     )
 
 
-def _remedy(spec: RunSpec, duty: Duty, device: Accelerator) -> str:
-    if duty is Duty.ROLLOUT:
+def _remedy(spec: RunSpec, role: MemoryRole, device: Accelerator) -> str:
+    if role is MemoryRole.ROLLOUT:
         return "Lower `batch.fragment_size`, or take devices with more memory."
     for sections in _REMEDIES:
         tried = spec.model_copy(
             update={name: getattr(spec, name).model_copy(update=changes) for name, changes in sections.items()}
         )
-        if dict(_by_duty(tried, device))[duty].fits(device):
-            told = ", ".join(
+        if dict(_by_role(tried, device))[role].fits(device):
+            changes_named = ", ".join(
                 f"`{name}.{field}: {str(value).lower()}`"
                 for name, changes in sections.items()
                 for field, value in changes.items()
                 if getattr(getattr(spec, name), field) != value
             )
-            return f"It would fit with {told}{_of_hosts(tried)}."
+            return f"It would fit with {changes_named}{_host_memory(tried)}."
     others = ", or train a LoRA (`tuning: lora`)" if spec.tuning is Tuning.FULL else ""
-    return f"Give it more trainer lanes, smaller pictures or devices with more memory{others}."
+    return f"Give it more trainer lanes, smaller images or devices with more memory{others}."
 
 
-def _of_hosts(spec: RunSpec) -> str:
+def _host_memory(spec: RunSpec) -> str:
+    """What the spec needs of its hosts, as the end of a sentence; empty where that is next to nothing."""
     held = host_bytes(Workload.of(spec), num_ranks=spec.granted_lanes.num_trainer) / GB
     return f", and {held:.0f} GB of host memory for each trainer lane" if held >= 1 else ""

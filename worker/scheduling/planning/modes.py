@@ -3,11 +3,12 @@
     colocated                    every lane generates, then every lane trains
     disaggregated ─► gap ─► tsp ─► tag ─► stale      rollout and trainer lanes at the same time
 
-Invariant: a mode's limit (`limits.ScheduleRules`) allows everything that its settings allow, so it narrows without
-losing.
+Invariant: a mode's rules for the limits follow from its settings and allow whatever any of them allows, so no setting
+of a mode beats the mode's limit.
 """
 
 from dataclasses import dataclass
+from typing import Literal
 
 from worker.contracts.names import Placement, TrainerAssist
 from worker.contracts.sections import PipelineSpec
@@ -16,14 +17,15 @@ from worker.scheduling.planning.limits import ScheduleRules
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanningMode:
+    """A combination of switches that a plan tries."""
+
     name: str
-    limit: ScheduleRules
     placement: Placement = Placement.DISAGGREGATED
     gap: bool = True
     tsp: bool = True
     tags: tuple[TrainerAssist, ...] = (TrainerAssist.OFF,)
-    """Ways to lend, of which the best is taken. The search costs much to rehearse, so it is tried with the best split
-    of the others alone."""
+    """Ways to lend trainer lanes, of which the fastest is taken. Lending by search takes long to simulate, so it is
+    tried only on the split that is best for the others."""
     max_staleness: int = 0
 
     @property
@@ -32,11 +34,19 @@ class PlanningMode:
 
     @property
     def always_lends(self) -> bool:
-        """Whether its trainer lanes generate whatever its settings."""
+        """Whether trainer lanes generate in every setting of this mode."""
         return self.is_colocated or TrainerAssist.OFF not in self.tags
 
     def settings(self, wanted: PipelineSpec) -> list[PipelineSpec]:
-        """This mode's switches in a user's section, one for each way to lend."""
+        """This mode's switches in a user's `pipeline` section, one for each way to lend."""
+        return [self._setting(wanted, tag) for tag in self.tags]
+
+    def rules(self, advantage_std: Literal["group", "batch"]) -> ScheduleRules:
+        """What a schedule in any setting of this mode may do."""
+        of_settings = [ScheduleRules.of(self._setting(PipelineSpec(), tag), advantage_std) for tag in self.tags]
+        return max(of_settings, key=lambda rules: rules.lends)
+
+    def _setting(self, wanted: PipelineSpec, tag: TrainerAssist) -> PipelineSpec:
         settings = {
             "placement": self.placement,
             "gap": self.gap,
@@ -44,22 +54,22 @@ class PlanningMode:
             "max_staleness": self.max_staleness,
             "importance_cap": wanted.importance_cap if self.max_staleness else None,
             "deterministic": wanted.deterministic,
+            "tag": tag,
         }
-        return [PipelineSpec.model_validate(settings | {"tag": tag}) for tag in self.tags]
+        return PipelineSpec.model_validate(settings)
 
 
 MODES = (
-    PlanningMode(name="colocated", limit=ScheduleRules(overlaps=False, lends=True), placement=Placement.COLOCATED),
-    PlanningMode(
-        name="disaggregated", limit=ScheduleRules(overlaps=False, lends=False, tsp=False), gap=False, tsp=False
-    ),
-    PlanningMode(name="gap", limit=ScheduleRules(lends=False, tsp=False), tsp=False),
-    PlanningMode(name="tsp", limit=ScheduleRules(lends=False)),
-    PlanningMode(name="tag", limit=ScheduleRules(), tags=(TrainerAssist.GREEDY, TrainerAssist.SEARCH)),
-    PlanningMode(name="stale", limit=ScheduleRules(runs_ahead=True), tags=tuple(TrainerAssist), max_staleness=1),
+    PlanningMode(name="colocated", placement=Placement.COLOCATED),
+    PlanningMode(name="disaggregated", gap=False, tsp=False),
+    PlanningMode(name="gap", tsp=False),
+    PlanningMode(name="tsp"),
+    PlanningMode(name="tag", tags=(TrainerAssist.GREEDY, TrainerAssist.SEARCH)),
+    PlanningMode(name="stale", tags=tuple(TrainerAssist), max_staleness=1),
 )
+"""All modes, in the order of the docstring above."""
 
 
 def allowed_modes(wanted: PipelineSpec) -> tuple[PlanningMode, ...]:
-    """Those that a user who chose `auto` has agreed to: never staler than asked."""
+    """The modes that a user who chose `auto` has agreed to: those with no more staleness than asked for."""
     return tuple(mode for mode in MODES if mode.max_staleness <= wanted.max_staleness)

@@ -1,13 +1,13 @@
-"""The planner: which lanes generate, which train, and with which switches, for the lanes given.
+"""The planner: which of the given lanes generate, which train, and with which switches.
 
     spec, devices, measured costs ──► PoolCosts ──► every split's limit in each mode (closed form)
                                                         │ the best few
                                                         ▼
-                     Plan ◄── by mode the fastest ◄── simulations of them (scheduler + simulator), split by split
+                    Plan ◄── fastest of each mode ◄── simulations of them (scheduler + simulator), split by split
 
-`placement: auto` is `resolve`: the fastest of all. Invariants: the choice is never slower, by the planner's own
-prediction, than any other that was looked at; a split whose lanes do not hold what they must is not offered; the same
-input gives the same plan.
+`resolve` replaces `placement: auto` by the fastest mode. Invariants: the choice is never slower, by the planner's own
+prediction, than any other that was tried; a split whose lanes do not fit in memory is not offered; the same input gives
+the same plan.
 """
 
 import math
@@ -18,59 +18,66 @@ from typing import Literal
 from worker.contracts.names import Placement
 from worker.contracts.run_spec import RunSpec
 from worker.contracts.sections import PipelineSpec
-from worker.scheduling.core.costs import MeasuredTable
+from worker.scheduling.core.costs import MeasuredCostTable
 from worker.scheduling.planning.bounds import bound_seconds, strict_bound_seconds
 from worker.scheduling.planning.cost_estimates import PoolCosts, pool_costs
 from worker.scheduling.planning.measured_costs import costs_from_history
-from worker.scheduling.planning.memory import Duty, LaneMemory, lane_memory
+from worker.scheduling.planning.memory import LaneMemory, MemoryRole, lane_memory
 from worker.scheduling.planning.modes import allowed_modes
 from worker.scheduling.planning.split_search import SplitPoint, SplitResult, SplitSearch
 from worker.scheduling.planning.workload import Workload
 from worker.scheduling.profiles.hardware import Accelerator, accelerator
-from worker.scheduling.profiles.known_models import SHAPES, has_profile
+from worker.scheduling.profiles.image_models import SHAPES
+from worker.scheduling.profiles.known_models import has_profile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanRequest:
-    """What a plan is asked for."""
+    """The input of a plan."""
 
     work: Workload
     devices: tuple[Accelerator, ...]
-    """Of the lanes that may generate or train, in order."""
+    """The device of each lane that may generate or train, in the pool's order."""
     costs: PoolCosts
     wanted: PipelineSpec = field(default_factory=lambda: PipelineSpec(placement=Placement.AUTO, max_staleness=1))
-    """Only what bounds the choice counts: `max_staleness`, `deterministic`, `importance_cap`."""
+    """The user's `pipeline` section, of which `max_staleness`, `deterministic` and `importance_cap` bound the
+    choice."""
     fragment_sizes: tuple[int, ...]
+    """The fragment sizes to choose from; each divides `group_size`."""
     advantage_std: Literal["group", "batch"] = "group"
     size_is_known: bool = True
-    """Otherwise the model is reckoned with as its family's usual size."""
+    """Whether the model has a profile of its own; otherwise it is assumed to be of its family's usual size."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModeChoice:
-    """The best of one mode."""
+    """The best way to use the pool in one mode."""
 
     split_result: SplitResult
-    memory: Mapping[Duty, LaneMemory]
-    """Of the fullest lane on each duty."""
+    memory: Mapping[MemoryRole, LaneMemory]
+    """By memory role: the lane that holds most."""
     samples_per_second: float
+    """Trajectories generated and trained per second."""
     bound_share: float
-    """Of the bound's throughput, which no schedule reaches at any staleness."""
+    """Throughput, as a share of the bound, which no schedule exceeds at any staleness."""
     strict_bound_share: float | None
-    """Of the strict bound's; `None` at staleness 1, which that does not bind."""
+    """Throughput, as a share of the strict bound; `None` at staleness 1, where that does not hold."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
+    """The comparison of modes for one pool."""
+
     costs: PoolCosts
-    """What it was reckoned from."""
+    """The costs that the plan is computed from."""
     by_mode: Mapping[str, ModeChoice]
-    """Modes that fit the pool."""
+    """By mode's name; only modes that fit the pool."""
     curves: Mapping[str, tuple[SplitPoint, ...]]
+    """By mode's name: the seconds of a batch for each number of trainer lanes."""
     bound_seconds: float
-    """A batch at least takes this long on average."""
+    """The least seconds of a batch on average."""
     strict_bound_seconds: float
-    """Each batch takes at least this long at staleness 0."""
+    """The least seconds of any batch at staleness 0."""
 
     @property
     def best(self) -> ModeChoice:
@@ -78,13 +85,13 @@ class Plan:
 
 
 def make_plan(request: PlanRequest, *, only_best: bool = False) -> Plan:
-    """Compare the modes that the question allows.
+    """Compare the modes that the request allows.
 
     Args:
         only_best: leave out modes whose limit shows that they cannot be the best.
 
     Raises:
-        ValueError: where no lanes hold the model in any of them.
+        ValueError: where the model does not fit the lanes in any mode.
     """
     split_search = SplitSearch(
         request.work,
@@ -96,9 +103,9 @@ def make_plan(request: PlanRequest, *, only_best: bool = False) -> Plan:
     )
     split_results: dict[str, SplitResult] = {}
     modes = allowed_modes(request.wanted)
-    for mode in sorted(modes, key=split_search.least):
+    for mode in sorted(modes, key=split_search.least_seconds):
         fastest = min((split_result.batch_seconds for split_result in split_results.values()), default=math.inf)
-        if only_best and split_search.least(mode) >= fastest:
+        if only_best and split_search.least_seconds(mode) >= fastest:
             continue
         split_result = split_search.find(mode, request.wanted)
         if split_result is not None:
@@ -115,7 +122,7 @@ def make_plan(request: PlanRequest, *, only_best: bool = False) -> Plan:
     }
     if not by_mode:
         raise ValueError(
-            f"`devices` must hold `{request.work.profile.name}`, got "
+            f"`devices` must have memory for `{request.work.profile.name}`, got "
             f"{', '.join(sorted({device.name for device in request.devices}))}: take devices with more memory, "
             f"or a smaller `batch.micro_batch_size`{'' if request.work.is_full else ' or `lora.rank`'}"
         )
@@ -134,27 +141,30 @@ def _choice(request: PlanRequest, split_result: SplitResult, bound: float, stric
     )
 
 
-def _memory(request: PlanRequest, split_result: SplitResult) -> dict[Duty, LaneMemory]:
+def _memory(request: PlanRequest, split_result: SplitResult) -> dict[MemoryRole, LaneMemory]:
     candidate = split_result.candidate
     work = request.work.with_fragment_size(candidate.fragment_size).at_staleness(candidate.pipeline.max_staleness)
-    trains = set(candidate.trainers)
-    duty = Duty.BOTH if candidate.pipeline.trainers_generate else Duty.TRAINER
-    fullest: dict[Duty, LaneMemory] = {}
-    lanes = {(device, duty if place in trains else Duty.ROLLOUT) for place, device in enumerate(request.devices)}
-    for device, of_lane in lanes:
-        memory = lane_memory(work, device, of_lane, num_ranks=len(trains))
-        if of_lane not in fullest or memory.total > fullest[of_lane].total:
-            fullest[of_lane] = memory
-    return fullest
+    trainers = set(candidate.trainers)
+    trainer_role = MemoryRole.BOTH if candidate.pipeline.trainers_generate else MemoryRole.TRAINER
+    largest: dict[MemoryRole, LaneMemory] = {}
+    lanes = {
+        (device, trainer_role if index in trainers else MemoryRole.ROLLOUT)
+        for index, device in enumerate(request.devices)
+    }
+    for device, role in lanes:
+        memory = lane_memory(work, device, role, num_ranks=len(trainers))
+        if role not in largest or memory.total > largest[role].total:
+            largest[role] = memory
+    return largest
 
 
-def plan(spec: RunSpec, *, devices: Sequence[str] = (), history: Sequence[MeasuredTable] = ()) -> Plan:
-    """What a run of `spec` could do with its lanes, rollout and trainer lanes counted together.
+def plan(spec: RunSpec, *, devices: Sequence[str] = (), history: Sequence[MeasuredCostTable] = ()) -> Plan:
+    """The plan for a run of `spec` on its rollout and trainer lanes, which are counted together.
 
     Args:
-        devices: names in `hardware.ACCELERATORS`, one for each of these lanes, or one for all; empty: CPU cores for the
-            shapes model, H100s otherwise.
-        history: what earlier runs of the same base model, sampling and batch have measured, newest first.
+        devices: names in `hardware.ACCELERATORS`, one for each of these lanes, or one for all; if empty, CPU cores for
+            the shapes model and H100s otherwise.
+        history: the measured costs of earlier runs of the same base model, sampling and batch, newest first.
 
     Raises:
         ValueError: for unknown devices, a wrong number of them, or too few lanes or too little memory.
@@ -162,10 +172,9 @@ def plan(spec: RunSpec, *, devices: Sequence[str] = (), history: Sequence[Measur
     return make_plan(_plan_request(spec, devices, history))
 
 
-def resolve(spec: RunSpec, *, devices: Sequence[str] = (), history: Sequence[MeasuredTable] = ()) -> RunSpec:
-    """`placement: auto` settled: placement, split, switches and, where it was empty, the fragment size.
-
-    Any other spec is returned as it is. Arguments and errors are those of `plan`.
+def resolve(spec: RunSpec, *, devices: Sequence[str] = (), history: Sequence[MeasuredCostTable] = ()) -> RunSpec:
+    """A spec with `placement: auto` replaced by the best choice: placement, split, switches and, where it was empty,
+    the fragment size. Any other spec is returned as it is. Arguments and errors are those of `plan`.
     """
     if spec.pipeline.placement is not Placement.AUTO:
         return spec
@@ -173,7 +182,7 @@ def resolve(spec: RunSpec, *, devices: Sequence[str] = (), history: Sequence[Mea
 
 
 def with_choice(spec: RunSpec, choice: ModeChoice) -> RunSpec:
-    """The spec with one of its plan's choices written in."""
+    """The spec with one of its plan's choices."""
     candidate = choice.split_result.candidate
     num_lanes = spec.lanes.num_rollout + spec.lanes.num_trainer
     num_trainer = len(candidate.trainers)
@@ -183,15 +192,15 @@ def with_choice(spec: RunSpec, choice: ModeChoice) -> RunSpec:
     return RunSpec.model_validate(concrete.model_dump())
 
 
-def _plan_request(spec: RunSpec, devices: Sequence[str], history: Sequence[MeasuredTable]) -> PlanRequest:
+def _plan_request(spec: RunSpec, devices: Sequence[str], history: Sequence[MeasuredCostTable]) -> PlanRequest:
     work = Workload.of(spec)
     pool = _pool(spec, work, devices)
     num_reward = spec.lanes.num_reward
     costs = pool_costs(work, pool, num_reward=num_reward)
     if history:
-        # Lanes that nobody has described are reckoned as the default's; their fixed share is not known with it.
-        described = has_profile(spec.base_model) and bool(devices)
-        costs = costs_from_history(history, work, pool, num_reward=num_reward, has_profile=described)
+        # Without named devices the default ones are assumed, and so the fixed share of the real ones is not known.
+        is_profiled = has_profile(spec.base_model) and bool(devices)
+        costs = costs_from_history(history, work, pool, num_reward=num_reward, has_profile=is_profiled)
     group_size = work.algebra.group_size
     sizes = [size for size in range(1, group_size + 1) if group_size % size == 0]
     return PlanRequest(
@@ -213,6 +222,6 @@ def _pool(spec: RunSpec, work: Workload, devices: Sequence[str]) -> tuple[Accele
     if len(names) != num_lanes:
         raise ValueError(
             f"`devices` must name one for each of {num_lanes} lanes (`lanes.num_rollout` + `lanes.num_trainer`) "
-            f"or one for all, got {len(names)}"
+            f"or one for all, got {len(names)}: add or remove names"
         )
     return tuple(accelerator(name) for name in names)

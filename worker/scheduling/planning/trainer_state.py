@@ -1,13 +1,15 @@
-"""What a trainer rank keeps between two optimizer steps, by ZeRO stage: the part of the memory plan that is measured.
+"""What a trainer rank keeps in memory between two optimizer steps, by ZeRO stage.
 
-Sources: mixed-precision state and its ZeRO partitions, Rajbhandari et al., arXiv 1910.02054, §3 and §5; DeepSpeed's own
-buffers as two ranks were measured to hold them (`tests/engine/trainer`). Invariant: more ranks never take more.
+This part of the memory plan is checked by measuring (`tests/engine/trainer`). Sources: mixed-precision state and its
+ZeRO partitions, Rajbhandari et al., arXiv 1910.02054, §3 and §5; DeepSpeed's own buffers as measured on two ranks.
+Invariant: more ranks never take more.
 """
 
 import math
 from dataclasses import dataclass
 
 FP32_BYTES = 4
+"""Bytes of one fp32 value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,13 +17,13 @@ class TrainerState:
     """Bytes of one rank."""
 
     weights: float
-    """Frozen and trained ones: all of them, or the rank's part."""
+    """Frozen and trained weights: all of them, or the rank's shard."""
     optimizer: float
     """Moments, and DeepSpeed's master weights where it keeps its own."""
     gradients: float
-    """Open ones, and the bucket that they go through; at most."""
+    """Open gradients and the bucket that they are reduced in, at their largest."""
     bucket: float
-    """Of that, the bucket."""
+    """The part of `gradients` in the bucket."""
 
 
 def trainer_state(
@@ -33,14 +35,14 @@ def trainer_state(
     weight_bytes: int = FP32_BYTES,
     bucket_numel: float = math.inf,
 ) -> TrainerState:
-    """Of `num_trained` elements, and `frozen_bytes` beside them, in a gang of `num_ranks`.
+    """The state of one rank that trains `num_trained` elements beside `frozen_bytes`, in a gang of `num_ranks`.
 
-    DeepSpeed keeps a master copy of each trained weight in stages 1 to 3, even of one in fp32; stage 1 holds gradients
-    whole and as they are averaged. Gradients add up in fp32.
+    DeepSpeed keeps a master copy of each trained weight in stages 1 to 3, even of one in fp32. Stage 1 holds gradients
+    in full, both accumulated and averaged. Gradients are accumulated in fp32.
 
     Args:
-        weight_bytes: of one trained weight as forward passes use it.
-        bucket_numel: elements of the bucket that gradients are reduced in; no more than are trained.
+        weight_bytes: bytes of one trained weight as forward passes use it.
+        bucket_numel: the largest number of elements in the bucket in which gradients are reduced.
     """
     trained, part = FP32_BYTES * num_trained, 1 / num_ranks
     gradients = {0: trained, 1: 2 * trained}.get(zero_stage, trained * part)

@@ -1,9 +1,9 @@
-"""What a run asks of its lanes, whatever their number: model, batch, what is trained and how, passes, copies, scoring.
+"""What a run asks of its lanes, whatever their number: model, batch, tuning, forward passes, policy copies, scoring.
 
-    RunSpec ─► Workload ─► seconds (`estimates`)
+    RunSpec ─► Workload ─► seconds (`cost_estimates`)
                       └──► bytes (`memory`)
 
-Invariant: everything that a spec says and that changes what work costs or holds is a field here; nothing else is.
+Invariant: everything in a spec that changes the seconds or bytes of work is a field here; nothing else is.
 """
 
 from collections.abc import Mapping
@@ -14,45 +14,49 @@ from worker.contracts.algorithms import DiffusionNftSpec, RewardFlowSpec
 from worker.contracts.families import FAMILY_TRAITS
 from worker.contracts.names import GuidanceKind, Tuning
 from worker.contracts.run_spec import RunSpec
-from worker.scheduling.core.decoding import TOGETHER_PIXELS
+from worker.scheduling.core.decoding import MAX_PIXELS_DECODED_TOGETHER
 from worker.scheduling.profiles.hardware import Estimate
 from worker.scheduling.profiles.known_models import profile_of
 from worker.scheduling.profiles.model_profile import ModelProfile
 from worker.scheduling.profiles.scorer_costs import NO_SCORING_COST, ScoringCost
 
 STATE_BYTES = 16
-"""For each trained parameter: fp32 weight and gradient, two fp32 moments (Rajbhandari et al., arXiv 1910.02054)."""
+"""Bytes per trained parameter: fp32 weight and gradient, two fp32 moments (Rajbhandari et al., arXiv 1910.02054)."""
 BACKWARD_FORWARDS: Mapping[Tuning, float] = {Tuning.LORA: 1.0, Tuning.FULL: 2.0}
-"""A full backward pass is worth two forward ones, one for the gradient of activations and one for that of weights
-(Korthikanti et al., arXiv 2205.05198, appendix A). Frozen weights do without the second; what LoRA's own matrices ask
-for, forward and backward, is left out: rank ÷ width of an adapted layer, 1 to 4 % at ranks of 32 to 128."""
+"""Cost of a backward pass, in forward passes. A full one computes the gradient of activations and that of weights, each
+as much as a forward pass (Korthikanti et al., arXiv 2205.05198, appendix A). Frozen weights need only the first.
+LoRA's own matrices are left out, forward and backward: they add rank ÷ width of an adapted layer, 1 to 4 % at ranks of
+32 to 128."""
 _WEIGHT_BYTES: Mapping[str, int] = {"fp32": 4, "bf16": 2}
+"""Bytes of one weight of the base, by `base_model.dtype`."""
 _TRAINED_BYTES = 4
-"""Of one LoRA weight, whatever the base's precision."""
+"""Bytes of one LoRA weight: fp32, whatever the base's precision."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WeightTransfer:
-    """How weights and roles change hands."""
+    """How published weights reach a lane, and how a lane changes its role."""
 
     packing_bandwidth: Estimate = field(default=Estimate(1e9, 0.06e9, 4e9))
-    """Bytes a second at which published weights are packed or bound to a model. Low: verl-omni's measured 6.8 s for a
-    LoRA of 0.38 GB (its pull request on diffusion LoRA)."""
+    """Bytes per second at which published weights are packed or bound to a model. The low end is verl-omni's measured
+    6.8 s for a LoRA of 0.38 GB (its pull request on diffusion LoRA)."""
     shares_base: bool = True
-    """Both roles of a lane work on one copy of the frozen weights. Otherwise a rollout engine has its own: each turn
-    drops the one copy, loads the other from host memory, and moves the trainer's optimizer state out or in."""
+    """Whether both roles of a lane use one copy of the frozen weights. If not, a rollout engine has its own: each
+    switch drops one copy, loads the other from host memory, and moves the trainer's optimizer state out or in."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemorySavings:
-    """What spares a trainer lane's memory, beside its ZeRO stage."""
+    """Settings, beside the ZeRO stage, that reduce what a trainer lane holds on its device."""
 
     recomputed_blocks: int = 1
-    """0: none; n: every n-th."""
+    """Every n-th transformer block is recomputed in the backward pass; 0: none."""
     optimizer_on_host: bool = False
+    """The optimizer's state is in host memory."""
     weights_on_host: bool = False
+    """Sharded weights are in host memory."""
     idle_on_host: bool = False
-    """Optimizer state and gradients, while the lane generates."""
+    """Optimizer state and gradients are in host memory while the lane generates."""
 
     @classmethod
     def of(cls, spec: RunSpec, profile: ModelProfile) -> "MemorySavings":
@@ -67,16 +71,16 @@ class MemorySavings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForwardPasses:
-    """One velocity asked for."""
+    """What one prediction takes."""
 
     rows: int = 1
-    """Through the transformer, for each one asked for: two with true CFG."""
+    """Samples that go through the transformer for one prediction: two with true CFG, conditional and unconditional."""
     calls: int = 1
-    """Of the transformer."""
+    """Calls of the transformer for one prediction: two with true CFG, or one for both rows where they are batched."""
 
     @classmethod
     def of(cls, spec: RunSpec, *guidance_scales: float | None) -> "ForwardPasses":
-        """Under these scales, one for each expert; an empty one is as the first."""
+        """A prediction under these guidance scales, one for each expert; `None` stands for the first one's."""
         is_guided = any(scale not in (None, 1.0) for scale in guidance_scales)
         if FAMILY_TRAITS[spec.base_model.family].guidance is not GuidanceKind.TRUE_CFG or not is_guided:
             return cls()
@@ -85,21 +89,23 @@ class ForwardPasses:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlgorithmPasses:
-    """Predictions that an algorithm asks for. What only watches (the replay gate, a KL that nothing trains on) is left
-    out: 3 % of a pass."""
+    """The predictions that an algorithm needs. Those for monitoring alone (the replay gate, a KL that nothing trains
+    on) are left out: 3 % of a pass."""
 
     sampling: ForwardPasses = ForwardPasses()
-    """Under the guidance of rollout."""
+    """A prediction under the guidance of rollout."""
     training: ForwardPasses = ForwardPasses()
-    """Under the guidance of the policy that is trained."""
+    """A prediction under the guidance of the trained policy."""
     num_scored: int = 0
-    """Of each trajectory, under the guidance of training: where it is not that of rollout."""
+    """Predictions per trajectory that evaluate its log-probs under the guidance of training, where that is not the
+    guidance of rollout."""
     num_trained: int = 1
-    """Of each unit of training, with a gradient: two samples of a preference, or several denoising steps."""
+    """Predictions with a gradient per unit of training: two for the samples of a preference, or one for each of several
+    denoising steps."""
     num_judged: int = 0
-    """Of each unit of training, without: by the reference policy, by an older one."""
+    """Predictions without a gradient per unit of training: by the reference policy, by an older policy."""
     goes_through_decoder: bool = False
-    """The gradient comes from a reward."""
+    """The gradient comes from a reward, through the autoencoder's decoder."""
 
     @classmethod
     def of(cls, spec: RunSpec) -> "AlgorithmPasses":
@@ -121,65 +127,69 @@ class AlgorithmPasses:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyCopies:
-    """Policies that a trainer lane holds beside the one it trains."""
+    """The policies that a trainer lane holds beside the one it trains."""
 
     reference: bool = False
-    """Of full tuning alone: LoRA's reference is the base with its layers switched off."""
+    """A reference policy. Only full tuning needs a copy: LoRA's reference is the base with the adapter off."""
     stale: bool = False
-    """What drew a batch that is trained a version later."""
+    """The policy that generated a batch which is trained one version later."""
     second: bool = False
     """DiffusionNFT's older policy."""
     num_shadow_copies: int = 0
-    """In fp32: the moving average, what DiffusionNFT's older policy is made from."""
+    """The number of fp32 shadow weights: the EMA, and those that DiffusionNFT's older policy is made from."""
     publishes_two: bool = False
-    """What generates, and what is evaluated."""
+    """A version holds two sets of weights: those that generate, and those that are evaluated."""
 
     @classmethod
     def of(cls, spec: RunSpec) -> "PolicyCopies":
-        averages, follows = bool(spec.ema.decay), isinstance(spec.algorithm, DiffusionNftSpec)
+        has_ema, has_older_policy = bool(spec.ema.decay), isinstance(spec.algorithm, DiffusionNftSpec)
         return cls(
             reference=spec.tuning is Tuning.FULL and spec.algorithm.needs.reference,
             stale=bool(spec.pipeline.max_staleness),
             second=spec.algorithm.needs.second_adapter,
-            num_shadow_copies=averages + follows,
-            publishes_two=averages or follows,
+            num_shadow_copies=has_ema + has_older_policy,
+            publishes_two=has_ema or has_older_policy,
         )
 
     @property
     def older(self) -> bool:
-        """One model holds whichever of the two there is."""
+        """Whether the lane holds an older policy; the stale one and DiffusionNFT's share one copy."""
         return self.stale or self.second
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workload:
-    """All of it. Defaults are those of LoRA on a bf16 base, trained as Flow-GRPO does without a KL."""
+    """Everything that decides the seconds and bytes of a run's work. The defaults are those of LoRA on a bf16 base,
+    trained by Flow-GRPO without a KL."""
 
     profile: ModelProfile
     algebra: BatchAlgebra
     height: int
+    """Pixels of an image or frame."""
     width: int
+    """Pixels of an image or frame."""
     num_frames: int = 1
     num_denoising_steps: int
     trained_parameters: float
-    """Elements that the optimizer moves: of the adapter, or of the whole transformer."""
+    """The number of parameters that the optimizer updates: the adapter's, or the whole transformer's."""
     tuning: Tuning = Tuning.LORA
     weight_bytes: int = 2
-    """Of one weight of the base."""
+    """Bytes of one weight of the base."""
     zero_stage: int = 0
     memory_savings: MemorySavings = MemorySavings()
     passes: AlgorithmPasses = AlgorithmPasses()
     copies: PolicyCopies = PolicyCopies()
     pixels_decoded_together: int = 0
-    """Of several samples of a fragment; 0: one sample after the other."""
+    """The most pixels of several samples that are decoded at once; with 0, samples are decoded one by one."""
     scoring: ScoringCost = NO_SCORING_COST
     scores_on_devices: bool = False
-    """Reward lanes have devices like the others; else each has a core."""
+    """Whether reward lanes have devices like the others; otherwise each has a CPU core."""
     weight_transfer: WeightTransfer = WeightTransfer()
 
     @classmethod
     def of(cls, spec: RunSpec) -> "Workload":
-        """Of `lora.targets` only the family's own are known; others are reckoned with as those."""
+        """The workload of a run's spec. LoRA's size is known for the family's default targets only; with other
+        `lora.targets` it is assumed to be the same."""
         profile = profile_of(spec.base_model)
         is_full = spec.tuning is Tuning.FULL
         return cls(
@@ -196,7 +206,7 @@ class Workload:
             memory_savings=MemorySavings.of(spec, profile),
             passes=AlgorithmPasses.of(spec),
             copies=PolicyCopies.of(spec),
-            pixels_decoded_together=TOGETHER_PIXELS,
+            pixels_decoded_together=MAX_PIXELS_DECODED_TOGETHER,
             scoring=ScoringCost.of(spec),
             scores_on_devices=spec.lanes.rewards_on_gpus,
         )
@@ -211,73 +221,74 @@ class Workload:
 
     @property
     def num_pixels(self) -> int:
-        """Of one sample, all frames."""
+        """The number of pixels of one sample, all frames together."""
         return self.height * self.width * self.num_frames
 
     @property
     def weights_bytes(self) -> float:
-        """Of the transformer."""
+        """Bytes of the transformer's weights."""
         return self.profile.parameters * self.weight_bytes
 
     @property
     def trained_bytes(self) -> float:
-        """Of what is trained, as forward passes use it."""
+        """Bytes of the trained weights, in the precision of forward passes."""
         return self.trained_parameters * (self.weight_bytes if self.is_full else _TRAINED_BYTES)
 
     @property
     def published_bytes(self) -> float:
-        """Of one policy version: by all ranks together, and to each lane that pulls it."""
+        """Bytes of one policy version, which all ranks publish together and each lane pulls in full."""
         return self.trained_bytes * (2 if self.copies.publishes_two else 1)
 
     @property
     def state_bytes(self) -> float:
-        """Trained weights, gradients and optimizer moments in fp32, on one lane and unpartitioned."""
+        """Bytes of trained weights, gradients and optimizer moments in fp32, without sharding."""
         return self.trained_parameters * STATE_BYTES
 
     @property
     def num_units_per_micro_batch(self) -> int:
-        """At most."""
+        """The most units of training in one micro-batch."""
         algebra = self.algebra
         num_members = min(algebra.micro_batch_size, algebra.num_units_per_group)
         return min(algebra.micro_batch_size, num_members * algebra.num_denoising_steps_per_micro_batch)
 
     @property
     def num_recomputed_layers(self) -> int:
-        """Of those that a pass goes through."""
+        """The number of transformer blocks that the backward pass recomputes."""
         every = self.memory_savings.recomputed_blocks
         return -(-self.profile.num_layers // every) if every else 0
 
     @property
     def num_training_calls(self) -> float:
-        """Of the transformer for one micro-batch: forward, backward, and what is recomputed in between."""
+        """Calls of the transformer for one micro-batch: forward, backward, and the share that is recomputed."""
         recomputed = self.num_recomputed_layers / self.profile.num_layers
         return self.passes.training.calls * (self.passes.num_trained * (2 + recomputed) + self.passes.num_judged)
 
     @property
     def unit_flops(self) -> float:
-        """Of one unit of training, whatever it trains on."""
+        """Operations of one unit of training, whatever the algorithm trains on."""
         recomputed = self.num_recomputed_layers / self.profile.num_layers
         forwards = self.passes.num_trained * (1 + BACKWARD_FORWARDS[self.tuning] + recomputed) + self.passes.num_judged
         flops = self.passes.training.rows * forwards * self.profile.forward_flops(self.num_tokens)
-        # The decoder's own weights are frozen.
+        # Forward and backward; the decoder's own weights are frozen, so they need no gradient.
         return flops + 2 * self.decoding_flops if self.passes.goes_through_decoder else flops
 
     @property
     def trajectory_flops(self) -> float:
-        """Of one trajectory generated, decoding included."""
+        """Operations of generating one trajectory, decoding included."""
         passes = self.passes
         num_rows = passes.sampling.rows * self.num_denoising_steps + passes.training.rows * passes.num_scored
         return num_rows * self.profile.forward_flops(self.num_tokens) + self.decoding_flops
 
     @property
     def num_sampling_calls(self) -> int:
-        """Of the transformer, for one fragment."""
+        """Calls of the transformer to generate one fragment."""
         passes = self.passes
         return passes.sampling.calls * self.num_denoising_steps + passes.training.calls * passes.num_scored
 
     @property
     def decoding_flops(self) -> float:
-        """In fp32 they count twice: an accelerator's TF32 rate is half of its bf16 rate (makers' data sheets)."""
+        """Operations of decoding one sample. In fp32 they count twice beside bf16 ones: an accelerator's TF32 rate is
+        half of its bf16 rate (makers' data sheets)."""
         flops = self.profile.decoding_flops(height=self.height, width=self.width, num_frames=self.num_frames)
         return 2 * flops if self.profile.decodes_in_fp32 and self.weight_bytes == _WEIGHT_BYTES["bf16"] else flops
 
@@ -290,5 +301,5 @@ class Workload:
         return self.with_algebra(self.algebra.model_copy(update=update))
 
     def at_staleness(self, max_staleness: int) -> "Workload":
-        """As a plan may choose it."""
+        """The same workload at another staleness, as a plan may choose it."""
         return replace(self, copies=replace(self.copies, stale=bool(max_staleness)))

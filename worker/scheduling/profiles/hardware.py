@@ -1,82 +1,96 @@
-"""What one lane's device can do: peak rates from data sheets, and how much of a peak real diffusion work reaches.
+"""What one lane's device can do: peak rates from data sheets, and the share of the peak that diffusion work reaches.
 
-Only priors: as soon as a run has measured its own costs, those replace everything that follows from here. Peak rates
-are the makers' (dense, bf16); efficiencies are uncertain, so each carries the range that the sources allow.
-`deploy/docs/pipeline.md` tells where each number comes from.
+Peak rates are the makers' (dense, bf16); efficiencies are uncertain, so each has the range that its sources allow.
+`deploy/docs/pipeline.md` gives the source of each number. Invariant: these are only priors; costs that a run has
+measured replace everything derived from them.
 """
 
 from dataclasses import dataclass, fields, replace
 from typing import Literal
 
 GB = 1e9
+"""Bytes; decimal, as in data sheets."""
 
-Edge = Literal["low", "high"]
+RangeEnd = Literal["low", "high"]
+"""One end of an estimate's range."""
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A number that is not known exactly: what is reckoned with, and the range of it."""
+    """A number that is not known exactly."""
 
     value: float
+    """The number that is used."""
     low: float
+    """The smallest number that the sources allow."""
     high: float
+    """The largest number that the sources allow."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.low <= self.value <= self.high:
-            raise ValueError(f"`value` must be within `low` and `high`, got {self.value}, {self.low} and {self.high}")
+            raise ValueError(
+                f"`value` must be within `low` and `high`, got {self.value}, {self.low} and {self.high}: "
+                "widen the range or correct the value"
+            )
 
-    def at(self, edge: Edge) -> "Estimate":
-        """The same range, reckoned with at one of its ends."""
-        return Estimate(getattr(self, edge), self.low, self.high)
+    def at(self, end: RangeEnd) -> "Estimate":
+        """The same range, with the number at one of its ends."""
+        return Estimate(getattr(self, end), self.low, self.high)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Accelerator:
-    """One lane's device. Rates are for one second; bandwidths in bytes of one direction."""
+    """One lane's device. Rates are per second; bandwidths are in bytes per second, in one direction."""
 
     name: str
     peak_flops: float
-    """Dense floating-point operations a second, in bf16 (CPU cores: fp32)."""
+    """Dense floating-point operations per second in bf16 (on CPU cores: in fp32)."""
     fp32_flops: float
-    """In fp32, without TF32: what networks of rewards run in."""
+    """Floating-point operations per second in fp32 without TF32, in which scorers' networks run."""
     memory_bytes: float
+    """Bytes of the device's own memory."""
     memory_bandwidth: float
+    """Bytes per second between the device and its own memory."""
     host_bandwidth: float
-    """To and from the host's memory."""
+    """Bytes per second between the device and the host's memory."""
     network_bandwidth: float
-    """To other lanes."""
+    """Bytes per second to other lanes."""
     generation_efficiency: Estimate
-    """Share of the peak that a forward pass of a diffusion transformer reaches."""
+    """The share of the peak that a forward pass of a diffusion transformer reaches."""
     training_efficiency: Estimate
-    """Share of the peak that forward, recomputation and backward reach together."""
+    """The share of the peak that forward, recomputation and backward reach together."""
     layer_overhead_seconds: Estimate
-    """What one pass through one transformer block costs whatever its size: launching, dispatching."""
+    """Seconds of one pass through one transformer block that do not depend on its size: launching, dispatching."""
     switch_seconds: Estimate
-    """A turn from training to generation or back, where nothing has to be moved: caches freed, memory reclaimed."""
+    """Seconds of a switch between training and generation in which no weights move: caches are freed, memory is
+    reclaimed."""
     call_seconds: Estimate = Estimate(0.0, 0.0, 0.02)
-    """What a call to a lane takes beside its work: the message there and the answer back. Nothing to work that takes
-    seconds."""
+    """Seconds of a call to a lane beside its work: the message there and the answer back. They hardly matter to
+    work that takes seconds, so 0 is used, and at most the 20 ms that bound them on CPU lanes."""
     source: str
+    """Where the peak rates come from."""
 
-    def at(self, field: str, edge: Edge) -> "Accelerator":
-        """With one of the uncertain fields at an end of its range. Raises `ValueError` for a field that is certain."""
+    def at(self, field: str, end: RangeEnd) -> "Accelerator":
+        """The device with one uncertain field at an end of its range. Raises `ValueError` for a field without one."""
         estimate = getattr(self, field, None)
         if not isinstance(estimate, Estimate):
             uncertain = [item.name for item in fields(self) if isinstance(getattr(self, item.name), Estimate)]
             raise ValueError(f"`field` must be one of {', '.join(uncertain)}, got `{field}`: the rest has no range")
-        return replace(self, **{field: estimate.at(edge)})  # type: ignore[arg-type]
+        return replace(self, **{field: estimate.at(end)})  # type: ignore[arg-type]
 
-    def with_fixed_share(self, edge: Edge) -> "Accelerator":
-        """With as small or as large a part of a call's seconds that does not depend on its size: launching and messages
-        are as cheap or as dear, and arithmetic as slow or as fast, as their ranges allow."""
-        ends = {name: getattr(self, name).at(edge) for name in _OF_FIXED_SHARE}
+    def with_fixed_share_at(self, end: RangeEnd) -> "Accelerator":
+        """The device with the smallest or the largest share of a call's seconds that does not depend on the call's
+        size. That share grows with the seconds of launching and messages, and with the speed of arithmetic."""
+        ends = {name: getattr(self, name).at(end) for name in _FIELDS_OF_FIXED_SHARE}
         return replace(self, **ends)
 
 
-_OF_FIXED_SHARE = ("layer_overhead_seconds", "call_seconds", "generation_efficiency", "training_efficiency")
+_FIELDS_OF_FIXED_SHARE = ("layer_overhead_seconds", "call_seconds", "generation_efficiency", "training_efficiency")
+"""The estimates that a call's fixed share depends on; it grows with each of them."""
 
 
 def _gigabits(number: float) -> float:
+    """Bytes per second of so many gigabits per second."""
     return number * 1e9 / 8
 
 
@@ -156,13 +170,13 @@ CPU_CORE = Accelerator(
 )
 """Measured on 21 November 2026 with torch 2.13, one thread and the shapes model; bandwidths and memory are estimates.
 
-* Peak: the largest of square fp32 matrix products of 128 to 2048, 95 to 102 GFLOP/s.
-* `OMP_NUM_THREADS=1 nice -n 5 python -m tests.bench.lane_costs`: a fragment 31.3 ms and 2.84 ms more for each
+* Peak: the fastest of square fp32 matrix products of 128 to 2048, 95 to 102 GFLOP/s.
+* `OMP_NUM_THREADS=1 nice -n 5 python -m tests.bench.lane_costs`: a fragment takes 31.3 ms and 2.84 ms more for each
   trajectory, a micro-batch 10.6 ms and 0.92 ms more for each pair (processor time, medians of 15). By the operations of
-  the shapes profile (nothing is recomputed at its size) that is 0.41 and 0.35 of the peak, and 1.3 ms for a pass
-  through one block, either way.
-* Calls and turns: `make bench-pipeline-real` on two such cores. What a run pays above the work itself: 4 ms for a
-  commit, 9 to 10 for a publish or a fragment, 15 for a pull; turns of 18 and 6 ms.
+  the shapes profile (nothing is recomputed at its size) that is 0.41 and 0.35 of the peak, and 1.3 ms per pass through
+  one block in both.
+* Calls and switches: `make bench-pipeline-real` on two such cores. Beside the work itself a commit takes 4 ms, a
+  publish or a fragment 9 to 10 ms, a pull 15 ms; the two switches take 18 and 6 ms.
 """
 HOST_SOCKET = Accelerator(
     name="host",
@@ -181,10 +195,18 @@ HOST_SOCKET = Accelerator(
 )
 
 ACCELERATORS = {device.name: device for device in (L40S, H100, H200, H20, CPU_CORE, HOST_SOCKET)}
+"""All devices by name."""
 
 
 def accelerator(name: str) -> Accelerator:
-    """Raises `ValueError` for a device that is not described here."""
+    """The device of that name. Raises `ValueError` for one that is not described here."""
     if name not in ACCELERATORS:
-        raise ValueError(f"`accelerator` must be one of {', '.join(ACCELERATORS)}, got `{name}`")
+        raise ValueError(f"`accelerator` must be one of {', '.join(ACCELERATORS)}, got `{name}`: it has no profile")
     return ACCELERATORS[name]
+
+
+def profile_name(device: str) -> str | None:
+    """The key in `ACCELERATORS` of a device by its driver's name, `NVIDIA H100 80GB HBM3` → `h100`; `None` for a device
+    without a profile."""
+    words = device.lower().replace("-", " ").split()
+    return next((name for name in ACCELERATORS if name in words), None)

@@ -1,7 +1,8 @@
-"""How a model is described for planning: tokens, floating-point operations, bytes. No seconds here.
+"""How a model is described for planning: tokens, floating-point operations, bytes; no seconds.
 
-Formulas: a linear layer costs 2 operations for each parameter and token; attention 4 · tokens² · width for each layer
-(scores and weighted sum). `profiles` holds the models.
+Formulas: a linear layer costs 2 operations per parameter and token; attention costs 4 · tokens² · width per layer
+(scores and weighted sum). Invariant: a profile describes the model alone, never the device or the run. The models are
+in `image_models` and `video_models`.
 """
 
 import math
@@ -14,60 +15,65 @@ class ModelProfile:
 
     name: str
     hub_names: tuple[str, ...] = ()
-    """What the last part of a path begins with, in lower case."""
+    """What the last part of a path or hub id must begin with to mean this model, in lower case."""
     parameters: float
-    """All of the transformer's, as memory holds them; of all experts where it has several."""
+    """The number of the transformer's parameters held in memory; of all experts where it has several."""
     num_experts: int = 1
-    """Transformers of which each denoising step goes through one."""
+    """The number of transformers, of which each denoising step goes through one."""
     num_layers: int
-    """That a pass goes through."""
+    """The number of transformer blocks that a pass goes through."""
     width: int
+    """Values per token between the blocks."""
     layer_parameters_per_token: float
-    """Linear parameters that each token passes in one layer: a two-stream block has a set for pictures and one for
-    text, and a token passes one of them."""
+    """The number of linear parameters that each token passes in one layer. A two-stream block has one set for image and
+    one for text tokens, and a token passes only its own."""
     text_tokens: int
-    """Tokens of the prompt; joined to the picture's, or attended to across where `cross_attends`."""
+    """The number of the prompt's tokens, which are joined to the image's, or attended to where `cross_attends`."""
     cross_attends: bool = False
+    """Text is attended to by cross-attention instead of being joined to the image's tokens."""
     token_pixels: int = 16
-    """Side of the square of pixels that one token stands for."""
+    """Side, in pixels, of the square that one token stands for."""
     token_frames: int = 1
-    """Frames that one latent frame stands for, after the first."""
+    """The number of frames that one latent frame stands for, after the first one."""
     token_channels: int = 64
-    """Numbers of the latent that one token stands for."""
+    """The number of latent values that one token stands for."""
     lora_parameters_per_rank: float
-    """Sum of inputs and outputs of the linear layers that the family adapts where a spec names none."""
+    """The sum of inputs and outputs of the linear layers that LoRA adapts by default in the model's family."""
     decoder_flops_per_pixel: float
-    """Of the autoencoder, for each pixel of each frame."""
+    """Floating-point operations of the autoencoder's decoder per pixel of each frame."""
     decoder_parameters: float
-    """Of the whole autoencoder, which is loaded as one."""
+    """The number of parameters of the whole autoencoder, encoder included, because it is loaded as one."""
     decoder_values_per_pixel: float
-    """That a backward pass through the decoder needs, for each pixel of each frame."""
+    """The number of values per pixel of each frame that a backward pass through the decoder keeps."""
     decodes_in_fp32: bool = False
-    """Whatever the base's precision."""
+    """The autoencoder runs in fp32, whatever the transformer's precision."""
     source: str
+    """Where the numbers come from."""
 
     def num_tokens(self, *, height: int, width: int, num_frames: int) -> int:
-        """Tokens of one sample, without the text."""
+        """The number of tokens of one sample, without the text's."""
         latent_frames = 1 + math.ceil((num_frames - 1) / self.token_frames)
         return latent_frames * math.ceil(height / self.token_pixels) * math.ceil(width / self.token_pixels)
 
     def forward_flops(self, num_tokens: int) -> float:
-        """Of one sample's pass through the transformer, `num_tokens` being the picture's."""
-        linear = 2 * self.layer_parameters_per_token * self._keys(num_tokens)
+        """Operations of one sample's pass through the transformer; `num_tokens` without the text's."""
+        linear = 2 * self.layer_parameters_per_token * self._num_joined_tokens(num_tokens)
         return self.num_layers * linear + self.attention_flops(num_tokens)
 
     def attention_flops(self, num_tokens: int) -> float:
-        """What of them is attention: scores and weighted sums, which have no weights."""
-        attention = 4 * self._keys(num_tokens) ** 2 * self.width
-        across = 4 * num_tokens * self.text_tokens * self.width if self.cross_attends else 0
-        return self.num_layers * (attention + across)
+        """The part of `forward_flops` in scores and weighted sums, which involve no weights."""
+        attention = 4 * self._num_joined_tokens(num_tokens) ** 2 * self.width
+        cross_attention = 4 * num_tokens * self.text_tokens * self.width if self.cross_attends else 0
+        return self.num_layers * (attention + cross_attention)
 
-    def _keys(self, num_tokens: int) -> int:
-        """Tokens that pass the linear layers, and that each of them attends to."""
+    def _num_joined_tokens(self, num_tokens: int) -> int:
+        """The number of tokens that pass the linear layers, and that each of them attends to."""
         return num_tokens if self.cross_attends else num_tokens + self.text_tokens
 
     def decoding_flops(self, *, height: int, width: int, num_frames: int) -> float:
+        """Operations of decoding one sample."""
         return self.decoder_flops_per_pixel * height * width * num_frames
 
     def lora_parameters(self, rank: int) -> float:
+        """The number of parameters of a LoRA of this rank on the family's default targets."""
         return self.lora_parameters_per_rank * rank

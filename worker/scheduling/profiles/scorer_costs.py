@@ -1,11 +1,12 @@
-"""What rewards cost a reward lane: floating-point operations of networks, and seconds of a core for the rest.
+"""What scorers cost a reward lane: floating-point operations of networks, and seconds of a core for the rest.
 
-Networks run in fp32 (`worker.engine.reward.networks`) on the lane's device, at its fp32 rate. What is no network runs
-on one core of its host. A remote scorer's work is done elsewhere and costs nothing here.
+Networks run in fp32 (`worker.engine.reward.networks`) on the lane's device, at its fp32 rate; everything else runs on
+one core of its host. A remote scorer's work is done elsewhere and costs nothing here. Invariant: every reward has an
+entry, and only priors are here.
 
-Sources: operations counted by torch's flop counter on CLIP's published configurations, a picture and a text of 77
+Sources: operations counted by torch's flop counter on CLIP's published configurations, for an image and a text of 77
 tokens; BLIP by its parameters and tokens. Seconds measured on 21 November 2026, on one core of a virtual AMD EPYC
-(family 26, 2.6 GHz): pictures of 512² and 1024², clips of 9 frames of 256².
+(family 26, 2.6 GHz): images of 512² and 1024², clips of 9 frames of 256².
 """
 
 from dataclasses import dataclass
@@ -14,28 +15,30 @@ from worker.contracts.names import RewardName
 from worker.contracts.run_spec import RunSpec
 
 NUM_JUDGED_FRAMES = 8
-"""Of a clip, by a scorer made for pictures; a test equates it with the engine's."""
+"""The number of frames of a clip that an image scorer judges; a test equates it with the engine's."""
 
 _CLIP_L = 0.175e12
-"""ViT-L/14 over 257 tokens: 0.162; its text tower: 0.013."""
+"""FLOPs of CLIP ViT-L/14: 0.162e12 for the image's 257 tokens, 0.013e12 for the text."""
 _CLIP_H = 0.38e12
-"""ViT-H/14 over 257 tokens: 0.335; its text tower: 0.047."""
+"""FLOPs of CLIP ViT-H/14: 0.335e12 for the image's 257 tokens, 0.047e12 for the text."""
 _BLIP = 0.14e12
-"""ViT-L/16 (304M parameters) over 197 tokens, text encoder (224M) over 35."""
+"""FLOPs of BLIP, 2 per parameter and token: ViT-L/16 (304M) over 197 tokens, the text encoder (224M) over 35."""
 _CALL_SECONDS = 1e-4
-"""Of a scorer without a network, on a tiny picture: three take 0.31 ms (`tests.bench.lane_costs`)."""
+"""Core seconds of a scorer without a network on an image of 32²: three of them take 0.31 ms
+(`tests.bench.lane_costs`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scorer:
-    """One picture or frame judged."""
+    """What one scorer costs for each image or frame."""
 
     flops: float = 0.0
-    """Of its network."""
+    """Operations of its network."""
     core_seconds: float = 0.0
+    """Seconds of a core, whatever the size of the image."""
     core_seconds_per_megapixel: float = 0.0
     judges_clips: bool = False
-    """All frames of a clip, instead of `NUM_JUDGED_FRAMES` of them."""
+    """The scorer judges all frames of a clip, instead of `NUM_JUDGED_FRAMES` of them."""
 
 
 SCORERS = {
@@ -43,7 +46,7 @@ SCORERS = {
     RewardName.SHAPE_JUDGE: Scorer(core_seconds=_CALL_SECONDS),
     RewardName.JPEG_COMPRESSIBILITY: Scorer(core_seconds=_CALL_SECONDS, core_seconds_per_megapixel=0.0055),
     RewardName.COLORFULNESS: Scorer(core_seconds=_CALL_SECONDS, core_seconds_per_megapixel=0.011),
-    # Pictures are enlarged to 736 pixels at least: 0.31 s at 512², 0.42 s at 1024².
+    # Images are enlarged to at least 736 pixels first: 0.31 s at 512², 0.42 s at 1024².
     RewardName.OCR: Scorer(core_seconds=0.28, core_seconds_per_megapixel=0.13),
     RewardName.CLIP_SCORE: Scorer(flops=_CLIP_L),
     RewardName.PICK_SCORE: Scorer(flops=_CLIP_H),
@@ -57,11 +60,12 @@ SCORERS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoringCost:
-    """All rewards of a run, for one sample."""
+    """What all rewards of a run cost for one sample."""
 
     flops: float = 0.0
-    """Of networks."""
+    """Operations of networks."""
     core_seconds: float = 0.0
+    """Seconds of a core for everything that is no network."""
 
     @classmethod
     def of(cls, spec: RunSpec) -> "ScoringCost":

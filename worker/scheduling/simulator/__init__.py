@@ -1,1 +1,1 @@
-"""A whole run on a virtual clock: the real scheduler, and lanes that only take time."""
+"""Simulation of whole runs on a virtual clock, with the scheduler of a real run."""

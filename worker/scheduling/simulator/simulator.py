@@ -1,11 +1,11 @@
-"""The simulator: the scheduler of a real run, on a virtual clock, with lanes that only take time.
+"""The simulator: the scheduler of a real run on a virtual clock, with lanes whose work only takes time.
 
-    scheduler ── next_actions ──► agenda: (when it will be done, its answer) ── the clock jumps to the next ──► apply
+    scheduler ── next_actions ──► event queue: (when the action ends, its answer) ── clock jumps to the next ──► apply
 
-Costs come from a table of the kind that a run learns itself. The spans are those that a real run writes, so a plan is
-drawn and graded like one. Invariant: nothing but the costs and the scheduler's own choices decides the outcome; the
-same input gives the same spans. Rollout and reward lanes may come and go at given times; the trainer lanes stay, since
-a gang that loses one starts over from its checkpoint, which is another run.
+Costs come from a table of the kind that a run measures. The spans are those of a real run, so a plan is drawn on the
+same timeline and compared with the run that followed it. Invariant: nothing but the costs and the scheduler's decisions
+determines the outcome; the same input gives the same spans. Rollout and reward lanes may come and go at given times;
+the trainer lanes stay, since a gang that loses one restarts from its checkpoint, which is another run.
 """
 
 import heapq
@@ -46,22 +46,26 @@ from worker.scheduling.core.messages import (
 from worker.scheduling.core.scheduler import Scheduler
 from worker.scheduling.timeline.span_recorder import SpanRecorder, Work
 
-_FREE_OF_CHARGE = frozenset(
+_MAY_LACK_COST = frozenset(
     {CostKind.PULL, CostKind.LEND, CostKind.RECLAIM, CostKind.COMMIT, CostKind.SNAPSHOT, CostKind.PUBLISH}
 )
-"""Kinds of work that take no time where the table does not name them."""
+"""Kinds of work that take no time where the table has no cost for them: a run that has not done such work yet has not
+measured it. Without generation, scoring or training there is no batch."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimulatedLane:
+    """A lane of the simulated run."""
+
     lane: str
     role: LaneRole
     start_up_seconds: float = 0.0
+    """Virtual seconds from the start of the lane until it joins."""
 
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """A lane begins to start up."""
+    """A lane starts up at virtual second `at`."""
 
     at: float
     lane: SimulatedLane
@@ -69,7 +73,7 @@ class Arrival:
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """A lane is gone, and what it had under way with it."""
+    """A lane is lost at virtual second `at`, with the action that it had under way."""
 
     at: float
     lane: str
@@ -79,15 +83,16 @@ Incident = Arrival | Loss
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Appointment:
-    """What will have happened; `lanes` are at work until then."""
+class _ScheduledEvent:
+    """An event that will be applied at its time, unless one of its lanes is lost before."""
 
     event: Event
     lanes: tuple[str, ...]
+    """The lanes that are occupied until then."""
 
 
 class Simulator:
-    """Plays one run to its end; use once."""
+    """Simulates one run to its end; use once."""
 
     def __init__(
         self,
@@ -101,15 +106,17 @@ class Simulator:
         vary: Callable[[float], float] = lambda seconds: seconds,
         observe: Callable[[Event, float], None] = lambda event, at: None,
         incidents: Iterable[Incident] = (),
-        names_idling: bool = True,
+        with_idle_causes: bool = True,
     ) -> None:
         """
         Args:
-            costs: in the units of `CostKind`; what `_FREE_OF_CHARGE` names may be missing.
-            vary: turns an expected duration into the one that happens.
+            costs: in the units of `CostKind`; kinds in `_MAY_LACK_COST` may be missing.
+            emit: called with each span of each lane once it has ended.
+            tsp: whether micro-batches of one trajectory may go to different ranks, as in the scheduler's settings.
+            vary: turns an expected duration into the actual one, in seconds.
             observe: called with each event and its virtual time.
-            incidents: lanes that come and go while the run lasts.
-            names_idling: find out why lanes idle, which takes a quarter of the simulation's own time.
+            incidents: lanes that come and go during the run.
+            with_idle_causes: find out why lanes idle, which takes a quarter of the simulation's own time.
 
         Raises:
             ValueError: where a role has no lane or work no cost, so that the run would never end; for a trainer lane
@@ -122,22 +129,23 @@ class Simulator:
         self._tsp = tsp
         self._vary = vary
         self._observe = observe
-        self._names_idling = names_idling
+        self._with_idle_causes = with_idle_causes
         self._recorder = SpanRecorder(emit, scheduler.state.idle_cause, scheduler.state.idle_state)
-        self._agenda: list[tuple[float, int, _Appointment | Incident]] = []
+        self._event_queue: list[tuple[float, int, _ScheduledEvent | Incident]] = []
+        """A heap of (virtual time, ordinal, entry); entries of the same time keep the order in which they came."""
         self._num_entries = 0
-        self._expected: dict[str, _Appointment] = {}
-        """By lane: what it does now, joining included."""
+        self._occupied: dict[str, _ScheduledEvent] = {}
+        """By lane: the event that ends what it does now, joining included."""
         self._trainers = tuple(name for name, lane in self._lanes.items() if lane.role is LaneRole.TRAINER)
         for role in {scheduler.state.generators, LaneRole.TRAINER, LaneRole.REWARD}:
             if all(lane.role is not role for lane in self._lanes.values()):
                 raise ValueError(f"`lanes` must hold at least one {role} lane, got none: the run would wait forever")
         for incident in incidents:
             self._check(incident)
-            self._enter(incident.at, incident)
+            self._push(incident.at, incident)
 
     def run(self) -> float:
-        """The virtual seconds from the start of the lanes to the end of the run."""
+        """Run to the end; returns the virtual seconds from the start of the lanes to the end of the run."""
         now = 0.0
         for lane in self._lanes.values():
             self._start_up(lane, now, self._joins_at(lane))
@@ -147,37 +155,37 @@ class Simulator:
         return now
 
     def _advance(self) -> float:
-        """Jump to the next moment at which anything happens, and let the scheduler react to all of it."""
-        if not self._agenda:
-            raise ValueError("`incidents` must leave a lane of each role, or the run waits forever")
-        now = self._agenda[0][0]
-        while self._agenda and self._agenda[0][0] == now:
-            match heapq.heappop(self._agenda)[2]:
+        """Jump to the next time with any event, apply all events of that time, and start the actions that follow."""
+        if not self._event_queue:
+            raise ValueError("`incidents` must leave a lane of each role, got none of one: the run waits forever")
+        now = self._event_queue[0][0]
+        while self._event_queue and self._event_queue[0][0] == now:
+            match heapq.heappop(self._event_queue)[2]:
                 case Arrival(lane=lane):
                     self._lanes[lane.lane] = lane
                     self._start_up(lane, now, now + lane.start_up_seconds)
                 case Loss(lane=name):
                     self._lose(name, now)
-                case _Appointment() as appointment:
-                    self._keep(appointment, now)
+                case _ScheduledEvent() as scheduled:
+                    self._end(scheduled, now)
         for action in self._scheduler.next_actions(now):
             self._begin(action, now)
-        if self._names_idling:
+        if self._with_idle_causes:
             self._recorder.settle(now)
         return now
 
-    def _keep(self, appointment: _Appointment, now: float) -> None:
-        """What was to happen happens, unless its lane is lost."""
-        lanes = appointment.lanes
-        if any(self._expected.get(lane) is not appointment for lane in lanes):
+    def _end(self, scheduled: _ScheduledEvent, now: float) -> None:
+        """Free the lanes of a scheduled event and apply it, unless its lane was lost."""
+        lanes = scheduled.lanes
+        if any(self._occupied.get(lane) is not scheduled for lane in lanes):
             return
         for lane in lanes:
-            del self._expected[lane]
-            if not isinstance(appointment.event, LaneJoined):
+            del self._occupied[lane]
+            if not isinstance(scheduled.event, LaneJoined):
                 self._recorder.ended(lane, now)
-        self._happened(appointment.event, now)
+        self._apply(scheduled.event, now)
 
-    def _happened(self, event: Event, now: float) -> None:
+    def _apply(self, event: Event, now: float) -> None:
         self._scheduler.apply(event, now)
         self._observe(event, now)
 
@@ -185,36 +193,39 @@ class Simulator:
 
     def _start_up(self, lane: SimulatedLane, now: float, joins_at: float) -> None:
         self._recorder.lane_started(lane.lane, now)
-        self._appoint(joins_at, _Appointment(LaneJoined(lane.lane, lane.role, None), (lane.lane,)))
+        self._schedule(joins_at, _ScheduledEvent(LaneJoined(lane.lane, lane.role, None), (lane.lane,)))
 
     def _lose(self, lane: str, now: float) -> None:
+        """Remove a lane. The scheduler does not know of a lane that is still starting up."""
         self._recorder.lane_stopped(lane, now)
-        expected = self._expected.pop(lane, None)
-        if expected is None or not isinstance(expected.event, LaneJoined):
-            self._happened(LaneLost(lane), now)
+        scheduled = self._occupied.pop(lane, None)
+        if scheduled is None or not isinstance(scheduled.event, LaneJoined):
+            self._apply(LaneLost(lane), now)
 
     def _check(self, incident: Incident) -> None:
         lane = incident.lane if isinstance(incident, Arrival) else self._lanes.get(incident.lane)
         if lane is not None and lane.role is LaneRole.TRAINER:
             raise ValueError(
-                f"`incidents` must spare trainer lanes, got `{lane.lane}` at {incident.at}: "
-                "the gang would start over from its checkpoint, which is another run"
+                f"`incidents` must not name trainer lanes, got `{lane.lane}` at {incident.at}: "
+                "the gang would restart from its checkpoint, which is another run"
             )
 
     def _joins_at(self, lane: SimulatedLane) -> float:
-        """Trainer lanes form one process group, so each waits until the last of them is up."""
+        """When a lane of the start joins; trainer lanes form one process group, so they join with the last of them."""
         if lane.role is not LaneRole.TRAINER:
             return lane.start_up_seconds
         return max(self._lanes[name].start_up_seconds for name in self._trainers)
 
-    def _appoint(self, at: float, appointment: _Appointment) -> None:
-        for lane in appointment.lanes:
-            self._expected[lane] = appointment
-        self._enter(at, appointment)
+    def _schedule(self, at: float, scheduled: _ScheduledEvent) -> None:
+        for lane in scheduled.lanes:
+            self._occupied[lane] = scheduled
+        self._push(at, scheduled)
 
-    def _enter(self, at: float, entry: _Appointment | Incident) -> None:
+    def _push(self, at: float, entry: _ScheduledEvent | Incident) -> None:
         self._num_entries += 1
-        heapq.heappush(self._agenda, (at, self._num_entries, entry))
+        heapq.heappush(self._event_queue, (at, self._num_entries, entry))
+
+    # --- actions ----------------------------------------------------------------------------------------------------
 
     def _begin(self, action: Action, now: float) -> None:
         match action:
@@ -229,14 +240,14 @@ class Simulator:
                 span = SpanKind.LENT_GENERATE if is_lent else SpanKind.GENERATE
                 self._work_on(lane, CostKind.GENERATE, span, fragment, now, Generated(lane, fragment.key))
             case Score(lane, fragment):
-                # Rewards do not matter to time: a constant stands for all.
+                # The schedule does not depend on the rewards' values.
                 event = Scored(lane, fragment.key, (0.0,) * len(fragment.members))
                 self._work_on(lane, CostKind.SCORE, SpanKind.SCORE, fragment, now, event)
             case Accumulate() | Commit() | Snapshot():
                 self._begin_gang(action, now)
             case Publish(_, version):
                 seconds = self._seconds(GANG, CostKind.PUBLISH)
-                self._appoint(now + seconds, _Appointment(Published(version), ()))
+                self._schedule(now + seconds, _ScheduledEvent(Published(version), ()))
             case EvaluationComplete() | Lend() | LendSettled():
                 pass
 
@@ -270,16 +281,20 @@ class Simulator:
         self._occupy((lane,), span, work, now, self._seconds(lane, cost, num_samples), event)
 
     def _seconds(self, lane: str, kind: CostKind, num_units: int = 1) -> float:
+        """The actual seconds of a piece of work. Raises `ValueError` where its kind lacks a cost that it must have."""
         cost = self._costs.get((lane, kind))
         if cost is None:
-            if kind not in _FREE_OF_CHARGE:
-                raise ValueError(f"`costs` must name {kind} on `{lane}`: nothing tells how long it takes")
+            if kind not in _MAY_LACK_COST:
+                raise ValueError(
+                    f"`costs` must hold {kind} on `{lane}`, got none: the simulation needs to know how long it takes"
+                )
             cost = Cost()
         return self._vary(cost.seconds(num_units))
 
     def _occupy(
         self, lanes: tuple[str, ...], kind: SpanKind, work: Work, now: float, seconds: float, event: Event
     ) -> None:
+        """Let lanes work for `seconds` from `now` on, in a span of `kind`, after which `event` is applied."""
         for lane in lanes:
             self._recorder.began(lane, kind, now, work)
-        self._appoint(now + seconds, _Appointment(event, lanes))
+        self._schedule(now + seconds, _ScheduledEvent(event, lanes))

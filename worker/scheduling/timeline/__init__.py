@@ -1,1 +1,1 @@
-"""Spans that tile the life of each lane, and where its seconds went."""
+"""Spans that tile the lifetime of each lane, and the sums of its seconds by what they were spent on."""

@@ -1,13 +1,13 @@
-"""The bubble ledger: where every second of every lane went.
+"""The bubble ledger: what every second of every lane was spent on.
 
-Fed with the spans that the recorder emits. Invariant: a lane's classes add up to its life; a gap or an overlap between
-two spans of a lane is refused, so the shares sum to 100 %.
+It adds up the spans that the recorder emits. Invariant: the seconds of a lane's classes add up to its lifetime; a gap
+or an overlap between two spans of a lane is refused, so the shares add up to 100 %.
 """
 
 from worker.contracts.spans import IdleCause, Span, SpanKind
 
-# Two roundings of one instant, in seconds of Unix time (a double holds about 2e-7 s of it).
 _SAME_INSTANT_SECONDS = 1e-6
+"""Difference between two roundings of one instant: a double holds Unix time to about 2e-7 s."""
 
 SpanClass = tuple[SpanKind, IdleCause | None]
 """A span's kind; for idle spans, with the cause."""
@@ -21,12 +21,12 @@ class BubbleLedger:
         self._last_end: dict[str, float] = {}
 
     def add(self, span: Span) -> None:
-        """Raises `ValueError` where the span does not start at the end of the lane's previous one."""
+        """Count a span. Raises `ValueError` where it does not start at the end of the lane's previous one."""
         last_end = self._last_end.get(span.lane)
         if last_end is not None and abs(span.start - last_end) > _SAME_INSTANT_SECONDS:
             raise ValueError(
                 f"`start` of lane `{span.lane}`'s {span.kind} span must be {last_end}, where its last span ended, "
-                f"got {span.start}: a lane's spans must tile its life"
+                f"got {span.start}: a lane's spans must tile its lifetime"
             )
         self._last_end[span.lane] = span.end
         classes = self._seconds.setdefault(span.lane, {})
@@ -34,11 +34,12 @@ class BubbleLedger:
         classes[span_class] = classes.get(span_class, 0.0) + span.seconds
 
     def lane_left(self, lane: str) -> None:
-        """The lane's life is over; should it come back, it starts wherever it likes. Its seconds stay in the books."""
+        """End the lane's lifetime. Its seconds stay counted, and if it comes back its first span may start anywhere."""
         self._last_end.pop(lane, None)
 
     @property
     def lanes(self) -> tuple[str, ...]:
+        """All lanes with a span."""
         return tuple(self._seconds)
 
     def seconds(self, lane: str | None = None) -> dict[SpanClass, float]:
@@ -52,11 +53,11 @@ class BubbleLedger:
         return total
 
     def shares(self, lane: str | None = None) -> dict[SpanClass, float]:
-        """Fractions by class; they sum to 1. Empty where no time has passed."""
+        """Fractions by class, of one lane or of all together; they sum to 1. Empty where no time has passed."""
         seconds = self.seconds(lane)
-        life = sum(seconds.values())
-        return {span_class: part / life for span_class, part in seconds.items()} if life > 0 else {}
+        lifetime = sum(seconds.values())
+        return {span_class: part / lifetime for span_class, part in seconds.items()} if lifetime > 0 else {}
 
     def idle_share(self, lane: str | None = None) -> float:
-        """The fraction spent idle, whatever the cause."""
+        """The fraction spent idle, whatever the cause, of one lane or of all together."""
         return sum(share for (kind, _), share in self.shares(lane).items() if kind is SpanKind.IDLE)

@@ -1,12 +1,12 @@
-"""Turns what lanes report into spans that tile each lane's life without gap or overlap.
+"""Turns reports of work into spans that tile each lane's lifetime without gap or overlap.
 
-The executor tells when work began and ended, in seconds of the driver's clock; whatever lies between is idle, and the
-scheduler names its cause. One turn of an executor's loop:
+The executor reports when work began and ended, in seconds of the driver's clock; the time between is idle, and the
+scheduler names its cause. One iteration of an executor's loop:
 
-    recorder.ended(lane, at)         what the lane did is a span; from here on it idles, cause not known yet
+    recorder.ended(lane, at)         the work becomes a span; the lane idles from here on, for a cause not known yet
     scheduler.apply(event)
-    scheduler.next_actions()  ──►    recorder.began(lane, kind, at)    the idle stretch before is a span
-    recorder.settle(at)              lanes still idle take their cause; a changed cause cuts the stretch
+    scheduler.next_actions()  ──►    recorder.began(lane, kind, at)    the idle time before becomes a span
+    recorder.settle(at)              lanes that still idle get their cause; a change of cause starts a new span
 
 Invariant: a lane's spans are in order, each starts where the last one ended, and idle spans always have a cause.
 """
@@ -19,35 +19,34 @@ from worker.contracts.spans import IdleCause, Span, SpanKind
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """What a span is about, as far as it is known."""
+    """The work in a span, in so far as the executor knows it."""
 
     batch: int | None = None
     group: int | None = None
     fragment: int | None = None
+    """The fragment's index within its batch."""
     policy_version: int | None = None
     num_samples: int = 0
+    """The number of trajectories generated, scored or trained."""
 
 
 _NOTHING = Work()
 
 
 @dataclass(slots=True)
-class _Open:
-    """The stretch of a lane's time that has begun and not ended."""
+class _OpenSpan:
+    """A span that has begun and not ended."""
 
     start: float
+    """In seconds of the driver's clock."""
     kind: SpanKind
     work: Work = _NOTHING
     cause: IdleCause | None = None
+    """The cause of an idle span; `None` until the scheduler is asked for it."""
 
 
 class SpanRecorder:
-    """Holds one open stretch for each lane and hands every closed one to `emit`.
-
-    `idle_cause` tells why a lane has nothing to do, and `None` for a lane that has been given work not yet reported as
-    begun: that is `Scheduler.idle_cause`. `idle_state` is a value that stays the same for as long as no lane's cause
-    changes, so that thousands of idle lanes need not be asked in vain: `Scheduler.idle_state`.
-    """
+    """Holds one open span for each lane and passes every closed one to `emit`."""
 
     def __init__(
         self,
@@ -55,57 +54,68 @@ class SpanRecorder:
         idle_cause: Callable[[str], IdleCause | None],
         idle_state: Callable[[], object] = object,
     ) -> None:
+        """
+        Args:
+            idle_cause: `SchedulerState.idle_cause`: why a lane has nothing to do; `None` for a lane that has been given
+                work whose beginning is not reported yet.
+            idle_state: `SchedulerState.idle_state`: a value that stays equal for as long as no lane's cause changes, so
+                that thousands of idle lanes are asked only when it has changed.
+        """
         self._emit = emit
         self._idle_cause = idle_cause
         self._idle_state = idle_state
         self._last_idle_state: object = None
-        self._open: dict[str, _Open] = {}
-        self._idle: dict[str, _Open] = {}
-        self._without_cause: dict[str, _Open] = {}
+        self._open: dict[str, _OpenSpan] = {}
+        self._idle: dict[str, _OpenSpan] = {}
+        self._without_cause: dict[str, _OpenSpan] = {}
 
     @property
     def lanes(self) -> tuple[str, ...]:
-        """Lanes whose life is being recorded."""
+        """Lanes that are started and not stopped."""
         return tuple(self._open)
 
     def lane_started(self, lane: str, at: float) -> None:
-        """The lane's life begins, with starting up."""
+        """Begin the lane's lifetime with starting up. Raises `ValueError` for a lane that is recorded already."""
         if lane in self._open:
-            raise ValueError(f"lane `{lane}` must be stopped before it starts again: its spans would overlap")
-        self._open[lane] = self._idle[lane] = _Open(at, SpanKind.IDLE, cause=IdleCause.START_UP)
+            raise ValueError(
+                f"lane `{lane}` must be stopped before it starts again, got a second start: its spans would overlap"
+            )
+        self._open[lane] = self._idle[lane] = _OpenSpan(at, SpanKind.IDLE, cause=IdleCause.START_UP)
 
     def began(self, lane: str, kind: SpanKind, at: float, work: Work = _NOTHING) -> None:
-        """The lane turns to `kind`, from idling or straight from something else. Idling is begun by `ended` alone."""
+        """Begin a span of work, which ends the lane's idle span or its previous work. Raises `ValueError` for idling,
+        which only `ended` begins."""
         if kind is SpanKind.IDLE:
             raise ValueError("`kind` must be work, got `idle`: call `ended`, the scheduler names the cause")
         start = self._close(lane, at)
-        self._open[lane] = _Open(start, kind, work)
+        self._open[lane] = _OpenSpan(start, kind, work)
 
     def ended(self, lane: str, at: float) -> None:
-        """The lane has nothing to do from `at` on; why, the next `settle` finds out."""
-        if self._stretch(lane).kind is SpanKind.IDLE:
-            raise ValueError(f"lane `{lane}` is idle, so nothing of it can end: call `began` first")
-        stretch = _Open(self._close(lane, at), SpanKind.IDLE)
-        self._open[lane] = self._idle[lane] = self._without_cause[lane] = stretch
+        """End the lane's work at `at`; the next `settle` finds out why it idles. Raises `ValueError` for an idle
+        lane."""
+        if self._open_span(lane).kind is SpanKind.IDLE:
+            raise ValueError(f"lane `{lane}` must be at work to end it, got an idle lane: call `began` first")
+        span = _OpenSpan(self._close(lane, at), SpanKind.IDLE)
+        self._open[lane] = self._idle[lane] = self._without_cause[lane] = span
 
     def settle(self, at: float) -> None:
-        """Give every idle lane its present cause; where the cause changed, a new stretch begins at `at`."""
+        """Give every idle lane its present cause; where the cause has changed, a new span begins at `at`."""
         state = self._idle_state()
-        asked = self._without_cause if state == self._last_idle_state else self._idle
+        to_ask = self._without_cause if state == self._last_idle_state else self._idle
         self._last_idle_state = state
-        for lane, stretch in list(asked.items()):
+        for lane, span in list(to_ask.items()):
             cause = self._idle_cause(lane)
-            if cause is None or cause is stretch.cause:
+            if cause is None or cause is span.cause:
                 continue
-            if stretch.cause is None:
-                stretch.cause = cause
+            if span.cause is None:
+                span.cause = cause
                 del self._without_cause[lane]
             else:
                 start = self._close(lane, at)
-                self._open[lane] = self._idle[lane] = _Open(start, SpanKind.IDLE, cause=cause)
+                self._open[lane] = self._idle[lane] = _OpenSpan(start, SpanKind.IDLE, cause=cause)
 
     def lane_stopped(self, lane: str, at: float) -> None:
-        """The lane's life ends: it left, it was lost, or the run is over."""
+        """End the lane's lifetime: it left, it was lost, or the run is over."""
         self._close(lane, at)
         del self._open[lane]
 
@@ -113,36 +123,36 @@ class SpanRecorder:
         for lane in self.lanes:
             self.lane_stopped(lane, at)
 
-    def _stretch(self, lane: str) -> _Open:
+    def _open_span(self, lane: str) -> _OpenSpan:
         if lane not in self._open:
-            raise ValueError(f"lane `{lane}` is not recorded: call `lane_started` first")
+            raise ValueError(f"lane `{lane}` must be recorded, got an unknown one: call `lane_started` first")
         return self._open[lane]
 
     def _close(self, lane: str, at: float) -> float:
-        """Emit the open stretch and return where it ended.
+        """Emit the lane's open span and return where it ended.
 
-        Lane clocks are mapped to the driver's to within milliseconds, so a time may lie before the stretch's start: the
-        stretch is then empty, and the tiling holds.
+        Lane clocks are mapped to the driver's to within milliseconds, so `at` may lie before the span's start: the span
+        is then empty and not emitted, and the spans still tile the lifetime.
         """
-        stretch = self._stretch(lane)
+        span = self._open_span(lane)
         self._idle.pop(lane, None)
         self._without_cause.pop(lane, None)
-        end = max(at, stretch.start)
-        # Handed work before anybody asked why it idled: it waited for its next fragment to arrive.
-        no_cause_yet = stretch.kind is SpanKind.IDLE and stretch.cause is None
-        if end > stretch.start:
+        end = max(at, span.start)
+        # Work began before `settle` asked for the cause, so the lane was only waiting for the work to reach it.
+        has_no_cause = span.kind is SpanKind.IDLE and span.cause is None
+        if end > span.start:
             self._emit(
                 Span(
                     lane=lane,
-                    kind=stretch.kind,
-                    start=stretch.start,
+                    kind=span.kind,
+                    start=span.start,
                     end=end,
-                    cause=IdleCause.NO_FRAGMENT_READY if no_cause_yet else stretch.cause,
-                    batch=stretch.work.batch,
-                    group=stretch.work.group,
-                    fragment=stretch.work.fragment,
-                    policy_version=stretch.work.policy_version,
-                    num_samples=stretch.work.num_samples,
+                    cause=IdleCause.NO_FRAGMENT_READY if has_no_cause else span.cause,
+                    batch=span.work.batch,
+                    group=span.work.group,
+                    fragment=span.work.fragment,
+                    policy_version=span.work.policy_version,
+                    num_samples=span.work.num_samples,
                 )
             )
         return end

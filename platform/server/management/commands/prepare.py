@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 
 from server import environment
+from server.errors import CannotStartError
 from server.stack import first_start
 
 
@@ -13,7 +14,10 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         environment.VAR.mkdir(parents=True, exist_ok=True)
-        first_start.migrate_and_collect()
+        try:
+            first_start.migrate_and_collect()
+        except CannotStartError as error:
+            raise CommandError(str(error)) from error
         admin, password = first_start.ensure_admin(environment.VAR)
         first_start.ensure_project(admin)
         if password is not None:

@@ -1,4 +1,4 @@
-"""A group's fragments become pairs that lie as packing counts them."""
+"""A group's fragments become pairs in the order in which micro-batches index them."""
 
 import math
 from dataclasses import replace
@@ -23,7 +23,7 @@ def test_a_group_is_flattened_member_by_member(groups: list[GroupBatch]) -> None
     assert pairs.old_log_probs[7] == fragment.log_probs[2, 1]
     assert pairs.means is not None and fragment.means is not None
     assert torch.equal(pairs.means[7], fragment.means[2, 1])
-    assert pairs.place(7) == "group 0, member 2, denoising step 1"
+    assert pairs.describe(7) == "group 0, member 2, denoising step 1"
 
 
 def test_a_window_that_differs_within_a_group_is_refused(groups: list[GroupBatch]) -> None:

@@ -1,4 +1,4 @@
-"""Each named configuration builds an engine that takes the plain step, aborts without a trace and resumes bitwise."""
+"""With each named configuration a rank takes the same steps, aborts without a trace and resumes bitwise."""
 
 import json
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from tests.engine.trainer.gradients_seen import relative_distance
+from tests.engine.trainer.gradient_recorder import relative_distance
 from worker.contracts.deepspeed import ZeroConfig
 from worker.contracts.run_spec import RunSpec
 from worker.engine.trainer.rank import TrainerRank
@@ -17,7 +17,7 @@ from worker.engine.types import GroupBatch
 NUM_PAIRS = 24
 CONFIGS = pytest.mark.parametrize("config", list(ZeroConfig))
 QUICK = (ZeroConfig.ZERO0, ZeroConfig.ZERO2_CPUOFFLOAD, ZeroConfig.ZERO3, ZeroConfig.ZERO3_CPUOFFLOAD)
-"""The others differ from one of these in one part."""
+"""Configurations that are always tested; each of the others differs from one of these in one setting."""
 TrainerMaker = Callable[..., TrainerRank]
 
 
@@ -30,7 +30,7 @@ def weights(trainer: TrainerRank) -> torch.Tensor:
     return torch.cat([tensor.flatten() for tensor in trainer.version(0).tensors.values()])
 
 
-def test_names_and_files_are_the_same() -> None:
+def test_every_configuration_has_a_file_of_its_name() -> None:
     assert {file.stem for file in FOLDER.glob("*.json")} == {config.value for config in ZeroConfig}
 
 
@@ -46,11 +46,11 @@ def test_a_name_says_what_its_file_does(config: ZeroConfig) -> None:
     "config",
     [pytest.param(config, marks=[] if config in QUICK else [pytest.mark.slow]) for config in ZeroConfig],
 )
-def test_every_configuration_takes_the_plain_steps_and_an_abort_leaves_no_trace(
+def test_every_configuration_takes_the_same_steps_and_an_abort_leaves_no_trace(
     make_trainer: TrainerMaker, groups: list[GroupBatch], tmp_path: Path, config: ZeroConfig
 ) -> None:
     plain, trainer = make_trainer(), make_trainer(deepspeed={"config": config})
-    assert trainer._engine.zero_optimization_stage() == config.stage
+    assert trainer._deepspeed_engine.zero_optimization_stage() == config.stage
     assert step(trainer, groups) == pytest.approx(step(plain, groups), rel=1e-4)
     assert relative_distance(weights(trainer), weights(plain)) < 1e-4
     trainer.save_checkpoint(str(tmp_path / "one"), {})
@@ -72,11 +72,11 @@ def test_overrides_reach_deepspeed_and_leave_the_rest(make_spec: Callable[..., R
 
 @pytest.mark.slow
 def test_steps_do_not_depend_on_the_size_of_sub_groups(make_trainer: TrainerMaker, groups: list[GroupBatch]) -> None:
-    whole = make_trainer(deepspeed={"config": "zero3"}, optimizer={"max_grad_norm": 1e9})
-    parts = make_trainer(
+    one_group = make_trainer(deepspeed={"config": "zero3"}, optimizer={"max_grad_norm": 1e9})
+    many_groups = make_trainer(
         deepspeed={"config": "zero3", "overrides": ["zero_optimization.sub_group_size=1000"]},
         optimizer={"max_grad_norm": 1e9},
     )
-    for trainer in (whole, parts):
+    for trainer in (one_group, many_groups):
         step(trainer, groups)
-    assert relative_distance(weights(parts), weights(whole)) < 1e-6
+    assert relative_distance(weights(many_groups), weights(one_group)) < 1e-6

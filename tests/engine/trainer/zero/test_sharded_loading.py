@@ -1,4 +1,4 @@
-"""Weights cut while they are read are those that diffusers reads; a checkpoint that does not fit is refused."""
+"""Weights that are sharded while they are read are those that diffusers reads; other models' files are refused."""
 
 import json
 from collections.abc import Callable
@@ -30,7 +30,7 @@ def load(make_spec: Callable[..., RunSpec], process_group: None) -> Callable[...
 
 @pytest.fixture(scope="module")
 def wan(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A transformer with weights that stay fp32 and tables computed in float64; in two files and an index."""
+    """A transformer with weights that stay in fp32 and tables computed in float64, stored in shards with an index."""
     folder = tmp_path_factory.mktemp("wan")
     torch.manual_seed(0)
     model = WanTransformer3DModel(
@@ -48,12 +48,12 @@ def wan(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def assert_same_model(cut: torch.nn.Module, whole: torch.nn.Module) -> None:
-    with gathered(cut.parameters()):
-        for (name, found), (_, expected) in zip(cut.named_parameters(), whole.named_parameters(), strict=True):
+def assert_same_model(sharded: torch.nn.Module, full: torch.nn.Module) -> None:
+    with gathered(sharded.parameters()):
+        for (name, found), (_, expected) in zip(sharded.named_parameters(), full.named_parameters(), strict=True):
             assert found.dtype is expected.dtype, name
             assert torch.equal(found.data, expected.data), name
-    for (name, found), (_, expected) in zip(cut.named_buffers(), whole.named_buffers(), strict=True):
+    for (name, found), (_, expected) in zip(sharded.named_buffers(), full.named_buffers(), strict=True):
         assert found.dtype is expected.dtype and torch.equal(found, expected), name
 
 
@@ -61,18 +61,16 @@ def assert_same_model(cut: torch.nn.Module, whole: torch.nn.Module) -> None:
 def test_the_weights_are_those_that_diffusers_reads(
     load: Callable[..., torch.nn.Module], tiny_checkpoint: str, on_cpu: bool
 ) -> None:
-    cut = load(tiny_checkpoint, on_cpu=on_cpu)
-    assert_same_model(cut, FluxTransformer2DModel.from_pretrained(tiny_checkpoint, subfolder="transformer"))
-    assert not any(parameter.requires_grad for parameter in cut.parameters())
+    sharded = load(tiny_checkpoint, on_cpu=on_cpu)
+    assert_same_model(sharded, FluxTransformer2DModel.from_pretrained(tiny_checkpoint, subfolder="transformer"))
+    assert not any(parameter.requires_grad for parameter in sharded.parameters())
 
 
-def test_what_a_model_keeps_in_fp32_and_its_tables_stay_as_exact(
-    load: Callable[..., torch.nn.Module], wan: Path
-) -> None:
-    cut = load(wan, torch.bfloat16)
-    whole = WanTransformer3DModel.from_pretrained(wan / "transformer", torch_dtype=torch.bfloat16)
-    assert {parameter.dtype for parameter in whole.parameters()} == {torch.bfloat16, torch.float32}
-    assert_same_model(cut, whole)
+def test_weights_kept_in_fp32_and_tables_keep_their_precision(load: Callable[..., torch.nn.Module], wan: Path) -> None:
+    sharded = load(wan, torch.bfloat16)
+    full = WanTransformer3DModel.from_pretrained(wan / "transformer", torch_dtype=torch.bfloat16)
+    assert {parameter.dtype for parameter in full.parameters()} == {torch.bfloat16, torch.float32}
+    assert_same_model(sharded, full)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What training needs and generation does not leaves the device while a rank generates, and comes back bit for bit."""
+"""Training state is offloaded while a rank generates, and reloaded bit for bit."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import torch
 
-from tests.engine.trainer.test_lending import assert_same, frozen_copy, lend, state_of
+from tests.engine.trainer.lent_generation import assert_equal, copy_of, lend, training_state
 from worker.contracts.deepspeed import ZeroConfig
 from worker.contracts.names import LaneRole
 from worker.engine.errors import LendingError
@@ -19,8 +19,8 @@ STAGES = pytest.mark.parametrize("config", [ZeroConfig.ZERO0, ZeroConfig.ZERO1, 
 TrainerMaker = Callable[..., TrainerRank]
 
 
-def amid_a_minibatch(trainer: TrainerRank, groups: list[GroupBatch]) -> TrainerRank:
-    """Moments in the optimizer and gradients open."""
+def with_open_minibatch(trainer: TrainerRank, groups: list[GroupBatch]) -> TrainerRank:
+    """`trainer` after a step, so that the optimizer has moments, and with gradients of the next mini-batch open."""
     trainer.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=False)
     trainer.commit()
     trainer.accumulate(groups[:1], num_pairs_total=NUM_PAIRS, fresh=False)
@@ -38,25 +38,25 @@ def test_the_next_step_equals_the_undisturbed_one(
     make_trainer: TrainerMaker, groups: list[GroupBatch], behaviour: PublishedShard, config: ZeroConfig
 ) -> None:
     sections: dict[str, Any] = {"pipeline": {"tag": "greedy"}, "deepspeed": {"config": config}}
-    undisturbed = amid_a_minibatch(make_trainer(**sections), groups)
+    undisturbed = with_open_minibatch(make_trainer(**sections), groups)
     sections["deepspeed"] |= {"offload_idle_states": True}
-    lent = amid_a_minibatch(make_trainer(**sections), groups)
-    before = frozen_copy(state_of(lent))
+    lent = with_open_minibatch(make_trainer(**sections), groups)
+    before = copy_of(training_state(lent))
     for _ in range(2):
         lend(lent, behaviour)
-    assert_same(before, frozen_copy(state_of(lent)), config)
+    assert_equal(before, copy_of(training_state(lent)), config)
     assert finish(lent, groups) == finish(undisturbed, groups)
 
 
 @STAGES
-def test_moments_master_weights_and_gradients_are_gone_meanwhile(
+def test_moments_master_weights_and_gradients_are_offloaded(
     make_trainer: TrainerMaker, groups: list[GroupBatch], config: ZeroConfig
 ) -> None:
-    trainer = amid_a_minibatch(make_trainer(deepspeed={"config": config}), groups)
-    idle = StateOffloader(trainer._engine, trainer._policy.module)
+    trainer = with_open_minibatch(make_trainer(deepspeed={"config": config}), groups)
+    offloader = StateOffloader(trainer._deepspeed_engine, trainer._policy.module)
     trained = sum(tensor.numel() for tensor in trainer.version(0).tensors.values()) * 4
-    moved = idle.offload()
-    optimizer = trainer._engine.optimizer
+    transfer = offloader.offload()
+    optimizer = trainer._deepspeed_engine.optimizer
     moments = [
         tensor
         for state in getattr(optimizer, "optimizer", optimizer).state.values()
@@ -64,35 +64,34 @@ def test_moments_master_weights_and_gradients_are_gone_meanwhile(
         if isinstance(tensor, torch.Tensor)
     ]
     assert moments and all(tensor.untyped_storage().nbytes() == 0 for tensor in moments)
-    # Two moments and one gradient at least; master weights too where DeepSpeed keeps them apart.
-    assert moved.num_bytes >= 3 * trained
-    assert idle.offload().num_bytes == 0
-    back = idle.reload()
-    assert back.num_bytes == moved.num_bytes and not idle.are_away
+    # Two moments and one gradient at least; master weights too where DeepSpeed keeps them separately.
+    assert transfer.num_bytes >= 3 * trained
+    assert offloader.offload().num_bytes == 0
+    assert offloader.reload().num_bytes == transfer.num_bytes and not offloader.has_offloaded
     assert all(tensor.untyped_storage().nbytes() > 0 for tensor in moments)
 
 
-def test_the_base_of_zero_3_goes_too_and_comes_back(make_trainer: TrainerMaker, groups: list[GroupBatch]) -> None:
+def test_the_base_of_zero_3_is_offloaded_too_and_reloaded(make_trainer: TrainerMaker, groups: list[GroupBatch]) -> None:
     trainer = make_trainer(deepspeed={"config": "zero3"})
     expected = trainer.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=False).sums
     trainer.abort()
-    idle = StateOffloader(trainer._engine, trainer._policy.module)
+    offloader = StateOffloader(trainer._deepspeed_engine, trainer._policy.module)
     base = [parameter for parameter in trainer._policy.module.parameters() if not parameter.requires_grad]
     num_bytes = sum(parameter.ds_tensor.numel() * parameter.ds_tensor.element_size() for parameter in base)
-    assert idle.offload(with_base=True).num_bytes >= num_bytes
-    idle.reload()
+    assert offloader.offload(with_base=True).num_bytes >= num_bytes
+    offloader.reload()
     assert trainer.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=False).sums == expected
 
 
 @STAGES
-def test_an_abort_amid_a_loan_drops_the_mini_batch_and_nothing_else(
+def test_an_abort_of_a_lent_rank_drops_the_mini_batch_and_nothing_else(
     make_trainer: TrainerMaker, groups: list[GroupBatch], config: ZeroConfig
 ) -> None:
     sections: dict[str, Any] = {
         "pipeline": {"tag": "greedy"},
         "deepspeed": {"config": config, "offload_idle_states": True},
     }
-    undisturbed, aborted = make_trainer(**sections), amid_a_minibatch(make_trainer(**sections), groups)
+    undisturbed, aborted = make_trainer(**sections), with_open_minibatch(make_trainer(**sections), groups)
     undisturbed.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=False)
     undisturbed.commit()
     aborted.switch(LaneRole.ROLLOUT)

@@ -1,1 +1,1 @@
-"""From a complete group to the loss of a micro-batch: one learner for each thing that algorithms train on."""
+"""From a complete group to the loss of a micro-batch: one learner for each kind of data that algorithms train on."""

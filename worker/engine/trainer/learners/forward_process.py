@@ -1,7 +1,8 @@
-"""Training on the forward process: finished samples are noised anew, and what is predicted there is judged.
+"""Training on the forward process: noise is added to finished samples, and the loss is on the velocity predicted there.
 
-The noise of a unit follows from its trajectory's seed, the noise level's place and the optimizer steps taken, never
-from rank or packing: every cut of the batch trains on the same values, and so does a run that was resumed.
+Invariant: a unit's noise is seeded by its trajectory's seed, the index of its noise level and the number of optimizer
+steps taken, never by rank or micro-batch. So every way to split the batch trains on the same values, and so does a run
+that was resumed.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,10 +12,10 @@ import torch
 
 from worker.contracts.run_spec import RunSpec
 from worker.engine.algorithms.base import ForwardProcess, ForwardProcessBatch, Preference
-from worker.engine.algorithms.diffusion_dpo import preferences
-from worker.engine.models.base import Conditioning
+from worker.engine.algorithms.diffusion_dpo import preference_pairs
+from worker.engine.models.conditioning import Conditioning
 from worker.engine.rollout.noise import forward_noise, forward_position
-from worker.engine.trainer.learners.replay import Gate, Replayed
+from worker.engine.trainer.learners.base import GateMode, MicroBatchLoss
 from worker.engine.trainer.learners.transition_pairs import check_group
 from worker.engine.trainer.policy.policies import Policies
 from worker.engine.types import GroupBatch
@@ -22,29 +23,35 @@ from worker.scheduling.core.batching import MicroBatch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CleanGroup:
-    """The finished samples of one group; tensors on the CPU. Units: each entry of `units` at each noise level."""
+class FinishedSamples:
+    """The finished samples of one group; tensors on the CPU. A unit is one entry of `samples` at one noise level."""
 
     group: int
     prompt: str
     clean: torch.Tensor
-    """(members, ...) fp32"""
+    """(members, ...) fp32: x0."""
     advantages: torch.Tensor
     """(members,)"""
     seeds: tuple[int, ...]
-    """Of each member's trajectory."""
+    """The seed of each member's trajectory."""
     sigmas: torch.Tensor
-    """The schedule that noise levels are drawn on."""
-    units: tuple[tuple[int, ...], ...]
-    """Members that belong together: one alone, or winner and loser."""
+    """(num_denoising_steps + 1,): the schedule along which noise levels are drawn."""
+    samples: tuple[tuple[int, ...], ...]
+    """The members that are trained on together: each alone, or a winner and its loser."""
     num_levels: int
+    """The number of noise levels that each entry of `samples` is trained at."""
 
     def __len__(self) -> int:
-        return len(self.units) * self.num_levels
+        return len(self.samples) * self.num_levels
 
     @classmethod
-    def of(cls, group: GroupBatch, num_levels: int, units: Sequence[tuple[int, ...]]) -> "CleanGroup":
-        """Raises `ValueError` and `NonFiniteError` as `check_group`."""
+    def of(cls, group: GroupBatch, num_levels: int, samples: Sequence[tuple[int, ...]]) -> "FinishedSamples":
+        """The group's finished samples.
+
+        Raises:
+            ValueError: as `check_group`, or when the trajectories carry no finished samples.
+            NonFiniteError: as `check_group`.
+        """
         check_group(group)
         clean = [fragment.clean for fragment in group.trajectories if fragment.clean is not None]
         if len(clean) < len(group.trajectories):
@@ -56,17 +63,18 @@ class CleanGroup:
             advantages=torch.tensor(group.advantages, dtype=torch.float32),
             seeds=tuple(seed for fragment in group.trajectories for seed in fragment.seeds),
             sigmas=group.trajectories[0].sigmas,
-            units=tuple(units),
+            samples=tuple(samples),
             num_levels=num_levels,
         )
 
-    def place(self, unit: int) -> str:
-        members = " and ".join(str(member) for member in self.units[unit // self.num_levels])
+    def describe(self, unit: int) -> str:
+        """As `PreparedGroup.describe`."""
+        members = " and ".join(str(member) for member in self.samples[unit // self.num_levels])
         return f"group {self.group}, member {members}, noise level {unit % self.num_levels}"
 
 
 class _ForwardProcessLearner:
-    """What learners on the forward process share: noise, and the forward passes that the algorithm needs."""
+    """What the learners below share: the noise, and the forward passes that the algorithm needs."""
 
     def __init__(
         self,
@@ -74,7 +82,7 @@ class _ForwardProcessLearner:
         spec: RunSpec,
         num_optimizer_steps: Callable[[], int],
     ) -> None:
-        """`num_optimizer_steps` taken so far seed the noise."""
+        """`num_optimizer_steps` returns how many steps were taken so far, which seeds the noise."""
         self._policies = policies
         self._model = policies.model
         self._spec = spec
@@ -86,23 +94,24 @@ class _ForwardProcessLearner:
         return self._model.conditioning(prompt, self._spec.sampling, training=True)
 
     def _predict(
-        self, held: CleanGroup, micro: MicroBatch, conditioning: Conditioning, member_of: int
+        self, prepared: FinishedSamples, micro: MicroBatch, conditioning: Conditioning, *, which: int
     ) -> ForwardProcessBatch:
-        """At each unit of the micro-batch, its member number `member_of`; noise is that of its first one."""
+        """Noise and predictions for member number `which` of each unit's sample; the noise is that of member 0."""
         device = self._model.device
-        units = [held.units[unit // held.num_levels] for unit in micro.pairs]
-        levels = [unit % held.num_levels for unit in micro.pairs]
-        members = torch.tensor([unit[member_of] for unit in units])
-        seeds = [held.seeds[unit[0]] for unit in units]
-        step, clean = self._num_optimizer_steps(), held.clean[members]
+        units = [prepared.samples[unit // prepared.num_levels] for unit in micro.pairs]
+        levels = [unit % prepared.num_levels for unit in micro.pairs]
+        members = torch.tensor([unit[which] for unit in units])
+        seeds = [prepared.seeds[unit[0]] for unit in units]
+        step, clean = self._num_optimizer_steps(), prepared.clean[members]
+        positions = forward_position(seeds, step, levels, prepared.num_levels)
         samples = ForwardProcessBatch(
             clean=clean.to(device),
             noise=forward_noise(seeds, step, levels, clean.shape[1:]).to(device),
-            sigmas=_on_schedule(held.sigmas, forward_position(seeds, step, levels, held.num_levels)).to(device),
+            sigmas=_sigmas_at(prepared.sigmas, positions).to(device),
             velocities=clean,
             old_velocities=None,
             reference_velocities=None,
-            advantages=held.advantages[members].to(device),
+            advantages=prepared.advantages[members].to(device),
         )
         return self._with_velocities(samples, conditioning)
 
@@ -110,8 +119,8 @@ class _ForwardProcessLearner:
         noisy, old, reference = samples.noisy, None, None
         with torch.no_grad():
             if self._needs.second_adapter:
-                assert self._policies.second is not None, "made wherever the algorithm needs it"
-                old = self._policies.second.velocity(noisy, samples.sigmas, conditioning)
+                assert self._policies.behaviour is not None, "made wherever the algorithm needs it"
+                old = self._policies.behaviour.velocity(noisy, samples.sigmas, conditioning)
             if self._needs.reference:
                 assert self._policies.reference is not None, "made wherever the algorithm needs it"
                 reference = self._policies.reference.velocity(noisy, samples.sigmas, conditioning)
@@ -127,7 +136,7 @@ class _ForwardProcessLearner:
 
 
 class SampleLearner(_ForwardProcessLearner):
-    """Each finished sample by itself."""
+    """Trains on each finished sample by itself."""
 
     def __init__(
         self,
@@ -139,25 +148,26 @@ class SampleLearner(_ForwardProcessLearner):
         super().__init__(policies, spec, num_optimizer_steps)
         self._algorithm = algorithm
 
-    def take(self, group: GroupBatch) -> CleanGroup:
-        return CleanGroup.of(group, self._num_levels, [(member,) for member in range(len(group.advantages))])
+    def prepare(self, group: GroupBatch) -> FinishedSamples:
+        """Every member of the group. Raises as `FinishedSamples.of`."""
+        return FinishedSamples.of(group, self._num_levels, [(member,) for member in range(len(group.advantages))])
 
     def __call__(
         self,
-        held: CleanGroup,
+        prepared: FinishedSamples,
         micro: MicroBatch,
         conditioning: Conditioning,
         *,
-        gate: Gate,
-        is_watched: bool,
+        gate: GateMode,
+        is_monitored: bool,
         is_stale: bool,
-    ) -> Replayed:
-        terms = self._algorithm.terms(self._predict(held, micro, conditioning, 0))
-        return Replayed(losses=terms.loss, kl=terms.kl)
+    ) -> MicroBatchLoss:
+        terms = self._algorithm.terms(self._predict(prepared, micro, conditioning, which=0))
+        return MicroBatchLoss(losses=terms.loss, kl=terms.kl)
 
 
 class PreferenceLearner(_ForwardProcessLearner):
-    """The best samples of a group against its worst."""
+    """Trains on pairs of the best and the worst samples of a group."""
 
     def __init__(
         self,
@@ -169,29 +179,30 @@ class PreferenceLearner(_ForwardProcessLearner):
         super().__init__(policies, spec, num_optimizer_steps)
         self._algorithm = algorithm
 
-    def take(self, group: GroupBatch) -> CleanGroup:
-        units = preferences(group.advantages, self._spec.algebra.num_units_per_group)
-        return CleanGroup.of(group, self._num_levels, units)
+    def prepare(self, group: GroupBatch) -> FinishedSamples:
+        """The group's preference pairs. Raises as `FinishedSamples.of`."""
+        pairs = preference_pairs(group.advantages, self._spec.algebra.num_units_per_group)
+        return FinishedSamples.of(group, self._num_levels, pairs)
 
     def __call__(
         self,
-        held: CleanGroup,
+        prepared: FinishedSamples,
         micro: MicroBatch,
         conditioning: Conditioning,
         *,
-        gate: Gate,
-        is_watched: bool,
+        gate: GateMode,
+        is_monitored: bool,
         is_stale: bool,
-    ) -> Replayed:
-        winners = self._predict(held, micro, conditioning, 0)
-        losers = self._predict(held, micro, conditioning, 1)
-        return Replayed(losses=self._algorithm.terms(winners, losers).loss)
+    ) -> MicroBatchLoss:
+        winners = self._predict(prepared, micro, conditioning, which=0)
+        losers = self._predict(prepared, micro, conditioning, which=1)
+        return MicroBatchLoss(losses=self._algorithm.terms(winners, losers).loss)
 
 
-def _on_schedule(sigmas: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
-    """Sigma at each position in [0, 1) along the schedule, linear between its steps: above 0, shifted as the family's
-    schedule is."""
-    places = positions * (len(sigmas) - 1)
-    before = places.long().clamp(max=len(sigmas) - 2)
-    share = places - before
-    return sigmas[before] * (1 - share) + sigmas[before + 1] * share
+def _sigmas_at(schedule: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
+    """Sigmas (N,) at `positions` (N,) in [0, 1) along the schedule, linear between its denoising steps. They are above
+    0, and shifted towards noise as the family's schedule is."""
+    steps = positions * (len(schedule) - 1)
+    before = steps.long().clamp(max=len(schedule) - 2)
+    share = steps - before
+    return schedule[before] * (1 - share) + schedule[before + 1] * share

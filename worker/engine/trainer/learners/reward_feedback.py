@@ -1,13 +1,13 @@
-"""Training on a differentiable reward: its gradient goes back through decoder and the last denoising steps.
+"""Training on a differentiable reward, whose gradient flows back through the decoder and the last denoising steps.
 
 ```text
-rollout lane: x_T ─ no gradient ─► x kept ─► … ─► picture ─► reward lanes: curves, gallery, watched rewards
+rollout lane: x_T ─ no gradient ─► stored x ─► … ─► picture ─► reward lanes: curves, gallery, watched rewards
                                       │
 trainer lane:                         └─► last steps ─► decoder ─► differentiable rewards ─► loss ─► backward
 ```
 
-What needs no gradient is a rollout lane's work, so that batches, groups, lending and staleness are as ever; colocated
-placement, where the same lanes do both in turn, is ROLL's one cluster.
+The denoising steps without gradient stay on the rollout lanes, so batches, groups, lending and staleness work as for
+every other algorithm.
 """
 
 from dataclasses import dataclass
@@ -19,10 +19,10 @@ from worker.contracts.algorithms import AlgorithmNeeds
 from worker.contracts.run_spec import RunSpec
 from worker.engine.algorithms.base import Feedback, RewardedSamples
 from worker.engine.algorithms.reward_flow import penalty
-from worker.engine.models.base import Conditioning
+from worker.engine.models.conditioning import Conditioning
 from worker.engine.reward.differentiable import DifferentiableSum
 from worker.engine.rollout.sde import ode_step
-from worker.engine.trainer.learners.replay import Gate, Replayed
+from worker.engine.trainer.learners.base import GateMode, MicroBatchLoss
 from worker.engine.trainer.learners.transition_pairs import check_group
 from worker.engine.trainer.policy.policies import Policies
 from worker.engine.types import GroupBatch
@@ -31,24 +31,28 @@ from worker.scheduling.core.batching import MicroBatch
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartialTrajectories:
-    """The samples of one group where the gradient's denoising steps start; tensors on the CPU, one unit a member."""
+    """The partly denoised samples of one group, from which denoising goes on with gradients. A unit is a member."""
 
     group: int
     prompt: str
     latents: torch.Tensor
-    """(members, ...) fp32"""
+    """(members, ...) fp32 on the CPU: x before denoising step `index`."""
     index: int
-    """The denoising step that comes next."""
+    """The first denoising step that is taken with gradients."""
     sigmas: torch.Tensor
+    """(num_denoising_steps + 1,): the schedule that the trajectories were sampled on."""
 
     def __len__(self) -> int:
         return len(self.latents)
 
-    def place(self, unit: int) -> str:
+    def describe(self, unit: int) -> str:
+        """As `PreparedGroup.describe`."""
         return f"group {self.group}, member {unit}, denoising steps from {self.index} on"
 
 
 class FeedbackLearner:
+    """Finishes samples with gradients and trains on the reward of the result."""
+
     def __init__(self, policies: Policies, algorithm: Feedback, needs: AlgorithmNeeds, spec: RunSpec) -> None:
         self._policies = policies
         self._model = policies.model
@@ -60,8 +64,8 @@ class FeedbackLearner:
     def conditioning(self, prompt: str) -> Conditioning:
         return self._model.conditioning(prompt, self._sampling, training=True)
 
-    def take(self, group: GroupBatch) -> PartialTrajectories:
-        """Raises `ValueError` and `NonFiniteError` as `check_group`."""
+    def prepare(self, group: GroupBatch) -> PartialTrajectories:
+        """The group's stored samples. Raises `ValueError` and `NonFiniteError` as `check_group`."""
         check_group(group)
         first = group.trajectories[0]
         return PartialTrajectories(
@@ -74,32 +78,34 @@ class FeedbackLearner:
 
     def __call__(
         self,
-        held: PartialTrajectories,
+        prepared: PartialTrajectories,
         micro: MicroBatch,
         conditioning: Conditioning,
         *,
-        gate: Gate,
-        is_watched: bool,
+        gate: GateMode,
+        is_monitored: bool,
         is_stale: bool,
-    ) -> Replayed:
-        sample = held.latents[torch.tensor(micro.pairs)].to(self._model.device)
-        path = self._algorithm.path(held.sigmas.to(self._model.device), held.index)
+    ) -> MicroBatchLoss:
+        sample = prepared.latents[torch.tensor(micro.pairs)].to(self._model.device)
+        schedule = self._algorithm.gradient_sigmas(prepared.sigmas.to(self._model.device), prepared.index)
         penalties = []
-        for sigma, sigma_next in pairwise(path):
+        for sigma, sigma_next in pairwise(schedule):
             sigmas = sigma.expand(len(sample))
             velocity = self._policies.velocity(sample, sigmas, conditioning)
             if self._needs.reference:
-                penalties.append(penalty(velocity, self._reference(sample, sigmas, conditioning), sigmas))
+                penalties.append(penalty(velocity, self._reference_velocity(sample, sigmas, conditioning), sigmas))
             sample = ode_step(velocity, sample, sigma, sigma_next).next_sample
-        judged = RewardedSamples(
-            rewards=self._rewards(self._pixels(sample), held.prompt),
+        rewarded = RewardedSamples(
+            rewards=self._rewards(self._pixels(sample), prepared.prompt),
             penalties=torch.stack(penalties).mean(0) if penalties else None,
         )
-        terms = self._algorithm.terms(judged)
-        return Replayed(losses=terms.loss, kl=terms.kl)
+        terms = self._algorithm.terms(rewarded)
+        return MicroBatchLoss(losses=terms.loss, kl=terms.kl)
 
     @torch.no_grad()
-    def _reference(self, sample: torch.Tensor, sigmas: torch.Tensor, conditioning: Conditioning) -> torch.Tensor:
+    def _reference_velocity(
+        self, sample: torch.Tensor, sigmas: torch.Tensor, conditioning: Conditioning
+    ) -> torch.Tensor:
         assert self._policies.reference is not None, "made wherever the algorithm needs it"
         return self._policies.reference.velocity(sample.detach(), sigmas, conditioning)
 

@@ -1,6 +1,6 @@
-"""One group as (trajectory, denoising step) pairs: independent of each other once the trajectories are drawn.
+"""One group as (trajectory, denoising step) pairs, which are independent of each other once the trajectories are drawn.
 
-They lie member by member, as `worker.scheduling.core.batching` counts them when it cuts micro-batches.
+Invariant: pairs are ordered member by member, as `worker.scheduling.core.batching` indexes them in micro-batches.
 """
 
 import math
@@ -16,24 +16,26 @@ from worker.engine.types import GroupBatch
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupPairs:
-    """P = members × stochastic denoising steps pairs of one group, member by member; tensors on the CPU."""
+    """The pairs of one group, P = members × stored denoising steps; tensors on the CPU."""
 
     group: int
     prompt: str
     latents: torch.Tensor
-    """(P, ...)"""
+    """(P, ...) fp32: x before the denoising step."""
     next_latents: torch.Tensor
-    """(P, ...)"""
+    """(P, ...) fp32: x after the denoising step."""
     old_log_probs: torch.Tensor
-    """(P,)"""
+    """(P,): log-probs under the behaviour policy."""
     advantages: torch.Tensor
-    """(P,)"""
+    """(P,): the advantage of each pair's trajectory."""
     indices: torch.Tensor
     """(P,) int64: the denoising step of each pair."""
     means: torch.Tensor | None
-    """(P, ...): the behaviour policy's, where every fragment carries them."""
+    """(P, ...): means under the behaviour policy; `None` unless every fragment carries them."""
     sigmas: torch.Tensor
+    """(num_denoising_steps + 1,): the schedule that the trajectories were sampled on."""
     num_steps: int
+    """The number of stored denoising steps of each trajectory."""
 
     def __len__(self) -> int:
         return len(self.old_log_probs)
@@ -43,7 +45,7 @@ class GroupPairs:
         """Flatten a group.
 
         Raises:
-            ValueError: when advantages and members, or the fragments' schedules, do not agree.
+            ValueError: when there is not one advantage per member, or the fragments' schedules or steps differ.
             NonFiniteError: for an advantage that is not finite.
         """
         fragments = group.trajectories
@@ -67,13 +69,13 @@ class GroupPairs:
         """The kernel on the exact sigmas the trajectories were drawn with."""
         return SdeKernel.of(sampling, self.sigmas.to(device))
 
-    def place(self, pair: int) -> str:
-        """Where a pair lies, for an error message."""
+    def describe(self, pair: int) -> str:
+        """As `PreparedGroup.describe`."""
         return f"group {self.group}, member {pair // self.num_steps}, denoising step {int(self.indices[pair])}"
 
 
 def check_group(group: GroupBatch) -> None:
-    """Raises `ValueError` and `NonFiniteError` as `GroupPairs.of`."""
+    """Check that a group's fragments and advantages agree. Raises as `GroupPairs.of`."""
     num_members = sum(fragment.num_members for fragment in group.trajectories)
     if num_members != len(group.advantages):
         raise ValueError(

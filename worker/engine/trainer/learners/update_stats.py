@@ -1,4 +1,4 @@
-"""What an `accumulate` saw, summed on the device and fetched once: a fetch per micro-batch would stall it."""
+"""The statistics of one `accumulate`, summed on the device and fetched once: a fetch per micro-batch would stall it."""
 
 import math
 
@@ -7,41 +7,41 @@ import torch
 from worker.engine.errors import NonFiniteError
 from worker.engine.metrics.replay_gate import MEAN_ERROR, REPLAY_RATIO_DEVIATION
 from worker.engine.metrics.update_metrics import RATIO_DEVIATION
-from worker.engine.trainer.learners.learner import PreparedGroup
-from worker.engine.trainer.learners.replay import Replayed
+from worker.engine.trainer.learners.base import MicroBatchLoss, PreparedGroup
 from worker.engine.types import UpdateStats
 from worker.scheduling.core.batching import MicroBatch
 
 
-class UpdateStatsSum:
-    """Collects micro-batches of weight 1; padding is not counted."""
+class UpdateStatsAccumulator:
+    """Adds up micro-batches; its caller leaves padding (weight 0) out."""
 
     def __init__(self) -> None:
         self._num_pairs = 0
-        self._seen: list[tuple[PreparedGroup, MicroBatch, torch.Tensor]] = []
+        self._losses: list[tuple[PreparedGroup, MicroBatch, torch.Tensor]] = []
         self._sums: dict[str, torch.Tensor] = {}
         self._maxima: dict[str, torch.Tensor] = {}
 
     @torch.no_grad()
-    def add(self, held: PreparedGroup, micro: MicroBatch, replayed: Replayed) -> None:
-        losses = replayed.losses.detach()
+    def add(self, prepared: PreparedGroup, micro: MicroBatch, result: MicroBatchLoss) -> None:
+        """Count one micro-batch of the group `prepared` in."""
+        losses = result.losses.detach()
         self._num_pairs += len(micro.pairs)
-        self._seen.append((held, micro, losses))
+        self._losses.append((prepared, micro, losses))
         self._add("loss", losses.sum())
-        if replayed.ratios is not None:
-            self._add("ratio", replayed.ratios.sum())
-            self._raise_to(RATIO_DEVIATION, (replayed.ratios - 1).abs().max())
-        if replayed.clipped is not None:
-            self._add("clipped", replayed.clipped.sum().float())
-        if replayed.kl is not None:
-            self._add("kl", replayed.kl.sum())
-            self._add("kl_pairs", replayed.kl.new_tensor(len(replayed.kl)))
-        if replayed.gate is not None:
-            self._raise_to(REPLAY_RATIO_DEVIATION, replayed.gate.ratio_deviation)
-            if replayed.gate.mean_error is not None:
-                self._raise_to(MEAN_ERROR, replayed.gate.mean_error)
+        if result.ratios is not None:
+            self._add("ratio", result.ratios.sum())
+            self._raise_to(RATIO_DEVIATION, (result.ratios - 1).abs().max())
+        if result.clipped is not None:
+            self._add("clipped", result.clipped.sum().float())
+        if result.kl is not None:
+            self._add("kl", result.kl.sum())
+            self._add("kl_pairs", result.kl.new_tensor(len(result.kl)))
+        if result.gate is not None:
+            self._raise_to(REPLAY_RATIO_DEVIATION, result.gate.ratio_deviation)
+            if result.gate.mean_error is not None:
+                self._raise_to(MEAN_ERROR, result.gate.mean_error)
 
-    def stats(self) -> UpdateStats:
+    def result(self) -> UpdateStats:
         """The sums as numbers.
 
         Raises:
@@ -53,9 +53,9 @@ class UpdateStatsSum:
         return UpdateStats(num_pairs=self._num_pairs, sums=sums, maxima=maxima)
 
     def _raise_for_loss(self) -> None:
-        for held, micro, losses in self._seen:
+        for prepared, micro, losses in self._losses:
             for offset in (~torch.isfinite(losses)).nonzero().flatten().tolist():
-                raise NonFiniteError("loss", held.place(micro.pairs[offset]), float(losses[offset]))
+                raise NonFiniteError("loss", prepared.describe(micro.pairs[offset]), float(losses[offset]))
 
     def _add(self, name: str, value: torch.Tensor) -> None:
         self._sums[name] = self._sums[name] + value if name in self._sums else value
@@ -65,6 +65,7 @@ class UpdateStatsSum:
 
 
 def _fetch(values: dict[str, torch.Tensor]) -> dict[str, float]:
+    """Scalars on the device as numbers, in one transfer."""
     if not values:
         return {}
     return dict(zip(values, torch.stack(list(values.values())).tolist(), strict=True))

@@ -1,12 +1,13 @@
-"""The model that a trainer rank generates with while it is lent, beside the one that it trains.
+"""The generation replica: the model that a trainer rank generates with while it is lent, beside the one it trains.
 
 ```text
-                 LoRA, ZeRO 0 to 2      LoRA, ZeRO 3                 all weights
-frozen base      the trained one's      gathered while it is lent    as with LoRA
-trained tensors  own, kept              own, kept                    own, there only while it is lent
+                    LoRA, ZeRO 0 to 2           LoRA, ZeRO 3                  full fine-tuning
+frozen base         shared with the trained     gathered while it is lent     as with LoRA
+trainable tensors   own, always allocated       own, always allocated         own, allocated while it is lent
 ```
 
-What is there only while the rank is lent takes no memory otherwise; trained tensors come back with the next pull.
+What is allocated only while the rank is lent takes no memory otherwise; its trainable tensors are bound again from a
+published version.
 """
 
 import copy
@@ -21,57 +22,59 @@ from worker.engine.models.base import ModelAdapter
 from worker.engine.models.sharded_parameters import full_numel, full_shape, gathered
 
 GATHERED_NUMEL = 50_000_000
-"""Elements gathered at once."""
+"""Elements that are gathered at once: they take memory beside the replica only until they are copied into it. As many
+as DeepSpeed prefetches by default (`stage3_prefetch_bucket_size`), 100 MB in bf16."""
 
-Pair = tuple[torch.nn.Parameter, torch.nn.Parameter]
-"""A parameter of the trained model, and the twin's."""
+ParameterPair = tuple[torch.nn.Parameter, torch.nn.Parameter]
+"""A parameter of the trained model, and the replica's."""
 
 
 class GenerationReplica:
-    """To be made before DeepSpeed takes the trained parameters."""
+    """A second module tree of the trained model; made before DeepSpeed takes the trainable parameters."""
 
     def __init__(self, model: ModelAdapter, tuning: Tuning) -> None:
-        trained = {id(parameter) for parameter in model.trained.values()}
+        trainable = {id(parameter) for parameter in model.trainable.values()}
         parameters = list(model.transformer.parameters())
-        is_whole = tuning is Tuning.FULL
-        self._frozen = [(p, _hollow(p)) for p in parameters if id(p) not in trained and is_zero_param(p)]
-        self._trained = [(p, _hollow(p)) for p in parameters if id(p) in trained and is_whole]
-        # What is in the memo already, `deepcopy` takes as it is.
+        is_full_tuning = tuning is Tuning.FULL
+        self._frozen = [(p, _empty_parameter(p)) for p in parameters if id(p) not in trainable and is_zero_param(p)]
+        self._trainable = [(p, _empty_parameter(p)) for p in parameters if id(p) in trainable and is_full_tuning]
+        # `deepcopy` takes what is in the memo instead of copying it.
         memo: dict[int, Any] = {id(buffer): buffer for buffer in model.transformer.buffers()}
-        memo |= {id(p): p for p in parameters if id(p) not in trained}
-        memo |= {id(parameter): hollow for parameter, hollow in self._frozen + self._trained}
-        self.model = model.around(copy.deepcopy(model.transformer, memo))
-        for parameter in self.model.trained.values():
+        memo |= {id(p): p for p in parameters if id(p) not in trainable}
+        memo |= {id(parameter): empty for parameter, empty in self._frozen + self._trainable}
+        self.model = model.with_transformer(copy.deepcopy(model.transformer, memo))
+        for parameter in self.model.trainable.values():
             parameter.requires_grad_(False)
 
     @property
-    def loses_weights(self) -> bool:
-        """Whether trained tensors are gone after `empty`."""
-        return bool(self._trained)
+    def releases_weights(self) -> bool:
+        """Whether `release` frees trainable tensors, so that they must be bound again."""
+        return bool(self._trainable)
 
     @torch.no_grad()
-    def fill(self) -> None:
-        """Make room for what is trained, and gather the base, some layers at a time: every rank must enter it where
-        that is cut."""
-        for parameter, own in self._trained:
+    def allocate(self) -> None:
+        """Allocate the trainable tensors and gather the sharded base, some layers at a time. In ZeRO 3 a collective."""
+        for parameter, own in self._trainable:
             own.data = own.data.new_empty(full_shape(parameter))
         for chunk in _chunks(self._frozen):
             with gathered(parameter for parameter, _ in chunk):
                 for parameter, own in chunk:
                     own.data = parameter.data.clone()
 
-    def empty(self) -> None:
-        """Free it again."""
-        for _, own in self._frozen + self._trained:
+    def release(self) -> None:
+        """Free what `allocate` allocated."""
+        for _, own in self._frozen + self._trainable:
             own.data = own.data.new_empty(0)
 
 
-def _hollow(parameter: torch.nn.Parameter) -> torch.nn.Parameter:
+def _empty_parameter(parameter: torch.nn.Parameter) -> torch.nn.Parameter:
+    """A frozen parameter of the same dtype and device without elements."""
     return torch.nn.Parameter(parameter.data.new_empty(0), requires_grad=False)
 
 
-def _chunks(pairs: Iterable[Pair]) -> Iterator[list[Pair]]:
-    chunk: list[Pair] = []
+def _chunks(pairs: Iterable[ParameterPair]) -> Iterator[list[ParameterPair]]:
+    """The pairs in lists of at least `GATHERED_NUMEL` elements; the last one may hold fewer."""
+    chunk: list[ParameterPair] = []
     numel = 0
     for pair in pairs:
         chunk.append(pair)

@@ -1,25 +1,89 @@
-"""The policies that a learner asks: the one that is trained, and those that stand beside it."""
+"""The policies that a learner predicts with: the one being trained, the one that drew the data, and the reference."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import torch
 
-from worker.engine.models.base import Conditioning, ModelAdapter
-from worker.engine.trainer.policy.behaviour import BehaviourPolicy
-from worker.engine.trainer.policy.reference import ReferencePolicy
+from worker.engine.errors import SyncError
+from worker.engine.models.base import ModelAdapter
+from worker.engine.models.conditioning import Conditioning
+from worker.engine.models.lora import lora_disabled
+from worker.engine.sync.binding import bind
+from worker.engine.types import GroupBatch, PublishedVersion
 
 Velocity = Callable[[torch.Tensor, torch.Tensor, Conditioning], torch.Tensor]
-"""Latents (N, ...), sigmas (N,), conditioning → velocity (N, ...) fp32."""
+"""A prediction: latents (N, ...), sigmas (N,), conditioning → velocity (N, ...) fp32."""
+
+
+class BehaviourPolicy:
+    """An older policy: the version that drew stale data, which the replay gate replays with, or DiffusionNFT's old
+    policy.
+
+    A stale version is bound from the published bytes that rollout lanes pulled, so the gate also detects a rollout lane
+    that drew with other weights.
+    """
+
+    def __init__(self, model: ModelAdapter) -> None:
+        """`model` is a frozen copy of the trained one, which nothing else writes to."""
+        self._model = model
+        self._bound_sha256: str | None = None
+
+    def bind_version_of(self, groups: Iterable[GroupBatch], version: PublishedVersion) -> None:
+        """Bind `version`, which must have drawn `groups`, unless it is bound already.
+
+        Raises:
+            SyncError: when a trajectory is of another version, or as `bind`.
+        """
+        versions = {fragment.fragment.policy_version for group in groups for fragment in group.trajectories}
+        if versions != {version.policy_version}:
+            raise SyncError(
+                f"the behaviour policy must be of the version that drew the batch, got {version.policy_version} for "
+                f"trajectories of {', '.join(str(found) for found in sorted(versions))}"
+            )
+        if self._bound_sha256 != version.sha256:
+            self.bind(version)
+            self._bound_sha256 = version.sha256
+
+    def bind(self, version: PublishedVersion) -> None:
+        """Bind any version. Raises `SyncError` as `worker.engine.sync.binding.bind`."""
+        self._bound_sha256 = None
+        bind(self._model.trainable, version)
+
+    def velocity(self, latents: torch.Tensor, sigmas: torch.Tensor, conditioning: Conditioning) -> torch.Tensor:
+        """(N, ...) fp32."""
+        return self._model.predict_velocity(latents, sigmas, conditioning)
+
+
+class ReferencePolicy:
+    """The policy that training started from, to which KL terms measure the distance.
+
+    LoRA training needs no memory for it: it is the base with the LoRA layers disabled. Full fine-tuning keeps a copy.
+    """
+
+    def __init__(self, model: ModelAdapter, frozen: ModelAdapter | None) -> None:
+        """`frozen` is a copy made before `model` was trained; without one, `model` must have LoRA layers."""
+        self._model = model
+        self._frozen = frozen
+
+    @torch.no_grad()
+    def velocity(self, latents: torch.Tensor, sigmas: torch.Tensor, conditioning: Conditioning) -> torch.Tensor:
+        """(N, ...) fp32."""
+        if self._frozen is not None:
+            return self._frozen.predict_velocity(latents, sigmas, conditioning)
+        with lora_disabled(self._model.transformer):
+            return self._model.predict_velocity(latents, sigmas, conditioning)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policies:
+    """The policies of one trainer rank."""
+
     model: ModelAdapter
-    """The one that is trained."""
+    """The model being trained."""
     velocity: Velocity
-    """Of it, as DeepSpeed wraps it."""
-    second: BehaviourPolicy | None
-    """The older policy, where staleness or the algorithm asks for one."""
+    """The prediction of the model being trained, through DeepSpeed's engine."""
+    behaviour: BehaviourPolicy | None
+    """The older policy; `None` unless `max_staleness` or the algorithm needs one."""
     reference: ReferencePolicy | None
-    """What training started from; `None` where nobody needs it and it would take a copy."""
+    """The policy that training started from; `None` where the algorithm does not need it and it would take a copy."""

@@ -1,7 +1,7 @@
-"""The model of one trainer rank: what is trained, what generates while the rank is lent, what replays stale data.
+"""The models of one trainer rank: the policy that is trained, and beside it those that generate, replay or average.
 
-All of them stand on one base. In ZeRO 0, 1 and 2 they share its storage; in ZeRO 3 the base is cut over the ranks, and
-gathered layer by layer. Where all weights are trained, a second policy is a copy of them.
+All of them share one base. In ZeRO 0, 1 and 2 it is the same storage; in ZeRO 3 the base is sharded over the ranks, and
+gathered layer by layer. Full fine-tuning leaves nothing to share, so each policy is a copy of all weights.
 """
 
 from collections.abc import Collection, Mapping
@@ -15,28 +15,29 @@ from worker.engine.models.base import ModelAdapter
 from worker.engine.models.embeddings import PromptEmbeds
 from worker.engine.models.experts import experts_of
 from worker.engine.models.pipeline_loading import Part
-from worker.engine.models.registry import DTYPES, load_model
+from worker.engine.models.precision import DTYPES
+from worker.engine.models.registry import load_model
 from worker.engine.models.sharded_parameters import full_numel, gathered
 from worker.engine.rollout.sampler import Sampler
-from worker.engine.sync import shards
 from worker.engine.sync.binding import bind
 from worker.engine.sync.packing import snapshot
-from worker.engine.trainer.policy.behaviour import BehaviourPolicy
+from worker.engine.sync.shards import split_into_shards
 from worker.engine.trainer.policy.generation_replica import GenerationReplica
+from worker.engine.trainer.policy.policies import BehaviourPolicy, ReferencePolicy
 from worker.engine.trainer.policy.policy_module import PolicyModule, ShardedPolicyModule
-from worker.engine.trainer.policy.reference import ReferencePolicy
 from worker.engine.trainer.policy.shadow_weights import ShadowPolicies
 from worker.engine.trainer.zero.activation_checkpointing import recompute_blocks
 from worker.engine.trainer.zero.deepspeed_config import deepspeed_config
 from worker.engine.trainer.zero.sharded_loading import load_sharded
 from worker.engine.types import PublishedVersion
 
-Copies = dict[int, dict[str, torch.Tensor]]
-"""A snapshot: the place of a shard → its tensors by name."""
+ShardSnapshots = dict[int, dict[str, torch.Tensor]]
+"""Copies of weights to be published: shard index → tensors by name."""
 
 
 class TrainedPolicy:
-    """Whatever gathers is entered by every rank: `bind`, `snapshot`, `exported` and `lend` in ZeRO 3."""
+    """The models of one rank. In ZeRO 3 `bind`, `stepped`, `snapshot`, `exported`, `untrained` and `enter_generation`
+    are collectives: every rank must call them."""
 
     def __init__(
         self,
@@ -45,100 +46,126 @@ class TrainedPolicy:
         device: str | torch.device | None,
         embeddings: Mapping[str, PromptEmbeds] | None = None,
     ) -> None:
-        """Load the base and make ready what is trained (the same on every rank)."""
-        load = partial(_load, spec, base_model_path, device, embeddings)
-        is_sharded, generates = spec.deepspeed.zero_stage == 3, spec.pipeline.trainers_generate
-        self.model = load()
-        self.model.train(spec)
-        self.parameters = self.model.trained
-        """What is trained, by name."""
-        self.shards = shards.cut(self.parameters, list(experts_of(self.model.transformer)))
-        """Names in each shard of a published version."""
-        # Copies are made before DeepSpeed hooks into anything.
-        self._twin = GenerationReplica(self.model, spec.tuning) if generates else None
-        self.generator: Sampler | None = None
-        """`None` where the run never lends."""
-        if self._twin is not None:
-            self.generator = Sampler(spec, self._twin.model, loses_weights=self._twin.loses_weights)
-        beside: list[ModelAdapter] = []
+        """Load the base and prepare the trainable parameters, the same on every rank.
 
-        def copied() -> ModelAdapter:
-            is_read_again = is_sharded and spec.tuning is Tuning.FULL
-            # A cut parameter cannot be copied before DeepSpeed knows it; reading it again holds no more than a layer.
-            beside.append(self.model.around(load().transformer) if is_read_again else self.model.twin())
-            return beside[-1]
+        Args:
+            spec: the run's.
+            base_model_path: an existing folder in diffusers layout, or a hub id.
+            device: where to load; by default the accelerator's current device.
+            embeddings: of the run's prompts; without them the text encoders are loaded.
 
-        needs = spec.algorithm.needs
-        self.behaviour = BehaviourPolicy(copied()) if spec.pipeline.max_staleness or needs.second_adapter else None
-        """The older policy that stale data or the algorithm ask for."""
-        self.reference: ReferencePolicy | None = None
-        """What training started from, where the algorithm needs it or it is there for nothing."""
-        if spec.tuning is Tuning.LORA:
-            self.reference = ReferencePolicy(self.model, None)
-        elif needs.reference:
-            self.reference = ReferencePolicy(self.model, copied())
+        Raises:
+            ModelLoadError: for weights or LoRA targets that cannot be used.
+        """
+        self._spec = spec
+        self._load = partial(_load, spec, base_model_path, device, embeddings)
+        is_sharded = spec.deepspeed.zero_stage == 3
+        self.model = self._load()
+        """The model that is trained."""
+        self.model.prepare_training(spec)
+        self.trainable = self.model.trainable
+        """The trainable parameters by name."""
+        self.shards = split_into_shards(self.trainable, list(experts_of(self.model.transformer)))
+        """The names of the tensors in each shard of a published version."""
+        # All copies are made before DeepSpeed attaches hooks to the parameters.
+        self._replica = GenerationReplica(self.model, spec.tuning) if spec.pipeline.trainers_generate else None
+        self.sampler: Sampler | None = None
+        """The sampler of the generation replica; `None` in a run whose trainer lanes never generate."""
+        if self._replica is not None:
+            self.sampler = Sampler(spec, self._replica.model, releases_weights=self._replica.releases_weights)
+        self._frozen_copies: list[ModelAdapter] = []
+        self.behaviour = self._behaviour_policy()
+        """The older policy, where `max_staleness` or the algorithm needs one."""
+        self.reference = self._reference_policy()
+        """The policy that training started from, where the algorithm needs it or it costs no memory."""
         num_parameters = sum(full_numel(parameter) for parameter in self.model.transformer.parameters())
         recompute_blocks(
             self.model.transformer, spec.deepspeed.recomputed_blocks(num_parameters), is_sharded=is_sharded
         )
-        self.module = ShardedPolicyModule(self.model, beside) if is_sharded else PolicyModule(self.model)
-        """For DeepSpeed to wrap."""
-        self._followers = ShadowPolicies(spec, self.parameters, self.behaviour)
-        self.module.add_module("followers", self._followers)
+        self.module = ShardedPolicyModule(self.model, self._frozen_copies) if is_sharded else PolicyModule(self.model)
+        """The module for DeepSpeed to wrap."""
+        self._shadow_policies = ShadowPolicies(spec, self.trainable, self.behaviour)
+        self.module.add_module("shadow_policies", self._shadow_policies)
 
     def bind(self, version: PublishedVersion) -> None:
-        """Start from these weights, followers too. Raises `SyncError` as a pull does."""
-        bind(self.parameters, version)
-        self._followers.start(self.parameters)
+        """Start from these weights, and so do the shadow weights. Raises `SyncError` as a pull does."""
+        bind(self.trainable, version)
+        self._shadow_policies.reset(self.trainable)
 
     def stepped(self, num_optimizer_steps: int) -> None:
-        """To be called after each optimizer step, with the number of them since the run began."""
-        if self._followers.are_due(num_optimizer_steps):
-            self._followers.follow(self.parameters, num_optimizer_steps)
+        """Update the shadow weights; called after each optimizer step with the number of steps since the run began."""
+        if self._shadow_policies.are_due(num_optimizer_steps):
+            self._shadow_policies.update(self.trainable, num_optimizer_steps)
 
     def restored(self) -> None:
-        """To be called when a checkpoint was loaded."""
-        self._followers.restored()
+        """Called after a checkpoint was loaded into the module."""
+        self._shadow_policies.bind_old_policy()
 
-    def snapshot(self, places: Collection[int]) -> Copies:
-        """A copy of what generates, to be published while training goes on, and of what is evaluated if that is not
-        the same: the shards at these places, all ranks together gathering every one."""
-        copies: Copies = {}
-        for place, names in enumerate(self.shards):
-            part = {name: self.parameters[name] for name in names}
-            with gathered(part.values()):
-                published = self._followers.published(part)
-                if place in places:
-                    copies[place] = snapshot(published)
-        return copies
+    def snapshot(self, indices: Collection[int]) -> ShardSnapshots:
+        """Copies of the shards at `indices`, to be published while training goes on: the weights that generate, and
+        those that are evaluated, where they differ. In ZeRO 3 all ranks gather every shard together.
+
+        Raises:
+            NonFiniteError: for weights that are NaN or infinite.
+        """
+        snapshots: ShardSnapshots = {}
+        for index, names in enumerate(self.shards):
+            shard = {name: self.trainable[name] for name in names}
+            with gathered(shard.values()):
+                published = self._shadow_policies.published(shard)
+                if index in indices:
+                    snapshots[index] = snapshot(published)
+        return snapshots
 
     def exported(self) -> dict[str, torch.Tensor]:
-        """A LoRA run's outcome: the average where there is one, else the trained weights."""
-        with gathered(self.parameters.values()):
-            return snapshot(self._followers.evaluated(self.parameters))
+        """A copy of the outcome of a LoRA run: the average where there is one, else the trained weights."""
+        with gathered(self.trainable.values()):
+            return snapshot(self._shadow_policies.evaluated(self.trainable))
 
     def untrained(self) -> dict[str, torch.Tensor]:
-        """What the transformers hold beside what is trained: weights that stay frozen, buffers that are stored."""
+        """Copies, on the CPU, of what the transformers store and do not train: frozen weights and stored buffers."""
         stored = self.model.transformer.state_dict(keep_vars=True)
-        rest = {name: tensor for name, tensor in stored.items() if name not in self.parameters}
+        rest = {name: tensor for name, tensor in stored.items() if name not in self.trainable}
         with gathered(tensor for tensor in rest.values() if isinstance(tensor, torch.nn.Parameter)):
             return {name: tensor.detach().cpu().clone() for name, tensor in rest.items()}
 
-    def lend(self, *, to_generation: bool) -> None:
-        """Make ready for one or the other."""
-        if self._twin is None or self.generator is None:
+    def enter_generation(self) -> None:
+        """Allocate what the generation replica needs; nothing in a run whose trainer lanes never generate."""
+        if self._replica is not None:
+            self._replica.allocate()
+
+    def leave_generation(self) -> None:
+        """Free what the generation replica needs only while it generates."""
+        if self._replica is None or self.sampler is None:
             return
-        if to_generation:
-            self._twin.fill()
-            return
-        self._twin.empty()
-        if self._twin.loses_weights:
-            self.generator.weights_lost()
+        self._replica.release()
+        if self._replica.releases_weights:
+            self.sampler.invalidate_weights()
+
+    def _behaviour_policy(self) -> BehaviourPolicy | None:
+        is_needed = self._spec.pipeline.max_staleness or self._spec.algorithm.needs.second_adapter
+        return BehaviourPolicy(self._frozen_copy()) if is_needed else None
+
+    def _reference_policy(self) -> ReferencePolicy | None:
+        if self._spec.tuning is Tuning.LORA:
+            return ReferencePolicy(self.model, None)
+        return ReferencePolicy(self.model, self._frozen_copy()) if self._spec.algorithm.needs.reference else None
+
+    def _frozen_copy(self) -> ModelAdapter:
+        """A copy of the model that nothing trains; remembered, because ZeRO 3 must know its layers."""
+        if self._spec.deepspeed.zero_stage == 3 and self._spec.tuning is Tuning.FULL:
+            # Sharded parameters cannot be copied before DeepSpeed is initialised, so the weights are read once more.
+            copy = self.model.with_transformer(self._load().transformer)
+        else:
+            copy = self.model.frozen_copy()
+        self._frozen_copies.append(copy)
+        return copy
 
 
 def _load(
     spec: RunSpec, path: str, device: str | torch.device | None, embeddings: Mapping[str, PromptEmbeds] | None
 ) -> ModelAdapter:
+    """The base model with the parts that a trainer rank of this run needs."""
     parts = {Part.TRANSFORMER}
     if spec.pipeline.trainers_generate or spec.algorithm.needs.differentiable_reward:
         parts.add(Part.VAE)

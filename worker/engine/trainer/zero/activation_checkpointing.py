@@ -1,7 +1,7 @@
-"""Gradient checkpointing for every model family: blocks whose activations are computed again in the backward pass.
+"""Gradient checkpointing for every model family: blocks whose activations are recomputed in the backward pass.
 
-One utility, because diffusers' transformers all ask one function for each of their blocks. It never changes a
-gradient, and never runs where no gradients are wanted: twins generate as fast with it as without.
+One implementation serves all families, because diffusers' transformers call one function for each of their blocks.
+Invariant: recomputation changes no gradient, and never runs where no gradients are wanted, so generation is not slower.
 """
 
 from typing import Any
@@ -14,12 +14,12 @@ from worker.engine.models.experts import experts_of
 
 
 def recompute_blocks(transformer: torch.nn.Module, every: int, *, is_sharded: bool) -> None:
-    """Recompute every `every`-th block of each transformer, counted through all of its lists of blocks; 0: none.
+    """Recompute every `every`-th block of each transformer, counted through all of its lists of blocks.
 
     Args:
-        transformer: one, or `Experts`.
-        every: 1 recomputes all.
-        is_sharded: ZeRO 3, with or without offload, where a layer's weights are there only while it runs.
+        transformer: a transformer, or `Experts`.
+        every: 1 recomputes all blocks, 0 none.
+        is_sharded: ZeRO 3, where a layer's weights are gathered only while it runs.
 
     Raises:
         ModelLoadError: for a transformer that diffusers cannot recompute.
@@ -36,48 +36,56 @@ def recompute_blocks(transformer: torch.nn.Module, every: int, *, is_sharded: bo
 
 
 class _Recomputation:
-    """What diffusers calls for a block instead of the block."""
+    """The function that diffusers calls with each block and its arguments, in place of the block."""
 
     def __init__(self, transformer: torch.nn.Module, every: int, *, is_sharded: bool) -> None:
         lists = [module for module in transformer.modules() if isinstance(module, torch.nn.ModuleList)]
         blocks = list(dict.fromkeys(block for blocks in lists for block in blocks))
         self._chosen = set(blocks[::every])
-        self._run = _again_under_hooks if is_sharded else _again
+        self._run = _recompute_sharded if is_sharded else _recompute
 
     def __call__(self, block: torch.nn.Module, *args: Any) -> Any:
         return self._run(block, *args) if block in self._chosen else block(*args)
 
 
-def _again(block: torch.nn.Module, *args: Any) -> Any:
-    # Frozen models in evaluation mode draw no random numbers, so there is no state to keep.
+def _recompute(block: torch.nn.Module, *args: Any) -> Any:
+    # Frozen models in evaluation mode draw no random numbers, so no generator state has to be kept.
     return checkpoint(block, *args, use_reentrant=False, preserve_rng_state=False)
 
 
-def _again_under_hooks(block: torch.nn.Module, *args: Any) -> Any:
-    """To the end: cut short where nothing more is wanted, a layer that DeepSpeed's hooks saw begin would never end.
-    Unchecked: a saved weight that is gone after the layer is back when the backward pass reaches it.
+def _recompute_sharded(block: torch.nn.Module, *args: Any) -> Any:
+    """Recompute a block whose layers DeepSpeed's hooks gather and release.
 
-    Not reentrant: that would reduce a block's gradients once for each of its passes, and where several share a backward
-    (true CFG, both samples of a preference, denoising steps in a row) DeepSpeed keeps but the last, or fails.
+    Without early stop: it would end the recomputation inside a layer whose pre-forward hook has run and whose
+    post-forward hook then never would. Without the determinism check: it compares saved tensors' metadata, and a weight
+    that was saved while gathered is released when the backward pass reaches it.
+
+    Non-reentrant: the reentrant variant reduces a block's gradients once per forward pass, and where one backward holds
+    several passes (true CFG, both samples of a preference, consecutive denoising steps) DeepSpeed keeps the last
+    gradient only, or fails.
     """
 
     def run(*inputs: Any) -> Any:
         outputs = block(*inputs)
         if isinstance(outputs, tuple):
-            return tuple(_entered(output) for output in outputs)
-        return _entered(outputs)
+            return tuple(_recomputed_first(output) for output in outputs)
+        return _recomputed_first(outputs)
 
     with set_checkpoint_early_stop(False):
         return checkpoint(run, *args, use_reentrant=False, preserve_rng_state=False, determinism_check="none")
 
 
-def _entered(output: Any) -> Any:
-    return _Entrance.apply(output) if isinstance(output, torch.Tensor) else output
+def _recomputed_first(output: Any) -> Any:
+    return _RecomputeFirst.apply(output) if isinstance(output, torch.Tensor) else output
 
 
-class _Entrance(torch.autograd.Function):
-    """The identity, where the backward pass enters a block: what it saved is asked for first, so that the block runs
-    again before any of its layers is gathered for its own backward. Later, that run would release the layer amid it."""
+class _RecomputeFirst(torch.autograd.Function):
+    """The identity on a block's output, which is the first of the block that the backward pass reaches.
+
+    Its backward reads a saved tensor, which makes torch recompute the block at once, before any of its layers is
+    gathered for its own backward. If a layer triggered the recomputation later, the recomputed forward pass would
+    release that layer's weights while its backward needs them.
+    """
 
     @staticmethod
     def forward(ctx: Any, output: torch.Tensor) -> torch.Tensor:

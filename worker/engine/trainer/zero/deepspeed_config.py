@@ -1,7 +1,7 @@
 """The DeepSpeed configuration of a run: a named file, the spec's overrides, and what Tandem decides itself.
 
-Gradient accumulation is ours (`managed_gradient_accumulation: false`): groups arrive one at a time, and only `commit`
-closes a mini-batch.
+The trainer rank accumulates gradients itself (`managed_gradient_accumulation: false`): groups arrive one at a time, and
+only `commit` closes a mini-batch.
 """
 
 import json
@@ -15,17 +15,19 @@ from deepspeed.accelerator import get_accelerator
 from worker.contracts.run_spec import RunSpec
 
 FOLDER = Path(__file__).parent / "configurations"
-"""JSON files beside this module, because a job brings the package `worker` along and nothing else."""
+"""The folder of the named configurations; beside this module, because a Ray job uploads the package `worker` alone."""
 MIN_BUCKET_NUMEL = 1024
+"""Elements of the smallest bucket: DeepSpeed refuses 0, the number of trainable elements while a model is loaded."""
 MAX_BUCKET_NUMEL = 200_000_000
+"""Elements of the largest bucket, 0.8 GB of fp32 gradients; DeepSpeed's default of 5e8 would take 2 GB."""
 
 logging.getLogger("DeepSpeed").setLevel(logging.WARNING)
 
 
 def deepspeed_config(spec: RunSpec, num_trainable: int) -> dict[str, Any]:
-    """The configuration for `num_trainable` elements."""
+    """The configuration for `num_trainable` trainable elements over all ranks."""
     config: dict[str, Any] = json.loads((FOLDER / f"{spec.deepspeed.config.value}.json").read_text())
-    # One bucket that just fits a LoRA: DeepSpeed allocates it at every backward, by default 2 GB of it.
+    # DeepSpeed allocates the bucket in every backward, so it is no larger than what is trained.
     bucket = min(max(num_trainable, MIN_BUCKET_NUMEL), MAX_BUCKET_NUMEL)
     config["zero_optimization"] |= {"reduce_bucket_size": bucket, "allgather_bucket_size": bucket}
     for path, value in spec.deepspeed.overriding.items():
@@ -40,7 +42,7 @@ def deepspeed_config(spec: RunSpec, num_trainable: int) -> dict[str, Any]:
         "train_micro_batch_size_per_gpu": spec.batch.micro_batch_size,
         "gradient_accumulation_steps": 1,
         "managed_gradient_accumulation": False,
-        # In stage 0 DeepSpeed clips without reporting the norm, so the trainer clips there itself.
+        # In stage 0 DeepSpeed clips without reporting the norm, so `step_optimizer` clips there itself.
         "gradient_clipping": spec.optimizer.max_grad_norm if spec.deepspeed.zero_stage else 0.0,
         "zero_allow_untested_optimizer": True,
         "zero_force_ds_cpu_optimizer": False,
@@ -49,7 +51,7 @@ def deepspeed_config(spec: RunSpec, num_trainable: int) -> dict[str, Any]:
 
 
 def build_optimizer(spec: RunSpec, parameters: list[torch.nn.Parameter]) -> torch.optim.Optimizer:
-    """Torch's own AdamW, fused: DeepSpeed's CPU and fused Adams compile for over a minute where nothing is cached."""
+    """Torch's fused AdamW: DeepSpeed's CPU and fused Adams are compiled for over a minute on their first use."""
     settings = spec.optimizer
     return torch.optim.AdamW(
         parameters,
@@ -61,7 +63,7 @@ def build_optimizer(spec: RunSpec, parameters: list[torch.nn.Parameter]) -> torc
 
 
 def _pin_only_for_a_device(zero: dict[str, Any]) -> None:
-    """Pinned memory is for copies to an accelerator; without one there is none to pin for."""
+    """Switch `pin_memory` off on a CPU: pinned memory only speeds up copies to an accelerator."""
     if get_accelerator().device_name() == "cpu":
         for part in ("offload_optimizer", "offload_param"):
             if part in zero:

@@ -1,6 +1,7 @@
-"""The torch.distributed group of a run's trainer ranks, with an explicit meeting point.
+"""The torch.distributed process group of a run's trainer ranks.
 
-Nothing is discovered: rank, world size, address and port come from the driver, so two runs on one machine never meet.
+Nothing is discovered: rank, world size, address and port come from the driver, so two runs on one machine never join
+the same group.
 """
 
 import os
@@ -12,19 +13,20 @@ import torch
 from deepspeed.accelerator import get_accelerator
 
 COLLECTIVE_TIMEOUT = timedelta(minutes=10)
+"""How long a rank waits in a collective for the others before it fails; DeepSpeed's default."""
 
 
 def init_process_group(rank: int, world_size: int, master_addr: str, master_port: int, *, local_rank: int = 0) -> None:
-    """Join the group and tell DeepSpeed about it; returns when all ranks have joined.
+    """Join the group and hand it to DeepSpeed; returns when all ranks have joined.
 
     Args:
-        rank: this process's place in the group.
-        world_size: number of trainer ranks.
-        master_addr: address of rank 0.
+        rank: this process's index in the group.
+        world_size: the number of trainer ranks.
+        master_addr: the address of rank 0.
         master_port: a port that is free there.
         local_rank: index of this rank's device among those visible to the process; 0 where each process sees one.
     """
-    # DeepSpeed reads these even where the group is made for it.
+    # DeepSpeed reads these even where the group exists already.
     os.environ.update(
         RANK=str(rank),
         WORLD_SIZE=str(world_size),
@@ -32,7 +34,7 @@ def init_process_group(rank: int, world_size: int, master_addr: str, master_port
         MASTER_ADDR=master_addr,
         MASTER_PORT=str(master_port),
     )
-    # Without it the first CPU group compiles a shared-memory extension with g++ for about a minute.
+    # Otherwise the first CPU group compiles a shared-memory extension with g++ for about a minute.
     deepspeed.ops.__compatible_ops__["deepspeed_shm_comm"] = False
     backend = get_accelerator().communication_backend_name()
     torch.distributed.init_process_group(

@@ -1,4 +1,4 @@
-"""A model for ZeRO 3, cut while it is read: no rank ever holds more than its part and a layer."""
+"""Load a model for ZeRO 3, sharding it while it is read: no rank ever holds more than its shards and one layer."""
 
 import json
 from collections.abc import Mapping
@@ -16,24 +16,25 @@ from safetensors import safe_open
 from worker.engine.errors import ModelLoadError, listing
 
 INDEX_SUFFIX = ".safetensors.index.json"
+"""The ending of diffusers' index of a model stored in several files."""
 
 
 def load_sharded(
     path: str, dtype: torch.dtype, config: dict[str, Any], *, on_cpu: bool = False
 ) -> dict[str, torch.nn.Module]:
-    """The transformers of a diffusers checkpoint, whose weights go from safetensors into partitions layer by layer.
+    """The transformers of a diffusers checkpoint, whose weights go from safetensors into shards layer by layer.
 
     Each module tree is made without weights, and a layer's parameters are handed to `deepspeed.zero.Init` as soon as
     they are read. Building the tree inside that context instead would round tables that models compute in float64.
 
     Args:
-        path: folder in diffusers layout, or a hub id.
-        dtype: of the weights, but for those that the model keeps in fp32.
-        config: DeepSpeed's.
-        on_cpu: the partitions are cut in host memory and moved afterwards.
+        path: a folder in diffusers layout, or a hub id.
+        dtype: the weights' dtype, except for those that the model keeps in fp32.
+        config: DeepSpeed's configuration.
+        on_cpu: shard in host memory, and move the shards to the device afterwards.
 
     Returns:
-        By component name, frozen.
+        The transformers by component name, frozen.
 
     Raises:
         ModelLoadError: when files and model do not hold the same names and shapes.
@@ -42,14 +43,14 @@ def load_sharded(
     if not folder.is_dir():
         folder = Path(snapshot_download(path, allow_patterns=["transformer*/*", "model_index.json"]))
     index = json.loads((folder / "model_index.json").read_text())
-    # A pipeline that may have a second transformer names it all the same: Wan2.1 has `[null, null]` there.
+    # A pipeline lists optional components that a checkpoint lacks: Wan2.1 has `[null, null]` for `transformer_2`.
     names = [name for name in index if name.startswith("transformer") and index[name][1]]
-    cutter = _Sharder(config, on_cpu=on_cpu)
-    return {name: _load_one(folder / name, getattr(diffusers, index[name][1]), dtype, cutter) for name in names}
+    sharder = _Sharder(config, on_cpu=on_cpu)
+    return {name: _load_one(folder / name, getattr(diffusers, index[name][1]), dtype, sharder) for name in names}
 
 
 class _Sharder:
-    """Hands parameters to `deepspeed.zero.Init`, which reads its configuration once."""
+    """Shards parameters with one `deepspeed.zero.Init`, so that its configuration is read once."""
 
     def __init__(self, config: dict[str, Any], *, on_cpu: bool) -> None:
         self._config = config
@@ -57,6 +58,7 @@ class _Sharder:
         self._first: Any = None
 
     def __call__(self, parameters: list[torch.nn.Parameter]) -> None:
+        """Shard `parameters` in place: rank 0's values, over all ranks."""
         if not parameters:
             return
         if self._first is None:
@@ -73,7 +75,7 @@ class _Sharder:
                 parameter.ds_tensor.data = parameter.ds_tensor.data.to(get_accelerator().current_device_name())
 
 
-def _load_one(folder: Path, model_class: Any, dtype: torch.dtype, cutter: _Sharder) -> torch.nn.Module:
+def _load_one(folder: Path, model_class: Any, dtype: torch.dtype, sharder: _Sharder) -> torch.nn.Module:
     with init_empty_weights(include_buffers=False):
         model: torch.nn.Module = model_class.from_config(model_class.load_config(folder))
     files = _files(folder)
@@ -84,7 +86,7 @@ def _load_one(folder: Path, model_class: Any, dtype: torch.dtype, cutter: _Shard
             full_name = _joined(prefix, name)
             is_kept = kept_in_fp32.intersection(full_name.split("."))
             _fill(leaf, name, files[full_name], full_name, torch.float32 if is_kept else dtype)
-        cutter(list(leaf.parameters(recurse=False)))
+        sharder(list(leaf.parameters(recurse=False)))
         _fill_buffers(leaf, prefix, files)
     return model.requires_grad_(False).eval()
 
@@ -94,7 +96,11 @@ def _joined(prefix: str, name: str) -> str:
 
 
 def _fill(leaf: torch.nn.Module, name: str, file: Path, full_name: str, dtype: torch.dtype) -> None:
-    """Rank 0 reads; the others make room, since `zero.Init` hands out rank 0's values before it cuts."""
+    """Read a parameter on rank 0; the others allocate it, since `zero.Init` broadcasts rank 0's values and shards them.
+
+    Raises:
+        ModelLoadError: for another shape than the model's.
+    """
     wanted = leaf._parameters[name]
     assert wanted is not None, "named by the module itself"
     with safe_open(file, framework="pt") as content:
@@ -109,6 +115,7 @@ def _fill(leaf: torch.nn.Module, name: str, file: Path, full_name: str, dtype: t
 
 
 def _fill_buffers(leaf: torch.nn.Module, prefix: str, files: Mapping[str, Path]) -> None:
+    """Move a module's own buffers to the device, with the stored values where the files have them."""
     device = torch.device(get_accelerator().current_device_name())
     for name, buffer in leaf.named_buffers(recurse=False):
         full_name = _joined(prefix, name)
@@ -119,13 +126,13 @@ def _fill_buffers(leaf: torch.nn.Module, prefix: str, files: Mapping[str, Path])
 
 
 def _files(folder: Path) -> dict[str, Path]:
-    """The file of each stored tensor."""
+    """The file of each stored tensor, by the tensor's name. Raises `ModelLoadError` where there are no files."""
     found: dict[str, Path] = {}
     for index in folder.glob(f"*{INDEX_SUFFIX}"):
         found |= {name: folder / file for name, file in json.loads(index.read_text())["weight_map"].items()}
     if found:
         return found
-    # A variant (`….fp16.safetensors`) counts only where nothing else holds the tensor, as in diffusers.
+    # As in diffusers, a variant (`….fp16.safetensors`) is read only where no plain file holds the tensor.
     for file in sorted(folder.glob("*.safetensors"), key=lambda file: -file.name.count(".")):
         with safe_open(file, framework="pt") as content:
             found |= dict.fromkeys(content.keys(), file)
@@ -135,6 +142,7 @@ def _files(folder: Path) -> dict[str, Path]:
 
 
 def _check_names(model: torch.nn.Module, stored: set[str], folder: Path) -> None:
+    """Raise `ModelLoadError` unless `stored` has every parameter of `model`, and nothing but its state."""
     parameters = {name for name, _ in model.named_parameters()}
     known = set(model.state_dict())
     if missing := parameters - stored:

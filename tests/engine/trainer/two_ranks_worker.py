@@ -1,12 +1,12 @@
-"""One of the ranks of `test_two_ranks`: takes the steps of its task in each case, and tells what it saw."""
+"""A rank process of `test_two_ranks`: takes the steps of its task in each case and returns what it observed."""
 
 from pathlib import Path
 from typing import Any
 
-from tests.engine.ranks import serve
-from tests.engine.trainer.gradients_seen import GradientRecorder
-from tests.engine.trainer.state_seen import state_bytes
-from tests.engine.trainer.test_lending import lend
+from tests.engine.rank_processes import run_worker
+from tests.engine.trainer.gradient_recorder import GradientRecorder
+from tests.engine.trainer.lent_generation import lend
+from tests.engine.trainer.state_bytes import state_bytes
 from worker.contracts.deepspeed import DeepSpeedSpec
 from worker.contracts.names import TrainerAssist
 from worker.contracts.run_spec import RunSpec
@@ -15,20 +15,20 @@ from worker.engine.types import GroupBatch
 
 
 def one_step(trainer: TrainerRank, groups: list[GroupBatch], num_pairs: int) -> tuple[list[int], dict[str, float]]:
-    """Groups one at a time, then the step; (pairs of this rank per group, metrics)."""
-    seen = [trainer.accumulate([group], num_pairs_total=num_pairs, fresh=False).num_pairs for group in groups]
-    return seen, trainer.commit()
+    """Accumulate the groups one at a time and take the step; returns (this rank's pairs of each group, metrics)."""
+    num_own = [trainer.accumulate([group], num_pairs_total=num_pairs, fresh=False).num_pairs for group in groups]
+    return num_own, trainer.commit()
 
 
 Case = tuple[int, bool]
-"""ZeRO stage, and whether time-step parallelism is on."""
+"""(ZeRO stage, whether time-step parallelism is on)."""
 CASES: tuple[Case, ...] = ((0, True), (1, True), (2, True), (2, False), (3, True), (3, False))
 
 
 ZERO_3 = {
     "config": "zero3",
     "offload_idle_states": True,
-    # Or every weight of so small a model would stay gathered.
+    # By default ZeRO 3 would keep every weight of so small a model gathered.
     "overrides": ["zero_optimization.stage3_param_persistence_threshold=0"],
 }
 
@@ -43,26 +43,27 @@ def run_case(task: dict[str, Any], case: Case, rank: int, world_size: int, folde
     spec = given.model_copy(update=sections)
     groups, num_pairs = task["groups"], task["num_pairs"]
 
-    def trainer_at_start() -> TrainerRank:
+    def new_trainer() -> TrainerRank:
         made = TrainerRank(spec, task["path"], rank, world_size)
-        made.load_version(task["adapter"])
+        made.load_version(task["version"])
         return made
 
-    trainer = trainer_at_start()
+    trainer = new_trainer()
     recorder = GradientRecorder(trainer)
-    pairs_seen, metrics = one_step(trainer, groups, num_pairs)
+    num_own_pairs, metrics = one_step(trainer, groups, num_pairs)
     uri = f"file://{folder}/stage-{stage}-{tsp}"
     num_bytes = trainer.save_checkpoint(uri, {"stage": stage})
-    result: dict[str, Any] = {"gradient": recorder.last, "pairs_seen": pairs_seen, "num_bytes": num_bytes, **metrics}
+    result: dict[str, Any] = {"gradient": recorder.last, "num_own_pairs": num_own_pairs, "num_bytes": num_bytes}
+    result |= metrics
     trainer.accumulate(groups[:1], num_pairs_total=num_pairs, fresh=False)
     result["state"] = state_bytes(trainer)
-    made = lend(trainer, task["adapter"])
-    assert made.trajectories is not None
-    result["lent"] = made.trajectories.next_latents
+    generated = lend(trainer, task["version"])
+    assert generated.trajectories is not None
+    result["lent"] = generated.trajectories.next_latents
     trainer.abort()
     one_step(trainer, groups, num_pairs)
     result["after_abort"] = trainer.version(2).sha256
-    resumed = trainer_at_start()
+    resumed = new_trainer()
     result["client_state"] = resumed.load_checkpoint(uri)
     one_step(resumed, groups, num_pairs)
     result["after_resume"] = resumed.version(2).sha256
@@ -74,4 +75,4 @@ def run(task: dict[str, Any], rank: int, world_size: int, folder: Path) -> dict[
 
 
 if __name__ == "__main__":
-    serve(run)
+    run_worker(run)

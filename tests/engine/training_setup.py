@@ -1,42 +1,46 @@
-"""A trainer and its trajectories for any algorithm."""
+"""A spec with one batch of fixed trajectories, and trainer ranks that start from the version that drew them."""
 
 from dataclasses import dataclass
 from typing import Any
 
-from tests.engine.frozen import draw_groups, perturbed_adapter
+from tests.engine.fixed_trajectories import draw_groups, perturbed_version
 from worker.contracts.run_spec import RunSpec
 from worker.engine.trainer.rank import TrainerRank
 from worker.engine.types import GroupBatch, PublishedShard, UpdateStats
 
 
 @dataclass(frozen=True)
-class Learning:
-    """Groups drawn by the adapter that each trainer starts from."""
+class TrainingSetup:
+    """What a trainer rank needs for a mini-batch, whatever the algorithm."""
 
     spec: RunSpec
     path: str
-    adapter: PublishedShard
+    """The base model's."""
+    version: PublishedShard
+    """The version that drew the groups."""
     groups: list[GroupBatch]
 
     @classmethod
-    def drawn(cls, spec: RunSpec, path: str) -> "Learning":
-        """One batch under an adapter that is not the base."""
-        adapter = perturbed_adapter(spec, path, seed=1)
-        return cls(spec, path, adapter, draw_groups(spec, path, adapter))
+    def drawn(cls, spec: RunSpec, path: str) -> "TrainingSetup":
+        """One batch drawn by a version that differs from the base."""
+        version = perturbed_version(spec, path, seed=1)
+        return cls(spec, path, version, draw_groups(spec, path, version))
 
     def trainer(self, rank: int = 0, world_size: int = 1) -> TrainerRank:
+        """A new trainer rank that holds `version`."""
         trainer = TrainerRank(self.spec, self.path, rank, world_size)
-        trainer.load_version(self.adapter)
+        trainer.load_version(self.version)
         return trainer
 
     def accumulate(self, trainer: TrainerRank, groups: list[GroupBatch] | None = None, **changes: Any) -> UpdateStats:
+        """Accumulate `groups`, by default all, as fresh data; keywords change the arguments."""
         num_pairs = self.spec.algebra.num_pairs_per_optimizer_step
         return trainer.accumulate(
             self.groups if groups is None else groups, **{"num_pairs_total": num_pairs, "fresh": True, **changes}
         )
 
     def step(self, trainer: TrainerRank) -> str:
-        """One optimizer step; the checksum of what is published after it."""
+        """Take one optimizer step over all groups; returns the checksum of the published weights after it."""
         self.accumulate(trainer)
         trainer.commit()
         return trainer.version(0).sha256

@@ -1,4 +1,4 @@
-"""From trajectories to an optimizer step, for what is trained on other things than every stored transition."""
+"""From trajectories to an optimizer step, for algorithms that do not train on every stored transition."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from tests.engine.algorithms.conftest import LearningMaker
-from tests.engine.trainer.one_rank_of_many import ZERO_3
+from tests.engine.algorithms.conftest import SetupMaker
+from tests.engine.trainer.two_ranks_worker import ZERO_3
 from worker.contracts.deepspeed import DeepSpeedSpec
 from worker.engine.errors import MinibatchError
 from worker.engine.metrics.replay_gate import check_replay_gate
@@ -26,40 +26,40 @@ DANCE = {"name": "dance_grpo", "clip_range": 0.2, "timestep_fraction": 0.7}
 
 @pytest.mark.parametrize("algorithm", [NFT, DPO, FAST], ids=lambda algorithm: algorithm["name"])
 def test_groups_that_arrive_one_at_a_time_give_bitwise_the_same_step(
-    make_learning: LearningMaker, algorithm: dict[str, Any]
+    make_setup: SetupMaker, algorithm: dict[str, Any]
 ) -> None:
-    learning = make_learning(algorithm=algorithm)
-    together, apart = learning.trainer(), learning.trainer()
-    learning.accumulate(together)
-    for group in learning.groups:
-        learning.accumulate(apart, [group])
-    assert together.commit() == apart.commit()
-    assert together.version(1).sha256 == apart.version(1).sha256 != learning.adapter.sha256
+    setup = make_setup(algorithm=algorithm)
+    together, separate = setup.trainer(), setup.trainer()
+    setup.accumulate(together)
+    for group in setup.groups:
+        setup.accumulate(separate, [group])
+    assert together.commit() == separate.commit()
+    assert together.version(1).sha256 == separate.version(1).sha256 != setup.version.sha256
 
 
 @pytest.mark.parametrize("algorithm", [NFT, DPO], ids=lambda algorithm: algorithm["name"])
-def test_how_micro_batches_are_cut_does_not_matter(make_learning: LearningMaker, algorithm: dict[str, Any]) -> None:
-    drawn = make_learning(algorithm=algorithm)
+def test_the_size_of_micro_batches_does_not_change_the_loss(make_setup: SetupMaker, algorithm: dict[str, Any]) -> None:
+    drawn = make_setup(algorithm=algorithm)
     losses = []
     for size in (1, 5, 12):
         batch = drawn.spec.batch.model_copy(update={"micro_batch_size": size})
-        learning = replace(drawn, spec=drawn.spec.model_copy(update={"batch": batch}))
-        losses.append(learning.accumulate(learning.trainer()).sums["loss"])
+        setup = replace(drawn, spec=drawn.spec.model_copy(update={"batch": batch}))
+        losses.append(setup.accumulate(setup.trainer()).sums["loss"])
     assert losses == pytest.approx([losses[0]] * 3, rel=1e-5)
 
 
-def test_nfts_loss_is_the_formula_on_the_noise_of_each_place(make_learning: LearningMaker) -> None:
-    """Every sample and noise level by itself, in numpy; the first update has v = v_old."""
-    learning = make_learning(algorithm=NFT)
-    trainer = learning.trainer()
+def test_nfts_loss_is_the_formula_on_the_seeded_noise(make_setup: SetupMaker) -> None:
+    """Computed in numpy for every sample and noise level; in the first update v = v_old."""
+    setup = make_setup(algorithm=NFT)
+    trainer = setup.trainer()
     total = 0.0
-    for group in learning.groups:
+    for group in setup.groups:
         total += sum(
-            nft_loss(trainer._model, group, member, level, learning.spec.sampling)
+            nft_loss(trainer._model, group, member, level, setup.spec.sampling)
             for member in range(4)
             for level in range(3)
         )
-    assert learning.accumulate(trainer).sums["loss"] == pytest.approx(total, rel=1e-4)
+    assert setup.accumulate(trainer).sums["loss"] == pytest.approx(total, rel=1e-4)
 
 
 def nft_loss(model: Any, group: GroupBatch, member: int, level: int, sampling: Any) -> float:
@@ -67,8 +67,8 @@ def nft_loss(model: Any, group: GroupBatch, member: int, level: int, sampling: A
     assert trajectories.clean is not None
     seed, clean = [trajectories.seeds[member]], trajectories.clean[member].numpy().astype(np.float64)
     schedule = trajectories.sigmas.numpy().astype(np.float64)
-    place = float(forward_position(seed, 0, [level], 3)[0]) * (len(schedule) - 1)
-    sigma = float(np.interp(place, np.arange(len(schedule)), schedule))
+    position = float(forward_position(seed, 0, [level], 3)[0]) * (len(schedule) - 1)
+    sigma = float(np.interp(position, np.arange(len(schedule)), schedule))
     noise = forward_noise(seed, 0, [level], clean.shape)[0].numpy().astype(np.float64)
     noisy = (1 - sigma) * clean + sigma * noise
     given = torch.from_numpy(noisy).float()[None]
@@ -79,22 +79,22 @@ def nft_loss(model: Any, group: GroupBatch, member: int, level: int, sampling: A
             reference = model.predict_velocity(given, torch.tensor([sigma]).float(), conditioning)[0].numpy()
     deviation = noisy - sigma * velocity - clean
     error = (deviation**2).mean() / max(np.abs(deviation).mean(), 1e-5)
-    # r L + (1 - r) L, times the clip of the advantages over beta.
+    # (r L + (1 - r) L) A_max / beta + c mean((v - v_reference)²).
     return float(error * 5.0 / 0.5 + 0.2 * ((velocity - reference) ** 2).mean())
 
 
-def test_the_forward_process_draws_new_noise_for_each_step(make_learning: LearningMaker) -> None:
-    learning = make_learning(algorithm=NFT, optimizer={"learning_rate": 1e-12})
-    trainer = learning.trainer()
-    first = learning.accumulate(trainer).sums["loss"]
+def test_the_forward_process_draws_new_noise_for_each_step(make_setup: SetupMaker) -> None:
+    setup = make_setup(algorithm=NFT, optimizer={"learning_rate": 1e-12})
+    trainer = setup.trainer()
+    first = setup.accumulate(trainer).sums["loss"]
     trainer.commit()
-    assert learning.accumulate(trainer).sums["loss"] != pytest.approx(first, rel=1e-4)
+    assert setup.accumulate(trainer).sums["loss"] != pytest.approx(first, rel=1e-4)
 
 
-def test_only_what_is_needed_is_carried(make_learning: LearningMaker) -> None:
+def test_trajectories_carry_what_the_algorithm_needs_alone(make_setup: SetupMaker) -> None:
     rewards = [{"name": "shape_match"}]
     nft, fast, feedback = (
-        make_learning(algorithm=algorithm, rewards=rewards).groups[0].trajectories[0]
+        make_setup(algorithm=algorithm, rewards=rewards).groups[0].trajectories[0]
         for algorithm in (NFT, FAST, {"name": "reward_flow", "num_gradient_steps": 2})
     )
     assert nft.latents.numel() == nft.next_latents.numel() == nft.log_probs.numel() == 0
@@ -105,59 +105,59 @@ def test_only_what_is_needed_is_carried(make_learning: LearningMaker) -> None:
     assert feedback.next_latents.numel() == feedback.log_probs.numel() == 0
 
 
-def test_old_means_are_carried_beyond_the_gate_where_they_are_trained_on(make_learning: LearningMaker) -> None:
+def test_means_are_carried_by_all_mini_batches_where_they_are_trained_on(make_setup: SetupMaker) -> None:
     batch = {"num_minibatches": 2}
-    guard = make_learning(algorithm={"name": "grpo_guard"}, batch=batch)
-    plain = make_learning(algorithm={"name": "flow_grpo"}, batch=batch)
+    guard = make_setup(algorithm={"name": "grpo_guard"}, batch=batch)
+    plain = make_setup(algorithm={"name": "flow_grpo"}, batch=batch)
     assert [group.trajectories[0].means is not None for group in guard.groups] == [True, True]
     assert [group.trajectories[0].means is not None for group in plain.groups] == [True, False]
 
 
 @pytest.mark.parametrize("name", ["grpo_guard", "flow_dppo"])
-def test_the_first_update_of_old_mean_algorithms_passes_the_gate(make_learning: LearningMaker, name: str) -> None:
-    learning = make_learning(algorithm={"name": name})
-    trainer = learning.trainer()
-    stats = learning.accumulate(trainer)
-    check_replay_gate(stats, learning.spec.replay_bounds)
+def test_the_first_update_of_old_mean_algorithms_passes_the_gate(make_setup: SetupMaker, name: str) -> None:
+    setup = make_setup(algorithm={"name": name})
+    trainer = setup.trainer()
+    stats = setup.accumulate(trainer)
+    check_replay_gate(stats, setup.spec.replay_bounds)
     assert stats.sums["ratio"] == pytest.approx(stats.num_pairs)
     assert trainer.commit()["grad_norm"] > 0
 
 
-def test_dance_starts_a_group_from_one_noise_and_evaluation_from_many(make_learning: LearningMaker) -> None:
-    every = {**DANCE, "timestep_fraction": 1.0}
-    shared = make_learning(algorithm=every, sampling={"sde_type": "dance"}).groups[0].trajectories[0].latents[:, 0]
+def test_dance_starts_a_group_from_one_noise_unless_the_spec_says_otherwise(make_setup: SetupMaker) -> None:
+    algorithm = {**DANCE, "timestep_fraction": 1.0}
+    shared = make_setup(algorithm=algorithm, sampling={"sde_type": "dance"}).groups[0].trajectories[0].latents[:, 0]
     assert all(torch.equal(row, shared[0]) for row in shared)
-    apart = make_learning(algorithm={**every, "shared_initial_noise": False}, sampling={"sde_type": "dance"})
-    latents = apart.groups[0].trajectories[0].latents[:, 0]
+    different = make_setup(algorithm={**algorithm, "shared_initial_noise": False}, sampling={"sde_type": "dance"})
+    latents = different.groups[0].trajectories[0].latents[:, 0]
     assert torch.equal(latents[0], shared[0]) and not torch.equal(latents[1], shared[1])
 
 
-def test_stale_samples_of_the_forward_process_need_no_gate(make_learning: LearningMaker) -> None:
-    learning = make_learning(algorithm=NFT, pipeline={"max_staleness": 1})
-    trainer = learning.trainer()
-    stats = learning.accumulate(trainer, staleness=1, behaviour=learning.adapter)
+def test_stale_samples_of_the_forward_process_need_no_gate(make_setup: SetupMaker) -> None:
+    setup = make_setup(algorithm=NFT, pipeline={"max_staleness": 1})
+    trainer = setup.trainer()
+    stats = setup.accumulate(trainer, staleness=1, behaviour=setup.version)
     assert set(stats.maxima) == set() and trainer.commit()["grad_norm"] > 0
 
 
-def test_groups_of_another_size_are_refused(make_learning: LearningMaker) -> None:
-    learning, other = make_learning(algorithm=DPO), make_learning(algorithm=DPO, batch={"group_size": 6})
+def test_groups_of_another_size_are_refused(make_setup: SetupMaker) -> None:
+    setup, other = make_setup(algorithm=DPO), make_setup(algorithm=DPO, batch={"group_size": 6})
     with pytest.raises(MinibatchError, match="must hold 6 pairs of 4 trajectories"):
-        learning.accumulate(learning.trainer(), other.groups[:1])
+        setup.accumulate(setup.trainer(), other.groups[:1])
 
 
 @pytest.mark.parametrize("algorithm", [NFT, DPO], ids=lambda algorithm: algorithm["name"])
 def test_resuming_the_forward_process_is_bitwise_equal(
-    make_learning: LearningMaker, algorithm: dict[str, Any], tmp_path: Path
+    make_setup: SetupMaker, algorithm: dict[str, Any], tmp_path: Path
 ) -> None:
-    learning = make_learning(algorithm=algorithm, ema={"decay": 0.5, "every_num_optimizer_steps": 2})
-    trainer = learning.trainer()
+    setup = make_setup(algorithm=algorithm, ema={"decay": 0.5, "every_num_optimizer_steps": 2})
+    trainer = setup.trainer()
     for _ in range(3):
-        learning.step(trainer)
+        setup.step(trainer)
     trainer.save_checkpoint(str(tmp_path / "three"), {})
-    expected = [learning.step(trainer) for _ in range(3)]
-    resumed = learning.trainer()
+    expected = [setup.step(trainer) for _ in range(3)]
+    resumed = setup.trainer()
     resumed.load_checkpoint(str(tmp_path / "three"))
-    assert [learning.step(resumed) for _ in range(3)] == expected
+    assert [setup.step(resumed) for _ in range(3)] == expected
     first, second = trainer.version(0).evaluated, resumed.version(0).evaluated
     assert first is not None and second is not None
     assert first.sha256 == second.sha256
@@ -165,12 +165,12 @@ def test_resuming_the_forward_process_is_bitwise_equal(
 
 @pytest.mark.parametrize("stage", [pytest.param(1, marks=SLOW), pytest.param(2, marks=SLOW), 3])
 def test_older_policy_and_average_are_the_same_in_every_zero_stage(
-    make_learning: LearningMaker, stage: int, tmp_path: Path
+    make_setup: SetupMaker, stage: int, tmp_path: Path
 ) -> None:
-    """Through a checkpoint as well: the followers are kept in it."""
+    """After a resume too, since a checkpoint holds the shadow weights."""
     sections: dict[str, Any] = {"algorithm": NFT, "ema": {"decay": 0.5, "every_num_optimizer_steps": 1}}
-    plain, cut = make_learning(**sections), make_learning(**sections, deepspeed={"zero_stage": stage})
-    expected, trainer, resumed = plain.trainer(), cut.trainer(), cut.trainer()
+    plain, partitioned = make_setup(**sections), make_setup(**sections, deepspeed={"zero_stage": stage})
+    expected, trainer, resumed = plain.trainer(), partitioned.trainer(), partitioned.trainer()
     for one in (expected, trainer):
         plain.step(one)
     trainer.save_checkpoint(str(tmp_path / "one"), {})
@@ -189,15 +189,15 @@ def test_older_policy_and_average_are_the_same_in_every_zero_stage(
     [DPO, {"name": "reward_flow", "num_gradient_steps": 2, "kl_coefficient": 0.3}],
     ids=lambda algorithm: algorithm["name"],
 )
-def test_blocks_recomputed_in_zero_3_keep_the_gradient_of_every_pass_of_a_backward(
-    make_learning: LearningMaker, algorithm: dict[str, Any]
+def test_blocks_recomputed_in_zero_3_keep_the_gradients_of_all_forward_passes_of_a_backward(
+    make_setup: SetupMaker, algorithm: dict[str, Any]
 ) -> None:
-    every = {"rewards": [{"name": "shape_match"}], "optimizer": {"max_grad_norm": 1e9}}
-    plain = make_learning(algorithm=algorithm, **every)
+    sections = {"rewards": [{"name": "shape_match"}], "optimizer": {"max_grad_norm": 1e9}}
+    plain = make_setup(algorithm=algorithm, **sections)
     section = DeepSpeedSpec.model_validate(ZERO_3 | {"gradient_checkpointing": 1})
     norms = []
-    for learning in (plain, replace(plain, spec=plain.spec.model_copy(update={"deepspeed": section}))):
-        trainer = learning.trainer()
-        learning.accumulate(trainer)
+    for setup in (plain, replace(plain, spec=plain.spec.model_copy(update={"deepspeed": section}))):
+        trainer = setup.trainer()
+        setup.accumulate(trainer)
         norms.append(trainer.commit()["grad_norm"])
     assert norms[1] == pytest.approx(norms[0], rel=1e-5)

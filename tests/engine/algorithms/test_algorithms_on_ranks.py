@@ -1,5 +1,5 @@
-"""What trains on other things than stored transitions, on two ranks over gloo: what one rank learns, in every ZeRO
-stage, with uneven shares and padding, through aborts, checkpoints and failures."""
+"""Algorithms that do not train on stored transitions, on two ranks over gloo: they train what one rank trains, in every
+ZeRO stage, with uneven shares and padding, through aborts, checkpoints and failures."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 import torch
 
-from tests.engine.algorithms.conftest import LearningMaker
-from tests.engine.algorithms.one_learning_rank import Case, step
-from tests.engine.learning import Learning
-from tests.engine.ranks import run_ranks
-from tests.engine.trainer.gradients_seen import GradientRecorder, relative_distance, whole_gradient
+from tests.engine.algorithms.algorithm_worker import Case, step
+from tests.engine.algorithms.conftest import SetupMaker
+from tests.engine.rank_processes import run_rank_processes
+from tests.engine.trainer.gradient_recorder import GradientRecorder, full_gradient, relative_distance
+from tests.engine.training_setup import TrainingSetup
 
 WORLD_SIZE = 2
-# One group gives 3 micro-batches: 2 for rank 0, 1 and one of padding for rank 1.
+# A group has 3 micro-batches: 2 for rank 0, 1 and one of padding for rank 1.
 BATCH = {"group_size": 3, "micro_batch_size": 3}
 ALGORITHMS: dict[str, dict[str, Any]] = {
     "diffusion_nft": {"num_noise_levels": 3, "kl_coefficient": 0.2, "beta": 0.5, "old_decay_rate": 0.1},
@@ -30,14 +30,14 @@ EACH_CASE = pytest.mark.parametrize(
     [pytest.param(case, marks=() if case in FAST else pytest.mark.slow, id=f"{case[0]}-{case[1]}") for case in CASES],
 )
 Ranks = list[dict[str, Any]]
-"""What each rank saw of a case."""
+"""The observations of each rank in one case."""
 
 
 @pytest.fixture(scope="module")
-def learning_of(make_learning: LearningMaker) -> Callable[[str], Learning]:
-    def learning(name: str) -> Learning:
+def setup_of(make_setup: SetupMaker) -> Callable[[str], TrainingSetup]:
+    def setup(name: str) -> TrainingSetup:
         micro_batch_size = 1 if name in ("refl", "reward_flow") else BATCH["micro_batch_size"]
-        return make_learning(
+        return make_setup(
             algorithm={"name": name, **ALGORITHMS[name]},
             rewards=[{"name": "shape_match"}],
             batch={**BATCH, "micro_batch_size": micro_batch_size},
@@ -46,21 +46,23 @@ def learning_of(make_learning: LearningMaker) -> Callable[[str], Learning]:
             pipeline={"deterministic": True},
         )
 
-    return learning
+    return setup
 
 
 @pytest.fixture(scope="module")
 def ranks_of(
-    learning_of: Callable[[str], Learning], tmp_path_factory: pytest.TempPathFactory
+    setup_of: Callable[[str], TrainingSetup], tmp_path_factory: pytest.TempPathFactory
 ) -> Callable[[Case], Ranks]:
-    """Cases that are tested always are run together; the others by algorithm."""
+    """The observations of the ranks in a case. The fast cases share one start of the processes, the others one per
+    algorithm."""
     seen: dict[Case, Ranks] = {}
 
     def ranks(case: Case) -> Ranks:
         if case not in seen:
             cases = FAST if case in FAST else {other for other in CASES if other[0] == case[0]} - FAST
-            task = {each: learning_of(each[0]) for each in sorted(cases)}
-            found = run_ranks("tests.engine.algorithms.one_learning_rank", task, tmp_path_factory.mktemp("ranks"))
+            task = {each: setup_of(each[0]) for each in sorted(cases)}
+            folder = tmp_path_factory.mktemp("ranks")
+            found = run_rank_processes("tests.engine.algorithms.algorithm_worker", task, folder)
             seen.update({each: [rank[each] for rank in found] for each in cases})
         return seen[case]
 
@@ -68,38 +70,40 @@ def ranks_of(
 
 
 @pytest.fixture(scope="module")
-def alone_of(learning_of: Callable[[str], Learning]) -> Callable[[str], tuple[torch.Tensor, float, dict[str, Any]]]:
-    """Gradient and norm of the first step of one rank in ZeRO 0, and what it publishes after the third."""
+def one_rank_of(
+    setup_of: Callable[[str], TrainingSetup],
+) -> Callable[[str], tuple[torch.Tensor, float, dict[str, Any]]]:
+    """Gradient and norm of the first step on one rank in ZeRO 0, and the weights it publishes after the third."""
     seen: dict[str, tuple[torch.Tensor, float, dict[str, Any]]] = {}
 
-    def alone(name: str) -> tuple[torch.Tensor, float, dict[str, Any]]:
+    def one_rank(name: str) -> tuple[torch.Tensor, float, dict[str, Any]]:
         if name not in seen:
-            learning = learning_of(name)
-            trainer = learning.trainer()
+            setup = setup_of(name)
+            trainer = setup.trainer()
             recorder = GradientRecorder(trainer)
-            norm = step(learning, trainer, together=True)
+            norm = step(setup, trainer, together=True)
             gradient = recorder.last
             for _ in range(2):
-                step(learning, trainer, together=True)
+                step(setup, trainer, together=True)
             seen[name] = gradient, norm, trainer.version(3).tensors
         return seen[name]
 
-    return alone
+    return one_rank
 
 
 @EACH_CASE
-def test_two_ranks_learn_what_one_learns(
+def test_two_ranks_train_what_one_trains(
     ranks_of: Callable[[Case], Ranks],
-    alone_of: Callable[[str], tuple[torch.Tensor, float, dict[str, Any]]],
-    learning_of: Callable[[str], Learning],
+    one_rank_of: Callable[[str], tuple[torch.Tensor, float, dict[str, Any]]],
+    setup_of: Callable[[str], TrainingSetup],
     case: Case,
 ) -> None:
-    gradient, norm, published = alone_of(case[0])
-    numels = [tensor.numel() for tensor in learning_of(case[0]).adapter.tensors.values()]
+    gradient, norm, published = one_rank_of(case[0])
+    numels = [tensor.numel() for tensor in setup_of(case[0]).version.tensors.values()]
     ranks = ranks_of(case)
     assert norm > 0.01
-    for whole in whole_gradient([rank["gradient"] for rank in ranks], case[1], numels):
-        assert relative_distance(whole, gradient) < 1e-5
+    for full in full_gradient([rank["gradient"] for rank in ranks], case[1], numels):
+        assert relative_distance(full, gradient) < 1e-5
     for rank in ranks:
         assert rank["norm"] == pytest.approx(norm, rel=1e-5)
         assert list(rank["published"]) == list(published)
@@ -109,8 +113,8 @@ def test_two_ranks_learn_what_one_learns(
 
 @EACH_CASE
 def test_ranks_agree_to_the_bit_and_so_does_the_same_run_again(ranks_of: Callable[[Case], Ranks], case: Case) -> None:
-    """The second trainer of a rank took its first step anew, and the others from the first one's checkpoint. It never
-    saw the mini-batch that the first one aborted."""
+    """The second trainer of each rank repeated the first step, and took the others from the first trainer's checkpoint,
+    without the mini-batch that the first one aborted."""
     first, second = ranks_of(case)
     for moment in ("after_one", "after_three"):
         assert len({*first[moment], *second[moment]}) == 1, moment
@@ -118,10 +122,10 @@ def test_ranks_agree_to_the_bit_and_so_does_the_same_run_again(ranks_of: Callabl
 
 
 @EACH_CASE
-def test_a_checkpoint_holds_what_is_trained_and_its_followers_alone(
-    ranks_of: Callable[[Case], Ranks], learning_of: Callable[[str], Learning], case: Case
+def test_a_checkpoint_holds_trainable_and_shadow_weights_alone(
+    ranks_of: Callable[[Case], Ranks], setup_of: Callable[[str], TrainingSetup], case: Case
 ) -> None:
-    num_trained = sum(tensor.numel() for tensor in learning_of(case[0]).adapter.tensors.values())
+    num_trained = sum(tensor.numel() for tensor in setup_of(case[0]).version.tensors.values())
     folder = Path(ranks_of(case)[0]["uri"].removeprefix("file://")) / "state"
     models = sorted(folder.glob("*model_states.pt"))
     assert len(models) == (WORLD_SIZE if case[1] == 3 else 1)
@@ -136,7 +140,7 @@ def test_a_checkpoint_holds_what_is_trained_and_its_followers_alone(
     optimizers = [torch.load(file, weights_only=False) for file in folder.glob("*optim_states.pt")]
     assert len(optimizers) == (WORLD_SIZE if case[1] else 0)
     for stored in optimizers:
-        # Master weights and two moments, cut over the ranks and padded.
+        # Master weights and two moments, partitioned over the ranks and padded.
         assert _num_elements(stored) < 3 * (num_trained / WORLD_SIZE + 64)
 
 
@@ -152,12 +156,12 @@ def _num_elements(value: Any) -> int:
 
 
 @EACH_CASE
-def test_what_is_not_finite_at_one_rank_fails_and_changes_nothing(
+def test_a_value_that_is_not_finite_on_one_rank_fails_and_changes_nothing(
     ranks_of: Callable[[Case], Ranks], case: Case
 ) -> None:
     first, second = ranks_of(case)
     for rank in (first, second):
         assert rank["gradient_error"].startswith("`gradient` must be finite"), "no rank takes the step"
-        assert rank["untouched"]
-    assert first["loss_error"] == "", "the pair is the other rank's"
+        assert rank["is_unchanged"]
+    assert first["loss_error"] == "", "the other rank trains the pair"
     assert second["loss_error"].startswith("`loss` must be finite, got nan at group 1, member ")

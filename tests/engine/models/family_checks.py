@@ -1,4 +1,4 @@
-"""What every model family must prove on its tiny checkpoint, as functions: pictures and clips prove the same."""
+"""Helpers of the tests that every model family must pass on its tiny checkpoint, for pictures and clips alike."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from tests.engine.conftest import merged
-from tests.engine.frozen import draw_groups
+from tests.engine.fixed_trajectories import draw_groups
 from worker.contracts.families import FAMILY_TRAITS
 from worker.contracts.names import ModelFamily
 from worker.contracts.run_spec import RunSpec
@@ -25,19 +25,21 @@ from worker.engine.types import PullReceipt, UpdateStats
 PROMPT = "a red square"
 NUM_SAMPLES = 2
 SIZE = {"height": 32, "width": 48}
-"""Not square: a square hides what swaps rows and columns."""
+"""Not square, because a square would hide swapped rows and columns."""
 LORA = LoraSpec(rank=4, alpha=16.0)
 
 IN_ONE_PASS = {ModelFamily.SD3, ModelFamily.Z_IMAGE}
-"""Pipelines that make both predictions of true CFG in one forward pass."""
+"""Families whose pipelines make both predictions of true CFG in one forward pass."""
 
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """Clean latents in the transformer's layout, and pictures or clips as uint8."""
+    """Samples of one prompt."""
 
     latents: torch.Tensor
+    """Clean latents in the transformer's layout."""
     pictures: np.ndarray
+    """Pictures or clips, uint8."""
 
 
 def sampling_of(family: ModelFamily, **changes: Any) -> SamplingSpec:
@@ -49,32 +51,32 @@ def noise_for(model: ModelAdapter, sampling: SamplingSpec) -> torch.Tensor:
     return torch.randn(NUM_SAMPLES, *shape, generator=torch.Generator().manual_seed(5))
 
 
-def pipelines_noise(model: ModelAdapter, sampling: SamplingSpec) -> torch.Tensor:
-    """x_T as the family's pipeline takes it: FLUX.2's packs what it is given."""
+def pipeline_noise(model: ModelAdapter, sampling: SamplingSpec) -> torch.Tensor:
+    """The same x_T as the family's pipeline takes it: FLUX.2's packs the noise itself."""
     noise = noise_for(model, sampling)
     if model.family not in (ModelFamily.FLUX2, ModelFamily.FLUX2_KLEIN):
         return noise
     return noise.permute(0, 2, 1).unflatten(2, (4, 6))
 
 
-def drawn_here(model: ModelAdapter, sampling: SamplingSpec) -> Drawn:
-    """By our sampler, as evaluation draws."""
+def draw_with_adapter(model: ModelAdapter, sampling: SamplingSpec) -> Drawn:
+    """Samples drawn by the adapter, as in evaluation."""
     size = {"height": sampling.height, "width": sampling.width, "num_frames": sampling.num_frames}
     sigmas = model.sigmas(sampling.num_eval_denoising_steps, **size)
     clean = sample_ode(model, noise_for(model, sampling), sigmas, model.conditioning(PROMPT, sampling))
     return Drawn(clean, model.decode(clean, **size))
 
 
-def drawn_by_diffusers(pipeline: Any, model: ModelAdapter, sampling: SamplingSpec, noise: torch.Tensor) -> Drawn:
-    """By a call of the pipeline as a user would make it, from the same x_T (in the pipeline's layout)."""
-    seen: list[torch.Tensor] = []
+def draw_with_pipeline(pipeline: Any, model: ModelAdapter, sampling: SamplingSpec, noise: torch.Tensor) -> Drawn:
+    """Samples drawn by calling the pipeline as a user would, from `noise` in the pipeline's layout."""
+    steps: list[torch.Tensor] = []
 
-    def look(_: Any, __: int, ___: Any, tensors: dict[str, Any]) -> dict[str, Any]:
-        seen.append(tensors["latents"].clone())
+    def record(_: Any, __: int, ___: Any, tensors: dict[str, Any]) -> dict[str, Any]:
+        steps.append(tensors["latents"].clone())
         return tensors
 
     pipeline.set_progress_bar_config(disable=True)
-    many = "num_videos_per_prompt" if FAMILY_TRAITS[model.family].makes_clips else "num_images_per_prompt"
+    num_argument = "num_videos_per_prompt" if FAMILY_TRAITS[model.family].makes_clips else "num_images_per_prompt"
     output = pipeline(
         prompt=PROMPT,
         height=sampling.height,
@@ -82,20 +84,20 @@ def drawn_by_diffusers(pipeline: Any, model: ModelAdapter, sampling: SamplingSpe
         num_inference_steps=sampling.num_eval_denoising_steps,
         latents=noise,
         output_type="np",
-        callback_on_step_end=look,
-        **{many: NUM_SAMPLES},
+        callback_on_step_end=record,
+        **{num_argument: NUM_SAMPLES},
         **MODEL_ADAPTERS[model.family].pipeline_arguments(pipeline, sampling),
     )
     pictures = np.asarray(output[0])
-    return Drawn(seen[-1], (pictures * 255).round().astype(np.uint8))
+    return Drawn(steps[-1], (pictures * 255).round().astype(np.uint8))
 
 
-def loaded(family: ModelFamily, path: str, **how: Any) -> ModelAdapter:
-    return load_model(BaseModelSpec(family=family), path, **how)
+def load_family(family: ModelFamily, path: str, **arguments: Any) -> ModelAdapter:
+    return load_model(BaseModelSpec(family=family), path, **arguments)
 
 
-def with_trained_lora(model: ModelAdapter) -> ModelAdapter:
-    """B is 0 in a fresh LoRA, which would prove nothing."""
+def with_random_lora(model: ModelAdapter) -> ModelAdapter:
+    """`model` with LoRA layers that change its predictions; in new ones B is 0."""
     add_lora(model.transformer, LORA, model.default_lora_targets, seed=1)
     generator = torch.Generator().manual_seed(2)
     with torch.no_grad():
@@ -105,7 +107,7 @@ def with_trained_lora(model: ModelAdapter) -> ModelAdapter:
 
 
 def run_spec_of(family: ModelFamily, **sections: Any) -> RunSpec:
-    """One batch of 2 prompts x 2 members, every stochastic denoising step trained on."""
+    """A spec of 2 prompts x 2 members, trained on every stochastic denoising step."""
     base: dict[str, Any] = {
         "base_model": {"family": family.value},
         "prompts": {"inline": ("a red square", "a blue circle")},
@@ -118,13 +120,13 @@ def run_spec_of(family: ModelFamily, **sections: Any) -> RunSpec:
     return RunSpec.model_validate(merged(base, sections))
 
 
-def one_batch(spec: RunSpec, path: str) -> tuple[UpdateStats, PullReceipt, LoadedVersion]:
-    """A whole batch in this process: draw, train, publish, pull. The replay gate is judged on the fresh data."""
+def run_one_batch(spec: RunSpec, path: str) -> tuple[UpdateStats, PullReceipt, LoadedVersion]:
+    """Draw, train, publish and pull one batch in this process; the replay gate is checked."""
     trainer = TrainerRank(spec, path, 0, 1)
     groups = draw_groups(spec, path, trainer.version(0))
     stats = trainer.accumulate(groups, num_pairs_total=spec.algebra.num_pairs_per_optimizer_step, fresh=True)
     check_replay_gate(stats, spec.replay_bounds)
     assert trainer.commit()["grad_norm"] > 0
-    rollout = Sampler.load(spec, path)
+    sampler = Sampler.load(spec, path)
     published = trainer.version(1)
-    return stats, rollout.pull(published), published
+    return stats, sampler.pull(published), published

@@ -1,8 +1,8 @@
-"""Several trainer ranks over gloo, each a real process of its own: started by a test, joined, their results read.
+"""Several trainer ranks over gloo, each a process of its own that a test starts and whose result it reads.
 
 ```text
-test ─ run_ranks(module, task) ─► python -m module RANK WORLD PORT FOLDER ─► serve(run) ─► run(task, …)
-     ◄─ what each rank returned ◄────────────── FOLDER/rank-<rank>.pt ◄──────┘
+test ─ run_rank_processes(module, task) ─► python -m module RANK WORLD PORT FOLDER ─► run_worker(run) ─► run(task, …)
+     ◄─ each rank's result ◄──────────────────── FOLDER/rank-<rank>.pt ◄───────────────────────┘
 ```
 """
 
@@ -25,14 +25,22 @@ from worker.engine.trainer.zero.process_group import destroy_process_group, init
 
 ROOT = Path(__file__).resolve().parents[2]
 HANG_SECONDS = 280
-"""Ranks that wait for each other for ever must fail their test with what they printed, before pytest's limit does."""
+"""Ranks that wait for each other forever are ended before pytest's own limit of 300 s, so that the test shows their
+output."""
 
 Run = Callable[[Any, int, int, Path], Any]
-"""(task, rank, world size, a folder that the ranks share) → what the test is handed."""
+"""(task, rank, world size, a folder that the ranks share) → the rank's result."""
 
 
-def run_ranks(module: str, task: Any, folder: Path, *, world_size: int = 2) -> list[Any]:
-    """What each rank of `module` (which ends in `serve`) returned for `task`; fails with what they printed."""
+def run_rank_processes(module: str, task: Any, folder: Path, *, world_size: int = 2) -> list[Any]:
+    """The result of each rank for `task`; if one fails, the test fails with their output.
+
+    Args:
+        module: calls `run_worker` when it is run.
+        task: handed to every rank.
+        folder: an empty folder that the ranks share.
+        world_size: the number of ranks.
+    """
     torch.save(task, folder / "task.pt")
     port = str(free_port())
     with ExitStack() as stack:
@@ -44,7 +52,7 @@ def run_ranks(module: str, task: Any, folder: Path, *, world_size: int = 2) -> l
             stack.callback(started[-1].kill)
         codes = _wait(started)
         for process in started:
-            # One that still runs says where it stands.
+            # `faulthandler` prints the stacks of a rank that still runs.
             process.send_signal(signal.SIGABRT)
         for process in started:
             process.wait()
@@ -55,7 +63,7 @@ def run_ranks(module: str, task: Any, folder: Path, *, world_size: int = 2) -> l
 
 
 def _wait(started: list[subprocess.Popen[bytes]]) -> list[int | None]:
-    """Their exit codes, as soon as all have ended or one has failed; `None` for one that still runs."""
+    """The exit codes once all have ended, one has failed or time is up; `None` for a process that still runs."""
     deadline = time.monotonic() + HANG_SECONDS
     while True:
         codes = [process.poll() for process in started]
@@ -64,12 +72,12 @@ def _wait(started: list[subprocess.Popen[bytes]]) -> list[int | None]:
         time.sleep(0.02)
 
 
-def serve(run: Run) -> None:
-    """The program of one rank."""
+def run_worker(run: Run) -> None:
+    """The main program of one rank process."""
     faulthandler.enable()
     rank, world_size, port, folder = int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), Path(sys.argv[4])
     torch.set_num_threads(1)
-    # DeepSpeed collects garbage at every start in ZeRO 3, and the modules just imported are none.
+    # DeepSpeed collects garbage at every start in ZeRO 3, which need not look at the modules just imported.
     gc.freeze()
     init_process_group(rank, world_size, "127.0.0.1", port)
     result = run(torch.load(folder / "task.pt", weights_only=False), rank, world_size, folder)

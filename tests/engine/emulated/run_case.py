@@ -1,20 +1,23 @@
-"""Plays one case on real Ray, with emulated lanes."""
+"""Runs one case on a real Ray cluster, with emulated lanes."""
 
 from pathlib import Path
 
 from tests.engine.driving import RUN_SECONDS, bootstrap_answer, grants, start_driver
 from tests.engine.emulated.cases import Case
-from tests.engine.prediction import Told
+from tests.engine.prediction import RunMeasurements
 from tests.engine.telemetry.ingest_server import Ingest
 from worker.engine.emulated.timing import Emulation
 from worker.scheduling.core.costs import dump_costs
 
 LANE_CPUS = 0.01
-"""A lane that only waits needs next to none, and Ray must place dozens on a small machine."""
+"""CPUs that Ray reserves for a lane. A lane only waits, and Ray must place dozens of them on a small machine."""
 
 
-def emulate(case: Case, ray_address: str, ingest: Ingest, folder: Path, *, relative_spread: float = 0.0) -> Told:
-    """Raises `RuntimeError` with what the driver printed when the run fails."""
+def emulate(
+    case: Case, ray_address: str, ingest: Ingest, folder: Path, *, relative_spread: float = 0.0
+) -> RunMeasurements:
+    """Run a case to its end; `relative_spread` is the relative variation of its waits. Raises `RuntimeError` with the
+    driver's output if the run fails."""
     emulation = Emulation(costs=dump_costs(case.costs), relative_spread=relative_spread)
     file = folder / "emulation.json"
     file.write_text(emulation.model_dump_json())
@@ -27,4 +30,4 @@ def emulate(case: Case, ray_address: str, ingest: Ingest, folder: Path, *, relat
         driven.kill()
     if driven.process.returncode != 0:
         raise RuntimeError(f"the run failed: {output[-4000:]}")
-    return Told.of_events(ingest.events)
+    return RunMeasurements.of_events(ingest.events)

@@ -1,4 +1,4 @@
-"""The moving average and the older policy: what they hold, who draws with them, what is exported."""
+"""The moving average and DiffusionNFT's old policy: their values, who draws with them, what is exported."""
 
 from pathlib import Path
 
@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from tests.engine.algorithms.conftest import LearningMaker
-from tests.engine.learning import Learning
+from tests.engine.algorithms.conftest import SetupMaker
+from tests.engine.training_setup import TrainingSetup
 from worker.engine.rollout.sampler import Sampler
 from worker.engine.sync.packing import pack
 from worker.engine.sync.shards import LoadedVersion
@@ -19,20 +19,20 @@ from worker.scheduling.core.messages import Fragment, FragmentKey, Purpose
 NFT = {"name": "diffusion_nft", "old_decay_rate": 0.2, "old_decay_cap": 0.5}
 
 
-def as_numpy(adapter: LoadedVersion) -> dict[str, np.ndarray]:
-    return {name: tensor.double().numpy() for name, tensor in adapter.tensors.items()}
+def as_numpy(version: LoadedVersion) -> dict[str, np.ndarray]:
+    return {name: tensor.double().numpy() for name, tensor in version.tensors.items()}
 
 
 def live(trainer: TrainerRank) -> dict[str, np.ndarray]:
-    return {name: parameter.detach().double().numpy().copy() for name, parameter in trainer._parameters.items()}
+    return {name: parameter.detach().double().numpy().copy() for name, parameter in trainer._trainable.items()}
 
 
-def test_the_average_moves_every_so_many_steps_and_is_exported(make_learning: LearningMaker, tmp_path: Path) -> None:
-    learning = make_learning(ema={"decay": 0.8, "every_num_optimizer_steps": 2})
-    trainer = learning.trainer()
+def test_the_average_is_updated_every_n_steps_and_exported(make_setup: SetupMaker, tmp_path: Path) -> None:
+    setup = make_setup(ema={"decay": 0.8, "every_num_optimizer_steps": 2})
+    trainer = setup.trainer()
     expected = live(trainer)
     for step in range(1, 6):
-        learning.step(trainer)
+        setup.step(trainer)
         if step % 2 == 0:
             expected = {name: 0.8 * expected[name] + 0.2 * value for name, value in live(trainer).items()}
     average = trainer.version(5).evaluated
@@ -40,20 +40,20 @@ def test_the_average_moves_every_so_many_steps_and_is_exported(make_learning: Le
     for name, value in as_numpy(average).items():
         np.testing.assert_allclose(value, expected[name], atol=1e-6)
     trainer.export(str(tmp_path))
-    assert read_lora(str(tmp_path), learning.spec.lora).sha256 == average.sha256
+    assert read_lora(str(tmp_path), setup.spec.lora).sha256 == average.sha256
     assert average.sha256 != trainer.version(5).sha256
 
 
-def test_without_an_average_nothing_more_is_published(make_learning: LearningMaker) -> None:
-    assert make_learning().trainer().version(0).evaluated is None
+def test_without_an_average_nothing_more_is_published(make_setup: SetupMaker) -> None:
+    assert make_setup().trainer().version(0).evaluated is None
 
 
-def test_nfts_old_policy_is_published_and_follows_at_the_end_of_each_batch(make_learning: LearningMaker) -> None:
-    learning = make_learning(algorithm=NFT, batch={"num_epochs_per_batch": 2})
-    trainer = learning.trainer()
+def test_nfts_old_policy_is_published_and_updated_at_the_end_of_each_batch(make_setup: SetupMaker) -> None:
+    setup = make_setup(algorithm=NFT, batch={"num_epochs_per_batch": 2})
+    trainer = setup.trainer()
     expected = live(trainer)
     for step in range(1, 7):
-        learning.accumulate(trainer)
+        setup.accumulate(trainer)
         trainer.commit()
         if step % 2 == 0:
             keep = min(0.2 * step, 0.5)
@@ -66,14 +66,14 @@ def test_nfts_old_policy_is_published_and_follows_at_the_end_of_each_batch(make_
         np.testing.assert_allclose(value, live(trainer)[name], atol=0)
 
 
-def test_the_old_policy_predicts_with_what_is_published(make_learning: LearningMaker) -> None:
-    learning = make_learning(algorithm=NFT)
-    trainer = learning.trainer()
+def test_the_old_policy_predicts_with_what_is_published(make_setup: SetupMaker) -> None:
+    setup = make_setup(algorithm=NFT)
+    trainer = setup.trainer()
     for _ in range(3):
-        learning.step(trainer)
-    fresh = TrainerRank(learning.spec, learning.path, 0, 1)
+        setup.step(trainer)
+    fresh = TrainerRank(setup.spec, setup.path, 0, 1)
     fresh.load_version(trainer.version(3))
-    conditioning = fresh._model.conditioning("a red square", learning.spec.sampling, training=True)
+    conditioning = fresh._model.conditioning("a red square", setup.spec.sampling, training=True)
     latents, sigmas = torch.randn(2, 16, 16, generator=torch.Generator().manual_seed(0)), torch.tensor([0.3, 0.8])
     assert trainer._behaviour is not None
     with torch.no_grad():
@@ -82,27 +82,27 @@ def test_the_old_policy_predicts_with_what_is_published(make_learning: LearningM
 
 
 @pytest.mark.parametrize("purpose", [Purpose.EVALUATE, Purpose.REQUEST])
-def test_evaluation_is_drawn_with_its_own_adapter_and_training_with_the_policy(
-    make_learning: LearningMaker, purpose: Purpose
+def test_evaluation_is_drawn_with_the_average_and_training_with_the_policy(
+    make_setup: SetupMaker, purpose: Purpose
 ) -> None:
-    learning = make_learning(ema={"decay": 0.9, "every_num_optimizer_steps": 1})
-    trainer = learning.trainer()
-    learning.step(trainer)
+    setup = make_setup(ema={"decay": 0.9, "every_num_optimizer_steps": 1})
+    trainer = setup.trainer()
+    setup.step(trainer)
     version = trainer.version(1)
     assert version.evaluated is not None
-    rollout, policy, average = (Sampler.load(learning.spec, learning.path) for _ in range(3))
-    rollout.pull(version)
+    sampler, policy, average = (Sampler.load(setup.spec, setup.path) for _ in range(3))
+    sampler.pull(version)
     policy.pull(pack(version.tensors, 1))
     average.pull(version.evaluated)
     for asked, other in ((Purpose.TRAIN, policy), (purpose, average), (Purpose.TRAIN, policy), (purpose, average)):
-        drawn, expected = generate(rollout, learning, asked), generate(other, learning, asked)
+        drawn, expected = generate(sampler, setup, asked), generate(other, setup, asked)
         assert (drawn.images == expected.images).all()
         if asked is Purpose.TRAIN:
             assert drawn.trajectories is not None and expected.trajectories is not None
             assert torch.equal(drawn.trajectories.latents, expected.trajectories.latents)
 
 
-def generate(rollout: Sampler, learning: Learning, purpose: Purpose) -> GeneratedFragment:
+def generate(sampler: Sampler, setup: TrainingSetup, purpose: Purpose) -> GeneratedFragment:
     fragment = Fragment(FragmentKey(purpose, 0, 0, 0), (0, 1), 1)
-    prompt = learning.spec.prompts.inline[0]
-    return rollout.generate(GenerationRequest(fragment=fragment, prompt=prompt, run_seed=0, prompt_index=0))
+    prompt = setup.spec.prompts.inline[0]
+    return sampler.generate(GenerationRequest(fragment=fragment, prompt=prompt, run_seed=0, prompt_index=0))

@@ -1,4 +1,4 @@
-"""One of the ranks of `test_non_finite_gradients`: the last one's gradients, weights or moments alone are spoiled."""
+"""A rank process of `test_non_finite_gradients`, where gradients or moments of the last rank alone are not finite."""
 
 import math
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from tests.engine.ranks import serve
+from tests.engine.rank_processes import run_worker
 from worker.contracts.deepspeed import DeepSpeedSpec
 from worker.contracts.names import Tuning
 from worker.contracts.run_spec import RunSpec
@@ -16,10 +16,10 @@ from worker.engine.trainer.rank import TrainerRank
 NUM_PAIRS = 24
 
 
-def message_of(act: Any) -> str:
-    """What a `NonFiniteError` of `act` says; empty where it raises none."""
+def message_of(call: Any) -> str:
+    """The message of the `NonFiniteError` that `call` raises; empty where it raises none."""
     try:
-        act()
+        call()
     except NonFiniteError as error:
         return str(error)
     return ""
@@ -38,7 +38,7 @@ def run_stage(task: dict[str, Any], stage: int, rank: int, world_size: int, fold
     }
     trainer = TrainerRank(given.model_copy(update=sections), task["path"], rank, world_size)
     before = trainer.version(0).sha256
-    parameter = list(trainer._parameters.values())[-1]
+    parameter = list(trainer._trainable.values())[-1]
     is_last = rank == world_size - 1
     hook = parameter.register_hook(lambda gradient: gradient * math.nan) if is_last else None
     trainer.accumulate(task["groups"], num_pairs_total=NUM_PAIRS, fresh=False)
@@ -48,7 +48,7 @@ def run_stage(task: dict[str, Any], stage: int, rank: int, world_size: int, fold
     trainer.accumulate(task["groups"], num_pairs_total=NUM_PAIRS, fresh=False)
     result["norm"] = trainer.commit()["grad_norm"]
     if is_last:
-        optimizer = getattr(trainer._engine.optimizer, "optimizer", trainer._engine.optimizer)
+        optimizer = getattr(trainer._deepspeed_engine.optimizer, "optimizer", trainer._deepspeed_engine.optimizer)
         next(iter(optimizer.state.values()))["exp_avg"].view(-1)[0] = torch.inf
     uri = f"file://{folder}/checkpoint-{stage}"
     result["save"] = message_of(lambda: trainer.save_checkpoint(uri, {}))
@@ -56,4 +56,4 @@ def run_stage(task: dict[str, Any], stage: int, rank: int, world_size: int, fold
 
 
 if __name__ == "__main__":
-    serve(run)
+    run_worker(run)

@@ -1,6 +1,6 @@
-"""A whole run in one process: the scheduler in the simulator, and real engines that do whatever it says was done.
+"""A whole run in one process: the scheduler on the simulator's clock, and real engines that do the work of each event.
 
-The simulator's clock makes any order of arrival possible, in no time; trajectories, gradients and weights are real.
+The virtual clock makes any order of arrival possible without waiting; trajectories, gradients and weights are real.
 """
 
 import random
@@ -38,24 +38,25 @@ from worker.scheduling.forecast.lending_policies import lending_policy
 from worker.scheduling.simulator.simulator import SimulatedLane, Simulator
 
 TRAINER = "trainer-0"
+"""The one trainer lane."""
 
 
 @dataclass
-class PlayedRun:
-    """On one trainer rank. `seed` draws how long everything takes; nothing learnt may depend on it."""
+class VirtualClockRun:
+    """A run on one trainer rank."""
 
     spec: RunSpec
     path: str
+    """Folder of the base model."""
     seed: int = 0
+    """Seed of all durations, on which no trained weight may depend."""
     num_rollout: int = 2
     versions: list[str] = field(default_factory=list)
-    """Checksum of each policy version."""
+    """[policy version]: the checksum of its weights."""
     staleness: dict[int, int] = field(default_factory=dict)
-    """By batch."""
-    drawn_by: dict[FragmentKey, str] = field(default_factory=dict)
-    """The lane that generated each training fragment."""
-    arrivals: list[tuple[int, ...]] = field(default_factory=list)
-    """The groups of each accumulation."""
+    """By batch: the trainer's version less that of the batch's trajectories."""
+    generated_by: dict[FragmentKey, str] = field(default_factory=dict)
+    """By training fragment: the lane that generated it."""
 
     def __post_init__(self) -> None:
         self._trainer = TrainerRank(self.spec, self.path, 0, 1)
@@ -63,14 +64,14 @@ class PlayedRun:
         self._rollouts: dict[str, Sampler] = {}
         for index in range(0 if is_colocated else self.num_rollout):
             self._rollouts[f"rollout-{index}"] = Sampler.load(self.spec, self.path)
-        if self._trainer.generator is not None:
-            self._rollouts[TRAINER] = self._trainer.generator
+        if self._trainer.sampler is not None:
+            self._rollouts[TRAINER] = self._trainer.sampler
         self._adapters: dict[int, PublishedVersion] = {}
         self._made: dict[FragmentKey, GeneratedFragment] = {}
         self._stats: list[UpdateStats] = []
         self._publish(0)
 
-    def play(self) -> None:
+    def run(self) -> None:
         algebra = self.spec.algebra
         scheduler = Scheduler(
             algebra,
@@ -83,14 +84,14 @@ class PlayedRun:
         )
         names = [*(name for name in self._rollouts if name != TRAINER), TRAINER, "reward-0"]
         lanes = [SimulatedLane(lane=name, role=LaneRole(name.partition("-")[0])) for name in names]
-        dice = random.Random(self.seed)
+        rng = random.Random(self.seed)
         Simulator(
             scheduler,
             algebra,
             lanes,
             _costs(names),
             emit=lambda span: None,
-            vary=lambda seconds: seconds * dice.uniform(0.2, 3.0),
+            vary=lambda seconds: seconds * rng.uniform(0.2, 3.0),
             observe=lambda event, at: self._done(event),
         ).run()
 
@@ -124,13 +125,13 @@ class PlayedRun:
         prompt = self.spec.prompts.inline[key.group]
         request = GenerationRequest(fragment=fragment, prompt=prompt, run_seed=self.spec.seed, prompt_index=key.group)
         self._made[key] = engine.generate(request)
-        self.drawn_by[key] = lane
+        self.generated_by[key] = lane
 
     def _accumulate(self, event: Accumulated) -> None:
         groups = [self._group(event.batch, group) for group in event.groups]
         version = groups[0].trajectories[0].fragment.policy_version
         self.staleness[event.batch] = event.batch - version
-        self.arrivals.append(event.groups)
+
         self._stats.append(
             self._trainer.accumulate(
                 groups,
@@ -154,7 +155,7 @@ class PlayedRun:
 
 
 def _costs(lanes: list[str]) -> CostTable:
-    """Training takes about as long as generating, so that lanes meet in every order."""
+    """Costs with which training takes about as long as generating, so that events come in every order."""
     costs = {(lane, CostKind.GENERATE): Cost(0.0, 1.0) for lane in lanes}
     costs |= {(lane, CostKind.SCORE): Cost(0.0, 0.2) for lane in lanes}
     costs |= {(lane, kind): Cost(0.1) for lane in lanes for kind in (CostKind.PULL, CostKind.LEND, CostKind.RECLAIM)}

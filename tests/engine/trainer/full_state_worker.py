@@ -1,24 +1,24 @@
-"""One of the ranks of `test_full_state`: takes a step with all weights in each case, and tells what it then holds."""
+"""A rank process of `test_full_state`: takes a step of full fine-tuning in each case and returns the bytes it holds."""
 
 from pathlib import Path
 from typing import Any
 
-from tests.engine.ranks import serve
-from tests.engine.trainer.state_seen import state_bytes
+from tests.engine.rank_processes import run_worker
+from tests.engine.trainer.state_bytes import state_bytes
 from worker.contracts.deepspeed import DeepSpeedSpec
 from worker.contracts.names import Tuning
 from worker.contracts.run_spec import RunSpec
 from worker.engine.trainer.rank import TrainerRank
 
 Case = tuple[str, int]
-"""The base's dtype, and the ZeRO stage."""
+"""(the base's dtype, ZeRO stage)."""
 CASES: tuple[Case, ...] = (("fp32", 0), ("fp32", 3), ("bf16", 1), ("bf16", 2), ("bf16", 3))
 
 
-def held(task: dict[str, Any], case: Case, rank: int, world_size: int) -> dict[str, int]:
+def bytes_after_a_step(task: dict[str, Any], case: Case, rank: int, world_size: int) -> dict[str, int]:
     dtype, stage = case
     given: RunSpec = task["spec"]
-    # Or every weight of so small a model would stay gathered.
+    # By default ZeRO 3 would keep every weight of so small a model gathered.
     overrides = {"overrides": ["zero_optimization.stage3_param_persistence_threshold=0"]} if stage == 3 else {}
     sections = {
         "tuning": Tuning.FULL,
@@ -35,8 +35,8 @@ def held(task: dict[str, Any], case: Case, rank: int, world_size: int) -> dict[s
 
 
 def run(task: dict[str, Any], rank: int, world_size: int, folder: Path) -> dict[Case, dict[str, int]]:
-    return {case: held(task, case, rank, world_size) for case in CASES}
+    return {case: bytes_after_a_step(task, case, rank, world_size) for case in CASES}
 
 
 if __name__ == "__main__":
-    serve(run)
+    run_worker(run)

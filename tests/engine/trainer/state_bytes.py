@@ -1,4 +1,4 @@
-"""What a trainer rank holds between two optimizer steps, by what it is for: each storage counted once."""
+"""The memory that a trainer rank holds between two optimizer steps, by purpose; each storage is counted once."""
 
 from collections.abc import Iterable
 
@@ -10,7 +10,7 @@ from worker.engine.trainer.zero.state_offload import reachable_tensors
 
 
 def state_bytes(trainer: TrainerRank) -> dict[str, int]:
-    """Bytes of `weights` (base and trained), `optimizer` (master weights and moments) and `gradients` (and buckets)."""
+    """Bytes of `weights` (base and trainable), `optimizer` (master weights and moments), `gradients` (and buckets)."""
     counted: set[int] = set()
 
     def count(tensors: Iterable[torch.Tensor]) -> int:
@@ -19,12 +19,12 @@ def state_bytes(trainer: TrainerRank) -> dict[str, int]:
         counted.update(fresh)
         return sum(storages[pointer] for pointer in fresh)
 
-    optimizer = trainer._engine.optimizer
+    optimizer = trainer._deepspeed_engine.optimizer
     inner = getattr(optimizer, "optimizer", optimizer)
     parameters = [*trainer._policy.module.parameters(), *trainer._model.transformer.parameters()]
-    cut = [parameter.ds_tensor for parameter in parameters if is_zero_param(parameter)]
+    shards = [parameter.ds_tensor for parameter in parameters if is_zero_param(parameter)]
     return {
-        "weights": count([*(parameter.data for parameter in parameters), *cut]),
+        "weights": count([*(parameter.data for parameter in parameters), *shards]),
         "optimizer": count(
             [parameter.data for group in inner.param_groups for parameter in group["params"]]
             + [value for state in inner.state.values() for value in state.values() if isinstance(value, torch.Tensor)]

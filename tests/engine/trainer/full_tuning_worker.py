@@ -1,10 +1,10 @@
-"""One of the ranks of `test_full_ranks`: trains all weights in each case, and tells what it saw and published."""
+"""A rank process of `test_full_ranks`: full fine-tuning in each case; returns what the rank observed and published."""
 
 from pathlib import Path
 from typing import Any
 
-from tests.engine.ranks import serve
-from tests.engine.trainer.test_lending import lend
+from tests.engine.rank_processes import run_worker
+from tests.engine.trainer.lent_generation import lend
 from worker.contracts.deepspeed import DeepSpeedSpec
 from worker.contracts.run_spec import RunSpec
 from worker.engine.sync import shards
@@ -13,11 +13,12 @@ from worker.engine.trainer.rank import TrainerRank
 from worker.engine.types import GroupBatch
 
 Case = tuple[str, str]
-"""DeepSpeed configuration and dtype."""
+"""(DeepSpeed configuration, dtype)."""
 CASES: tuple[Case, ...] = (("zero0", "fp32"), ("zero2", "bf16"), ("zero3", "fp32"), ("zero3", "bf16"))
 SHARD_BYTES = 2**14
-UNCUT = ["zero_optimization.stage3_param_persistence_threshold=0"]
-"""Or every weight of so small a model would stay gathered."""
+"""Small enough that a version has several shards for each rank."""
+ALL_SHARDED = ["zero_optimization.stage3_param_persistence_threshold=0"]
+"""By default ZeRO 3 would keep every weight of so small a model gathered."""
 
 
 def spec_of(given: RunSpec, case: Case) -> RunSpec:
@@ -25,7 +26,7 @@ def spec_of(given: RunSpec, case: Case) -> RunSpec:
     sections = {
         "base_model": given.base_model.model_copy(update={"dtype": dtype}),
         "deepspeed": DeepSpeedSpec.model_validate(
-            {"config": config, "offload_idle_states": True, "overrides": UNCUT if config == "zero3" else []}
+            {"config": config, "offload_idle_states": True, "overrides": ALL_SHARDED if config == "zero3" else []}
         ),
     }
     return RunSpec.model_validate(given.model_copy(update=sections).model_dump())
@@ -47,8 +48,8 @@ def run_case(task: dict[str, Any], case: Case, rank: int, world_size: int, folde
     result: dict[str, Any] = {"gate": [each.maxima for each in stats], "norm": trainer.commit()["grad_norm"]}
     assert drawn.trajectories is not None
     result["latents"] = drawn.trajectories.latents
-    result["shards"] = {place: pack(copies, 1) for place, copies in trainer.snapshot().items()}
-    result["num_shards"], result["whole"] = trainer.num_shards, trainer.version(1)
+    result["shards"] = {index: pack(copies, 1) for index, copies in trainer.snapshot().items()}
+    result["num_shards"], result["version"] = trainer.num_shards, trainer.version(1)
     uri = str(folder / "-".join(case))
     result["num_bytes"] = trainer.save_checkpoint(uri, {"case": list(case)})
     step(trainer, groups, task["num_pairs"])
@@ -66,4 +67,4 @@ def run(task: Any, rank: int, world_size: int, folder: Path) -> dict[Case, dict[
 
 
 if __name__ == "__main__":
-    serve(run)
+    run_worker(run)

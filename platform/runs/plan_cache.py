@@ -1,0 +1,148 @@
+"""Plans, kept by all that they are made from: the workload, how many devices of which kind, and measured costs.
+
+    planned() ─► kept? ─► yes: that one
+                  └─ no ─► the lock of this key ─► kept by now? ─► planner ─► keep
+
+Invariants: no transaction is open while the planner works, so that nothing waits for it but who wants the very same
+plan; the order in which devices are listed changes nothing.
+"""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from django.db import connection
+from django.utils import timezone
+
+import worker.scheduling
+from runs.cost_history import History, measured_costs
+from runs.models import CachedPlan
+from runs.plan_body import PlanBody, plan_body
+from worker.contracts.run_spec import RunSpec
+from worker.scheduling.planning.planner import plan, with_choice
+from worker.scheduling.profiles.hardware import profile_name
+
+KEPT_FOR = timedelta(days=30)
+"""Plans are small and soon made again: this only keeps the table from growing for ever."""
+NOT_PLANNED_BY = frozenset(
+    {
+        *("prompts", "seed", "priority", "elastic", "max_attempts", "num_batches"),
+        *("optimizer", "evaluation", "checkpoint", "replay_gate"),
+    }
+)
+"""Sections of a spec that no plan depends on."""
+
+
+class PlanningFailed(Exception):
+    """The planner finds no placement for the run on these lanes; the message says why."""
+
+
+class PlanBeingMade(Exception):
+    """Somebody else is making this very plan, and the caller does not want to wait for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenPlan:
+    """What the planner chose for a spec on devices of any order."""
+
+    sections: dict[str, Any]
+    """The spec's sections that the choice changes, as plain JSON."""
+    body: PlanBody
+    """Its `trainers` are positions among the devices as they were given."""
+
+    def applied_to(self, asked: RunSpec) -> RunSpec:
+        """The spec with the choice written in."""
+        return RunSpec.model_validate(asked.model_dump() | self.sections)
+
+
+def planned(asked: RunSpec, devices: Sequence[str], *, wait: bool = True) -> ChosenPlan:
+    """What the planner chooses for such a run on generating and training lanes of these `devices`.
+
+    Raises:
+        PlanningFailed: there is no way to run it there.
+        PlanBeingMade: somebody else is just making this plan; only without `wait`.
+    """
+    measured = measured_costs(asked, devices)
+    key = _key(asked, devices, measured)
+    kept = CachedPlan.objects.filter(key=key).first()
+    if kept is None:
+        with _only_one(key, wait=wait):
+            kept = CachedPlan.objects.filter(key=key).first() or _make(key, asked, sorted(devices), measured)
+    body: PlanBody = kept.body
+    trainers = positions_of(sorted(devices), body["trainers"], devices)
+    return ChosenPlan(kept.sections, {**body, "trainers": list(trainers)})
+
+
+def positions_of(canonical: Sequence[str], chosen: Sequence[int], devices: Sequence[str]) -> tuple[int, ...]:
+    """Positions in `devices` of as many of each kind as `chosen` has in `canonical`: of each kind the last ones."""
+    wanted = Counter(canonical[position] for position in chosen)
+    found = []
+    for position in reversed(range(len(devices))):
+        if wanted[devices[position]] > 0:
+            wanted[devices[position]] -= 1
+            found.append(position)
+    return tuple(reversed(found))
+
+
+def _make(key: str, asked: RunSpec, devices: Sequence[str], measured: History) -> CachedPlan:
+    profiles = [name for device in devices if (name := profile_name(device)) is not None]
+    try:
+        made = plan(
+            asked,
+            # Where some lanes have no profile all count as the planner's default: half a list says nothing.
+            devices=profiles if len(profiles) == len(devices) else (),
+            history=measured.tables,
+        )
+    except ValueError as error:
+        raise PlanningFailed(str(error)) from error
+    before = asked.model_dump(mode="json")
+    after = with_choice(asked, made.best).model_dump(mode="json")
+    sections = {name: section for name, section in after.items() if section != before[name]}
+    CachedPlan.objects.filter(created_at__lt=timezone.now() - KEPT_FOR).delete()
+    body = plan_body(asked, made, devices, measured)
+    kept, _ = CachedPlan.objects.get_or_create(key=key, defaults={"sections": sections, "body": body})
+    return kept
+
+
+def _key(asked: RunSpec, devices: Sequence[str], measured: History) -> str:
+    costs = [
+        sorted([lane, kind.value, repr(known)] for (lane, kind), known in table.items()) for table in measured.tables
+    ]
+    spec = asked.model_dump(mode="json", exclude=set(NOT_PLANNED_BY))
+    parts = [planner_digest(), spec, sorted(devices), costs, measured.num_batches]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+@cache
+def planner_digest() -> str:
+    """Of the planner's own source: another version of it makes other plans."""
+    (folder,) = worker.scheduling.__path__
+    digest = hashlib.sha256()
+    for path in sorted(Path(folder).rglob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+@contextmanager
+def _only_one(key: str, *, wait: bool) -> Iterator[None]:
+    """Hold the key's advisory lock, which belongs to the connection and not to a transaction."""
+    lock = int(key[:15], 16)
+    with connection.cursor() as cursor:
+        if wait:
+            cursor.execute("SELECT pg_advisory_lock(%s)", [lock])
+        else:
+            cursor.execute("SELECT pg_try_advisory_lock(%s)", [lock])
+            if cursor.fetchone() != (True,):
+                raise PlanBeingMade("this plan is being made just now")
+    try:
+        yield
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_unlock(%s)", [lock])

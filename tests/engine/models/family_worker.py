@@ -1,0 +1,39 @@
+"""A rank process of `test_family_ranks`: takes two optimizer steps in each case and returns what it observed."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from tests.engine.rank_processes import run_worker
+from tests.engine.trainer.gradient_recorder import GradientRecorder
+from tests.engine.trainer.two_ranks_worker import ZERO_3
+from tests.engine.training_setup import TrainingSetup
+from worker.contracts.deepspeed import DeepSpeedSpec
+from worker.contracts.names import ModelFamily
+
+Case = tuple[ModelFamily, int, int]
+"""(family, ZeRO stage, n: every n-th block is recomputed; 0 none)."""
+
+
+def run_case(setup: TrainingSetup, case: Case, rank: int, world_size: int) -> dict[str, Any]:
+    _, stage, every = case
+    section: dict[str, Any] = ZERO_3 if stage == 3 else {"zero_stage": stage}
+    deepspeed = DeepSpeedSpec.model_validate(section | {"gradient_checkpointing": every})
+    setup = replace(setup, spec=setup.spec.model_copy(update={"deepspeed": deepspeed}))
+    trainer = setup.trainer(rank, world_size)
+    recorder = GradientRecorder(trainer)
+    for group in setup.groups:
+        setup.accumulate(trainer, [group])
+    norm = trainer.commit()["grad_norm"]
+    gradient = recorder.last
+    setup.accumulate(trainer, fresh=False)
+    trainer.commit()
+    return {"gradient": gradient, "norm": norm, "published": trainer.version(2).tensors}
+
+
+def run(task: dict[Case, TrainingSetup], rank: int, world_size: int, folder: Path) -> dict[Case, dict[str, Any]]:
+    return {case: run_case(setup, case, rank, world_size) for case, setup in task.items()}
+
+
+if __name__ == "__main__":
+    run_worker(run)
