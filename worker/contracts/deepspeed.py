@@ -1,4 +1,4 @@
-"""The `deepspeed` section of a `RunSpec`: a named configuration, what is changed in it, and what spares memory.
+"""The `deepspeed` section of a `RunSpec`: a named configuration, overrides of single settings, and memory savings.
 
 The configurations themselves are the JSON files of these names under `worker/engine/trainer/zero/configurations`. What
 Tandem decides itself (batch sizes, accumulation, clipping, precision, the stage) is in none of them and cannot be
@@ -19,17 +19,17 @@ class ZeroConfig(ExplainedName):
     """Named DeepSpeed configurations: the JSON files of these names."""
 
     ZERO0 = "zero0", "Everything on every trainer lane."
-    ZERO1 = "zero1", "Optimizer state cut over the trainer lanes."
+    ZERO1 = "zero1", "Optimizer state sharded over the trainer lanes."
     ZERO1_CPUOFFLOAD = "zero1_cpuoffload", "The same, with the optimizer in host memory."
-    ZERO2 = "zero2", "Optimizer state and gradients cut over the trainer lanes."
+    ZERO2 = "zero2", "Optimizer state and gradients sharded over the trainer lanes."
     ZERO2_CPUOFFLOAD = "zero2_cpuoffload", "The same, with the optimizer in host memory."
-    ZERO3 = "zero3", "Optimizer state, gradients and the model's weights cut over the trainer lanes."
+    ZERO3 = "zero3", "Optimizer state, gradients and the model's weights sharded over the trainer lanes."
     ZERO3_OPTIMIZER_CPUOFFLOAD = "zero3_optimizer_cpuoffload", "The same, with the optimizer in host memory."
     ZERO3_CPUOFFLOAD = "zero3_cpuoffload", "The same, with optimizer and weights in host memory."
 
     @property
     def stage(self) -> Literal[0, 1, 2, 3]:
-        """How much is cut over the ranks: nothing, optimizer state, gradients too, weights too."""
+        """ZeRO's stage: 0 shards nothing over the ranks, 1 optimizer state, 2 gradients too, 3 weights too."""
         stages: dict[str, Literal[0, 1, 2, 3]] = {"zero0": 0, "zero1": 1, "zero2": 2, "zero3": 3}
         return stages[self.value.partition("_")[0]]
 
@@ -45,7 +45,8 @@ class ZeroConfig(ExplainedName):
 Override = bool | int
 
 _LARGE = 1e9
-"""Parameters of a model whose activations outweigh the time that recomputing them takes."""
+"""The parameters from which on a model's activations are recomputed by default: their memory then outweighs the time
+of recomputing them."""
 _ZERO = "zero_optimization."
 OVERRIDABLE: Mapping[str, type[Override]] = {
     f"{_ZERO}overlap_comm": bool,
@@ -64,9 +65,9 @@ OVERRIDABLE: Mapping[str, type[Override]] = {
     f"{_ZERO}offload_param.pin_memory": bool,
     "wall_clock_breakdown": bool,
 }
-"""What may be changed in a named configuration, by dotted path. Integers are counts, ≥ 0."""
+"""The settings of a named configuration that may be overridden, by dotted path. Integers are counts, ≥ 0."""
 
-_SET_BY_TANDEM: Mapping[str, str] = {
+_DERIVED: Mapping[str, str] = {
     "train_batch_size": "`batch`",
     "train_micro_batch_size_per_gpu": "`batch.micro_batch_size`",
     "gradient_accumulation_steps": "`batch`",
@@ -81,54 +82,44 @@ _SET_BY_TANDEM: Mapping[str, str] = {
     "zero_optimization.offload_param.device": "`deepspeed.config`",
     "activation_checkpointing": "`deepspeed.gradient_checkpointing`",
 }
+"""By dotted path: the settings that Tandem sets itself, and the field of the spec that each follows from."""
 
 
 class DeepSpeedSpec(Contract):
-    """`zero_stage: n`, as older specs have it, means the configuration `zero<n>` where no `config` is given."""
+    """How the trainer lanes share and save memory: DeepSpeed's ZeRO, offloading and recomputation."""
 
     config: ZeroConfig = ZeroConfig.ZERO0
-    """What is cut over the trainer lanes, and what lies in host memory."""
+    """What is sharded over the trainer lanes, and what lies in host memory."""
     overrides: tuple[str, ...] = ()
     """Changes to the configuration, one `path=value` a line, e.g. `zero_optimization.reduce_bucket_size=50000000`."""
     gradient_checkpointing: Index | None = None
-    """Blocks recomputed in the backward pass instead of kept. 0: none; 1: all; n: every n-th. Empty: all of a model of
-    a billion parameters or more, else none."""
+    """Blocks whose activations are recomputed in the backward pass instead of kept. 0: none; 1: all; n: every n-th.
+    Empty: all of a model of a billion parameters or more, else none."""
     offload_idle_states: bool = False
     """Move optimizer state and open gradients to host memory while a trainer lane generates."""
     initialize_model_on_cpu: bool = False
-    """Weights that are cut over the lanes (ZeRO 3) are cut in host memory, before they go to the device."""
+    """Shard weights (ZeRO 3) in host memory, before they go to the device."""
 
     @property
     def zero_stage(self) -> Literal[0, 1, 2, 3]:
-        """The stage of `config`."""
+        """ZeRO's stage in `config`."""
         return self.config.stage
 
     def recomputed_blocks(self, num_parameters: float) -> int:
-        """`gradient_checkpointing`, for a transformer of so many parameters."""
+        """`gradient_checkpointing`, or its default for a transformer of `num_parameters`."""
         if self.gradient_checkpointing is not None:
             return self.gradient_checkpointing
         return int(num_parameters >= _LARGE)
 
     @property
     def overriding(self) -> dict[str, Override]:
-        """`overrides` by dotted path."""
+        """The values of `overrides`, by dotted path."""
         return {path: json.loads(value) for path, _, value in (line.partition("=") for line in self.overrides)}
-
-    @model_validator(mode="before")
-    @classmethod
-    def _stage_names_a_config(cls, given: Any) -> Any:
-        if not isinstance(given, Mapping) or "zero_stage" not in given:
-            return given
-        stage = given["zero_stage"]
-        if isinstance(stage, bool) or stage not in (0, 1, 2, 3):
-            raise ValueError(f"`deepspeed.zero_stage` must be 0, 1, 2 or 3, got {stage}: choose `deepspeed.config`")
-        settings = {name: value for name, value in given.items() if name != "zero_stage"}
-        return {"config": f"zero{stage}", **settings}
 
     @field_validator("overrides", mode="before")
     @classmethod
-    def _mappings_are_lines(cls, given: Any) -> Any:
-        """A mapping, nested or by dotted path, is as good as lines."""
+    def _mapping_to_lines(cls, given: Any) -> Any:
+        """The lines of a mapping, nested or by dotted path, which YAML specs may hold instead of lines."""
         return tuple(f"{path}={json.dumps(value)}" for path, value in _flat(given)) if _is_mapping(given) else given
 
     @model_validator(mode="after")
@@ -144,9 +135,9 @@ class DeepSpeedSpec(Contract):
 
 def _check_override(line: str, config: ZeroConfig) -> None:
     path, is_given, value = line.partition("=")
-    for owned, instead in _SET_BY_TANDEM.items():
-        if path == owned or path.startswith(f"{owned}."):
-            raise ValueError(f"`deepspeed.overrides` must not set `{path}`, got {line!r}: it follows from {instead}")
+    for derived, source in _DERIVED.items():
+        if path == derived or path.startswith(f"{derived}."):
+            raise ValueError(f"`deepspeed.overrides` must not set `{path}`, got {line!r}: it follows from {source}")
     if path not in OVERRIDABLE:
         raise ValueError(f"`deepspeed.overrides` must name one of {', '.join(OVERRIDABLE)}, got {path!r}")
     wanted = OVERRIDABLE[path]

@@ -1329,11 +1329,11 @@ export interface components {
         };
         /**
          * DeepSpeedSpec
-         * @description `zero_stage: n`, as older specs have it, means the configuration `zero<n>` where no `config` is given.
+         * @description How the trainer lanes share and save memory: DeepSpeed's ZeRO, offloading and recomputation.
          */
         readonly DeepSpeedSpec: {
             /**
-             * @description What is cut over the trainer lanes, and what lies in host memory.
+             * @description What is sharded over the trainer lanes, and what lies in host memory.
              * @default zero0
              */
             readonly config: components["schemas"]["ZeroConfig"];
@@ -1343,8 +1343,8 @@ export interface components {
              */
             readonly overrides: readonly string[];
             /**
-             * @description Blocks recomputed in the backward pass instead of kept. 0: none; 1: all; n: every n-th. Empty: all of a model of
-             *     a billion parameters or more, else none.
+             * @description Blocks whose activations are recomputed in the backward pass instead of kept. 0: none; 1: all; n: every n-th.
+             *     Empty: all of a model of a billion parameters or more, else none.
              * @default null
              */
             readonly gradient_checkpointing: number | null;
@@ -1354,7 +1354,7 @@ export interface components {
              */
             readonly offload_idle_states: boolean;
             /**
-             * @description Weights that are cut over the lanes (ZeRO 3) are cut in host memory, before they go to the device.
+             * @description Shard weights (ZeRO 3) in host memory, before they go to the device.
              * @default false
              */
             readonly initialize_model_on_cpu: boolean;

@@ -272,7 +272,7 @@ def test_a_run_obeys_its_commands_on_two_trainer_ranks(
         num_batches=10_000,
         lanes={"num_rollout": 0 if "placement" in pipeline else 1, "num_trainer": 2},
         pipeline=pipeline,
-        deepspeed={"zero_stage": stage},
+        deepspeed={"config": f"zero{stage}"},
         checkpoint={"every_num_batches": None},
         evaluation={"every_num_batches": None},
     )
