@@ -61,10 +61,10 @@ class Driven:
         deadline = time.monotonic() + RUN_SECONDS
         while not condition():
             if self.process.poll() is not None or time.monotonic() > deadline:
-                self.give_up()
+                self.fail_with_output()
             time.sleep(0.05)
 
-    def give_up(self) -> NoReturn:
+    def fail_with_output(self) -> NoReturn:
         """Fail with what the driver printed, and where its threads stand if it hangs."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGABRT)
@@ -77,7 +77,7 @@ class Driven:
         try:
             output, _ = self.process.communicate(timeout=RUN_SECONDS)
         except subprocess.TimeoutExpired:
-            self.give_up()
+            self.fail_with_output()
         print(output)
         return self.process.returncode
 
@@ -100,7 +100,7 @@ class Driven:
     def answer_to(self, identity: str) -> dict[str, Any] | None:
         return next((done for done in self.ingest.of_type("command_done") if done["command_id"] == identity), None)
 
-    def batches_told(self) -> set[int]:
+    def reported_batches(self) -> set[int]:
         """Batches with a complete telling: their speeds come last."""
         metrics = self.ingest.of_type("metrics")
         return {event["batch"] for event in metrics if "speed/images_per_second" in event["values"]}

@@ -1,4 +1,4 @@
-"""From a bootstrap answer to a run's parts, and to the scheduler that drives them. No lane is touched here."""
+"""Builds a run's components and its scheduler from the bootstrap answer. Nothing is started on the cluster here."""
 
 from worker.contracts.ingest import BootstrapAnswer
 from worker.contracts.names import Placement
@@ -26,10 +26,15 @@ from worker.scheduling.forecast.lending_policies import lending_policy
 def build_components(
     answer: BootstrapAnswer, telemetry: RunTelemetry, actor_classes: LaneActors = ACTOR_CLASSES
 ) -> RunComponents:
-    """Everything that needs no callback of the controller's.
+    """The components of a run.
+
+    Args:
+        answer: the web's answer at the bootstrap.
+        telemetry: the run's open telemetry.
+        actor_classes: the lanes' classes by role.
 
     Raises:
-        ValueError: for prompts that do not suffice, or a placement that the web has not resolved.
+        ValueError: for fewer prompts than a batch needs, or a placement that the web has not resolved.
     """
     spec, client = answer.spec, telemetry.client
     _refuse_auto(spec)
@@ -76,7 +81,7 @@ def build_components(
 
 
 def build_scheduler(answer: BootstrapAnswer, position: RunPosition) -> Scheduler:
-    """A scheduler that goes on from `position`."""
+    """A scheduler that continues from `position`."""
     spec = answer.spec
     return Scheduler(
         spec.algebra,
@@ -88,14 +93,15 @@ def build_scheduler(answer: BootstrapAnswer, position: RunPosition) -> Scheduler
         first_batch_version=position.next_batch_version,
         lending_policy=lending_policy(spec.pipeline),
         prior=parse_costs(answer.prior_costs),
-        # Sharded weights are gathered by all ranks or none.
+        # Gathering sharded weights is a collective, so trainer lanes can only be lent all together.
         lends_together=spec.deepspeed.zero_stage == 3,
     )
 
 
 def _refuse_auto(spec: RunSpec) -> None:
+    """Raise `ValueError` for `placement: auto`, which only the planner can resolve."""
     if spec.pipeline.placement is Placement.AUTO:
         raise ValueError(
             "`pipeline.placement` must be resolved before lanes are granted, got `auto`: "
-            "the planner chooses placement, split and switches, and the driver gets a spec that names them"
+            "the planner chooses placement, lanes and switches, and the driver needs a spec that names them"
         )

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 import ray
 
-from worker.engine.__main__ import plain_reason
+from worker.engine.__main__ import failure_reason
 from worker.engine.actors.reports import GroupPlan
 from worker.engine.actors.trainer import assemble_groups
 from worker.engine.errors import NonFiniteError
@@ -14,8 +14,8 @@ from worker.engine.errors import NonFiniteError
 def test_what_a_lane_raised_is_the_reason_without_rays_wrapping() -> None:
     cause = NonFiniteError("loss", "group 3, member 1", float("nan"))
     wrapped = ray.exceptions.RayTaskError("accumulate", "the traceback", cause).as_instanceof_cause()
-    assert plain_reason(wrapped) == str(cause)
-    assert plain_reason(ZeroDivisionError("by zero")) == "ZeroDivisionError: by zero"
+    assert failure_reason(wrapped) == str(cause)
+    assert failure_reason(ZeroDivisionError("by zero")) == "ZeroDivisionError: by zero"
 
 
 def test_flat_trajectories_go_back_to_their_groups() -> None:

@@ -17,7 +17,7 @@ ROLES = {
 }
 
 
-class Fleet:
+class FakeLanes:
     """Lanes without a cluster: counts restarts."""
 
     def __init__(self) -> None:
@@ -37,19 +37,19 @@ class Fleet:
         return self.handles[lane]
 
 
-class Calls:
+class FakeCalls:
     def start(self, refs: dict[str, Any], then: Any) -> None:
         pass
 
 
 @pytest.fixture
-def lanes() -> Fleet:
-    return Fleet()
+def lanes() -> FakeLanes:
+    return FakeLanes()
 
 
 @pytest.fixture
 def supervisor(lanes: Any, client: Any) -> LaneSupervisor:
-    calls: Any = Calls()
+    calls: Any = FakeCalls()
     gang: Any = SimpleNamespace(lanes=["trainer-0"])
     answer: Any = SimpleNamespace()
     return LaneSupervisor(
@@ -68,7 +68,7 @@ def lose(supervisor: LaneSupervisor, lane: str, num_times: int) -> None:
         supervisor.lost(lane, "killed")
 
 
-def test_a_lost_lane_is_started_again_a_bounded_number_of_times(supervisor: LaneSupervisor, lanes: Fleet) -> None:
+def test_a_lost_lane_is_started_again_a_bounded_number_of_times(supervisor: LaneSupervisor, lanes: FakeLanes) -> None:
     supervisor.ready = {"rollout-0", "rollout-1"}
     lose(supervisor, "rollout-0", MAX_LANE_RESTARTS + 1)
     assert lanes["rollout-0"].num_restarts == MAX_LANE_RESTARTS
@@ -82,7 +82,7 @@ def test_a_run_without_any_lane_of_a_role_fails(supervisor: LaneSupervisor) -> N
         supervisor.lost("rollout-1", "killed")
 
 
-def test_a_lost_trainer_rank_is_never_restarted_alone(supervisor: LaneSupervisor, lanes: Fleet) -> None:
+def test_a_lost_trainer_rank_is_never_restarted_alone(supervisor: LaneSupervisor, lanes: FakeLanes) -> None:
     with pytest.raises(RewindNeededError, match="trainer-0"):
         supervisor.lost("trainer-0", "killed")
     assert lanes["trainer-0"].num_restarts == 0

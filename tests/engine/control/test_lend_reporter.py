@@ -9,10 +9,10 @@ def predicted(decision: int, gain: float | None) -> Lend:
 
 
 def test_a_decision_is_told_when_it_is_made_and_again_when_it_is_settled(client: Any) -> None:
-    teller = LendReporter(client)
-    teller.made(predicted(1, 0.5))
-    teller.made(predicted(2, None))
-    teller.settled(LendSettled(1, 0.25))
+    reporter = LendReporter(client)
+    reporter.decided(predicted(1, 0.5))
+    reporter.decided(predicted(2, None))
+    reporter.settled(LendSettled(1, 0.25))
     told = [(event.decision, event.predicted_gain_seconds, event.realised_gain_seconds) for event in client.events]
     assert told == [(1, 0.5, None), (2, None, None), (1, 0.5, 0.25)]
     assert {(event.batch, event.lanes, event.num_fragments) for event in client.events} == {
@@ -21,10 +21,10 @@ def test_a_decision_is_told_when_it_is_made_and_again_when_it_is_settled(client:
 
 
 def test_numbers_go_on_where_the_scheduler_was_replaced(client: Any) -> None:
-    teller = LendReporter(client)
-    teller.made(predicted(1, 0.5))
-    teller.made(predicted(2, 0.5))
-    teller.restart()
-    teller.made(predicted(1, 0.5))
-    teller.settled(LendSettled(1, 0.1))
+    reporter = LendReporter(client)
+    reporter.decided(predicted(1, 0.5))
+    reporter.decided(predicted(2, 0.5))
+    reporter.restart()
+    reporter.decided(predicted(1, 0.5))
+    reporter.settled(LendSettled(1, 0.1))
     assert [event.decision for event in client.events] == [1, 2, 3, 3]

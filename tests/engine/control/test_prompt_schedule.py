@@ -38,8 +38,8 @@ def test_each_purpose_has_prompts_of_its_own() -> None:
             "evaluation": {"prompts": ["held out"]},
         }
     )
-    book = PromptSchedule(spec, ("a", "b"))
-    book.requested = ("mine",)
-    assert book.find(FragmentKey(Purpose.EVALUATE, 0, 0, 0)) == (0, "held out")
-    assert book.find(FragmentKey(Purpose.REQUEST, 5, 0, 0)) == (0, "mine")
-    assert {book.find(FragmentKey(Purpose.TRAIN, 4, group, 0))[1] for group in (0, 1)} == {"a", "b"}
+    schedule = PromptSchedule(spec, ("a", "b"))
+    schedule.requested = ("mine",)
+    assert schedule.find(FragmentKey(Purpose.EVALUATE, 0, 0, 0)) == (0, "held out")
+    assert schedule.find(FragmentKey(Purpose.REQUEST, 5, 0, 0)) == (0, "mine")
+    assert {schedule.find(FragmentKey(Purpose.TRAIN, 4, group, 0))[1] for group in (0, 1)} == {"a", "b"}

@@ -8,7 +8,7 @@ from worker.contracts.run_spec import RunSpec
 from worker.engine.advantage.group import group_advantages
 from worker.engine.control.advantages import AdvantageCache
 from worker.engine.control.fragment_store import FragmentRecord, FragmentStore
-from worker.engine.control.metrics_reporter import part_means, reward_metrics, trouble_metrics
+from worker.engine.control.metrics_reporter import failure_metrics, part_means, reward_metrics
 from worker.engine.types import ScoredFragment
 from worker.scheduling.core.messages import Fragment, FragmentKey, Purpose
 
@@ -72,7 +72,7 @@ def test_a_batch_without_any_complete_reward_has_no_mean() -> None:
 
 
 def test_what_is_missing_and_what_was_tried_again_is_counted() -> None:
-    assert trouble_metrics(RECORDS) == {
+    assert failure_metrics(RECORDS) == {
         "reward/missing/colorfulness": 1.0,
         "reward/missing/jpeg_compressibility": 4.0,
         "reward/retries/shape_match": 2.0,

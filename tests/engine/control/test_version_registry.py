@@ -4,13 +4,13 @@ from typing import Any
 import pytest
 
 from worker.engine.actors.remote_version import RemoteVersion
-from worker.engine.actors.reports import ShardFacts
+from worker.engine.actors.reports import ShardInfo
 from worker.engine.control.version_registry import VersionRegistry
 from worker.engine.errors import SyncError
 from worker.engine.types import PullReceipt
 
-FACTS = ShardFacts(names=("a", "b", "c", "d"), num_bytes=64, sha256="right")
-VERSION = RemoteVersion(policy_version=3, facts=(FACTS,), refs=())
+SHARD_INFO = ShardInfo(names=("a", "b", "c", "d"), num_bytes=64, sha256="right")
+VERSION = RemoteVersion(policy_version=3, shard_infos=(SHARD_INFO,), refs=())
 
 
 def pull(versions: VersionRegistry, lane: str, *, num_bound: int = 4, sha256: str = "right") -> None:

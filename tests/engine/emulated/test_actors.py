@@ -148,7 +148,7 @@ def test_the_ranks_of_a_gang_wait_for_the_same_durations(monkeypatch: pytest.Mon
         EmulatedTiming(Emulation(costs=costs, relative_spread=0.5)),
     ):
         for _ in range(3):
-            timing.keep(0.0, GANG, CostKind.COMMIT)
+            timing.wait_until_due(0.0, GANG, CostKind.COMMIT)
     assert waits[:3] == waits[3:] and len(set(waits)) == 3
     assert all(1.0 <= seconds <= 3.0 for seconds in waits)
 

@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from worker.engine.metrics.reward_hacking import NUM_BATCHES, HackingWatch, trend
+from worker.engine.metrics.reward_hacking import NUM_BATCHES, HackingDetector, trend
 
 NOISE = np.tile([0.0, 0.01, -0.01, 0.005, -0.005], 20)
 
 
-def told(trained: np.ndarray, watched: np.ndarray) -> tuple[list[str], HackingWatch]:
-    watch = HackingWatch(["judge"])
+def told(trained: np.ndarray, watched: np.ndarray) -> tuple[list[str], HackingDetector]:
+    watch = HackingDetector(["judge"])
     sentences = []
     for one, other in zip(trained, watched, strict=True):
         sentences += watch.add({"reward/mean": one, "reward/part/judge": other})
@@ -43,7 +43,7 @@ def test_noise_and_short_histories_are_no_trend() -> None:
 
 
 def test_batches_without_the_watched_reward_are_left_out() -> None:
-    watch = HackingWatch(["judge"])
+    watch = HackingDetector(["judge"])
     for step in range(30):
         watch.add({"reward/mean": 0.1 * step})
     assert not watch.is_suspected

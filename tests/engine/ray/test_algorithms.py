@@ -71,7 +71,7 @@ def test_a_whole_run_completes_without_a_gate(
     assert driven.finish() == 0
     ingest = driven.ingest
     assert driven.states() == ["running", "completed"]
-    assert driven.batches_told() == {1, 2, 3}
+    assert driven.reported_batches() == {1, 2, 3}
     assert ingest.of_type("gate") == []
     losses = [event["values"] for event in ingest.of_type("metrics") if "policy/loss" in event["values"]]
     assert len(losses) == 3 and not any("policy/ratio_mean" in values for values in losses)

@@ -15,7 +15,7 @@ TOKEN = "token-of-the-test-run"
 
 @dataclass
 class Ingest:
-    """What the server knows. Change `is_away`, `is_fenced` or append to `commands` while it runs."""
+    """What the server knows. Change `is_unreachable`, `is_fenced` or append to `commands` while it runs."""
 
     bootstrap: dict[str, Any] = field(default_factory=dict)
     events: list[dict[str, Any]] = field(default_factory=list)
@@ -24,7 +24,7 @@ class Ingest:
     num_posts: int = 0
     num_puts: int = 0
     num_puts_to_fail: int = 0
-    is_away: bool = False
+    is_unreachable: bool = False
     is_fenced: bool = False
     url: str = ""
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -91,7 +91,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
-        if self.ingest.is_away:
+        if self.ingest.is_unreachable:
             self.close_connection = True
             return
         self._answer(*self._serve(body))

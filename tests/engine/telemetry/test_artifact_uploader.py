@@ -47,7 +47,7 @@ def test_what_cannot_be_delivered_is_given_up_and_counted(uploader: ArtifactUplo
 def test_when_room_runs_out_old_samples_go_and_adapters_stay(
     uploader: ArtifactUploader, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(artifact_uploader, "MAX_WAITING_PARCELS", 2)
+    monkeypatch.setattr(artifact_uploader, "MAX_WAITING_UPLOADS", 2)
     for path in ("adapter", "sample-1", "sample-2"):
         uploader.submit([ArtifactFile(path, lambda: b"x")], lambda receipts: None, may_drop=path.startswith("sample"))
     uploader.start()

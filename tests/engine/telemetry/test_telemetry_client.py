@@ -41,11 +41,11 @@ def test_a_web_that_is_away_for_a_while_loses_nothing(client: TelemetryClient, i
     client.start()
     client.emit(PhaseEvent, phase=Phase.LOAD_MODEL)
     assert client.flush(10)
-    ingest.is_away = True
+    ingest.is_unreachable = True
     for _ in range(20):
         client.emit(PhaseEvent, phase=Phase.TRAIN)
     assert not client.flush(0.3)
-    ingest.is_away = False
+    ingest.is_unreachable = False
     assert client.flush(10)
     assert [event["seq"] for event in ingest.events] == list(range(1, 22))
 

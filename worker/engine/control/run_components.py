@@ -1,4 +1,5 @@
-"""The parts of a run that stand on their own: built once, before any lane is up. `worker.engine.build` makes them."""
+"""The components of a run that need no callback of the controller's, built once by `worker.engine.build` before any
+lane is up."""
 
 from dataclasses import dataclass
 
@@ -21,7 +22,10 @@ from worker.engine.telemetry.run_telemetry import RunTelemetry
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunComponents:
+    """Everything that outlives a rewind of the run."""
+
     answer: BootstrapAnswer
+    """What the web has answered at the bootstrap: spec, lanes, prompts, where to store checkpoints."""
     telemetry: RunTelemetry
     clock: DriverClock
     lanes: ClusterLanes
@@ -36,3 +40,12 @@ class RunComponents:
     lends: LendReporter
     checkpoints: CheckpointDirectory
     commands: CommandQueue
+
+    def rewind(self) -> None:
+        """Drop everything that was under way, before the run continues from a checkpoint with a new scheduler."""
+        self.samples.num_rewinds += 1
+        self.fragments.clear()
+        self.advantages.clear()
+        self.versions.clear()
+        self.evaluations.restart()
+        self.lends.restart()

@@ -23,13 +23,13 @@ class ScorerUnavailableError(EngineError):
     """A scorer could judge none of the samples it was given.
 
     Attributes:
-        may_pass: whether another try is worth it.
+        is_transient: whether another try is worth it.
         wait_seconds: how long the scorer asked to be left alone; None when it did not say.
     """
 
-    def __init__(self, message: str, *, may_pass: bool, wait_seconds: float | None = None) -> None:
+    def __init__(self, message: str, *, is_transient: bool, wait_seconds: float | None = None) -> None:
         super().__init__(message)
-        self.may_pass, self.wait_seconds = may_pass, wait_seconds
+        self.is_transient, self.wait_seconds = is_transient, wait_seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +61,9 @@ class RewardResult:
             raise ValueError(f"`retryable` must name failed samples only, got {sorted(self.retryable)}")
 
     @classmethod
-    def failed(cls, num_samples: int, error: str, *, may_pass: bool) -> Self:
+    def failed(cls, num_samples: int, error: str, *, is_transient: bool) -> Self:
         """All samples failed for one reason."""
-        retryable = frozenset(range(num_samples)) if may_pass else frozenset[int]()
+        retryable = frozenset(range(num_samples)) if is_transient else frozenset[int]()
         return cls((None,) * num_samples, (error,) * num_samples, retryable)
 
     @classmethod

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from worker.contracts.names import RewardName
 from worker.contracts.rewards import ClipScoreSettings
 from worker.engine.reward.base import RewardResult, check_batch
-from worker.engine.reward.clip_pair import ClipPair
+from worker.engine.reward.clip_similarity import ClipSimilarity
 
 _PREFIX = "A photo depicts "
 _SCALE = 2.5
@@ -21,7 +21,7 @@ class ClipScore:
     name = RewardName.CLIP_SCORE.value
 
     def __init__(self, settings: ClipScoreSettings) -> None:
-        self._clip = ClipPair(settings.weights, settings.weights, settings.pictures_per_call, self.name)
+        self._clip = ClipSimilarity(settings.weights, settings.weights, settings.pictures_per_call, self.name)
 
     def score(self, images: NDArray[np.uint8], prompts: Sequence[str]) -> RewardResult:
         """Score uint8 images (N, H, W, 3) of any size. Raises `ValueError` on arrays that are no pictures."""

@@ -14,15 +14,15 @@ from numpy.typing import NDArray
 from worker.contracts.names import RewardName
 from worker.contracts.rewards import HpsV2Settings
 from worker.engine.reward.base import RewardResult, check_batch
-from worker.engine.reward.clip_pair import ClipPair
+from worker.engine.reward.clip_similarity import ClipSimilarity
 
 
 class HpsV2:
     name = RewardName.HPS_V2.value
 
     def __init__(self, settings: HpsV2Settings) -> None:
-        self._clip = ClipPair(
-            settings.weights, settings.weights, settings.pictures_per_call, self.name, sees_whole_pictures=True
+        self._clip = ClipSimilarity(
+            settings.weights, settings.weights, settings.pictures_per_call, self.name, letterboxes=True
         )
 
     def score(self, images: NDArray[np.uint8], prompts: Sequence[str]) -> RewardResult:

@@ -57,7 +57,7 @@ class Ocr:
                 errors[row] = f"the prompt must hold the wanted text between double quotes, got {prompt!r}"
                 continue
             try:
-                scores[row] = likeness(wanted, self._read(image))
+                scores[row] = similarity(wanted, self._read(image))
             except _UNREADABLE as error:
                 errors[row] = f"the picture cannot be read: {type(error).__name__} {error}".rstrip()
         return RewardResult.from_array(scores, errors)
@@ -74,7 +74,7 @@ def wanted_text(prompt: str) -> str:
     return _plain("".join(_QUOTED.findall(prompt)))
 
 
-def likeness(wanted: str, read: str) -> float:
+def similarity(wanted: str, read: str) -> float:
     """1 where `wanted` is contained in `read`, else falling with the edit distance, to 0 at `wanted`'s length."""
     if wanted in read:
         return 1.0

@@ -20,7 +20,7 @@ from worker.engine.errors import EngineError
 from worker.engine.reward.base import RewardResult, ScorerUnavailableError
 from worker.engine.reward.wire import CONTENT_TYPES, decode_answer, encode_request
 
-PASSING_STATUSES = frozenset({408, 429})
+TRANSIENT_STATUSES = frozenset({408, 429})
 """Beside all of 5xx: worth another try."""
 MAX_ANSWER_BYTES = 16 * 2**20
 
@@ -66,7 +66,7 @@ class RemoteReward:
             return decode_answer(self._post(body), form, len(prompts))
         except httpx.HTTPError as error:
             raise ScorerUnavailableError(
-                f"no answer from {self._host}: {error or type(error).__name__}", may_pass=True
+                f"no answer from {self._host}: {error or type(error).__name__}", is_transient=True
             ) from error
 
     def _post(self, body: bytes) -> bytes:
@@ -77,19 +77,19 @@ class RemoteReward:
             if answer.status_code != 200:
                 raise ScorerUnavailableError(
                     f"{self._host} answered with status {answer.status_code} {answer.reason_phrase}",
-                    may_pass=answer.status_code in PASSING_STATUSES or answer.status_code >= 500,
+                    is_transient=answer.status_code in TRANSIENT_STATUSES or answer.status_code >= 500,
                     wait_seconds=retry_after_seconds(answer.headers.get("Retry-After")),
                 )
             for part in answer.iter_bytes():
                 content += part
                 if len(content) > MAX_ANSWER_BYTES:
                     raise ScorerUnavailableError(
-                        f"{self._host} answered with more than {MAX_ANSWER_BYTES} bytes", may_pass=False
+                        f"{self._host} answered with more than {MAX_ANSWER_BYTES} bytes", is_transient=False
                     )
                 # httpx bounds the wait for each part, not for all of them.
                 if time.monotonic() > deadline:
                     raise ScorerUnavailableError(
-                        f"{self._host} did not finish its answer within {self._timeout_seconds:g} s", may_pass=True
+                        f"{self._host} did not finish its answer within {self._timeout_seconds:g} s", is_transient=True
                     )
         return bytes(content)
 

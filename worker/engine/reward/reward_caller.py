@@ -75,7 +75,7 @@ class RewardCaller:
             )  # fmt: skip
             self._sleep(seconds)
         outcome = CallOutcome(RewardResult(tuple(scores), tuple(errors), frozenset(pending)), num_retries)
-        self._tell_missing(outcome.result)
+        self._log_missing(outcome.result)
         return outcome
 
     def _try(self, images: NDArray[np.uint8], prompts: Sequence[str]) -> tuple[RewardResult, float | None]:
@@ -84,18 +84,18 @@ class RewardCaller:
         if not wait([call], timeout=self.spec.timeout_seconds).done:
             call.cancel()
             message = f"no scores within {self.spec.timeout_seconds:g} s (`timeout_seconds`)"
-            return RewardResult.failed(len(prompts), message, may_pass=True), None
+            return RewardResult.failed(len(prompts), message, is_transient=True), None
         try:
             return call.result(), None
         except ScorerUnavailableError as error:
-            return RewardResult.failed(len(prompts), str(error), may_pass=error.may_pass), error.wait_seconds
+            return RewardResult.failed(len(prompts), str(error), is_transient=error.is_transient), error.wait_seconds
         except Exception as error:
             if not self.spec.may_be_missing:
                 raise
             logger.exception("reward `%s` broke", self.spec.key)
-            return RewardResult.failed(len(prompts), f"{type(error).__name__}: {error}", may_pass=False), None
+            return RewardResult.failed(len(prompts), f"{type(error).__name__}: {error}", is_transient=False), None
 
-    def _tell_missing(self, result: RewardResult) -> None:
+    def _log_missing(self, result: RewardResult) -> None:
         if result.num_errors and self.spec.may_be_missing:
             first = next(error for error in result.errors if error is not None)
             logger.warning(

@@ -96,7 +96,7 @@ def _parsed(body: bytes, form: RemoteFormat) -> dict[str, Any]:
 
 
 def _refused(why: str) -> ScorerUnavailableError:
-    return ScorerUnavailableError(f"the scorer's answer does not follow the protocol: {why}", may_pass=False)
+    return ScorerUnavailableError(f"the scorer's answer does not follow the protocol: {why}", is_transient=False)
 
 
 def _png(image: NDArray[np.uint8], form: RemoteFormat) -> bytes | str:

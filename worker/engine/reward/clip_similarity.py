@@ -16,26 +16,26 @@ from transformers import CLIPModel
 from worker.engine.errors import ModelLoadError
 from worker.engine.reward.networks import load_network, load_picture_processor, load_tokenizer
 
-_ANY_HIGHEST = 2
+_LEGACY_EOS_TOKEN_ID = 2
 """As a checkpoint's `eos_token_id` an old mistake, by which transformers takes a text's highest token as its end."""
 
 
-class ClipPair:
+class ClipSimilarity:
     def __init__(
-        self, weights: str, processor: str, pictures_per_call: int, reward: str, *, sees_whole_pictures: bool = False
+        self, weights: str, processor: str, pictures_per_call: int, reward: str, *, letterboxes: bool = False
     ) -> None:
         """`processor` is where tokenizer and picture processor lie. Raises `ModelLoadError`."""
         self._network = load_network(CLIPModel, weights, reward)
         self._tokenizer = load_tokenizer(processor, reward)
         end = self._network.config.text_config.eos_token_id
-        if end not in (_ANY_HIGHEST, self._tokenizer.eos_token_id):
+        if end not in (_LEGACY_EOS_TOKEN_ID, self._tokenizer.eos_token_id):
             raise ModelLoadError(
                 f"tokenizer and weights of reward `{reward}` must agree about the token that ends a text, got "
                 f"{self._tokenizer.eos_token_id} and {end}: with another one every prompt would be judged alike"
             )
         self._pictures = load_picture_processor(processor, reward)
         self._pictures_per_call = pictures_per_call
-        self._sees_whole_pictures = sees_whole_pictures
+        self._letterboxes = letterboxes
 
     @property
     def scale(self) -> float:
@@ -54,7 +54,7 @@ class ClipPair:
 
     def _embed_pictures(self, images: NDArray[np.uint8]) -> torch.Tensor:
         shown = list(images)
-        if self._sees_whole_pictures:
+        if self._letterboxes:
             side = self._network.config.vision_config.image_size
             shown = [letterboxed(image, side) for image in images]
         inputs = self._pictures(images=shown, return_tensors="pt").to(self._network.device)
