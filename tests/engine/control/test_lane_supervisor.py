@@ -21,7 +21,7 @@ class FakeLanes:
     """Lanes without a cluster: counts restarts."""
 
     def __init__(self) -> None:
-        actor = SimpleNamespace(place=SimpleNamespace(remote=lambda: object()))
+        actor = SimpleNamespace(location=SimpleNamespace(remote=lambda: object()))
         self.handles = {
             lane: LaneHandle(LaneGrant(lane=lane, role=role, node="local"), None, actor) for lane, role in ROLES.items()
         }

@@ -8,8 +8,10 @@ lanes have `pause` spans.
 import time
 from collections.abc import Callable
 from typing import Any
+from uuid import UUID
 
 from worker.contracts.events import SpansEvent
+from worker.contracts.names import LaneRole
 from worker.contracts.spans import IdleCause, Span, SpanKind
 from worker.engine.actors.reports import CallReport
 from worker.engine.control.clocks import DriverClock
@@ -32,13 +34,20 @@ class SpanReporter:
     """Records the spans of all lanes, and emits them when they end."""
 
     def __init__(
-        self, lanes: ClusterLanes, clock: DriverClock, client: TelemetryClient, *, num_fragments_per_group: int
+        self,
+        lanes: ClusterLanes,
+        clock: DriverClock,
+        client: TelemetryClient,
+        *,
+        run: UUID,
+        num_fragments_per_group: int,
     ) -> None:
+        """Record spans of `lanes` for `run`, and emit them with `client`."""
         self._lanes = lanes
         self._clock = clock
         self._client = client
         self._num_fragments_per_group = num_fragments_per_group
-        self._recorder = SpanRecorder(self._closed, self._cause, self._idle_state)
+        self._recorder = SpanRecorder(self._closed, self._cause, self._idle_state, run=run)
         self._ledger = BubbleLedger()
         self._reported_seconds: dict[SpanKind, float] = {}
         """By kind: the lane-seconds at the last `take_seconds`."""
@@ -58,8 +67,9 @@ class SpanReporter:
     def begin(self) -> None:
         """Open the spans of every granted lane, with starting up."""
         at = self._clock.now()
+        ranks = {lane: rank for rank, lane in enumerate(self._lanes.names(LaneRole.TRAINER))}
         for lane in self._lanes.names():
-            self._recorder.lane_started(lane, at)
+            self._recorder.lane_started(lane, at, ranks.get(lane))
 
     def follow(self, cause_of: CauseOf, state_of: StateOf = object) -> None:
         """Take idle causes from a new scheduler; `cause_of` and `state_of` are `idle_cause` and `idle_state` of
@@ -149,6 +159,7 @@ class SpanReporter:
             fragment=key.group * self._num_fragments_per_group + key.index,
             policy_version=fragment.policy_version,
             num_samples=len(fragment.members),
+            num_units=len(fragment.members),
         )
 
     def _cause(self, lane: str) -> IdleCause | None:

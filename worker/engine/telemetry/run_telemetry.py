@@ -36,7 +36,7 @@ class RunTelemetry:
     def __init__(self, base_url: str, answer: BootstrapAnswer) -> None:
         self.spool_folder = Path(tempfile.mkdtemp(prefix="tandem-spool-"))
         spool = Spool(self.spool_folder, first_seq=answer.first_seq)
-        run, attempt, token = answer.run, answer.attempt, answer.token
+        run, attempt, token = str(answer.run), answer.attempt, answer.token
         self.client = TelemetryClient(base_url, run=run, attempt=attempt, token=token, spool=spool)
         self.uploader = ArtifactUploader(base_url, run=run, attempt=attempt, token=token)
         self.logs = LogForwarder(self.client)
@@ -79,7 +79,7 @@ class RunTelemetry:
         is_uploaded = self.uploader.drain(UPLOAD_SECONDS)
         if self.uploader.num_failed or self.uploader.num_dropped:
             logging.getLogger(__name__).warning(
-                "%d artifacts could not be uploaded, %d sets of samples were dropped while the web was unreachable",
+                "%d artifacts could not be uploaded, %d more were dropped while the web was unreachable",
                 self.uploader.num_failed,
                 self.uploader.num_dropped,
             )
