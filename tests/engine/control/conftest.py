@@ -9,7 +9,7 @@ from worker.engine.telemetry.artifact_uploader import ArtifactFile, Receipt
 
 
 class RecordingClient:
-    """Stands where the telemetry client does: validates and keeps events, hands out commands given to it."""
+    """Takes the place of `TelemetryClient`: validates and keeps events, and returns the commands given to it."""
 
     def __init__(self) -> None:
         self.events: list[Any] = []
@@ -30,7 +30,7 @@ def client() -> RecordingClient:
 
 
 class RecordingUploader:
-    """Stands where the artifact uploader does: keeps the bytes of every file that it is given."""
+    """Takes the place of `ArtifactUploader`: keeps the bytes of every file that it is given."""
 
     def __init__(self) -> None:
         self.files: dict[str, bytes] = {}

@@ -1,4 +1,4 @@
-"""A scheduler for a bootstrap answer: what it goes by before the run has learnt anything."""
+"""A scheduler for a bootstrap answer: the costs that it uses before the run has measured its own."""
 
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ PLANNED = {("rollout-0", CostKind.GENERATE): Cost(0.5, 0.25), (GANG, CostKind.CO
 
 
 @pytest.mark.parametrize("costs", [PLANNED, {}], ids=["planned", "not planned"])
-def test_a_planned_run_goes_by_its_plans_costs_and_tells_none_of_them_as_learnt(
+def test_a_planned_run_uses_the_costs_of_its_plan_and_reports_none_of_them_as_measured(
     costs: dict[Any, Cost], make_spec: SpecMaker, uploader: Any, tmp_path: Path
 ) -> None:
     answer = bootstrap_answer(make_spec(), "model", tmp_path, prior_costs=dump_costs(costs))

@@ -12,24 +12,25 @@ def send(client: Any, queue: CommandQueue, *kinds: CommandKind) -> None:
 
 
 def verdicts(client: Any) -> list[bool]:
+    """Whether each answered command was accepted."""
     return [event.accepted for event in client.events]
 
 
-def test_pausing_twice_and_resuming_what_runs_is_refused(client: Any) -> None:
+def test_pausing_twice_and_resuming_a_running_run_are_refused(client: Any) -> None:
     queue = CommandQueue(client)
     send(client, queue, CommandKind.RESUME, CommandKind.PAUSE, CommandKind.PAUSE, CommandKind.RESUME)
     assert verdicts(client) == [False, True, False, True]
     assert not queue.pause_wanted
 
 
-def test_stopping_ends_a_pause_and_allows_none(client: Any) -> None:
+def test_a_stop_ends_a_pause_and_refuses_another(client: Any) -> None:
     queue = CommandQueue(client)
     send(client, queue, CommandKind.PAUSE, CommandKind.STOP, CommandKind.PAUSE)
     assert verdicts(client) == [True, True, False]
     assert queue.stop_wanted and not queue.pause_wanted
 
 
-def test_a_second_stop_gives_no_more_time(client: Any) -> None:
+def test_a_second_stop_does_not_extend_the_deadline(client: Any) -> None:
     queue = CommandQueue(client, stop_seconds=1e-6)
     assert not queue.is_stop_overdue
     send(client, queue, CommandKind.STOP, CommandKind.STOP)
@@ -49,7 +50,7 @@ def test_cancel_is_answered_before_the_run_ends(client: Any) -> None:
     assert verdicts(client) == [True]
 
 
-def test_what_is_open_at_the_end_is_refused_so_that_nothing_waits_for_ever(client: Any) -> None:
+def test_commands_that_are_open_at_the_end_are_refused_once(client: Any) -> None:
     queue = CommandQueue(client)
     send(client, queue, CommandKind.SAMPLE_NOW, CommandKind.CHECKPOINT_NOW)
     assert client.events == []

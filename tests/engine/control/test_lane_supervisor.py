@@ -18,7 +18,7 @@ ROLES = {
 
 
 class FakeLanes:
-    """Lanes without a cluster: counts restarts."""
+    """Takes the place of `ClusterLanes`, without a cluster: counts restarts."""
 
     def __init__(self) -> None:
         actor = SimpleNamespace(location=SimpleNamespace(remote=lambda: object()))
@@ -30,7 +30,7 @@ class FakeLanes:
         return self.handles[lane]
 
     def names(self, role: LaneRole) -> list[str]:
-        return [lane for lane, own in ROLES.items() if own is role]
+        return [lane for lane, its_role in ROLES.items() if its_role is role]
 
     def restart(self, lane: str) -> LaneHandle:
         self.handles[lane].num_restarts += 1
@@ -38,6 +38,8 @@ class FakeLanes:
 
 
 class FakeCalls:
+    """Takes the place of `PendingCalls`, and awaits nothing."""
+
     def start(self, refs: dict[str, Any], then: Any) -> None:
         pass
 
@@ -68,14 +70,14 @@ def lose(supervisor: LaneSupervisor, lane: str, num_times: int) -> None:
         supervisor.lost(lane, "killed")
 
 
-def test_a_lost_lane_is_started_again_a_bounded_number_of_times(supervisor: LaneSupervisor, lanes: FakeLanes) -> None:
+def test_a_lost_lane_is_restarted_a_bounded_number_of_times(supervisor: LaneSupervisor, lanes: FakeLanes) -> None:
     supervisor.ready = {"rollout-0", "rollout-1"}
     lose(supervisor, "rollout-0", MAX_LANE_RESTARTS + 1)
     assert lanes["rollout-0"].num_restarts == MAX_LANE_RESTARTS
     assert supervisor.ready == {"rollout-1"}
 
 
-def test_a_run_without_any_lane_of_a_role_fails(supervisor: LaneSupervisor) -> None:
+def test_a_run_fails_when_every_lane_of_a_role_is_given_up(supervisor: LaneSupervisor) -> None:
     lose(supervisor, "rollout-0", MAX_LANE_RESTARTS + 1)
     lose(supervisor, "rollout-1", MAX_LANE_RESTARTS)
     with pytest.raises(LanesExhaustedError, match="every rollout lane was lost 4 times"):

@@ -1,4 +1,4 @@
-"""The schedule log leaves in parts whose order their names give."""
+"""The schedule log is uploaded in parts, whose names sort in the order of their lines."""
 
 import gzip
 from typing import Any
