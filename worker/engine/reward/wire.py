@@ -1,7 +1,7 @@
 """The words of the remote scoring protocol, version 1: one request with samples, one answer with a result for each.
 
-Described for those who write a server in deploy/docs/rewards.md. The invariant kept: an answer that does not hold
-exactly one number or one error for every sample, in order, is refused as a whole; nothing is guessed.
+Described for those who write a server in deploy/docs/guides/rewards.md. The invariant kept: an answer that does not
+hold exactly one number or one error for every sample, in order, is refused as a whole; nothing is guessed.
 """
 
 import base64
