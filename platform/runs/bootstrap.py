@@ -53,7 +53,7 @@ def _answer(attempt: Attempt, token: str) -> BootstrapAnswer:
     spec = attempt.concrete_spec
     lanes = grants_of(run.pk, attempt.number)
     return BootstrapAnswer(
-        run=str(run.pk),
+        run=run.pk,
         attempt=attempt.number,
         token=token,
         spec=with_resolved_weights(spec),

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
+from uuid import UUID
 
 import pytest
 
@@ -21,6 +22,7 @@ from worker.contracts.names import LaneRole
 from worker.contracts.run_spec import RunSpec
 
 ROOT = Path(__file__).resolve().parents[2]
+RUN = UUID("0195e3f0-0000-7000-8000-000000000001")
 RUN_SECONDS = 240
 """Far above what a run takes here; a hang must still end before the suite does."""
 
@@ -145,7 +147,7 @@ def start_driver(
 def bootstrap_answer(spec: RunSpec, base_model_path: str, checkpoints: Path, /, **changes: Any) -> BootstrapAnswer:
     """What the web would answer this run's driver; fields may be given by keyword."""
     fields: dict[str, Any] = {
-        "run": "run-of-the-test",
+        "run": RUN,
         "attempt": 1,
         "token": TOKEN,
         "spec": spec,

@@ -14,6 +14,7 @@ the high-water mark are acknowledged and dropped. An empty batch is a heartbeat.
 """
 
 from typing import Annotated, Any
+from uuid import UUID
 
 from pydantic import Field
 
@@ -56,7 +57,7 @@ class BootstrapRequest(Contract):
 
 
 class BootstrapAnswer(Contract):
-    run: str
+    run: UUID
     attempt: Count
     token: str
     spec: RunSpec

@@ -3680,11 +3680,16 @@ export interface components {
          */
         readonly Span: {
             readonly lane: string;
+            /**
+             * @description The lane's rank in the trainer gang; null for rollout and reward lanes.
+             * @default null
+             */
+            readonly rank: number | null;
             readonly kind: components["schemas"]["SpanKind"];
             readonly start: number;
             readonly end: number;
             /**
-             * @description Given exactly for idle spans.
+             * @description Why the lane had nothing to do; given exactly for idle spans.
              * @default null
              */
             readonly cause: components["schemas"]["IdleCause"] | null;
@@ -3699,8 +3704,22 @@ export interface components {
             readonly fragment: number | null;
             /** @default null */
             readonly policy_version: number | null;
-            /** @default 0 */
+            /**
+             * @description Number of trajectories that were generated, scored or trained, by all lanes that did this work together.
+             * @default 0
+             */
             readonly num_samples: number;
+            /**
+             * @description Number of units that this lane did, as its costs count them: trajectories generated, images or clips decoded or
+             *     scored, micro-batches trained; 0 for work whose cost has no unit.
+             * @default 0
+             */
+            readonly num_units: number;
+            /**
+             * @description Id of the run that the lane worked for; null while it idled or paused, and in simulations.
+             * @default null
+             */
+            readonly for_run: string | null;
         };
         /**
          * SpanKind
@@ -3899,11 +3918,16 @@ export interface components {
          */
         readonly TimelineSpan: {
             readonly lane: string;
+            /**
+             * @description The lane's rank in the trainer gang; null for rollout and reward lanes.
+             * @default null
+             */
+            readonly rank: number | null;
             readonly kind: components["schemas"]["SpanKind"];
             readonly start: number;
             readonly end: number;
             /**
-             * @description Given exactly for idle spans.
+             * @description Why the lane had nothing to do; given exactly for idle spans.
              * @default null
              */
             readonly cause: components["schemas"]["IdleCause"] | null;
@@ -3918,8 +3942,22 @@ export interface components {
             readonly fragment: number | null;
             /** @default null */
             readonly policy_version: number | null;
-            /** @default 0 */
+            /**
+             * @description Number of trajectories that were generated, scored or trained, by all lanes that did this work together.
+             * @default 0
+             */
             readonly num_samples: number;
+            /**
+             * @description Number of units that this lane did, as its costs count them: trajectories generated, images or clips decoded or
+             *     scored, micro-batches trained; 0 for work whose cost has no unit.
+             * @default 0
+             */
+            readonly num_units: number;
+            /**
+             * @description Id of the run that the lane worked for; null while it idled or paused, and in simulations.
+             * @default null
+             */
+            readonly for_run: string | null;
             /**
              * @description Number of spans that this one stands for; with 1 it is as its lane reported it.
              * @default 1

@@ -1,9 +1,11 @@
 import itertools
 from types import SimpleNamespace
 from typing import Any
+from uuid import UUID
 
 import pytest
 
+from worker.contracts.names import LaneRole
 from worker.contracts.spans import IdleCause, Span, SpanKind
 from worker.engine.actors.reports import CallReport, GenerationReport
 from worker.engine.control.clocks import LaneClock
@@ -11,6 +13,7 @@ from worker.engine.control.span_reporter import SpanReporter
 from worker.scheduling.core.messages import Fragment, FragmentKey, Purpose
 
 LANE_OFFSET = 1000.0
+RUN = UUID(int=7)
 
 
 class Clock:
@@ -25,7 +28,7 @@ class OneLane:
     def __init__(self) -> None:
         self.handle = SimpleNamespace(clock=LaneClock(LANE_OFFSET))
 
-    def names(self) -> list[str]:
+    def names(self, role: LaneRole | None = None) -> list[str]:
         return ["a"]
 
     def __getitem__(self, lane: str) -> Any:
@@ -40,7 +43,7 @@ def clock() -> Clock:
 @pytest.fixture
 def reporter(clock: Any, client: Any) -> SpanReporter:
     lanes: Any = OneLane()
-    made = SpanReporter(lanes, clock, client, num_fragments_per_group=2)
+    made = SpanReporter(lanes, clock, client, run=RUN, num_fragments_per_group=2)
     made.begin()
     made.follow(lambda lane: IdleCause.BATCH_BARRIER)
     return made
@@ -60,6 +63,20 @@ def report(start: float, end: float) -> CallReport[GenerationReport]:
 
 def fragment(purpose: Purpose) -> Fragment:
     return Fragment(FragmentKey(purpose, 0, 3, 1), (4, 5), 0)
+
+
+def test_spans_name_the_rank_the_units_and_the_run_worked_for(
+    reporter: SpanReporter, clock: Clock, client: Any
+) -> None:
+    reporter.record("a", SpanKind.TRAIN, report(1.0, 3.0), batch=0, num_samples=8, num_units=4)
+    clock.time += 4.0
+    reported(reporter, client)
+    spans = [span for event in client.events for span in event.spans]
+    assert {span.rank for span in spans} == {0}
+    assert {(span.kind, span.for_run, span.num_units) for span in spans} == {
+        (SpanKind.IDLE, None, 0),
+        (SpanKind.TRAIN, RUN, 4),
+    }
 
 
 def test_a_lane_lost_while_the_scheduler_stands_still_takes_its_cause(

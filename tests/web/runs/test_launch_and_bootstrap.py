@@ -90,7 +90,7 @@ def test_the_code_is_traded_for_all_that_the_driver_needs(starting: Attempt, cod
     settings.TANDEM_MAX_STOP_SECONDS = 77.0
     answer = trade_code(code)
     run = Run.objects.get(pk=starting.run_id)
-    assert (answer.run, answer.attempt, answer.first_seq) == (str(run.pk), 1, 1)
+    assert (answer.run, answer.attempt, answer.first_seq) == (run.pk, 1, 1)
     assert answer.spec == run.run_spec
     assert answer.prompts == tuple(run.prompts)
     assert answer.base_model_path.endswith("/shapes")

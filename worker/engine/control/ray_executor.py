@@ -23,6 +23,7 @@ from worker.engine.control.pending_calls import PendingCalls, Reports
 from worker.engine.control.run_components import RunComponents
 from worker.engine.control.trainer_gang import TrainerGang
 from worker.engine.types import GenerationRequest
+from worker.scheduling.core.batching import num_micro_batches
 from worker.scheduling.core.messages import (
     Accumulate,
     Accumulated,
@@ -181,9 +182,15 @@ class RayExecutor:
         self._gang.accumulate(plan, behaviour, trajectories, partial(self._accumulated, action))
 
     def _accumulated(self, action: Accumulate, reports: Reports) -> None:
+        num_groups = len(action.groups)
+        num_samples = num_groups * self._spec.batch.group_size
+        num_units = num_micro_batches(
+            self._spec.algebra, num_groups, world_size=len(reports), tsp=self._spec.pipeline.tsp
+        )
         for lane, report in reports.items():
-            num_samples = len(action.groups) * self._spec.batch.group_size
-            self._spans.record(lane, SpanKind.TRAIN, report, batch=action.batch, num_samples=num_samples)
+            self._spans.record(
+                lane, SpanKind.TRAIN, report, batch=action.batch, num_samples=num_samples, num_units=num_units
+            )
         self._metrics.accumulated([report.value for report in reports.values()])
         self._on_event(Accumulated(action.batch, action.minibatch, action.epoch, action.groups))
 

@@ -7,8 +7,10 @@ scheduler names its cause. A lost lane idles as a failure until it is back; whil
 import time
 from collections.abc import Callable
 from typing import Any
+from uuid import UUID
 
 from worker.contracts.events import SpansEvent
+from worker.contracts.names import LaneRole
 from worker.contracts.spans import IdleCause, Span, SpanKind
 from worker.engine.actors.reports import CallReport
 from worker.engine.control.clocks import DriverClock
@@ -27,13 +29,19 @@ StateOf = Callable[[], object]
 
 class SpanReporter:
     def __init__(
-        self, lanes: ClusterLanes, clock: DriverClock, client: TelemetryClient, *, num_fragments_per_group: int
+        self,
+        lanes: ClusterLanes,
+        clock: DriverClock,
+        client: TelemetryClient,
+        *,
+        run: UUID,
+        num_fragments_per_group: int,
     ) -> None:
         self._lanes = lanes
         self._clock = clock
         self._client = client
         self._num_fragments_per_group = num_fragments_per_group
-        self._recorder = SpanRecorder(self._closed, self._cause, self._idle_state)
+        self._recorder = SpanRecorder(self._closed, self._cause, self._idle_state, run=run)
         self._ledger = BubbleLedger()
         self._told_seconds: dict[SpanKind, float] = {}
         self._waiting: list[Span] = []
@@ -49,8 +57,9 @@ class SpanReporter:
     def begin(self) -> None:
         """Every granted lane's life starts now, with starting up."""
         at = self._clock.now()
+        ranks = {lane: rank for rank, lane in enumerate(self._lanes.names(LaneRole.TRAINER))}
         for lane in self._lanes.names():
-            self._recorder.lane_started(lane, at)
+            self._recorder.lane_started(lane, at, ranks.get(lane))
 
     def follow(self, cause_of: CauseOf, state_of: StateOf = object) -> None:
         """Ask this scheduler for the causes of idling from now on; `state_of` is as in `SpanRecorder`."""
@@ -138,6 +147,7 @@ class SpanReporter:
             fragment=key.group * self._num_fragments_per_group + key.index,
             policy_version=fragment.policy_version,
             num_samples=len(fragment.members),
+            num_units=len(fragment.members),
         )
 
     def _cause(self, lane: str) -> IdleCause | None:

@@ -32,7 +32,7 @@ class RunTelemetry:
     def __init__(self, base_url: str, answer: BootstrapAnswer) -> None:
         self.spool_folder = Path(tempfile.mkdtemp(prefix="tandem-spool-"))
         spool = Spool(self.spool_folder, first_seq=answer.first_seq)
-        run, attempt, token = answer.run, answer.attempt, answer.token
+        run, attempt, token = str(answer.run), answer.attempt, answer.token
         self.client = TelemetryClient(base_url, run=run, attempt=attempt, token=token, spool=spool)
         self.uploader = ArtifactUploader(base_url, run=run, attempt=attempt, token=token)
         self.logs = LogForwarder(self.client)
