@@ -89,7 +89,7 @@ def mermaid(heading: str) -> set[tuple[str, str]]:
 
 
 def imports_between(folders: dict[str, Path]) -> set[tuple[str, str]]:
-    """Which of these rooms imports which other one, anywhere in its code."""
+    """Which of these packages imports which other one, anywhere in its code."""
     packages = {".".join(path.relative_to(ROOT).parts): name for name, path in folders.items()}
     found: set[tuple[str, str]] = set()
     for name, folder in folders.items():
@@ -147,15 +147,15 @@ def test_every_page_can_be_reached_from_the_index() -> None:
     assert set(DOCS.rglob("*.md")) - reached == set()
 
 
-def test_the_diagram_of_rooms_shows_the_imports_of_the_code() -> None:
-    rooms = {name: ROOT / "worker" / name for name in ("contracts", "scheduling", "engine", "fixtures")}
-    assert mermaid("## Rooms and imports") == imports_between({**rooms, "platform": ROOT / "platform"})
+def test_the_diagram_of_packages_shows_the_imports_of_the_code() -> None:
+    packages = {name: ROOT / "worker" / name for name in ("contracts", "scheduling", "engine", "fixtures")}
+    assert mermaid("## Packages and imports") == imports_between({**packages, "platform": ROOT / "platform"})
 
 
 def test_the_diagram_of_scheduling_shows_the_imports_of_the_code() -> None:
     folder = ROOT / "worker" / "scheduling"
-    rooms = {path.name: path for path in folder.iterdir() if path.is_dir() and path.name != "__pycache__"}
-    assert mermaid("### Inside scheduling") == imports_between(rooms)
+    packages = {path.name: path for path in folder.iterdir() if path.is_dir() and path.name != "__pycache__"}
+    assert mermaid("### Inside scheduling") == imports_between(packages)
 
 
 def test_the_diagram_of_states_shows_the_legal_moves() -> None:
