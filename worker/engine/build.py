@@ -15,12 +15,13 @@ from worker.engine.control.metrics_reporter import MetricsReporter
 from worker.engine.control.prompt_schedule import PromptSchedule
 from worker.engine.control.run_components import RunComponents
 from worker.engine.control.sample_reporter import SampleReporter
+from worker.engine.control.schedule_logger import ScheduleLogger
 from worker.engine.control.span_reporter import SpanReporter
 from worker.engine.control.version_registry import VersionRegistry
 from worker.engine.telemetry.run_telemetry import RunTelemetry
-from worker.scheduling.core.costs import parse_costs
 from worker.scheduling.core.scheduler import Scheduler
-from worker.scheduling.forecast.lending_policies import lending_policy
+from worker.scheduling.replay.recorded_scheduler import RecordedScheduler
+from worker.scheduling.replay.schedule_log import ScheduleStart
 
 
 def build_components(
@@ -41,6 +42,7 @@ def build_components(
     num_fragments_per_group = spec.algebra.num_fragments // spec.algebra.num_groups
     spans = SpanReporter(lanes, clock, client, run=answer.run, num_fragments_per_group=num_fragments_per_group)
     samples = SampleReporter(client, telemetry.uploader, fps=spec.sampling.fps)
+    schedule_log = ScheduleLogger(telemetry.uploader)
     commands = CommandQueue(client, stop_seconds=answer.stop_seconds)
     metrics = MetricsReporter(
         client=client,
@@ -70,27 +72,29 @@ def build_components(
         metrics=metrics,
         evaluations=evaluations,
         lends=LendReporter(client),
+        schedule_log=schedule_log,
         checkpoints=CheckpointDirectory(answer.checkpoints, spec.checkpoint),
         commands=commands,
     )
 
 
-def build_scheduler(answer: BootstrapAnswer, position: RunPosition) -> Scheduler:
-    """A scheduler that goes on from `position`."""
+def build_scheduler(answer: BootstrapAnswer, position: RunPosition, log: ScheduleLogger) -> Scheduler:
+    """A scheduler that goes on from `position` and writes to `log` all that it is given and answers."""
     spec = answer.spec
-    return Scheduler(
-        spec.algebra,
-        spec.pipeline,
+    start = ScheduleStart(
+        algebra=spec.algebra,
+        pipeline=spec.pipeline,
         advantage_std=spec.algorithm.advantage_std,
-        first_batch=position.batch,
         num_batches=spec.num_batches,
+        first_batch=position.batch,
         policy_version=position.policy_version,
         first_batch_version=position.next_batch_version,
-        lending_policy=lending_policy(spec.pipeline),
-        prior=parse_costs(answer.prior_costs),
         # Sharded weights are gathered by all ranks or none.
         lends_together=spec.deepspeed.zero_stage == 3,
+        prior_costs=answer.prior_costs,
     )
+    log.begin()
+    return RecordedScheduler(start, log.write)
 
 
 def _refuse_auto(spec: RunSpec) -> None:

@@ -134,7 +134,8 @@ class Controller:
         return RunState.STOPPED, f"stopped after batch {done} of {wanted}"
 
     def close(self) -> None:
-        """Free the lanes and tell their last spans."""
+        """Free the lanes, and report their last spans and the schedule log's last lines."""
+        self._components.schedule_log.flush()
         self._spans.end()
         self._components.lanes.close()
 
@@ -200,7 +201,7 @@ class Controller:
         self._gang.publish(position.policy_version, partial(self._components.versions.add, began_at=began_at))
         self._wait_for_calls()
         self._metrics.begin(position)
-        self._scheduler = build_scheduler(self._answer, position)
+        self._scheduler = build_scheduler(self._answer, position, self._components.schedule_log)
         self._boundaries.begin(self._scheduler)
         self._spans.follow(self._scheduler.state.idle_cause, self._scheduler.state.idle_state)
         self._is_admitting = True
@@ -305,6 +306,7 @@ class Controller:
                 self._components.versions.keep_only(scheduler.state.needed_versions)
                 self._status.costs(scheduler.state.costs, batch=scheduler.state.batches_completed)
                 self._boundaries.batch_complete()
+                self._components.schedule_log.flush()
 
     def _lane_lost(self, lane: str, reason: str) -> None:
         """Raises `RewindNeededError` for a trainer rank."""

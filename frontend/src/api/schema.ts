@@ -632,6 +632,27 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/runs/{run_id}/schedule": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * @description All that an attempt's scheduler was told and decided, up to its last batch, as lines of JSON.
+         *
+         *     `python -m worker.scheduling.replay FILE` replays it.
+         */
+        readonly get: operations["runs_schedule_retrieve"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/runs/{run_id}/staleness": {
         readonly parameters: {
             readonly query?: never;
@@ -5468,6 +5489,31 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["Samples"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly runs_schedule_retrieve: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Attempt that the log is of. Default: the newest that has one. */
+                readonly attempt?: number;
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly run_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/gzip": string;
                 };
             };
             readonly default: components["responses"]["Refusal"];

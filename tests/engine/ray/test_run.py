@@ -1,5 +1,6 @@
 """Whole runs on real Ray with real tiny models. Few runs, many claims: starting lanes is what costs time here."""
 
+import gzip
 import itertools
 import os
 import signal
@@ -13,10 +14,13 @@ import pytest
 from safetensors.torch import load
 
 from tests.engine.driving import LANE_RESOURCES, Driven, grants
+from worker.contracts.ingest import SCHEDULE_LOG_FOLDER
 from worker.contracts.names import TrainerAssist
 from worker.contracts.run_spec import RunSpec
 from worker.contracts.spans import Span
 from worker.engine.local import LocalRun
+from worker.scheduling.replay.replay import Replay
+from worker.scheduling.replay.schedule_log import parse_line
 
 # Four actors that import torch one after the other: a busy machine takes minutes over what a quiet one does in seconds.
 pytestmark = [pytest.mark.ray, pytest.mark.timeout(600)]
@@ -61,6 +65,16 @@ def shown_seeds(driven: Driven) -> dict[int, set[int]]:
     }
 
 
+def replayed(driven: Driven) -> Replay:
+    """The run's schedule log, replayed to the end; every action must be the recorded one."""
+    artifacts = driven.ingest.artifacts
+    parts = [gzip.decompress(artifacts[path]) for path in sorted(artifacts) if path.startswith(SCHEDULE_LOG_FOLDER)]
+    replay = Replay()
+    for line in b"".join(parts).decode().splitlines():
+        assert replay.step(parse_line(line)) is None
+    return replay
+
+
 def everything_learnt(driven: Driven) -> dict[str, dict[Any, Any]]:
     return {"loss": learnt(driven), "published": published(driven), "seeds": shown_seeds(driven)}
 
@@ -100,6 +114,7 @@ def test_an_undisturbed_run_completes_and_tells_everything(
     assert load(ingest.artifacts[final["artifact"]])
     assert sorted(path.name for path in store.iterdir()) == [f"batch-{n:06d}" for n in range(3, 7)]
     check_tiling(driven)
+    assert replayed(driven).scheduler.state.batches_completed == NUM_BATCHES
     reference |= everything_learnt(driven) | {"store": store}
 
 
@@ -194,6 +209,9 @@ def test_a_lending_run_that_loses_lanes_learns_bit_for_bit_what_the_undisturbed_
     assert [lend["decision"] for lend in lends] == list(range(1, len(lends) + 1))
     assert {lane for lend in lends for lane in lend["lanes"]} == {"trainer-0"}
     check_against(driven, reference)
+    replay = replayed(driven)
+    assert replay.num_starts == 2, "the lost trainer rank led to a new scheduler"
+    assert replay.num_actions > 0
 
 
 @pytest.mark.parametrize(

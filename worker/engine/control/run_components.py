@@ -14,6 +14,7 @@ from worker.engine.control.lend_reporter import LendReporter
 from worker.engine.control.metrics_reporter import MetricsReporter
 from worker.engine.control.prompt_schedule import PromptSchedule
 from worker.engine.control.sample_reporter import SampleReporter
+from worker.engine.control.schedule_logger import ScheduleLogger
 from worker.engine.control.span_reporter import SpanReporter
 from worker.engine.control.version_registry import VersionRegistry
 from worker.engine.telemetry.run_telemetry import RunTelemetry
@@ -34,5 +35,6 @@ class RunComponents:
     metrics: MetricsReporter
     evaluations: EvaluationManager
     lends: LendReporter
+    schedule_log: ScheduleLogger
     checkpoints: CheckpointDirectory
     commands: CommandQueue

@@ -71,7 +71,7 @@ class RunTelemetry:
         is_uploaded = self.uploader.drain(UPLOAD_SECONDS)
         if self.uploader.num_failed or self.uploader.num_dropped:
             logging.getLogger(__name__).warning(
-                "%d artifacts could not be uploaded, %d sets of samples found no room while the web was away",
+                "%d artifacts could not be uploaded, %d more found no room while the web was away",
                 self.uploader.num_failed,
                 self.uploader.num_dropped,
             )
