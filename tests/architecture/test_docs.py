@@ -24,7 +24,8 @@ FENCED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 CODE = re.compile(r"`([^`\n]+)`")
 TREE_PATH = re.compile(r"(?:platform|worker|frontend|templates|migrations|deploy|tests)/[\w./-]*")
 FILE_NAME = re.compile(r"[\w-]+\.(?:py|ts|tsx|css|sh|toml|yaml|md)")
-"""A file named without its folder. JSON is left out: run folders and checkpoints hold files that the tree does not."""
+"""A file named without its folder; a reader's own begins with `my_`. JSON is left out: run folders and checkpoints hold
+files that the tree does not."""
 MODULE = re.compile(r"\b(?:worker|tests)(?:\.\w+)+")
 MAKE = re.compile(r"\bmake ([a-z]+(?:-[a-z]+)*)\b(?!-)")
 ARROW = re.compile(r"^ +(\w+) --> (\w+)$", re.MULTILINE)
@@ -58,14 +59,15 @@ def broken_links(page: Path, text: str) -> Iterator[str]:
 
 
 def missing_paths(text: str) -> Iterator[str]:
-    """Paths, file names and modules between backticks that are not in the tree."""
+    """Paths, file names and modules between backticks, and in blocks of code, that are not in the tree."""
     names = {place.name for place in tree()}
-    for code in CODE.findall(FENCED.sub("", text)):
+    words = [word for block in FENCED.findall(text) for word in re.split(r"[\s\"'()]+", block)]
+    for code in [*CODE.findall(FENCED.sub("", text)), *words]:
         if TREE_PATH.fullmatch(code):
             if PurePosixPath(code) not in tree():
                 yield code
         elif FILE_NAME.fullmatch(code):
-            if code not in names:
+            if code not in names and not code.startswith("my_"):
                 yield code
         else:
             yield from (module for module in MODULE.findall(code) if not names_something(module))
@@ -120,7 +122,8 @@ def test_a_broken_link_and_a_missing_path_are_found() -> None:
     links = "# A title\n[a](nowhere.md) [b](#a-title) [c](#other) [d](https://example.org) ![e](gone.png)"
     assert [*broken_links(ROOT / "README.md", links)] == ["nowhere.md", "#other", "gone.png"]
     paths = "`worker/engine` `worker/none.py` `local.py` `gone.py` `worker.engine.local` `python -m worker.engine.none`"
-    assert [*missing_paths(paths)] == ["worker/none.py", "gone.py", "worker.engine.none"]
+    block = "\n```sh\npython deploy/none.py --scorer my_scorer.py\n```\n"
+    assert [*missing_paths(paths + block)] == ["worker/none.py", "gone.py", "worker.engine.none", "deploy/none.py"]
 
 
 def test_every_make_target_that_the_docs_name_exists() -> None:
