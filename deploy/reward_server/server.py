@@ -10,6 +10,7 @@ import argparse
 import base64
 import hmac
 import importlib.util
+import inspect
 import io
 import json
 import os
@@ -25,7 +26,11 @@ from PIL import Image
 
 VERSION = 1
 MAX_BODY_BYTES = 512 * 2**20
-ScoreFunction = Callable[[NDArray[np.uint8], str], float]
+NUM_PLAIN_PARAMETERS = 2
+"""Of a score function that does not ask for `Details`: the sample and its prompt."""
+Details = dict[str, Any]
+"""What a prompt has beside its text: `prompt_id`, `negative`, `metadata`, and `pictures` as arrays (H, W, 3)."""
+ScoreFunction = Callable[[NDArray[np.uint8], str, Details], float]
 
 
 class Refused(Exception):
@@ -62,18 +67,19 @@ class RewardServer(ThreadingHTTPServer):
         samples = document.get("samples")
         if not isinstance(samples, list) or not all(isinstance(sample, dict) for sample in samples):
             raise Refused(400, "samples must be a list of objects")
+        pictures = document.get("pictures", [])
         if not self.free.acquire(timeout=self.max_wait_seconds):
             raise Refused(503, "busy", retry_after_seconds=1)
         try:
-            return {"version": VERSION, "results": [self._result(sample) for sample in samples]}
+            return {"version": VERSION, "results": [self._result(sample, pictures) for sample in samples]}
         except MemoryError as error:
             raise Refused(503, "out of memory", retry_after_seconds=1) from error
         finally:
             self.free.release()
 
-    def _result(self, sample: dict[str, Any]) -> dict[str, Any]:
+    def _result(self, sample: dict[str, Any], pictures: list[Any]) -> dict[str, Any]:
         try:
-            return {"score": float(self.score(_decoded(sample), sample["prompt"]))}
+            return {"score": float(self.score(_decoded(sample), sample["prompt"], _details(sample, pictures)))}
         except MemoryError:
             raise
         except Exception as error:  # whatever a scorer raises is that sample's error: the others have their scores
@@ -152,19 +158,31 @@ def _decoded(sample: dict[str, Any]) -> NDArray[np.uint8]:
     return _picture(sample["image"])
 
 
+def _details(sample: dict[str, Any], pictures: list[Any]) -> Details:
+    """All of a prompt but its text. Raises `LookupError` for a picture that the request does not hold."""
+    return {
+        "prompt_id": sample.get("prompt_id", ""),
+        "negative": sample.get("negative"),
+        "metadata": sample.get("metadata", {}),
+        "pictures": [_picture(pictures[index]) for index in sample.get("pictures", [])],
+    }
+
+
 def _picture(png: bytes | str) -> NDArray[np.uint8]:
     content = base64.b64decode(png) if isinstance(png, str) else png
     return np.asarray(Image.open(io.BytesIO(content)).convert("RGB"), dtype=np.uint8)
 
 
 def load_score(path: Path) -> ScoreFunction:
-    """The function `score` of a Python file."""
+    """The function `score` of a Python file: of sample and prompt, or of sample, prompt and `Details`."""
     spec = importlib.util.spec_from_file_location("scorer", path)
     assert spec is not None and spec.loader is not None, "a path to a .py file has a loader"
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    found: ScoreFunction = module.score
-    return found
+    found: Callable[..., float] = module.score
+    if len(inspect.signature(found).parameters) > NUM_PLAIN_PARAMETERS:
+        return found
+    return lambda sample, prompt, details: found(sample, prompt)
 
 
 def main() -> None:

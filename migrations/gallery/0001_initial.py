@@ -110,6 +110,7 @@ class Migration(migrations.Migration):
                 ('batch', models.PositiveIntegerField()),
                 ('policy_version', models.PositiveIntegerField()),
                 ('prompt', models.TextField()),
+                ('prompt_id', models.CharField(max_length=64)),
                 ('prompt_index', models.PositiveIntegerField()),
                 ('member', models.PositiveIntegerField()),
                 ('seed', models.DecimalField(decimal_places=0, help_text='Up to 64 bits.', max_digits=20)),

@@ -48,7 +48,7 @@ class BaseModelEntry:
 def list_base_models() -> list[BaseModelEntry]:
     """Every usable model below the roots, by name; one under a name taken by an earlier root is hidden by it."""
     found: dict[str, BaseModelEntry] = {}
-    for root in _roots():
+    for root in model_roots():
         for folder in _model_folders(root, MAX_DEPTH):
             name = folder.relative_to(root).as_posix()
             family = _family(folder)
@@ -62,7 +62,7 @@ def resolve_base_model(path: str) -> str:
 
     Raises `ModelNotUsable`: outside the roots, absent, not in diffusers layout, of an unknown pipeline, or pickled.
     """
-    for root in _roots():
+    for root in model_roots():
         folder = (root / path).resolve()
         if folder.is_relative_to(root) and folder != root and folder.is_dir():
             refusal = _refusal(folder)
@@ -83,7 +83,7 @@ def resolve_weights(path: str) -> str:
 
     Raises `ModelNotUsable`: outside the roots, absent, not in transformers layout, or pickled.
     """
-    for root in _roots():
+    for root in model_roots():
         folder = (root / path).resolve()
         if folder.is_relative_to(root) and folder != root and folder.is_dir():
             pickles, num_tensors = _weight_files(folder.rglob("*"))
@@ -100,7 +100,8 @@ def resolve_weights(path: str) -> str:
     raise ModelNotUsable("is no folder below TANDEM_MODEL_ROOTS and no hub id (`org/name`)")
 
 
-def _roots() -> Iterator[Path]:
+def model_roots() -> Iterator[Path]:
+    """The folders of `TANDEM_MODEL_ROOTS` that exist, resolved."""
     for root in settings.TANDEM_MODEL_ROOTS:
         resolved = Path(root).resolve()
         if resolved.is_dir():

@@ -1,25 +1,35 @@
 """Reads prompts out of an uploaded file: plain lines, JSON, JSON lines, or CSV with a `prompt` column. Pure.
 
-The file's ending decides; text is what remains. Bounds are checked before anything is parsed.
+The file's ending decides; text is what remains. Bounds are checked before anything is parsed. In objects and CSV rows,
+`prompt` or `text` is the text, `negative`, `pictures`, `metadata` and `id` are what they are called, and every other
+field becomes metadata, so that benchmark files (GenEval's, for one) can be uploaded as they are.
 """
 
 import csv
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
+
+from pydantic import ValidationError
+
+from worker.contracts.prompts import Prompt
 
 MAX_UPLOAD_BYTES = 4 * 2**20
 MAX_PROMPTS = 20_000
-MAX_PROMPT_CHARS = 2000
-COLUMN = "prompt"
+TEXT_FIELDS = ("prompt", "text")
+"""What a prompt's text may be called, the first one found counts."""
+_OWN_FIELDS = ("negative", "pictures", "metadata", "id")
+
+Item = tuple[str, Any]
+"""Where in the file an item stands, and what it is: a text or an object."""
 
 
 class PromptsRefused(ValueError):
     """The file holds no usable prompts. The message names the line and what to do."""
 
 
-def read_prompts(content: bytes, file_name: str) -> list[str]:
+def read_prompts(content: bytes, file_name: str) -> list[Prompt]:
     """The prompts in the file's order, stripped. Raises `PromptsRefused`."""
     if len(content) > MAX_UPLOAD_BYTES:
         raise PromptsRefused(
@@ -31,39 +41,72 @@ def read_prompts(content: bytes, file_name: str) -> list[str]:
         raise PromptsRefused(f"`{file_name}` must be UTF-8 text: byte {error.start} is not") from error
     suffix = file_name.lower().rpartition(".")[2]
     readers = {"json": _from_json, "jsonl": _from_json_lines, "csv": _from_csv}
-    return check_prompts(readers.get(suffix, _from_lines)(text))
+    return _checked(readers.get(suffix, _from_lines)(text))
 
 
-def check_prompts(prompts: Sequence[str]) -> list[str]:
-    """The prompts, stripped, empty ones left out. Raises `PromptsRefused` for none, too many, too long, repeated."""
-    kept: dict[str, int] = {}
-    for number, raw in enumerate(prompts, start=1):
-        prompt = raw.strip()
-        if not prompt:
+def check_prompts(prompts: Sequence[Any]) -> list[Prompt]:
+    """Texts and objects as prompts, stripped, empty ones left out.
+
+    Raises `PromptsRefused` for none, too many, repeated, or one that is no prompt.
+    """
+    return _checked((f"prompt {number}", item) for number, item in enumerate(prompts, start=1))
+
+
+def _checked(items: Iterable[Item]) -> list[Prompt]:
+    kept: dict[str, tuple[str, Prompt]] = {}
+    for where, item in items:
+        prompt = _prompt(item, where)
+        if prompt is None:
             continue
-        if len(prompt) > MAX_PROMPT_CHARS:
+        if prompt.id in kept:
             raise PromptsRefused(
-                f"prompt {number} must be ≤ {MAX_PROMPT_CHARS} characters, got {len(prompt)}: shorten it"
+                f"{where} repeats {kept[prompt.id][0]} (`{prompt.text[:60]}`): each group needs a prompt of its own"
             )
-        if "\x00" in prompt:
-            raise PromptsRefused(f"prompt {number} holds a zero byte: is the file really text?")
-        if prompt in kept:
-            raise PromptsRefused(
-                f"prompt {number} repeats prompt {kept[prompt]} (`{prompt[:60]}`): each group needs a prompt of its own"
-            )
-        kept[prompt] = number
+        kept[prompt.id] = where, prompt
     if not kept:
         raise PromptsRefused("there is no prompt in it: write one prompt a line")
     if len(kept) > MAX_PROMPTS:
         raise PromptsRefused(f"a prompt set must hold ≤ {MAX_PROMPTS} prompts, got {len(kept)}: split it")
-    return list(kept)
+    return [prompt for _, prompt in kept.values()]
 
 
-def _from_lines(text: str) -> list[str]:
-    return text.splitlines()
+def _prompt(item: Any, where: str) -> Prompt | None:
+    """`None` for an empty text. Raises `PromptsRefused`."""
+    fields = _fields(item, where) if isinstance(item, Mapping) else {"text": item}
+    if not isinstance(fields["text"], str):
+        raise PromptsRefused(
+            f"{where} must be a text or an object with `prompt` or `text`, got {type(fields['text']).__name__}"
+        )
+    fields["text"] = fields["text"].strip()
+    if not fields["text"]:
+        return None
+    try:
+        return Prompt.model_validate(fields)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        field = f" `{place}`:" if place else ""
+        raise PromptsRefused(f"{where}:{field} {first['msg'].removeprefix('Value error, ')}") from error
 
 
-def _from_json(text: str) -> list[str]:
+def _fields(item: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """The fields of a `Prompt`; those of the object that it does not know become metadata."""
+    name = next((name for name in TEXT_FIELDS if name in item), None)
+    if name is None:
+        raise PromptsRefused(f"{where} must be a text or an object with `prompt` or `text`, got {sorted(item)[:8]}")
+    fields = {"text": item[name], **{own: item[own] for own in _OWN_FIELDS if item.get(own) not in (None, "")}}
+    others = {key: value for key, value in item.items() if key not in (name, *_OWN_FIELDS)}
+    if others:
+        given = fields.get("metadata", {})
+        fields["metadata"] = {**others, **given} if isinstance(given, Mapping) else given
+    return fields
+
+
+def _from_lines(text: str) -> Iterable[Item]:
+    return ((f"line {number}", line) for number, line in enumerate(text.splitlines(), start=1))
+
+
+def _from_json(text: str) -> Iterable[Item]:
     try:
         document = json.loads(text)
     except ValueError as error:
@@ -72,37 +115,28 @@ def _from_json(text: str) -> list[str]:
         document = document["prompts"]
     if not isinstance(document, list):
         raise PromptsRefused(f"the JSON must be a list of prompts, got {type(document).__name__}")
-    return [_one(item, f"item {number}") for number, item in enumerate(document, start=1)]
+    return ((f"item {number}", item) for number, item in enumerate(document, start=1))
 
 
-def _from_json_lines(text: str) -> list[str]:
-    prompts = []
+def _from_json_lines(text: str) -> Iterable[Item]:
     for number, line in enumerate(text.splitlines(), start=1):
         if line.strip():
             try:
-                prompts.append(_one(json.loads(line), f"line {number}"))
+                yield f"line {number}", json.loads(line)
             except json.JSONDecodeError as error:
                 raise PromptsRefused(f"line {number} is not valid JSON: {error}") from error
-    return prompts
 
 
-def _one(item: Any, where: str) -> str:
-    prompt = item.get(COLUMN) if isinstance(item, dict) else item
-    if not isinstance(prompt, str):
-        raise PromptsRefused(f"{where} must be a text or an object with `{COLUMN}`, got {type(prompt).__name__}")
-    return prompt
-
-
-def _from_csv(text: str) -> list[str]:
-    """The `prompt` column; without such a header, the only column."""
+def _from_csv(text: str) -> Iterable[Item]:
+    """Rows as objects by the header's names; without a header with a text column, the only column."""
     try:
         rows = [row for row in csv.reader(io.StringIO(text), strict=True) if row]
     except csv.Error as error:
         raise PromptsRefused(f"the file is not valid CSV: {error}") from error
     header = [cell.strip().lower() for cell in rows[0]] if rows else []
-    if COLUMN in header:
-        column = header.index(COLUMN)
-        return [row[column] for row in rows[1:] if len(row) > column]
+    numbered = list(enumerate(rows, start=1))
+    if set(TEXT_FIELDS) & set(header):
+        return ((f"row {number}", dict(zip(header, row, strict=False))) for number, row in numbered[1:])
     if len(header) > 1:
-        raise PromptsRefused(f"the CSV must have a column named `{COLUMN}`, got {', '.join(header)}")
-    return [row[0] for row in rows]
+        raise PromptsRefused(f"the CSV must have a column named `prompt`, got {', '.join(header)}")
+    return ((f"row {number}", row[0]) for number, row in numbered)

@@ -9,6 +9,7 @@ from accounts.models import Project
 from catalog.base_models import BaseModelEntry, ModelNotUsable, list_base_models, resolve_base_model
 from catalog.models import PromptSet, Secret
 from catalog.presets import Preset, get_preset, list_presets
+from worker.contracts.prompts import Prompt, parse_prompts
 
 __all__ = [
     "BaseModelEntry",
@@ -38,11 +39,11 @@ def get_prompt_set(user: Actor, prompt_set_id: UUID | str) -> PromptSet:
         raise NotVisible("no such prompt set") from error
 
 
-def prompts_of_set(project: Project, prompt_set_id: str) -> tuple[str, ...]:
+def prompts_of_set(project: Project, prompt_set_id: str) -> tuple[Prompt, ...]:
     """The prompts of one of the project's own sets. Raises `LookupError` naming the sets there are."""
     own = PromptSet.objects.filter(project=project)
     try:
-        return tuple(own.get(pk=UUID(prompt_set_id)).prompts)
+        return parse_prompts(own.get(pk=UUID(prompt_set_id)).prompts)
     except (PromptSet.DoesNotExist, ValueError) as error:
         names = ", ".join(f"{item.name} ({item.pk})" for item in own) or "none yet"
         raise LookupError(

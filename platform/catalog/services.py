@@ -1,6 +1,7 @@
 """Writes to prompt sets and secrets."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
@@ -10,7 +11,9 @@ from accounts.models import Project, User
 from audit.record import record
 from catalog.models import PromptSet, Secret
 from catalog.prompt_files import PromptsRefused, check_prompts, read_prompts
+from catalog.prompt_pictures import picture_problem
 from catalog.sealing import seal
+from worker.contracts.prompts import Prompt, dump_prompts
 
 
 def upload_prompt_set(*, user: User, project: Project, name: str, content: bytes, file_name: str) -> PromptSet:
@@ -18,16 +21,18 @@ def upload_prompt_set(*, user: User, project: Project, name: str, content: bytes
     require_role(user, project, TO_UPLOAD_PROMPTS)
     try:
         prompts = read_prompts(content, file_name)
+        _check_pictures(prompts)
     except PromptsRefused as error:
         raise ValidationError({"file": str(error)}) from error
     return _create(user, project, name, prompts)
 
 
-def create_prompt_set(*, user: User, project: Project, name: str, prompts: Sequence[str]) -> PromptSet:
-    """A prompt set from a list. Raises `ValidationError` with the field at fault."""
+def create_prompt_set(*, user: User, project: Project, name: str, prompts: Sequence[Any]) -> PromptSet:
+    """A prompt set from a list of texts and objects. Raises `ValidationError` with the field at fault."""
     require_role(user, project, TO_UPLOAD_PROMPTS)
     try:
         checked = check_prompts(prompts)
+        _check_pictures(checked)
     except PromptsRefused as error:
         raise ValidationError({"prompts": str(error)}) from error
     return _create(user, project, name, checked)
@@ -42,12 +47,17 @@ def delete_prompt_set(*, user: User, prompt_set: PromptSet) -> None:
 
 
 @transaction.atomic
-def _create(user: User, project: Project, name: str, prompts: list[str]) -> PromptSet:
-    prompt_set = PromptSet(project=project, name=name.strip(), prompts=prompts, created_by=user)
+def _create(user: User, project: Project, name: str, prompts: list[Prompt]) -> PromptSet:
+    prompt_set = PromptSet(project=project, name=name.strip(), prompts=dump_prompts(prompts), created_by=user)
     prompt_set.full_clean()
     prompt_set.save()
     record("prompt_set.create", prompt_set, user=user, project_id=project.pk, num_prompts=len(prompts))
     return prompt_set
+
+
+def _check_pictures(prompts: Sequence[Prompt]) -> None:
+    if (problem := picture_problem(prompts)) is not None:
+        raise PromptsRefused(problem)
 
 
 @transaction.atomic

@@ -39,6 +39,7 @@ class Sample(models.Model):
     batch = models.PositiveIntegerField()
     policy_version = models.PositiveIntegerField()
     prompt = models.TextField()
+    prompt_id = models.CharField(max_length=64)
     prompt_index = models.PositiveIntegerField()
     member = models.PositiveIntegerField()
     seed = models.DecimalField(max_digits=20, decimal_places=0, help_text="Up to 64 bits.")

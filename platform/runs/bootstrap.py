@@ -7,6 +7,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
+from catalog.prompt_pictures import with_resolved_pictures
 from catalog.scorers import tokens_for, with_resolved_weights
 from catalog.selectors import resolve_base_model
 from fleet.selectors import devices_by_lane, grants_of
@@ -15,7 +16,8 @@ from runs.models import Attempt, Run
 from runs.prior_costs import prior_costs
 from runs.secrets import hash_secret, matches, new_secret
 from runs.stream import lock_stream
-from worker.contracts.ingest import BootstrapAnswer
+from worker.contracts.ingest import BootstrapAnswer, PromptsAnswer
+from worker.contracts.prompts import parse_prompts
 
 
 class BootstrapRefused(Exception):
@@ -48,6 +50,11 @@ def trade_code(code: str) -> BootstrapAnswer:
     return _answer(attempt, token)
 
 
+def prompts_of(attempt: Attempt) -> PromptsAnswer:
+    """The prompts of an attempt's run, as the engine gets them. Raises `PictureNotUsable` when a picture is gone."""
+    return PromptsAnswer(prompts=with_resolved_pictures(parse_prompts(attempt.run.prompts)))
+
+
 def _answer(attempt: Attempt, token: str) -> BootstrapAnswer:
     run = attempt.run
     spec = attempt.concrete_spec
@@ -57,7 +64,6 @@ def _answer(attempt: Attempt, token: str) -> BootstrapAnswer:
         attempt=attempt.number,
         token=token,
         spec=with_resolved_weights(spec),
-        prompts=tuple(run.prompts),
         base_model_path=resolve_base_model(spec.base_model.path),
         secrets=tokens_for(spec, run.project),
         lanes=lanes,

@@ -22,6 +22,7 @@ from runs.run_body import run_row
 from runs.spec_check import SpecReport, check_spec
 from runs.stream import lock_stream
 from runs.transitions import RunStateConflict, append_transition
+from worker.contracts.prompts import dump_prompts
 from worker.contracts.run_spec import RunSpec
 from worker.contracts.task_names import DELETE_ARTIFACTS, DELETE_CHECKPOINTS, DISPATCH_RUNS
 
@@ -53,7 +54,7 @@ def create_run(
             created_by=user,
             parent=parent,
             spec=checked.model_dump(mode="json"),
-            prompts=list(report.prompts),
+            prompts=dump_prompts(report.prompts),
             algebra=checked.algebra.model_dump(mode="json"),
             num_batches=checked.num_batches,
             max_attempts=checked.max_attempts,

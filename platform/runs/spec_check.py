@@ -12,10 +12,13 @@ from pydantic import ValidationError
 
 from accounts.models import Project
 from catalog.model_configs import model_problems
+from catalog.prompt_pictures import picture_problem
 from catalog.scorers import scorer_problems
 from catalog.selectors import ModelNotUsable, prompts_of_set, resolve_base_model
 from fleet.selectors import pool_devices
 from runs.selectors import lacking
+from worker.contracts.families import negative_prompt_problem
+from worker.contracts.prompts import Prompt
 from worker.contracts.run_spec import RunSpec
 from worker.scheduling.planning.memory_advice import memory_warnings
 from worker.scheduling.profiles.hardware import ACCELERATORS, profile_name
@@ -32,7 +35,7 @@ class SpecReport:
 
     errors: Errors = field(default_factory=dict)
     spec: RunSpec | None = None
-    prompts: tuple[str, ...] = ()
+    prompts: tuple[Prompt, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -63,6 +66,9 @@ def check_spec(document: Mapping[str, Any] | str | RunSpec, project: Project | N
             errors["prompts.prompt_set"] = [str(error)]
         else:
             errors.update(_too_few_prompts(spec, len(prompts)))
+    for path, of in (("prompts", prompts), ("evaluation.prompts", spec.evaluation.prompts)):
+        if (problem := picture_problem(of) or negative_prompt_problem(spec.base_model.family, of)) is not None:
+            errors[path] = [problem]
     return SpecReport(errors=errors) if errors else SpecReport(spec=spec, prompts=prompts)
 
 

@@ -6,12 +6,13 @@ from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.csrf import csrf_exempt
-from django.views.decorators.http import require_POST
+from django.views.decorators.http import require_GET, require_POST
 from pydantic import ValidationError
 
+from catalog.prompt_pictures import PictureNotUsable
 from catalog.selectors import ModelNotUsable
-from runs.bootstrap import BootstrapRefused, trade_code
-from runs.tokens import AttemptGone, TokenRefused
+from runs.bootstrap import BootstrapRefused, prompts_of, trade_code
+from runs.tokens import AttemptGone, TokenRefused, authorise
 from telemetry.event_parsing import parse_batch
 from telemetry.ingest import ingest
 from telemetry.ingest_errors import InvalidEvent, SequenceGap
@@ -28,6 +29,19 @@ def bootstrap(request: HttpRequest) -> HttpResponse:
     except BootstrapRefused as error:
         return refusal(401, str(error))
     except ModelNotUsable as error:
+        return refusal(422, str(error))
+    return _json(answer.model_dump_json())
+
+
+@require_GET
+def prompts(request: HttpRequest, run_id: UUID, attempt: int) -> HttpResponse:
+    try:
+        answer = prompts_of(authorise(run_id=run_id, attempt=attempt, token=bearer_token(request)))
+    except TokenRefused as error:
+        return refusal(401, str(error))
+    except AttemptGone as error:
+        return refusal(410, str(error))
+    except PictureNotUsable as error:
         return refusal(422, str(error))
     return _json(answer.model_dump_json())
 

@@ -19,6 +19,7 @@ import pytest
 from tests.engine.telemetry.ingest_server import TOKEN, Ingest
 from worker.contracts.ingest import BOOTSTRAP_CODE_VARIABLE, PUBLIC_URL_VARIABLE, BootstrapAnswer, LaneGrant
 from worker.contracts.names import LaneRole
+from worker.contracts.prompts import dump_prompts
 from worker.contracts.run_spec import RunSpec
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -127,6 +128,7 @@ def start_driver(
 ) -> Driven:
     """Start `python -m <program>` for this bootstrap answer; the caller sees to its end."""
     ingest.bootstrap = answer.model_dump(mode="json")
+    ingest.prompts = dump_prompts(answer.spec.prompts.inline)
     environment = os.environ | {
         BOOTSTRAP_CODE_VARIABLE: "code",
         PUBLIC_URL_VARIABLE: ingest.url,
@@ -151,7 +153,6 @@ def bootstrap_answer(spec: RunSpec, base_model_path: str, checkpoints: Path, /, 
         "attempt": 1,
         "token": TOKEN,
         "spec": spec,
-        "prompts": spec.prompts.inline,
         "base_model_path": base_model_path,
         "lanes": grants(spec),
         "checkpoints": f"file://{checkpoints}",

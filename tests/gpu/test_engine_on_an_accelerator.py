@@ -11,6 +11,7 @@ from deepspeed.accelerator import get_accelerator
 from tests.engine.fixed_trajectories import draw_groups, perturbed_version
 from worker.contracts.deepspeed import ZeroConfig
 from worker.contracts.names import LaneRole
+from worker.contracts.prompts import Prompt
 from worker.contracts.run_spec import RunSpec
 from worker.engine.metrics.replay_gate import check_replay_gate
 from worker.engine.rollout.sampler import Sampler
@@ -73,7 +74,7 @@ def test_an_accelerator_draws_the_cpus_noise_and_almost_its_pictures(
     tiny_checkpoint: str, make_spec: SpecMaker, adapter: PublishedShard
 ) -> None:
     fragment = Fragment(FragmentKey(Purpose.TRAIN, 0, 0, 0), (0, 1), 0)
-    request = GenerationRequest(fragment=fragment, prompt="a red square", run_seed=3, prompt_index=0)
+    request = GenerationRequest(fragment=fragment, prompt=Prompt(text="a red square"), run_seed=3, prompt_index=0)
     made = []
     for device in ("cpu", None):
         sampler = Sampler.load(make_spec(), tiny_checkpoint, device=device)

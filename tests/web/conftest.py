@@ -12,6 +12,7 @@ django.setup()
 from accounts.models import Membership, Project, ProjectRole, User  # noqa: E402
 from runs.cost_history import workload_of  # noqa: E402
 from runs.models import Run, RunStream  # noqa: E402
+from worker.contracts.prompts import dump_prompts
 from worker.contracts.run_spec import RunSpec  # noqa: E402
 from worker.contracts.states import RunState  # noqa: E402
 
@@ -66,7 +67,7 @@ def make_run(make_project: MakeProject) -> MakeRun:
         values: dict[str, Any] = {
             "name": f"run-{next(_numbers)}",
             "state": RunState.QUEUED.value,
-            "prompts": list(chosen.prompts.inline),
+            "prompts": dump_prompts(chosen.prompts.inline),
             **fields,
         }
         run = Run.objects.create(

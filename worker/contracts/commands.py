@@ -5,6 +5,7 @@ from enum import StrEnum
 from pydantic import Field
 
 from worker.contracts.base import Contract
+from worker.contracts.prompts import Prompt
 
 
 class CommandKind(StrEnum):
@@ -25,5 +26,5 @@ class CommandKind(StrEnum):
 class RunCommand(Contract):
     id: str
     kind: CommandKind
-    prompts: tuple[str, ...] = Field(default=(), max_length=16)
+    prompts: tuple[Prompt, ...] = Field(default=(), max_length=16)
     """For `sample_now`: prompts of the user's own; empty means the held-out ones."""

@@ -102,6 +102,9 @@ class SampleInfo(Contract):
     """One picture or clip shown: of a batch (`purpose: train`), an evaluation, or asked for by the user."""
 
     prompt: str
+    """The prompt's text."""
+    prompt_id: str
+    """The prompt's id, by which samples of other runs can be compared with this one."""
     prompt_index: Index
     member: Index
     seed: Index

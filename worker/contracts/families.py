@@ -3,11 +3,12 @@
 A test equates it with what the engine's adapters do.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from worker.contracts.names import GuidanceKind, ModelFamily
+from worker.contracts.prompts import Prompt
 from worker.contracts.sections import SamplingSpec
 
 
@@ -77,6 +78,19 @@ def sampling_problems(family: ModelFamily, sampling: SamplingSpec) -> list[str]:
             "its pipeline takes none"
         )
     return found
+
+
+def negative_prompt_problem(family: ModelFamily, prompts: Iterable[Prompt]) -> str | None:
+    """What is wrong with the first prompt that has a negative prompt although the family takes none."""
+    if FAMILY_TRAITS[family].takes_negative_prompt:
+        return None
+    for number, prompt in enumerate(prompts, start=1):
+        if prompt.negative:
+            return (
+                f"prompt {number}: `negative` must be left out for {family}, got {prompt.negative[:60]!r}: "
+                "its pipeline takes no negative prompt"
+            )
+    return None
 
 
 def size_multiple(family: ModelFamily, *, transformer: Mapping[str, Any], vae: Mapping[str, Any]) -> int:

@@ -4,6 +4,7 @@
 verb    path                                                        body → answer
 ======  ==========================================================  =====================================
 POST    /api/ingest/v1/bootstrap                                    `BootstrapRequest` → `BootstrapAnswer`
+GET     /api/ingest/v1/runs/{run}/attempts/{n}/prompts              → `PromptsAnswer`
 POST    /api/ingest/v1/runs/{run}/attempts/{n}/events               `IngestBatch` → `IngestAnswer`
 PUT     /api/ingest/v1/runs/{run}/attempts/{n}/artifacts/{path}     bytes, `X-Content-SHA256` → 201
 ======  ==========================================================  =====================================
@@ -22,9 +23,11 @@ from worker.contracts.base import Contract, Count, Index
 from worker.contracts.commands import RunCommand
 from worker.contracts.events import WorkCost
 from worker.contracts.names import LaneRole
+from worker.contracts.prompts import Prompt
 from worker.contracts.run_spec import RunSpec
 
 BOOTSTRAP_PATH = "/api/ingest/v1/bootstrap"
+PROMPTS_PATH = "/api/ingest/v1/runs/{run}/attempts/{attempt}/prompts"
 EVENTS_PATH = "/api/ingest/v1/runs/{run}/attempts/{attempt}/events"
 ARTIFACT_PATH = "/api/ingest/v1/runs/{run}/attempts/{attempt}/artifacts/{path}"
 SCHEDULE_LOG_FOLDER = "schedule/"
@@ -63,8 +66,7 @@ class BootstrapAnswer(Contract):
     attempt: Count
     token: str
     spec: RunSpec
-    prompts: tuple[str, ...]
-    """Resolved: inline, or the uploaded set's."""
+    """The run's spec with everything resolved; its prompts are asked for at `PROMPTS_PATH`, since they may be many."""
     base_model_path: str
     """Resolved: an existing folder below one of `TANDEM_MODEL_ROOTS`, or the hub id."""
     lanes: tuple[LaneGrant, ...]
@@ -80,6 +82,11 @@ class BootstrapAnswer(Contract):
     """A stopped run gives up the batch under way, or its last evaluation, this long after it was told to stop."""
     prior_costs: tuple[WorkCost, ...] = ()
     """What work costs these lanes by the plan, where one was made: gone by until the run has learnt its own."""
+
+
+class PromptsAnswer(Contract):
+    prompts: tuple[Prompt, ...]
+    """The run's prompts in order, the spec's own or the uploaded set's; paths of pictures are absolute."""
 
 
 class IngestBatch(Contract):

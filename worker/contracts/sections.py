@@ -7,6 +7,7 @@ from pydantic import Field, model_validator
 
 from worker.contracts.base import Contract, Count, Index
 from worker.contracts.names import LaneRole, ModelFamily, Placement, SdeType, TrainerAssist
+from worker.contracts.prompts import Prompt, require_different
 
 
 class BaseModelSpec(Contract):
@@ -23,8 +24,8 @@ class BaseModelSpec(Contract):
 class PromptSpec(Contract):
     """The prompts a run learns on: written inline, or an uploaded set named by its id. Exactly one of the two."""
 
-    inline: tuple[Annotated[str, Field(min_length=1, max_length=2000)], ...] = ()
-    """One prompt a line."""
+    inline: tuple[Prompt, ...] = ()
+    """One prompt a line: its text, or an object with `text` and any of `negative`, `metadata`, `pictures`, `id`."""
     prompt_set: str | None = None
     """Id of an uploaded prompt set."""
 
@@ -34,8 +35,7 @@ class PromptSpec(Contract):
             raise ValueError(
                 "`prompts` must give either `inline` or `prompt_set`: write prompts or choose an uploaded set"
             )
-        if len(set(self.inline)) != len(self.inline):
-            raise ValueError("`prompts.inline` must not repeat a prompt: each group needs a prompt of its own")
+        require_different(self.inline, "prompts.inline")
         return self
 
 
@@ -286,7 +286,7 @@ class EvaluationSpec(Contract):
     """On held-out seeds. Empty: only at the start and at the end."""
     num_samples_per_prompt: Annotated[int, Field(ge=1, le=256)] = 4
     """Held-out samples of each prompt."""
-    prompts: tuple[str, ...] = ()
+    prompts: tuple[Prompt, ...] = ()
     """Empty: the training prompts, on held-out seeds."""
 
 

@@ -18,7 +18,13 @@ from worker.engine.control.command_queue import RunCancelledError, StopOverdueEr
 from worker.engine.controller import Controller
 from worker.engine.errors import EngineError
 from worker.engine.telemetry.run_telemetry import RunTelemetry, TerminatedError
-from worker.engine.telemetry.web_connection import FencedError, WebRefusedError, job_environment, trade_bootstrap_code
+from worker.engine.telemetry.web_connection import (
+    FencedError,
+    WebRefusedError,
+    fetch_prompts,
+    job_environment,
+    trade_bootstrap_code,
+)
 
 logger = logging.getLogger("worker.engine")
 
@@ -40,7 +46,8 @@ def main(actor_classes: LaneActors = ACTOR_CLASSES) -> int:
             ray.init(address="auto", log_to_driver=False)
             # After `ray.init`, whose own handler would end the driver so that it reports a failed run.
             signal.signal(signal.SIGTERM, lambda number, frame: telemetry.terminate())
-            controller = Controller(build_components(answer, telemetry, actor_classes))
+            prompts = fetch_prompts(base_url, answer)
+            controller = Controller(build_components(answer, prompts, telemetry, actor_classes))
             try:
                 controller.run()
             finally:

@@ -1,7 +1,10 @@
 """Builds a run's components and its scheduler from the bootstrap answer. Nothing is started on the cluster here."""
 
+from collections.abc import Sequence
+
 from worker.contracts.ingest import BootstrapAnswer
 from worker.contracts.names import Placement
+from worker.contracts.prompts import Prompt
 from worker.contracts.run_spec import RunSpec
 from worker.engine.control.advantages import AdvantageCache
 from worker.engine.control.checkpoint_directory import CheckpointDirectory, RunPosition
@@ -25,7 +28,10 @@ from worker.scheduling.replay.schedule_log import ScheduleStart
 
 
 def build_components(
-    answer: BootstrapAnswer, telemetry: RunTelemetry, actor_classes: LaneActors = ACTOR_CLASSES
+    answer: BootstrapAnswer,
+    prompts: Sequence[Prompt],
+    telemetry: RunTelemetry,
+    actor_classes: LaneActors = ACTOR_CLASSES,
 ) -> RunComponents:
     """The components of a run.
 
@@ -41,7 +47,7 @@ def build_components(
     _refuse_auto(spec)
     clock = DriverClock()
     lanes = ClusterLanes(answer.lanes, clock, actor_classes)
-    prompts = PromptSchedule(spec, answer.prompts)
+    schedule = PromptSchedule(spec, prompts)
     fragments = FragmentStore()
     advantages = AdvantageCache(spec, fragments)
     num_fragments_per_group = spec.algebra.num_fragments // spec.algebra.num_groups
@@ -61,14 +67,14 @@ def build_components(
         watched=[reward.key for reward in spec.rewards if reward.watched],
     )
     evaluations = EvaluationManager(
-        spec=spec, prompts=prompts, fragments=fragments, samples=samples, client=client, commands=commands
+        spec=spec, prompts=schedule, fragments=fragments, samples=samples, client=client, commands=commands
     )
     return RunComponents(
         answer=answer,
         telemetry=telemetry,
         clock=clock,
         lanes=lanes,
-        prompts=prompts,
+        prompts=schedule,
         fragments=fragments,
         advantages=advantages,
         versions=VersionRegistry(client),

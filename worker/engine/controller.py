@@ -29,6 +29,8 @@ import time
 from functools import partial
 from typing import Any
 
+import ray
+
 from worker.contracts.events import Phase
 from worker.contracts.states import RunState
 from worker.engine.actors.reports import CallReport
@@ -81,6 +83,8 @@ class Controller:
         self._gang = TrainerGang(components.lanes, self._calls)
         self._supervisor = LaneSupervisor(
             answer=components.answer,
+            # Once into the object store, however many lanes read them.
+            prompts=ray.put(components.prompts.of_run),
             lanes=components.lanes,
             calls=self._calls,
             gang=self._gang,

@@ -23,6 +23,7 @@ import numpy as np
 import yaml
 
 from worker.contracts.metric_names import Metric
+from worker.contracts.prompts import Prompt, prompt_of_line
 from worker.contracts.run_spec import RunSpec
 from worker.engine.advantage.mixed import mixed_advantages
 from worker.engine.control.prompt_schedule import PromptSchedule
@@ -73,7 +74,7 @@ class LocalRun:
     """A sampler, a scorer and a trainer rank, called one after the other. Needs a process group of one rank, see
     `init_process_group`."""
 
-    def __init__(self, spec: RunSpec, base_model_path: str, prompts: Sequence[str] = ()) -> None:
+    def __init__(self, spec: RunSpec, base_model_path: str, prompts: Sequence[Prompt] = ()) -> None:
         """Load the model twice, to sample and to train.
 
         Args:
@@ -188,12 +189,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("spec", type=Path, help="run spec or preset, YAML or JSON")
     parser.add_argument("--model", help="folder or hub id of the base model, instead of the spec's")
-    parser.add_argument("--prompts", type=Path, help="text file, one prompt a line, for a spec with a prompt set")
+    parser.add_argument("--prompts", type=Path, help="lines of text or JSON objects, for a spec with a prompt set")
     parser.add_argument("--num-batches", type=int, help="instead of the spec's")
     parser.add_argument("--lora", type=Path, help="folder to write what was trained to, in diffusers format")
     arguments = parser.parse_args()
     spec = read_spec(arguments.spec)
-    prompts = arguments.prompts.read_text().splitlines() if arguments.prompts else ()
+    lines = arguments.prompts.read_text().splitlines() if arguments.prompts else []
+    prompts = [prompt_of_line(line) for line in lines if line.strip()]
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = int(probe.getsockname()[1])

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from worker.contracts.prompts import Prompt
 from worker.scheduling.core.messages import Fragment
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ class GenerationRequest:
     """One fragment to generate, whose members share one prompt. Noise is seeded by these numbers, never by worker."""
 
     fragment: Fragment
-    prompt: str
+    prompt: Prompt
     run_seed: int
     prompt_index: int
     """The prompt's index among the run's prompts; with run seed, batch and member it seeds the noise."""
@@ -43,7 +44,7 @@ class Trajectories:
     """
 
     fragment: Fragment
-    prompt: str
+    prompt: Prompt
     sde_indices: tuple[int, ...]
     """The K stored denoising steps. All are stochastic, except for reward feedback, which starts from their latents."""
     sigmas: torch.Tensor
@@ -71,7 +72,7 @@ class GeneratedFragment:
     """What a rollout lane returns: transitions for the trainer, samples for the reward lanes, and its timings."""
 
     fragment: Fragment
-    prompt: str
+    prompt: Prompt
     trajectories: Trajectories | None
     """The fragment's trajectories; `None` for evaluation and requested samples, which are not trained on."""
     images: np.ndarray

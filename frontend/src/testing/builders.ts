@@ -123,6 +123,7 @@ export function sample(fields: Partial<Sample> = {}): Sample {
     purpose: "evaluate",
     batch: 1,
     attempt: 1,
+    prompt_id: "0123456789abcdef",
     policy_version: 1,
     prompt: "a red square",
     prompt_index: 0,

@@ -5,8 +5,9 @@ from typing import Any
 from rest_framework import serializers
 
 from api.serializers.answers import Answer, contract_field
-from catalog.prompt_files import MAX_PROMPT_CHARS, MAX_PROMPTS
+from catalog.prompt_files import MAX_PROMPTS
 from worker.contracts.names import ModelFamily
+from worker.contracts.prompts import Prompt
 from worker.contracts.run_spec import RunSpec
 
 
@@ -29,7 +30,7 @@ class PromptSetBody(Answer):
     name = serializers.CharField()
     project = serializers.UUIDField(source="project_id")
     num_prompts = serializers.IntegerField()
-    prompts = serializers.ListField(child=serializers.CharField())
+    prompts = serializers.ListField(child=contract_field(Prompt))
     created_at = serializers.DateTimeField()
 
 
@@ -37,7 +38,10 @@ class NewPromptSet(serializers.Serializer[Any]):
     project = serializers.UUIDField()
     name = serializers.CharField(max_length=100)
     prompts = serializers.ListField(
-        child=serializers.CharField(max_length=MAX_PROMPT_CHARS), min_length=1, max_length=MAX_PROMPTS
+        child=serializers.JSONField(),
+        min_length=1,
+        max_length=MAX_PROMPTS,
+        help_text="Texts, or objects with `text` or `prompt` and what else a prompt has; other keys become metadata.",
     )
 
 

@@ -63,6 +63,7 @@ class SampleBody(ModelAnswer):
             "attempt",
             "policy_version",
             "prompt",
+            "prompt_id",
             "prompt_index",
             "member",
             "seed",

@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from worker.contracts.algorithms import DIFFERENTIABLE_REWARDS, ReflSpec, RewardFlowSpec
+from worker.contracts.prompts import Prompt
 from worker.contracts.rewards import RewardSpec
 from worker.engine.algorithms.base import RewardedSamples
 from worker.engine.algorithms.refl import Refl
@@ -81,21 +82,23 @@ def test_the_torch_score_is_the_numpy_score_within_1e_4(shape: str) -> None:
     images = pictures("red", shape, 16)
     for colour in COLOURS[:3]:
         prompt = f"a {colour} {shape}"
-        expected = ShapeMatch().score(images, [prompt] * len(images)).require_complete("shape_match")
+        expected = ShapeMatch().score(images, [Prompt(text=prompt)] * len(images)).require_complete("shape_match")
         pixels = torch.from_numpy(images).movedim(3, 1).float() / 255
-        found = TorchShapeMatch(CPU)(pixels, prompt)
+        found = TorchShapeMatch(CPU)(pixels, Prompt(text=prompt))
         np.testing.assert_allclose(found, expected, atol=1e-4)
-    assert max(ShapeMatch().score(images, [f"a red {shape}"] * 16).require_complete("shape_match")) > 0.5
+    assert max(ShapeMatch().score(images, [Prompt(text=f"a red {shape}")] * 16).require_complete("shape_match")) > 0.5
 
 
 def test_following_the_gradient_raises_the_score() -> None:
     images = pictures("red", "circle", 8)
     scorer = TorchShapeMatch(CPU)
     pixels = (torch.from_numpy(images).movedim(3, 1).float() / 255).requires_grad_()
-    before = scorer(pixels, "a red circle")
+    before = scorer(pixels, Prompt(text="a red circle"))
     before.sum().backward()
     assert pixels.grad is not None and torch.isfinite(pixels.grad).all()
-    after = scorer((pixels + 0.05 * pixels.grad / pixels.grad.abs().amax()).clamp(0, 1).detach(), "a red circle")
+    after = scorer(
+        (pixels + 0.05 * pixels.grad / pixels.grad.abs().amax()).clamp(0, 1).detach(), Prompt(text="a red circle")
+    )
     between = (before.detach() > 0.05) & (before.detach() < 0.95)
     assert between.sum() >= 3
     assert (after[between] >= before.detach()[between]).all()
@@ -104,15 +107,15 @@ def test_following_the_gradient_raises_the_score() -> None:
 
 def test_rewards_are_weighted_and_clips_scored_by_the_mean_of_their_frames() -> None:
     images = torch.from_numpy(pictures("red", "circle", 4)).movedim(3, 1).float() / 255
-    single = TorchShapeMatch(CPU)(images, "a red circle")
+    single = TorchShapeMatch(CPU)(images, Prompt(text="a red circle"))
     total = DifferentiableSum([RewardSpec.model_validate({"name": "shape_match", "weight": 2.0})], CPU)
-    torch.testing.assert_close(total(images, "a red circle"), 2 * single)
+    torch.testing.assert_close(total(images, Prompt(text="a red circle")), 2 * single)
     clips = images.reshape(2, 2, 3, 32, 32)
-    torch.testing.assert_close(total(clips, "a red circle"), 2 * single.reshape(2, 2).mean(1))
+    torch.testing.assert_close(total(clips, Prompt(text="a red circle")), 2 * single.reshape(2, 2).mean(1))
 
 
 def test_the_torch_score_refuses_sizes_and_prompts_it_does_not_support() -> None:
     with pytest.raises(ValueError, match="must be 3x32x32"):
-        TorchShapeMatch(CPU)(torch.zeros(1, 3, 16, 16), "a red circle")
+        TorchShapeMatch(CPU)(torch.zeros(1, 3, 16, 16), Prompt(text="a red circle"))
     with pytest.raises(ValueError, match="colour"):
-        TorchShapeMatch(CPU)(torch.zeros(1, 3, 32, 32), "a red dog")
+        TorchShapeMatch(CPU)(torch.zeros(1, 3, 32, 32), Prompt(text="a red dog"))

@@ -8,6 +8,7 @@ import torch
 
 from tests.engine.algorithms.conftest import SetupMaker
 from tests.engine.training_setup import TrainingSetup
+from worker.contracts.prompts import Prompt
 from worker.engine.rollout.sampler import Sampler
 from worker.engine.sync.packing import pack
 from worker.engine.sync.shards import LoadedVersion
@@ -73,7 +74,7 @@ def test_the_old_policy_predicts_with_what_is_published(make_setup: SetupMaker) 
         setup.step(trainer)
     fresh = TrainerRank(setup.spec, setup.path, 0, 1)
     fresh.load_version(trainer.version(3))
-    conditioning = fresh._model.conditioning("a red square", setup.spec.sampling, training=True)
+    conditioning = fresh._model.conditioning(Prompt(text="a red square"), setup.spec.sampling, training=True)
     latents, sigmas = torch.randn(2, 16, 16, generator=torch.Generator().manual_seed(0)), torch.tensor([0.3, 0.8])
     assert trainer._behaviour is not None
     with torch.no_grad():

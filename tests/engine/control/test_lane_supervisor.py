@@ -54,8 +54,10 @@ def supervisor(lanes: Any, client: Any) -> LaneSupervisor:
     calls: Any = FakeCalls()
     gang: Any = SimpleNamespace(lanes=["trainer-0"])
     answer: Any = SimpleNamespace()
+    prompts: Any = None
     return LaneSupervisor(
         answer=answer,
+        prompts=prompts,
         lanes=lanes,
         calls=calls,
         gang=gang,

@@ -2,6 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from worker.contracts.prompts import Prompt, parse_prompts
 from worker.contracts.run_spec import RunSpec
 from worker.engine.control.prompt_schedule import PromptSchedule, prompt_order
 from worker.scheduling.core.messages import FragmentKey, Purpose
@@ -38,8 +39,8 @@ def test_each_purpose_has_prompts_of_its_own() -> None:
             "evaluation": {"prompts": ["held out"]},
         }
     )
-    schedule = PromptSchedule(spec, ("a", "b"))
-    schedule.requested = ("mine",)
-    assert schedule.find(FragmentKey(Purpose.EVALUATE, 0, 0, 0)) == (0, "held out")
-    assert schedule.find(FragmentKey(Purpose.REQUEST, 5, 0, 0)) == (0, "mine")
-    assert {schedule.find(FragmentKey(Purpose.TRAIN, 4, group, 0))[1] for group in (0, 1)} == {"a", "b"}
+    schedule = PromptSchedule(spec, parse_prompts(("a", "b")))
+    schedule.requested = parse_prompts(["mine"])
+    assert schedule.find(FragmentKey(Purpose.EVALUATE, 0, 0, 0)) == (0, Prompt(text="held out"))
+    assert schedule.find(FragmentKey(Purpose.REQUEST, 5, 0, 0)) == (0, Prompt(text="mine"))
+    assert {schedule.find(FragmentKey(Purpose.TRAIN, 4, group, 0))[1].text for group in (0, 1)} == {"a", "b"}

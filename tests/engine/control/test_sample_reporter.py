@@ -8,6 +8,7 @@ import pytest
 import ray
 
 from worker.contracts.events import SampleInfo
+from worker.contracts.prompts import Prompt
 from worker.engine.control.fragment_store import FragmentRecord
 from worker.engine.control.sample_reporter import MAX_REASON_CHARACTERS, SampleReporter, SampleSet
 from worker.engine.telemetry.artifact_uploader import ArtifactFile, Receipt
@@ -20,8 +21,8 @@ PNG_MAGIC = b"\x89PNG"
 
 
 class FakeUploads:
-    """Takes the place of `ArtifactUploader` and `TelemetryClient`: uploads at once, except paths that end in `lost`, and
-    keeps the samples that are reported."""
+    """Takes the place of `ArtifactUploader` and `TelemetryClient`: uploads at once, except paths that end in `lost`,
+    and keeps the samples that are reported."""
 
     def __init__(self, lost: str = "nothing") -> None:
         self.files: dict[str, bytes] = {}
@@ -41,7 +42,13 @@ def reported(monkeypatch: pytest.MonkeyPatch, uploads: FakeUploads, images: np.n
     monkeypatch.setattr(ray, "get", lambda reference: reference)
     fragment = Fragment(FragmentKey(Purpose.TRAIN, 1, 0, 0), tuple(range(len(images))), 1)
     record = FragmentRecord(
-        fragment=fragment, prompt="a", prompt_index=0, lane="rollout-0", seeds=(5, 6), images=images, trajectories=None
+        fragment=fragment,
+        prompt=Prompt(text="a"),
+        prompt_index=0,
+        lane="rollout-0",
+        seeds=(5, 6),
+        images=images,
+        trajectories=None,
     )
     record.scored = ScoredFragment(
         fragment=fragment,
@@ -80,6 +87,8 @@ def test_a_clip_is_a_playable_file_with_a_poster(monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize("lost", ["000.webm", "000.png"])
-def test_a_clip_whose_clip_or_poster_was_not_uploaded_is_not_reported(monkeypatch: pytest.MonkeyPatch, lost: str) -> None:
+def test_a_clip_whose_clip_or_poster_was_not_uploaded_is_not_reported(
+    monkeypatch: pytest.MonkeyPatch, lost: str
+) -> None:
     infos = reported(monkeypatch, FakeUploads(lost), np.zeros((2, 5, 16, 16, 3), dtype=np.uint8))
     assert [info.member for info in infos] == [1]

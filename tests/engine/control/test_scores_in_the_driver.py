@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from worker.contracts.names import RewardMixing
+from worker.contracts.prompts import Prompt
 from worker.contracts.run_spec import RunSpec
 from worker.engine.advantage.group import group_advantages
 from worker.engine.control.advantages import AdvantageCache
@@ -28,8 +29,8 @@ def record(group: int, index: int, members: tuple[int, ...], parts: Parts, num_r
         num_retries=dict.fromkeys(NAMES, 0) | {NAMES[0]: num_retries},
     )
     return FragmentRecord(
-        fragment=fragment, prompt="a", prompt_index=0, lane="rollout-0", seeds=(), images=None, trajectories=None,
-        scored=scored,
+        fragment=fragment, prompt=Prompt(text="a"), prompt_index=0, lane="rollout-0", seeds=(), images=None,
+        trajectories=None, scored=scored,
     )  # fmt: skip
 
 

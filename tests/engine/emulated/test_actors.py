@@ -14,6 +14,7 @@ import pytest
 from tests.engine.driving import ROOT
 from tests.engine.emulated.cases import Case
 from worker.contracts.names import LaneRole
+from worker.contracts.prompts import Prompt
 from worker.engine.actors.reports import AccumulationPlan, GroupPlan, Rendezvous
 from worker.engine.emulated.actors import emulated_actors
 from worker.engine.emulated.timing import EmulatedTiming, Emulation
@@ -87,7 +88,7 @@ def test_a_complete_minibatch_is_trained_and_closed(trainer: Any) -> None:
 
 def test_an_optimizer_step_over_a_part_of_the_minibatch_is_refused(trainer: Any) -> None:
     accumulate(trainer, 0, fragments_of(0))
-    with pytest.raises(MinibatchError, match="needs all .* pairs of its mini-batch"):
+    with pytest.raises(MinibatchError, match=r"needs all .* pairs of its mini-batch"):
         trainer.commit()
 
 
@@ -126,7 +127,7 @@ def test_stale_data_needs_the_weights_that_generated_it(trainer: Any) -> None:
 
 def test_a_lane_generates_only_with_the_version_that_it_pulled(actors: Mapping[LaneRole, Any]) -> None:
     rollout = actors[LaneRole.ROLLOUT]("rollout-0", "cpu")
-    request = GenerationRequest(fragment=fragments_of(0)[0], prompt="a prompt", run_seed=0, prompt_index=0)
+    request = GenerationRequest(fragment=fragments_of(0)[0], prompt=Prompt(text="a prompt"), run_seed=0, prompt_index=0)
     rollout.pull(HeldVersion(2))
     with pytest.raises(SyncError, match="wants version 3, got 2"):
         rollout.generate(request)

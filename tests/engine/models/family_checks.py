@@ -10,6 +10,7 @@ from tests.engine.conftest import merged
 from tests.engine.fixed_trajectories import draw_groups
 from worker.contracts.families import FAMILY_TRAITS
 from worker.contracts.names import ModelFamily
+from worker.contracts.prompts import Prompt
 from worker.contracts.run_spec import RunSpec
 from worker.contracts.sections import BaseModelSpec, LoraSpec, SamplingSpec
 from worker.engine.metrics.replay_gate import check_replay_gate
@@ -63,7 +64,7 @@ def draw_with_adapter(model: ModelAdapter, sampling: SamplingSpec) -> Drawn:
     """Samples drawn by the adapter, as in evaluation."""
     size = {"height": sampling.height, "width": sampling.width, "num_frames": sampling.num_frames}
     sigmas = model.sigmas(sampling.num_eval_denoising_steps, **size)
-    clean = sample_ode(model, noise_for(model, sampling), sigmas, model.conditioning(PROMPT, sampling))
+    clean = sample_ode(model, noise_for(model, sampling), sigmas, model.conditioning(Prompt(text=PROMPT), sampling))
     return Drawn(clean, model.decode(clean, **size))
 
 

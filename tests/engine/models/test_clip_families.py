@@ -26,6 +26,7 @@ from tests.engine.models.family_checks import (
 )
 from worker.contracts.families import FAMILY_TRAITS
 from worker.contracts.names import GuidanceKind, ModelFamily
+from worker.contracts.prompts import Prompt
 from worker.contracts.sections import BaseModelSpec, LoraSpec, SamplingSpec
 from worker.engine.errors import ModelLoadError
 from worker.engine.models.base import ModelAdapter
@@ -136,7 +137,9 @@ def test_a_scale_for_an_expert_that_is_not_there_is_refused(tmp_path: Path) -> N
     build_wan22_ti2v().save_pretrained(tmp_path)
     model = load_family(ModelFamily.WAN22, str(tmp_path))
     with pytest.raises(ModelLoadError, match=r"guidance_scale_2` must be empty for this model, got 2.5: it has one"):
-        model.conditioning(PROMPT, sampling_of(ModelFamily.WAN22, guidance_scale=4.0, guidance_scale_2=2.5))
+        model.conditioning(
+            Prompt(text=PROMPT), sampling_of(ModelFamily.WAN22, guidance_scale=4.0, guidance_scale_2=2.5)
+        )
 
 
 def test_two_experts_without_a_boundary_are_refused(checkpoint_of: CheckpointOf, tmp_path: Path) -> None:
@@ -158,7 +161,7 @@ def test_integer_timesteps_are_floored_as_the_scheduler_floors_them(
         scheduler = UniPCMultistepScheduler(prediction_type="flow_prediction", use_flow_sigmas=True, flow_shift=shift)
         model._pipeline.scheduler, model._registered = scheduler, set()
         sampling = sampling_of(ModelFamily.WAN, num_eval_denoising_steps=num_denoising_steps)
-        model.conditioning(PROMPT, sampling)
+        model.conditioning(Prompt(text=PROMPT), sampling)
         sigmas = model.sigmas(num_denoising_steps, **SIZE)
         assert torch.equal(model._timesteps(sigmas[:-1]).long(), scheduler.timesteps)
 
@@ -183,7 +186,7 @@ def test_prompts_change_the_clip(with_euler: tuple[ModelAdapter, Any]) -> None:
     sampling = sampling_of(model.family, **CLIP)
     sigmas = torch.tensor([0.7, 0.7])
     one, other = (
-        model.predict_velocity(noise_for(model, sampling), sigmas, model.conditioning(prompt, sampling))
+        model.predict_velocity(noise_for(model, sampling), sigmas, model.conditioning(Prompt(text=prompt), sampling))
         for prompt in (PROMPT, "a blue circle")
     )
     assert float((one - other).norm() / one.norm()) > 1e-2
@@ -274,7 +277,7 @@ def test_rows_on_both_sides_of_the_boundary_are_predicted_as_if_alone(checkpoint
     model = with_random_lora(load_family(ModelFamily.WAN22, checkpoint_of(ModelFamily.WAN22)))
     sampling = sampling_of(ModelFamily.WAN22, **CLIP, guidance_scale=2.0, batched_cfg=True)
     latents, sigmas = torch.randn(4, *model.latent_shape(32, 48, 9)), torch.tensor([0.5, 0.95, 0.3, 0.99])
-    conditioning = model.conditioning(PROMPT, sampling)
+    conditioning = model.conditioning(Prompt(text=PROMPT), sampling)
     together = model.predict_velocity(latents, sigmas, conditioning)
     alone = [model.predict_velocity(latents[i : i + 1], sigmas[i : i + 1], conditioning) for i in range(4)]
     torch.testing.assert_close(together, torch.cat(alone), rtol=1e-4, atol=1e-5)
@@ -296,9 +299,11 @@ def test_a_fragment_becomes_scored_clips_that_play(checkpoint: tuple[ModelFamily
     sampler = Sampler.load(spec, path)
     sampler.pull(pack(lora_parameters(sampler._model.transformer), 0))
     fragment = Fragment(FragmentKey(Purpose.TRAIN, 0, 0, 0), (0, 1), 0)
-    made = sampler.generate(GenerationRequest(fragment=fragment, prompt=PROMPT, run_seed=1, prompt_index=0))
+    made = sampler.generate(
+        GenerationRequest(fragment=fragment, prompt=Prompt(text=PROMPT), run_seed=1, prompt_index=0)
+    )
     assert made.images.shape == (2, 9, 32, 48, 3) and made.trajectories is not None
-    scored = Scorer(spec.rewards).score(fragment, PROMPT, made.images)
+    scored = Scorer(spec.rewards).score(fragment, Prompt(text=PROMPT), made.images)
     assert len(set(scored.rewards)) == 2
     with av.open(io.BytesIO(encode_clip(made.images[0], spec.sampling.fps)), "r") as container:
         frames = [frame.to_ndarray(format="rgb24") for frame in container.decode(video=0)]
@@ -325,7 +330,7 @@ def test_a_lane_with_embeddings_needs_neither_text_encoders_nor_autoencoder(
     sampling = sampling_of(family, **CLIP, guidance_scale=3.0)
     noise, sigma = noise_for(model, sampling), torch.full((2,), 0.7)
     predicted, expected = (
-        each.predict_velocity(noise, sigma, each.conditioning(PROMPT, sampling)) for each in (lean, model)
+        each.predict_velocity(noise, sigma, each.conditioning(Prompt(text=PROMPT), sampling)) for each in (lean, model)
     )
     assert torch.equal(predicted, expected)
     with pytest.raises(ModelLoadError, match="autoencoder was not loaded"):

@@ -23,6 +23,7 @@ from worker.contracts.performance import (
     PerformanceSpec,
     performance_problems,
 )
+from worker.contracts.prompts import Prompt
 from worker.engine.errors import ModelLoadError
 from worker.engine.models.base import ModelAdapter
 from worker.engine.models.conditioning import Conditioning
@@ -50,7 +51,9 @@ def velocity(model: ModelAdapter) -> torch.Tensor:
     sampling = sampling_of(model.family, num_frames=9 if FAMILY_TRAITS[model.family].makes_clips else 1)
     sigmas = torch.full((2,), 0.7)
     with torch.no_grad():
-        return model.predict_velocity(noise_for(model, sampling), sigmas, model.conditioning("a red square", sampling))
+        return model.predict_velocity(
+            noise_for(model, sampling), sigmas, model.conditioning(Prompt(text="a red square"), sampling)
+        )
 
 
 def test_diffusers_offers_each_backend() -> None:
@@ -106,7 +109,7 @@ def test_a_backend_without_masks_is_refused_exactly_where_the_transformer_masks(
     sampling = sampling_of(family, guidance_scale=scale, batched_cfg=batched, **clip)
     refused = performance_problems(performance, family, sampling, DeepSpeedSpec(), deterministic=False)
     model = load_family(family, checkpoint_of(family), performance=performance)
-    conditioning = model.conditioning("a red square and a blue circle", sampling)
+    conditioning = model.conditioning(Prompt(text="a red square and a blue circle"), sampling)
     with pytest.raises(ValueError, match="mask") if refused else nullcontext():
         model.predict_velocity(noise_for(model, sampling), torch.full((2,), 0.7), conditioning)
 
@@ -162,4 +165,4 @@ def test_inductor_is_left_off_on_a_cpu(checkpoint_of: CheckpointOf) -> None:
 
 def _inputs(model: ModelAdapter) -> tuple[torch.Tensor, torch.Tensor, Conditioning]:
     sampling = sampling_of(model.family)
-    return noise_for(model, sampling), torch.full((2,), 0.7), model.conditioning("a red square", sampling)
+    return noise_for(model, sampling), torch.full((2,), 0.7), model.conditioning(Prompt(text="a red square"), sampling)

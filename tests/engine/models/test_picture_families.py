@@ -27,6 +27,7 @@ from tests.engine.models.family_checks import (
 )
 from worker.contracts.families import FAMILY_TRAITS
 from worker.contracts.names import ModelFamily
+from worker.contracts.prompts import Prompt
 from worker.contracts.sections import BaseModelSpec, LoraSpec, SamplingSpec
 from worker.engine.errors import ModelLoadError
 from worker.engine.models.base import ModelAdapter
@@ -114,7 +115,7 @@ def test_a_distilled_klein_is_drawn_without_guidance(checkpoint_of: CheckpointOf
         draw_with_adapter(model, sampling).latents, draw_with_diffusers(pipeline, model, sampling).latents
     )
     with pytest.raises(ModelLoadError, match=r"`sampling.guidance_scale` must be 1 for this model, got 4.0"):
-        model.conditioning(PROMPT, sampling_of(ModelFamily.FLUX2_KLEIN, guidance_scale=4.0))
+        model.conditioning(Prompt(text=PROMPT), sampling_of(ModelFamily.FLUX2_KLEIN, guidance_scale=4.0))
 
 
 def test_bf16_draws_what_the_pipeline_draws_in_bf16(family: ModelFamily, checkpoint_of: CheckpointOf) -> None:
@@ -164,6 +165,16 @@ def test_a_negative_prompt_is_steered_away_from(family: ModelFamily, model: Mode
     )
 
 
+@pytest.mark.parametrize("family", WITH_NEGATIVE_PROMPT, indirect=True, ids=str)
+def test_a_prompts_own_negative_prompt_takes_the_place_of_the_runs(family: ModelFamily, model: ModelAdapter) -> None:
+    of_run = sampling_of(family, guidance_scale=3.0, negative_prompt="a blue circle")
+    of_prompt = sampling_of(family, guidance_scale=3.0, negative_prompt="a green triangle")
+    by_run = model.conditioning(Prompt(text=PROMPT), of_run).negative
+    by_prompt = model.conditioning(Prompt(text=PROMPT, negative="a blue circle"), of_prompt).negative
+    assert by_run is not None and by_prompt is not None
+    assert all(torch.equal(by_run[name], by_prompt[name]) for name in by_run)
+
+
 def test_the_traits_in_the_contracts_are_the_checkpoints_own(family: ModelFamily, model: ModelAdapter) -> None:
     assert model.guidance is FAMILY_TRAITS[family].guidance
 
@@ -203,7 +214,7 @@ def test_a_lane_with_embeddings_needs_neither_text_encoders_nor_autoencoder(
     sampling = sampling_of(family, guidance_scale=3.0)
     noise, sigma = noise_for(model, sampling), torch.full((2,), 0.7)
     predicted, expected = (
-        each.predict_velocity(noise, sigma, each.conditioning(PROMPT, sampling)) for each in (lean, model)
+        each.predict_velocity(noise, sigma, each.conditioning(Prompt(text=PROMPT), sampling)) for each in (lean, model)
     )
     assert torch.equal(predicted, expected)
     assert torch.equal(lean.sigmas(5, **SIZE), model.sigmas(5, **SIZE))
@@ -235,8 +246,8 @@ def test_a_bf16_base_predicts_close_to_fp32_trains_its_fp32_lora_and_decodes(
     # Some transformers round 1000 sigma and 1000 guidance to bf16, in which the values here are exact.
     sampling = sampling_of(family, guidance_scale=4.0)
     noise, sigma = noise_for(model, sampling), torch.full((2,), 0.5)
-    predicted = half.predict_velocity(noise, sigma, half.conditioning(PROMPT, sampling))
-    expected = model.predict_velocity(noise, sigma, model.conditioning(PROMPT, sampling)).detach()
+    predicted = half.predict_velocity(noise, sigma, half.conditioning(Prompt(text=PROMPT), sampling))
+    expected = model.predict_velocity(noise, sigma, model.conditioning(Prompt(text=PROMPT), sampling)).detach()
     assert predicted.dtype is torch.float32
     assert (predicted - expected).norm() < 0.1 * expected.norm()
     predicted.square().mean().backward()

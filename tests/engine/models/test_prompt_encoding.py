@@ -12,6 +12,7 @@ import torch
 from tests.engine.models.conftest import CheckpointOf
 from tests.engine.models.family_checks import run_spec_of
 from worker.contracts.names import ModelFamily
+from worker.contracts.prompts import parse_prompts
 from worker.engine.errors import ModelLoadError
 from worker.engine.models import prompt_encoding
 from worker.engine.models.base import ModelAdapter
@@ -31,7 +32,7 @@ def spec(**sections: Any) -> Any:
 
 @pytest.fixture(scope="module")
 def embeddings(checkpoint_of: CheckpointOf) -> dict[str, Any]:
-    found = run_embeddings(spec(), checkpoint_of(FAMILY), ("a red square",))
+    found = run_embeddings(spec(), checkpoint_of(FAMILY), parse_prompts(("a red square",)))
     assert found is not None
     return found
 
@@ -46,10 +47,19 @@ def test_prompts_of_training_and_evaluation_and_the_negative_one_are_encoded(emb
     assert all(tensor.device == torch.device("cpu") for embeds in embeddings.values() for tensor in embeds.values())
 
 
+def test_a_prompts_own_negative_prompt_is_encoded_too(checkpoint_of: CheckpointOf) -> None:
+    prompts = parse_prompts(["a red square", {"text": "a blue circle", "negative": "blurred"}])
+    found = run_embeddings(spec(), checkpoint_of(FAMILY), prompts)
+    assert found is not None
+    assert set(found) == {
+        prompt_key(text) for text in ("a red square", "a blue circle", "blurred", "a green triangle", "")
+    }
+
+
 def test_a_large_set_is_left_to_the_lanes(monkeypatch: pytest.MonkeyPatch, checkpoint_of: CheckpointOf) -> None:
     monkeypatch.setattr(prompt_encoding, "MAX_PROMPTS_UP_FRONT", 3)
     monkeypatch.setattr(prompt_encoding, "encode_prompts", lambda *_, **__: pytest.fail("encoded up front"))
-    assert run_embeddings(spec(), checkpoint_of(FAMILY), ("one", "two")) is None
+    assert run_embeddings(spec(), checkpoint_of(FAMILY), parse_prompts(("one", "two"))) is None
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from worker.contracts.names import TrainerAssist
 from worker.contracts.run_spec import RunSpec
 from worker.contracts.spans import Span
 from worker.engine.local import LocalRun
-from worker.scheduling.replay.replay import Replay
+from worker.scheduling.replay.log_replay import Replay
 from worker.scheduling.replay.schedule_log import parse_line
 
 # Four actors that import torch one after the other: a busy machine takes minutes over what a quiet one does in seconds.

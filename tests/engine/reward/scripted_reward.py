@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worker.contracts.names import RewardName
+from worker.contracts.prompts import Prompt
 from worker.contracts.rewards import RewardSpec
 from worker.engine.reward.base import RewardResult
 from worker.engine.reward.reward_caller import RewardCaller
@@ -28,8 +29,8 @@ class ScriptedReward:
         self.seen: list[tuple[list[int], list[str]]] = []
         """The pictures, by their brightness, and prompts of each call."""
 
-    def score(self, images: NDArray[np.uint8], prompts: Sequence[str]) -> RewardResult:
-        self.seen.append((images[:, 0, 0, 0].tolist(), list(prompts)))
+    def score(self, images: NDArray[np.uint8], prompts: Sequence[Prompt]) -> RewardResult:
+        self.seen.append((images[:, 0, 0, 0].tolist(), [prompt.text for prompt in prompts]))
         answer = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
         if isinstance(answer, Exception):
             raise answer

@@ -7,6 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from worker.contracts.names import RewardName
+from worker.contracts.prompts import Prompt, parse_prompts
 from worker.contracts.rewards import RewardSpec
 from worker.engine.reward.base import RewardResult
 from worker.engine.reward.clip_frames import NUM_JUDGED_FRAMES, judged_frames, score_samples
@@ -22,7 +23,7 @@ class BrightFrames:
 
     name = "bright_frames"
 
-    def score(self, images: NDArray[np.uint8], prompts: Sequence[str]) -> RewardResult:
+    def score(self, images: NDArray[np.uint8], prompts: Sequence[Prompt]) -> RewardResult:
         values = images.mean(axis=(1, 2, 3))
         return RewardResult.from_array(values, [None if value else "black" for value in values])
 
@@ -31,13 +32,13 @@ class NumFrames:
     name = "num_frames"
     judges_clips = True
 
-    def score(self, images: NDArray[np.uint8], prompts: Sequence[str]) -> RewardResult:
+    def score(self, images: NDArray[np.uint8], prompts: Sequence[Prompt]) -> RewardResult:
         return RewardResult.from_array(np.full(len(images), float(images.shape[1])))
 
 
 def test_a_clips_score_is_the_mean_over_its_frames() -> None:
-    expected = [np.mean(Colorfulness().score(clip, ["x"] * 5).require_complete("x")) for clip in CLIPS]
-    scores = score_samples(Colorfulness(), CLIPS, PROMPTS).require_complete("x")
+    expected = [np.mean(Colorfulness().score(clip, parse_prompts(["x"]) * 5).require_complete("x")) for clip in CLIPS]
+    scores = score_samples(Colorfulness(), CLIPS, parse_prompts(PROMPTS)).require_complete("x")
     np.testing.assert_allclose(scores, expected)
 
 
@@ -51,35 +52,39 @@ def test_long_clips_are_judged_by_evenly_spaced_frames_with_both_ends() -> None:
 def test_a_frame_that_cannot_be_judged_makes_its_clip_an_error_and_no_other() -> None:
     clips = CLIPS.copy()
     clips[1, 2] = 0
-    result = score_samples(BrightFrames(), clips, PROMPTS)
+    result = score_samples(BrightFrames(), clips, parse_prompts(PROMPTS))
     assert result.errors == (None, "black", None)
     assert result.scores[1] is None
 
 
 def test_pictures_are_scored_as_ever() -> None:
     pictures = CLIPS[:, 0]
-    assert score_samples(Colorfulness(), pictures, PROMPTS) == Colorfulness().score(pictures, PROMPTS)
+    assert score_samples(Colorfulness(), pictures, parse_prompts(PROMPTS)) == Colorfulness().score(
+        pictures, parse_prompts(PROMPTS)
+    )
 
 
 def test_a_reward_that_judges_clips_gets_them_whole() -> None:
-    assert score_samples(NumFrames(), CLIPS, PROMPTS).scores == (5.0, 5.0, 5.0)
+    assert score_samples(NumFrames(), CLIPS, parse_prompts(PROMPTS)).scores == (5.0, 5.0, 5.0)
 
 
 def test_clips_without_a_prompt_each_are_refused() -> None:
     with pytest.raises(ValueError, match="one per clip"):
-        score_samples(Colorfulness(), CLIPS, ["a"])
+        score_samples(Colorfulness(), CLIPS, parse_prompts(["a"]))
 
 
 def test_mixed_rewards_take_clips() -> None:
     mixed = MixedReward.from_specs([RewardSpec(name=RewardName.COLORFULNESS, weight=2.0)])
-    total = mixed.score(CLIPS, PROMPTS).total.require_complete("total")
-    np.testing.assert_allclose(total, 2 * np.array(score_samples(Colorfulness(), CLIPS, PROMPTS).scores, dtype=float))
+    total = mixed.score(CLIPS, parse_prompts(PROMPTS)).total.require_complete("total")
+    np.testing.assert_allclose(
+        total, 2 * np.array(score_samples(Colorfulness(), CLIPS, parse_prompts(PROMPTS)).scores, dtype=float)
+    )
 
 
 def test_a_scorer_that_loses_frames_is_refused_and_not_averaged() -> None:
     class Forgetful(BrightFrames):
-        def score(self, images: NDArray[np.uint8], prompts: Sequence[str]) -> RewardResult:
+        def score(self, images: NDArray[np.uint8], prompts: Sequence[Prompt]) -> RewardResult:
             return super().score(images[:-1], prompts[:-1])
 
     with pytest.raises(ValueError, match="one for each of 15 samples, got 14"):
-        score_samples(Forgetful(), CLIPS, PROMPTS)
+        score_samples(Forgetful(), CLIPS, parse_prompts(PROMPTS))

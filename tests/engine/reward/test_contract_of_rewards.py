@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from worker.contracts.names import RewardName
+from worker.contracts.prompts import Prompt, parse_prompts
 from worker.contracts.rewards import SETTINGS_OF, OcrSettings, RewardSpec
 from worker.engine.reward.base import Reward, RewardError, RewardResult
 from worker.engine.reward.registry import REWARDS, build_reward
@@ -43,7 +44,7 @@ def test_scores_of_arbitrary_pictures_are_finite_and_between_0_and_1(name: Rewar
     noise = rng.integers(0, 256, size=(6, 32, 32, 3), dtype=np.uint8)
     flat = np.stack([np.full((32, 32, 3), level, dtype=np.uint8) for level in (0, 128, 240, 255)])
     pictures = np.concatenate([noise, flat])
-    scores = BUILT[name].score(pictures, [prompt_for(name)] * len(pictures)).require_complete(name)
+    scores = BUILT[name].score(pictures, [Prompt(text=prompt_for(name))] * len(pictures)).require_complete(name)
     assert len(scores) == len(pictures)
     assert all(0.0 <= score <= 1.0 for score in scores)
 
@@ -57,9 +58,9 @@ def test_an_empty_batch_has_no_scores(name: RewardName) -> None:
 def test_arrays_that_do_not_fit_are_refused(name: RewardName) -> None:
     pictures = np.zeros((2, 32, 32, 3), dtype=np.uint8)
     with pytest.raises(ValueError, match="one per image"):
-        BUILT[name].score(pictures, ["a red circle"])
+        BUILT[name].score(pictures, parse_prompts(["a red circle"]))
     with pytest.raises(ValueError, match="uint8"):
-        BUILT[name].score(pictures.astype(np.float32), ["a red circle"] * 2)
+        BUILT[name].score(pictures.astype(np.float32), parse_prompts(["a red circle"]) * 2)
 
 
 @settings(deadline=None)

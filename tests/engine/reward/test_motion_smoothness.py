@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from worker.contracts.prompts import parse_prompts
 from worker.engine.reward.motion_smoothness import MotionSmoothness
 
 
@@ -16,7 +17,11 @@ def sliding_clip(places: list[int]) -> NDArray[np.uint8]:
 
 
 def score(*clips: NDArray[np.uint8]) -> list[float]:
-    return list(MotionSmoothness().score(np.stack(clips), [""] * len(clips)).require_complete("motion_smoothness"))
+    return list(
+        MotionSmoothness()
+        .score(np.stack(clips), parse_prompts(["any"]) * len(clips))
+        .require_complete("motion_smoothness")
+    )
 
 
 def test_steady_motion_scores_above_jumps_and_jumps_above_noise() -> None:
@@ -41,4 +46,4 @@ def test_a_still_clip_scores_1() -> None:
 @pytest.mark.parametrize("shape", [(2, 48, 48, 3), (2, 2, 48, 48, 3)])
 def test_pictures_and_clips_too_short_are_refused(shape: tuple[int, ...]) -> None:
     with pytest.raises(ValueError, match="num_frames"):
-        MotionSmoothness().score(np.zeros(shape, dtype=np.uint8), ["", ""])
+        MotionSmoothness().score(np.zeros(shape, dtype=np.uint8), parse_prompts(["any", "any"]))

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 from rapidocr.utils.output import RapidOCROutput
 
+from worker.contracts.prompts import Prompt, parse_prompts
 from worker.contracts.rewards import OcrSettings
 from worker.engine.reward.ocr import Ocr, edit_distance, similarity, wanted_text
 
@@ -21,7 +22,9 @@ def written(text: str) -> NDArray[np.uint8]:
 def test_text_that_is_there_scores_1_and_other_text_less() -> None:
     pictures = np.stack([written("HELLO WORLD"), written("HELLO"), written("")])
     prompts = ['a sign that says "Hello World"'] * 3
-    right, half, nothing = Ocr(OcrSettings(shortest_side=96)).score(pictures, prompts).require_complete("ocr")
+    right, half, nothing = (
+        Ocr(OcrSettings(shortest_side=96)).score(pictures, parse_prompts(prompts)).require_complete("ocr")
+    )
     assert right == 1.0
     assert half == pytest.approx(0.5)
     assert nothing == 0.0
@@ -29,7 +32,7 @@ def test_text_that_is_there_scores_1_and_other_text_less() -> None:
 
 def test_a_prompt_that_wants_no_text_is_that_samples_error() -> None:
     pictures = np.stack([written("HELLO")] * 2)
-    result = Ocr(OcrSettings(shortest_side=96)).score(pictures, ["a sign", 'a sign, "hello"'])
+    result = Ocr(OcrSettings(shortest_side=96)).score(pictures, [Prompt(text="a sign"), Prompt(text='a sign, "hello"')])
     assert "between double quotes" in str(result.errors[0])
     assert result.scores[1] == 1.0
 
@@ -45,14 +48,14 @@ def test_the_reader_gets_blue_first_as_opencv_has_pictures(monkeypatch: pytest.M
     monkeypatch.setattr(reader, "_reader", read)
     red = np.zeros((1, 32, 32, 3), dtype=np.uint8)
     red[..., 0] = 255
-    assert reader.score(red, ['a "word"']).scores == (0.0,)
+    assert reader.score(red, [Prompt(text='a "word"')]).scores == (0.0,)
     assert seen[0][0, 0].tolist() == [0, 0, 255]
 
 
 def test_a_picture_that_the_reader_cannot_take_is_that_samples_error_and_no_zero() -> None:
     reader = Ocr(OcrSettings(shortest_side=64))
     strip = np.zeros((1, 16, 4096, 3), dtype=np.uint8)
-    result = reader.score(strip, ['a "word"'])
+    result = reader.score(strip, [Prompt(text='a "word"')])
     assert result.scores == (None,) and "the picture cannot be read: ResizeImgError" in str(result.errors[0])
 
 

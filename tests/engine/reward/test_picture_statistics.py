@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from worker.contracts.prompts import parse_prompts
 from worker.engine.reward.colorfulness import Colorfulness
 from worker.engine.reward.jpeg_compressibility import JpegCompressibility
 from worker.engine.reward.shapes.captions import Caption
@@ -14,11 +15,11 @@ GREY = np.full((32, 32, 3), 128, dtype=np.uint8)
 
 
 def jpeg(picture: ByteArray) -> float:
-    return JpegCompressibility().score(picture[None], [""]).require_complete("jpeg")[0]
+    return JpegCompressibility().score(picture[None], parse_prompts(["any"])).require_complete("jpeg")[0]
 
 
 def colour(picture: ByteArray) -> float:
-    return Colorfulness().score(picture[None], [""]).require_complete("colour")[0]
+    return Colorfulness().score(picture[None], parse_prompts(["any"])).require_complete("colour")[0]
 
 
 def test_a_flat_picture_compresses_best_and_noise_worst() -> None:

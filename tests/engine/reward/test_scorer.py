@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from worker.contracts.names import RewardName
+from worker.contracts.prompts import Prompt
 from worker.contracts.rewards import RewardSpec
 from worker.engine.reward.base import RewardError
 from worker.engine.reward.scorer import Scorer
@@ -21,7 +22,7 @@ def fragment(purpose: Purpose) -> Fragment:
 
 
 def test_rewards_are_weighted_and_parts_are_all_there() -> None:
-    scored = Scorer(REWARDS).score(fragment(Purpose.TRAIN), "a red square", IMAGES)
+    scored = Scorer(REWARDS).score(fragment(Purpose.TRAIN), Prompt(text="a red square"), IMAGES)
     assert set(scored.parts) == {"shape_match", "colorfulness"}
     assert scored.rewards == tuple(2 * part for part in scored.parts["shape_match"] if part is not None)
     assert len(scored.rewards) == 2
@@ -32,11 +33,11 @@ def test_rewards_are_weighted_and_parts_are_all_there() -> None:
 @pytest.mark.parametrize("purpose", [Purpose.TRAIN, Purpose.EVALUATE])
 def test_a_trained_reward_that_fails_is_an_error(purpose: Purpose) -> None:
     with pytest.raises(RewardError, match="failed on 2 of 2 samples"):
-        Scorer(REWARDS).score(fragment(purpose), "a view of the sea", IMAGES)
+        Scorer(REWARDS).score(fragment(purpose), Prompt(text="a view of the sea"), IMAGES)
 
 
 def test_a_picture_a_user_asked_for_may_be_beyond_the_reward() -> None:
-    scored = Scorer(REWARDS).score(fragment(Purpose.REQUEST), "a view of the sea", IMAGES)
+    scored = Scorer(REWARDS).score(fragment(Purpose.REQUEST), Prompt(text="a view of the sea"), IMAGES)
     assert scored.unrewarded == {0, 1}
     assert scored.parts["shape_match"] == (None, None)
     assert None not in scored.parts["colorfulness"]
@@ -47,7 +48,7 @@ def test_a_watched_reward_that_fails_is_missing_and_nothing_else_is() -> None:
         RewardSpec(name=RewardName.COLORFULNESS),
         RewardSpec(name=RewardName.SHAPE_MATCH, watched=True),
     )
-    scored = Scorer(watched).score(fragment(Purpose.TRAIN), "a view of the sea", IMAGES)
+    scored = Scorer(watched).score(fragment(Purpose.TRAIN), Prompt(text="a view of the sea"), IMAGES)
     assert scored.parts["shape_match"] == (None, None)
     assert set(scored.errors) == {"shape_match"}
     assert all(error is not None and "a view of the sea" in error for error in scored.errors["shape_match"])
@@ -60,6 +61,6 @@ def test_an_optional_reward_that_fails_leaves_the_sample_without_a_sum_and_the_r
         RewardSpec(name=RewardName.COLORFULNESS),
         RewardSpec(name=RewardName.SHAPE_MATCH, required=False),
     )
-    scored = Scorer(optional).score(fragment(Purpose.TRAIN), "a view of the sea", IMAGES)
+    scored = Scorer(optional).score(fragment(Purpose.TRAIN), Prompt(text="a view of the sea"), IMAGES)
     assert scored.parts["shape_match"] == (None, None)
     assert scored.unrewarded == {0, 1}

@@ -35,6 +35,12 @@ def test_a_position_keeps_its_seed_over_releases() -> None:
     assert trajectory_seed(0, Purpose.TRAIN, 0, 0, 0) == 3945556087978818
 
 
+@given(position=positions, draws=st.lists(st.integers(0, 1000), min_size=2, max_size=4, unique=True))
+def test_a_group_that_is_drawn_again_has_noise_of_its_own(position: TrajectoryPosition, draws: list[int]) -> None:
+    assert len({trajectory_seed(*position, draw=draw) for draw in draws}) == len(draws)
+    assert trajectory_seed(*position, draw=0) == trajectory_seed(*position)
+
+
 def test_held_out_seeds_do_not_depend_on_the_batch_and_are_never_trained_on() -> None:
     first = trajectory_seed(1, Purpose.EVALUATE, 0, 2, 3)
     assert first == trajectory_seed(1, Purpose.EVALUATE, 17, 2, 3)

@@ -1,12 +1,14 @@
 """The sampler: same seeds give the same pictures, a fragment has one version, evaluation equals diffusers."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 from diffusers import FluxPipeline
 
+from worker.contracts.prompts import Prompt
 from worker.contracts.run_spec import RunSpec
 from worker.engine.errors import NonFiniteError, SyncError
 from worker.engine.models.lora import lora_parameters
@@ -28,7 +30,7 @@ def request(
     group: int = 0,
 ) -> GenerationRequest:
     fragment = Fragment(FragmentKey(purpose, batch, group, 0), members, version)
-    return GenerationRequest(fragment=fragment, prompt=PROMPT, run_seed=3, prompt_index=0)
+    return GenerationRequest(fragment=fragment, prompt=Prompt(text=PROMPT), run_seed=3, prompt_index=0)
 
 
 def with_fresh_adapter(spec: RunSpec, path: str) -> Sampler:
@@ -68,6 +70,14 @@ def test_a_members_trajectory_does_not_depend_on_the_fragment_it_is_drawn_in(sam
     assert together is not None and alone is not None
     torch.testing.assert_close(together.next_latents[2:3], alone.next_latents, rtol=1e-5, atol=1e-5)
     assert torch.equal(together.latents[2, 0], alone.latents[0, 0])
+
+
+def test_a_second_draw_of_a_group_gives_other_samples(sampler: Sampler) -> None:
+    first = request()
+    second = replace(first, fragment=replace(first.fragment, draw=1))
+    one, other = sampler.generate(first), sampler.generate(second)
+    assert set(one.seeds).isdisjoint(other.seeds)
+    assert not np.array_equal(one.images, other.images)
 
 
 def test_generating_twice_gives_the_same_bits(sampler: Sampler) -> None:

@@ -19,6 +19,7 @@ class Ingest:
     """The server's state. Tests set `is_unreachable` or `is_fenced`, or append to `commands`, while it runs."""
 
     bootstrap: dict[str, Any] = field(default_factory=dict)
+    prompts: list[Any] = field(default_factory=list)
     events: list[dict[str, Any]] = field(default_factory=list)
     artifacts: dict[str, bytes] = field(default_factory=dict)
     commands: list[dict[str, Any]] = field(default_factory=list)
@@ -89,6 +90,8 @@ class _Handler(BaseHTTPRequestHandler):
             return 401, {"detail": "bad token"}
         if self.ingest.is_fenced:
             return 410, {"detail": "a newer attempt exists"}
+        if self.command == "GET":
+            return 200, {"prompts": self.ingest.prompts}
         if self.command == "PUT":
             return self.ingest.store(self.path, body, self.headers[SHA256_HEADER])
         return self.ingest.take(body)
@@ -96,8 +99,11 @@ class _Handler(BaseHTTPRequestHandler):
     def do_PUT(self) -> None:
         self.do_POST()
 
+    def do_GET(self) -> None:
+        self.do_POST()
+
     def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["Content-Length"]))
+        body = self.rfile.read(int(self.headers["Content-Length"] or 0))
         if self.ingest.is_unreachable:
             self.close_connection = True
             return

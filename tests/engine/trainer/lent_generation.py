@@ -6,6 +6,7 @@ import numpy as np
 import torch
 
 from worker.contracts.names import LaneRole
+from worker.contracts.prompts import Prompt
 from worker.engine.rollout.sampler import Sampler
 from worker.engine.trainer.checkpoint import capture_random_state
 from worker.engine.trainer.rank import TrainerRank
@@ -17,7 +18,9 @@ def generate_fragment(sampler: Sampler, purpose: Purpose = Purpose.TRAIN) -> Gen
     """The same fragment of 3 members, whichever sampler draws it."""
     assert sampler.policy_version is not None
     fragment = Fragment(FragmentKey(purpose, 1, 0, 0), (0, 1, 2), sampler.policy_version)
-    return sampler.generate(GenerationRequest(fragment=fragment, prompt="a green circle", run_seed=3, prompt_index=0))
+    return sampler.generate(
+        GenerationRequest(fragment=fragment, prompt=Prompt(text="a green circle"), run_seed=3, prompt_index=0)
+    )
 
 
 def lend(trainer: TrainerRank, version: PublishedShard) -> GeneratedFragment:

@@ -73,7 +73,7 @@ def _mean(
 ) -> tuple[torch.Tensor, float, float]:
     """(μ, s, dt) of one transition."""
     conditioning = Conditioning(
-        prompt=model.encode_prompt(trajectories.prompt), height=32, width=32, guidance_scale=1.0
+        prompt=model.encode_prompt(trajectories.prompt.text), height=32, width=32, guidance_scale=1.0
     )
     index = trajectories.sde_indices[slot]
     sigma, sigma_next = float(trajectories.sigmas[index]), float(trajectories.sigmas[index + 1])

@@ -10,6 +10,7 @@ import torch
 from tests.engine.trainer.gradient_recorder import GradientRecorder
 from tests.engine.trainer.lent_generation import assert_equal, copy_of, generate_fragment, lend, training_state
 from worker.contracts.names import LaneRole
+from worker.contracts.prompts import Prompt
 from worker.contracts.run_spec import RunSpec
 from worker.engine.errors import LendingError, SyncError
 from worker.engine.models.lora import lora_parameters
@@ -109,7 +110,7 @@ def test_a_lent_rank_generates_with_what_it_pulled(make_trainer: TrainerMaker, b
         trainer.sampler.generate(
             GenerationRequest(
                 fragment=Fragment(FragmentKey(Purpose.TRAIN, 0, 0, 0), (0,), 0),
-                prompt="a red square",
+                prompt=Prompt(text="a red square"),
                 run_seed=3,
                 prompt_index=0,
             )

@@ -16,8 +16,8 @@ from worker.contracts.names import LaneRole, TrainerAssist
 from worker.scheduling.core.messages import Generate, LaneJoined, LaneLost, Pull
 from worker.scheduling.core.protocol import ProtocolError
 from worker.scheduling.replay.__main__ import main
+from worker.scheduling.replay.log_replay import differences
 from worker.scheduling.replay.recorded_scheduler import RecordedScheduler
-from worker.scheduling.replay.replay import differences
 from worker.scheduling.replay.schedule_log import Applied, Asked, Line, ScheduleStart, dump_line, parse_line
 from worker.scheduling.simulator.simulator import Simulator
 

@@ -28,7 +28,14 @@ def run(make_run: Callable[..., Run], project: Project, tmp_path: Any, settings:
     settings.TANDEM_ARTIFACTS = f"file://{tmp_path}"
     made = make_run(project=project, state="running", attempt=1)
     Attempt.objects.create(run=made, number=1, bootstrap_used_at=timezone.now(), token_hash=hash_secret("t"))
-    info: dict[str, Any] = {"prompt": "a wave", "prompt_index": 0, "seed": 1, "rewards": {}, "reward": 0.5}
+    info: dict[str, Any] = {
+        "prompt": "a wave",
+        "prompt_id": "wave",
+        "prompt_index": 0,
+        "seed": 1,
+        "rewards": {},
+        "reward": 0.5,
+    }
     samples = [
         {**info, "member": 0, "artifact": "samples/b1/0-0.webm", "poster": "samples/b1/0-0.png"},
         {**info, "member": 1, "artifact": "samples/b1/0-1.png"},

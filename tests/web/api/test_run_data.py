@@ -35,6 +35,7 @@ def run(make_run: Callable[..., Run], project: Project, tmp_path: Path, settings
     Attempt.objects.create(run=made, number=1, bootstrap_used_at=timezone.now(), token_hash=hash_secret("t"))
     sample = {
         "prompt": "a red square",
+        "prompt_id": "red-square",
         "prompt_index": 0,
         "member": 1,
         "seed": 2**60,

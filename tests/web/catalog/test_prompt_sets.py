@@ -1,5 +1,7 @@
 import json
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.exceptions import PermissionDenied, ValidationError
@@ -9,8 +11,10 @@ from hypothesis import strategies as st
 from accounts.access import NotVisible
 from accounts.models import Project, User
 from catalog import services
-from catalog.prompt_files import MAX_PROMPT_CHARS, MAX_UPLOAD_BYTES, PromptsRefused, read_prompts
+from catalog.prompt_files import MAX_UPLOAD_BYTES, PromptsRefused, read_prompts
+from catalog.prompt_pictures import with_resolved_pictures
 from catalog.selectors import get_prompt_set, prompts_of_set, visible_prompt_sets
+from worker.contracts.prompts import MAX_PROMPT_CHARACTERS, Prompt, dump_prompts, parse_prompts
 
 TWO = ["a red square", "a blue circle"]
 
@@ -29,7 +33,7 @@ TWO = ["a red square", "a blue circle"]
     ],
 )
 def test_every_format_gives_the_same_prompts(file_name: str, content: str) -> None:
-    assert read_prompts(content.encode(), file_name) == TWO
+    assert [prompt.text for prompt in read_prompts(content.encode(), file_name)] == TWO
 
 
 @pytest.mark.parametrize(
@@ -38,16 +42,16 @@ def test_every_format_gives_the_same_prompts(file_name: str, content: str) -> No
         ("p.txt", b"", "there is no prompt in it"),
         ("p.txt", b"\n \n", "there is no prompt in it"),
         ("p.txt", b"\xff\xfe", "must be UTF-8 text"),
-        ("p.txt", b"one\ntwo\none\n", "prompt 3 repeats prompt 1"),
-        ("p.txt", b"x" * (MAX_PROMPT_CHARS + 1), "prompt 1 must be ≤ 2000 characters, got 2001"),
+        ("p.txt", b"one\ntwo\none\n", "line 3 repeats line 1"),
+        ("p.txt", b"x" * (MAX_PROMPT_CHARACTERS + 1), "line 1: `text`: String should have at most 2000 characters"),
         ("p.txt", b"x" * (MAX_UPLOAD_BYTES + 1), "must be ≤ 4 MiB"),
         ("p.txt", b"a\x00b", "zero byte"),
         ("p.txt", b"\n".join(str(n).encode() for n in range(20_001)), "must hold ≤ 20000 prompts, got 20001"),
         ("p.json", b"{", "is not valid JSON"),
         ("p.json", b'"one"', "must be a list of prompts, got str"),
-        ("p.json", b"[1]", "item 1 must be a text or an object with `prompt`, got int"),
+        ("p.json", b"[1]", "item 1 must be a text or an object with `prompt` or `text`, got int"),
         ("p.jsonl", b'"one"\n{', "line 2 is not valid JSON"),
-        ("p.csv", b"id,text\n1,one", "must have a column named `prompt`, got id, text"),
+        ("p.csv", b"id,words\n1,one", "must have a column named `prompt`, got id, words"),
         ("p.csv", b"", "there is no prompt in it"),
     ],
 )
@@ -62,8 +66,60 @@ def test_any_bytes_are_read_or_refused(content: bytes, ending: str) -> None:
         prompts = read_prompts(content, f"p.{ending}")
     except PromptsRefused:
         return
-    assert prompts == list(dict.fromkeys(prompt.strip() for prompt in prompts))
-    assert all(prompts)
+    assert len({prompt.id for prompt in prompts}) == len(prompts) > 0
+    assert all(prompt.text == prompt.text.strip() for prompt in prompts)
+    assert list(parse_prompts(dump_prompts(prompts))) == prompts
+
+
+GENEVAL = {"tag": "counting", "include": [{"class": "cat", "count": 2}], "prompt": "a photo of two cats"}
+
+
+@pytest.mark.parametrize(
+    ("file_name", "content"),
+    [
+        ("p.jsonl", json.dumps(GENEVAL)),
+        ("p.json", json.dumps([GENEVAL])),
+        ("p.json", json.dumps([{"text": GENEVAL["prompt"], "metadata": {k: GENEVAL[k] for k in ("tag", "include")}}])),
+    ],
+)
+def test_fields_that_a_prompt_does_not_know_become_its_metadata(file_name: str, content: str) -> None:
+    (prompt,) = read_prompts(content.encode(), file_name)
+    assert (prompt.text, prompt.metadata) == (GENEVAL["prompt"], {"tag": "counting", "include": GENEVAL["include"]})
+
+
+def test_columns_beside_the_prompt_are_metadata_too_and_empty_ones_say_nothing() -> None:
+    content = "id,prompt,negative,style\ncat-1,a cat,blurred,oil\ncat-2,a cat,,ink\n"
+    first, second = read_prompts(content.encode(), "p.csv")
+    assert (first.id, first.text, first.negative, first.metadata) == ("cat-1", "a cat", "blurred", {"style": "oil"})
+    assert (second.id, second.negative, second.metadata) == ("cat-2", None, {"style": "ink"})
+
+
+def test_a_record_that_is_none_says_where_and_which_field(project: Project, alice: User) -> None:
+    with pytest.raises(PromptsRefused, match=r"line 2: `pictures`: .*valid tuple"):
+        read_prompts(b'"one"\n{"text": "two", "pictures": "a.png"}', "p.jsonl")
+    with pytest.raises(ValidationError, match=r"prompt 1: `metadata`"):
+        services.create_prompt_set(user=alice, project=project, name="N", prompts=[{"text": "a", "metadata": [1]}])
+
+
+def test_pictures_must_lie_below_a_model_root(project: Project, alice: User, tmp_path: Path, settings: Any) -> None:
+    root = tmp_path / "models"
+    (root / "references").mkdir(parents=True)
+    (root / "references/cat.png").write_bytes(b"png")
+    (tmp_path / "secret.png").write_bytes(b"png")
+    settings.TANDEM_MODEL_ROOTS = [root]
+
+    def create(name: str, picture: str) -> tuple[Prompt, ...]:
+        prompts = [{"text": "a cat", "pictures": [picture]}]
+        made = services.create_prompt_set(user=alice, project=project, name=name, prompts=prompts)
+        return prompts_of_set(project, str(made.pk))
+
+    kept = create("good", "references/cat.png")
+    (resolved,) = with_resolved_pictures(kept)
+    assert resolved.pictures == (str(root / "references/cat.png"),)
+    assert resolved.id == kept[0].id, "samples are compared by it, wherever the roots lie"
+    for bad in ("../secret.png", str(tmp_path / "secret.png"), "references/none.png", "references"):
+        with pytest.raises(ValidationError, match="prompt 1: `pictures` must"):
+            create(bad, bad)
 
 
 def test_members_see_the_uploaded_set_and_outsiders_do_not(project: Project, bob: User, charlie: User) -> None:
@@ -72,7 +128,7 @@ def test_members_see_the_uploaded_set_and_outsiders_do_not(project: Project, bob
     )
     assert (made.name, made.num_prompts) == ("Two", 2)
     assert get_prompt_set(bob, made.pk).prompts == TWO
-    assert prompts_of_set(project, str(made.pk)) == tuple(TWO)
+    assert prompts_of_set(project, str(made.pk)) == parse_prompts(TWO)
     assert list(visible_prompt_sets(charlie)) == []
     with pytest.raises(NotVisible):
         get_prompt_set(charlie, made.pk)

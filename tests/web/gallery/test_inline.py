@@ -20,7 +20,7 @@ def shown(run: Run, report: Callable[..., None]) -> Callable[..., dict[tuple[int
     """`shown(path, …)`: the URIs of samples at those paths."""
 
     def ask(*paths: str) -> dict[tuple[int, str], str]:
-        sample = {"prompt": "p", "prompt_index": 0, "seed": 1, "rewards": {}, "reward": None}
+        sample = {"prompt": "p", "prompt_id": "p", "prompt_index": 0, "seed": 1, "rewards": {}, "reward": None}
         described = [{**sample, "member": member, "artifact": path} for member, path in enumerate(paths)]
         event: dict[str, Any] = {"type": "samples", "purpose": "train", "batch": 1, "policy_version": 1}
         report({**event, "samples": described})
@@ -51,7 +51,7 @@ def test_a_picture_of_another_attempt_is_not_mistaken_for_it(
 def test_a_clip_is_shown_by_its_poster(run: Run, put: Callable[..., Artifact], report: Callable[..., None]) -> None:
     put("samples/a.webm", b"clip")
     put("samples/a.png", b"poster")
-    info = {"prompt": "p", "prompt_index": 0, "member": 0, "seed": 1, "rewards": {}, "reward": None}
+    info = {"prompt": "p", "prompt_id": "p", "prompt_index": 0, "member": 0, "seed": 1, "rewards": {}, "reward": None}
     event: dict[str, Any] = {"type": "samples", "purpose": "train", "batch": 1, "policy_version": 1}
     report({**event, "samples": [{**info, "artifact": "samples/a.webm", "poster": "samples/a.png"}]})
     assert set(sample_uris(run.pk, samples(run.pk))) == {(1, "samples/a.png")}

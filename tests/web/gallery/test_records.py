@@ -21,6 +21,7 @@ def samples_event(batch: int, members: int = 2, purpose: str = "train") -> dict[
     samples = [
         {
             "prompt": "a red square",
+            "prompt_id": "red-square",
             "prompt_index": 0,
             "member": member,
             "seed": 2**63 + member,

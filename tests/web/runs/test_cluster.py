@@ -18,13 +18,14 @@ import sys
 from pathlib import Path
 import numpy as np
 import worker
+from worker.contracts.prompts import parse_prompts
 from worker.engine.reward.shapes.shape_judge import ShapeJudge
 from worker.engine.reward.shapes.captions import Caption
 from worker.engine.reward.shapes.drawing import Placement, draw
 
 assert Path(worker.__path__[0]).is_relative_to(Path.cwd()), worker.__path__
 picture = draw(Caption("red", "circle"), Placement(16.0, 16.0, 9.0))
-print(*ShapeJudge().score(np.stack([picture] * 2), ["a red circle", "a blue circle"]).scores)
+print(*ShapeJudge().score(np.stack([picture] * 2), parse_prompts(["a red circle", "a blue circle"])).scores)
 """
 
 

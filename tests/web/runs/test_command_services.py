@@ -17,6 +17,7 @@ from runs.tokens import AttemptGone, authorise
 from runs.transitions import RunStateConflict
 from worker.contracts.commands import CommandKind
 from worker.contracts.events import CommandDoneEvent, StateEvent
+from worker.contracts.prompts import parse_prompts
 from worker.contracts.states import RunState
 
 KINDS = list(CommandKind)
@@ -61,7 +62,7 @@ def test_commands_reach_the_driver_in_order_until_it_answers(
     second = request_command(user=bob, run=run, kind="checkpoint_now")
     told = driver_reports.pending_commands(run.pk)
     assert [(command.id, command.kind, command.prompts) for command in told] == [
-        (str(first.pk), CommandKind.SAMPLE_NOW, ("a red square",)),
+        (str(first.pk), CommandKind.SAMPLE_NOW, parse_prompts(["a red square"])),
         (str(second.pk), CommandKind.CHECKPOINT_NOW, ()),
     ]
     assert driver_reports.pending_commands(run.pk) == told, "told again: the answer may have been lost"

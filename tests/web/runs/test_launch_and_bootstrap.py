@@ -12,7 +12,7 @@ from pytest_django.fixtures import Settings
 
 from fleet.services import ensure_local_lanes
 from runs import attempts
-from runs.bootstrap import BootstrapRefused, trade_code
+from runs.bootstrap import BootstrapRefused, prompts_of, trade_code
 from runs.cluster import JobStatus
 from runs.dispatch import start_attempt
 from runs.launch import launch
@@ -92,7 +92,7 @@ def test_the_code_is_traded_for_all_that_the_driver_needs(starting: Attempt, cod
     run = Run.objects.get(pk=starting.run_id)
     assert (answer.run, answer.attempt, answer.first_seq) == (run.pk, 1, 1)
     assert answer.spec == run.run_spec
-    assert answer.prompts == tuple(run.prompts)
+    assert prompts_of(starting).prompts == run.run_spec.prompts.inline
     assert answer.base_model_path.endswith("/shapes")
     assert [lane.lane for lane in answer.lanes] == ["rollout-0", "trainer-0", "reward-0"]
     assert answer.checkpoints == f"s3://bucket/checkpoints/{run.pk}/attempt-1"

@@ -13,6 +13,7 @@ from runs.models import Run, RunTransition
 from runs.run_body import run_body
 from runs.selectors import attempts_of, commands_of, get_run, run_body_for, transitions, visible_runs
 from runs.transitions import RunStateConflict
+from worker.contracts.prompts import dump_prompts
 from worker.contracts.run_spec import RunSpec
 from worker.contracts.states import END_STATES, RunState
 
@@ -38,7 +39,7 @@ def test_a_created_run_is_queued_with_its_algebra_and_its_history(
     assert (run.name, run.state, run.created_by, run.tags) == ("first", "queued", bob, ["a", "b"])
     assert run.run_spec == make_spec()
     assert run.batch_algebra.num_trajectories == 4
-    assert run.prompts == list(make_spec().prompts.inline)
+    assert run.prompts == dump_prompts(make_spec().prompts.inline)
     assert [(row.old, row.new, row.actor) for row in RunTransition.objects.filter(run=run)] == [("", "queued", "bob")]
     assert enqueued == [("tandem.runs.dispatch", ())]
 

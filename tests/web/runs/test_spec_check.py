@@ -7,6 +7,7 @@ import pytest
 from accounts.models import Project, User
 from catalog.services import create_prompt_set
 from runs.spec_check import check_spec
+from worker.contracts.prompts import parse_prompts
 from worker.contracts.run_spec import RunSpec
 
 
@@ -68,7 +69,7 @@ def test_prompt_sets_are_looked_up_in_the_project(
 ) -> None:
     prompt_set = create_prompt_set(user=alice, project=project, name="Two", prompts=["one", "two"])
     spec = make_spec(prompts={"prompt_set": str(prompt_set.pk)})
-    assert check_spec(spec, project).prompts == ("one", "two")
+    assert check_spec(spec, project).prompts == parse_prompts(["one", "two"])
     assert list(check_spec(make_spec(prompts={"prompt_set": "other"}), project).errors) == ["prompts.prompt_set"]
     large = make_spec(prompts={"prompt_set": str(prompt_set.pk)}, batch={"num_prompts_per_batch": 3, "group_size": 2})
     assert list(check_spec(large, project).errors) == ["batch.num_prompts_per_batch"]

@@ -9,10 +9,18 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from runs.models import Attempt
+from runs.models import Attempt, Run
 from runs.secrets import hash_secret
 from telemetry.models import StreamItem
-from worker.contracts.ingest import BOOTSTRAP_PATH, EVENTS_PATH, BootstrapAnswer, IngestAnswer
+from worker.contracts.ingest import (
+    BOOTSTRAP_PATH,
+    EVENTS_PATH,
+    PROMPTS_PATH,
+    BootstrapAnswer,
+    IngestAnswer,
+    PromptsAnswer,
+)
+from worker.contracts.prompts import parse_prompts
 
 pytestmark = pytest.mark.django_db
 Make = Callable[..., dict[str, Any]]
@@ -32,6 +40,19 @@ def test_a_batch_is_answered_with_the_mark(client: Client, driver: Any, event: M
     response = post(client, events_path(driver), {"events": [event(1)], "pending": 0}, driver.token)
     assert response.status_code == 200
     assert IngestAnswer.model_validate_json(response.content).acknowledged == 1
+
+
+def test_the_driver_fetches_the_runs_prompts_with_its_token(client: Client, driver: Any) -> None:
+    record = {"text": "two cats", "metadata": {"count": 2}}
+    Run.objects.filter(pk=driver.run_id).update(prompts=["a red square", record])
+    path = PROMPTS_PATH.format(run=driver.run_id, attempt=driver.attempt)
+    answer = client.get(path, headers={"Authorization": f"Bearer {driver.token}"})
+    assert PromptsAnswer.model_validate_json(answer.content).prompts == parse_prompts(["a red square", record])
+    assert client.get(path).status_code == 401
+    assert client.get(path, headers={"Authorization": "Bearer another"}).status_code == 401
+    Run.objects.filter(pk=driver.run_id).update(prompts=[record | {"pictures": ["gone.png"]}])
+    gone = client.get(path, headers={"Authorization": f"Bearer {driver.token}"})
+    assert (gone.status_code, "gone.png" in gone.json()["detail"]) == (422, True)
 
 
 def test_csrf_is_not_asked_of_drivers(driver: Any, event: Make) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from worker.contracts.prompts import Prompt
 from worker.contracts.run_spec import RunSpec
 from worker.engine.actors.lane import LaneActor
 from worker.engine.actors.reports import CallReport
@@ -29,7 +30,7 @@ class RewardActor(LaneActor):
         self._check_device()
         return self._report(start, None)
 
-    def score(self, fragment: Fragment, prompt: str, images: np.ndarray) -> CallReport[ScoredFragment]:
+    def score(self, fragment: Fragment, prompt: Prompt, images: np.ndarray) -> CallReport[ScoredFragment]:
         """Score a fragment. Raises `RewardError` as `Scorer.score` does."""
         start = time.monotonic()
         return self._report(start, self._scorer.score(fragment, prompt, images))

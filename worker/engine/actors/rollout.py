@@ -3,13 +3,14 @@
 import time
 from collections.abc import Sequence
 
+from worker.contracts.prompts import Prompt
 from worker.contracts.run_spec import RunSpec
 from worker.engine.actors.generating import GeneratingActor
 from worker.engine.actors.reports import CallReport
 
 
 class RolloutActor(GeneratingActor):
-    def load(self, spec: RunSpec, base_model_path: str, prompts: Sequence[str]) -> CallReport[None]:
+    def load(self, spec: RunSpec, base_model_path: str, prompts: Sequence[Prompt]) -> CallReport[None]:
         """Load the model. The run's `prompts` are encoded first, so that text encoders and transformer are never in
         memory together."""
         start = time.monotonic()

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import ray
 
 from worker.contracts.names import LaneRole
+from worker.contracts.prompts import Prompt
 from worker.contracts.run_spec import RunSpec
 from worker.engine.actors.generating import GeneratingActor
 from worker.engine.actors.remote_version import PUBLISHING, PUBLISHING_GROUP, RemoteVersion, take_snapshot
@@ -85,7 +86,7 @@ class TrainerActor(GeneratingActor):
         world_size: int,
         rendezvous: Rendezvous,
         initial_adapter: str | None,
-        prompts: Sequence[str],
+        prompts: Sequence[Prompt],
     ) -> CallReport[int]:
         """Join the process group and load the model.
 

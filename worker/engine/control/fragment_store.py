@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from ray import ObjectRef
 
+from worker.contracts.prompts import Prompt
 from worker.engine.types import ScoredFragment
 from worker.scheduling.core.messages import Fragment, FragmentKey, Purpose
 
@@ -17,7 +18,7 @@ class FragmentRecord:
     """One generated fragment."""
 
     fragment: Fragment
-    prompt: str
+    prompt: Prompt
     prompt_index: int
     lane: str
     """The lane that generated the fragment."""

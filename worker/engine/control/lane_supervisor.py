@@ -14,6 +14,8 @@ import logging
 from collections.abc import Callable
 from functools import partial
 
+from ray import ObjectRef
+
 from worker.contracts.events import LanesEvent
 from worker.contracts.ingest import BootstrapAnswer
 from worker.contracts.names import LaneRole
@@ -41,6 +43,7 @@ class LaneSupervisor:
         self,
         *,
         answer: BootstrapAnswer,
+        prompts: ObjectRef,
         lanes: ClusterLanes,
         calls: PendingCalls,
         gang: TrainerGang,
@@ -51,6 +54,7 @@ class LaneSupervisor:
         """
         Args:
             answer: the run's bootstrap answer.
+            prompts: refers to the run's prompts, a sequence of `Prompt` that lanes encode.
             lanes: the lanes to supervise.
             calls: where actor calls are awaited.
             gang: the trainer lanes among `lanes`.
@@ -59,6 +63,7 @@ class LaneSupervisor:
             poll_web: called while waiting for the cluster, so that a run without resources can still be cancelled.
         """
         self._answer = answer
+        self._prompts = prompts
         self._lanes = lanes
         self._calls = calls
         self._gang = gang
@@ -80,7 +85,7 @@ class LaneSupervisor:
         """Start loading on all lanes at once, since loading takes most of a run's start-up time."""
         for lane in self._lanes.names(LaneRole.ROLLOUT) + self._lanes.names(LaneRole.REWARD):
             self._load(lane)
-        self._gang.load(self._answer, self._loaded)
+        self._gang.load(self._answer, self._prompts, self._loaded)
 
     def lost(self, lane: str, reason: str) -> None:
         """Called when a lane's actor died: restart the lane or give it up.
@@ -117,7 +122,7 @@ class LaneSupervisor:
                 self._restart(lane)
         self._lanes.wait_until_up(self._gang.lanes, self._poll_web)
         self._report()
-        self._gang.load(self._answer, self._loaded)
+        self._gang.load(self._answer, self._prompts, self._loaded)
 
     def _restart(self, lane: str) -> None:
         handle = self._lanes.restart(lane)
@@ -132,7 +137,7 @@ class LaneSupervisor:
     def _load(self, lane: str) -> None:
         handle = self._lanes[lane]
         if handle.grant.role is LaneRole.ROLLOUT:
-            ref = handle.actor.load.remote(self._answer.spec, self._answer.base_model_path, self._answer.prompts)
+            ref = handle.actor.load.remote(self._answer.spec, self._answer.base_model_path, self._prompts)
         else:
             ref = handle.actor.load.remote(self._answer.spec, self._answer.secrets)
         self._calls.start({lane: ref}, self._loaded)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from worker.contracts.prompts import Prompt
 from worker.contracts.run_spec import RunSpec
 from worker.scheduling.core.messages import FragmentKey, Purpose
 
@@ -40,19 +41,19 @@ def prompt_order(*, seed: int, batch: int, num_prompts: int, num_prompts_per_bat
 class PromptSchedule:
     """Finds the prompt of any fragment. `requested` holds the prompts of the sample request under way."""
 
-    def __init__(self, spec: RunSpec, prompts: Sequence[str]) -> None:
+    def __init__(self, spec: RunSpec, prompts: Sequence[Prompt]) -> None:
         self._spec = spec
-        self._prompts = tuple(prompts)
-        self.held_out = spec.evaluation.prompts or self._prompts[:MAX_DEFAULT_EVALUATION_PROMPTS]
-        self.requested: tuple[str, ...] = ()
+        self.of_run = tuple(prompts)
+        self.held_out = spec.evaluation.prompts or self.of_run[:MAX_DEFAULT_EVALUATION_PROMPTS]
+        self.requested: tuple[Prompt, ...] = ()
         _ = self._order(0)  # Refuses an uploaded set that is too small before models are loaded.
 
-    def find(self, key: FragmentKey) -> tuple[int, str]:
-        """Index and text of the prompt of a fragment's group. The index counts the prompts of the fragment's purpose:
+    def find(self, key: FragmentKey) -> tuple[int, Prompt]:
+        """Index and record of the prompt of a fragment's group. The index counts the prompts of the fragment's purpose:
         those of the run, of evaluations, or of the request."""
         if key.purpose is Purpose.TRAIN:
             index = self._order(key.batch)[key.group]
-            return index, self._prompts[index]
+            return index, self.of_run[index]
         prompts = self.held_out if key.purpose is Purpose.EVALUATE else self.requested
         return key.group, prompts[key.group]
 
@@ -60,6 +61,6 @@ class PromptSchedule:
         return prompt_order(
             seed=self._spec.seed,
             batch=batch,
-            num_prompts=len(self._prompts),
+            num_prompts=len(self.of_run),
             num_prompts_per_batch=self._spec.batch.num_prompts_per_batch,
         )

@@ -118,7 +118,8 @@ def _describe(
     assert record.scored is not None, "only scored fragments are shown"
     group, member = record.fragment.key.group, record.fragment.members[index]
     return SampleInfo(
-        prompt=record.prompt,
+        prompt=record.prompt.text,
+        prompt_id=record.prompt.id,
         prompt_index=record.prompt_index,
         member=member,
         seed=record.seeds[index],

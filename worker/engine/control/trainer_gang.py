@@ -37,8 +37,8 @@ class TrainerGang:
         """The lanes of the ranks, in rank order."""
         return self._lanes.names(LaneRole.TRAINER)
 
-    def load(self, answer: BootstrapAnswer, then: Callable[[Reports], None]) -> None:
-        """Form the process group and load the model on every rank."""
+    def load(self, answer: BootstrapAnswer, prompts: ObjectRef, then: Callable[[Reports], None]) -> None:
+        """Form the process group and load the model on every rank. `prompts` refers to a sequence of `Prompt`."""
         lanes = self.lanes
         first = self._lanes[lanes[0]].actor
         rendezvous = ray.get(first.rendezvous.remote(), timeout=RENDEZVOUS_TIMEOUT_SECONDS)
@@ -50,7 +50,7 @@ class TrainerGang:
                 len(lanes),
                 rendezvous,
                 answer.initial_adapter,
-                answer.prompts,
+                prompts,
             )
             for rank, lane in enumerate(lanes)
         }

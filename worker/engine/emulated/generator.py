@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from worker.contracts.prompts import Prompt
 from worker.contracts.run_spec import RunSpec
 from worker.engine.actors.lane import LaneActor
 from worker.engine.actors.remote_version import RemoteVersion
@@ -73,7 +74,7 @@ class EmulatedGenerator(EmulatedLane):
 class EmulatedRollout(EmulatedGenerator):
     """An emulated rollout lane."""
 
-    def load(self, spec: RunSpec, base_model_path: str, prompts: Sequence[str]) -> CallReport[None]:
+    def load(self, spec: RunSpec, base_model_path: str, prompts: Sequence[Prompt]) -> CallReport[None]:
         return self._report(time.monotonic(), None)
 
 
@@ -84,7 +85,7 @@ class EmulatedReward(EmulatedLane):
         self._names = tuple(reward.key for reward in spec.rewards)
         return self._report(time.monotonic(), None)
 
-    def score(self, fragment: Fragment, prompt: str, images: np.ndarray) -> CallReport[ScoredFragment]:
+    def score(self, fragment: Fragment, prompt: Prompt, images: np.ndarray) -> CallReport[ScoredFragment]:
         start = time.monotonic()
         rewards = tuple(float(value) for value in images.mean(axis=(1, 2, 3)))
         self._timing.wait_until_due(start, self.lane, CostKind.SCORE, len(fragment.members))

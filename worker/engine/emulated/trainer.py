@@ -9,6 +9,7 @@ import fsspec
 import ray
 
 from worker.contracts.names import LaneRole
+from worker.contracts.prompts import Prompt
 from worker.contracts.run_spec import RunSpec
 from worker.engine.actors.remote_version import PUBLISHING, PUBLISHING_GROUP, RemoteVersion, take_snapshot
 from worker.engine.actors.reports import AccumulationPlan, CallReport, Rendezvous, RestoredCheckpoint, ShardInfo
@@ -42,7 +43,7 @@ class EmulatedTrainer(EmulatedGenerator):
         world_size: int,
         rendezvous: Rendezvous,
         initial_adapter: str | None,
-        prompts: Sequence[str],
+        prompts: Sequence[Prompt],
     ) -> CallReport[int]:
         self._spec, self._rank, self._world_size = spec, rank, world_size
         self._open_groups: set[tuple[int, int]] = set()

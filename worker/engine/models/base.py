@@ -23,6 +23,7 @@ import torch
 
 from worker.contracts.names import GuidanceKind, ModelFamily, Tuning
 from worker.contracts.performance import PerformanceSpec
+from worker.contracts.prompts import Prompt
 from worker.contracts.run_spec import RunSpec
 from worker.contracts.sections import SamplingSpec
 from worker.engine.errors import ModelLoadError
@@ -101,7 +102,7 @@ class ModelAdapter(PipelineAdapter):
     def guidance(self) -> GuidanceKind:
         """The kind of guidance that this checkpoint supports."""
 
-    def conditioning(self, prompt: str, sampling: SamplingSpec, *, training: bool = False) -> Conditioning:
+    def conditioning(self, prompt: Prompt, sampling: SamplingSpec, *, training: bool = False) -> Conditioning:
         """What `prompt` is sampled with, or with `training` what it is trained with.
 
         Raises:
@@ -113,13 +114,13 @@ class ModelAdapter(PipelineAdapter):
         guidance.check_second_scale(len(experts_of(self.transformer)), scale_2)
         guided = guidance.needs_negative(self.guidance, scale)
         return Conditioning(
-            prompt=self.encode_prompt(prompt),
+            prompt=self.encode_prompt(prompt.text),
             height=sampling.height,
             width=sampling.width,
             guidance_scale=scale,
             guidance_scale_2=scale_2,
             num_frames=sampling.num_frames,
-            negative=self.encode_prompt(sampling.negative_prompt) if guided else None,
+            negative=self.encode_prompt(prompt.negative_or(sampling.negative_prompt)) if guided else None,
             batched_cfg=sampling.batched_cfg,
         )
 

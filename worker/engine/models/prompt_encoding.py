@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 import torch
 
+from worker.contracts.prompts import Prompt
 from worker.contracts.run_spec import RunSpec
 from worker.engine.models.embeddings import PromptEmbeds
 from worker.engine.models.registry import check_drawable, encode_prompts
@@ -17,16 +18,16 @@ more, a lane keeps its text encoders and encodes a prompt when it comes, since i
 
 
 def run_embeddings(
-    spec: RunSpec, base_model_path: str, prompts: Iterable[str], *, device: str | torch.device | None = None
+    spec: RunSpec, base_model_path: str, prompts: Iterable[Prompt], *, device: str | torch.device | None = None
 ) -> dict[str, PromptEmbeds] | None:
-    """The embeddings of all prompts that a run is known to draw, its negative prompt included.
+    """The embeddings of all prompts that a run is known to draw, negative prompts included.
 
     It is the first thing that a lane loads, so it also checks that the model can draw what the spec asks for.
 
     Args:
         spec: the run's.
         base_model_path: an existing folder in diffusers layout, or a hub id.
-        prompts: the run's prompts; those of the evaluation and the negative prompt are added.
+        prompts: the run's prompts; those of the evaluation and the negative prompts are added.
         device: where to encode; by default the accelerator's current device.
 
     Returns:
@@ -36,7 +37,11 @@ def run_embeddings(
         ModelLoadError: as `load_model` and `check_drawable`.
     """
     check_drawable(spec.base_model, spec.sampling, base_model_path)
-    texts = dict.fromkeys([*prompts, *spec.evaluation.prompts, spec.sampling.negative_prompt])
+    every_prompt = [*prompts, *spec.evaluation.prompts]
+    default = spec.sampling.negative_prompt
+    texts = dict.fromkeys(
+        [prompt.text for prompt in every_prompt] + [default] + [prompt.negative_or(default) for prompt in every_prompt]
+    )
     if len(texts) > MAX_PROMPTS_UP_FRONT:
         return None
     return encode_prompts(spec.base_model, base_model_path, texts, device=device)

@@ -12,6 +12,7 @@ import torch
 from diffusers import FlowMatchEulerDiscreteScheduler, WanPipeline
 
 from worker.contracts.names import GuidanceKind, ModelFamily
+from worker.contracts.prompts import Prompt
 from worker.contracts.sections import SamplingSpec
 from worker.engine.errors import ModelLoadError
 from worker.engine.models.base import ModelAdapter
@@ -59,7 +60,7 @@ class WanAdapter(ModelAdapter):
     def guidance(self) -> GuidanceKind:
         return GuidanceKind.TRUE_CFG
 
-    def conditioning(self, prompt: str, sampling: SamplingSpec, *, training: bool = False) -> Conditioning:
+    def conditioning(self, prompt: Prompt, sampling: SamplingSpec, *, training: bool = False) -> Conditioning:
         """As `ModelAdapter.conditioning`. Since every lane calls it before its first prediction, it also registers the
         timesteps of the spec's schedules."""
         for num_denoising_steps in {sampling.num_denoising_steps, sampling.num_eval_denoising_steps} - self._registered:

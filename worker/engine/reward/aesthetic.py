@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from transformers import CLIPVisionConfig, CLIPVisionModelWithProjection
 
 from worker.contracts.names import RewardName
+from worker.contracts.prompts import Prompt
 from worker.contracts.rewards import AestheticSettings
 from worker.engine.reward.base import RewardResult, check_batch
 from worker.engine.reward.networks import load_network, load_picture_processor
@@ -44,7 +45,7 @@ class Aesthetic:
         self._pictures_per_call = settings.pictures_per_call
 
     @torch.inference_mode()
-    def score(self, images: NDArray[np.uint8], prompts: Sequence[str]) -> RewardResult:
+    def score(self, images: NDArray[np.uint8], prompts: Sequence[Prompt]) -> RewardResult:
         """Score uint8 images (N, H, W, 3) of any size. Raises `ValueError` as `check_batch`."""
         check_batch(images, prompts)
         ratings = [np.zeros(0)]

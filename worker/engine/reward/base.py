@@ -12,6 +12,7 @@ from typing import Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from worker.contracts.prompts import Prompt
 from worker.engine.errors import EngineError
 
 
@@ -113,7 +114,7 @@ class Reward(Protocol):
         """The registry name."""
         ...
 
-    def score(self, images: NDArray[np.uint8], prompts: Sequence[str]) -> RewardResult:
+    def score(self, images: NDArray[np.uint8], prompts: Sequence[Prompt]) -> RewardResult:
         """Score images (N, H, W, 3) for their prompts (N).
 
         Raises:
@@ -123,7 +124,7 @@ class Reward(Protocol):
         ...
 
 
-def check_batch(images: NDArray[np.uint8], prompts: Sequence[str]) -> None:
+def check_batch(images: NDArray[np.uint8], prompts: Sequence[Prompt]) -> None:
     """Check a batch of pictures and their prompts.
 
     Raises:

@@ -11,13 +11,14 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from worker.contracts.prompts import Prompt
 from worker.engine.reward.base import Reward, RewardResult
 
 NUM_JUDGED_FRAMES = 8
 """Frames scored per clip: enough to see what happens in a clip of seconds, at a fraction of the cost of all."""
 
 
-def score_samples(reward: Reward, images: NDArray[np.uint8], prompts: Sequence[str]) -> RewardResult:
+def score_samples(reward: Reward, images: NDArray[np.uint8], prompts: Sequence[Prompt]) -> RewardResult:
     """Score pictures (N, H, W, 3) or clips (N, F, H, W, 3), uint8, for their prompts (N).
 
     Raises:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worker.contracts.names import RewardName
+from worker.contracts.prompts import Prompt
 from worker.contracts.rewards import ClipScoreSettings
 from worker.engine.reward.base import RewardResult, check_batch
 from worker.engine.reward.clip_similarity import ClipSimilarity
@@ -26,8 +27,8 @@ class ClipScore:
     def __init__(self, settings: ClipScoreSettings) -> None:
         self._clip = ClipSimilarity(settings.weights, settings.weights, settings.pictures_per_call, self.name)
 
-    def score(self, images: NDArray[np.uint8], prompts: Sequence[str]) -> RewardResult:
+    def score(self, images: NDArray[np.uint8], prompts: Sequence[Prompt]) -> RewardResult:
         """Score uint8 images (N, H, W, 3) of any size. Raises `ValueError` as `check_batch`."""
         check_batch(images, prompts)
-        cosines = self._clip.cosines(images, [_PREFIX + prompt for prompt in prompts])
+        cosines = self._clip.cosines(images, [_PREFIX + prompt.text for prompt in prompts])
         return RewardResult.from_array(_SCALE * np.maximum(cosines, 0.0))

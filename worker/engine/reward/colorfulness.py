@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worker.contracts.names import RewardName
+from worker.contracts.prompts import Prompt
 from worker.engine.reward.base import RewardResult, check_batch
 
 _EXTREMELY_COLOURFUL = 109.0
@@ -21,7 +22,7 @@ class Colorfulness:
 
     name = RewardName.COLORFULNESS.value
 
-    def score(self, images: NDArray[np.uint8], prompts: Sequence[str]) -> RewardResult:
+    def score(self, images: NDArray[np.uint8], prompts: Sequence[Prompt]) -> RewardResult:
         """Score uint8 images (N, H, W, 3) of any size. Raises `ValueError` as `check_batch`."""
         check_batch(images, prompts)
         red, green, blue = np.moveaxis(images.astype(np.float32), 3, 0)

@@ -11,6 +11,7 @@ from typing import Protocol
 import torch
 
 from worker.contracts.names import RewardName
+from worker.contracts.prompts import Prompt
 from worker.contracts.rewards import RewardSpec
 from worker.engine.reward.shapes.shape_match_torch import TorchShapeMatch
 
@@ -18,7 +19,7 @@ from worker.engine.reward.shapes.shape_match_torch import TorchShapeMatch
 class DifferentiableReward(Protocol):
     """A reward with a gradient with respect to the pictures."""
 
-    def __call__(self, pictures: torch.Tensor, prompt: str) -> torch.Tensor:
+    def __call__(self, pictures: torch.Tensor, prompt: Prompt) -> torch.Tensor:
         """Scores (N,) of pictures (N, 3, H, W) in [0, 1] that share a prompt.
 
         Raises:
@@ -39,7 +40,7 @@ class DifferentiableSum:
     def __init__(self, rewards: Sequence[RewardSpec], device: torch.device) -> None:
         self._parts = [(reward.weight, DIFFERENTIABLE[reward.name](device)) for reward in rewards]
 
-    def __call__(self, pixels: torch.Tensor, prompt: str) -> torch.Tensor:
+    def __call__(self, pixels: torch.Tensor, prompt: Prompt) -> torch.Tensor:
         """Scores (N,) of pictures (N, 3, H, W) in [0, 1], or of clips (N, F, 3, H, W) as the mean over their frames.
         Raises `ValueError` as the rewards do."""
         frames = pixels if pixels.ndim == 4 else pixels.flatten(0, 1)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worker.contracts.names import RewardName
+from worker.contracts.prompts import Prompt
 from worker.contracts.rewards import HpsV2Settings
 from worker.engine.reward.base import RewardResult, check_batch
 from worker.engine.reward.clip_similarity import ClipSimilarity
@@ -26,7 +27,7 @@ class HpsV2:
             settings.weights, settings.weights, settings.pictures_per_call, self.name, letterboxes=True
         )
 
-    def score(self, images: NDArray[np.uint8], prompts: Sequence[str]) -> RewardResult:
+    def score(self, images: NDArray[np.uint8], prompts: Sequence[Prompt]) -> RewardResult:
         """Score uint8 images (N, H, W, 3) of any size. Raises `ValueError` as `check_batch`."""
         check_batch(images, prompts)
-        return RewardResult.from_array(self._clip.cosines(images, prompts))
+        return RewardResult.from_array(self._clip.cosines(images, [prompt.text for prompt in prompts]))

@@ -14,6 +14,7 @@ from torch import nn
 from transformers import BlipConfig, BlipForImageTextRetrieval
 
 from worker.contracts.names import RewardName
+from worker.contracts.prompts import Prompt
 from worker.contracts.rewards import ImageRewardSettings
 from worker.engine.reward.base import RewardResult, check_batch
 from worker.engine.reward.networks import load_network, load_picture_processor, load_tokenizer
@@ -68,7 +69,7 @@ class ImageReward:
         self._pictures_per_call = settings.pictures_per_call
 
     @torch.inference_mode()
-    def score(self, images: NDArray[np.uint8], prompts: Sequence[str]) -> RewardResult:
+    def score(self, images: NDArray[np.uint8], prompts: Sequence[Prompt]) -> RewardResult:
         """Score uint8 images (N, H, W, 3) of any size. Raises `ValueError` as `check_batch`."""
         check_batch(images, prompts)
         scores = [np.zeros(0)]
@@ -76,7 +77,11 @@ class ImageReward:
             part = slice(start, start + self._pictures_per_call)
             pictures = self._processor(images=list(images[part]), return_tensors="pt").to(self._network.device)
             texts = self._tokenizer(
-                list(prompts[part]), padding="max_length", truncation=True, max_length=MAX_TOKENS, return_tensors="pt"
+                [prompt.text for prompt in prompts[part]],
+                padding="max_length",
+                truncation=True,
+                max_length=MAX_TOKENS,
+                return_tensors="pt",
             ).to(self._network.device)
             ratings = self._network.rate(pictures["pixel_values"], texts["input_ids"], texts["attention_mask"])
             scores.append(ratings.double().cpu().numpy())

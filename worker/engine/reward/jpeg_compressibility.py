@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from worker.contracts.names import RewardName
+from worker.contracts.prompts import Prompt
 from worker.engine.reward.base import RewardResult, check_batch
 
 _QUALITY = 95
@@ -28,7 +29,7 @@ class JpegCompressibility:
 
     name = RewardName.JPEG_COMPRESSIBILITY.value
 
-    def score(self, images: NDArray[np.uint8], prompts: Sequence[str]) -> RewardResult:
+    def score(self, images: NDArray[np.uint8], prompts: Sequence[Prompt]) -> RewardResult:
         """Score uint8 images (N, H, W, 3) of any size. Raises `ValueError` as `check_batch`."""
         check_batch(images, prompts)
         # Headers and tables do not depend on the picture, and at 32x32 they are larger than its content.

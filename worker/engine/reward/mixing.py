@@ -13,6 +13,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from worker.contracts.prompts import Prompt
 from worker.contracts.rewards import RewardSpec
 from worker.engine.reward.base import RewardResult
 from worker.engine.reward.registry import build_reward
@@ -48,7 +49,7 @@ class MixedReward:
         """Build the scorers of `specs`; `secrets` are tokens by name. Raises as `build_reward` does."""
         return cls([RewardCaller(spec, build_reward(spec, secrets or {})) for spec in specs])
 
-    def score(self, images: NDArray[np.uint8], prompts: Sequence[str]) -> MixedRewardResult:
+    def score(self, images: NDArray[np.uint8], prompts: Sequence[Prompt]) -> MixedRewardResult:
         """Score pictures (N, H, W, 3) or clips (N, F, H, W, 3). Raises `ValueError` as `RewardCaller.score` does."""
         outcomes = self._call_all(images, prompts)
         parts = {caller.spec.key: outcome.result for caller, outcome in outcomes.items()}
@@ -66,6 +67,6 @@ class MixedReward:
         num_retries = {caller.spec.key: outcome.num_retries for caller, outcome in outcomes.items()}
         return MixedRewardResult(RewardResult.from_array(total, errors), parts, num_retries)
 
-    def _call_all(self, images: NDArray[np.uint8], prompts: Sequence[str]) -> dict[RewardCaller, CallOutcome]:
+    def _call_all(self, images: NDArray[np.uint8], prompts: Sequence[Prompt]) -> dict[RewardCaller, CallOutcome]:
         calls = {caller: self._threads.submit(caller.score, images, prompts) for caller in self._callers}
         return {caller: call.result() for caller, call in calls.items()}

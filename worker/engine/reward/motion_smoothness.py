@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worker.contracts.names import RewardName
+from worker.contracts.prompts import Prompt
 from worker.contracts.rewards import MIN_MOTION_FRAMES
 from worker.engine.reward.base import RewardResult
 
@@ -24,7 +25,7 @@ class MotionSmoothness:
     name = RewardName.MOTION_SMOOTHNESS.value
     judges_clips = True
 
-    def score(self, images: NDArray[np.uint8], prompts: Sequence[str]) -> RewardResult:
+    def score(self, images: NDArray[np.uint8], prompts: Sequence[Prompt]) -> RewardResult:
         """Score uint8 clips (N, F, H, W, 3); prompts are ignored.
 
         Raises:

@@ -18,6 +18,7 @@ from rapidocr.utils.output import RapidOCROutput
 from rapidocr.utils.process_img import ResizeImgError
 
 from worker.contracts.names import RewardName
+from worker.contracts.prompts import Prompt
 from worker.contracts.rewards import OcrSettings
 from worker.engine.reward.base import RewardResult, check_batch
 
@@ -43,14 +44,14 @@ class Ocr:
             }
         )
 
-    def score(self, images: NDArray[np.uint8], prompts: Sequence[str]) -> RewardResult:
+    def score(self, images: NDArray[np.uint8], prompts: Sequence[Prompt]) -> RewardResult:
         """Score uint8 images (N, H, W, 3) of any size; a prompt without quoted text, or a picture that cannot be
         processed, is an error of that sample. Raises `ValueError` as `check_batch`."""
         check_batch(images, prompts)
         scores = np.full(len(prompts), np.nan)
         errors: list[str | None] = [None] * len(prompts)
         for row, (image, prompt) in enumerate(zip(images, prompts, strict=True)):
-            wanted = wanted_text(prompt)
+            wanted = wanted_text(prompt.text)
             if not wanted:
                 errors[row] = f"the prompt must hold the wanted text between double quotes, got {prompt!r}"
                 continue

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worker.contracts.names import RewardName
+from worker.contracts.prompts import Prompt
 from worker.contracts.rewards import PickScoreSettings
 from worker.engine.reward.base import RewardResult, check_batch
 from worker.engine.reward.clip_similarity import ClipSimilarity
@@ -23,7 +24,8 @@ class PickScore:
     def __init__(self, settings: PickScoreSettings) -> None:
         self._clip = ClipSimilarity(settings.weights, settings.processor, settings.pictures_per_call, self.name)
 
-    def score(self, images: NDArray[np.uint8], prompts: Sequence[str]) -> RewardResult:
+    def score(self, images: NDArray[np.uint8], prompts: Sequence[Prompt]) -> RewardResult:
         """Score uint8 images (N, H, W, 3) of any size. Raises `ValueError` as `check_batch`."""
         check_batch(images, prompts)
-        return RewardResult.from_array(self._clip.scale * self._clip.cosines(images, prompts))
+        cosines = self._clip.cosines(images, [prompt.text for prompt in prompts])
+        return RewardResult.from_array(self._clip.scale * cosines)

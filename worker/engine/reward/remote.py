@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worker.contracts.names import RewardName
+from worker.contracts.prompts import Prompt
 from worker.contracts.rewards import RemoteSettings
 from worker.engine.errors import EngineError
 from worker.engine.reward.base import RewardResult, ScorerUnavailableError
@@ -54,7 +55,7 @@ class RemoteReward:
         except (httpx.InvalidURL, UnicodeError) as error:
             raise RemoteAddressError(f"`settings.url` must be an address, got {settings.url!r}: {error}") from error
 
-    def score(self, images: NDArray[np.uint8], prompts: Sequence[str]) -> RewardResult:
+    def score(self, images: NDArray[np.uint8], prompts: Sequence[Prompt]) -> RewardResult:
         """Score uint8 pictures (N, H, W, 3) or clips (N, F, H, W, 3).
 
         Raises:
@@ -114,8 +115,7 @@ def _token(name: str, secrets: Mapping[str, str]) -> str:
 
 
 def retry_after_seconds(header: str | None, now: datetime | None = None) -> float | None:
-    """The wait of a `Retry-After` header (RFC 9110 §10.2.3), which is in seconds or a date; `None` where it is neither.
-    """
+    """Seconds to wait by a `Retry-After` header (RFC 9110 §10.2.3), a number or a date; `None` where it is neither."""
     if header is None:
         return None
     if header.strip().isdecimal():

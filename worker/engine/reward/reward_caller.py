@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from worker.contracts.prompts import Prompt
 from worker.contracts.rewards import RewardSpec
 from worker.engine.reward.base import Reward, RewardResult, ScorerUnavailableError
 from worker.engine.reward.clip_frames import score_samples
@@ -48,7 +49,7 @@ class RewardCaller:
         self._sleep = sleep
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix=f"reward-{spec.key}")
 
-    def score(self, images: NDArray[np.uint8], prompts: Sequence[str]) -> CallOutcome:
+    def score(self, images: NDArray[np.uint8], prompts: Sequence[Prompt]) -> CallOutcome:
         """Score pictures (N, H, W, 3) or clips (N, F, H, W, 3) for prompts (N).
 
         Raises:
@@ -80,7 +81,7 @@ class RewardCaller:
         self._log_missing(outcome.result)
         return outcome
 
-    def _try(self, images: NDArray[np.uint8], prompts: Sequence[str]) -> tuple[RewardResult, float | None]:
+    def _try(self, images: NDArray[np.uint8], prompts: Sequence[Prompt]) -> tuple[RewardResult, float | None]:
         """The result of one try, and the seconds that the scorer asks to wait before the next."""
         call = self._thread.submit(score_samples, self._reward, images, prompts)
         if not wait([call], timeout=self.spec.timeout_seconds).done:

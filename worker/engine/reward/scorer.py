@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from worker.contracts.prompts import Prompt
 from worker.contracts.rewards import RewardSpec
 from worker.engine.reward.mixing import MixedReward
 from worker.engine.types import ScoredFragment
@@ -20,7 +21,7 @@ class Scorer:
         self._required = [spec.key for spec in rewards if not spec.may_be_missing]
         self._mixed = MixedReward.from_specs(rewards, secrets)
 
-    def score(self, fragment: Fragment, prompt: str, images: NDArray[np.uint8]) -> ScoredFragment:
+    def score(self, fragment: Fragment, prompt: Prompt, images: NDArray[np.uint8]) -> ScoredFragment:
         """Score the pictures (N, H, W, 3) or clips (N, F, H, W, 3) of one fragment.
 
         Requested samples may have prompts that a reward cannot score, and nothing is trained on them, so they may lack

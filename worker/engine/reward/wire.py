@@ -9,6 +9,7 @@ import io
 import json
 import math
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import msgpack
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from worker.contracts.names import RemoteFormat
+from worker.contracts.prompts import Prompt
 from worker.engine.reward.base import RewardResult, ScorerUnavailableError
 
 PROTOCOL_VERSION = 1
@@ -26,11 +28,18 @@ MAX_ERROR_CHARACTERS = 300
 
 
 def encode_request(
-    images: NDArray[np.uint8], prompts: Sequence[str], *, scorer: str, request_id: str, form: RemoteFormat
+    images: NDArray[np.uint8], prompts: Sequence[Prompt], *, scorer: str, request_id: str, form: RemoteFormat
 ) -> bytes:
-    """Pictures (N, H, W, 3) or clips (N, F, H, W, 3) as PNGs, with their prompts."""
-    samples = [{"prompt": prompt} | _media(image, form) for image, prompt in zip(images, prompts, strict=True)]
-    document = {"version": PROTOCOL_VERSION, "id": request_id, "scorer": scorer, "samples": samples}
+    """Pictures (N, H, W, 3) or clips (N, F, H, W, 3) as PNGs, with their prompts.
+
+    Samples name the pictures of their prompts by index, so that those of a whole group are sent once. Raises `OSError`
+    for one that cannot be read.
+    """
+    paths = list(dict.fromkeys(path for prompt in prompts for path in prompt.pictures))
+    samples = [_about(prompt, paths) | _media(image, form) for image, prompt in zip(images, prompts, strict=True)]
+    document: dict[str, Any] = {"version": PROTOCOL_VERSION, "id": request_id, "scorer": scorer, "samples": samples}
+    if paths:
+        document["pictures"] = [_bytes(Path(path).read_bytes(), form) for path in paths]
     if form is RemoteFormat.JSON:
         return json.dumps(document).encode()
     packed: bytes = msgpack.packb(document)
@@ -64,6 +73,18 @@ def decode_answer(body: bytes, form: RemoteFormat, num_samples: int) -> RewardRe
             scores[index] = score
     decoded = RewardResult.from_array(scores, errors)
     return RewardResult(decoded.scores, decoded.errors, frozenset(retryable))
+
+
+def _about(prompt: Prompt, paths: Sequence[str]) -> dict[str, Any]:
+    """What a sample says of its prompt; `negative`, `metadata` and `pictures` only where the prompt has them."""
+    said: dict[str, Any] = {"prompt": prompt.text, "prompt_id": prompt.id}
+    if prompt.negative is not None:
+        said["negative"] = prompt.negative
+    if prompt.metadata:
+        said["metadata"] = prompt.metadata
+    if prompt.pictures:
+        said["pictures"] = [paths.index(path) for path in prompt.pictures]
+    return said
 
 
 def _media(image: NDArray[np.uint8], form: RemoteFormat) -> dict[str, Any]:
@@ -106,4 +127,9 @@ def _png(image: NDArray[np.uint8], form: RemoteFormat) -> bytes | str:
     buffer = io.BytesIO()
     # Low compression is faster, and the network is rarely the bottleneck.
     Image.fromarray(image).save(buffer, format="PNG", compress_level=1)
-    return buffer.getvalue() if form is RemoteFormat.MSGPACK else base64.b64encode(buffer.getvalue()).decode()
+    return _bytes(buffer.getvalue(), form)
+
+
+def _bytes(content: bytes, form: RemoteFormat) -> bytes | str:
+    """Bytes as the format carries them: JSON as base64."""
+    return content if form is RemoteFormat.MSGPACK else base64.b64encode(content).decode()

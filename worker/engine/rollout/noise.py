@@ -1,7 +1,8 @@
 """All randomness of a trajectory, which follows from its position in the run alone.
 
-A trajectory's seed is a hash of run seed, purpose, batch, prompt index and member; every draw has a generator of its
-own on the CPU. Invariant: any lane, on any device type, draws the same bits for a trajectory, alone or in any batch.
+A trajectory's seed is a hash of run seed, purpose, batch, prompt index, member and draw; every tensor of noise has a
+generator of its own on the CPU. Invariant: any lane, on any device type, draws the same bits for a trajectory, alone or
+in any batch.
 """
 
 import hashlib
@@ -18,14 +19,17 @@ INITIAL_STREAM = 0
 """The stream of a trajectory's x_T; denoising step i draws from stream i + 1."""
 
 
-def trajectory_seed(run_seed: int, purpose: Purpose, batch: int, prompt_index: int, member: int) -> int:
-    """The seed of one trajectory, in [0, 2**52).
+def trajectory_seed(
+    run_seed: int, purpose: Purpose, batch: int, prompt_index: int, member: int, *, draw: int = 0
+) -> int:
+    """The seed of one trajectory, in [0, 2**52). A group that is drawn again has another `draw`, counted from 0.
 
     Seeds of evaluation and of requested samples do not depend on the batch, so that pictures of one prompt and member
     are comparable over a whole run. The purpose is part of the hash, so training never uses them.
     """
     effective_batch = batch if purpose is Purpose.TRAIN else 0
-    return _hash(f"{run_seed}/{purpose.value}/{effective_batch}/{prompt_index}/{member}")
+    again = f"/draw-{draw}" if draw else ""
+    return _hash(f"{run_seed}/{purpose.value}/{effective_batch}/{prompt_index}/{member}{again}")
 
 
 def initial_noise(seeds: Sequence[int], shape: Sequence[int]) -> torch.Tensor:

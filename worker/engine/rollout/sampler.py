@@ -16,6 +16,7 @@ from typing import Self
 
 import torch
 
+from worker.contracts.prompts import Prompt
 from worker.contracts.run_spec import RunSpec
 from worker.engine.algorithms.base import GroupSteps
 from worker.engine.algorithms.registry import steps_of_group
@@ -173,13 +174,15 @@ class Sampler:
         fragment, sampling = request.fragment, self._spec.sampling
         key = fragment.key
         seeds = tuple(
-            trajectory_seed(request.run_seed, key.purpose, key.batch, request.prompt_index, member)
+            trajectory_seed(request.run_seed, key.purpose, key.batch, request.prompt_index, member, draw=fragment.draw)
             for member in fragment.members
         )
         conditioning = self._model.conditioning(request.prompt, sampling)
         shape = self._model.latent_shape(sampling.height, sampling.width, sampling.num_frames)
         if key.purpose is Purpose.TRAIN and self._spec.algorithm.shares_initial_noise:
-            first = trajectory_seed(request.run_seed, key.purpose, key.batch, request.prompt_index, 0)
+            first = trajectory_seed(
+                request.run_seed, key.purpose, key.batch, request.prompt_index, 0, draw=fragment.draw
+            )
             latents = initial_noise([first], shape).repeat(len(seeds), *[1] * len(shape))
         else:
             latents = initial_noise(seeds, shape)
@@ -198,7 +201,7 @@ class Sampler:
         )
         return clean, self._trajectories(request, steps, transitions, clean, seeds), seeds
 
-    def _log_prob_conditioning(self, prompt: str) -> Conditioning | None:
+    def _log_prob_conditioning(self, prompt: Prompt) -> Conditioning | None:
         """What the policy is trained with, where its guidance differs from that of sampling; else `None`."""
         sampling = self._spec.sampling
         if sampling.trains_as_it_samples:
@@ -247,5 +250,5 @@ def _check_finite(latents: torch.Tensor, request: GenerationRequest) -> None:
     if broken:
         member = request.fragment.members[broken[0]]
         value = latents[broken[0]][~torch.isfinite(latents[broken[0]])][0]
-        where = f"prompt {request.prompt!r}, member {member}, policy version {request.fragment.policy_version}"
+        where = f"prompt {request.prompt.text!r}, member {member}, policy version {request.fragment.policy_version}"
         raise NonFiniteError("latents", where, float(value))

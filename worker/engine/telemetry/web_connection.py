@@ -14,10 +14,13 @@ from urllib.parse import urlsplit
 from worker.contracts.ingest import (
     BOOTSTRAP_CODE_VARIABLE,
     BOOTSTRAP_PATH,
+    PROMPTS_PATH,
     PUBLIC_URL_VARIABLE,
     BootstrapAnswer,
     BootstrapRequest,
+    PromptsAnswer,
 )
+from worker.contracts.prompts import Prompt
 
 TIMEOUT_SECONDS = 20.0
 """How long the web may take to answer: far longer than storing a full post of events takes."""
@@ -129,25 +132,33 @@ def trade_bootstrap_code(base_url: str, code: str) -> BootstrapAnswer:
         WebRefusedError: the code is unknown, used or expired.
         WebUnreachableError: the web did not answer in `MAX_BOOTSTRAP_TRIES` tries.
     """
-    connection = WebConnection(base_url)
     body = BootstrapRequest(code=code).model_dump_json().encode()
+    return BootstrapAnswer.model_validate_json(_ask(WebConnection(base_url), "POST", BOOTSTRAP_PATH, body))
+
+
+def fetch_prompts(base_url: str, answer: BootstrapAnswer) -> tuple[Prompt, ...]:
+    """The prompts of the run that was bootstrapped. Raises as `trade_bootstrap_code` does."""
+    path = PROMPTS_PATH.format(run=answer.run, attempt=answer.attempt)
+    return PromptsAnswer.model_validate_json(_ask(WebConnection(base_url, answer.token), "GET", path)).prompts
+
+
+def _ask(connection: WebConnection, method: str, path: str, body: bytes = b"") -> bytes:
+    """The body of a successful answer, after at most `MAX_BOOTSTRAP_TRIES` tries."""
     last_failure = ""
     for num_tries in range(1, MAX_BOOTSTRAP_TRIES + 1):
         try:
-            answer = connection.send("POST", BOOTSTRAP_PATH, body, {"Content-Type": "application/json"})
+            answer = connection.send(method, path, body, {"Content-Type": "application/json"})
         except WebUnreachableError as error:
             last_failure = str(error)
         else:
             if answer.is_success:
                 connection.close()
-                return BootstrapAnswer.model_validate_json(answer.body)
+                return answer.body
             if answer.status == 410:
                 raise FencedError(answer.text)
             if answer.status < 500 and answer.status not in (408, 429):
-                raise WebRefusedError(f"the bootstrap code was not accepted ({answer.status}): {answer.text}")
+                raise WebRefusedError(f"{method} {path} was refused ({answer.status}): {answer.text}")
             last_failure = f"status {answer.status}: {answer.text}"
         if num_tries < MAX_BOOTSTRAP_TRIES:
             time.sleep(back_off_seconds(num_tries))
-    raise WebUnreachableError(
-        f"no bootstrap answer from {base_url} after {MAX_BOOTSTRAP_TRIES} tries; last: {last_failure}"
-    )
+    raise WebUnreachableError(f"no answer to {method} {path} after {MAX_BOOTSTRAP_TRIES} tries; last: {last_failure}")

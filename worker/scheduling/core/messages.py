@@ -45,6 +45,8 @@ class Fragment:
     members: tuple[int, ...]
     """Indices of the trajectories within their group."""
     policy_version: int
+    draw: int = 0
+    """How many times the group's trajectories were drawn before; each draw has noise of its own."""
 
 
 # --- events: what happened ----------------------------------------------------------------------------------------

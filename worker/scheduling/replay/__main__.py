@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 
 from worker.scheduling.core.protocol import ProtocolError
-from worker.scheduling.replay.replay import Difference, Replay
+from worker.scheduling.replay.log_replay import Difference, Replay
 from worker.scheduling.replay.schedule_log import Asked, dump_line, parse_line
 
 

@@ -9,7 +9,7 @@ import type { ComparedRun } from "./compared_run.ts";
 const MAX_ENTRIES = 3;
 
 export function DifferingSettings({ runs }: { runs: readonly ComparedRun[] }) {
-  const differing = differences(runs.map((compared) => compared.run.spec));
+  const differing = differences(runs.map((compared) => compared.run.spec).filter(isObject));
   const text = (value: Json | undefined) =>
     Array.isArray(value) && value.length > MAX_ENTRIES && !value.some(isObject)
       ? `${value.length} entries`

@@ -2,7 +2,8 @@
  * drawn again with each answer of the server; the list follows every key. */
 
 import { useState } from "preact/hooks";
-import { type Json, sameJson } from "../../base/paths.ts";
+import { isList, type Json, sameJson } from "../../base/paths.ts";
+import { entryOf, lineOf } from "../../base/prompts.ts";
 
 const WRITTEN = { lines: { split: "\n", join: "\n" }, words: { split: ",", join: ", " } } as const;
 
@@ -12,11 +13,11 @@ interface Props {
   readonly disabled?: boolean;
   readonly "aria-invalid": boolean;
   readonly "aria-describedby": string;
-  /** One entry a line, or words with commas between. */
+  /** One entry a line, a text or a JSON object; or words with commas between. */
   readonly list: keyof typeof WRITTEN;
   readonly rows?: number;
   readonly value: Json | undefined;
-  readonly onChange: (entries: readonly string[]) => void;
+  readonly onChange: (entries: readonly Json[]) => void;
 }
 
 export function EntriesInput({ list, rows = 3, value, onChange, ...input }: Props) {
@@ -26,9 +27,10 @@ export function EntriesInput({ list, rows = 3, value, onChange, ...input }: Prop
     text
       .split(split)
       .map((entry) => entry.trim())
-      .filter(Boolean);
-  const known = Array.isArray(value) ? value : [];
-  const text = sameJson(entries(draft), known) ? draft : known.join(join);
+      .filter(Boolean)
+      .map((entry) => (list === "lines" ? entryOf(entry) : entry));
+  const known = isList(value) ? value : [];
+  const text = sameJson(entries(draft), known) ? draft : known.map(lineOf).join(join);
   const take = (typed: string) => {
     setDraft(typed);
     onChange(entries(typed));

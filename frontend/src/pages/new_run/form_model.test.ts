@@ -126,7 +126,7 @@ test("YAML is checked as it is, and fills the form once it is right", async () =
 test("an answer to an older request fills in nothing", async () => {
   verdict = () => ({ spec: { ...spec(), seed: 99 } });
   model.choosePreset(PRESET);
-  model.spec.value = { ...PRESET.spec, seed: 5 };
+  model.spec.value = { ...model.spec.value, seed: 5 };
   await settled(5);
   assert.equal(model.value("seed"), 5);
 });

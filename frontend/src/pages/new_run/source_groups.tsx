@@ -127,7 +127,11 @@ export function PromptsGroup({ model, promptSets }: { model: FormModel; promptSe
             aria-describedby="prompts-note"
             onChange={(prompts) => model.set(PROMPTS.inline, prompts)}
           />
-          <FieldNote id="prompts-note" errors={errors} help="Each batch takes some of them in turn." />
+          <FieldNote
+            id="prompts-note"
+            errors={errors}
+            help="Each batch takes some of them in turn. A line may be a JSON object with text and any of negative, metadata, pictures and id."
+          />
         </div>
       )}
     </fieldset>

@@ -5,6 +5,7 @@ import { useRef, useState } from "preact/hooks";
 import { messageOf } from "../../api/client.ts";
 import { api } from "../../api/endpoints.ts";
 import type { Project, PromptSet } from "../../api/schema.ts";
+import { entriesOf, textOf } from "../../base/prompts.ts";
 import { Confirm } from "../../ui/dialog.tsx";
 import { useResource } from "../../ui/resource.ts";
 import { Empty, Failed, Loading } from "../../ui/states.tsx";
@@ -52,7 +53,7 @@ export function PromptSetsPage() {
                     </td>
                     <td class="muted">{nameOf(set.project) ?? "–"}</td>
                     <td class="right num">{set.num_prompts}</td>
-                    <td class="muted small">{set.prompts.slice(0, 3).join(" · ")}</td>
+                    <td class="muted small">{set.prompts.slice(0, 3).map(textOf).join(" · ")}</td>
                     <td class="right">
                       <button type="button" class="button small danger" onClick={() => setToDelete(set)}>
                         Delete
@@ -82,10 +83,7 @@ function Upload({ projects, onDone }: { projects: readonly Project[]; onDone: ()
   const form = useRef<HTMLFormElement>(null);
   const [text, setText] = useState("");
   const [error, setError] = useState<string | null>(null);
-  const prompts = text
-    .split("\n")
-    .map((line) => line.trim())
-    .filter(Boolean);
+  const prompts = entriesOf(text);
   const readFile = async (event: TargetedEvent<HTMLInputElement>) => {
     const file = event.currentTarget.files?.[0];
     if (!file) return;
@@ -128,11 +126,11 @@ function Upload({ projects, onDone }: { projects: readonly Project[]; onDone: ()
         </label>
         <label class="field">
           <span>From a text file</span>
-          <input type="file" accept=".txt,.csv,text/plain" onChange={(event) => void readFile(event)} />
+          <input type="file" accept=".txt,.jsonl,text/plain" onChange={(event) => void readFile(event)} />
         </label>
       </div>
       <label class="field">
-        <span>Prompts, one a line</span>
+        <span>Prompts, one a line: a text, or a JSON object with text and metadata</span>
         <textarea rows={6} value={text} onInput={(event) => setText(event.currentTarget.value)} />
       </label>
       {error !== null && <Failed message={error} />}

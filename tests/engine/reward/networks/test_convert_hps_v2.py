@@ -10,6 +10,7 @@ from torch.nn import functional
 from transformers import CLIPTokenizer
 
 from tests.engine.reward.networks.conftest import LETTERS, SIDE
+from worker.contracts.prompts import parse_prompts
 from worker.contracts.rewards import HpsV2Settings
 from worker.engine.reward.convert_hps_v2 import NUM_HEADS, convert, main
 from worker.engine.reward.hps_v2 import HpsV2
@@ -122,6 +123,6 @@ def test_the_folder_it_writes_is_one_that_the_reward_loads(
     main()
     pictures = np.random.default_rng(6).integers(0, 256, size=(2, 40, 56, 3), dtype=np.uint8)
     reward = HpsV2(HpsV2Settings(weights=str(tmp_path / "out")))
-    scores = reward.score(pictures[[0, 0, 1]], ["red", "blue", "red"]).require_complete("hps_v2")
+    scores = reward.score(pictures[[0, 0, 1]], parse_prompts(["red", "blue", "red"])).require_complete("hps_v2")
     assert len(set(scores)) == 3
     assert all(-1 <= score <= 1 for score in scores)

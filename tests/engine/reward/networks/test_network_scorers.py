@@ -13,6 +13,7 @@ from safetensors.torch import load_file, save_file
 from transformers import CLIPModel, CLIPTokenizer
 
 from tests.engine.reward.networks.plain import cosine, linear_layers, pixels, whole_pixels
+from worker.contracts.prompts import parse_prompts
 from worker.contracts.rewards import (
     AestheticSettings,
     ClipScoreSettings,
@@ -49,7 +50,7 @@ def plain_cosines(
 
 
 def scores(reward: Reward) -> tuple[float, ...]:
-    return reward.score(PICTURES, PROMPTS).require_complete(reward.name)
+    return reward.score(PICTURES, parse_prompts(PROMPTS)).require_complete(reward.name)
 
 
 def test_clip_score_is_two_and_a_half_times_the_cosine_above_zero(clip_folder: Path) -> None:

@@ -9,6 +9,7 @@ import msgpack
 import numpy as np
 import pytest
 
+from worker.contracts.prompts import parse_prompts
 from worker.contracts.rewards import RemoteSettings, RewardSpec
 from worker.engine.reward import remote
 from worker.engine.reward.base import ScorerUnavailableError
@@ -79,7 +80,7 @@ def outcome(address: str, waits: list[float] | None = None, timeout_seconds: flo
     spec = RewardSpec.model_validate({"name": "remote", "settings": settings.model_dump(), "num_retries": 2})
     reward = RemoteReward(settings, {}, timeout_seconds=timeout_seconds)
     sleep = (lambda seconds: None) if waits is None else waits.append
-    return RewardCaller(spec, reward, sleep=sleep).score(PICTURES, ["a", "b"])
+    return RewardCaller(spec, reward, sleep=sleep).score(PICTURES, parse_prompts(["a", "b"]))
 
 
 @pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504, 529])
@@ -113,7 +114,7 @@ def test_an_answer_that_comes_by_drops_is_given_up_within_its_time(url: str) -> 
     """Each drop comes in time; all of them would not."""
     settings = RemoteSettings(url=f"{url}/dribble")
     with pytest.raises(ScorerUnavailableError, match=r"did not finish its answer within 0\.2 s") as caught:
-        RemoteReward(settings, {}, timeout_seconds=0.2).score(PICTURES, ["a", "b"])
+        RemoteReward(settings, {}, timeout_seconds=0.2).score(PICTURES, parse_prompts(["a", "b"]))
     assert caught.value.is_transient
 
 
@@ -133,7 +134,7 @@ def test_a_token_that_no_header_can_carry_is_refused_unseen(url: str, token: str
 
 def test_a_token_loses_the_line_end_it_was_pasted_with(url: str) -> None:
     reward = RemoteReward(RemoteSettings(url=url, secret="scorer"), {"scorer": "abc\n"}, timeout_seconds=5)
-    assert reward.score(PICTURES, ["a", "b"]).scores == (0.5, 0.25)
+    assert reward.score(PICTURES, parse_prompts(["a", "b"])).scores == (0.5, 0.25)
 
 
 def test_an_address_that_is_none_fails_before_the_run_begins() -> None:

@@ -1,6 +1,8 @@
 """Answers that break the protocol are refused as a whole, with what is wrong."""
 
+import base64
 import json
+from pathlib import Path
 from typing import Any
 
 import msgpack
@@ -10,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from worker.contracts.names import RemoteFormat
+from worker.contracts.prompts import parse_prompts
 from worker.engine.reward.base import ScorerUnavailableError
 from worker.engine.reward.wire import decode_answer, encode_request
 
@@ -95,9 +98,45 @@ def test_only_a_true_asks_for_another_try(form: RemoteFormat) -> None:
 
 def test_requests_name_version_scorer_and_samples() -> None:
     pictures = np.zeros((2, 8, 8, 3), dtype=np.uint8)
-    body = encode_request(pictures, ["a", "b"], scorer="faces", request_id="1", form=RemoteFormat.JSON)
+    body = encode_request(pictures, parse_prompts(["a", "b"]), scorer="faces", request_id="1", form=RemoteFormat.JSON)
     document = json.loads(body)
     assert document["version"] == 1
     assert document["scorer"] == "faces"
     assert [sample["prompt"] for sample in document["samples"]] == ["a", "b"]
-    assert all(set(sample) == {"prompt", "image"} for sample in document["samples"])
+    assert all(set(sample) == {"prompt", "prompt_id", "image"} for sample in document["samples"])
+
+
+@either_format
+def test_a_request_says_all_of_a_prompt_and_sends_each_picture_once(form: RemoteFormat, tmp_path: Path) -> None:
+    references = [tmp_path / "a.png", tmp_path / "b.png"]
+    for path in references:
+        path.write_bytes(f"bytes of {path.name}".encode())
+    a, b = map(str, references)
+    prompts = parse_prompts(
+        [
+            "a red square",
+            {"text": "two cats", "negative": "dogs", "metadata": {"count": 2}, "id": "cats", "pictures": [a, b]},
+            {"text": "a cat", "pictures": [b]},
+        ]
+    )
+    images = np.zeros((3, 4, 4, 3), dtype=np.uint8)
+    body = encode_request(images, prompts, scorer="s", request_id="r", form=form)
+    document = json.loads(body) if form is RemoteFormat.JSON else msgpack.unpackb(body)
+    said = [{key: value for key, value in sample.items() if key != "image"} for sample in document["samples"]]
+    assert said == [
+        {"prompt": "a red square", "prompt_id": prompts[0].id},
+        {
+            "prompt": "two cats",
+            "prompt_id": "cats",
+            "negative": "dogs",
+            "metadata": {"count": 2},
+            "pictures": [0, 1],
+        },
+        {"prompt": "a cat", "prompt_id": prompts[2].id, "pictures": [1]},
+    ]
+    contents = [path.read_bytes() for path in references]
+    sent = document["pictures"]
+    assert (sent if form is RemoteFormat.MSGPACK else list(map(base64.b64decode, sent))) == contents
+    plain = encode_request(images[:1], prompts[:1], scorer="s", request_id="r", form=form)
+    document = json.loads(plain) if form is RemoteFormat.JSON else msgpack.unpackb(plain)
+    assert "pictures" not in document

@@ -4,6 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image, ImageFilter
 
+from worker.contracts.prompts import Prompt, parse_prompts
 from worker.engine.reward.shapes.captions import COLOURS, SHAPES, Caption, all_captions
 from worker.engine.reward.shapes.drawing import (
     BACKGROUND_RGB,
@@ -27,7 +28,7 @@ REWARD = ShapeMatch()
 
 
 def score(picture: ByteArray, caption: Caption) -> float:
-    (only,) = REWARD.score(picture[None], [caption.text]).require_complete("shape_match")
+    (only,) = REWARD.score(picture[None], [Prompt(text=caption.text)]).require_complete("shape_match")
     return only
 
 
@@ -39,7 +40,7 @@ def place(shape: str, radius: float, across: float, down: float) -> Placement:
 
 
 def average_score(pictures: list[ByteArray], caption: Caption) -> float:
-    result = REWARD.score(np.stack(pictures), [caption.text] * len(pictures))
+    result = REWARD.score(np.stack(pictures), [Prompt(text=caption.text)] * len(pictures))
     return float(np.mean(result.require_complete("shape_match")))
 
 
@@ -149,7 +150,7 @@ def test_a_second_colour_beside_the_right_shape_costs(caption: Caption, seed: in
 
 def test_noise_scores_zero() -> None:
     noise = np.random.default_rng(0).integers(0, 256, size=(18, 32, 32, 3), dtype=np.uint8)
-    result = REWARD.score(noise, [caption.text for caption in all_captions()])
+    result = REWARD.score(noise, parse_prompts([caption.text for caption in all_captions()]))
     assert max(result.require_complete("shape_match")) == 0.0
 
 
@@ -157,7 +158,7 @@ def test_a_batch_scores_as_its_pictures_do_one_by_one() -> None:
     rng = np.random.default_rng(1)
     asked = all_captions()
     pictures = [draw(caption, random_placement(caption.shape, rng)) for caption in reversed(asked)]
-    together = REWARD.score(np.stack(pictures), [c.text for c in asked]).require_complete("shape_match")
+    together = REWARD.score(np.stack(pictures), parse_prompts([c.text for c in asked])).require_complete("shape_match")
     alone = [score(picture, caption) for picture, caption in zip(pictures, asked, strict=True)]
     assert together == pytest.approx(alone, abs=1e-5)
 
@@ -165,7 +166,7 @@ def test_a_batch_scores_as_its_pictures_do_one_by_one() -> None:
 def test_a_prompt_that_asks_for_no_shape_is_an_error_of_that_sample_alone() -> None:
     caption = Caption("red", "circle")
     picture = draw(caption, Placement(16.0, 16.0, 8.0))
-    result = REWARD.score(np.stack([picture, picture]), ["a photo of a cat", caption.text])
+    result = REWARD.score(np.stack([picture, picture]), [Prompt(text="a photo of a cat"), Prompt(text=caption.text)])
     assert result.scores[0] is None
     assert "exactly one colour" in str(result.errors[0])
     assert result.scores[1] is not None
@@ -174,4 +175,4 @@ def test_a_prompt_that_asks_for_no_shape_is_an_error_of_that_sample_alone() -> N
 
 def test_another_resolution_is_refused() -> None:
     with pytest.raises(ValueError, match="32x32"):
-        REWARD.score(np.zeros((1, 64, 64, 3), dtype=np.uint8), ["a red circle"])
+        REWARD.score(np.zeros((1, 64, 64, 3), dtype=np.uint8), parse_prompts(["a red circle"]))

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worker.contracts.names import RewardName
+from worker.contracts.prompts import Prompt
 from worker.engine.reward.base import RewardResult, check_batch
 from worker.engine.reward.shapes.captions import parse_caption
 from worker.engine.reward.shapes.judge import DEFAULT_WEIGHTS, Judge
@@ -28,7 +29,7 @@ class ShapeJudge:
     def __init__(self, weights: Path = DEFAULT_WEIGHTS) -> None:
         self._judge = Judge.load(weights)
 
-    def score(self, images: NDArray[np.uint8], prompts: Sequence[str]) -> RewardResult:
+    def score(self, images: NDArray[np.uint8], prompts: Sequence[Prompt]) -> RewardResult:
         """Score uint8 images (N, 32, 32, 3); a prompt that names no single colour and shape is that sample's error.
 
         Raises:
@@ -40,7 +41,7 @@ class ShapeJudge:
         errors: list[str | None] = [None] * len(prompts)
         for row, (prompt, verdict) in enumerate(zip(prompts, verdicts, strict=True)):
             try:
-                asked = parse_caption(prompt)
+                asked = parse_caption(prompt.text)
             except ValueError as error:
                 errors[row] = str(error)
                 continue

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worker.contracts.names import RewardName
+from worker.contracts.prompts import Prompt
 from worker.engine.reward.base import RewardResult, check_batch
 from worker.engine.reward.shapes.captions import SHAPES, Caption, parse_caption
 from worker.engine.reward.shapes.drawing import (
@@ -46,7 +47,7 @@ class ShapeMatch:
 
     name = RewardName.SHAPE_MATCH.value
 
-    def score(self, images: NDArray[np.uint8], prompts: Sequence[str]) -> RewardResult:
+    def score(self, images: NDArray[np.uint8], prompts: Sequence[Prompt]) -> RewardResult:
         """Score uint8 images (N, 32, 32, 3); a prompt that names no single colour and shape is that sample's error.
 
         Raises:
@@ -63,7 +64,7 @@ class ShapeMatch:
         rows: list[int] = []
         for row, prompt in enumerate(prompts):
             try:
-                captions.append(parse_caption(prompt))
+                captions.append(parse_caption(prompt.text))
                 rows.append(row)
             except ValueError as error:
                 errors[row] = str(error)

@@ -7,6 +7,7 @@ The gradient is that of the score where the score has one. A picture whose overl
 import numpy as np
 import torch
 
+from worker.contracts.prompts import Prompt
 from worker.engine.reward.shapes import shape_match
 from worker.engine.reward.shapes.captions import parse_caption
 from worker.engine.reward.shapes.drawing import BACKGROUND_RGB, COLOUR_RGB, RESOLUTION
@@ -20,7 +21,7 @@ class TorchShapeMatch:
         self._bank = [torch.from_numpy(np.array(masks)).to(device) for masks in bank]
         self._energies = [torch.from_numpy(np.array(energy)).to(device) for energy in energies]
 
-    def __call__(self, pictures: torch.Tensor, prompt: str) -> torch.Tensor:
+    def __call__(self, pictures: torch.Tensor, prompt: Prompt) -> torch.Tensor:
         """Scores (N,) of pictures (N, 3, 32, 32) in [0, 1].
 
         Raises:
@@ -31,7 +32,7 @@ class TorchShapeMatch:
                 f"`pictures` must be 3x{RESOLUTION}x{RESOLUTION} for shape_match, got "
                 f"{'x'.join(map(str, pictures.shape[1:]))}: its ideal shapes are drawn at that size"
             )
-        caption = parse_caption(prompt)
+        caption = parse_caption(prompt.text)
         coverage, purity = _ink(pictures.movedim(1, 3) * 255, caption.colour)
         overlaps = self._best_overlaps(coverage.flatten(1))
         overlap = overlaps[:, caption.shape_index]

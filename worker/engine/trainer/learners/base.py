@@ -17,6 +17,7 @@ from typing import Any, Protocol
 
 import torch
 
+from worker.contracts.prompts import Prompt
 from worker.engine.models.conditioning import Conditioning
 from worker.engine.types import GroupBatch
 from worker.scheduling.core.batching import MicroBatch
@@ -64,7 +65,7 @@ class PreparedGroup(Protocol):
     """A group ready to be split into micro-batches; its length is its number of units."""
 
     @property
-    def prompt(self) -> str: ...
+    def prompt(self) -> Prompt: ...
 
     def __len__(self) -> int: ...
 
@@ -74,7 +75,7 @@ class PreparedGroup(Protocol):
 
 
 class Learner(Protocol):
-    def conditioning(self, prompt: str) -> Conditioning:
+    def conditioning(self, prompt: Prompt) -> Conditioning:
         """What predictions for `prompt` are conditioned on in training."""
         ...
 

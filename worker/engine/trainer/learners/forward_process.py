@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import torch
 
+from worker.contracts.prompts import Prompt
 from worker.contracts.run_spec import RunSpec
 from worker.engine.algorithms.base import ForwardProcess, ForwardProcessBatch, Preference
 from worker.engine.algorithms.diffusion_dpo import preference_pairs
@@ -27,7 +28,7 @@ class FinishedSamples:
     """The finished samples of one group; tensors on the CPU. A unit is one entry of `samples` at one noise level."""
 
     group: int
-    prompt: str
+    prompt: Prompt
     clean: torch.Tensor
     """(members, ...) fp32: x0."""
     advantages: torch.Tensor
@@ -90,7 +91,7 @@ class _ForwardProcessLearner:
         self._num_levels = spec.algebra.num_trained_denoising_steps
         self._num_optimizer_steps = num_optimizer_steps
 
-    def conditioning(self, prompt: str) -> Conditioning:
+    def conditioning(self, prompt: Prompt) -> Conditioning:
         return self._model.conditioning(prompt, self._spec.sampling, training=True)
 
     def _predict(

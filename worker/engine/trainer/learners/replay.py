@@ -17,6 +17,7 @@ from typing import Self
 import torch
 
 from worker.contracts.algorithms import AlgorithmNeeds
+from worker.contracts.prompts import Prompt
 from worker.contracts.sections import SamplingSpec
 from worker.engine.algorithms.base import OldMeans, PolicyGradient, ReplayedPairs
 from worker.engine.models.conditioning import Conditioning
@@ -92,7 +93,7 @@ class ReplayLearner:
         self._needs = needs
         self._sampling = sampling
 
-    def conditioning(self, prompt: str) -> Conditioning:
+    def conditioning(self, prompt: Prompt) -> Conditioning:
         return self._model.conditioning(prompt, self._sampling, training=True)
 
     def prepare(self, group: GroupBatch) -> GroupPairs:

@@ -16,6 +16,7 @@ from itertools import pairwise
 import torch
 
 from worker.contracts.algorithms import AlgorithmNeeds
+from worker.contracts.prompts import Prompt
 from worker.contracts.run_spec import RunSpec
 from worker.engine.algorithms.base import Feedback, RewardedSamples
 from worker.engine.algorithms.reward_flow import penalty
@@ -34,7 +35,7 @@ class PartialTrajectories:
     """The partly denoised samples of one group, from which denoising goes on with gradients. A unit is a member."""
 
     group: int
-    prompt: str
+    prompt: Prompt
     latents: torch.Tensor
     """(members, ...) fp32 on the CPU: x before denoising step `index`."""
     index: int
@@ -61,7 +62,7 @@ class FeedbackLearner:
         self._sampling = spec.sampling
         self._rewards = DifferentiableSum(spec.trained_rewards, policies.model.device)
 
-    def conditioning(self, prompt: str) -> Conditioning:
+    def conditioning(self, prompt: Prompt) -> Conditioning:
         return self._model.conditioning(prompt, self._sampling, training=True)
 
     def prepare(self, group: GroupBatch) -> PartialTrajectories:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import torch
 
+from worker.contracts.prompts import Prompt
 from worker.contracts.sections import SamplingSpec
 from worker.engine.errors import NonFiniteError
 from worker.engine.rollout.sde_kernel import SdeKernel
@@ -19,7 +20,7 @@ class GroupPairs:
     """The pairs of one group, P = members × stored denoising steps; tensors on the CPU."""
 
     group: int
-    prompt: str
+    prompt: Prompt
     latents: torch.Tensor
     """(P, ...) fp32: x before the denoising step."""
     next_latents: torch.Tensor

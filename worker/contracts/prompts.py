@@ -1,0 +1,126 @@
+"""A prompt as a record: what a group generates from, and what its rewards may know of it.
+
+    spec or uploaded set ──► Run.prompts ──► bootstrap by URL ──► generation (text, negative)
+                                                             └──► rewards (text, metadata, pictures)
+
+Invariant: a prompt of nothing but text is written as that text and read from it, so that a list of lines stays one.
+"""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from typing import Annotated, Any, Self
+
+from pydantic import Field, GetJsonSchemaHandler, JsonValue, TypeAdapter, model_serializer, model_validator
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core.core_schema import CoreSchema, SerializerFunctionWrapHandler
+
+from worker.contracts.base import Contract
+
+MAX_PROMPT_CHARACTERS = 2000
+"""Several times what the longest text encoder of any family reads (512 tokens), so that nothing useful is refused."""
+MAX_METADATA_BYTES = 16_384
+"""Of one prompt, as JSON: a task of many objects takes some hundred bytes. Files belong below a model root."""
+MAX_PICTURES = 8
+"""Of one prompt: models that take reference pictures take up to about five."""
+ID_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$"
+
+PromptText = Annotated[str, Field(min_length=1, max_length=MAX_PROMPT_CHARACTERS)]
+PicturePath = Annotated[str, Field(min_length=1, max_length=500)]
+
+
+class Prompt(Contract):
+    """A prompt with its negative prompt, metadata and pictures. Text alone may be written in its place."""
+
+    text: PromptText
+    """What the model is asked to generate."""
+    negative: Annotated[str, Field(max_length=MAX_PROMPT_CHARACTERS)] | None = None
+    """What it is to avoid, for families with a negative prompt. Null: `sampling.negative_prompt` of the run."""
+    metadata: dict[str, JsonValue] = {}
+    """Facts for rewards, as a JSON object: counts, objects and colours to check, a reference answer. Reward code of
+    your own reads them; the model never sees them."""
+    pictures: Annotated[tuple[PicturePath, ...], Field(max_length=MAX_PICTURES)] = ()
+    """Paths of pictures below TANDEM_MODEL_ROOTS that rewards may compare with. Remote scorers get their bytes."""
+    id: Annotated[str, Field(pattern=ID_PATTERN)] = ""
+    """Name of the prompt, by which samples of different runs are compared. By default a digest of all the rest."""
+
+    def negative_or(self, default: str) -> str:
+        """The prompt's own negative prompt, or the run's where it has none."""
+        return default if self.negative is None else self.negative
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_text(cls, value: Any) -> Any:
+        return {"text": value} if isinstance(value, str) else value
+
+    @model_validator(mode="after")
+    def _identified(self) -> Self:
+        if not self.id:
+            # Not among the fields that were set: the digest is made anew wherever the prompt is read.
+            self.__dict__["id"] = _digest(self)
+        return self
+
+    @model_validator(mode="after")
+    def _bounded(self) -> Self:
+        if "\\u0000" in json.dumps([self.text, self.negative, self.metadata, self.pictures]):
+            raise ValueError("a prompt must not hold a zero byte: is its file really text?")
+        num_bytes = len(json.dumps(self.metadata).encode())
+        if num_bytes > MAX_METADATA_BYTES:
+            raise ValueError(
+                f"`metadata` must be ≤ {MAX_METADATA_BYTES} bytes as JSON, got {num_bytes}: "
+                "put large data into files that the reward reads"
+            )
+        return self
+
+    @model_serializer(mode="wrap")
+    def _as_text_where_it_is_all(self, handler: SerializerFunctionWrapHandler) -> Any:
+        given = {name: value for name, value in handler(self).items() if name in self.model_fields_set}
+        return self.text if set(given) == {"text"} else given
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        schema = handler.resolve_ref_schema(handler(_without_serializers(core_schema)))
+        return {"anyOf": [{"type": "string", "minLength": 1, "maxLength": MAX_PROMPT_CHARACTERS}, schema]}
+
+
+def prompt_of_line(line: str) -> Prompt:
+    """The prompt of a line of a text file: a JSON object for one with more than text. Raises `ValueError`."""
+    return Prompt.model_validate(json.loads(line) if line.startswith("{") else line)
+
+
+def require_different(prompts: Sequence[Prompt], field: str) -> None:
+    """Raises `ValueError` naming the first two prompts of `field` with one id."""
+    seen: dict[str, int] = {}
+    for index, prompt in enumerate(prompts):
+        if prompt.id in seen:
+            raise ValueError(
+                f"`{field}` must not repeat a prompt, got `{prompt.text[:60]}` as number {index + 1} and number "
+                f"{seen[prompt.id] + 1}: each group needs a prompt of its own"
+            )
+        seen[prompt.id] = index
+
+
+def _without_serializers(schema: Any) -> Any:
+    """Pydantic cannot know what a serializer of our own gives; without it, the record is described by its fields."""
+    kept = {name: value for name, value in schema.items() if name != "serialization"}
+    return kept | {"schema": _without_serializers(kept["schema"])} if "schema" in kept else kept
+
+
+def _digest(prompt: Prompt) -> str:
+    """16 hexadecimal digits: of a million prompts, two have the same with a probability of 3 in 100 million."""
+    content = json.dumps([prompt.text, prompt.negative, prompt.metadata, prompt.pictures], sort_keys=True)
+    return hashlib.sha256(content.encode()).hexdigest()[:16]
+
+
+_PROMPTS: TypeAdapter[tuple[Prompt, ...]] = TypeAdapter(tuple[Prompt, ...])
+
+
+def dump_prompts(prompts: Sequence[Prompt]) -> list[Any]:
+    """The prompts as JSON: a text for each that is nothing else, an object for every other."""
+    dumped: list[Any] = _PROMPTS.dump_python(tuple(prompts), mode="json")
+    return dumped
+
+
+def parse_prompts(dumped: Sequence[Any]) -> tuple[Prompt, ...]:
+    """The prompts that `dump_prompts` wrote. Raises pydantic's `ValidationError` for anything else."""
+    return _PROMPTS.validate_python(tuple(dumped))
