@@ -81,13 +81,13 @@ def test_a_complete_minibatch_is_trained_and_closed(trainer: Any) -> None:
     num_pairs = sum(accumulate(trainer, group, fragments_of(group)).num_pairs for group in range(ALGEBRA.num_groups))
     assert num_pairs == ALGEBRA.num_pairs_per_optimizer_step
     trainer.commit()
-    with pytest.raises(MinibatchError, match="got 0$"):
+    with pytest.raises(MinibatchError, match=r"got 0$"):
         trainer.commit()
 
 
 def test_an_optimizer_step_over_a_part_of_the_minibatch_is_refused(trainer: Any) -> None:
     accumulate(trainer, 0, fragments_of(0))
-    with pytest.raises(MinibatchError, match="needs all .* pairs of its mini-batch"):
+    with pytest.raises(MinibatchError, match=r"needs all .* pairs of its mini-batch"):
         trainer.commit()
 
 
