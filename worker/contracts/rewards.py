@@ -45,7 +45,7 @@ class HpsV2Settings(WeightsSettings):
 
 
 class ImageRewardSettings(WeightsSettings):
-    """ImageReward is published as a pickle alone, so its converted folder must be named (deploy/docs/rewards.md)."""
+    """ImageReward is published only as a pickle: name its converted folder here (deploy/docs/guides/rewards.md)."""
 
 
 class AestheticSettings(WeightsSettings):
@@ -59,7 +59,7 @@ class OcrSettings(Contract):
 
 
 class RemoteSettings(Contract):
-    """A scorer behind HTTP; the protocol is in deploy/docs/rewards.md."""
+    """A scorer behind HTTP; the protocol is in deploy/docs/guides/rewards.md."""
 
     url: Annotated[str, Field(min_length=1, max_length=2000)]
     """Where batches are posted, e.g. https://scorer.example/score."""

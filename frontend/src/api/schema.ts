@@ -1858,7 +1858,7 @@ export interface components {
         readonly IdleCause: "no_fragment_ready" | "head_of_line" | "group_incomplete" | "reward_pending" | "batch_barrier" | "back_pressure" | "publish_wait" | "start_up" | "drain" | "failure";
         /**
          * ImageRewardSettings
-         * @description ImageReward is published as a pickle alone, so its converted folder must be named (deploy/docs/rewards.md).
+         * @description ImageReward is published only as a pickle: name its converted folder here (deploy/docs/guides/rewards.md).
          */
         readonly ImageRewardSettings: {
             /** @description Hub id (`org/name`), or a folder below one of `TANDEM_MODEL_ROOTS`. Safetensors only. */
@@ -2951,7 +2951,7 @@ export interface components {
         readonly RemoteFormat: "msgpack" | "json";
         /**
          * RemoteSettings
-         * @description A scorer behind HTTP; the protocol is in deploy/docs/rewards.md.
+         * @description A scorer behind HTTP; the protocol is in deploy/docs/guides/rewards.md.
          */
         readonly RemoteSettings: {
             /** @description Where batches are posted, e.g. https://scorer.example/score. */

@@ -1,7 +1,7 @@
 """The messages of the remote scoring protocol, version 1: a request with samples, an answer with a result for each.
 
-`deploy/docs/rewards.md` describes the protocol for authors of servers. Invariant: an answer that does not hold exactly
-one number or one error for every sample, in order, is refused as a whole.
+`deploy/docs/guides/rewards.md` describes the protocol for authors of servers. Invariant: an answer that does not hold
+exactly one number or one error for every sample, in order, is refused as a whole.
 """
 
 import base64
