@@ -128,7 +128,7 @@ def test_a_lane_generates_only_with_the_version_that_it_pulled(actors: Mapping[L
     rollout = actors[LaneRole.ROLLOUT]("rollout-0", "cpu")
     request = GenerationRequest(fragment=fragments_of(0)[0], prompt="a prompt", run_seed=0, prompt_index=0)
     rollout.pull(HeldVersion(2))
-    with pytest.raises(SyncError, match="wants version 3, got 2"):
+    with pytest.raises(SyncError, match="needs policy version 3, got 2"):
         rollout.generate(request)
     rollout.pull(HeldVersion(3))
     report, images, trajectories = rollout.generate(request)

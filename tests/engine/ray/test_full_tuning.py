@@ -103,7 +103,7 @@ def test_a_resumed_run_has_bitwise_the_results_of_an_uninterrupted_one(
         evaluation={"every_num_batches": None},
         checkpoint={"every_num_batches": 1},
     )
-    found = []
+    published_by_run = []
     for changes in ({}, {"resume_from": f"file://{tmp_path}/first/batch-000001"}):
         store = tmp_path / ("second" if changes else "first")
         ingest.events.clear()
@@ -112,9 +112,9 @@ def test_a_resumed_run_has_bitwise_the_results_of_an_uninterrupted_one(
             assert driven.finish() == 0
         finally:
             driven.kill()
-        found.append({event["policy_version"]: event["sha256"] for event in ingest.of_type("publish")})
+        published_by_run.append({event["policy_version"]: event["sha256"] for event in ingest.of_type("publish")})
         kept = sorted(path.name for path in (store / "batch-000002").glob("behaviour-*"))
         assert len(kept) > 1, "the shards of the version that the next batch is generated with"
-    whole, resumed = found
-    assert resumed and resumed == {version: whole[version] for version in resumed}
+    uninterrupted, resumed = published_by_run
+    assert resumed and resumed == {version: uninterrupted[version] for version in resumed}
     assert NUM_BATCHES in resumed

@@ -1,4 +1,4 @@
-"""Whole runs on real Ray with real tiny models. Each run serves many claims, since starting lanes takes most time."""
+"""Runs on real Ray with real tiny models. Each run serves many claims, since starting lanes takes most time."""
 
 import gzip
 import itertools
@@ -251,10 +251,10 @@ def test_at_staleness_one_a_resumed_run_has_bitwise_the_results_of_an_uninterrup
         evaluation={"every_num_batches": None},
         checkpoint={"every_num_batches": 1, "num_kept": 4},
     )
-    whole = drive(spec, checkpoints=f"file://{tmp_path}/whole")
-    assert whole.finish() == 0
-    expected = results(whole)
-    ingest = whole.ingest
+    uninterrupted = drive(spec, checkpoints=f"file://{tmp_path}/uninterrupted")
+    assert uninterrupted.finish() == 0
+    expected = results(uninterrupted)
+    ingest = uninterrupted.ingest
     stale = [event["counts"] for event in ingest.of_type("staleness")]
     assert stale == [{"0": 8}, {"1": 8}, {"1": 8}]
     shown = {
@@ -264,12 +264,14 @@ def test_at_staleness_one_a_resumed_run_has_bitwise_the_results_of_an_uninterrup
     }
     assert shown == {1: {0}, 2: {1}, 3: {1}}
     assert [gate["passed"] for gate in ingest.of_type("gate")] == [True] * 3
-    assert (tmp_path / "whole" / "batch-000001" / "behaviour-00000.safetensors").exists()
-    check_tiling(whole)
+    assert (tmp_path / "uninterrupted" / "batch-000001" / "behaviour-00000.safetensors").exists()
+    check_tiling(uninterrupted)
 
     ingest.events.clear()
     spec = spec.model_copy(update={"pipeline": spec.pipeline.model_copy(update={"tag": TrainerAssist.GREEDY})})
-    resumed = drive(spec, checkpoints=f"file://{tmp_path}/again", resume_from=f"file://{tmp_path}/whole/batch-000001")
+    resumed = drive(
+        spec, checkpoints=f"file://{tmp_path}/again", resume_from=f"file://{tmp_path}/uninterrupted/batch-000001"
+    )
     assert resumed.finish() == 0
     for name, found in results(resumed).items():
         assert found and found == {key: expected[name][key] for key in found}, name

@@ -22,7 +22,7 @@ def pixels(image: NDArray[np.uint8]) -> torch.Tensor:
     return torch.tensor(((cropped - MEAN) / STD).transpose(2, 0, 1)[None], dtype=torch.float32)
 
 
-def whole_pixels(image: NDArray[np.uint8]) -> torch.Tensor:
+def letterboxed_pixels(image: NDArray[np.uint8]) -> torch.Tensor:
     """HPSv2's preprocessing: letterboxed to SIDE (bicubic), to [0, 1], normalised; (1, 3, SIDE, SIDE)."""
     height, width = image.shape[:2]
     size = (round(width * SIDE / max(height, width)), round(height * SIDE / max(height, width)))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from safetensors.torch import load_file, save_file
 from transformers import CLIPModel, CLIPTokenizer
 
-from tests.engine.reward.networks.plain import cosine, linear_layers, pixels, whole_pixels
+from tests.engine.reward.networks.plain import cosine, letterboxed_pixels, linear_layers, pixels
 from worker.contracts.rewards import (
     AestheticSettings,
     ClipScoreSettings,
@@ -68,7 +68,7 @@ def test_pick_score_is_the_scaled_cosine(clip_folder: Path) -> None:
 
 def test_hps_v2_is_the_cosine_with_the_letterboxed_picture(clip_folder: Path) -> None:
     found = scores(HpsV2(HpsV2Settings(weights=str(clip_folder), pictures_per_call=3)))
-    np.testing.assert_allclose(found, plain_cosines(clip_folder, PROMPTS, whole_pixels), atol=TOLERANCE)
+    np.testing.assert_allclose(found, plain_cosines(clip_folder, PROMPTS, letterboxed_pixels), atol=TOLERANCE)
     # The pictures are not square, so that centre-cropping gives other scores.
     assert not np.allclose(found, plain_cosines(clip_folder, PROMPTS), atol=TOLERANCE)
 

@@ -36,9 +36,9 @@ class MisbehavingServer(http.server.BaseHTTPRequestHandler):
             self.send_response(int(detail))
             self.send_header("Retry-After", "11")
             self.end_headers()
-        elif word == "dies_once" and not num_before:
+        elif word == "closes_once" and not num_before:
             self.close()
-        elif word == "half":
+        elif word == "truncated":
             self.answer(b"", length=len(GOOD))
             self.wfile.write(GOOD[:10])
             self.close()
@@ -99,13 +99,13 @@ def test_permanent_failures_are_not_retried(url: str, status: int) -> None:
 
 
 def test_a_connection_that_is_closed_once_is_retried(url: str) -> None:
-    found = outcome(f"{url}/dies_once")
+    found = outcome(f"{url}/closes_once")
     assert found.num_retries == 1
     assert found.result.scores == (0.5, 0.25)
 
 
 def test_an_incomplete_answer_is_retried_and_then_an_error(url: str) -> None:
-    found = outcome(f"{url}/half")
+    found = outcome(f"{url}/truncated")
     assert found.num_retries == 2
     assert all("no answer from" in str(error) for error in found.result.errors)
 
