@@ -1,4 +1,4 @@
-"""Real drivers, started as the cluster starts them, on a real local Ray: for tests and benches alike."""
+"""Starts real drivers, as Ray's Jobs API would, on a local Ray cluster, for tests and benches."""
 
 import os
 import shutil
@@ -25,16 +25,15 @@ from worker.contracts.run_spec import RunSpec
 ROOT = Path(__file__).resolve().parents[2]
 RUN = UUID("0195e3f0-0000-7000-8000-000000000001")
 RUN_SECONDS = 240
-"""Far above what a run takes here; a hang must still end before the suite does."""
+"""The time-out of a run, far longer than any run takes here: a hang must fail its own test."""
 
 LANE_RESOURCES = {lane: f"tandem-local-{lane}" for lane in ("rollout-0", "trainer-0", "trainer-1", "reward-0")}
-"""Custom resources that the test node exposes, one for each lane as one for each GPU."""
+"""The custom resources that the test node exposes, one for each lane, as real nodes expose one for each GPU."""
 
 
 @contextmanager
 def local_cluster(*, num_cpus: int, resources: Mapping[str, float]) -> Iterator[str]:
-    """A head, and its address. Token authentication is on, as in the real stack. Its folder is short: socket paths
-    have a limit."""
+    """A local Ray cluster; yields its address. Its folder has a short path, since socket paths are limited."""
     import ray
 
     folder = tempfile.mkdtemp(prefix="tr-", dir=tempfile.gettempdir())
@@ -54,13 +53,13 @@ def local_cluster(*, num_cpus: int, resources: Mapping[str, float]) -> Iterator[
 
 @dataclass
 class Driven:
-    """A driver process and the web it reports to."""
+    """A driver process and the ingest server that it reports to."""
 
     process: subprocess.Popen[str]
     ingest: Ingest
 
     def until(self, condition: Callable[[], bool]) -> None:
-        """Wait while the driver lives; what it printed is the failure's message."""
+        """Wait for a condition while the driver runs; fail with its output when it ends or hangs."""
         deadline = time.monotonic() + RUN_SECONDS
         while not condition():
             if self.process.poll() is not None or time.monotonic() > deadline:
@@ -68,15 +67,15 @@ class Driven:
             time.sleep(0.05)
 
     def fail_with_output(self) -> NoReturn:
-        """Fail with what the driver printed, and where its threads stand if it hangs."""
+        """Fail the test with the driver's output, and with the stacks of its threads if it hangs."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGABRT)
         output = self.process.communicate()[0]
-        told = "\n".join(str(event)[:200] for event in self.ingest.events[-15:])
-        pytest.fail(f"the driver ended or hung:\n{output[-8000:]}\n{told}")
+        events = "\n".join(str(event)[:200] for event in self.ingest.events[-15:])
+        pytest.fail(f"the driver ended or hung:\n{output[-8000:]}\n{events}")
 
     def finish(self) -> int:
-        """Wait for the end; returns the exit status."""
+        """Wait until the driver ends, and return its exit status."""
         try:
             output, _ = self.process.communicate(timeout=RUN_SECONDS)
         except subprocess.TimeoutExpired:
@@ -85,31 +84,36 @@ class Driven:
         return self.process.returncode
 
     def kill(self) -> None:
+        """Kill the driver if it still runs."""
         if self.process.poll() is None:
             self.process.kill()
             self.process.wait()
 
     def states(self) -> list[str]:
+        """The states that the run has reported, oldest first."""
         return [event["state"] for event in self.ingest.of_type("state")]
 
     def pid(self, lane: str) -> int:
-        """The process of a lane, as told last."""
+        """The process id of a lane, as it was last reported."""
         lanes = self.ingest.of_type("lanes")[-1]["lanes"]
         return int(next(info["pid"] for info in lanes if info["lane"] == lane))
 
     def command(self, identity: str, kind: str, **fields: Any) -> None:
+        """Send a command to the run."""
         self.ingest.commands.append({"id": identity, "kind": kind, **fields})
 
     def answer_to(self, identity: str) -> dict[str, Any] | None:
+        """The `command_done` event of a command."""
         return next((done for done in self.ingest.of_type("command_done") if done["command_id"] == identity), None)
 
     def reported_batches(self) -> set[int]:
-        """Batches with a complete telling: their speeds come last."""
+        """The numbers of the batches of which everything is reported: speeds are the last of it."""
         metrics = self.ingest.of_type("metrics")
         return {event["batch"] for event in metrics if "speed/images_per_second" in event["values"]}
 
 
 def grants(spec: RunSpec) -> tuple[LaneGrant, ...]:
+    """The lanes that a spec asks for, granted on the local node."""
     lanes = spec.granted_lanes
     counts = {
         LaneRole.ROLLOUT: lanes.num_rollout,
@@ -126,7 +130,7 @@ def grants(spec: RunSpec) -> tuple[LaneGrant, ...]:
 def start_driver(
     ingest: Ingest, answer: BootstrapAnswer, ray_address: str, program: Sequence[str] = ("worker.engine",)
 ) -> Driven:
-    """Start `python -m <program>` for this bootstrap answer; the caller sees to its end."""
+    """Start `python -m <program>` for this bootstrap answer; the caller ends it."""
     ingest.bootstrap = answer.model_dump(mode="json")
     ingest.prompts = dump_prompts(answer.spec.prompts.inline)
     environment = os.environ | {
@@ -147,7 +151,7 @@ def start_driver(
 
 
 def bootstrap_answer(spec: RunSpec, base_model_path: str, checkpoints: Path, /, **changes: Any) -> BootstrapAnswer:
-    """What the web would answer this run's driver; fields may be given by keyword."""
+    """The bootstrap answer of the web to the run's driver; `changes` replace fields."""
     fields: dict[str, Any] = {
         "run": RUN,
         "attempt": 1,

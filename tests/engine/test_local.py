@@ -1,4 +1,4 @@
-"""The whole engine in one process, without Ray: what a debugger steps through. `ray/test_run.py` holds lanes to it."""
+"""Local runs, in one process and without Ray. `ray/test_run.py` compares runs on lanes with them."""
 
 import subprocess
 import sys
@@ -41,7 +41,7 @@ def test_two_batches_of_the_shipped_model_from_rollout_to_pull(process_group: No
         assert all(
             set(part.parts) == {"shape_match", "colorfulness"} for group in result.groups for part in group.scored
         )
-        assert [[made.images.shape for made in group.generated] for group in result.groups] == [
+        assert [[fragment.images.shape for fragment in group.generated] for group in result.groups] == [
             [(2, 32, 32, 3)] * 2
         ] * 2
         checksums.append(run.trainer.version(run.policy_version).sha256)
@@ -49,7 +49,7 @@ def test_two_batches_of_the_shipped_model_from_rollout_to_pull(process_group: No
 
 
 def test_training_makes_held_out_pictures_more_colourful_when_colour_is_the_reward(process_group: None) -> None:
-    """Learning, not only plumbing: a few batches move the shipped model on seeds it never trained on."""
+    """A few batches raise the reward of the shipped model on seeds that it never trained on."""
     spec = RunSpec.model_validate(
         TWO_PROMPTS
         | {

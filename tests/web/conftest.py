@@ -12,7 +12,7 @@ django.setup()
 from accounts.models import Membership, Project, ProjectRole, User  # noqa: E402
 from runs.cost_history import workload_of  # noqa: E402
 from runs.models import Run, RunStream  # noqa: E402
-from worker.contracts.prompts import dump_prompts
+from worker.contracts.prompts import dump_prompts  # noqa: E402
 from worker.contracts.run_spec import RunSpec  # noqa: E402
 from worker.contracts.states import RunState  # noqa: E402
 

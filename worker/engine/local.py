@@ -1,4 +1,4 @@
-"""A whole RL run in one process, without Ray, web or scheduler, to read the engine and to debug it.
+"""A complete RL run in one process, without Ray, web or scheduler, to read the engine and to debug it.
 
 ```text
 prompts ─► generate ─► score ─► advantages ─► for each epoch and mini-batch: accumulate ─► [replay gate] ─► commit

@@ -1,4 +1,4 @@
-"""`python -m tests.engine.ray.small_shards`: an attempt like any other, whose versions are cut into many shards."""
+"""`python -m tests.engine.ray.small_shards`: a driver whose versions are split into many shards."""
 
 import sys
 from typing import Any
@@ -9,9 +9,12 @@ from worker.engine.actors.trainer import TrainerActor
 from worker.engine.control.cluster_lanes import ACTOR_CLASSES
 
 SHARD_BYTES = 2**14
+"""Small, so that even the tiny model has many shards."""
 
 
 class SmallShardTrainer(TrainerActor):
+    """A trainer rank with small shards."""
+
     def load(self, *args: Any) -> Any:
         from worker.engine.sync import shards
 

@@ -1,4 +1,4 @@
-"""Algorithms that train on other things than stored transitions, on real Ray: nothing in the control path minds."""
+"""Algorithms that do not train on stored transitions, on real Ray with the same control path as all others."""
 
 from collections.abc import Callable
 from typing import Any

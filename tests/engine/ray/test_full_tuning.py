@@ -1,4 +1,4 @@
-"""All weights trained on real Ray: published in shards by the whole gang, downloaded as files that diffusers loads."""
+"""Full fine-tuning on real Ray: versions are published in shards by all ranks, and diffusers loads the download."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -21,7 +21,7 @@ TWO_RANKS = {"num_rollout": 1, "num_trainer": 2}
 
 
 def downloaded(driven: Driven, folder: Path) -> tuple[dict[str, Any], FluxTransformer2DModel, FluxTransformer2DModel]:
-    """The last version's event, and what diffusers makes of its files in both dtypes."""
+    """The last version's event, and the transformer that diffusers loads from its files, in bf16 and in fp32."""
     (event,) = driven.ingest.of_type("adapter")
     assert event["final"] and event["policy_version"] == NUM_BATCHES
     for file in event["files"]:
@@ -51,7 +51,7 @@ def start(ray_address: str, ingest: Ingest, tiny_checkpoint: str, store: Path, s
         pytest.param({"pipeline": {"placement": "colocated"}}, "zero3", id="colocated", marks=pytest.mark.slow),
     ],
 )
-def test_what_is_downloaded_is_what_was_trained_and_pulled(
+def test_the_download_holds_the_weights_that_were_trained_and_pulled(
     ray_address: str,
     ingest: Ingest,
     tiny_checkpoint: str,
@@ -91,7 +91,7 @@ def test_what_is_downloaded_is_what_was_trained_and_pulled(
 
 
 @pytest.mark.slow
-def test_a_resumed_run_learns_bit_for_bit_what_the_undisturbed_one_learnt(
+def test_a_resumed_run_has_bitwise_the_results_of_an_uninterrupted_one(
     ray_address: str, ingest: Ingest, tiny_checkpoint: str, tmp_path: Path, make_spec: Callable[..., RunSpec]
 ) -> None:
     spec = make_spec(
@@ -103,7 +103,7 @@ def test_a_resumed_run_learns_bit_for_bit_what_the_undisturbed_one_learnt(
         evaluation={"every_num_batches": None},
         checkpoint={"every_num_batches": 1},
     )
-    found = []
+    published_by_run = []
     for changes in ({}, {"resume_from": f"file://{tmp_path}/first/batch-000001"}):
         store = tmp_path / ("second" if changes else "first")
         ingest.events.clear()
@@ -112,9 +112,9 @@ def test_a_resumed_run_learns_bit_for_bit_what_the_undisturbed_one_learnt(
             assert driven.finish() == 0
         finally:
             driven.kill()
-        found.append({event["policy_version"]: event["sha256"] for event in ingest.of_type("publish")})
+        published_by_run.append({event["policy_version"]: event["sha256"] for event in ingest.of_type("publish")})
         kept = sorted(path.name for path in (store / "batch-000002").glob("behaviour-*"))
-        assert len(kept) > 1, "the version that the next batch had begun on, shard by shard"
-    whole, resumed = found
-    assert resumed and resumed == {version: whole[version] for version in resumed}
+        assert len(kept) > 1, "the shards of the version that the next batch is generated with"
+    uninterrupted, resumed = published_by_run
+    assert resumed and resumed == {version: uninterrupted[version] for version in resumed}
     assert NUM_BATCHES in resumed

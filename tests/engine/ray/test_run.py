@@ -1,4 +1,4 @@
-"""Whole runs on real Ray with real tiny models. Few runs, many claims: starting lanes is what costs time here."""
+"""Runs on real Ray with real tiny models. Each run serves many claims, since starting lanes takes most time."""
 
 import gzip
 import itertools
@@ -22,7 +22,7 @@ from worker.engine.local import LocalRun
 from worker.scheduling.replay.log_replay import Replay
 from worker.scheduling.replay.schedule_log import parse_line
 
-# Four actors that import torch one after the other: a busy machine takes minutes over what a quiet one does in seconds.
+# Several actors import torch at once, which takes seconds on an idle machine and minutes on a busy one.
 pytestmark = [pytest.mark.ray, pytest.mark.timeout(600)]
 
 Drive = Callable[..., Driven]
@@ -43,7 +43,7 @@ def reference_spec(make_spec: MakeSpec, num_rollout: int, **pipeline: Any) -> Ru
 
 
 def losses(driven: Driven) -> dict[tuple[int, int], float]:
-    """Loss by (batch, optimizer step); where a run went back, the last telling counts."""
+    """The loss by (batch, optimizer step); of a step that was taken again after a rewind, the last one."""
     metrics = driven.ingest.of_type("metrics")
     return {
         (event["batch"], event["optimizer_step"]): event["values"]["policy/loss"]
@@ -53,11 +53,12 @@ def losses(driven: Driven) -> dict[tuple[int, int], float]:
 
 
 def published(driven: Driven) -> dict[int, str]:
+    """The checksum of each published version."""
     return {event["policy_version"]: event["sha256"] for event in driven.ingest.of_type("publish")}
 
 
 def shown_seeds(driven: Driven) -> dict[int, set[int]]:
-    """Seeds of the pictures by batch."""
+    """The seeds of the samples shown, by batch."""
     return {
         event["batch"]: {sample["seed"] for sample in event["samples"]}
         for event in driven.ingest.of_type("samples")
@@ -81,11 +82,11 @@ def results(driven: Driven) -> dict[str, dict[Any, Any]]:
 
 @pytest.fixture(scope="module")
 def reference() -> dict[str, Any]:
-    """What the undisturbed run found, for the disturbed one to be held against."""
+    """The results of the uninterrupted run, which the others are compared with."""
     return {}
 
 
-def test_an_undisturbed_run_completes_and_tells_everything(
+def test_an_uninterrupted_run_completes_and_reports_everything(
     drive: Drive, make_spec: MakeSpec, reference: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     store = tmp_path_factory.mktemp("checkpoints")
@@ -118,7 +119,7 @@ def test_an_undisturbed_run_completes_and_tells_everything(
     reference |= results(driven) | {"store": store}
 
 
-def test_one_process_ends_in_the_same_weights_bit_for_bit(
+def test_a_local_run_trains_bitwise_the_same_weights(
     make_spec: MakeSpec, tiny_checkpoint: str, process_group: None, reference: dict[str, Any]
 ) -> None:
     local = LocalRun(reference_spec(make_spec, num_rollout=2), tiny_checkpoint)
@@ -129,7 +130,7 @@ def test_one_process_ends_in_the_same_weights_bit_for_bit(
     assert dict(enumerate(versions)) == reference["published"]
 
 
-def test_a_stopped_run_that_is_resumed_learns_bit_for_bit_what_the_undisturbed_one_learnt(
+def test_a_run_that_is_stopped_and_resumed_has_bitwise_the_results_of_an_uninterrupted_one(
     drive: Drive, make_spec: MakeSpec, reference: dict[str, Any], tmp_path: Path
 ) -> None:
     spec = reference_spec(make_spec, num_rollout=2)
@@ -138,14 +139,15 @@ def test_a_stopped_run_that_is_resumed_learns_bit_for_bit_what_the_undisturbed_o
     stopped.command("c1", "stop")
     assert stopped.finish() == 0
     assert stopped.states() == ["running", "stopping", "stopped"]
-    left = stopped.ingest.of_type("checkpoint")[-1]
-    assert 1 <= left["batch"] < NUM_BATCHES
-    assert stopped.ingest.of_type("state")[-1]["reason"] == f"stopped after batch {left['batch']} of {NUM_BATCHES}"
+    checkpoint = stopped.ingest.of_type("checkpoint")[-1]
+    assert 1 <= checkpoint["batch"] < NUM_BATCHES
+    reason = stopped.ingest.of_type("state")[-1]["reason"]
+    assert reason == f"stopped after batch {checkpoint['batch']} of {NUM_BATCHES}"
 
     before_the_stop = results(stopped)
     stopped.ingest.events.clear()
     stopped.ingest.commands.clear()
-    resumed = drive(spec, resume_from=left["uri"])
+    resumed = drive(spec, resume_from=checkpoint["uri"])
     assert resumed.finish() == 0
     assert resumed.states() == ["running", "completed"]
     for name, found in results(resumed).items():
@@ -153,22 +155,24 @@ def test_a_stopped_run_that_is_resumed_learns_bit_for_bit_what_the_undisturbed_o
 
 
 def check_tiling(driven: Driven) -> None:
-    lives: dict[str, list[Span]] = defaultdict(list)
+    """The spans of each lane follow each other without gap or overlap."""
+    spans_of: dict[str, list[Span]] = defaultdict(list)
     for event in driven.ingest.of_type("spans"):
         for document in event["spans"]:
             span = Span.model_validate(document)
-            lives[span.lane].append(span)
-    assert len(lives) == len(driven.ingest.of_type("lanes")[0]["lanes"])
-    for spans in lives.values():
+            spans_of[span.lane].append(span)
+    assert len(spans_of) == len(driven.ingest.of_type("lanes")[0]["lanes"])
+    for spans in spans_of.values():
         assert all(abs(after.start - before.end) < 1e-5 for before, after in itertools.pairwise(spans))
 
 
 def resume_reference(drive: Drive, spec: RunSpec, reference: dict[str, Any]) -> Driven:
-    """The last three batches once more, with other switches or other lanes than the undisturbed run had."""
+    """Repeat the last three batches with other switches or other lanes than the uninterrupted run had."""
     return drive(spec, resume_from=f"file://{reference['store']}/batch-000003")
 
 
 def check_against(driven: Driven, reference: dict[str, Any]) -> None:
+    """The last three batches have the results of the uninterrupted run."""
     for name, found in results(driven).items():
         assert found == {key: reference[name][key] for key in found}, name
     assert {batch for batch, _ in losses(driven)} == {4, 5, 6}
@@ -177,25 +181,25 @@ def check_against(driven: Driven, reference: dict[str, Any]) -> None:
 
 
 def kinds(driven: Driven, lane: str) -> set[str]:
-    """What a lane has done so far."""
+    """The kinds of spans that a lane has reported so far."""
     return {span["kind"] for event in driven.ingest.of_type("spans") for span in event["spans"] if span["lane"] == lane}
 
 
-def test_a_lending_run_that_loses_lanes_learns_bit_for_bit_what_the_undisturbed_one_learnt(
+def test_a_lending_run_that_loses_lanes_has_bitwise_the_results_of_an_uninterrupted_one(
     drive: Drive, make_spec: MakeSpec, reference: dict[str, Any]
 ) -> None:
-    """A rollout lane and a reward lane die amid a batch, then the trainer; idle trainers lend a hand throughout."""
+    """A rollout lane and a reward lane are killed during a batch, then the trainer lane, which is lent when idle."""
     driven = resume_reference(drive, reference_spec(make_spec, num_rollout=1, tag="greedy"), reference)
-    # Paused first: the tiny batches would be over before a lane could be stopped amid one.
+    # Paused first, since a tiny batch ends before a lane could be stopped during it.
     driven.command("c1", "pause")
     driven.until(lambda: driven.states()[-1:] == ["paused"])
-    doomed = [driven.pid(lane) for lane in ("rollout-0", "reward-0")]
-    for pid in doomed:
+    pids = [driven.pid(lane) for lane in ("rollout-0", "reward-0")]
+    for pid in pids:
         os.kill(pid, signal.SIGSTOP)
     driven.command("c2", "resume")
-    # All that is left for the trainer to do without them; a fragment is stuck on each of the two.
+    # Each of the two lanes then holds a fragment, and the trainer lane can only generate.
     driven.until(lambda: "lent_generate" in kinds(driven, "trainer-0"))
-    for pid in doomed:
+    for pid in pids:
         os.kill(pid, signal.SIGKILL)
     driven.until(lambda: len(driven.ingest.of_type("lanes")) == 3)
     os.kill(driven.pid("trainer-0"), signal.SIGKILL)
@@ -222,7 +226,7 @@ def test_a_lending_run_that_loses_lanes_learns_bit_for_bit_what_the_undisturbed_
         pytest.param({"tag": "search"}, id="search", marks=pytest.mark.slow),
     ],
 )
-def test_every_mode_learns_bit_for_bit_what_the_undisturbed_run_learnt(
+def test_every_mode_has_bitwise_the_results_of_an_uninterrupted_run(
     drive: Drive, make_spec: MakeSpec, reference: dict[str, Any], pipeline: dict[str, Any]
 ) -> None:
     num_rollout = 0 if "placement" in pipeline else 1
@@ -233,13 +237,13 @@ def test_every_mode_learns_bit_for_bit_what_the_undisturbed_run_learnt(
     if not num_rollout:
         assert len(driven.ingest.of_type("lanes")[0]["lanes"]) == 2
         assert {"switch", "pull", "generate", "decode", "train", "evaluate"} <= kinds(driven, "trainer-0")
-        assert not driven.ingest.of_type("lend"), "what every lane does is no loan"
+        assert not driven.ingest.of_type("lend"), "colocated generation is no lending"
 
 
-def test_one_batch_ahead_a_resumed_run_learns_bit_for_bit_what_the_undisturbed_one_learnt(
+def test_at_staleness_one_a_resumed_run_has_bitwise_the_results_of_an_uninterrupted_one(
     drive: Drive, make_spec: MakeSpec, tmp_path: Path
 ) -> None:
-    """The checkpoint keeps the older adapter too, on which the next batch had begun; the resumed run lends besides."""
+    """The checkpoint also stores the older adapter, which generates the next batch. The resumed run lends too."""
     spec = make_spec(
         num_batches=3,
         pipeline={"deterministic": True, "max_staleness": 1, "importance_cap": 2.0},
@@ -247,10 +251,10 @@ def test_one_batch_ahead_a_resumed_run_learns_bit_for_bit_what_the_undisturbed_o
         evaluation={"every_num_batches": None},
         checkpoint={"every_num_batches": 1, "num_kept": 4},
     )
-    whole = drive(spec, checkpoints=f"file://{tmp_path}/whole")
-    assert whole.finish() == 0
-    expected = results(whole)
-    ingest = whole.ingest
+    uninterrupted = drive(spec, checkpoints=f"file://{tmp_path}/uninterrupted")
+    assert uninterrupted.finish() == 0
+    expected = results(uninterrupted)
+    ingest = uninterrupted.ingest
     stale = [event["counts"] for event in ingest.of_type("staleness")]
     assert stale == [{"0": 8}, {"1": 8}, {"1": 8}]
     shown = {
@@ -260,12 +264,14 @@ def test_one_batch_ahead_a_resumed_run_learns_bit_for_bit_what_the_undisturbed_o
     }
     assert shown == {1: {0}, 2: {1}, 3: {1}}
     assert [gate["passed"] for gate in ingest.of_type("gate")] == [True] * 3
-    assert (tmp_path / "whole" / "batch-000001" / "behaviour-00000.safetensors").exists()
-    check_tiling(whole)
+    assert (tmp_path / "uninterrupted" / "batch-000001" / "behaviour-00000.safetensors").exists()
+    check_tiling(uninterrupted)
 
     ingest.events.clear()
     spec = spec.model_copy(update={"pipeline": spec.pipeline.model_copy(update={"tag": TrainerAssist.GREEDY})})
-    resumed = drive(spec, checkpoints=f"file://{tmp_path}/again", resume_from=f"file://{tmp_path}/whole/batch-000001")
+    resumed = drive(
+        spec, checkpoints=f"file://{tmp_path}/again", resume_from=f"file://{tmp_path}/uninterrupted/batch-000001"
+    )
     assert resumed.finish() == 0
     for name, found in results(resumed).items():
         assert found and found == {key: expected[name][key] for key in found}, name
@@ -285,7 +291,7 @@ def test_one_batch_ahead_a_resumed_run_learns_bit_for_bit_what_the_undisturbed_o
 def test_a_run_obeys_its_commands_on_two_trainer_ranks(
     drive: Drive, make_spec: MakeSpec, pipeline: dict[str, Any], stage: int
 ) -> None:
-    # No checkpoint by cadence: how many batches pass before a command is heard depends on the machine.
+    # No checkpoint by cadence, since how many batches pass before a command arrives depends on the machine.
     spec = make_spec(
         num_batches=10_000,
         lanes={"num_rollout": 0 if "placement" in pipeline else 1, "num_trainer": 2},
@@ -326,7 +332,7 @@ def test_a_run_obeys_its_commands_on_two_trainer_ranks(
 def test_a_stop_that_takes_too_long_gives_up_the_batch_and_keeps_the_last_checkpoint(
     drive: Drive, make_spec: MakeSpec, tmp_path: Path
 ) -> None:
-    # Frozen while the run is paused, the rollout lane makes certain that the stop finds the next batch open.
+    # The rollout lane is frozen while the run is paused, so that the next batch is open when the stop arrives.
     spec = make_spec(num_batches=10_000, checkpoint={"every_num_batches": 1, "num_kept": 2})
     driven = drive(spec, checkpoints=f"file://{tmp_path}/kept", stop_seconds=1e-6)
     driven.until(lambda: bool(driven.ingest.of_type("checkpoint")))
@@ -357,7 +363,7 @@ def test_cancel_ends_a_run_at_once_and_frees_its_lanes(drive: Drive, make_spec: 
     assert not [pid for pid in pids if Path(f"/proc/{pid}").exists()]
 
 
-def test_a_fenced_attempt_goes_quietly_and_frees_its_lanes(drive: Drive, make_spec: MakeSpec) -> None:
+def test_a_fenced_attempt_ends_without_a_state_and_frees_its_lanes(drive: Drive, make_spec: MakeSpec) -> None:
     driven = drive(make_spec(num_batches=10_000))
     driven.until(lambda: bool(driven.ingest.of_type("lanes")))
     pids = [info["pid"] for info in driven.ingest.of_type("lanes")[0]["lanes"]]
@@ -367,9 +373,7 @@ def test_a_fenced_attempt_goes_quietly_and_frees_its_lanes(drive: Drive, make_sp
     assert not [pid for pid in pids if Path(f"/proc/{pid}").exists()]
 
 
-def test_a_driver_told_to_end_frees_its_lanes_and_leaves_the_verdict_to_the_web(
-    drive: Drive, make_spec: MakeSpec
-) -> None:
+def test_a_terminated_driver_frees_its_lanes_and_reports_no_state(drive: Drive, make_spec: MakeSpec) -> None:
     driven = drive(make_spec(num_batches=10_000))
     driven.until(lambda: bool(driven.ingest.of_type("lanes")))
     pids = [info["pid"] for info in driven.ingest.of_type("lanes")[0]["lanes"]]
@@ -379,7 +383,7 @@ def test_a_driver_told_to_end_frees_its_lanes_and_leaves_the_verdict_to_the_web(
     assert not [pid for pid in pids if Path(f"/proc/{pid}").exists()]
 
 
-def test_a_run_that_cannot_begin_says_why(drive: Drive, make_spec: MakeSpec) -> None:
+def test_a_run_that_cannot_begin_fails_with_the_reason(drive: Drive, make_spec: MakeSpec) -> None:
     driven = drive(make_spec(num_batches=1), prompts=("a red square",))
     assert driven.finish() == 1
     failed = driven.ingest.of_type("state")[-1]

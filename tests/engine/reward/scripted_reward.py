@@ -1,4 +1,4 @@
-"""Rewards whose answers tests write down."""
+"""A reward whose answers are given by the test."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -13,12 +13,13 @@ from worker.engine.reward.base import RewardResult
 from worker.engine.reward.reward_caller import RewardCaller
 
 PICTURES = np.arange(3, dtype=np.uint8)[:, None, None, None] * np.ones((3, 4, 4, 3), dtype=np.uint8)
-"""Three pictures that tell their place by their brightness."""
+"""Three pictures, whose brightness is their index."""
 PROMPTS = ["a", "b", "c"]
 
 
 class ScriptedReward:
-    """Gives, call by call, what it was made with: scores (None fails), a result, or an exception to raise."""
+    """Answers its calls with the given answers in order, repeating the last: scores (`None` fails), a result, a
+    function that returns one, or an exception to raise."""
 
     name = "scripted"
 
@@ -26,11 +27,11 @@ class ScriptedReward:
         self, *answers: Sequence[float | None] | RewardResult | Exception | Callable[[], RewardResult]
     ) -> None:
         self._answers = list(answers)
-        self.seen: list[tuple[list[int], list[str]]] = []
-        """The pictures, by their brightness, and prompts of each call."""
+        self.calls: list[tuple[list[int], list[str]]] = []
+        """The indices of the pictures and the prompts of each call."""
 
     def score(self, images: NDArray[np.uint8], prompts: Sequence[Prompt]) -> RewardResult:
-        self.seen.append((images[:, 0, 0, 0].tolist(), [prompt.text for prompt in prompts]))
+        self.calls.append((images[:, 0, 0, 0].tolist(), [prompt.text for prompt in prompts]))
         answer = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
         if isinstance(answer, Exception):
             raise answer
@@ -42,9 +43,10 @@ class ScriptedReward:
 
 
 def spec(label: str = "a", **fields: Any) -> RewardSpec:
+    """A spec with the key `label`."""
     return RewardSpec(name=RewardName.COLORFULNESS, label=label, **fields)
 
 
 def caller(reward: ScriptedReward, label: str = "a", **fields: Any) -> RewardCaller:
-    """With retries that wait for nothing."""
+    """A caller whose retries follow at once."""
     return RewardCaller(spec(label, **fields), reward, sleep=lambda seconds: None)

@@ -1,4 +1,4 @@
-"""Rewards for pictures judge clips by the mean over evenly spaced frames."""
+"""Rewards for pictures score clips by the mean over evenly spaced frames."""
 
 from collections.abc import Sequence
 
@@ -19,7 +19,7 @@ PROMPTS = ["a", "b", "c"]
 
 
 class BrightFrames:
-    """The mean brightness of each frame; a black one cannot be judged."""
+    """A reward: the mean brightness of each picture; a black one cannot be scored."""
 
     name = "bright_frames"
 
@@ -29,6 +29,8 @@ class BrightFrames:
 
 
 class NumFrames:
+    """A reward for clips: their number of frames."""
+
     name = "num_frames"
     judges_clips = True
 
@@ -42,14 +44,14 @@ def test_a_clips_score_is_the_mean_over_its_frames() -> None:
     np.testing.assert_allclose(scores, expected)
 
 
-def test_long_clips_are_judged_by_evenly_spaced_frames_with_both_ends() -> None:
+def test_long_clips_are_scored_by_evenly_spaced_frames_with_first_and_last() -> None:
     assert judged_frames(1) == [0]
     assert judged_frames(5) == [0, 1, 2, 3, 4]
     assert judged_frames(15) == [0, 2, 4, 6, 8, 10, 12, 14]
     assert len(judged_frames(129)) == NUM_JUDGED_FRAMES and judged_frames(129)[-1] == 128
 
 
-def test_a_frame_that_cannot_be_judged_makes_its_clip_an_error_and_no_other() -> None:
+def test_a_frame_that_cannot_be_scored_makes_its_clip_an_error_and_no_other() -> None:
     clips = CLIPS.copy()
     clips[1, 2] = 0
     result = score_samples(BrightFrames(), clips, parse_prompts(PROMPTS))
@@ -57,14 +59,14 @@ def test_a_frame_that_cannot_be_judged_makes_its_clip_an_error_and_no_other() ->
     assert result.scores[1] is None
 
 
-def test_pictures_are_scored_as_ever() -> None:
+def test_pictures_are_scored_as_they_are() -> None:
     pictures = CLIPS[:, 0]
     assert score_samples(Colorfulness(), pictures, parse_prompts(PROMPTS)) == Colorfulness().score(
         pictures, parse_prompts(PROMPTS)
     )
 
 
-def test_a_reward_that_judges_clips_gets_them_whole() -> None:
+def test_a_reward_for_clips_receives_whole_clips() -> None:
     assert score_samples(NumFrames(), CLIPS, parse_prompts(PROMPTS)).scores == (5.0, 5.0, 5.0)
 
 
@@ -81,10 +83,10 @@ def test_mixed_rewards_take_clips() -> None:
     )
 
 
-def test_a_scorer_that_loses_frames_is_refused_and_not_averaged() -> None:
-    class Forgetful(BrightFrames):
+def test_a_scorer_that_returns_too_few_frame_scores_is_refused() -> None:
+    class TooFewScores(BrightFrames):
         def score(self, images: NDArray[np.uint8], prompts: Sequence[Prompt]) -> RewardResult:
             return super().score(images[:-1], prompts[:-1])
 
     with pytest.raises(ValueError, match="one for each of 15 samples, got 14"):
-        score_samples(Forgetful(), CLIPS, parse_prompts(PROMPTS))
+        score_samples(TooFewScores(), CLIPS, parse_prompts(PROMPTS))

@@ -1,4 +1,4 @@
-"""What every registered reward keeps: one finite score or one error for each sample, whatever the picture."""
+"""The contract of every registered reward: one finite score or one error for each sample, whatever the picture."""
 
 import numpy as np
 import pytest
@@ -11,22 +11,21 @@ from worker.contracts.rewards import SETTINGS_OF, OcrSettings, RewardSpec
 from worker.engine.reward.base import Reward, RewardError, RewardResult
 from worker.engine.reward.registry import REWARDS, build_reward
 
-OF_PICTURES_AND_WITHOUT_WEIGHTS = sorted(
+PICTURE_REWARDS_WITHOUT_WEIGHTS = sorted(
     set(RewardName) - (set(SETTINGS_OF) - {RewardName.OCR}) - {RewardName.MOTION_SMOOTHNESS}
 )
 BUILT: dict[RewardName, Reward] = {
     name: build_reward(
         RewardSpec(name=name, settings=OcrSettings(shortest_side=64) if name is RewardName.OCR else None), {}
     )
-    for name in OF_PICTURES_AND_WITHOUT_WEIGHTS
+    for name in PICTURE_REWARDS_WITHOUT_WEIGHTS
 }
-every_reward = pytest.mark.parametrize("name", OF_PICTURES_AND_WITHOUT_WEIGHTS)
-PROMPT = 'a red circle, with the words "red circle"'
-"""Understood by every reward."""
+every_reward = pytest.mark.parametrize("name", PICTURE_REWARDS_WITHOUT_WEIGHTS)
 
 
 def prompt_for(name: RewardName) -> str:
-    return PROMPT if name is RewardName.OCR else "a red circle"
+    """A prompt that the reward can score."""
+    return 'a red circle, with the words "red circle"' if name is RewardName.OCR else "a red circle"
 
 
 def test_the_registry_holds_exactly_the_names_of_the_contracts() -> None:
@@ -55,7 +54,7 @@ def test_an_empty_batch_has_no_scores(name: RewardName) -> None:
 
 
 @every_reward
-def test_arrays_that_do_not_fit_are_refused(name: RewardName) -> None:
+def test_arrays_of_another_number_or_dtype_are_refused(name: RewardName) -> None:
     pictures = np.zeros((2, 32, 32, 3), dtype=np.uint8)
     with pytest.raises(ValueError, match="one per image"):
         BUILT[name].score(pictures, parse_prompts(["a red circle"]))

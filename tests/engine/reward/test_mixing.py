@@ -1,4 +1,4 @@
-"""Several rewards together: the weighted sum of the trained ones, and every part beside it."""
+"""Several rewards together: the weighted sum of the trained ones, and the result of each."""
 
 import threading
 

@@ -6,12 +6,12 @@ from worker.contracts.prompts import parse_prompts
 from worker.engine.reward.motion_smoothness import MotionSmoothness
 
 
-def sliding_clip(places: list[int]) -> NDArray[np.uint8]:
-    """A soft bright disc at these columns, over a soft pattern, one frame each."""
+def disc_clip(positions: list[int]) -> NDArray[np.uint8]:
+    """A clip with one frame for each position: a soft bright disc at that column, over a soft pattern."""
     rows, columns = np.mgrid[0:48, 0:96].astype(np.float32)
     frames = []
-    for place in places:
-        disc = 200 * np.exp(-((rows - 24) ** 2 + (columns - place) ** 2) / 60)
+    for position in positions:
+        disc = 200 * np.exp(-((rows - 24) ** 2 + (columns - position) ** 2) / 60)
         frames.append(np.stack([disc + 20, disc * 0.5 + 30, 40 + 10 * np.sin(rows / 5)], axis=2))
     return np.clip(np.stack(frames), 0, 255).astype(np.uint8)
 
@@ -25,25 +25,25 @@ def score(*clips: NDArray[np.uint8]) -> list[float]:
 
 
 def test_steady_motion_scores_above_jumps_and_jumps_above_noise() -> None:
-    steady = sliding_clip([20, 24, 28, 32, 36])
-    jumping = sliding_clip([20, 60, 24, 64, 28])
+    steady = disc_clip([20, 24, 28, 32, 36])
+    jumping = disc_clip([20, 60, 24, 64, 28])
     noise = np.random.default_rng(0).integers(0, 256, size=steady.shape, dtype=np.uint8)
     smooth, jumps, random = score(steady, jumping, noise)
     assert smooth > 0.99
     assert smooth > jumps > random
 
 
-def test_motion_is_followed_not_just_averaged() -> None:
-    clip = sliding_clip([20, 28, 36])
+def test_interpolation_compensates_motion_instead_of_averaging_frames() -> None:
+    clip = disc_clip([20, 28, 36])
     blended = 1 - np.abs(clip[1] - (clip[0].astype(float) + clip[2]) / 2).mean() / 255
     assert score(clip)[0] > blended + 0.5 * (1 - blended)
 
 
 def test_a_still_clip_scores_1() -> None:
-    assert score(sliding_clip([30, 30, 30, 30])) == [pytest.approx(1.0, abs=1e-6)]
+    assert score(disc_clip([30, 30, 30, 30])) == [pytest.approx(1.0, abs=1e-6)]
 
 
 @pytest.mark.parametrize("shape", [(2, 48, 48, 3), (2, 2, 48, 48, 3)])
-def test_pictures_and_clips_too_short_are_refused(shape: tuple[int, ...]) -> None:
+def test_pictures_and_clips_that_are_too_short_are_refused(shape: tuple[int, ...]) -> None:
     with pytest.raises(ValueError, match="num_frames"):
         MotionSmoothness().score(np.zeros(shape, dtype=np.uint8), parse_prompts(["any", "any"]))

@@ -1,4 +1,4 @@
-"""Text in pictures: read by the real reader, whose models come with its package."""
+"""The `ocr` reward with the real RapidOCR, whose models are part of its package."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ def written(text: str) -> NDArray[np.uint8]:
     return np.asarray(picture)
 
 
-def test_text_that_is_there_scores_1_and_other_text_less() -> None:
+def test_the_wanted_text_scores_1_and_other_text_less() -> None:
     pictures = np.stack([written("HELLO WORLD"), written("HELLO"), written("")])
     prompts = ['a sign that says "Hello World"'] * 3
     right, half, nothing = (
@@ -30,14 +30,14 @@ def test_text_that_is_there_scores_1_and_other_text_less() -> None:
     assert nothing == 0.0
 
 
-def test_a_prompt_that_wants_no_text_is_that_samples_error() -> None:
+def test_a_prompt_without_quoted_text_is_that_samples_error() -> None:
     pictures = np.stack([written("HELLO")] * 2)
     result = Ocr(OcrSettings(shortest_side=96)).score(pictures, [Prompt(text="a sign"), Prompt(text='a sign, "hello"')])
     assert "between double quotes" in str(result.errors[0])
     assert result.scores[1] == 1.0
 
 
-def test_the_reader_gets_blue_first_as_opencv_has_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_reader_receives_bgr(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[NDArray[np.uint8]] = []
 
     def read(picture: NDArray[np.uint8]) -> RapidOCROutput:
@@ -52,20 +52,20 @@ def test_the_reader_gets_blue_first_as_opencv_has_pictures(monkeypatch: pytest.M
     assert seen[0][0, 0].tolist() == [0, 0, 255]
 
 
-def test_a_picture_that_the_reader_cannot_take_is_that_samples_error_and_no_zero() -> None:
+def test_a_picture_that_cannot_be_processed_is_that_samples_error_and_not_zero() -> None:
     reader = Ocr(OcrSettings(shortest_side=64))
     strip = np.zeros((1, 16, 4096, 3), dtype=np.uint8)
     result = reader.score(strip, [Prompt(text='a "word"')])
     assert result.scores == (None,) and "the picture cannot be read: ResizeImgError" in str(result.errors[0])
 
 
-def test_the_wanted_text_is_what_stands_between_quotes() -> None:
+def test_the_wanted_text_is_all_text_between_double_quotes() -> None:
     assert wanted_text('a cup with "Good Morning" and "Sun" on it') == "goodmorningsun"
     assert wanted_text("a cup with “Tea Time”") == "teatime"
     assert wanted_text("a cup with 'nothing'") == ""
 
 
-def test_letters_around_the_wanted_text_cost_nothing_and_wrong_ones_their_share() -> None:
+def test_letters_around_the_wanted_text_are_ignored_and_wrong_ones_cost_their_share() -> None:
     assert similarity("open", "wereopennow") == 1.0
     assert similarity("open", "opan") == 0.75
     assert similarity("open", "") == 0.0
@@ -74,12 +74,14 @@ def test_letters_around_the_wanted_text_cost_nothing_and_wrong_ones_their_share(
 
 @given(st.text(alphabet="abc", max_size=7), st.text(alphabet="abc", max_size=7))
 def test_the_edit_distance_is_levenshteins(left: str, right: str) -> None:
-    def plain(one: str, other: str) -> int:
+    def recursive(one: str, other: str) -> int:
         if not one or not other:
             return len(one) + len(other)
         return min(
-            plain(one[1:], other) + 1, plain(one, other[1:]) + 1, plain(one[1:], other[1:]) + (one[0] != other[0])
+            recursive(one[1:], other) + 1,
+            recursive(one, other[1:]) + 1,
+            recursive(one[1:], other[1:]) + (one[0] != other[0]),
         )
 
-    assert edit_distance(left[:5], right[:5]) == plain(left[:5], right[:5])
+    assert edit_distance(left[:5], right[:5]) == recursive(left[:5], right[:5])
     assert edit_distance(left, right) == edit_distance(right, left)

@@ -1,4 +1,4 @@
-"""The two rewards that look at the picture alone: JPEG size and colourfulness."""
+"""The two rewards that ignore the prompt and need no network: JPEG size and colourfulness."""
 
 import numpy as np
 import pytest
@@ -56,7 +56,7 @@ def test_colourfulness_follows_the_published_formula() -> None:
     assert colour(half // 4) == pytest.approx(np.hypot(31.5, 15.75) * 1.3 / 109.0, abs=1e-4)
 
 
-def test_draining_the_colour_lowers_colourfulness() -> None:
+def test_desaturating_a_picture_lowers_its_colourfulness() -> None:
     grey = DRAWN.mean(axis=2, keepdims=True)
     scores = [colour((keep * DRAWN + (1 - keep) * grey).astype(np.uint8)) for keep in (1.0, 0.7, 0.4, 0.0)]
     assert scores == sorted(scores, reverse=True)

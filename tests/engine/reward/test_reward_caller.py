@@ -19,32 +19,32 @@ from worker.engine.reward.base import RewardResult, ScorerUnavailableError
 from worker.engine.reward.reward_caller import MAX_WAIT_SECONDS, RewardCaller, wait_seconds
 
 
-def test_only_the_samples_that_may_do_better_are_tried_again() -> None:
+def test_only_retryable_samples_are_retried() -> None:
     half = RewardResult((0.5, None, None), (None, "no such word", "busy"), frozenset({2}))
     reward = ScriptedReward(half, [0.9])
     outcome = caller(reward).score(PICTURES, parse_prompts(PROMPTS))
-    assert reward.seen == [([0, 1, 2], PROMPTS), ([2], ["c"])]
+    assert reward.calls == [([0, 1, 2], PROMPTS), ([2], ["c"])]
     assert outcome.result.scores == (0.5, None, 0.9)
     assert outcome.result.errors == (None, "no such word", None)
     assert outcome.num_retries == 1
 
 
-def test_tries_are_bounded_and_the_last_reason_stays() -> None:
+def test_retries_are_bounded_and_the_last_error_is_kept() -> None:
     reward = ScriptedReward(ScorerUnavailableError("busy", is_transient=True))
     outcome = caller(reward, num_retries=3).score(PICTURES, parse_prompts(PROMPTS))
-    assert len(reward.seen) == 4
+    assert len(reward.calls) == 4
     assert outcome.num_retries == 3
     assert outcome.result.scores == (None, None, None)
     assert outcome.result.errors == ("busy", "busy", "busy")
 
 
-def test_what_will_not_pass_is_not_tried_again() -> None:
+def test_a_failure_that_is_not_transient_is_not_retried() -> None:
     reward = ScriptedReward(ScorerUnavailableError("forbidden", is_transient=False))
     assert caller(reward).score(PICTURES, parse_prompts(PROMPTS)).result.errors == ("forbidden",) * 3
-    assert len(reward.seen) == 1
+    assert len(reward.calls) == 1
 
 
-def test_errors_that_are_not_the_scorers_end_the_run() -> None:
+def test_an_unexpected_exception_of_a_required_reward_is_raised() -> None:
     with pytest.raises(KeyError):
         caller(ScriptedReward(KeyError("a bug"))).score(PICTURES, parse_prompts(PROMPTS))
     with pytest.raises(TimeoutError, match="inside"):
@@ -52,7 +52,7 @@ def test_errors_that_are_not_the_scorers_end_the_run() -> None:
 
 
 @pytest.mark.parametrize("fields", [{"watched": True}, {"required": False}])
-def test_where_scores_may_be_missing_a_bug_costs_these_scores_and_not_the_run(
+def test_an_unexpected_exception_is_an_error_of_each_sample_where_scores_may_be_missing(
     fields: dict[str, Any], caplog: pytest.LogCaptureFixture
 ) -> None:
     reward = ScriptedReward(KeyError("a bug"), [1, 2, 3])
@@ -61,18 +61,18 @@ def test_where_scores_may_be_missing_a_bug_costs_these_scores_and_not_the_run(
         outcome = broken.score(PICTURES, parse_prompts(PROMPTS))
     assert outcome.result.errors == ("KeyError: 'a bug'",) * 3
     assert outcome.num_retries == 0
-    assert "reward `a` broke" in caplog.text and "Traceback" in caplog.text
+    assert "reward `a` raised an unexpected exception" in caplog.text and "Traceback" in caplog.text
     assert broken.score(PICTURES, parse_prompts(PROMPTS)).result.scores == (1, 2, 3)
 
 
 @pytest.mark.parametrize("num_scores", [0, 2, 4])
-def test_a_scorer_with_too_few_or_too_many_scores_gives_none_to_the_wrong_sample(num_scores: int) -> None:
+def test_a_scorer_with_too_few_or_too_many_scores_is_refused(num_scores: int) -> None:
     with pytest.raises(ValueError, match=f"one for each of 3 samples, got {num_scores}"):
         caller(ScriptedReward([0.5] * num_scores)).score(PICTURES, parse_prompts(PROMPTS))
 
 
-def test_scores_that_come_in_while_the_time_runs_out_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However late the caller's thread wakes: a call that is done has its scores."""
+def test_scores_that_arrive_before_the_caller_notices_its_time_out_are_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A call that is done has its scores, however late the caller's thread wakes."""
     done = threading.Event()
 
     def scores() -> RewardResult:
@@ -98,49 +98,52 @@ def test_scores_that_come_in_while_the_time_runs_out_are_taken(monkeypatch: pyte
 def test_whatever_a_scorer_answers_each_sample_has_its_first_score_or_its_last_error(
     data: st.DataObject, num_samples: int, num_retries: int
 ) -> None:
-    """Played against a table of what each sample gets at each try."""
+    """`plan` holds the answer to each sample at each try."""
     plan = [
         [data.draw(st.sampled_from(["score", "error", "busy"])) for _ in range(num_retries + 1)]
         for _ in range(num_samples)
     ]
     tries = [0] * num_samples
 
-    class Moody:
-        name = "moody"
+    class PlannedReward:
+        name = "planned"
 
         def score(self, images: NDArray[np.uint8], prompts: Sequence[Prompt]) -> RewardResult:
-            places = [int(prompt.text) for prompt in prompts]
-            said = [plan[place][tries[place]] for place in places]
-            for place in places:
-                tries[place] += 1
+            indices = [int(prompt.text) for prompt in prompts]
+            answers = [plan[index][tries[index]] for index in indices]
+            for index in indices:
+                tries[index] += 1
             return RewardResult(
-                tuple(float(place) if word == "score" else None for place, word in zip(places, said, strict=True)),
-                tuple(None if word == "score" else f"{word} {tries[p]}" for p, word in zip(places, said, strict=True)),
-                frozenset(place for place, word in enumerate(said) if word == "busy"),
+                tuple(float(i) if answer == "score" else None for i, answer in zip(indices, answers, strict=True)),
+                tuple(
+                    None if answer == "score" else f"{answer} {tries[i]}"
+                    for i, answer in zip(indices, answers, strict=True)
+                ),
+                frozenset(position for position, answer in enumerate(answers) if answer == "busy"),
             )
 
     pictures = np.zeros((num_samples, 4, 4, 3), dtype=np.uint8)
-    outcome = RewardCaller(spec(num_retries=num_retries), Moody(), sleep=lambda seconds: None).score(
-        pictures, parse_prompts([str(place) for place in range(num_samples)])
+    outcome = RewardCaller(spec(num_retries=num_retries), PlannedReward(), sleep=lambda seconds: None).score(
+        pictures, parse_prompts([str(index) for index in range(num_samples)])
     )
-    for place, words in enumerate(plan):
-        decided = next((number for number, word in enumerate(words) if word != "busy"), num_retries)
-        assert tries[place] == decided + 1
-        if words[decided] == "score":
-            assert outcome.result.scores[place] == place
+    for index, answers in enumerate(plan):
+        last = next((number for number, answer in enumerate(answers) if answer != "busy"), num_retries)
+        assert tries[index] == last + 1
+        if answers[last] == "score":
+            assert outcome.result.scores[index] == index
         else:
-            assert outcome.result.errors[place] == f"{words[decided]} {decided + 1}"
+            assert outcome.result.errors[index] == f"{answers[last]} {last + 1}"
     assert outcome.num_retries == max(tries, default=1) - 1
 
 
-def test_waits_double_up_to_a_bound_unless_the_scorer_says_how_long() -> None:
+def test_waits_double_up_to_a_bound_unless_the_scorer_requests_one() -> None:
     assert [wait_seconds(number, None) for number in range(4)] == [0.5, 1.0, 2.0, 4.0]
     assert wait_seconds(60, None) == MAX_WAIT_SECONDS
     assert wait_seconds(0, 7.0) == 7.0
     assert wait_seconds(0, 1e9) == MAX_WAIT_SECONDS
 
 
-def test_a_scorer_is_left_alone_for_as_long_as_it_asks() -> None:
+def test_a_retry_waits_for_as_long_as_the_scorer_requests() -> None:
     waits: list[float] = []
     reward = ScriptedReward(ScorerUnavailableError("busy", is_transient=True, wait_seconds=7.0), [1, 2, 3])
     RewardCaller(spec(), reward, sleep=waits.append).score(PICTURES, parse_prompts(PROMPTS))
@@ -148,13 +151,13 @@ def test_a_scorer_is_left_alone_for_as_long_as_it_asks() -> None:
 
 
 def test_a_scorer_that_hangs_is_given_up_and_never_called_twice_at_once() -> None:
-    free, left, inside, most = threading.Event(), threading.Event(), threading.Semaphore(1), []
+    release, returned, running, was_alone = threading.Event(), threading.Event(), threading.Semaphore(1), []
 
     def hang() -> RewardResult:
-        most.append(inside.acquire(blocking=False))
-        free.wait(20)
-        inside.release()
-        left.set()
+        was_alone.append(running.acquire(blocking=False))
+        release.wait(20)
+        running.release()
+        returned.set()
         return RewardResult((1.0, 1.0, 1.0), (None, None, None))
 
     reward = ScriptedReward(hang)
@@ -162,23 +165,23 @@ def test_a_scorer_that_hangs_is_given_up_and_never_called_twice_at_once() -> Non
     outcome = slow.score(PICTURES, parse_prompts(PROMPTS))
     assert outcome.result.errors == ("no scores within 0.05 s (`timeout_seconds`)",) * 3
     assert outcome.num_retries == 2
-    assert len(reward.seen) == 1  # the further tries waited in line behind it and were taken back
-    free.set()
-    assert left.wait(20)
+    assert len(reward.calls) == 1  # The retries waited for the first call and were cancelled.
+    release.set()
+    assert returned.wait(20)
     assert RewardCaller(spec(), reward).score(PICTURES, parse_prompts(PROMPTS)).result.scores == (1.0, 1.0, 1.0)
-    assert all(most)
+    assert all(was_alone)
 
 
-@pytest.mark.parametrize(("fields", "is_told"), [({"watched": True}, True), ({"required": False}, True), ({}, False)])
-def test_scores_that_may_be_missing_are_told_when_they_are(
-    fields: dict[str, Any], is_told: bool, caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize(("fields", "is_logged"), [({"watched": True}, True), ({"required": False}, True), ({}, False)])
+def test_missing_scores_that_end_no_run_are_logged(
+    fields: dict[str, Any], is_logged: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.WARNING, logger="worker"):
         caller(ScriptedReward([0.1, None, 0.3]), **fields).score(PICTURES, parse_prompts(PROMPTS))
-    assert ("reward `a` is missing for 1 of 3 samples: broken" in caplog.text) is is_told
+    assert ("reward `a` is missing for 1 of 3 samples: broken" in caplog.text) is is_logged
 
 
-def test_retries_are_told(caplog: pytest.LogCaptureFixture) -> None:
+def test_retries_are_logged(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING, logger="worker"):
         caller(ScriptedReward(ScorerUnavailableError("busy", is_transient=True), [1, 2, 3])).score(
             PICTURES, parse_prompts(PROMPTS)
@@ -190,4 +193,4 @@ def test_a_score_that_is_not_finite_is_a_failure() -> None:
     reward = ScriptedReward(lambda: RewardResult.from_array(np.array([0.1, np.nan, np.inf])))
     result = caller(reward).score(PICTURES, parse_prompts(PROMPTS)).result
     assert result.scores == (0.1, None, None)
-    assert len(reward.seen) == 1
+    assert len(reward.calls) == 1

@@ -1,4 +1,4 @@
-"""The reward lane: failures of trained rewards end the run, except on pictures a user merely asked for."""
+"""A reward lane's scorer: failures of required rewards end the run, except on samples that a user requested."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ def fragment(purpose: Purpose) -> Fragment:
     return Fragment(FragmentKey(purpose, 0, 0, 0), (0, 1), 0)
 
 
-def test_rewards_are_weighted_and_parts_are_all_there() -> None:
+def test_rewards_are_weighted_and_every_part_is_returned() -> None:
     scored = Scorer(REWARDS).score(fragment(Purpose.TRAIN), Prompt(text="a red square"), IMAGES)
     assert set(scored.parts) == {"shape_match", "colorfulness"}
     assert scored.rewards == tuple(2 * part for part in scored.parts["shape_match"] if part is not None)
@@ -31,19 +31,19 @@ def test_rewards_are_weighted_and_parts_are_all_there() -> None:
 
 
 @pytest.mark.parametrize("purpose", [Purpose.TRAIN, Purpose.EVALUATE])
-def test_a_trained_reward_that_fails_is_an_error(purpose: Purpose) -> None:
+def test_a_required_reward_that_fails_raises(purpose: Purpose) -> None:
     with pytest.raises(RewardError, match="failed on 2 of 2 samples"):
         Scorer(REWARDS).score(fragment(purpose), Prompt(text="a view of the sea"), IMAGES)
 
 
-def test_a_picture_a_user_asked_for_may_be_beyond_the_reward() -> None:
+def test_a_requested_sample_may_lack_required_rewards() -> None:
     scored = Scorer(REWARDS).score(fragment(Purpose.REQUEST), Prompt(text="a view of the sea"), IMAGES)
     assert scored.unrewarded == {0, 1}
     assert scored.parts["shape_match"] == (None, None)
     assert None not in scored.parts["colorfulness"]
 
 
-def test_a_watched_reward_that_fails_is_missing_and_nothing_else_is() -> None:
+def test_a_watched_reward_that_fails_is_missing_and_no_other() -> None:
     watched = (
         RewardSpec(name=RewardName.COLORFULNESS),
         RewardSpec(name=RewardName.SHAPE_MATCH, watched=True),
@@ -56,7 +56,7 @@ def test_a_watched_reward_that_fails_is_missing_and_nothing_else_is() -> None:
     assert not scored.unrewarded
 
 
-def test_an_optional_reward_that_fails_leaves_the_sample_without_a_sum_and_the_run_goes_on() -> None:
+def test_an_optional_reward_that_fails_leaves_the_sample_without_a_sum() -> None:
     optional = (
         RewardSpec(name=RewardName.COLORFULNESS),
         RewardSpec(name=RewardName.SHAPE_MATCH, required=False),

@@ -1,1 +1,1 @@
-"""The parts the controller is made of: lanes and their clocks, calls under way, what is generated and reported."""
+"""The controller's components: lanes and their clocks, pending calls, stores of what is generated, and reporters."""

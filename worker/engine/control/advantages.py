@@ -48,7 +48,7 @@ class AdvantageCache:
             clip=self._spec.algorithm.advantage_clip,
             over_batch=over_batch,
         )
-        self._cached.update({(batch, group): found for group, found in zip(groups, computed, strict=True)})
+        self._cached.update({(batch, group): advantages for group, advantages in zip(groups, computed, strict=True)})
 
     def _scores(self, batch: int, group: int) -> GroupScores:
         """The score of each member, in member order, by the key of each trained reward."""

@@ -47,7 +47,10 @@ class EmulatedGenerator(EmulatedLane):
         start = time.monotonic()
         fragment = request.fragment
         if fragment.policy_version != self._version:
-            raise SyncError(f"fragment {fragment.key} wants version {fragment.policy_version}, got {self._version}")
+            raise SyncError(
+                f"fragment {fragment.key} needs policy version {fragment.policy_version}, got {self._version}: pull it "
+                "first"
+            )
         key, num_members = fragment.key, len(fragment.members)
         seeds = tuple(
             trajectory_seed(request.run_seed, key.purpose, key.batch, request.prompt_index, member)

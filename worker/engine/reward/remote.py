@@ -115,7 +115,7 @@ def _token(name: str, secrets: Mapping[str, str]) -> str:
 
 
 def retry_after_seconds(header: str | None, now: datetime | None = None) -> float | None:
-    """Seconds to wait by a `Retry-After` header (RFC 9110 §10.2.3), a number or a date; `None` where it is neither."""
+    """The seconds of a `Retry-After` header (RFC 9110 §10.2.3), which holds seconds or a date; else `None`."""
     if header is None:
         return None
     if header.strip().isdecimal():

@@ -1,4 +1,4 @@
-"""Tiny checkpoints of the classes that the published scorers have, drawn once a session; no weights are downloaded."""
+"""Tiny random checkpoints of the published scorers' classes, made once per session; nothing is downloaded."""
 
 from pathlib import Path
 
@@ -34,7 +34,7 @@ def clip_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "re",
         "red</w>",
     ]
-    tokenizer = CLIPTokenizer({token: place for place, token in enumerate(tokens)}, [("r", "e"), ("re", "d</w>")])
+    tokenizer = CLIPTokenizer({token: index for index, token in enumerate(tokens)}, [("r", "e"), ("re", "d</w>")])
     tokenizer.save_pretrained(folder)
     save_processor(folder)
     torch.manual_seed(1)
@@ -59,7 +59,7 @@ def aesthetic_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def image_reward_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("image_reward")
     words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "red", "blue", "circle", "square", "view", "of"]
-    BertTokenizer({word: place for place, word in enumerate(words)}).save_pretrained(folder)
+    BertTokenizer({word: index for index, word in enumerate(words)}).save_pretrained(folder)
     save_processor(folder)
     torch.manual_seed(3)
     text = WIDTH | {

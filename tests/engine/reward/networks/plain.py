@@ -1,4 +1,4 @@
-"""The published formulas once more, picture by picture and without the engine: what the scorers are compared with."""
+"""The published formulas, picture by picture and without the engine, which the scorers are compared with."""
 
 import numpy as np
 import torch
@@ -12,7 +12,7 @@ STD = np.array([0.26862954, 0.26130258, 0.27577711])
 
 
 def pixels(image: NDArray[np.uint8]) -> torch.Tensor:
-    """CLIP's own recipe: shorter side to SIDE (bicubic), centre crop, to [0, 1], normalised; as (1, 3, SIDE, SIDE)."""
+    """CLIP's preprocessing: shorter side to SIDE (bicubic), centre crop, to [0, 1], normalised; (1, 3, SIDE, SIDE)."""
     height, width = image.shape[:2]
     scale = SIDE / min(height, width)
     size = (SIDE if width <= height else int(width * scale), SIDE if height <= width else int(height * scale))
@@ -22,8 +22,8 @@ def pixels(image: NDArray[np.uint8]) -> torch.Tensor:
     return torch.tensor(((cropped - MEAN) / STD).transpose(2, 0, 1)[None], dtype=torch.float32)
 
 
-def whole_pixels(image: NDArray[np.uint8]) -> torch.Tensor:
-    """HPSv2's recipe: longer side to SIDE (bicubic), black bars around, to [0, 1], normalised; (1, 3, SIDE, SIDE)."""
+def letterboxed_pixels(image: NDArray[np.uint8]) -> torch.Tensor:
+    """HPSv2's preprocessing: letterboxed to SIDE (bicubic), to [0, 1], normalised; (1, 3, SIDE, SIDE)."""
     height, width = image.shape[:2]
     size = (round(width * SIDE / max(height, width)), round(height * SIDE / max(height, width)))
     square = Image.new("RGB", (SIDE, SIDE))
@@ -34,13 +34,13 @@ def whole_pixels(image: NDArray[np.uint8]) -> torch.Tensor:
 
 
 def cosine(left: torch.Tensor, right: torch.Tensor) -> float:
-    """Of two vectors."""
+    """The cosine of two vectors."""
     one, other = (vector.detach().double().numpy().ravel() for vector in (left, right))
     return float(one @ other / np.sqrt((one @ one) * (other @ other)))
 
 
 def linear_layers(layers: torch.nn.Sequential, vector: torch.Tensor) -> float:
-    """A rating head by hand: no activations, so one matrix product after another."""
+    """The output of a rating head: one matrix product after another, since it has no activations."""
     value = vector.detach().double().numpy().ravel()
     for layer in layers:
         if isinstance(layer, torch.nn.Linear):

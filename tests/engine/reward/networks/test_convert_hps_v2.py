@@ -1,4 +1,4 @@
-"""A state dict as open_clip writes it leads to open_clip's own embeddings, computed here layer by layer."""
+"""A converted open_clip state dict gives open_clip's embeddings, which are computed here layer by layer."""
 
 import sys
 from pathlib import Path
@@ -39,7 +39,7 @@ def published() -> Tensors:
     }
     for norm in ("visual.ln_pre", "visual.ln_post", "ln_final"):
         tensors |= {f"{norm}.weight": 1 + drawn(WIDTH), f"{norm}.bias": drawn(WIDTH)}
-    for layer in (f"{tower}transformer.resblocks.{place}" for tower in ("visual.", "") for place in range(NUM_LAYERS)):
+    for layer in (f"{tower}transformer.resblocks.{index}" for tower in ("visual.", "") for index in range(NUM_LAYERS)):
         tensors |= {
             f"{layer}.attn.in_proj_weight": drawn(3 * WIDTH, WIDTH),
             f"{layer}.attn.in_proj_bias": drawn(3 * WIDTH),
@@ -60,17 +60,17 @@ def norm(tensors: Tensors, name: str, x: torch.Tensor) -> torch.Tensor:
 
 
 def transformer(tensors: Tensors, prefix: str, x: torch.Tensor, mask: torch.Tensor | None) -> torch.Tensor:
-    """Of (tokens, width): residual attention blocks, each with its norms in front."""
-    for place in range(NUM_LAYERS):
-        layer = f"{prefix}transformer.resblocks.{place}"
+    """A pre-norm transformer on (tokens, width)."""
+    for index in range(NUM_LAYERS):
+        layer = f"{prefix}transformer.resblocks.{index}"
         attention = torch.nn.MultiheadAttention(WIDTH, NUM_HEADS)
         attention.load_state_dict(
             {name.removeprefix(f"{layer}.attn."): t for name, t in tensors.items() if name.startswith(f"{layer}.attn.")}
         )
-        seen = norm(tensors, f"{layer}.ln_1", x)
-        x = x + attention(seen, seen, seen, attn_mask=mask, need_weights=False)[0]
-        seen = norm(tensors, f"{layer}.ln_2", x)
-        inner = functional.gelu(seen @ tensors[f"{layer}.mlp.c_fc.weight"].T + tensors[f"{layer}.mlp.c_fc.bias"])
+        normalised = norm(tensors, f"{layer}.ln_1", x)
+        x = x + attention(normalised, normalised, normalised, attn_mask=mask, need_weights=False)[0]
+        normalised = norm(tensors, f"{layer}.ln_2", x)
+        inner = functional.gelu(normalised @ tensors[f"{layer}.mlp.c_fc.weight"].T + tensors[f"{layer}.mlp.c_fc.bias"])
         x = x + inner @ tensors[f"{layer}.mlp.c_proj.weight"].T + tensors[f"{layer}.mlp.c_proj.bias"]
     return x
 
@@ -97,7 +97,7 @@ def test_the_converted_network_embeds_as_open_clip_does(published: Tensors) -> N
     ids = [NUM_TOKENS - 2, 5, 7, 9, NUM_TOKENS - 1]
     picture = network.get_image_features(pixel_values=pixels[None]).pooler_output[0]
     torch.testing.assert_close(picture, plain_picture(rounded, pixels), rtol=1e-4, atol=1e-4)
-    # open_clip pads with 0, transformers' tokenizer with the end mark: neither is looked at.
+    # open_clip pads with 0, transformers' tokenizer with the end token: neither must change the embedding.
     for padding in ([], [0, 0], [NUM_TOKENS - 1] * 3):
         words = network.get_text_features(input_ids=torch.tensor([ids + padding])).pooler_output[0]
         torch.testing.assert_close(words, plain_text(rounded, ids), rtol=1e-4, atol=1e-4)
@@ -111,12 +111,12 @@ def test_a_file_that_lacks_or_adds_a_tensor_is_refused(published: Tensors) -> No
         convert(published | {"score_predictor.weight": torch.zeros(1)})
 
 
-def test_the_folder_it_writes_is_one_that_the_reward_loads(
+def test_the_reward_loads_the_folder_that_the_command_writes(
     published: Tensors, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fillers = [str(number) for number in range(NUM_TOKENS - 2 - 2 * len(LETTERS))]
     words = [*LETTERS, *(f"{letter}</w>" for letter in LETTERS), *fillers, "<|startoftext|>", "<|endoftext|>"]
-    CLIPTokenizer({word: place for place, word in enumerate(words)}, []).save_pretrained(tmp_path / "tokenizer")
+    CLIPTokenizer({word: index for index, word in enumerate(words)}, []).save_pretrained(tmp_path / "tokenizer")
     torch.save({"state_dict": published}, tmp_path / "HPS_v2.1_compressed.pt")
     arguments = ["convert", str(tmp_path / "HPS_v2.1_compressed.pt"), str(tmp_path / "out")]
     monkeypatch.setattr(sys, "argv", [*arguments, "--tokenizer", str(tmp_path / "tokenizer")])

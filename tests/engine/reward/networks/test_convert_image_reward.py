@@ -1,4 +1,4 @@
-"""The published file's names, written down from the original BLIP code, lead to the same scores."""
+"""A converted file with the names of the original BLIP code gives the same scores."""
 
 import sys
 from pathlib import Path
@@ -60,7 +60,7 @@ def test_a_file_that_lacks_a_tensor_is_refused(network: ImageRewardNetwork) -> N
         convert(tensors)
 
 
-def test_the_folder_it_writes_is_one_that_the_reward_loads(
+def test_the_reward_loads_the_folder_that_the_command_writes(
     network: ImageRewardNetwork, image_reward_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     torch.save(published(network), tmp_path / "ImageReward.pt")

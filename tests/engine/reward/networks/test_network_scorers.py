@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from safetensors.torch import load_file, save_file
 from transformers import CLIPModel, CLIPTokenizer
 
-from tests.engine.reward.networks.plain import cosine, linear_layers, pixels, whole_pixels
+from tests.engine.reward.networks.plain import cosine, letterboxed_pixels, linear_layers, pixels
 from worker.contracts.prompts import parse_prompts
 from worker.contracts.rewards import (
     AestheticSettings,
@@ -41,7 +41,7 @@ def plain_cosines(
     network, tokenizer = CLIPModel.from_pretrained(folder).eval(), CLIPTokenizer.from_pretrained(folder)
     found = []
     for image, text in zip(PICTURES, texts, strict=True):
-        # Without padding: what a padded batch says must not depend on it.
+        # Without padding, on which scores must not depend.
         ids = torch.tensor([tokenizer(text, truncation=True, max_length=77)["input_ids"]])
         words = network.text_projection(network.text_model(input_ids=ids).pooler_output)
         picture = network.visual_projection(network.vision_model(pixel_values=prepared(image)).pooler_output)
@@ -67,10 +67,10 @@ def test_pick_score_is_the_scaled_cosine(clip_folder: Path) -> None:
     assert min(expected) < 0 or max(expected) > 0.01  # the comparison says something
 
 
-def test_hps_v2_is_the_cosine_with_the_whole_picture(clip_folder: Path) -> None:
+def test_hps_v2_is_the_cosine_with_the_letterboxed_picture(clip_folder: Path) -> None:
     found = scores(HpsV2(HpsV2Settings(weights=str(clip_folder), pictures_per_call=3)))
-    np.testing.assert_allclose(found, plain_cosines(clip_folder, PROMPTS, whole_pixels), atol=TOLERANCE)
-    # The pictures are not square, so that cutting them would have been seen.
+    np.testing.assert_allclose(found, plain_cosines(clip_folder, PROMPTS, letterboxed_pixels), atol=TOLERANCE)
+    # The pictures are not square, so that centre-cropping gives other scores.
     assert not np.allclose(found, plain_cosines(clip_folder, PROMPTS), atol=TOLERANCE)
 
 
@@ -80,8 +80,8 @@ def test_letterboxes_hold_the_whole_picture_in_the_middle(shape: tuple[int, int,
     rows, columns = np.nonzero(square[..., 0])
     assert square.shape == (224, 224, 3) and max(np.ptp(rows), np.ptp(columns)) == 223
     assert abs((np.ptp(rows) + 1) / (np.ptp(columns) + 1) - shape[0] / shape[1]) < 0.2 * shape[0] / shape[1]
-    for places in (rows, columns):
-        assert 0 <= (223 - places.max()) - places.min() <= 1
+    for indices in (rows, columns):
+        assert 0 <= (223 - indices.max()) - indices.min() <= 1
 
 
 def test_aesthetic_is_the_head_on_the_unit_embedding(aesthetic_folder: Path) -> None:
@@ -94,29 +94,31 @@ def test_aesthetic_is_the_head_on_the_unit_embedding(aesthetic_folder: Path) -> 
     np.testing.assert_allclose(found, expected, atol=TOLERANCE)
 
 
-def test_image_reward_reads_the_prompt_while_it_sees_the_picture(image_reward_folder: Path) -> None:
+def test_image_reward_is_the_head_on_the_text_state_with_cross_attention(image_reward_folder: Path) -> None:
     network = ImageRewardNetwork.from_pretrained(image_reward_folder).eval()
     ids_of = {"a red circle": [2, 5, 6, 8, 3], "blue": [2, 7, 3], "a view of a square": [2, 5, 10, 11, 5, 9, 3]}
     expected = []
     for image, prompt in zip(PICTURES, PROMPTS, strict=True):
         ids = ids_of.get(prompt, [2, *[8] * 33, 3])
-        seen = network.vision_model(pixel_values=pixels(image)).last_hidden_state
-        read = network.text_encoder(input_ids=torch.tensor([ids]), encoder_hidden_states=seen).last_hidden_state
-        rating = linear_layers(network.mlp.layers, read[0, 0])
+        image_states = network.vision_model(pixel_values=pixels(image)).last_hidden_state
+        text_states = network.text_encoder(
+            input_ids=torch.tensor([ids]), encoder_hidden_states=image_states
+        ).last_hidden_state
+        rating = linear_layers(network.mlp.layers, text_states[0, 0])
         expected.append((rating - 0.16717362830052426) / 1.0333394966054072)
     found = scores(ImageReward(ImageRewardSettings(weights=str(image_reward_folder), pictures_per_call=2)))
     np.testing.assert_allclose(found, expected, atol=TOLERANCE)
 
 
-def test_image_rewards_first_state_reads_the_prompt_to_its_end(image_reward_folder: Path) -> None:
-    """With a mask that looks back only, as a decoder's, the state at [CLS] would be the same for every prompt."""
+def test_image_rewards_state_at_cls_depends_on_the_whole_prompt(image_reward_folder: Path) -> None:
+    """With a causal mask the state at [CLS], the first token, would be the same for every prompt."""
     reward = ImageReward(ImageRewardSettings(weights=str(image_reward_folder)))
     one = np.repeat(PICTURES[:1], 3, axis=0)
     found = reward.score(one, ["a red circle", "a red square", "a red circle"]).require_complete("image_reward")
     assert found[0] == found[2] != found[1]
 
 
-def test_pictures_do_not_depend_on_their_company(clip_folder: Path) -> None:
+def test_scores_do_not_depend_on_the_batch_size(clip_folder: Path) -> None:
     one_by_one = scores(HpsV2(HpsV2Settings(weights=str(clip_folder), pictures_per_call=1)))
     together = scores(HpsV2(HpsV2Settings(weights=str(clip_folder), pictures_per_call=16)))
     np.testing.assert_allclose(one_by_one, together, atol=TOLERANCE)
@@ -128,9 +130,7 @@ def test_an_empty_batch_has_no_scores(clip_folder: Path, aesthetic_folder: Path)
     assert Aesthetic(AestheticSettings(weights=str(aesthetic_folder))).score(empty, []).scores == ()
 
 
-def test_a_checkpoint_without_its_head_is_refused_instead_of_judging_at_random(
-    aesthetic_folder: Path, tmp_path: Path
-) -> None:
+def test_a_checkpoint_without_its_head_is_refused(aesthetic_folder: Path, tmp_path: Path) -> None:
     folder = tmp_path / "headless"
     shutil.copytree(aesthetic_folder, folder)
     tensors = load_file(folder / "model.safetensors")
@@ -140,13 +140,13 @@ def test_a_checkpoint_without_its_head_is_refused_instead_of_judging_at_random(
         Aesthetic(AestheticSettings(weights=str(folder)))
 
 
-def test_a_clip_whose_texts_end_otherwise_than_its_tokenizers_is_refused(clip_folder: Path, tmp_path: Path) -> None:
-    """It would judge every picture by the state at the first token, whatever the prompt."""
+def test_a_network_with_another_eos_token_than_its_tokenizer_is_refused(clip_folder: Path, tmp_path: Path) -> None:
+    """Its text embedding would be the state at the first token, whatever the prompt."""
     shutil.copytree(clip_folder, tmp_path / "clip")
     config = tmp_path / "clip" / "config.json"
-    told = json.loads(config.read_text())
-    told["text_config"]["eos_token_id"] = 7
-    config.write_text(json.dumps(told))
+    document = json.loads(config.read_text())
+    document["text_config"]["eos_token_id"] = 7
+    config.write_text(json.dumps(document))
     with pytest.raises(ModelLoadError, match="got 1 and 7"):
         HpsV2(HpsV2Settings(weights=str(tmp_path / "clip")))
 

@@ -1,4 +1,4 @@
-"""The repository's own example server in a process of its own, with a scorer that obeys the prompt."""
+"""The repository's example server in a process of its own, with a scorer whose answers are given by the prompt."""
 
 import os
 import subprocess
@@ -10,11 +10,11 @@ import pytest
 
 REPOSITORY = Path(__file__).parents[4]
 TOKEN = "the-servers-token"
-PROMPT_DRIVEN_SCORER = Path(__file__).with_name("moody_scorer.py")
+PROMPT_DRIVEN_SCORER = Path(__file__).with_name("prompt_driven_scorer.py")
 
 
 def start_server(*arguments: str, token: str = TOKEN) -> tuple[subprocess.Popen[str], str]:
-    """The process and the address it serves at."""
+    """Start the server; returns its process and its address."""
     process = subprocess.Popen(
         [sys.executable, REPOSITORY / "deploy/reward_server/server.py", "--port", "0", *arguments],
         env={**os.environ, "REWARD_SERVER_TOKEN": token},

@@ -1,4 +1,4 @@
-"""A scorer for the example server that does what the prompt says: how tests reach every kind of answer."""
+"""A scorer for the example server that does what the prompt says, so that tests can cause every kind of answer."""
 
 import time
 from pathlib import Path
@@ -14,13 +14,13 @@ def score(sample: NDArray[np.uint8], prompt: str) -> float:
     _calls[prompt] = _calls.get(prompt, 0) + 1
     if word == "slow":
         time.sleep(float(detail))
-    if word == "until":  # a file exists
+    if word == "until":  # Until a file exists.
         while not Path(detail).exists():
             time.sleep(0.01)
     if word == "broken":
         raise ValueError(detail)
     if word == "flaky" and _calls[prompt] == 1:
-        raise ConnectionResetError("the camera was away")
+        raise ConnectionResetError("the connection was lost")
     if word == "full" and _calls[prompt] == 1:
         raise MemoryError
     if word == "nan":

@@ -1,4 +1,4 @@
-"""The remote scorer against the repository's own example server, in a real process."""
+"""The remote scorer against the repository's example server, in a process of its own."""
 
 import http.server
 import logging
@@ -36,10 +36,10 @@ def spec(url: str, **fields: Any) -> RewardSpec:
 
 
 def caller(url: str, **fields: Any) -> RewardCaller:
-    asked = spec(url, **fields)
-    assert isinstance(asked.settings, RemoteSettings)
-    reward = RemoteReward(asked.settings, {"scorer": TOKEN}, timeout_seconds=asked.timeout_seconds)
-    return RewardCaller(asked, reward, sleep=lambda seconds: None)
+    reward_spec = spec(url, **fields)
+    assert isinstance(reward_spec.settings, RemoteSettings)
+    reward = RemoteReward(reward_spec.settings, {"scorer": TOKEN}, timeout_seconds=reward_spec.timeout_seconds)
+    return RewardCaller(reward_spec, reward, sleep=lambda seconds: None)
 
 
 def score(url: str, prompts: list[str], **fields: Any) -> RewardResult:
@@ -47,7 +47,7 @@ def score(url: str, prompts: list[str], **fields: Any) -> RewardResult:
 
 
 @either_format
-def test_pictures_arrive_as_they_are(server_url: str, form: RemoteFormat) -> None:
+def test_pictures_arrive_unchanged(server_url: str, form: RemoteFormat) -> None:
     assert score(server_url, ["a", "b", "c"], settings={"format": form}).scores == MEANS
 
 
@@ -59,7 +59,7 @@ def test_clips_arrive_whole(server_url: str, form: RemoteFormat) -> None:
 
 
 @either_format
-def test_a_half_failing_answer_keeps_the_other_half(server_url: str, form: RemoteFormat) -> None:
+def test_a_failed_sample_does_not_affect_the_others(server_url: str, form: RemoteFormat) -> None:
     result = score(server_url, ["a", "broken no face found", "c"], settings={"format": form})
     assert result.scores == (10.0, None, 30.0)
     assert result.errors[1] == "ValueError: no face found"
@@ -73,7 +73,7 @@ def test_nan_is_a_failure_and_never_a_score(server_url: str, form: RemoteFormat)
 
 
 @either_format
-def test_prompts_and_errors_of_any_script_survive_the_way_there_and_back(server_url: str, form: RemoteFormat) -> None:
+def test_prompts_and_errors_in_any_script_are_transferred_unchanged(server_url: str, form: RemoteFormat) -> None:
     texts = ["ein Bär & ein „Haus“", "猫とカフェ\n☕️", "\u202eعربي", "🧑🏽\u200d🚀", '{"score": 1}', "!", "x" * 1990]
     pictures = np.repeat(PICTURES[:1], len(texts), axis=0)
     outcome = caller(server_url, settings={"format": form}).score(
@@ -82,23 +82,23 @@ def test_prompts_and_errors_of_any_script_survive_the_way_there_and_back(server_
     assert outcome.result.errors == tuple(f"ValueError: {text}"[:MAX_ERROR_CHARACTERS] for text in texts)
 
 
-def test_a_sample_that_may_do_better_is_tried_again_alone(server_url: str) -> None:
+def test_a_retryable_sample_is_retried_alone(server_url: str) -> None:
     outcome = caller(server_url).score(PICTURES, parse_prompts(["a", "flaky sample", "broken always"]))
     assert outcome.result.scores == (10.0, 20.0, None)
     assert outcome.num_retries == 1
 
 
-def test_a_server_that_is_full_is_asked_again(server_url: str) -> None:
+def test_a_server_that_runs_out_of_memory_once_is_retried(server_url: str) -> None:
     outcome = caller(server_url).score(PICTURES[:1], parse_prompts(["full once"]))
     assert outcome.result.scores == (10.0,)
     assert outcome.num_retries == 1
 
 
-def test_a_busy_server_is_asked_again_after_as_long_as_it_says(server_url: str, tmp_path: Path) -> None:
+def test_a_busy_server_is_retried_after_the_wait_that_it_requests(server_url: str, tmp_path: Path) -> None:
     flag, waits = tmp_path / "go", list[float]()
-    asked = spec(server_url, num_retries=3)
-    assert isinstance(asked.settings, RemoteSettings)
-    reward = RemoteReward(asked.settings, {"scorer": TOKEN}, timeout_seconds=20)
+    reward_spec = spec(server_url, num_retries=3)
+    assert isinstance(reward_spec.settings, RemoteSettings)
+    reward = RemoteReward(reward_spec.settings, {"scorer": TOKEN}, timeout_seconds=20)
 
     def wait(seconds: float) -> None:
         waits.append(seconds)
@@ -109,28 +109,28 @@ def test_a_busy_server_is_asked_again_after_as_long_as_it_says(server_url: str, 
     busy = [threading.Thread(target=score, args=(server_url, [f"until {flag}"])) for _ in range(2)]
     for thread in busy:
         thread.start()
-    # Both places are taken once a third request is turned away.
+    # Both requests are being processed once a third one is refused.
     probe = caller(server_url, num_retries=0)
     while probe.score(PICTURES[:1], parse_prompts(["a"])).result.scores[0] is not None:
         pass
-    outcome = RewardCaller(asked, reward, sleep=wait).score(PICTURES[:1], parse_prompts(["a"]))
+    outcome = RewardCaller(reward_spec, reward, sleep=wait).score(PICTURES[:1], parse_prompts(["a"]))
     assert outcome.result.scores == (10.0,)
     assert waits == [1.0]
 
 
-def test_a_slow_answer_is_a_time_out_and_no_score(server_url: str) -> None:
+def test_a_slow_answer_is_a_time_out(server_url: str) -> None:
     result = score(server_url, ["slow 1.5"], timeout_seconds=0.3, num_retries=0)
     assert result.scores == (None,)
     assert "no answer" in str(result.errors[0]) or "timeout_seconds" in str(result.errors[0])
 
 
-def test_a_server_that_is_not_there_fails_every_sample_after_its_retries() -> None:
+def test_an_unreachable_server_fails_every_sample_after_its_retries() -> None:
     outcome = caller("http://127.0.0.1:9/score", num_retries=2).score(PICTURES, parse_prompts(["a", "b", "c"]))
     assert outcome.num_retries == 2
     assert all("no answer from 127.0.0.1:9" in str(error) for error in outcome.result.errors)
 
 
-def test_a_wrong_token_is_refused_and_not_tried_again(server_url: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_wrong_token_is_refused_and_not_retried(server_url: str, caplog: pytest.LogCaptureFixture) -> None:
     settings = RemoteSettings(url=server_url, secret="scorer")
     reward = RemoteReward(settings, {"scorer": "another-token"}, timeout_seconds=20)
     with caplog.at_level(logging.DEBUG):
@@ -140,18 +140,18 @@ def test_a_wrong_token_is_refused_and_not_tried_again(server_url: str, caplog: p
     assert "another-token" not in caplog.text + str(outcome)
 
 
-def test_a_secret_that_the_run_was_not_given_fails_before_the_run_begins() -> None:
+def test_a_secret_that_the_run_was_not_given_is_refused_when_the_scorer_is_built() -> None:
     with pytest.raises(SecretMissingError, match="'scorer'"):
         Scorer([spec("http://127.0.0.1:9/score")], {})
 
 
-def test_a_required_remote_reward_that_fails_ends_the_run_with_the_reason(server_url: str) -> None:
+def test_a_required_remote_reward_that_fails_raises_with_the_reason(server_url: str) -> None:
     fragment = Fragment(FragmentKey(Purpose.TRAIN, 0, 0, 0), (0, 1), 0)
     with pytest.raises(RewardError, match="'remote' failed on 2 of 2 samples; sample 0: ValueError: no face found"):
         Scorer([spec(server_url)], {"scorer": TOKEN}).score(fragment, Prompt(text="broken no face found"), PICTURES[:2])
 
 
-def test_an_optional_remote_reward_that_fails_does_not(server_url: str) -> None:
+def test_an_optional_remote_reward_that_fails_is_missing(server_url: str) -> None:
     fragment = Fragment(FragmentKey(Purpose.TRAIN, 0, 0, 0), (0, 1), 0)
     rewards = [RewardSpec(name=RewardName.COLORFULNESS), spec(server_url, required=False)]
     scored = Scorer(rewards, {"scorer": TOKEN}).score(fragment, Prompt(text="broken no face found"), PICTURES[:2])
@@ -159,8 +159,8 @@ def test_an_optional_remote_reward_that_fails_does_not(server_url: str) -> None:
     assert scored.unrewarded == {0, 1}
 
 
-def test_redirects_are_not_followed_so_the_token_stays_where_it_belongs(server_url: str) -> None:
-    class Elsewhere(http.server.BaseHTTPRequestHandler):
+def test_redirects_are_not_followed_so_that_no_other_server_receives_the_token(server_url: str) -> None:
+    class RedirectingServer(http.server.BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             self.rfile.read(int(self.headers["Content-Length"]))
             self.send_response(307)
@@ -171,14 +171,14 @@ def test_redirects_are_not_followed_so_the_token_stays_where_it_belongs(server_u
         def log_message(self, format: str, *arguments: Any) -> None:
             pass
 
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Elsewhere) as server:
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), RedirectingServer) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         result = score(f"http://127.0.0.1:{server.server_address[1]}/", ["a"])
         server.shutdown()
     assert "status 307" in str(result.errors[0])
 
 
-def test_the_servers_own_example_scorer_runs_by_one_command() -> None:
+def test_the_example_server_runs_its_example_scorer_by_default() -> None:
     process, url = start_server()
     try:
         result = score(url, ["a", " "])
@@ -189,8 +189,8 @@ def test_the_servers_own_example_scorer_runs_by_one_command() -> None:
     assert "the prompt is empty" in str(result.errors[1])
 
 
-def test_more_lanes_than_the_server_scores_at_once_wait_in_line() -> None:
-    """And spend no tries on it: a busy server must not end a run."""
+def test_requests_over_the_servers_limit_are_queued_without_retries() -> None:
+    """More lanes than the server handles at once must not end a run."""
     process, url = start_server("--scorer", str(PROMPT_DRIVEN_SCORER), "--max-requests", "1")
     try:
         with ThreadPoolExecutor(4) as lanes:
@@ -201,7 +201,7 @@ def test_more_lanes_than_the_server_scores_at_once_wait_in_line() -> None:
     assert [result.scores for result in results] == [(10.0,)] * 4
 
 
-def test_a_request_that_is_none_is_answered_and_not_just_dropped(server_url: str) -> None:
+def test_an_invalid_request_is_answered_with_an_error(server_url: str) -> None:
     def post(body: bytes, **headers: str) -> httpx.Response:
         headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json", **headers}
         return httpx.post(server_url, content=body, headers=headers)
@@ -212,7 +212,7 @@ def test_a_request_that_is_none_is_answered_and_not_just_dropped(server_url: str
     assert [set(result) for result in answer["results"]] == [{"error", "retry"}] * 2
 
 
-def test_retry_after_is_read_as_seconds_or_as_a_date() -> None:
+def test_retry_after_is_parsed_as_seconds_or_as_a_date() -> None:
     now = datetime(2026, 1, 1, 12, 0, 0, tzinfo=UTC)
     assert retry_after_seconds("7") == 7.0
     assert retry_after_seconds("Thu, 01 Jan 2026 12:00:30 GMT", now) == 30.0

@@ -1,4 +1,4 @@
-"""Answers that break the protocol are refused as a whole, with what is wrong."""
+"""Answers that violate the protocol are refused as a whole, with the reason."""
 
 import base64
 import json
@@ -39,7 +39,9 @@ def packed(document: Any, form: RemoteFormat) -> bytes:
         ({"version": 1, "results": [{"score": True}]}, "`results[0].score` must be a number"),
     ],
 )
-def test_a_wrong_answer_is_refused_and_not_asked_for_again(form: RemoteFormat, document: Any, why: str) -> None:
+def test_an_answer_that_violates_the_protocol_is_a_permanent_failure(
+    form: RemoteFormat, document: Any, why: str
+) -> None:
     with pytest.raises(ScorerUnavailableError) as caught:
         decode_answer(packed(document, form), form, 1)
     assert why in str(caught.value)
@@ -47,7 +49,7 @@ def test_a_wrong_answer_is_refused_and_not_asked_for_again(form: RemoteFormat, d
 
 
 @pytest.mark.parametrize("number", ["1e999", "-1e999", "NaN", "Infinity", "1" + "0" * 400])
-def test_numbers_that_no_score_can_hold_are_that_samples_error(number: str) -> None:
+def test_numbers_that_are_not_finite_floats_are_that_samples_error(number: str) -> None:
     body = f'{{"version": 1, "results": [{{"score": {number}}}, {{"score": 2}}]}}'.encode()
     result = decode_answer(body, RemoteFormat.JSON, 2)
     assert result.scores == (None, 2.0)
@@ -82,7 +84,7 @@ def test_arbitrary_bytes_are_refused_and_nothing_else(form: RemoteFormat, body: 
 
 
 @either_format
-def test_errors_say_whether_they_may_pass(form: RemoteFormat) -> None:
+def test_errors_with_retry_are_retryable(form: RemoteFormat) -> None:
     results = [{"score": 0.5}, {"error": "busy", "retry": True}, {"error": "no face"}, {"error": ""}, {"error": None}]
     result = decode_answer(packed({"version": 1, "results": results}, form), form, 5)
     assert result.scores == (0.5, None, None, None, None)
@@ -91,12 +93,12 @@ def test_errors_say_whether_they_may_pass(form: RemoteFormat) -> None:
 
 
 @either_format
-def test_only_a_true_asks_for_another_try(form: RemoteFormat) -> None:
+def test_only_the_value_true_makes_an_error_retryable(form: RemoteFormat) -> None:
     results = [{"error": "busy", "retry": retry} for retry in (True, False, None, "false", "yes", 1)]
     assert decode_answer(packed({"version": 1, "results": results}, form), form, 6).retryable == {0}
 
 
-def test_requests_name_version_scorer_and_samples() -> None:
+def test_requests_hold_version_scorer_and_samples() -> None:
     pictures = np.zeros((2, 8, 8, 3), dtype=np.uint8)
     body = encode_request(pictures, parse_prompts(["a", "b"]), scorer="faces", request_id="1", form=RemoteFormat.JSON)
     document = json.loads(body)

@@ -1,4 +1,4 @@
-"""The committed judge, loaded once for the whole folder."""
+"""The committed judge, loaded once per session."""
 
 import pytest
 

@@ -18,7 +18,7 @@ def test_there_are_eighteen_captions_in_the_order_of_their_indices() -> None:
 
 
 @pytest.mark.parametrize("caption", all_captions())
-def test_a_caption_is_read_back_from_its_own_text(caption: Caption) -> None:
+def test_a_captions_text_is_parsed_as_that_caption(caption: Caption) -> None:
     assert parse_caption(caption.text) == caption
     assert parse_caption(f"A photo of {caption.text.upper()}!") == caption
 
@@ -30,15 +30,15 @@ def test_a_prompt_without_exactly_one_colour_and_shape_is_refused_with_its_text(
     assert repr(prompt) in str(error.value)
 
 
-def test_noisy_captions_are_true_as_often_as_reliability_and_chance_say() -> None:
+def test_noisy_captions_are_right_with_the_probability_of_keeping_or_drawing_the_word() -> None:
     rng = np.random.default_rng(0)
     colours, shapes = rng.integers(6, size=40_000), rng.integers(3, size=40_000)
-    told = noisy_caption_indices(colours, shapes, 0.4, rng)
-    assert abs(np.mean(told // 3 == colours) - (0.4 + 0.6 / len(COLOURS))) < 0.01
-    assert abs(np.mean(told % 3 == shapes) - (0.4 + 0.6 / len(SHAPES))) < 0.01
+    noisy = noisy_caption_indices(colours, shapes, 0.4, rng)
+    assert abs(np.mean(noisy // 3 == colours) - (0.4 + 0.6 / len(COLOURS))) < 0.01
+    assert abs(np.mean(noisy % 3 == shapes) - (0.4 + 0.6 / len(SHAPES))) < 0.01
 
 
-def test_reliable_captions_are_all_true() -> None:
+def test_captions_of_reliability_1_are_all_right() -> None:
     colours, shapes = np.array([0, 5, 3]), np.array([2, 0, 1])
-    told = noisy_caption_indices(colours, shapes, 1.0, np.random.default_rng(0))
-    assert told.tolist() == [2, 15, 10]
+    indices = noisy_caption_indices(colours, shapes, 1.0, np.random.default_rng(0))
+    assert indices.tolist() == [2, 15, 10]

@@ -8,7 +8,8 @@ from worker.engine.reward.shapes.judge import DEFAULT_WEIGHTS, Judge, Verdict
 from worker.fixtures.shapes.judge_pictures import NEITHER_COLOUR, NEITHER_SHAPE, labelled_pictures
 
 
-def share_right(judge: Judge, seed: int, blur: float = 0.0) -> float:
+def accuracy(judge: Judge, seed: int, blur: float = 0.0) -> float:
+    """The share of random drawings whose colour and shape the judge recognises."""
     rng = np.random.default_rng(seed)
     pictures, captions = zip(*(random_drawing(rng) for _ in range(600)), strict=True)
     if blur:
@@ -19,15 +20,15 @@ def share_right(judge: Judge, seed: int, blur: float = 0.0) -> float:
     return float(np.mean([v == Verdict(c.colour, c.shape) for v, c in zip(verdicts, captions, strict=True)]))
 
 
-def test_the_judge_names_fresh_drawn_shapes_in_at_least_98_of_100(judge: Judge) -> None:
-    assert share_right(judge, seed=991) >= 0.98
+def test_the_judge_recognises_at_least_98_percent_of_new_drawings(judge: Judge) -> None:
+    assert accuracy(judge, seed=991) >= 0.98
 
 
-def test_a_little_blur_does_not_confuse_the_judge(judge: Judge) -> None:
-    assert share_right(judge, seed=992, blur=0.6) >= 0.95
+def test_a_little_blur_hardly_lowers_the_judges_accuracy(judge: Judge) -> None:
+    assert accuracy(judge, seed=992, blur=0.6) >= 0.95
 
 
-def test_the_judge_calls_fresh_flawed_pictures_neither(judge: Judge) -> None:
+def test_the_judge_finds_no_colour_or_shape_in_new_flawed_pictures(judge: Judge) -> None:
     pictures, colours, shapes = labelled_pictures(1500, np.random.default_rng(993))
     verdicts = judge.classify(pictures)
     flawed = [v.shape is None for v, label in zip(verdicts, shapes, strict=True) if label == NEITHER_SHAPE]
@@ -36,7 +37,7 @@ def test_the_judge_calls_fresh_flawed_pictures_neither(judge: Judge) -> None:
     assert np.mean(foreign) >= 0.9
 
 
-def wavering_blob(colour: str, rng: np.random.Generator) -> ByteArray:
+def ragged_blob(colour: str, rng: np.random.Generator) -> ByteArray:
     y, x = np.mgrid[0:32, 0:32] + 0.5
     angle, outline = np.arctan2(y - 16, x - 16), 9.0
     for frequency in range(2, 7):
@@ -47,7 +48,7 @@ def wavering_blob(colour: str, rng: np.random.Generator) -> ByteArray:
 
 def test_ragged_blobs_have_no_shape(judge: Judge) -> None:
     rng = np.random.default_rng(994)
-    verdicts = judge.classify(np.stack([wavering_blob(colour, rng) for colour in COLOURS for _ in range(20)]))
+    verdicts = judge.classify(np.stack([ragged_blob(colour, rng) for colour in COLOURS for _ in range(20)]))
     assert np.mean([v.shape is None for v in verdicts]) >= 0.93
 
 
@@ -56,7 +57,7 @@ def test_a_flat_picture_has_no_shape(judge: Judge, rgb: tuple[int, int, int]) ->
     assert judge.classify(np.full((1, 32, 32, 3), rgb, dtype=np.uint8))[0].shape is None
 
 
-def test_labels_cover_every_colour_and_shape_and_neither() -> None:
+def test_labels_cover_every_colour_and_shape_and_none() -> None:
     _, colours, shapes = labelled_pictures(600, np.random.default_rng(0))
     assert set(colours) == set(range(len(COLOURS) + 1))
     assert set(shapes) == set(range(len(SHAPES) + 1))

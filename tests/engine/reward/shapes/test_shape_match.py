@@ -32,7 +32,8 @@ def score(picture: ByteArray, caption: Caption) -> float:
     return only
 
 
-def place(shape: str, radius: float, across: float, down: float) -> Placement:
+def placement_at(shape: str, radius: float, across: float, down: float) -> Placement:
+    """A placement at these shares, 0 to 1, of the ranges of its centre."""
     half_width, half_height = half_extents(shape, radius)
     left, right = centre_range(half_width)
     top, bottom = centre_range(half_height)
@@ -46,10 +47,10 @@ def average_score(pictures: list[ByteArray], caption: Caption) -> float:
 
 @settings(max_examples=300, deadline=None)
 @given(captions, radii, unit, unit)
-def test_a_drawn_shape_of_any_size_at_any_place_scores_above_085(
+def test_a_drawn_shape_of_any_size_at_any_position_scores_above_085(
     caption: Caption, radius: float, across: float, down: float
 ) -> None:
-    assert score(draw(caption, place(caption.shape, radius, across, down)), caption) > 0.85
+    assert score(draw(caption, placement_at(caption.shape, radius, across, down)), caption) > 0.85
 
 
 @settings(deadline=None)
@@ -57,7 +58,7 @@ def test_a_drawn_shape_of_any_size_at_any_place_scores_above_085(
 def test_a_wrong_colour_scores_near_zero(
     caption: Caption, radius: float, across: float, down: float, colour: str
 ) -> None:
-    picture = draw(caption, place(caption.shape, radius, across, down))
+    picture = draw(caption, placement_at(caption.shape, radius, across, down))
     if colour != caption.colour:
         assert score(picture, Caption(colour, caption.shape)) < 0.05
 
@@ -67,15 +68,15 @@ def test_a_wrong_colour_scores_near_zero(
 def test_a_wrong_shape_scores_near_zero(
     caption: Caption, radius: float, across: float, down: float, shape: str
 ) -> None:
-    picture = draw(caption, place(caption.shape, radius, across, down))
+    picture = draw(caption, placement_at(caption.shape, radius, across, down))
     if shape != caption.shape:
         assert score(picture, Caption(caption.colour, shape)) < 0.05
 
 
 @settings(deadline=None)
 @given(captions, unit, unit)
-def test_a_little_softness_costs_little(caption: Caption, across: float, down: float) -> None:
-    picture = draw(caption, place(caption.shape, 9.0, across, down))
+def test_a_little_blur_lowers_the_score_little(caption: Caption, across: float, down: float) -> None:
+    picture = draw(caption, placement_at(caption.shape, 9.0, across, down))
     soft = np.asarray(Image.fromarray(picture).filter(ImageFilter.GaussianBlur(0.5)))
     assert score(soft, caption) > 0.8
 
@@ -98,7 +99,7 @@ def test_an_empty_picture_and_a_flat_one_score_zero(caption: Caption) -> None:
 
 @pytest.mark.parametrize("caption", all_captions())
 @pytest.mark.parametrize("radius", [2.0, 3.5, 5.0, 14.0, 16.0, 20.0])
-def test_specks_and_giants_do_not_pay(caption: Caption, radius: float) -> None:
+def test_shapes_that_are_too_small_or_too_large_score_near_zero(caption: Caption, radius: float) -> None:
     assert score(draw(caption, Placement(16.0, 16.0, radius)), caption) < 0.05
 
 
@@ -114,21 +115,21 @@ def ragged_blob(caption: Caption, radius: float, rng: np.random.Generator) -> By
 
 @pytest.mark.parametrize("radius", [7.0, 10.0, 13.0])
 @pytest.mark.parametrize("shape", SHAPES)
-def test_ragged_blobs_in_the_right_colour_earn_little(shape: str, radius: float) -> None:
+def test_ragged_blobs_in_the_right_colour_score_low(shape: str, radius: float) -> None:
     rng = np.random.default_rng(3)
     caption = Caption("blue", shape)
     assert average_score([ragged_blob(caption, radius, rng) for _ in range(60)], caption) < 0.2
 
 
 @pytest.mark.parametrize("caption", all_captions())
-def test_two_shapes_do_not_pay(caption: Caption) -> None:
+def test_two_shapes_in_one_picture_score_near_zero(caption: Caption) -> None:
     left = draw(caption, Placement(9.0, 9.0, 6.0))
     right = draw(caption, Placement(23.0, 23.0, 6.0))
     assert score(np.minimum(left, right), caption) < 0.1
 
 
 @pytest.mark.parametrize("caption", all_captions())
-def test_tiles_do_not_pay(caption: Caption) -> None:
+def test_a_tiled_picture_scores_zero(caption: Caption) -> None:
     tile = draw(caption, Placement(16.0, 16.0, 11.0))[2:30:2, 2:30:2]
     tiled = np.tile(tile, (3, 3, 1))[:32, :32]
     assert score(tiled, caption) == 0.0
@@ -136,7 +137,7 @@ def test_tiles_do_not_pay(caption: Caption) -> None:
 
 @settings(deadline=None)
 @given(captions, st.integers(0, 1000))
-def test_a_second_colour_beside_the_right_shape_costs(caption: Caption, seed: int) -> None:
+def test_a_shape_with_a_second_colour_scores_low(caption: Caption, seed: int) -> None:
     rng = np.random.default_rng(seed)
     placement = random_placement(caption.shape, rng)
     clean = draw(caption, placement)
@@ -156,14 +157,16 @@ def test_noise_scores_zero() -> None:
 
 def test_a_batch_scores_as_its_pictures_do_one_by_one() -> None:
     rng = np.random.default_rng(1)
-    asked = all_captions()
-    pictures = [draw(caption, random_placement(caption.shape, rng)) for caption in reversed(asked)]
-    together = REWARD.score(np.stack(pictures), parse_prompts([c.text for c in asked])).require_complete("shape_match")
-    alone = [score(picture, caption) for picture, caption in zip(pictures, asked, strict=True)]
+    targets = all_captions()
+    pictures = [draw(caption, random_placement(caption.shape, rng)) for caption in reversed(targets)]
+    together = REWARD.score(np.stack(pictures), parse_prompts([c.text for c in targets])).require_complete(
+        "shape_match"
+    )
+    alone = [score(picture, caption) for picture, caption in zip(pictures, targets, strict=True)]
     assert together == pytest.approx(alone, abs=1e-5)
 
 
-def test_a_prompt_that_asks_for_no_shape_is_an_error_of_that_sample_alone() -> None:
+def test_a_prompt_that_names_no_shape_is_an_error_of_that_sample_alone() -> None:
     caption = Caption("red", "circle")
     picture = draw(caption, Placement(16.0, 16.0, 8.0))
     result = REWARD.score(np.stack([picture, picture]), [Prompt(text="a photo of a cat"), Prompt(text=caption.text)])

@@ -1,1 +1,1 @@
-"""The rewards of the shapes world, and what they need: captions read back, ideal drawings, an independent judge."""
+"""The rewards of the shapes data set (one coloured shape in a picture): captions, ideal drawings, two scorers."""

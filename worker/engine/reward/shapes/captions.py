@@ -1,7 +1,7 @@
-"""The captions of the shapes world: what may be asked for, and how a prompt is read back.
+"""The captions of the shapes data set: "a {colour} {shape}".
 
-Every caption is "a {colour} {shape}". `parse_caption` is the only reader of prompts, so drawing, rewards and
-judge can never disagree about what a prompt asks for.
+Invariant: `parse_caption` is the only parser of prompts, so drawings, rewards and judge agree about what a prompt asks
+for.
 """
 
 import re
@@ -30,22 +30,22 @@ class Caption:
 
     @property
     def colour_index(self) -> int:
-        """Position of the colour in `COLOURS`."""
+        """The index of the colour in `COLOURS`."""
         return COLOURS.index(self.colour)
 
     @property
     def shape_index(self) -> int:
-        """Position of the shape in `SHAPES`."""
+        """The index of the shape in `SHAPES`."""
         return SHAPES.index(self.shape)
 
 
 def all_captions() -> list[Caption]:
-    """All 18 captions, colour by colour."""
+    """All 18 captions, ordered by colour, then shape."""
     return [Caption(colour, shape) for colour in COLOURS for shape in SHAPES]
 
 
 def parse_caption(prompt: str) -> Caption:
-    """Read the colour and the shape that `prompt` asks for; other words are ignored.
+    """The colour and the shape that `prompt` names; other words are ignored.
 
     Raises:
         ValueError: when the prompt does not name exactly one known colour and one known shape.
@@ -64,18 +64,18 @@ def parse_caption(prompt: str) -> Caption:
 def noisy_caption_indices(
     colours: NDArray[np.int64], shapes: NDArray[np.int64], reliability: float, rng: np.random.Generator
 ) -> NDArray[np.int64]:
-    """Captions that tell the truth only now and then, as positions in `all_captions()`, int64 of (N,).
+    """Captions with label noise, as indices (N,) int64 into `all_captions()`.
 
-    Colour and shape are each kept with probability `reliability`, independently, and otherwise drawn at random,
-    which is how web captions fail: a word here and there is wrong, seldom the whole sentence.
+    Colour and shape are each kept with probability `reliability`, independently, and otherwise drawn at random, like
+    the errors of web captions: single words are wrong, seldom the whole sentence.
 
     Args:
         colours: true colour of each picture, an index into `COLOURS`, (N,).
         shapes: true shape of each picture, an index into `SHAPES`, (N,).
-        reliability: 0 to 1.
+        reliability: the probability that a word is kept, 0 to 1.
         rng: source of the noise.
     """
     num = len(colours)
-    told_colours = np.where(rng.random(num) < reliability, colours, rng.integers(len(COLOURS), size=num))
-    told_shapes = np.where(rng.random(num) < reliability, shapes, rng.integers(len(SHAPES), size=num))
-    return told_colours * len(SHAPES) + told_shapes
+    noisy_colours = np.where(rng.random(num) < reliability, colours, rng.integers(len(COLOURS), size=num))
+    noisy_shapes = np.where(rng.random(num) < reliability, shapes, rng.integers(len(SHAPES), size=num))
+    return noisy_colours * len(SHAPES) + noisy_shapes

@@ -1,7 +1,7 @@
-"""Draw the pictures of the shapes world: one plain shape on a light ground, antialiased, 32x32 by default.
+"""Draws the pictures of the shapes data set: one plain shape on a light background, antialiased, 32x32 by default.
 
-The truth that base model, rewards and judge are all built on. Coordinates are pixels, origin at the top left,
-y downwards; `radius` is the radius of the circle of about equal area, so all shapes of one radius look equally big.
+Base model, rewards and judge all use these drawings. Coordinates are pixels, with the origin at the top left and y
+downwards; `radius` is that of the circle of about equal area, so all shapes of one radius look equally big.
 """
 
 from dataclasses import dataclass
@@ -15,10 +15,13 @@ FloatArray = NDArray[np.float32]
 ByteArray = NDArray[np.uint8]
 
 RESOLUTION = 32
+"""Height and width of a picture, in pixels: small enough to train on a CPU."""
 MIN_RADIUS = 7.0
+"""The smallest radius, in pixels, at which the shapes are still easy to tell apart."""
 MAX_RADIUS = 11.0
+"""The largest radius, in pixels, which leaves room to move a shape."""
 MAX_OFFSET = 4.5
-"""How far, in pixels and along each axis, a shape's centre may lie from the middle of the picture."""
+"""The largest distance of a shape's centre from the middle of the picture, in pixels along each axis."""
 
 BACKGROUND_RGB: tuple[int, int, int] = (240, 240, 240)
 COLOUR_RGB: dict[str, tuple[int, int, int]] = {
@@ -41,11 +44,12 @@ _HALF_EXTENTS: dict[str, tuple[float, float]] = {
 }
 
 _SUPERSAMPLING = 4
+"""Samples per pixel along each axis, for antialiasing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """Where a shape lies: centre of its bounding box and radius, all in pixels."""
+    """The position and size of a shape: the centre of its bounding box and its radius, all in pixels."""
 
     centre_x: float
     centre_y: float
@@ -84,10 +88,10 @@ def shape_mask(shape: str, placement: Placement, resolution: int = RESOLUTION) -
 
 
 def paint(mask: FloatArray, rgb: tuple[int, int, int]) -> ByteArray:
-    """Lay colour `rgb` over the background through `mask` (H, W); returns uint8 of (H, W, 3)."""
-    ground = np.asarray(BACKGROUND_RGB, dtype=np.float32)
-    ink = np.asarray(rgb, dtype=np.float32)
-    picture = ground + mask[..., None] * (ink - ground)
+    """The background blended with the colour `rgb` by `mask` (H, W), as uint8 (H, W, 3)."""
+    background = np.asarray(BACKGROUND_RGB, dtype=np.float32)
+    colour = np.asarray(rgb, dtype=np.float32)
+    picture = background + mask[..., None] * (colour - background)
     return np.clip(np.rint(picture), 0, 255).astype(np.uint8)
 
 

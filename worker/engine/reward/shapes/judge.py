@@ -1,8 +1,8 @@
-"""An independent judge of shapes pictures: a small classifier that names colour and shape, or says "neither".
+"""The judge: a small classifier of colour and shape in pictures of the shapes data set.
 
-`worker.fixtures.shapes.judge_training` trained it on pictures of its own, not on anything a reward computes. Its
-verdict is the number shown as "share of samples with colour and shape right". Its weights lie beside this file: jobs
-ship the package `worker` and nothing else, and a reward lane on any node must find them.
+It is independent of the rewards: `worker.fixtures.shapes.judge_training` trained it on pictures of its own. Its weights
+lie beside this file, since jobs upload the package `worker` and nothing else, and a reward lane on any node must find
+them.
 """
 
 from dataclasses import dataclass
@@ -23,14 +23,14 @@ DEFAULT_WEIGHTS = Path(__file__).with_name("judge.safetensors")
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the judge sees; None stands for "none of the known ones"."""
+    """The colour and shape that the judge sees; `None` for none of the known ones."""
 
     colour: str | None
     shape: str | None
 
 
 class JudgeNetwork(nn.Module):
-    """Five convolutions, mean over positions, one head for colour (6 + neither) and one for shape (3 + neither)."""
+    """Five convolutions, the mean over pixels, one head for colour (6 + none) and one for shape (3 + none)."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -48,20 +48,20 @@ class JudgeNetwork(nn.Module):
 
 
 class Judge:
-    """A trained `JudgeNetwork`, asked about uint8 pictures."""
+    """A trained `JudgeNetwork` that classifies uint8 pictures."""
 
     def __init__(self, network: JudgeNetwork) -> None:
         self._network = network.eval().requires_grad_(False)
 
     @classmethod
     def load(cls, weights: Path = DEFAULT_WEIGHTS) -> Self:
-        """From a safetensors file.
+        """Load the judge from a safetensors file.
 
         Raises:
-            FileNotFoundError: when there is none.
+            FileNotFoundError: when the file does not exist.
         """
         if not weights.is_file():
-            raise FileNotFoundError(f"no judge weights at {weights}: build them with `make demo-model`")
+            raise FileNotFoundError(f"`weights` must exist, got {weights}: build them with `make demo-model`")
         network = JudgeNetwork()
         network.load_state_dict(load_file(weights))
         return cls(network)
@@ -73,7 +73,7 @@ class Judge:
 
     @torch.no_grad()
     def classify(self, pictures: NDArray[np.uint8]) -> list[Verdict]:
-        """One verdict per picture of uint8 (N, 32, 32, 3).
+        """The verdict on each of uint8 pictures (N, 32, 32, 3).
 
         Raises:
             ValueError: when the pictures are not 32x32.
@@ -81,7 +81,7 @@ class Judge:
         if pictures.ndim != 4 or pictures.shape[1:] != (RESOLUTION, RESOLUTION, 3):
             raise ValueError(
                 f"`pictures` must be (N, {RESOLUTION}, {RESOLUTION}, 3), got {pictures.shape}: "
-                "the judge learnt shapes at that size"
+                "the judge was trained at that size"
             )
         colour_logits, shape_logits = self._network(to_network_input(pictures))
         colours: tuple[str | None, ...] = (*COLOURS, None)

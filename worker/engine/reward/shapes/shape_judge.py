@@ -1,7 +1,7 @@
 """`shape_judge`: 1 where an independent classifier sees both the colour and the shape of the prompt, else 0.
 
-Meant to be watched, not trained on: it shares no matching code with `shape_match`, so a policy that games the one
-does not please the other.
+It is meant to be watched, not trained on: it shares no code with `shape_match`, so a policy that exploits a flaw of
+`shape_match` does not score high here.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from worker.engine.reward.shapes.judge import DEFAULT_WEIGHTS, Judge
 
 
 class ShapeJudge:
-    """The committed judge of the shapes world as a reward.
+    """The reward.
 
     Raises:
         FileNotFoundError: when `weights` is missing.
@@ -33,7 +33,7 @@ class ShapeJudge:
         """Score uint8 images (N, 32, 32, 3); a prompt that names no single colour and shape is that sample's error.
 
         Raises:
-            ValueError: when the arrays do not fit each other or are not 32x32.
+            ValueError: as `check_batch`, or when the images are not 32x32.
         """
         check_batch(images, prompts)
         verdicts = self._judge.classify(images)
@@ -41,9 +41,9 @@ class ShapeJudge:
         errors: list[str | None] = [None] * len(prompts)
         for row, (prompt, verdict) in enumerate(zip(prompts, verdicts, strict=True)):
             try:
-                asked = parse_caption(prompt.text)
+                target = parse_caption(prompt.text)
             except ValueError as error:
                 errors[row] = str(error)
                 continue
-            scores[row] = float(verdict.colour == asked.colour and verdict.shape == asked.shape)
+            scores[row] = float(verdict.colour == target.colour and verdict.shape == target.shape)
         return RewardResult.from_array(scores, errors)

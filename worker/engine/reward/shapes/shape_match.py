@@ -1,12 +1,12 @@
-"""`shape_match`: does the picture show the shape and the colour that its prompt asks for?
+"""`shape_match`: how well the picture shows the shape and the colour that its prompt asks for.
 
-score = colour purity × overlap with the best ideal shape, 0 to 1. Each pixel is projected on the line from the
-ground colour to the prompt's colour; what lies off that line counts as foreign ink. The coverage found this way is
-compared with a bank of ideal masks (position × size × shape) at once, one matrix product per batch.
+score = colour purity × overlap with the best ideal shape, 0 to 1. Each pixel is projected on the line in RGB from the
+background's colour to the prompt's, the target colour; the distance from that line counts as another colour. The
+coverage by the target colour is compared with a bank of ideal masks (position × size × shape) in one matrix product.
 
-Three properties keep the score from being gamed: sizes outside the bank overlap badly, so neither specks nor large
-blobs pay; overlap counts only from `OVERLAP_FLOOR` on and only as far as the asked shape fits better than the
-other shapes do, so a ragged blob that is a bit of everything earns nothing; ink anywhere else lowers both factors.
+Three properties make the score hard to exploit. Sizes outside the bank overlap badly, so neither specks nor large blobs
+score. Overlap counts only above `OVERLAP_FLOOR`, and only as far as the target shape fits better than the other shapes,
+so a ragged blob that resembles all of them scores nothing. Colour anywhere else lowers both factors.
 """
 
 from collections.abc import Sequence
@@ -33,17 +33,21 @@ from worker.engine.reward.shapes.drawing import (
 )
 
 OVERLAP_FLOOR, OVERLAP_CEILING = 0.78, 0.96
+"""Overlaps that score 0 and 1: ragged blobs stay below the first, drawn shapes reach the second."""
 MARGIN_FLOOR, MARGIN_CEILING = 0.0, 0.06
+"""Margins over the best other shape that score 0 and 1."""
 HUE_TOLERANCE = 45.0
-"""RGB distance from the colour line at which a pixel counts as the prompt's colour by 1/e only."""
+"""RGB distance from the colour line at which a pixel counts as the target colour by 1/e."""
 COVERAGE_FLOOR, COVERAGE_CEILING = 0.12, 0.88
-"""Coverage below is haze and above is full ink: an autoencoder leaves a few levels of both."""
+"""Coverages that count as 0 and 1, since an autoencoder reproduces neither background nor colour exactly."""
 _RADIUS_RATIO = 1.06
+"""The largest ratio of neighbouring radii in the bank."""
 _CENTRE_SPACING = 0.6
+"""The largest distance of neighbouring centres in the bank, in pixels."""
 
 
 class ShapeMatch:
-    """Reward of the shapes world; needs no model. About a quarter of a millisecond an image, measured in batches."""
+    """The reward. It needs no model, and takes about a quarter of a millisecond per image in batches."""
 
     name = RewardName.SHAPE_MATCH.value
 
@@ -51,7 +55,7 @@ class ShapeMatch:
         """Score uint8 images (N, 32, 32, 3); a prompt that names no single colour and shape is that sample's error.
 
         Raises:
-            ValueError: when the arrays do not fit each other or are not 32x32.
+            ValueError: as `check_batch`, or when the images are not 32x32.
         """
         check_batch(images, prompts)
         if images.shape[1:3] != (RESOLUTION, RESOLUTION):
@@ -75,13 +79,13 @@ class ShapeMatch:
 
 
 def _score_parsed(images: NDArray[np.uint8], captions: Sequence[Caption]) -> FloatArray:
-    """Scores (N,) of images whose captions are known."""
-    coverage, purity = _ink(images, captions)
+    """Scores (N,) of images with their captions."""
+    coverage, purity = _coverage_and_purity(images, captions)
     overlaps = _best_overlaps(coverage.reshape(len(images), -1))
     samples = np.arange(len(images))
-    asked = np.array([caption.shape_index for caption in captions])
-    overlap = overlaps[samples, asked]
-    overlaps[samples, asked] = -np.inf
+    targets = np.array([caption.shape_index for caption in captions])
+    overlap = overlaps[samples, targets]
+    overlaps[samples, targets] = -np.inf
     margin = overlap - overlaps.max(axis=1)
     fit = _ramp(overlap, OVERLAP_FLOOR, OVERLAP_CEILING) * _ramp(margin, MARGIN_FLOOR, MARGIN_CEILING)
     return purity * fit
@@ -92,28 +96,28 @@ def _ramp(values: FloatArray, floor: float, ceiling: float) -> FloatArray:
     return np.clip((values - floor) / (ceiling - floor), 0.0, 1.0)
 
 
-def _ink(images: NDArray[np.uint8], captions: Sequence[Caption]) -> tuple[FloatArray, FloatArray]:
-    """Coverage by the asked colour (N, H, W) and its share of all ink (N,)."""
-    ground = np.array(BACKGROUND_RGB, dtype=np.float32)
-    asked = np.array([COLOUR_RGB[caption.colour] for caption in captions], dtype=np.float32) - ground
-    length = np.linalg.norm(asked, axis=1)[:, None, None]
-    offsets = images.astype(np.float32) - ground
+def _coverage_and_purity(images: NDArray[np.uint8], captions: Sequence[Caption]) -> tuple[FloatArray, FloatArray]:
+    """The coverage of each pixel by the target colour (N, H, W), and its share of the coverage by any colour (N,)."""
+    background = np.array(BACKGROUND_RGB, dtype=np.float32)
+    target = np.array([COLOUR_RGB[caption.colour] for caption in captions], dtype=np.float32) - background
+    length = np.linalg.norm(target, axis=1)[:, None, None]
+    offsets = images.astype(np.float32) - background
     squared = np.einsum("nhwc,nhwc->nhw", offsets, offsets)
-    along = np.einsum("nhwc,nc->nhw", offsets, asked) / length
-    # Ink beyond the asked colour is off the segment too, hence the clip before the distance.
+    along = np.einsum("nhwc,nc->nhw", offsets, target) / length
+    # Clipped, so that a colour on the line beyond the target colour has a distance too.
     nearest = np.clip(along, 0.0, length)
-    off_line = np.maximum(squared - 2 * nearest * along + nearest**2, 0.0)
-    coverage = _ramp(along / length, COVERAGE_FLOOR, COVERAGE_CEILING) * np.exp(-off_line / HUE_TOLERANCE**2)
-    any_ink = _ramp(np.sqrt(squared) / length, COVERAGE_FLOOR, COVERAGE_CEILING)
-    purity = coverage.sum(axis=(1, 2)) / np.maximum(np.maximum(any_ink, coverage).sum(axis=(1, 2)), 1.0)
+    squared_distance = np.maximum(squared - 2 * nearest * along + nearest**2, 0.0)
+    coverage = _ramp(along / length, COVERAGE_FLOOR, COVERAGE_CEILING) * np.exp(-squared_distance / HUE_TOLERANCE**2)
+    any_colour = _ramp(np.sqrt(squared) / length, COVERAGE_FLOOR, COVERAGE_CEILING)
+    purity = coverage.sum(axis=(1, 2)) / np.maximum(np.maximum(any_colour, coverage).sum(axis=(1, 2)), 1.0)
     return coverage.astype(np.float32), purity.astype(np.float32)
 
 
 def _best_overlaps(coverage: FloatArray) -> FloatArray:
-    """Best overlap of each coverage (N, pixels) with each shape's bank, (N, num_shapes).
+    """The best overlap (N, num_shapes) of each coverage (N, pixels) with the masks of each shape.
 
-    Overlap is the Tanimoto coefficient a·b / (a·a + b·b − a·b), the intersection over union of soft masks: 1 for
-    equal masks, lower for a pale or blurred one.
+    Overlap is the Tanimoto coefficient a·b / (a·a + b·b − a·b), the intersection over union of soft masks: 1 for equal
+    masks, lower for a pale or blurred one.
     """
     bank, energies = mask_bank()
     own = np.einsum("np,np->n", coverage, coverage)[:, None]
@@ -126,7 +130,7 @@ def _best_overlaps(coverage: FloatArray) -> FloatArray:
 
 @cache
 def mask_bank() -> tuple[list[FloatArray], list[FloatArray]]:
-    """Per shape: ideal masks as columns, (pixels, num_placements), and their a·a, (num_placements,)."""
+    """For each shape: its ideal masks as columns (pixels, num_placements), and their a·a (num_placements,)."""
     num_radii = int(np.ceil(np.log(MAX_RADIUS / MIN_RADIUS) / np.log(_RADIUS_RATIO))) + 1
     radii = np.geomspace(MIN_RADIUS, MAX_RADIUS, num_radii)
     bank, energies = [], []
@@ -144,6 +148,6 @@ def mask_bank() -> tuple[list[FloatArray], list[FloatArray]]:
 
 
 def _centres(half_extent: float) -> FloatArray:
-    """Centres along one axis, at most `_CENTRE_SPACING` pixels apart, over the range the drawings use."""
+    """Centres along one axis, at most `_CENTRE_SPACING` pixels apart, over the range of the drawings."""
     lowest, highest = centre_range(half_extent)
     return np.linspace(lowest, highest, int(np.ceil((highest - lowest) / _CENTRE_SPACING)) + 1, dtype=np.float32)

@@ -1,7 +1,6 @@
-"""`shape_match` in torch: the same score with a gradient, within 1e-4 of the numpy one on equal pixels.
+"""`shape_match` in torch: the same score with a gradient, within 1e-4 of the numpy version on equal pixels.
 
-The gradient is that of the score where the score has one. A picture whose overlap or margin lies below its floor scores
-0 and has none: like any hard threshold, the reward says nothing there.
+A picture whose overlap or margin lies below its floor scores 0 with gradient 0, as with any hard threshold.
 """
 
 import numpy as np
@@ -13,9 +12,12 @@ from worker.engine.reward.shapes.captions import parse_caption
 from worker.engine.reward.shapes.drawing import BACKGROUND_RGB, COLOUR_RGB, RESOLUTION
 
 _SMALLEST = 1e-6
+"""The least value of denominators and of the square root's argument, whose gradients stay finite."""
 
 
 class TorchShapeMatch:
+    """The differentiable reward."""
+
     def __init__(self, device: torch.device) -> None:
         bank, energies = shape_match.mask_bank()
         self._bank = [torch.from_numpy(np.array(masks)).to(device) for masks in bank]
@@ -25,7 +27,7 @@ class TorchShapeMatch:
         """Scores (N,) of pictures (N, 3, 32, 32) in [0, 1].
 
         Raises:
-            ValueError: for another size, or a prompt that names no single colour and shape.
+            ValueError: for pictures of another size, or a prompt that does not name exactly one colour and one shape.
         """
         if pictures.shape[1:] != (3, RESOLUTION, RESOLUTION):
             raise ValueError(
@@ -33,7 +35,7 @@ class TorchShapeMatch:
                 f"{'x'.join(map(str, pictures.shape[1:]))}: its ideal shapes are drawn at that size"
             )
         caption = parse_caption(prompt.text)
-        coverage, purity = _ink(pictures.movedim(1, 3) * 255, caption.colour)
+        coverage, purity = _coverage_and_purity(pictures.movedim(1, 3) * 255, caption.colour)
         overlaps = self._best_overlaps(coverage.flatten(1))
         overlap = overlaps[:, caption.shape_index]
         others = torch.cat([overlaps[:, : caption.shape_index], overlaps[:, caption.shape_index + 1 :]], dim=1)
@@ -42,7 +44,7 @@ class TorchShapeMatch:
         return purity * fit * _ramp(margin, shape_match.MARGIN_FLOOR, shape_match.MARGIN_CEILING)
 
     def _best_overlaps(self, coverage: torch.Tensor) -> torch.Tensor:
-        """Tanimoto overlap of each coverage (N, pixels) with the best mask of each shape, (N, num_shapes)."""
+        """The Tanimoto overlap (N, num_shapes) of each coverage (N, pixels) with the best mask of each shape."""
         own = coverage.square().sum(1, keepdim=True)
         best = []
         for masks, energy in zip(self._bank, self._energies, strict=True):
@@ -55,19 +57,20 @@ def _ramp(values: torch.Tensor, floor: float, ceiling: float) -> torch.Tensor:
     return ((values - floor) / (ceiling - floor)).clamp(0, 1)
 
 
-def _ink(pixels: torch.Tensor, colour: str) -> tuple[torch.Tensor, torch.Tensor]:
-    """Coverage by the asked colour (N, H, W) and its share of all ink (N,), of pixels (N, H, W, 3) from 0 to 255."""
-    ground = pixels.new_tensor(BACKGROUND_RGB)
-    asked = pixels.new_tensor(COLOUR_RGB[colour]) - ground
-    length = asked.norm()
-    offsets = pixels - ground
+def _coverage_and_purity(pixels: torch.Tensor, colour: str) -> tuple[torch.Tensor, torch.Tensor]:
+    """The coverage of each pixel by the target colour (N, H, W), and its share of the coverage by any colour (N,), of
+    pixels (N, H, W, 3) from 0 to 255."""
+    background = pixels.new_tensor(BACKGROUND_RGB)
+    target = pixels.new_tensor(COLOUR_RGB[colour]) - background
+    length = target.norm()
+    offsets = pixels - background
     squared = offsets.square().sum(3)
-    along = (offsets * asked).sum(3) / length
+    along = (offsets * target).sum(3) / length
     nearest = torch.minimum(along.clamp(min=0), length)
-    off_line = (squared - 2 * nearest * along + nearest.square()).clamp(min=0)
+    squared_distance = (squared - 2 * nearest * along + nearest.square()).clamp(min=0)
     floor, ceiling = shape_match.COVERAGE_FLOOR, shape_match.COVERAGE_CEILING
-    coverage = _ramp(along / length, floor, ceiling) * torch.exp(-off_line / shape_match.HUE_TOLERANCE**2)
-    # The root has no slope at 0.
-    any_ink = _ramp(squared.clamp(min=_SMALLEST).sqrt() / length, floor, ceiling)
-    total = torch.maximum(any_ink, coverage).sum((1, 2)).clamp(min=1)
+    coverage = _ramp(along / length, floor, ceiling) * torch.exp(-squared_distance / shape_match.HUE_TOLERANCE**2)
+    # The gradient of the root is infinite at 0.
+    any_colour = _ramp(squared.clamp(min=_SMALLEST).sqrt() / length, floor, ceiling)
+    total = torch.maximum(any_colour, coverage).sum((1, 2)).clamp(min=1)
     return coverage, coverage.sum((1, 2)) / total
