@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Mapping
 
 from fleet.models import LaneKind
+from worker.contracts.lanes import LaneSpec
 from worker.contracts.names import LaneRole
-from worker.contracts.sections import LaneSpec
 
 
 def roles_in_order(wanted: LaneSpec) -> list[tuple[LaneRole, int]]:

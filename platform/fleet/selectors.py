@@ -10,8 +10,8 @@ from django.db.models import Count, F, Min, QuerySet
 from fleet.lane_demand import kind_for
 from fleet.models import Lane, LaneKind, Node, NodeState
 from worker.contracts.ingest import LaneGrant
+from worker.contracts.lanes import LaneSpec
 from worker.contracts.names import LaneRole
-from worker.contracts.sections import LaneSpec
 
 ROLE_ORDER = [LaneRole.ROLLOUT.value, LaneRole.TRAINER.value, LaneRole.REWARD.value]
 

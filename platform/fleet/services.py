@@ -15,8 +15,8 @@ from fleet.lane_demand import kind_for, kinds_wanted, roles_in_order
 from fleet.models import Gpu, Lane, LaneKind, LaneUse, Node
 from fleet.selectors import free_in_order, grant_of, pool_lanes
 from worker.contracts.ingest import LaneGrant
+from worker.contracts.lanes import LaneSpec
 from worker.contracts.names import LaneRole
-from worker.contracts.sections import LaneSpec
 
 LOCAL_NODE = "local"
 NOT_OFFERED = "its node does not offer it any more"

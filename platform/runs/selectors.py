@@ -12,7 +12,7 @@ from runs.dispatch import waiting_runs
 from runs.models import Attempt, PendingCommand, Run, RunTransition
 from runs.plan_body import PlanBody, RevisedPlan
 from runs.run_body import RunBody, run_body
-from worker.contracts.sections import LaneSpec
+from worker.contracts.lanes import LaneSpec
 
 
 def visible_runs(user: Actor) -> QuerySet[Run]:

@@ -1,8 +1,8 @@
-"""The `deepspeed` section of a `RunSpec`: a named configuration, what is changed in it, and what spares memory.
+"""The `deepspeed` section of a `RunSpec`: a named configuration, changes to it, and switches that save memory.
 
-The configurations themselves are the JSON files of these names under `worker/engine/trainer/zero/configurations`. What
-Tandem decides itself (batch sizes, accumulation, clipping, precision, the stage) is in none of them and cannot be
-overridden.
+The configurations are the JSON files of these names under `worker/engine/trainer/zero/configurations`. Invariant: what
+follows from other sections (batch sizes, accumulation, clipping, precision) and from the name (stage, offload) cannot
+be overridden.
 """
 
 import json
@@ -18,34 +18,37 @@ from worker.contracts.names import ExplainedName
 class ZeroConfig(ExplainedName):
     """Named DeepSpeed configurations: the JSON files of these names."""
 
-    ZERO0 = "zero0", "Everything on every trainer lane."
-    ZERO1 = "zero1", "Optimizer state cut over the trainer lanes."
-    ZERO1_CPUOFFLOAD = "zero1_cpuoffload", "The same, with the optimizer in host memory."
-    ZERO2 = "zero2", "Optimizer state and gradients cut over the trainer lanes."
-    ZERO2_CPUOFFLOAD = "zero2_cpuoffload", "The same, with the optimizer in host memory."
-    ZERO3 = "zero3", "Optimizer state, gradients and the model's weights cut over the trainer lanes."
-    ZERO3_OPTIMIZER_CPUOFFLOAD = "zero3_optimizer_cpuoffload", "The same, with the optimizer in host memory."
-    ZERO3_CPUOFFLOAD = "zero3_cpuoffload", "The same, with optimizer and weights in host memory."
+    ZERO0 = "zero0", "Everything on every trainer lane: the fastest where it fits."
+    ZERO1 = "zero1", "Optimizer state sharded over the trainer lanes."
+    ZERO1_CPUOFFLOAD = "zero1_cpuoffload", "As zero1, with the optimizer state in host memory."
+    ZERO2 = "zero2", "Optimizer state and gradients sharded over the trainer lanes."
+    ZERO2_CPUOFFLOAD = "zero2_cpuoffload", "As zero2, with the optimizer state in host memory."
+    ZERO3 = "zero3", "Optimizer state, gradients and the model's weights sharded over the trainer lanes."
+    ZERO3_OPTIMIZER_CPUOFFLOAD = "zero3_optimizer_cpuoffload", "As zero3, with the optimizer state in host memory."
+    ZERO3_CPUOFFLOAD = "zero3_cpuoffload", "As zero3, with optimizer state and weights in host memory: slowest."
 
     @property
     def stage(self) -> Literal[0, 1, 2, 3]:
-        """How much is cut over the ranks: nothing, optimizer state, gradients too, weights too."""
+        """ZeRO stage: what is sharded over the ranks (0 nothing, 1 optimizer state, 2 gradients too, 3 weights too)."""
         stages: dict[str, Literal[0, 1, 2, 3]] = {"zero0": 0, "zero1": 1, "zero2": 2, "zero3": 3}
         return stages[self.value.partition("_")[0]]
 
     @property
     def offloads_optimizer(self) -> bool:
+        """Whether the optimizer state lies in host memory."""
         return self.value.endswith("cpuoffload")
 
     @property
     def offloads_weights(self) -> bool:
+        """Whether the model's weights lie in host memory."""
         return self is ZeroConfig.ZERO3_CPUOFFLOAD
 
 
 Override = bool | int
 
 _LARGE = 1e9
-"""Parameters of a model whose activations outweigh the time that recomputing them takes."""
+"""Parameters from which on a model recomputes its blocks unless told otherwise: smaller ones fit without (an estimate,
+from the models of `worker.scheduling.profiles`)."""
 _ZERO = "zero_optimization."
 OVERRIDABLE: Mapping[str, type[Override]] = {
     f"{_ZERO}overlap_comm": bool,
@@ -64,7 +67,7 @@ OVERRIDABLE: Mapping[str, type[Override]] = {
     f"{_ZERO}offload_param.pin_memory": bool,
     "wall_clock_breakdown": bool,
 }
-"""What may be changed in a named configuration, by dotted path. Integers are counts, ≥ 0."""
+"""The settings of a named configuration that may be overridden, by dotted path, with their type. Integers are ≥ 0."""
 
 _SET_BY_TANDEM: Mapping[str, str] = {
     "train_batch_size": "`batch`",
@@ -87,16 +90,24 @@ class DeepSpeedSpec(Contract):
     """`zero_stage: n`, as older specs have it, means the configuration `zero<n>` where no `config` is given."""
 
     config: ZeroConfig = ZeroConfig.ZERO0
-    """What is cut over the trainer lanes, and what lies in host memory."""
+    """Named DeepSpeed configuration: what is sharded over the trainer lanes, and what lies in host memory. Results are
+    the same but for rounding; each step further saves memory and costs time. `zero0` or `zero1` is usual for LoRA,
+    `zero2` or `zero3` for all weights; the plan beside the form says what fits."""
     overrides: tuple[str, ...] = ()
-    """Changes to the configuration, one `path=value` a line, e.g. `zero_optimization.reduce_bucket_size=50000000`."""
+    """Changes to the configuration, one `path=value` a line, such as `zero_optimization.reduce_bucket_size=50000000`.
+    Usually empty. Smaller buckets save memory, larger ones use the network better; DeepSpeed's own documentation
+    explains each setting."""
     gradient_checkpointing: Index | None = None
-    """Blocks recomputed in the backward pass instead of kept. 0: none; 1: all; n: every n-th. Empty: all of a model of
-    a billion parameters or more, else none."""
+    """Which transformer blocks are recomputed in the backward pass instead of keeping their activations: 0 none, 1 all,
+    n every n-th. Empty: all in a model of a billion parameters or more, else none. All costs about a third more
+    training time; take a larger n where memory allows."""
     offload_idle_states: bool = False
-    """Move optimizer state and open gradients to host memory while a trainer lane generates."""
+    """Move optimizer state and accumulated gradients to host memory while a trainer lane generates, and back before it
+    trains. Turn it on when generation runs out of memory on colocated or lent trainer lanes; each switch of role then
+    takes longer, by the bytes moved."""
     initialize_model_on_cpu: bool = False
-    """Weights that are cut over the lanes (ZeRO 3) are cut in host memory, before they go to the device."""
+    """Shard the weights in host memory while the model is loaded, and only then move each shard to its device (ZeRO 3
+    alone). Turn it on when loading a large model runs out of device memory; it loads more slowly."""
 
     @property
     def zero_stage(self) -> Literal[0, 1, 2, 3]:
@@ -104,7 +115,7 @@ class DeepSpeedSpec(Contract):
         return self.config.stage
 
     def recomputed_blocks(self, num_parameters: float) -> int:
-        """`gradient_checkpointing`, for a transformer of so many parameters."""
+        """`gradient_checkpointing`, or its default for a transformer of `num_parameters`."""
         if self.gradient_checkpointing is not None:
             return self.gradient_checkpointing
         return int(num_parameters >= _LARGE)
@@ -128,7 +139,7 @@ class DeepSpeedSpec(Contract):
     @field_validator("overrides", mode="before")
     @classmethod
     def _mappings_are_lines(cls, given: Any) -> Any:
-        """A mapping, nested or by dotted path, is as good as lines."""
+        """Turn a mapping, nested or by dotted path, into lines: YAML specs may give either."""
         return tuple(f"{path}={json.dumps(value)}" for path, value in _flat(given)) if _is_mapping(given) else given
 
     @model_validator(mode="after")
@@ -167,7 +178,7 @@ def _check_override(line: str, config: ZeroConfig) -> None:
         if path.startswith(f"{_ZERO}{part}") and not is_there:
             raise ValueError(
                 f"`deepspeed.overrides` must fit `deepspeed.config` ({config.value}), got `{path}`: "
-                "that configuration has no such part"
+                "that configuration has no such setting"
             )
 
 

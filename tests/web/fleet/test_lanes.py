@@ -13,8 +13,8 @@ from fleet.models import Lane, LaneKind, Node, NodeState
 from fleet.selectors import devices_for, devices_of, free_lanes, grants_of, holders, pool_lanes
 from fleet.services import allocate, ensure_local_lanes, gpu_resource, release
 from tests.web.lane_holders import held_by
+from worker.contracts.lanes import LaneSpec
 from worker.contracts.names import LaneRole
-from worker.contracts.sections import LaneSpec
 
 THREE = LaneSpec(num_rollout=1, num_trainer=1, num_reward=1)
 lane_specs = st.builds(LaneSpec, **{f"num_{role}": st.integers(1, 6) for role in LaneRole})

@@ -11,7 +11,7 @@ from fleet.selectors import free_lanes
 from fleet.services import NOT_OFFERED, allocate, ensure_local_lanes
 from fleet.upkeep import NodeOffline, PoolAction, change_lane, change_node
 from tests.web.lane_holders import held_by
-from worker.contracts.sections import LaneSpec
+from worker.contracts.lanes import LaneSpec
 
 pytestmark = pytest.mark.django_db
 THREE = LaneSpec(num_rollout=1, num_trainer=1, num_reward=1)

@@ -17,7 +17,7 @@ from runs.cluster import JobStatus
 from runs.models import Run
 from tests.web.gallery.conftest import PreviewCluster
 from tests.web.lane_holders import held_by
-from worker.contracts.sections import LaneSpec
+from worker.contracts.lanes import LaneSpec
 
 
 @pytest.fixture
