@@ -75,7 +75,7 @@ def _algorithm() -> Iterator[Inapplicable]:
             yield _fixed(
                 "sampling.sde_type",
                 {"algorithm.name": [name]},
-                "This algorithm prescribes its stochastic steps.",
+                "This algorithm has an SDE of its own.",
                 kernel.value,
             )
     needs = {name: kind().needs for name, kind in ALGORITHM_SPECS.items()}
