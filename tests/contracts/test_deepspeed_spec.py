@@ -40,7 +40,7 @@ def test_overrides_may_be_lines_or_a_mapping_of_any_depth() -> None:
         ({"overrides": ["wall_clock_breakdown=1"]}, "true or false"),
         ({"overrides": [f"{BUCKET}=1", f"{BUCKET}=2"]}, "must name each path once"),
         ({"overrides": ["zero_optimization.sub_group_size=1"]}, r"must fit `deepspeed.config` \(zero0\)"),
-        ({"overrides": ["zero_optimization.offload_param.pin_memory=true"]}, "has no such part"),
+        ({"overrides": ["zero_optimization.offload_param.pin_memory=true"]}, "has no such setting"),
     ],
 )
 def test_what_tandem_sets_itself_or_does_not_know_is_refused_in_plain_words(

@@ -81,9 +81,9 @@ def test_several_files_are_one_version_with_the_checksum_of_their_listing() -> N
     [
         ((), {}, "at least 1 item"),
         (SHARDS, {"num_bytes": 41}, "`num_bytes` must be 42"),
-        (SHARDS, {"sha256": "d" * 64}, "`sha256` must be that of `files`"),
+        (SHARDS, {"sha256": "d" * 64}, "`sha256` must be the one of `files`"),
         ((SHARDS[0], SHARDS[0]), {}, "each path once"),
-        ((LORA,), {"num_bytes": 8, "sha256": LORA.sha256}, "must name the file that `artifact` is"),
+        ((LORA,), {"num_bytes": 8, "sha256": LORA.sha256}, "must be named as `artifact` is"),
     ],
 )
 def test_files_that_do_not_add_up_are_refused(

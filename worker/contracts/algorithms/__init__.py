@@ -9,8 +9,8 @@ from typing import Annotated, Any, get_args
 from pydantic import BeforeValidator, Field
 
 from worker.contracts.algorithms.base import AlgorithmNeeds
-from worker.contracts.algorithms.forward_process import DiffusionDpoSpec, DiffusionNftSpec
-from worker.contracts.algorithms.policy_gradient import (
+from worker.contracts.algorithms.forward_process_specs import DiffusionDpoSpec, DiffusionNftSpec
+from worker.contracts.algorithms.policy_gradient_specs import (
     ClippedSpec,
     DanceGrpoSpec,
     FlowDppoSpec,
@@ -19,7 +19,7 @@ from worker.contracts.algorithms.policy_gradient import (
     GrpoGuardSpec,
     MixGrpoSpec,
 )
-from worker.contracts.algorithms.reward_feedback import DIFFERENTIABLE_REWARDS, ReflSpec, RewardFlowSpec
+from worker.contracts.algorithms.reward_feedback_specs import DIFFERENTIABLE_REWARDS, ReflSpec, RewardFlowSpec
 
 __all__ = [
     "ALGORITHM_SPECS",
