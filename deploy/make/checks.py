@@ -104,15 +104,15 @@ def run(check: Check, environment: dict[str, str], output: IO[bytes] | None) -> 
     return Result(check, code == 0, time.monotonic() - started)
 
 
-def run_line(checks: tuple[Check, ...], environment: dict[str, str], output: IO[bytes] | None) -> list[Result]:
+def run_in_sequence(checks: tuple[Check, ...], environment: dict[str, str], output: IO[bytes] | None) -> list[Result]:
     return [run(check, environment, output) for check in checks]
 
 
-def run_lines(lines: tuple[tuple[Check, ...], ...], environment: dict[str, str], folder: Path) -> list[Result]:
+def run_beside(lines: tuple[tuple[Check, ...], ...], environment: dict[str, str], folder: Path) -> list[Result]:
     """The first line on the terminal, each other into a file that is shown when all are done."""
     outputs = [None, *((folder / f"line-{number}").open("wb") for number in range(1, len(lines)))]
     with ThreadPoolExecutor(len(lines)) as threads:
-        results = list(threads.map(run_line, lines, [environment] * len(lines), outputs))
+        results = list(threads.map(run_in_sequence, lines, [environment] * len(lines), outputs))
     for output in filter(None, outputs):
         output.close()
         sys.stdout.buffer.write(Path(output.name).read_bytes())
@@ -130,7 +130,7 @@ def main(group: str) -> int:
             "PYTHONPATH": f"platform{os.pathsep}.",
             "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
         }
-        results = run_lines(GROUPS[group], environment, Path(folder))
+        results = run_beside(GROUPS[group], environment, Path(folder))
     print("\n=== summary")
     for result in results:
         print(f"{'ok    ' if result.passed else 'FAILED'}  {result.seconds:7.1f} s  {result.check.name}")

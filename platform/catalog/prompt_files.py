@@ -1,6 +1,6 @@
-"""Reads prompts out of an uploaded file: plain lines, JSON, JSON lines, or CSV with a `prompt` column. Pure.
+"""Reads prompts from an uploaded file: plain lines, JSON, JSON lines, or CSV with a `prompt` column. Pure.
 
-The file's ending decides; text is what remains. Bounds are checked before anything is parsed.
+The file's suffix decides the format; any other suffix means plain lines. Sizes are checked before parsing.
 """
 
 import csv

@@ -31,7 +31,7 @@ def visible_prompt_sets(user: Actor) -> QuerySet[PromptSet]:
 
 
 def get_prompt_set(user: Actor, prompt_set_id: UUID | str) -> PromptSet:
-    """Raises `NotVisible` for outsiders and for ids that name nothing."""
+    """The prompt set of that id. Raises `NotVisible` for outsiders and for unknown ids."""
     try:
         return visible_prompt_sets(user).get(pk=UUID(str(prompt_set_id)))
     except (PromptSet.DoesNotExist, ValueError) as error:
@@ -39,7 +39,7 @@ def get_prompt_set(user: Actor, prompt_set_id: UUID | str) -> PromptSet:
 
 
 def prompts_of_set(project: Project, prompt_set_id: str) -> tuple[str, ...]:
-    """The prompts of one of the project's own sets. Raises `LookupError` naming the sets there are."""
+    """The prompts of one of the project's own sets. Raises `LookupError` that lists the project's sets."""
     own = PromptSet.objects.filter(project=project)
     try:
         return tuple(own.get(pk=UUID(prompt_set_id)).prompts)
@@ -51,7 +51,7 @@ def prompts_of_set(project: Project, prompt_set_id: str) -> tuple[str, ...]:
 
 
 def visible_secrets(user: Actor) -> QuerySet[Secret]:
-    """Their names and hosts; what they hold is opened for bootstrap answers alone (`catalog.scorers`)."""
+    """The secrets of the user's projects, for their names and hosts; only `catalog.scorers` decrypts them."""
     return Secret.objects.filter(project__in=visible_projects(user)).select_related("project").defer("sealed")
 
 

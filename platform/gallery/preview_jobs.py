@@ -28,7 +28,7 @@ from worker.contracts.ingest import BOOTSTRAP_CODE_VARIABLE, PUBLIC_URL_VARIABLE
 logger = logging.getLogger(__name__)
 
 ENTRYPOINT = "python -P -m worker.engine.preview"
-SUBMIT_PATIENCE = timedelta(seconds=30)
+SUBMIT_TIMEOUT = timedelta(seconds=30)
 """How long a launched job may be unknown to Ray: its code is being uploaded."""
 WAITING = "waits for a free lane"
 
@@ -74,7 +74,7 @@ def watch(*, gateway: JobGateway) -> None:
     """One look at everything: free what is over, then start what waits, oldest first."""
     for preview_id in previews_with_lanes():
         try:
-            _look_after(preview_id, gateway)
+            _watch_job(preview_id, gateway)
         except ClusterUnavailable as error:
             logger.warning("preview %s: %s", preview_id, error)
     waiting = Preview.objects.filter(state=PreviewState.QUEUED, code_hash="", deadline__gt=timezone.now())
@@ -105,7 +105,7 @@ def _claim(preview_id: UUID, code: str) -> LaneGrant | None:
     return lane
 
 
-def _look_after(preview_id: UUID, gateway: JobGateway) -> None:
+def _watch_job(preview_id: UUID, gateway: JobGateway) -> None:
     name = job_name(preview_id)
     status = gateway.status(name)
     # Read after asking: a job that is over has said before what it had to say.
@@ -117,7 +117,7 @@ def _look_after(preview_id: UUID, gateway: JobGateway) -> None:
         return
     if preview is not None and is_live:
         launched_at = preview.deadline - TIME_LIMIT
-        if status is JobStatus.UNKNOWN and timezone.now() - launched_at < SUBMIT_PATIENCE:
+        if status is JobStatus.UNKNOWN and timezone.now() - launched_at < SUBMIT_TIMEOUT:
             return
         last_line = gateway.log_tail(name).strip().rpartition("\n")[2] or "it left no log"
         end(preview_id, f"the job {status} before it was done: {last_line}")

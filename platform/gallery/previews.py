@@ -78,7 +78,7 @@ def request_preview(*, user: User, run: Run, prompts: Sequence[str], num_samples
 
 
 @transaction.atomic
-def trade_code(code: str) -> PreviewJob:
+def exchange_code(code: str) -> PreviewJob:
     """The job's first call. Raises `PreviewRefused`, `PreviewOver`; `ModelNotUsable` when the base model is gone."""
     key, _, secret = code.partition(".")
     preview = _locked(key)

@@ -23,7 +23,7 @@ class BootstrapRefused(Exception):
 
 
 @transaction.atomic
-def trade_code(code: str) -> BootstrapAnswer:
+def exchange_code(code: str) -> BootstrapAnswer:
     """Trade the code for what the driver needs. Raises `BootstrapRefused`; `ModelNotUsable` when the model is gone."""
     attempt_id, _, secret = code.partition(".")
     found = (

@@ -9,8 +9,8 @@ from runs.cluster import JobStatus
 HEARTBEAT_STALE = timedelta(seconds=12)
 """Six missed heartbeats; with a look every 5 s and Ray's own word a killed driver is noticed within 15 s."""
 LAUNCH_AGAIN_AFTER = timedelta(seconds=10)
-LAUNCH_PATIENCE = timedelta(seconds=90)
-SUBMIT_PATIENCE = timedelta(seconds=30)
+LAUNCH_TIMEOUT = timedelta(seconds=90)
+SUBMIT_TIMEOUT = timedelta(seconds=30)
 """How long a claimed attempt may be unknown to Ray: its launch task is uploading the code."""
 
 
@@ -43,7 +43,7 @@ def judge(seen: Observation) -> tuple[DriverHealth, str]:
     """The verdict and the reason for it, in plain words."""
     if seen.submitted_at is None:
         return _judge_unsubmitted(seen)
-    if seen.job is JobStatus.UNKNOWN and seen.now - seen.submitted_at <= SUBMIT_PATIENCE:
+    if seen.job is JobStatus.UNKNOWN and seen.now - seen.submitted_at <= SUBMIT_TIMEOUT:
         return DriverHealth.WELL, ""
     if seen.job is JobStatus.UNKNOWN:
         return DriverHealth.LOST, "the driver was lost: its job is unknown to the cluster"
@@ -52,7 +52,7 @@ def judge(seen: Observation) -> tuple[DriverHealth, str]:
     if seen.job is not None and seen.job.is_over:
         return DriverHealth.LOST, f"the driver was lost: its job {seen.job}"
     if seen.bootstrap_used_at is None:
-        return _judge_unborn(seen)
+        return _judge_before_bootstrap(seen)
     spoke_at = max(
         at for at in (seen.last_heartbeat_at, seen.silent_from, seen.watching_since, seen.bootstrap_used_at) if at
     )
@@ -64,13 +64,13 @@ def judge(seen: Observation) -> tuple[DriverHealth, str]:
 
 def _judge_unsubmitted(seen: Observation) -> tuple[DriverHealth, str]:
     age = seen.now - seen.created_at
-    if age > LAUNCH_PATIENCE:
+    if age > LAUNCH_TIMEOUT:
         why = seen.detail or "no launch task took it up"
         return DriverHealth.LOST, f"the job could not be submitted for {age.total_seconds():.0f} s: {why}"
     return (DriverHealth.LAUNCH_AGAIN if age > LAUNCH_AGAIN_AFTER else DriverHealth.WELL), ""
 
 
-def _judge_unborn(seen: Observation) -> tuple[DriverHealth, str]:
+def _judge_before_bootstrap(seen: Observation) -> tuple[DriverHealth, str]:
     if seen.bootstrap_expires_at is not None and seen.now > seen.bootstrap_expires_at:
         return DriverHealth.LOST, "the driver was lost: it never traded its bootstrap code, so it may not reach the web"
     return DriverHealth.WELL, ""

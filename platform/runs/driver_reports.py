@@ -33,7 +33,7 @@ from worker.contracts.events import (
 from worker.contracts.states import END_STATES, RunState, is_legal
 
 ACTOR = "driver"
-DRIVERS_STATES = END_STATES | {RunState.RUNNING, RunState.PAUSED, RunState.STOPPING}
+REPORTABLE_STATES = END_STATES | {RunState.RUNNING, RunState.PAUSED, RunState.STOPPING}
 """States that a driver may report; queueing and starting are the web's."""
 
 
@@ -85,7 +85,7 @@ def apply_state(run_id: UUID, attempt: int, event: StateEvent) -> None:
 
 def _path(current: RunState, wanted: RunState) -> list[RunState]:
     """The moves from `current` to the driver's state; empty where it has nothing (more) to say."""
-    if wanted is current or wanted not in DRIVERS_STATES:
+    if wanted is current or wanted not in REPORTABLE_STATES:
         return []
     if is_legal(current, wanted):
         return [wanted]

@@ -78,7 +78,7 @@ class Reconciler:
         elif verdict is DriverHealth.LAUNCH_AGAIN:
             enqueue_on_commit(LAUNCH_RUN, str(attempt.run_id), attempt.number)
         elif attempt.run.run_state is RunState.STOPPING:
-            self._hurry(attempt, seen.now)
+            self._stop_if_overdue(attempt, seen.now)
         elif _paused_for_long(attempt, seen.now) and recovery.park(attempt):
             self._stop(attempt)
 
@@ -89,8 +89,8 @@ class Reconciler:
             return
         name = submission_id(holder.run_id, holder.attempt)
         if self.gateway.status(name).is_over:
-            if attempt is not None and _has_last_words(attempt):
-                recovery.keep_last_words(attempt, self.gateway.log_tail(name))
+            if attempt is not None and _needs_log_tail(attempt):
+                recovery.store_log_tail(attempt, self.gateway.log_tail(name))
             release(run_id=holder.run_id, attempt=holder.attempt)
         elif _should_be_over(attempt):
             self.gateway.stop(name)
@@ -126,21 +126,21 @@ class Reconciler:
         return DriverHealth.WELL
 
     def _lose(self, attempt: Attempt, reason: str) -> None:
-        log_tail = self._last_words(attempt)
+        log_tail = self._log_tail(attempt)
         if recovery.driver_lost(attempt, reason=reason, log_tail=log_tail):
             logger.warning("%s: %s", attempt, reason)
             self._stop(attempt)
 
-    def _hurry(self, attempt: Attempt, now: datetime) -> None:
+    def _stop_if_overdue(self, attempt: Attempt, now: datetime) -> None:
         run = attempt.run
         grace = CANCEL_GRACE if run.ending == CommandKind.CANCEL else _stop_grace()
         since = run.ending_at or run.state_changed_at
         if now - since > grace:
             reason = f"the driver did not end within {grace.total_seconds():.0f} s, its job was stopped"
-            if recovery.end_by_force(attempt, reason=reason, log_tail=self._last_words(attempt)):
+            if recovery.end_by_force(attempt, reason=reason, log_tail=self._log_tail(attempt)):
                 self._stop(attempt)
 
-    def _last_words(self, attempt: Attempt) -> str:
+    def _log_tail(self, attempt: Attempt) -> str:
         try:
             return self.gateway.log_tail(attempt.submission_id)
         except ClusterUnavailable as error:
@@ -179,7 +179,7 @@ def _stop_grace() -> timedelta:
     return timedelta(seconds=settings.TANDEM_MAX_STOP_SECONDS) + SAVING_GRACE
 
 
-def _has_last_words(attempt: Attempt) -> bool:
+def _needs_log_tail(attempt: Attempt) -> bool:
     return attempt.run.run_state is RunState.FAILED and not attempt.log_tail
 
 

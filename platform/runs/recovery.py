@@ -17,7 +17,7 @@ from worker.contracts.commands import CommandKind
 from worker.contracts.states import RunState
 
 ACTOR = "reconciler"
-PARK_CHECKPOINT_PATIENCE = timedelta(seconds=120)
+PARK_CHECKPOINT_TIMEOUT = timedelta(seconds=120)
 
 
 @transaction.atomic
@@ -68,7 +68,7 @@ def park(attempt: Attempt) -> bool:
     if asked is None:
         PendingCommand.objects.create(run=run, kind=CommandKind.CHECKPOINT_NOW.value)
         return False
-    if asked.done_at is None and timezone.now() - asked.created_at < PARK_CHECKPOINT_PATIENCE:
+    if asked.done_at is None and timezone.now() - asked.created_at < PARK_CHECKPOINT_TIMEOUT:
         return False
     detail = f"paused for long: lanes freed, batch {run.resume_batch} is kept"
     if not asked.accepted:
@@ -77,7 +77,7 @@ def park(attempt: Attempt) -> bool:
 
 
 @transaction.atomic
-def keep_last_words(attempt: Attempt, log_tail: str) -> None:
+def store_log_tail(attempt: Attempt, log_tail: str) -> None:
     """Store a failed driver's last log lines, with the attempt and in the run's failure."""
     run = _locked_run(attempt)
     Attempt.objects.filter(pk=attempt.pk).update(log_tail=log_tail)

@@ -129,5 +129,5 @@ def warnings_of(spec: RunSpec) -> list[str]:
     devices = pool_devices(spec.lanes.num_rollout + spec.lanes.num_trainer)
     named = [name for device in devices if (name := profile_name(device)) is not None]
     shortage = lacking(spec.granted_lanes)
-    told = [f"The run {shortage}: it would wait until lanes join."] if shortage else []
-    return told + memory_warnings(spec, [ACCELERATORS[name] for name in named])
+    warnings = [f"The run {shortage}: it would wait until lanes join."] if shortage else []
+    return warnings + memory_warnings(spec, [ACCELERATORS[name] for name in named])

@@ -37,7 +37,7 @@ POLL_SECONDS = 5.0
 """Seconds between two looks at the database, which find what pub/sub lost and members who were removed."""
 
 
-class WatchingConsumer(AsyncJsonWebsocketConsumer, ABC):
+class RefreshingConsumer(AsyncJsonWebsocketConsumer, ABC):
     """Opens for those who may see, then looks again every `POLL_SECONDS`."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -50,7 +50,7 @@ class WatchingConsumer(AsyncJsonWebsocketConsumer, ABC):
     async def connect(self) -> None:
         await self.accept()
         self.user = await database_sync_to_async(user_of)(self.scope)
-        if await self._or_close(self.begin):
+        if await self._close_on_refusal(self.begin):
             self._poller = asyncio.create_task(self._poll())
 
     async def disconnect(self, code: int) -> None:
@@ -65,14 +65,14 @@ class WatchingConsumer(AsyncJsonWebsocketConsumer, ABC):
         """Subscribe and send the beginning. Raises `NotVisible`, or `ValueError` for parameters that mean nothing."""
 
     @abstractmethod
-    async def look_again(self) -> None:
+    async def refresh(self) -> None:
         """Send what was missed. Raises `NotVisible` for users who may see no longer."""
 
     @abstractmethod
     async def end(self) -> None:
         """Unsubscribe."""
 
-    async def _or_close(self, act: Callable[[], Awaitable[None]]) -> bool:
+    async def _close_on_refusal(self, act: Callable[[], Awaitable[None]]) -> bool:
         try:
             async with self.turn:
                 await act()
@@ -87,7 +87,7 @@ class WatchingConsumer(AsyncJsonWebsocketConsumer, ABC):
     async def _poll(self) -> None:
         try:
             await asyncio.sleep(POLL_SECONDS)
-            while await self._or_close(self.look_again):
+            while await self._close_on_refusal(self.refresh):
                 await asyncio.sleep(POLL_SECONDS)
         except Exception:
             # A socket that can no longer look must not seem live: the client opens a new one. `disconnect` re-raises.
@@ -95,7 +95,7 @@ class WatchingConsumer(AsyncJsonWebsocketConsumer, ABC):
             raise
 
 
-class RunConsumer(WatchingConsumer):
+class RunConsumer(RefreshingConsumer):
     """`/ws/v1/runs/{id}?after_seq=N`: hello, then a snapshot or the items after N, then every new item."""
 
     run_id: UUID
@@ -116,7 +116,7 @@ class RunConsumer(WatchingConsumer):
             self.last_seq = after_seq
         await self._catch_up()
 
-    async def look_again(self) -> None:
+    async def refresh(self) -> None:
         await self._run()
         await self._catch_up()
 
@@ -155,7 +155,7 @@ class RunConsumer(WatchingConsumer):
         self.last_seq = items[-1]["stream_seq"]
 
 
-class ProjectsConsumer(WatchingConsumer):
+class ProjectsConsumer(RefreshingConsumer):
     """`/ws/v1/projects`: one `run_changed` frame a changed run, over all projects that the user sees."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -165,9 +165,9 @@ class ProjectsConsumer(WatchingConsumer):
     async def begin(self) -> None:
         if not self.user.is_authenticated:
             raise NotVisible("log in first")
-        await self.look_again()
+        await self.refresh()
 
-    async def look_again(self) -> None:
+    async def refresh(self) -> None:
         """Follow the user's memberships: join new projects, leave those that are no longer visible."""
         visible = await database_sync_to_async(_project_groups)(self.user)
         for group in visible - self._groups:

@@ -82,11 +82,11 @@ def _store_fresh(run_id: UUID, attempt: int, fresh: Sequence[RunEvent]) -> None:
     )
     for number, event in numbered:
         handle(EventContext(run_id=run_id, attempt=attempt, stream_seq=number), event)
-    for event in _telling(fresh):
+    for event in _events_for_the_run_row(fresh):
         driver_reports.apply_event(run_id, attempt, event)
 
 
-def _telling(fresh: Sequence[RunEvent]) -> list[RunEvent]:
+def _events_for_the_run_row(fresh: Sequence[RunEvent]) -> list[RunEvent]:
     """What the run's row must be told, in order: of the types that only say how far it came, the last one counts."""
     last = {event.type: event.seq for event in fresh if event.type in PROGRESS_TYPES}
     return [event for event in fresh if last.get(event.type, event.seq) == event.seq]

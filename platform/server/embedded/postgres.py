@@ -21,7 +21,7 @@ from server.embedded import folders
 from server.errors import CannotStartError
 from server.supervisor.process_spec import ProcessSpec, base_environment, start
 
-ROOT_STAND_IN = "nobody"
+UNPRIVILEGED_USER = "nobody"
 ROLE = "tandem"
 
 
@@ -72,7 +72,7 @@ class EmbeddedPostgres:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             folder.chmod(0o700)
             if is_root():
-                shutil.chown(folder, ROOT_STAND_IN)
+                shutil.chown(folder, UNPRIVILEGED_USER)
         if (self.data / "PG_VERSION").exists() and (self.data / "global" / "pg_control").exists():
             return
         for leftover in self.data.iterdir():
@@ -82,26 +82,26 @@ class EmbeddedPostgres:
 
     def _run_initdb(self) -> None:
         argv = ("initdb", "-D", "{folder}", "-U", ROLE, "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync")
-        initdb = start(self._plan("initdb", argv), subprocess.PIPE)
+        initdb = start(self._process_spec("initdb", argv), subprocess.PIPE)
         output, _ = initdb.communicate()
         if initdb.returncode:
             tail = output.decode(errors="replace")[-800:]
             raise PostgresError(f"initdb ended with {initdb.returncode} in {self.data}:\n{tail}")
 
-    def plan(self) -> ProcessSpec:
+    def process_spec(self) -> ProcessSpec:
         settings = ["listen_addresses=", "unix_socket_permissions=0700", "max_connections=100", "shared_buffers=64MB"]
         if not self.durable:
             settings += ["fsync=off", "synchronous_commit=off", "full_page_writes=off"]
         flags = [flag for setting in settings for flag in ("-c", setting)]
-        return self._plan("postgres", ("postgres", "-D", "{folder}", "-k", str(self.sockets), *flags))
+        return self._process_spec("postgres", ("postgres", "-D", "{folder}", "-k", str(self.sockets), *flags))
 
-    def _plan(self, name: str, argv: tuple[str, ...]) -> ProcessSpec:
+    def _process_spec(self, name: str, argv: tuple[str, ...]) -> ProcessSpec:
         path = base_environment()["PATH"]
         return ProcessSpec(
             name=name,
             argv=(str(self._readable_bin() / argv[0]), *argv[1:]),
             env={"PATH": path, "LC_ALL": "C.UTF-8", "TZ": "UTC"},
-            user=ROOT_STAND_IN if is_root() else None,
+            user=UNPRIVILEGED_USER if is_root() else None,
             folder_fd_path=str(self.data),
             # SIGINT is PostgreSQL's "fast" shutdown: sessions are cut, data is flushed.
             stop_signal=signal.SIGINT,
@@ -173,5 +173,5 @@ class EmbeddedPostgres:
 
 def _others_may_enter(folder: Path) -> bool:
     mode = folder.stat()
-    stand_in = pwd.getpwnam(ROOT_STAND_IN)
+    stand_in = pwd.getpwnam(UNPRIVILEGED_USER)
     return bool(mode.st_mode & 0o001) or mode.st_uid == stand_in.pw_uid

@@ -58,7 +58,7 @@ class RayHead:
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(mode=0o700)
 
-    def plan(self) -> ProcessSpec:
+    def process_spec(self) -> ProcessSpec:
         inherited = {name: value for name, value in base_environment().items() if name not in PRIVATE_VARIABLES}
         env = {
             **inherited,

@@ -30,7 +30,7 @@ class EmbeddedValkey:
     def prepare(self) -> None:
         self.socket_path.parent.mkdir(mode=0o700, exist_ok=True)
 
-    def plan(self) -> ProcessSpec:
+    def process_spec(self) -> ProcessSpec:
         flags = ["--port", "0", "--unixsocket", str(self.socket_path), "--unixsocketperm", "700", "--save", ""]
         # A full broker must refuse loudly rather than evict queued tasks.
         limits = ["--maxmemory", "256mb", "--maxmemory-policy", "noeviction", "--daemonize", "no"]

@@ -38,7 +38,7 @@ def check_database() -> None:
     if unknown:
         raise CannotStartError(
             f"the database has seen migrations that this version of Tandem does not have: {_some(unknown)}. "
-            f"Start the version that made them, or {_begin_anew()}"
+            f"Start the version that made them, or {_how_to_start_over()}"
         )
     pending = {app for app, name in set(loader.disk_migrations) - applied}
     migrated = [app for app in settings.APPS_WITH_TABLES if app not in pending]
@@ -46,11 +46,11 @@ def check_database() -> None:
     if differences:
         raise CannotStartError(
             f"the database's tables are not those of this version of Tandem: {_some(differences)}. They were made by "
-            f"an unreleased version, from which no migration leads here: {_begin_anew()}"
+            f"an unreleased version, from which no migration leads here: {_how_to_start_over()}"
         )
 
 
-def _begin_anew() -> str:
+def _how_to_start_over() -> str:
     if environment.HAS_OWN_DATABASE:
         return "let DATABASE_URL name an empty database"
     return f"begin anew with another TANDEM_VAR (it is {environment.VAR} now; all runs are kept in it)"

@@ -1,6 +1,6 @@
 """One `up` per data folder, by a kernel lock that ends with its last holder: a stale lock cannot exist.
 
-The keeper inherits the descriptor, so the folder stays locked until the last process of the stack is gone.
+The supervisor inherits the descriptor, so the folder stays locked until the last process of the stack is gone.
 """
 
 import fcntl

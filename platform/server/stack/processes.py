@@ -21,7 +21,7 @@ def django_environment(extra: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def web_plan(extra: Mapping[str, str]) -> ProcessSpec:
+def web_process(extra: Mapping[str, str]) -> ProcessSpec:
     argv = (
         *(sys.executable, "-m", "uvicorn", "server.asgi:application"),
         *("--host", HOST, "--port", str(PORT)),
@@ -30,7 +30,7 @@ def web_plan(extra: Mapping[str, str]) -> ProcessSpec:
     return ProcessSpec(name="web", argv=argv, env=django_environment(extra), cwd=str(ROOT), stop_seconds=2.5)
 
 
-def task_worker_plan(extra: Mapping[str, str], schedule_file: str) -> ProcessSpec:
+def task_worker_process(extra: Mapping[str, str], schedule_file: str) -> ProcessSpec:
     """Threads, not forked children: tasks are short and wait on the network, and a fork costs 80 MB each."""
     argv = (
         *(sys.executable, "-m", "celery", "--app", "server.celery_app:app", "worker"),

@@ -1,4 +1,4 @@
-"""The loop of `up` and `demo`: listen to the keeper, follow the run, until told to stop."""
+"""The loop of `up` and `demo`: listen to the supervisor, follow the run, until told to stop."""
 
 import time
 

@@ -88,7 +88,7 @@ def start_postgres(stack: Stack) -> None:
     postgres = EmbeddedPostgres.of(environment.VAR)
     postgres.prepare()
     if not postgres.can_be_reused():
-        stack.start(postgres.plan())
+        stack.start(postgres.process_spec())
         wait_until(
             postgres.is_ready,
             what="PostgreSQL",
@@ -101,7 +101,7 @@ def start_postgres(stack: Stack) -> None:
 def start_valkey(stack: Stack) -> None:
     valkey = EmbeddedValkey.of(environment.VAR)
     valkey.prepare()
-    stack.start(valkey.plan())
+    stack.start(valkey.process_spec())
     wait_until(
         valkey.is_ready, what="Valkey", timeout_seconds=START_SECONDS, failure=lambda: stack.exit_reason("valkey")
     )
@@ -114,7 +114,7 @@ def start_ray(stack: Stack, ports: RayPorts, num_gpus: int) -> RayHead:
     resources = {gpu_resource(LOCAL_NODE, index): 1.0 for index in range(num_gpus)}
     ray = RayHead(var=environment.VAR, ports=ports, resources=resources)
     ray.prepare()
-    stack.start(ray.plan())
+    stack.start(ray.process_spec())
     return ray
 
 
@@ -129,7 +129,7 @@ def start_services(stack: Stack, ray: RayHead | None) -> None:
         "TANDEM_PUBLIC_URL": environment.PUBLIC_URL,
         **(ray.client_environment() if ray else {}),
     }
-    stack.start(processes.web_plan(extra))
+    stack.start(processes.web_process(extra))
     wait_until(
         web_is_ready, what="The web server", timeout_seconds=START_SECONDS, failure=lambda: stack.exit_reason("web")
     )
@@ -137,7 +137,7 @@ def start_services(stack: Stack, ray: RayHead | None) -> None:
         wait_until(
             ray.is_ready, what="The Ray head", timeout_seconds=START_SECONDS, failure=lambda: stack.exit_reason("ray")
         )
-    stack.start(processes.task_worker_plan(extra, str(environment.VAR / "celery-beat-schedule")))
+    stack.start(processes.task_worker_process(extra, str(environment.VAR / "celery-beat-schedule")))
 
 
 def web_is_ready() -> bool:

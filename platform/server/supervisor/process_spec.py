@@ -1,4 +1,4 @@
-"""What a process of the stack is, and the one way to start it. Standard library only: the keeper must stay small.
+"""What a process of the stack is, and the one way to start it. Standard library only: the supervisor must stay small.
 
 Invariant: a process started here gets its death signal when the process that started it dies, however that happens.
 """
@@ -36,7 +36,8 @@ class ProcessSpec:
     """How long it may take over a clean end before it is killed."""
     death_signal: int = signal.SIGKILL
     max_restarts: int = 5
-    """How often it may be restarted within `keeper.RESTART_WINDOW_SECONDS`, before the keeper gives up on it."""
+    """How often it may be restarted within `supervisor.RESTART_WINDOW_SECONDS`, before the supervisor gives up on
+    it."""
     ends_last: bool = False
     """True for servers that the others still write to while they end."""
 
@@ -59,27 +60,27 @@ def die_with_parent(death_signal: int, parent: int) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
 
-def start(plan: ProcessSpec, output: IO[bytes] | int) -> subprocess.Popen[bytes]:
-    """Start `plan` in its own session, with stdout and stderr going to `output`."""
+def start(spec: ProcessSpec, output: IO[bytes] | int) -> subprocess.Popen[bytes]:
+    """Start `spec` in its own session, with stdout and stderr going to `output`."""
     parent = os.getpid()
     identity: dict[str, Any] = {}
-    if plan.user is not None:
-        found = pwd.getpwnam(plan.user)
+    if spec.user is not None:
+        found = pwd.getpwnam(spec.user)
         identity = {"user": found.pw_uid, "group": found.pw_gid, "extra_groups": []}
-    folder = None if plan.folder_fd_path is None else os.open(plan.folder_fd_path, os.O_RDONLY | os.O_DIRECTORY)
-    argv = [part.replace("{folder}", f"/proc/self/fd/{folder}") for part in plan.argv] if folder else list(plan.argv)
+    folder = None if spec.folder_fd_path is None else os.open(spec.folder_fd_path, os.O_RDONLY | os.O_DIRECTORY)
+    argv = [part.replace("{folder}", f"/proc/self/fd/{folder}") for part in spec.argv] if folder else list(spec.argv)
     try:
         # Positional in CPython's child: the user changes first, which clears PDEATHSIG, then preexec_fn sets it.
         return subprocess.Popen(
             argv,
-            cwd=plan.cwd,
-            env=plan.env,
+            cwd=spec.cwd,
+            env=spec.env,
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
             start_new_session=True,
             pass_fds=() if folder is None else (folder,),
-            preexec_fn=lambda: die_with_parent(plan.death_signal, parent),
+            preexec_fn=lambda: die_with_parent(spec.death_signal, parent),
             **identity,
         )
     finally:

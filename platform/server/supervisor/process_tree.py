@@ -1,4 +1,4 @@
-"""Finding and ending every process below one: the keeper is a subreaper, so nothing below it can slip away."""
+"""Finding and ending every process below one: the supervisor is a subreaper, so nothing below it can slip away."""
 
 import ctypes
 import os

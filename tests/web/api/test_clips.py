@@ -59,7 +59,7 @@ def preview(run: Run, alice: User) -> Preview:
     return previews.request_preview(user=alice, run=run, prompts=["a wave"], num_samples=1)
 
 
-def test_each_sample_tells_its_media_type(api: APIClient, run: Run) -> None:
+def test_each_sample_has_its_media_type(api: APIClient, run: Run) -> None:
     clip, picture = api.get(f"/api/v1/runs/{run.pk}/samples").json()["results"]
     assert (clip["media_type"], picture["media_type"]) == ("video/webm", "image/png")
     assert picture["clip_url"] is None

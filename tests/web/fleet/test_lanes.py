@@ -185,7 +185,7 @@ def test_the_lanes_that_train_can_be_named_by_place() -> None:
 
 
 @pytest.mark.django_db
-def test_devices_are_told_as_their_maker_names_them() -> None:
+def test_devices_have_the_names_that_their_maker_gives_them() -> None:
     ensure_local_lanes(num_cpu_lanes=2, num_gpus=2, accelerator="NVIDIA H100 80GB HBM3")
     wanted = LaneSpec(num_rollout=1, num_trainer=1, num_reward=1)
     assert devices_for(wanted) == ("NVIDIA H100 80GB HBM3",) * 2

@@ -29,7 +29,7 @@ def node() -> Node:
 
 
 @pytest.mark.parametrize("action", [PoolAction.CORDON, PoolAction.DRAIN])
-def test_a_node_kept_back_keeps_its_runs_and_takes_nothing_new(admin: User, node: Node, action: PoolAction) -> None:
+def test_a_cordoned_node_keeps_its_runs_and_takes_nothing_new(admin: User, node: Node, action: PoolAction) -> None:
     run_id = uuid.uuid4()
     assert allocate(holder=held_by(run_id, 1), wanted=THREE) is not None
     changed = change_node(user=admin, node=node, action=action, reason=" new cables ")
