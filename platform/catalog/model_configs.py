@@ -1,6 +1,6 @@
-"""What the configs of a base model's folder say against a spec, before any lane is asked for.
+"""Checks a spec against the configs in its base model's folder, before the run asks for lanes.
 
-A hub model's configs are not here: its lanes ask the same of them, before they read weights.
+The configs of a hub model are not on this machine; lanes make the same checks on them before they read weights.
 """
 
 import json

@@ -1,7 +1,7 @@
-"""The one numbering of all that happens to a run: telemetry's events and the web's own transitions.
+"""The numbering of everything that happens to a run: telemetry's events and the web's transitions.
 
-Invariant: numbers are given under the stream row's lock and become visible in order, because the lock is kept until
-the transaction ends. Whoever changes a run takes this lock first, so that nobody waits for anybody in a circle.
+Invariant: numbers are assigned under the stream row's lock and become visible in order, because the lock is held until
+the transaction ends. Every writer takes this lock first, so that no deadlock is possible.
 """
 
 from uuid import UUID

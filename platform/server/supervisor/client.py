@@ -57,16 +57,16 @@ class Stack:
     def supervisor_pid(self) -> int:
         return self._supervisor.pid
 
-    def start(self, process_spec: ProcessSpec) -> None:
+    def start(self, spec: ProcessSpec) -> None:
         """Start a process and keep it running.
 
         Raises:
             StackError: the supervisor is gone.
         """
-        self.states.setdefault(process_spec.name, ProcessState(process_spec.name))
-        self._send({"do": "start", "plan": process_spec.to_json()})
+        self.states.setdefault(spec.name, ProcessState(spec.name))
+        self._send({"do": "start", "spec": spec.to_json()})
         deadline = time.monotonic() + 10
-        while not self.states[process_spec.name].is_up and time.monotonic() < deadline:
+        while not self.states[spec.name].is_up and time.monotonic() < deadline:
             self.listen(timeout_seconds=0.1)
 
     def listen(self, timeout_seconds: float = 0.0) -> None:

@@ -2,7 +2,7 @@
 
 `up` starts it and talks to it in JSON lines::
 
-    up ── stdin ──►  {"do": "start", "plan": {…}}   {"do": "stop"}
+    up ── stdin ──►  {"do": "start", "spec": {…}}   {"do": "stop"}
     up ◄─ stdout ──  {"event": "started" | "exited" | "gave_up" | "ended", "name", "pid", "code", "num_restarts"}
 
 Invariant: when its stdin closes, which the kernel does however `up` ends (kill -9 included), every process below the
@@ -40,7 +40,7 @@ RESTART_WINDOW_SECONDS = 600.0
 class SupervisedProcess:
     """A process under care."""
 
-    process_spec: ProcessSpec
+    spec: ProcessSpec
     process: subprocess.Popen[bytes]
     """Held until it is collected: a dropped Popen is waited for by the next one, which would swallow its exit code."""
     pid: int | None
@@ -84,20 +84,22 @@ class Supervisor:
             command = json.loads(line)
             if command["do"] == "stop":
                 return False
-            self._start(ProcessSpec.from_json(command["plan"]))
+            self._start(ProcessSpec.from_json(command["spec"]))
         return True
 
-    def _start(self, process_spec: ProcessSpec) -> None:
-        with open_log(self.logs, process_spec.name) as log:
-            process = start(process_spec, log)
-        supervised = self.supervised.setdefault(process_spec.name, SupervisedProcess(process_spec, process, process.pid))
+    def _start(self, spec: ProcessSpec) -> None:
+        with open_log(self.logs, spec.name) as log:
+            process = start(spec, log)
+        supervised = self.supervised.setdefault(spec.name, SupervisedProcess(spec, process, process.pid))
         supervised.process, supervised.pid, supervised.restart_due = process, process.pid, None
-        self._report(event="started", name=process_spec.name, pid=process.pid, num_restarts=supervised.num_restarts)
+        self._report(event="started", name=spec.name, pid=process.pid, num_restarts=supervised.num_restarts)
 
     def _collect(self) -> list[tuple[SupervisedProcess, int]]:
         """The kept processes that ended since the last call, with their exit codes."""
         ended = reap()
-        found = [(supervised, ended[supervised.pid]) for supervised in self.supervised.values() if supervised.pid in ended]
+        found = [
+            (supervised, ended[supervised.pid]) for supervised in self.supervised.values() if supervised.pid in ended
+        ]
         for supervised, code in found:
             supervised.pid, supervised.process.returncode = None, code
         return found
@@ -109,9 +111,9 @@ class Supervisor:
     def _schedule_restart(self, supervised: SupervisedProcess, code: int) -> None:
         now = time.monotonic()
         supervised.restarted_at = [at for at in supervised.restarted_at if now - at < RESTART_WINDOW_SECONDS]
-        self._report(event="exited", name=supervised.process_spec.name, code=code, num_restarts=supervised.num_restarts)
-        if len(supervised.restarted_at) >= supervised.process_spec.max_restarts:
-            self._report(event="gave_up", name=supervised.process_spec.name, code=code, num_restarts=supervised.num_restarts)
+        self._report(event="exited", name=supervised.spec.name, code=code, num_restarts=supervised.num_restarts)
+        if len(supervised.restarted_at) >= supervised.spec.max_restarts:
+            self._report(event="gave_up", name=supervised.spec.name, code=code, num_restarts=supervised.num_restarts)
             return
         supervised.restart_due = now + min(2.0 ** len(supervised.restarted_at) - 1, 10.0)
 
@@ -124,7 +126,7 @@ class Supervisor:
             send(self._adopted(), signal.SIGKILL)
             supervised.restarted_at.append(now)
             supervised.num_restarts += 1
-            self._start(supervised.process_spec)
+            self._start(supervised.spec)
 
     def _adopted(self) -> list[psutil.Process]:
         own = {supervised.pid for supervised in self.supervised.values()}
@@ -133,8 +135,11 @@ class Supervisor:
 
     def end_everything(self) -> None:
         """Ask, wait, kill; the servers that the others write to come last."""
-        last = [supervised for supervised in self.supervised.values() if supervised.process_spec.ends_last]
-        self._end([supervised for supervised in self.supervised.values() if not supervised.process_spec.ends_last], TERMINATE_SECONDS)
+        last = [supervised for supervised in self.supervised.values() if supervised.spec.ends_last]
+        self._end(
+            [supervised for supervised in self.supervised.values() if not supervised.spec.ends_last],
+            TERMINATE_SECONDS,
+        )
         spared = {process.pid for supervised in last for process in self._tree(supervised)}
         send([process for process in descendants() if process.pid not in spared], signal.SIGKILL)
         self._end(last, DATABASE_SECONDS)
@@ -145,14 +150,14 @@ class Supervisor:
     def _end(self, group: list[SupervisedProcess], timeout_seconds: float) -> None:
         for supervised in group:
             if supervised.pid is not None:
-                os.kill(supervised.pid, supervised.process_spec.stop_signal)
+                os.kill(supervised.pid, supervised.spec.stop_signal)
         started = time.monotonic()
         while (waited := time.monotonic() - started) < timeout_seconds:
             self._collect()
             if all(supervised.pid is None for supervised in group):
                 return
             for supervised in group:
-                if waited > supervised.process_spec.stop_seconds:
+                if waited > supervised.spec.stop_seconds:
                     send(self._tree(supervised), signal.SIGKILL)
             time.sleep(0.05)
 
