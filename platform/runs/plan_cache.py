@@ -97,7 +97,7 @@ def _make(key: str, asked: RunSpec, devices: Sequence[str], measured: History) -
     try:
         made = plan(
             asked,
-            # If some lanes have no profile, all count as the planner's default, since a partial list cannot be compared.
+            # If some lanes have no profile, all count as the planner's default: a partial list cannot be compared.
             devices=profiles if len(profiles) == len(devices) else (),
             history=measured.tables,
         )

@@ -1,4 +1,4 @@
-"""The pool as a user may know it: every node's lanes, and which run holds each unless it is somebody else's."""
+"""The pool as a user may see it: every node's lanes, and the runs that hold them if the user may see those."""
 
 from dataclasses import dataclass
 from datetime import datetime

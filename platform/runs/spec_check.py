@@ -1,6 +1,6 @@
 """Checks a spec as the form and REST send it: errors by field path, or the spec with its resolved prompts.
 
-The one judge of specs: `create_run` uses it too, so what validates can be created.
+Invariant: `create_run` uses the same check, so a spec that validates can be created.
 """
 
 import re

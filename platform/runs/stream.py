@@ -18,9 +18,10 @@ def lock_stream(run_id: UUID) -> RunStream:
 
 @transaction.atomic
 def next_stream_seqs(run_id: UUID, count: int) -> range:
-    """The next `count` numbers, ascending and without gaps; they count from 1.
+    """The next `count` numbers, ascending from 1 without gaps.
 
-    Call it inside the transaction that stores what the numbers are for: rolled back, they are given again.
+    Call it inside the transaction that stores the numbered rows; numbers of a rolled-back transaction are assigned
+    again.
     """
     stream = lock_stream(run_id)
     first = stream.last_stream_seq + 1

@@ -1,6 +1,6 @@
-"""Who may report for a run: the holder of the open attempt's token, nobody else.
+"""Authorises reports for a run: only the token of its open attempt is accepted.
 
-An older attempt, or any attempt of an ended run, is told that it is over (410) and exits: fencing.
+An older attempt, or any attempt of an ended run, gets 410 and exits (fencing).
 """
 
 from uuid import UUID

@@ -1,8 +1,8 @@
-"""Authorised sockets: a run's stream without a gap, and the changes of all runs that a user sees.
+"""Authorised websockets: a run's stream without gaps, and the changes of all runs that a user may see.
 
-The run socket subscribes first, replays from the database, then passes on live frames and drops what it already sent
-by `stream_seq`. Pub/sub delivers at most once, so a frame that does not join on, and every poll, reads from the
-database too. Invariant: a client gets every number above its `after_seq` once, in order.
+The run socket subscribes first, replays from the database, then forwards live frames, without items that it has sent
+already (by `stream_seq`). Pub/sub delivers at most once, so after a gap, and at every poll, items are read from the
+database. Invariant: a client gets every number above its `after_seq` once, in order.
 """
 
 import asyncio
@@ -31,19 +31,19 @@ NOT_VISIBLE = 4404
 BAD_REQUEST = 4400
 SERVER_ERROR = 1011
 MAX_REPLAY = 5000
-"""The most items that are replayed; a client further behind starts anew from a snapshot."""
+"""Most items that are replayed; a client further behind gets a snapshot instead."""
 REPLAY_CHUNK = 500
 POLL_SECONDS = 5.0
-"""Seconds between two looks at the database, which find what pub/sub lost and members who were removed."""
+"""Seconds between two polls of the database, which find items that pub/sub lost and members who were removed."""
 
 
 class RefreshingConsumer(AsyncJsonWebsocketConsumer, ABC):
-    """Opens for those who may see, then looks again every `POLL_SECONDS`."""
+    """Accepts users with permission, then refreshes every `POLL_SECONDS`."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.turn = asyncio.Lock()
-        """Held while frames are sent: live frames and the poll must not interleave."""
+        """Lock held while frames are sent, since live frames and the poll must not interleave."""
         self.user: Actor = AnonymousUser()
         self._poller: asyncio.Task[None] | None = None
 
@@ -66,7 +66,7 @@ class RefreshingConsumer(AsyncJsonWebsocketConsumer, ABC):
 
     @abstractmethod
     async def refresh(self) -> None:
-        """Send what was missed. Raises `NotVisible` for users who may see no longer."""
+        """Send missed items. Raises `NotVisible` for users who have lost permission."""
 
     @abstractmethod
     async def end(self) -> None:
@@ -90,7 +90,7 @@ class RefreshingConsumer(AsyncJsonWebsocketConsumer, ABC):
             while await self._close_on_refusal(self.refresh):
                 await asyncio.sleep(POLL_SECONDS)
         except Exception:
-            # A socket that can no longer look must not seem live: the client opens a new one. `disconnect` re-raises.
+            # A socket that cannot poll any more is closed, so that the client opens a new one. `disconnect` re-raises.
             await self.close(SERVER_ERROR)
             raise
 
@@ -125,7 +125,7 @@ class RunConsumer(RefreshingConsumer):
             await self.channel_layer.group_discard(run_group(self.run_id), self.channel_name)
 
     async def run_items(self, frame: dict[str, Any]) -> None:
-        """A live frame. One that does not join on to what was sent is read from the database instead."""
+        """Forward a live frame; after a gap, read the items from the database instead."""
         async with self.turn:
             fresh = [item for item in frame["items"] if item["stream_seq"] > self.last_seq]
             if fresh and fresh[-1]["stream_seq"] - self.last_seq == len(fresh):
@@ -137,7 +137,7 @@ class RunConsumer(RefreshingConsumer):
         return await database_sync_to_async(get_run)(self.user, self.run_id)
 
     async def _send_snapshot(self, newest: int) -> None:
-        # `newest` was read before the row: what the row shows beyond it is sent once more as items, never left out.
+        # `newest` was read before the row: later changes in the row are sent again as items, never left out.
         body = await database_sync_to_async(run_body_for)(self.user, await self._run())
         lanes = await database_sync_to_async(selectors.lanes_of)(self.run_id)
         snapshot: SnapshotFrame = {"kind": "snapshot", "stream_seq": newest, "run": body, "lanes": lanes}
@@ -156,7 +156,7 @@ class RunConsumer(RefreshingConsumer):
 
 
 class ProjectsConsumer(RefreshingConsumer):
-    """`/ws/v1/projects`: one `run_changed` frame a changed run, over all projects that the user sees."""
+    """`/ws/v1/projects`: a `run_changed` frame for each changed run of the user's projects."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -45,7 +45,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** @description Database and broker answer too; 503 names what does not. */
+        /** @description Database and broker answer too; 503 names the one that does not. */
         readonly get: operations["health_ready_retrieve"];
         readonly put?: never;
         readonly post?: never;
@@ -112,7 +112,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** @description Every node with its lanes. A run of a project that is not yours is shown as held, never named. */
+        /** @description Every node with its lanes. Lanes held by runs of other projects are shown as held, without the run's name. */
         readonly get: operations["nodes_list"];
         readonly put?: never;
         readonly post?: never;
@@ -147,7 +147,7 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** @description Cordon, drain or resume a node; what runs there stays. For pool admins. */
+        /** @description Cordon, drain or resume a node; runs on it keep their lanes. For pool admins. */
         readonly post: operations["nodes_actions_create"];
         readonly delete?: never;
         readonly options?: never;
@@ -165,7 +165,7 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         /**
-         * @description What the planner would choose for a spec on the pool's lanes, whatever placement it asks for; may take
+         * @description What the planner would choose for a spec on the pool's lanes, ignoring the spec's own placement; may take
          *     seconds.
          */
         readonly post: operations["plans_create"];
@@ -334,7 +334,7 @@ export interface paths {
         readonly get: operations["runs_retrieve"];
         readonly put?: never;
         readonly post?: never;
-        /** @description Delete an ended run with everything it made. */
+        /** @description Delete an ended run with its rows and files. */
         readonly delete: operations["runs_destroy"];
         readonly options?: never;
         readonly head?: never;
@@ -366,7 +366,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** @description What was trained, in diffusers format, newest first: LoRAs, or whole transformers in several files. */
+        /** @description Trained versions in diffusers format, newest first: LoRAs, or whole transformers in several files. */
         readonly get: operations["runs_adapters_retrieve"];
         readonly put?: never;
         readonly post?: never;
@@ -383,7 +383,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** @description All files of one version as an uncompressed tar, made while it is sent; a part may be asked for. */
+        /** @description All files of one version as an uncompressed tar, written while it is sent. Supports `Range`. */
         readonly get: operations["runs_adapters_archive_retrieve"];
         readonly put?: never;
         readonly post?: never;
@@ -400,7 +400,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** @description The bytes of a picture or clip (shown) or an adapter (saved). */
+        /** @description The bytes of an artifact. Browsers show pictures and clips, and save adapters. */
         readonly get: operations["runs_artifacts_retrieve"];
         readonly put?: never;
         readonly post?: never;
@@ -417,7 +417,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** @description Every driver that worked for the run, oldest first. */
+        /** @description The run's attempts, oldest first: one driver each. */
         readonly get: operations["runs_attempts_retrieve"];
         readonly put?: never;
         readonly post?: never;
@@ -434,7 +434,10 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** @description Where every lane-second of a window went, or of the whole run. The classes of a lane sum to its time. */
+        /**
+         * @description How the lanes of a run spent their time, in a window or over the whole run. The classes of a lane sum to its
+         *     time.
+         */
         readonly get: operations["runs_bubbles_retrieve"];
         readonly put?: never;
         readonly post?: never;
@@ -487,7 +490,7 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** @description A new run like this one, or like it but for `spec`. */
+        /** @description Create a run like this one; `spec`, if given, replaces the spec. */
         readonly post: operations["runs_duplicate_create"];
         readonly delete?: never;
         readonly options?: never;
@@ -502,7 +505,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** @description Stream items, ascending: those after `after_seq`, else the newest. The socket carries the same. */
+        /** @description Stream items, ascending: those after `after_seq`, else the newest. The websocket sends the same items. */
         readonly get: operations["runs_events_retrieve"];
         readonly put?: never;
         readonly post?: never;
@@ -519,7 +522,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** @description Every decision to let trainer lanes generate, with its predicted and its realised gain. */
+        /** @description Every decision to lend trainer lanes to generation, with its predicted and its realised gain. */
         readonly get: operations["runs_lending_retrieve"];
         readonly put?: never;
         readonly post?: never;
@@ -553,7 +556,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** @description Curves. Beyond `max_points`, each point is a bucket's mean with its min and max. */
+        /** @description Curves. With more than `max_points` points, each one is the mean of a bucket, with its min and max. */
         readonly get: operations["runs_metrics_retrieve"];
         readonly put?: never;
         readonly post?: never;
@@ -590,7 +593,7 @@ export interface paths {
         /** @description Newest first. */
         readonly get: operations["runs_previews_list"];
         readonly put?: never;
-        /** @description Draw prompts of your own with the run's newest LoRA and, from the same seeds, without it. */
+        /** @description Generate from your own prompts with the run's newest trained version and, from the same seeds, without it. */
         readonly post: operations["runs_previews_create"];
         readonly delete?: never;
         readonly options?: never;
@@ -656,7 +659,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** @description Lane time in a window. Beyond `limit`, neighbouring short spans of a lane come as one. */
+        /** @description Lane time in a window. With more than `limit` spans, neighbouring short spans of a lane are merged. */
         readonly get: operations["runs_timeline_retrieve"];
         readonly put?: never;
         readonly post?: never;
@@ -707,10 +710,10 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** @description Tokens of remote scorers. A value is taken, kept encrypted and never shown. */
+        /** @description Tokens of remote scorers. A value is stored encrypted and never shown. */
         readonly get: operations["secrets_list"];
         readonly put?: never;
-        /** @description Tokens of remote scorers. A value is taken, kept encrypted and never shown. */
+        /** @description Tokens of remote scorers. A value is stored encrypted and never shown. */
         readonly post: operations["secrets_create"];
         readonly delete?: never;
         readonly options?: never;
@@ -728,7 +731,7 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         readonly post?: never;
-        /** @description Tokens of remote scorers. A value is taken, kept encrypted and never shown. */
+        /** @description Tokens of remote scorers. A value is stored encrypted and never shown. */
         readonly delete: operations["secrets_destroy"];
         readonly options?: never;
         readonly head?: never;
@@ -941,7 +944,7 @@ export interface components {
          */
         readonly AttentionBackend: "default" | "_native_math" | "_native_flash" | "_native_efficient" | "_native_cudnn" | "flash" | "xformers" | "_native_npu";
         readonly BaseModel: {
-            /** @description What `base_model.path` of a spec says. */
+            /** @description Value for `base_model.path` in a spec. */
             readonly name: string;
             readonly family: components["schemas"]["ModelFamily"];
             readonly path: string;
@@ -1094,7 +1097,7 @@ export interface components {
             readonly stream_seq: number;
         };
         /**
-         * @description Types of stream items that are too many to read as events.
+         * @description Types of stream items that are too frequent to be read as events.
          * @enum {string}
          */
         readonly BulkItemType: "costs" | "lend" | "log" | "metrics" | "queues" | "spans" | "staleness";
@@ -1685,7 +1688,7 @@ export interface components {
         readonly Failure: {
             /** @description One sentence with the field, the value and what to do. */
             readonly reason: string;
-            /** @description What the driver did when it failed; empty where nobody knows. */
+            /** @description What the driver was doing when it failed; empty if unknown. */
             readonly phase: components["schemas"]["Phase"] | "";
             /** @description The end of the traceback, or of what the driver reported. */
             readonly details: string;
@@ -1918,7 +1921,7 @@ export interface components {
         };
         /**
          * Headline
-         * @description Held-out evaluation before training and now; what was not evaluated yet is absent.
+         * @description Held-out evaluation before training and now; values that were not evaluated yet are absent.
          */
         readonly Headline: {
             /** @description Weighted held-out reward of the untrained policy. */
@@ -2028,7 +2031,7 @@ export interface components {
         readonly LaneAction: {
             readonly action: components["schemas"]["LaneActionActionEnum"];
             /**
-             * @description Needed for all but resume.
+             * @description Required except for resume.
              * @default
              */
             readonly reason?: string;
@@ -2139,15 +2142,16 @@ export interface components {
             readonly predicted_gain_seconds: number | null;
             readonly settled_at: number | null;
             readonly realised_gain_seconds: number | null;
-            /** @description Fragments that its lanes generated. Fewer than its lanes might have: the loan ended early. */
+            /** @description Fragments that its lanes generated; fewer than allowed if the loan ended early. */
             readonly num_generated: number;
         };
         /**
          * LendDecision
-         * @description A decision to let trainer lanes generate: the `lend` event that made it, joined with the one that settled it.
+         * @description A decision to lend trainer lanes: the `lend` event that reported it, joined with the one that reported its
+         *     gain.
          */
         readonly LendDecision: {
-            /** @description Number of the decision, which a driver counts anew from each checkpoint that it goes back to. */
+            /** @description Number of the decision. A driver that goes back to a checkpoint numbers its decisions from there again. */
             readonly decision: number;
             readonly attempt: number;
             readonly batch: number;
@@ -2156,7 +2160,7 @@ export interface components {
             readonly lanes: readonly string[];
             /** @description Fragments that each lane may generate. */
             readonly num_fragments: number;
-            /** @description Seconds by which the open batches were predicted to end sooner; null where nothing was predicted (greedy). */
+            /** @description Seconds by which the open batches were predicted to end sooner; null without a prediction (greedy). */
             readonly predicted_gain_seconds: number | null;
             /** @description Unix time at which the batches then open had ended, in seconds; null before. */
             readonly settled_at: number | null;
@@ -2253,7 +2257,7 @@ export interface components {
             readonly switch_seconds: number;
             readonly num_switches: number;
             readonly num_decisions: number;
-            /** @description Decisions with a prediction that are settled; the means are over them. */
+            /** @description Decisions with both a predicted and a realised gain; the means are over them. */
             readonly num_graded: number;
             readonly mean_predicted_gain_seconds: number | null;
             readonly mean_realised_gain_seconds: number | null;
@@ -2506,9 +2510,9 @@ export interface components {
         readonly NewSecret: {
             /** Format: uuid */
             readonly project: string;
-            /** @description What specs call it. */
+            /** @description Name by which specs refer to it. */
             readonly name: string;
-            /** @description The one host, or host:port, that it may be sent to. */
+            /** @description The only host, or host:port, that it may be sent to. */
             readonly host: string;
             readonly value: string;
         };
@@ -2521,7 +2525,7 @@ export interface components {
         readonly NodeAction: {
             readonly action: components["schemas"]["NodeActionActionEnum"];
             /**
-             * @description Needed for all but resume.
+             * @description Required except for resume.
              * @default
              */
             readonly reason?: string;
@@ -2747,7 +2751,7 @@ export interface components {
         readonly Placement: "colocated" | "disaggregated" | "auto";
         /**
          * PlanBody
-         * @description What the planner chooses for a spec, and what else there is.
+         * @description What the planner chooses for a spec, and the alternatives.
          */
         readonly Plan: {
             /**
@@ -2768,21 +2772,21 @@ export interface components {
             readonly bound_samples_per_second: number;
             readonly devices: readonly string[];
             /**
-             * @description Whether costs were measured on earlier runs, or taken from the documented profile of model and hardware.
+             * @description Source of the costs: measured on earlier runs, or the documented profile of model and hardware.
              * @enum {string}
              */
             readonly costs: "measured" | "profile";
-            /** @description Name of the profile that stands for a model of unknown size; null for a known one. */
+            /** @description Name of the profile used for a model of unknown size; null for a known one. */
             readonly stand_in_profile: string | null;
             readonly num_batches_measured: number;
-            /** @description Fragment sizes of the runs that costs were measured on; what other sizes cost is inferred. */
+            /** @description Fragment sizes at which costs were measured; the costs of other sizes are inferred. */
             readonly fragment_sizes_measured: readonly number[];
             /** @description The costs that the choice assumes; `lane` is a device, `gang` for all trainer lanes together, or `reward`. */
             readonly expected: readonly components["schemas"]["WorkCost"][];
         };
         /**
          * PlanChoice
-         * @description The best choice of one mode, with what the planner predicts for it.
+         * @description The best choice of one mode, with the planner's predictions for it.
          */
         readonly PlanChoice: {
             /** @description The `pipeline` section of the spec that an attempt would use. */
@@ -2796,7 +2800,7 @@ export interface components {
             readonly bound_share: number;
             /** @description Mean staleness of the simulated samples; null where nothing was simulated. */
             readonly mean_staleness: number | null;
-            /** @description Memory of the fullest lane, by its duty. */
+            /** @description Memory of the lane with the highest peak, by what the lane does. */
             readonly memory_bytes: {
                 readonly [key: string]: number;
             };
@@ -2826,7 +2830,7 @@ export interface components {
             /** @description Whether the pool has as many lanes, free or not. */
             readonly fits_pool: boolean;
         };
-        /** @description A lane of the pool, and what holds it as far as you may know. */
+        /** @description A lane of the pool, and the run that holds it if you may see that run. */
         readonly PoolLane: {
             readonly id: number;
             readonly node: string;
@@ -2834,7 +2838,7 @@ export interface components {
             readonly kind: components["schemas"]["PoolLaneKindEnum"];
             readonly device: string;
             readonly state: components["schemas"]["PoolLaneStateEnum"];
-            /** @description Whether it takes nothing new. */
+            /** @description Whether it takes no new work. */
             readonly cordoned: boolean;
             /** @description Why it is cordoned. */
             readonly reason: string;
@@ -2846,14 +2850,14 @@ export interface components {
             readonly held_since: string | null;
             /**
              * Format: uuid
-             * @description Id of the run that holds it; null too for a run of another project.
+             * @description Id of the run that holds it; also null for a run of another project.
              */
             readonly run_id: string | null;
             readonly run_name: string;
         };
         /** @enum {string} */
         readonly PoolLaneKindEnum: "gpu" | "cpu";
-        /** @description One page: A lane of the pool, and what holds it as far as you may know. */
+        /** @description One page: A lane of the pool, and the run that holds it if you may see that run. */
         readonly PoolLanePage: {
             /** Format: uri */
             readonly next: string | null;
@@ -2866,9 +2870,9 @@ export interface components {
             readonly id: number;
             readonly name: string;
             readonly state: components["schemas"]["PoolNodeStateEnum"];
-            /** @description Whether it is draining and nothing runs there any more. */
+            /** @description Whether it is draining and no run is left on it. */
             readonly is_drained: boolean;
-            /** @description Why it takes nothing new. */
+            /** @description Why it takes no new work. */
             readonly reason: string;
             readonly kept_back_by: string;
             readonly num_lanes: number;
@@ -2946,7 +2950,7 @@ export interface components {
             readonly status: number;
             /** @description One sentence for the user. */
             readonly detail: string;
-            /** @description Messages by dotted field path; `__all__` is the path of what concerns no single field. */
+            /** @description Messages by dotted field path; `__all__` holds those that concern no single field. */
             readonly errors?: {
                 readonly [key: string]: readonly string[];
             };
@@ -3258,7 +3262,7 @@ export interface components {
         };
         /**
          * RevisedPlan
-         * @description A plan that a run works by.
+         * @description A plan that a run uses.
          */
         readonly RevisedPlan: {
             /** @enum {string} */
@@ -3281,9 +3285,9 @@ export interface components {
             readonly attempt: number;
             /** @description Number of the plan among the run's plans, from 1. */
             readonly revision: number;
-            /** @description Number of complete batches when the plan came into force. */
+            /** @description Number of complete batches when the plan took effect. */
             readonly since_batch: number;
-            /** @description Why the run works by it, in one sentence. */
+            /** @description Why the run uses it, in one sentence. */
             readonly reason: string;
         };
         /**
@@ -3397,7 +3401,7 @@ export interface components {
         };
         /**
          * RunBody
-         * @description A whole run, as one reader sees it.
+         * @description A run in full, as one reader may see it.
          */
         readonly Run: {
             readonly id: string;
@@ -3430,9 +3434,9 @@ export interface components {
             readonly notes: string;
             /** @description Id of the run that this one was duplicated from. */
             readonly parent: string | null;
-            /** @description Complete batches of the checkpoint from which the next attempt goes on; null without one. */
+            /** @description Complete batches of the checkpoint from which the next attempt resumes; null without one. */
             readonly resume_batch: number | null;
-            /** @description The end that a user asked for: `stop` or `cancel`; null before. */
+            /** @description The end that a user requested, `stop` or `cancel`; null before. */
             readonly ending: ("stop" | "cancel") | null;
             readonly legal_actions: readonly components["schemas"]["CommandKind"][];
             /** @description What a queued run waits for, in one sentence; empty for any other. */
@@ -3486,7 +3490,7 @@ export interface components {
             readonly state: components["schemas"]["RunState"];
             /** Format: date-time */
             readonly state_changed_at: string;
-            /** @description What the driver does; empty before its first report. */
+            /** @description What the driver is doing; empty before its first report. */
             readonly phase: components["schemas"]["Phase"] | "";
             /** @description Number of the newest attempt; 0 before the first. */
             readonly attempt: number;
@@ -3963,13 +3967,13 @@ export interface components {
             /** @description Unix times of the points, in seconds. */
             readonly at: readonly number[];
             readonly value: readonly number[];
-            /** @description The least value that the point stands for; the value itself where the point is exact. */
+            /** @description Smallest value behind the point; the value itself for an exact point. */
             readonly min: readonly number[];
             readonly max: readonly number[];
         };
         /**
          * SnapshotFrame
-         * @description The frame that replaces items for a client that gave no number, or one too far behind: it must read all anew.
+         * @description The first data for a client that gave no number or is too far behind; it must discard what it has.
          */
         readonly SnapshotFrame: {
             /**
@@ -3977,7 +3981,7 @@ export interface components {
              * @enum {string}
              */
             readonly kind: "snapshot";
-            /** @description Everything up to this number is in; the items that follow are those above it. */
+            /** @description The snapshot includes everything up to this number; the items that follow are above it. */
             readonly stream_seq: number;
             readonly run: components["schemas"]["Run"];
             /** @description The lanes of the newest `lanes` event. */
@@ -4069,7 +4073,7 @@ export interface components {
         };
         /**
          * SplitPoint
-         * @description The throughput of one mode with so many trainer lanes.
+         * @description The throughput of one mode at one number of trainer lanes.
          */
         readonly SplitPoint: {
             readonly num_trainer: number;
@@ -4124,7 +4128,7 @@ export interface components {
         /** StalenessOfBatch */
         readonly StalenessOfBatch: {
             readonly batch: number;
-            /** @description Samples by the number of policy versions that they were behind when they were trained on. */
+            /** @description Number of samples by their staleness in policy versions when they were trained on. */
             readonly counts: {
                 readonly [key: string]: number;
             };
@@ -4210,7 +4214,7 @@ export interface components {
          * TimelineSpan
          * @description A span of the timeline: one that its lane reported, or several short neighbours drawn as one.
          *
-         *     Of merged ones `kind` and `cause` are what took most of the stretch, counts are sums, and all else is empty.
+         *     In merged ones, `kind` and `cause` are those that took most of the time, counts are sums, and all else is empty.
          */
         readonly TimelineSpan: {
             readonly lane: string;
@@ -4282,7 +4286,7 @@ export interface components {
         };
         /**
          * TransitionItem
-         * @description The web's own item: a change of the run's state.
+         * @description A stream item of the web: a change of the run's state.
          */
         readonly TransitionItem: {
             readonly stream_seq: number;
@@ -4320,14 +4324,14 @@ export interface components {
             };
             readonly algebra: components["schemas"]["BatchAlgebra"] | null;
             readonly algebra_text: string | null;
-            /** @description What is legal and yet unlikely to work, e.g. for want of memory. */
+            /** @description Why a valid spec may still fail, such as too little memory. */
             readonly warnings: readonly string[];
             /** @description The spec with every field written out. */
             readonly spec: components["schemas"]["RunSpec"] | null;
             readonly yaml: string | null;
         };
         /**
-         * @description Rewards that are 1 for right and 0 for wrong, so that their mean is a share.
+         * @description Rewards that are 1 for a right sample and 0 for a wrong one, so that their mean is a share.
          * @enum {string}
          */
         readonly VerdictReward: "shape_judge";
@@ -5165,7 +5169,7 @@ export interface operations {
     readonly runs_list: {
         readonly parameters: {
             readonly query?: {
-                /** @description Whether to list archived runs only. Default: the others only. */
+                /** @description Whether to list only the archived runs. Default: only the others. */
                 readonly archived?: boolean;
                 /** @description The pagination cursor value. */
                 readonly cursor?: string;
@@ -5521,7 +5525,7 @@ export interface operations {
                 /** @description The newest items below this number. */
                 readonly before_seq?: number;
                 readonly limit?: number;
-                /** @description Types by comma, or `all`. Default: all but those that come in bulk (metrics, spans, lend, log, …). */
+                /** @description Types by comma, or `all`. Default: all but the frequent ones (metrics, spans, lend, log, …). */
                 readonly types?: string;
             };
             readonly header?: never;
@@ -5609,7 +5613,7 @@ export interface operations {
     readonly runs_metrics_retrieve: {
         readonly parameters: {
             readonly query?: {
-                /** @description Metric names, by comma. Default: all. */
+                /** @description Metric names, separated by commas. Default: all. */
                 readonly keys?: string;
                 readonly max_points?: number;
             };

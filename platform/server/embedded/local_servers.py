@@ -18,7 +18,7 @@ def database_and_broker(var: Path, *, database: str = "tandem", durable: bool = 
     """PostgreSQL with `database` in it, and Valkey, on the data folder `var`, until the block ends.
 
     Raises:
-        NotReadyError: one did not answer; the message ends with its log's last lines.
+        NotReadyError: a server did not answer; the message ends with the last lines of its log.
     """
     make_runtime_folder(var)
     postgres, valkey = EmbeddedPostgres.of(var, durable=durable), EmbeddedValkey.of(var)

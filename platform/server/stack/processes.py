@@ -1,4 +1,4 @@
-"""Our own two processes: the web server and the Celery worker with its beat."""
+"""Process specs of the web server and of the Celery worker with its beat."""
 
 import sys
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ def django_environment(extra: Mapping[str, str]) -> dict[str, str]:
     return {
         **base_environment(),
         "DJANGO_SETTINGS_MODULE": "server.settings",
-        # The checkout first, as in manage.py: `platform/` itself must never be importable.
+        # The checkout comes first, as in manage.py, because `platform/` itself must never be importable.
         "PYTHONPATH": f"{ROOT}:{ROOT / 'platform'}",
         "PYTHONUNBUFFERED": "1",
         **extra,

@@ -1,6 +1,7 @@
-"""`up`'s side of the supervisor: starts it, hands it plans, hears what becomes of them.
+"""`up`'s side of the supervisor: starts it, sends it process specs, and reads its events.
 
-The pipe to the supervisor is the stack's lifeline: only `up` holds its writing end, so the kernel closes it with `up`.
+Invariant: only `up` holds the writing end of the pipe to the supervisor, so the kernel closes it when `up` ends, and
+the supervisor then ends the stack.
 """
 
 import json
@@ -26,7 +27,7 @@ END_SECONDS = daemon.TERMINATE_SECONDS + daemon.DATABASE_SECONDS + 4.0
 
 
 class StackError(CannotStartError):
-    """The stack cannot go on. The message says which process, why, and where its log lies."""
+    """The stack cannot continue. The message names the process, the reason and the log."""
 
 
 @dataclass(slots=True)
@@ -70,7 +71,7 @@ class Stack:
             self.listen(timeout_seconds=0.1)
 
     def listen(self, timeout_seconds: float = 0.0) -> None:
-        """Take in the supervisor's news.
+        """Read the supervisor's events.
 
         Raises:
             StackError: a process ended too often, or the supervisor is gone.
@@ -87,7 +88,7 @@ class Stack:
             self._apply(json.loads(line))
 
     def exit_reason(self, name: str) -> str | None:
-        """Why `name` is not up at the moment; None while it is."""
+        """Why `name` is not running; None while it is."""
         self.listen()
         state = self.states[name]
         return None if state.is_up else f"exit code {state.last_code}; {last_lines(self.logs / f'{name}.log')}"
@@ -101,7 +102,7 @@ class Stack:
             self._supervisor.kill()
             self._supervisor.wait()
         if self._supervisor.returncode != 0:
-            # It did not end its processes itself: they are ours now.
+            # The supervisor did not end its processes, which are now children of this process.
             kill_all_descendants()
 
     def _apply(self, event: dict[str, Any]) -> None:
@@ -133,9 +134,9 @@ class Stack:
 
 @contextmanager
 def running_stack(logs: Path, *, inherit: tuple[int, ...] = ()) -> Iterator[Stack]:
-    """A supervisor and its stack, ended with the block. `inherit`: descriptors that the supervisor holds until the last
-    process is gone (the data folder's lock)."""
-    # Should the supervisor itself be killed, what it kept falls to this process, which then ends it.
+    """Start a supervisor; its stack ends with the block. `inherit`: descriptors that the supervisor holds until the
+    last process is gone (the data folder's lock)."""
+    # If the supervisor itself is killed, its processes become children of this process, which then ends them.
     become_subreaper()
     with open_log(logs, "supervisor") as log:
         process = subprocess.Popen(

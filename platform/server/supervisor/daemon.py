@@ -1,4 +1,4 @@
-"""The supervisor: parent of every process of the stack, in a session of its own, and the last one to leave.
+"""The supervisor: parent of every process of the stack, in a session of its own, and the last one to end.
 
 `up` starts it and talks to it in JSON lines::
 
@@ -6,8 +6,8 @@
     up ◄─ stdout ──  {"event": "started" | "exited" | "gave_up" | "ended", "name", "pid", "code", "num_restarts"}
 
 Invariant: when its stdin closes, which the kernel does however `up` ends (kill -9 included), every process below the
-supervisor is gone within `TERMINATE_SECONDS` + `DATABASE_SECONDS` + 3 s, and then the supervisor goes. As a subreaper
-it is an ancestor of all of them, however they detach themselves.
+supervisor is gone within `TERMINATE_SECONDS` + `DATABASE_SECONDS` + 3 s, and then the supervisor ends. As a subreaper
+it stays an ancestor of all of them, even of those that detach.
 """
 
 import json
@@ -29,29 +29,29 @@ from server.supervisor.process_tree import become_subreaper, descendants, kill_a
 
 POLL_SECONDS = 0.1
 TERMINATE_SECONDS = 3.0
-"""What processes get for a clean end, before their trees are killed."""
+"""Time that processes have for a clean end before their process trees are killed."""
 DATABASE_SECONDS = 3.5
-"""What the servers that others write to get after that."""
+"""Time that processes with `ends_last` have after that."""
 RESTART_WINDOW_SECONDS = 600.0
-"""More than a plan's `max_restarts` within this, and the supervisor gives up on the process."""
+"""With more than `ProcessSpec.max_restarts` restarts within this time, the supervisor gives up on the process."""
 
 
 @dataclass(slots=True)
 class SupervisedProcess:
-    """A process under care."""
+    """A process that the supervisor keeps running."""
 
     spec: ProcessSpec
     process: subprocess.Popen[bytes]
-    """Held until it is collected: a dropped Popen is waited for by the next one, which would swallow its exit code."""
+    """Held until the process is reaped, because the next Popen reaps dropped ones and loses their exit codes."""
     pid: int | None
-    """None once it has ended and was collected: its number may belong to somebody else by then."""
+    """None once the process has ended and was reaped, since its pid may be reused."""
     restarted_at: list[float] = field(default_factory=list)
     num_restarts: int = 0
     restart_due: float | None = None
 
 
 class Supervisor:
-    """Runs the loop of the module docstring. Single-threaded: the death signals hang on the thread that forks."""
+    """Runs the loop of the module docstring. Single-threaded, because death signals are tied to the forking thread."""
 
     def __init__(self, logs: Path) -> None:
         self.logs = logs
@@ -59,7 +59,7 @@ class Supervisor:
         self._buffer = b""
 
     def run(self) -> None:
-        """Serve until told to stop or stdin closes, then end everything."""
+        """Serve until a stop command or the end of stdin, then end every process."""
         become_subreaper()
         for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
             # `up` decides when the stack ends; a terminal's or a session manager's signals are for `up`. A handler
@@ -72,7 +72,7 @@ class Supervisor:
         self._report(event="ended")
 
     def _serve_commands(self) -> bool:
-        """Handle what stands on stdin. False once the stack is to end."""
+        """Handle the commands on stdin. False once the stack has to end."""
         readable, _, _ = select.select([0], [], [], POLL_SECONDS)
         if not readable:
             return True
@@ -122,7 +122,7 @@ class Supervisor:
         for supervised in self.supervised.values():
             if supervised.restart_due is None or now < supervised.restart_due:
                 continue
-            # What the dead one left behind was adopted by us and may hold its ports.
+            # Processes that the ended one left behind were adopted by the supervisor and may hold its ports.
             send(self._adopted(), signal.SIGKILL)
             supervised.restarted_at.append(now)
             supervised.num_restarts += 1
@@ -134,7 +134,7 @@ class Supervisor:
         return [process for orphan in orphans for process in [*descendants(orphan.pid), orphan]]
 
     def end_everything(self) -> None:
-        """Ask, wait, kill; the servers that the others write to come last."""
+        """Signal every process, wait, kill; processes with `ends_last` come last."""
         last = [supervised for supervised in self.supervised.values() if supervised.spec.ends_last]
         self._end(
             [supervised for supervised in self.supervised.values() if not supervised.spec.ends_last],
@@ -163,7 +163,7 @@ class Supervisor:
 
     @staticmethod
     def _tree(supervised: SupervisedProcess) -> list[psutil.Process]:
-        # Its pid cannot vanish between the lines: it stays a zombie until we collect it.
+        # The pid stays valid here: an ended process is a zombie until it is reaped.
         return [] if supervised.pid is None else [*descendants(supervised.pid), psutil.Process(supervised.pid)]
 
     @staticmethod

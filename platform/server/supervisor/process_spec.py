@@ -1,4 +1,5 @@
-"""What a process of the stack is, and the one way to start it. Standard library only: the supervisor must stay small.
+"""The description of a process of the stack, and the function that starts it. Standard library only, to keep the
+supervisor small.
 
 Invariant: a process started here gets its death signal when the process that started it dies, however that happens.
 """
@@ -33,13 +34,12 @@ class ProcessSpec:
     folder_fd_path: str | None = None
     stop_signal: int = signal.SIGTERM
     stop_seconds: float = 3.0
-    """How long it may take over a clean end before it is killed."""
+    """How long it may take to end before it is killed."""
     death_signal: int = signal.SIGKILL
     max_restarts: int = 5
-    """How often it may be restarted within `supervisor.RESTART_WINDOW_SECONDS`, before the supervisor gives up on
-    it."""
+    """How often it may be restarted within `daemon.RESTART_WINDOW_SECONDS` before the supervisor gives up on it."""
     ends_last: bool = False
-    """True for servers that the others still write to while they end."""
+    """Whether it ends after all others, because they write to it while they end."""
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -52,11 +52,11 @@ class ProcessSpec:
 def die_with_parent(death_signal: int, parent: int) -> None:
     """Ask the kernel to send `death_signal` to this process when `parent` ends.
 
-    Linux ties this to the thread that forked, so callers start processes from a thread that lives on.
+    Linux ties this to the forking thread, so processes must be started from a thread that keeps running.
     """
     _libc.prctl(PR_SET_PDEATHSIG, death_signal, 0, 0, 0)
     if os.getppid() != parent:
-        # The parent ended before the call above: its signal will never come.
+        # The parent ended before the call above, so its signal will never arrive.
         os.kill(os.getpid(), signal.SIGKILL)
 
 

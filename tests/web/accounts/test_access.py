@@ -47,7 +47,7 @@ def test_each_role_holds_the_rights_of_the_lower_ones(project: Project, alice: U
 
 
 def test_a_member_without_the_right_learns_which_role_is_needed(project: Project, viewer: User) -> None:
-    with pytest.raises(PermissionDenied, match="takes the role editor in Shapes, yours is viewer"):
+    with pytest.raises(PermissionDenied, match="needs the role editor in Shapes, yours is viewer"):
         require_role(viewer, project, ProjectRole.EDITOR)
 
 
