@@ -1,4 +1,4 @@
-"""A remote scorer in one file: serves a function of your own over Tandem's scoring protocol (deploy/docs/rewards.md).
+"""A remote scorer in one file: serves a function of yours over Tandem's protocol (deploy/docs/guides/rewards.md).
 
     python deploy/reward_server/server.py --scorer my_scorer.py --port 8900
 

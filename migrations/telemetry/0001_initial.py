@@ -97,6 +97,9 @@ class Migration(migrations.Migration):
                 ('fragment', models.PositiveIntegerField(null=True)),
                 ('policy_version', models.PositiveIntegerField(null=True)),
                 ('num_samples', models.PositiveIntegerField(default=0)),
+                ('rank', models.PositiveSmallIntegerField(null=True)),
+                ('num_units', models.PositiveIntegerField(default=0)),
+                ('for_run', models.UUIDField(null=True)),
                 ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='runs.run')),
             ],
             options={

@@ -36,6 +36,7 @@ run_urls = [
     path("adapters", gallery.AdaptersView.as_view()),
     path("adapters/<int:adapter_id>/archive", gallery.AdapterArchiveView.as_view()),
     path("checkpoints", gallery.CheckpointsView.as_view()),
+    path("schedule", gallery.ScheduleLogView.as_view()),
     path("artifacts/<path:path>", gallery.ArtifactView.as_view()),
     path("previews", gallery.PreviewsView.as_view()),
     path("previews/<uuid:preview_id>/images/<str:name>", gallery.PreviewImageView.as_view()),

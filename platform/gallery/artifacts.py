@@ -7,9 +7,11 @@ Invariant: other bytes under a path that the attempt has used are refused, so th
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
+from django.db.models import Max
 
 from gallery import storage
 from gallery.models import Artifact
+from worker.contracts.ingest import SCHEDULE_LOG_FOLDER
 
 
 class ArtifactTaken(storage.ArtifactRefused):
@@ -50,6 +52,17 @@ def find_artifact(run_id: UUID, path: str, attempt: int | None = None) -> Artifa
     if attempt is not None:
         rows = rows.filter(attempt=attempt)
     return rows.order_by("-attempt").first()
+
+
+def schedule_log(run_id: UUID, attempt: int | None = None) -> list[Artifact]:
+    """The parts of an attempt's schedule log in order, by default of the newest attempt that has one; may be empty.
+
+    Parts end at a batch's end; what the web could not take while it was away is missing.
+    """
+    rows = Artifact.objects.filter(run_id=run_id, path__startswith=SCHEDULE_LOG_FOLDER)
+    if attempt is None:
+        attempt = rows.aggregate(newest=Max("attempt"))["newest"]
+    return list(rows.filter(attempt=attempt).order_by("path"))
 
 
 def delete_run_artifacts(run_id: UUID | str) -> None:

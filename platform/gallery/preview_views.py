@@ -25,7 +25,7 @@ from worker.contracts.previews import PreviewDone
 @require_POST
 def bootstrap(request: HttpRequest) -> HttpResponse:
     try:
-        job = previews.exchange_code(BootstrapRequest.model_validate_json(request.body).code)
+        job = previews.trade_code(BootstrapRequest.model_validate_json(request.body).code)
     except (ValidationError, ModelNotUsable) as error:
         return refusal(422, str(error))
     except previews.PreviewRefused as error:

@@ -79,7 +79,7 @@ def request_preview(*, user: User, run: Run, prompts: Sequence[str], num_samples
 
 
 @transaction.atomic
-def exchange_code(code: str) -> PreviewJob:
+def trade_code(code: str) -> PreviewJob:
     """Answer the job's first request. Raises `PreviewRefused`, `PreviewOver`; `ModelNotUsable` if the base model is
     gone."""
     key, _, secret = code.partition(".")

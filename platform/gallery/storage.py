@@ -28,6 +28,7 @@ CONTENT_TYPES = {
     ".yaml": "application/yaml",
     ".txt": "text/plain; charset=utf-8",
     ".safetensors": "application/octet-stream",
+    ".gz": "application/gzip",
 }
 """Content types by suffix; nothing else is stored. Pickle-based formats (.pt, .bin, .ckpt) are refused, because opening
 one runs code."""

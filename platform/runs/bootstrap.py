@@ -24,7 +24,7 @@ class BootstrapRefused(Exception):
 
 
 @transaction.atomic
-def exchange_code(code: str) -> BootstrapAnswer:
+def trade_code(code: str) -> BootstrapAnswer:
     """Exchange the code for what the driver needs. Raises `BootstrapRefused`; `ModelNotUsable` if the model is gone."""
     attempt_id, _, secret = code.partition(".")
     found = (
@@ -54,7 +54,7 @@ def _answer(attempt: Attempt, token: str) -> BootstrapAnswer:
     spec = attempt.concrete_spec
     lanes = grants_of(run.pk, attempt.number)
     return BootstrapAnswer(
-        run=str(run.pk),
+        run=run.pk,
         attempt=attempt.number,
         token=token,
         spec=with_resolved_weights(spec),

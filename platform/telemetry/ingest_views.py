@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST
 from pydantic import ValidationError
 
 from catalog.selectors import ModelNotUsable
-from runs.bootstrap import BootstrapRefused, exchange_code
+from runs.bootstrap import BootstrapRefused, trade_code
 from runs.tokens import AttemptGone, TokenRefused
 from telemetry.event_parsing import parse_batch
 from telemetry.ingest import ingest
@@ -23,7 +23,7 @@ from worker.contracts.ingest import BootstrapRequest
 @require_POST
 def bootstrap(request: HttpRequest) -> HttpResponse:
     try:
-        answer = exchange_code(BootstrapRequest.model_validate_json(request.body).code)
+        answer = trade_code(BootstrapRequest.model_validate_json(request.body).code)
     except ValidationError as error:
         return refusal(422, f'the body must be {{"code": "..."}}: {error.errors()[0]["msg"]}')
     except BootstrapRefused as error:

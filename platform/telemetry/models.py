@@ -93,6 +93,9 @@ class SpanRow(models.Model):
     fragment = models.PositiveIntegerField(null=True)
     policy_version = models.PositiveIntegerField(null=True)
     num_samples = models.PositiveIntegerField(default=0)
+    rank = models.PositiveSmallIntegerField(null=True)
+    num_units = models.PositiveIntegerField(default=0)
+    for_run = models.UUIDField(null=True)
 
     class Meta:
         indexes = [

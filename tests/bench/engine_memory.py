@@ -78,7 +78,7 @@ def main(rank: int, world_size: int, port: int, checkpoint: str) -> None:
     frozen_bytes = _frozen_bytes(case, checkpoint)
     rows = []
     for stage in STAGES:
-        spec = case.spec.model_copy(update={"deepspeed": DeepSpeedSpec.model_validate({"zero_stage": stage})})
+        spec = case.spec.model_copy(update={"deepspeed": DeepSpeedSpec.model_validate({"config": f"zero{stage}"})})
         gc.collect()
         trainer = TrainerRank(spec, checkpoint, rank, world_size)
         num_trained = sum(tensor.numel() for tensor in trainer.version(0).tensors.values())

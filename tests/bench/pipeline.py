@@ -1,7 +1,7 @@
 """`make bench-pipeline`: every mode on the published testbeds, simulated; a table, and `var/bench/pipeline.json`.
 
 The scheduler is the real one; its lanes only take time. The inputs are in `pipeline_inputs.py`, and the reasons for
-them in `deploy/docs/pipeline.md`.
+them in `deploy/docs/reports/pipeline.md`.
 """
 
 import json

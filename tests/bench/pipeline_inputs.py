@@ -1,7 +1,7 @@
 """Inputs of the pipeline's bench: testbeds, models, batches.
 
-They were written down before the first run, in `deploy/docs/pipeline.md` with reasons and sources, and have not been
-changed since.
+They were written down before the first run, in `deploy/docs/reports/pipeline.md` with reasons and sources, and have not
+been changed since.
 """
 
 from collections.abc import Iterator

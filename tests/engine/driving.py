@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
+from uuid import UUID
 
 import pytest
 
@@ -21,6 +22,7 @@ from worker.contracts.names import LaneRole
 from worker.contracts.run_spec import RunSpec
 
 ROOT = Path(__file__).resolve().parents[2]
+RUN = UUID("0195e3f0-0000-7000-8000-000000000001")
 RUN_SECONDS = 240
 """Far above what a run takes here; a hang must still end before the suite does."""
 
@@ -61,10 +63,10 @@ class Driven:
         deadline = time.monotonic() + RUN_SECONDS
         while not condition():
             if self.process.poll() is not None or time.monotonic() > deadline:
-                self.give_up()
+                self.fail_with_output()
             time.sleep(0.05)
 
-    def give_up(self) -> NoReturn:
+    def fail_with_output(self) -> NoReturn:
         """Fail with what the driver printed, and where its threads stand if it hangs."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGABRT)
@@ -77,7 +79,7 @@ class Driven:
         try:
             output, _ = self.process.communicate(timeout=RUN_SECONDS)
         except subprocess.TimeoutExpired:
-            self.give_up()
+            self.fail_with_output()
         print(output)
         return self.process.returncode
 
@@ -100,7 +102,7 @@ class Driven:
     def answer_to(self, identity: str) -> dict[str, Any] | None:
         return next((done for done in self.ingest.of_type("command_done") if done["command_id"] == identity), None)
 
-    def batches_told(self) -> set[int]:
+    def reported_batches(self) -> set[int]:
         """Batches with a complete telling: their speeds come last."""
         metrics = self.ingest.of_type("metrics")
         return {event["batch"] for event in metrics if "speed/images_per_second" in event["values"]}
@@ -145,7 +147,7 @@ def start_driver(
 def bootstrap_answer(spec: RunSpec, base_model_path: str, checkpoints: Path, /, **changes: Any) -> BootstrapAnswer:
     """What the web would answer this run's driver; fields may be given by keyword."""
     fields: dict[str, Any] = {
-        "run": "run-of-the-test",
+        "run": RUN,
         "attempt": 1,
         "token": TOKEN,
         "spec": spec,

@@ -40,7 +40,7 @@ def adapter(tiny_checkpoint: str, make_spec: SpecMaker) -> PublishedShard:
 def test_the_replay_gate_holds_in_fp32(
     tiny_checkpoint: str, make_spec: SpecMaker, adapter: PublishedShard, process_group: None, stage: int
 ) -> None:
-    spec = make_spec(deepspeed={"zero_stage": stage})
+    spec = make_spec(deepspeed={"config": f"zero{stage}"})
     groups = draw_groups(spec, tiny_checkpoint, adapter)
     trainer = TrainerRank(spec, tiny_checkpoint, 0, 1)
     trainer.load_version(adapter)
@@ -57,7 +57,7 @@ def test_resuming_is_bitwise_equal_when_deterministic(
     tmp_path: Path,
     stage: int,
 ) -> None:
-    spec = make_spec(deepspeed={"zero_stage": stage}, pipeline={"deterministic": True})
+    spec = make_spec(deepspeed={"config": f"zero{stage}"}, pipeline={"deterministic": True})
     groups = draw_groups(spec, tiny_checkpoint, adapter)
     trainer = TrainerRank(spec, tiny_checkpoint, 0, 1)
     trainer.load_version(adapter)
@@ -90,7 +90,7 @@ def test_an_accelerator_draws_the_cpus_noise_and_almost_its_pictures(
 def test_a_lent_lane_draws_the_rollout_lanes_bits_and_leaves_no_trace(
     tiny_checkpoint: str, make_spec: SpecMaker, adapter: PublishedShard, process_group: None, stage: int
 ) -> None:
-    spec = make_spec(deepspeed={"zero_stage": stage}, pipeline={"deterministic": True, "tag": "greedy"})
+    spec = make_spec(deepspeed={"config": f"zero{stage}"}, pipeline={"deterministic": True, "tag": "greedy"})
     groups = draw_groups(spec, tiny_checkpoint, adapter)
     found = []
     for is_lent in (True, False):
@@ -130,7 +130,7 @@ def test_a_bf16_base_replays_close_to_what_it_drew(
 def test_idle_state_is_offloaded_and_reloaded_bit_for_bit(
     tiny_checkpoint: str, make_spec: SpecMaker, adapter: PublishedShard, process_group: None, stage: int
 ) -> None:
-    spec = make_spec(deepspeed={"zero_stage": stage}, pipeline={"deterministic": True})
+    spec = make_spec(deepspeed={"config": f"zero{stage}"}, pipeline={"deterministic": True})
     groups = draw_groups(spec, tiny_checkpoint, adapter)
     found = []
     for is_offloaded in (True, False):
@@ -177,7 +177,7 @@ def test_recomputed_blocks_lower_the_peak_and_change_no_gradient(
     peaks, norms = [], []
     for every in (0, 1):
         spec = make_spec(
-            deepspeed={"zero_stage": stage, "gradient_checkpointing": every}, batch={"micro_batch_size": 12}
+            deepspeed={"config": f"zero{stage}", "gradient_checkpointing": every}, batch={"micro_batch_size": 12}
         )
         groups = draw_groups(spec, tiny_checkpoint, adapter)
         trainer = TrainerRank(spec, tiny_checkpoint, 0, 1)

@@ -47,8 +47,8 @@ class ZeroConfig(ExplainedName):
 Override = bool | int
 
 _LARGE = 1e9
-"""Parameters from which on a model recomputes its blocks unless told otherwise: smaller ones fit without (an estimate,
-from the models of `worker.scheduling.profiles`)."""
+"""The parameters from which on a model's activations are recomputed by default: their memory then outweighs the time
+of recomputing them."""
 _ZERO = "zero_optimization."
 OVERRIDABLE: Mapping[str, type[Override]] = {
     f"{_ZERO}overlap_comm": bool,
@@ -69,7 +69,7 @@ OVERRIDABLE: Mapping[str, type[Override]] = {
 }
 """The settings of a named configuration that may be overridden, by dotted path, with their type. Integers are ≥ 0."""
 
-_SET_BY_TANDEM: Mapping[str, str] = {
+_DERIVED: Mapping[str, str] = {
     "train_batch_size": "`batch`",
     "train_micro_batch_size_per_gpu": "`batch.micro_batch_size`",
     "gradient_accumulation_steps": "`batch`",
@@ -84,10 +84,11 @@ _SET_BY_TANDEM: Mapping[str, str] = {
     "zero_optimization.offload_param.device": "`deepspeed.config`",
     "activation_checkpointing": "`deepspeed.gradient_checkpointing`",
 }
+"""By dotted path: the settings that Tandem sets itself, and the field of the spec that each follows from."""
 
 
 class DeepSpeedSpec(Contract):
-    """`zero_stage: n`, as older specs have it, means the configuration `zero<n>` where no `config` is given."""
+    """How the trainer lanes share and save memory: DeepSpeed's ZeRO, offloading and recomputation."""
 
     config: ZeroConfig = ZeroConfig.ZERO0
     """Named DeepSpeed configuration: what is sharded over the trainer lanes, and what lies in host memory. Results are
@@ -111,7 +112,7 @@ class DeepSpeedSpec(Contract):
 
     @property
     def zero_stage(self) -> Literal[0, 1, 2, 3]:
-        """The stage of `config`."""
+        """ZeRO's stage in `config`."""
         return self.config.stage
 
     def recomputed_blocks(self, num_parameters: float) -> int:
@@ -122,24 +123,13 @@ class DeepSpeedSpec(Contract):
 
     @property
     def overriding(self) -> dict[str, Override]:
-        """`overrides` by dotted path."""
+        """The values of `overrides`, by dotted path."""
         return {path: json.loads(value) for path, _, value in (line.partition("=") for line in self.overrides)}
-
-    @model_validator(mode="before")
-    @classmethod
-    def _stage_names_a_config(cls, given: Any) -> Any:
-        if not isinstance(given, Mapping) or "zero_stage" not in given:
-            return given
-        stage = given["zero_stage"]
-        if isinstance(stage, bool) or stage not in (0, 1, 2, 3):
-            raise ValueError(f"`deepspeed.zero_stage` must be 0, 1, 2 or 3, got {stage}: choose `deepspeed.config`")
-        settings = {name: value for name, value in given.items() if name != "zero_stage"}
-        return {"config": f"zero{stage}", **settings}
 
     @field_validator("overrides", mode="before")
     @classmethod
-    def _mappings_are_lines(cls, given: Any) -> Any:
-        """Turn a mapping, nested or by dotted path, into lines: YAML specs may give either."""
+    def _mapping_to_lines(cls, given: Any) -> Any:
+        """The lines of a mapping, nested or by dotted path, which YAML specs may hold instead of lines."""
         return tuple(f"{path}={json.dumps(value)}" for path, value in _flat(given)) if _is_mapping(given) else given
 
     @model_validator(mode="after")
@@ -155,9 +145,9 @@ class DeepSpeedSpec(Contract):
 
 def _check_override(line: str, config: ZeroConfig) -> None:
     path, is_given, value = line.partition("=")
-    for owned, instead in _SET_BY_TANDEM.items():
-        if path == owned or path.startswith(f"{owned}."):
-            raise ValueError(f"`deepspeed.overrides` must not set `{path}`, got {line!r}: it follows from {instead}")
+    for derived, source in _DERIVED.items():
+        if path == derived or path.startswith(f"{derived}."):
+            raise ValueError(f"`deepspeed.overrides` must not set `{path}`, got {line!r}: it follows from {source}")
     if path not in OVERRIDABLE:
         raise ValueError(f"`deepspeed.overrides` must name one of {', '.join(OVERRIDABLE)}, got {path!r}")
     wanted = OVERRIDABLE[path]

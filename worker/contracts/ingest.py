@@ -14,6 +14,7 @@ the high-water mark are acknowledged and dropped. An empty batch is a heartbeat.
 """
 
 from typing import Annotated, Any
+from uuid import UUID
 
 from pydantic import Field
 
@@ -26,6 +27,8 @@ from worker.contracts.run_spec import RunSpec
 BOOTSTRAP_PATH = "/api/ingest/v1/bootstrap"
 EVENTS_PATH = "/api/ingest/v1/runs/{run}/attempts/{attempt}/events"
 ARTIFACT_PATH = "/api/ingest/v1/runs/{run}/attempts/{attempt}/artifacts/{path}"
+SCHEDULE_LOG_FOLDER = "schedule/"
+"""Artifact paths of the schedule log begin so; sorted by name, the parts are in order."""
 SHA256_HEADER = "X-Content-SHA256"
 BOOTSTRAP_CODE_VARIABLE = "TANDEM_BOOTSTRAP_CODE"
 PUBLIC_URL_VARIABLE = "TANDEM_PUBLIC_URL"
@@ -66,7 +69,7 @@ class BootstrapRequest(Contract):
 class BootstrapAnswer(Contract):
     """Everything that a driver needs to run an attempt. It is held in memory only."""
 
-    run: str
+    run: UUID
     """The run's id."""
     attempt: Count
     """The attempt's number, from 1."""

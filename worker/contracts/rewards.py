@@ -53,12 +53,12 @@ class HpsV2Settings(WeightsSettings):
 
     weights: Weights = "adams-story/HPSv2-hf"
     """Weights of HPS v2 as a transformers CLIP: a hub id (`org/name`), or a folder below one of `TANDEM_MODEL_ROOTS`.
-    The default is a conversion of the authors' checkpoint; deploy/docs/rewards.md says how to convert others."""
+    The default is a conversion of the authors' checkpoint; deploy/docs/guides/rewards.md says how to convert others."""
 
 
 class ImageRewardSettings(WeightsSettings):
     """ImageReward (arXiv 2304.05977) is published as a pickle, which is refused: convert it once and give the folder as
-    `weights` (deploy/docs/rewards.md)."""
+    `weights` (deploy/docs/guides/rewards.md)."""
 
 
 class AestheticSettings(WeightsSettings):
@@ -78,7 +78,7 @@ class OcrSettings(Contract):
 
 
 class RemoteSettings(Contract):
-    """A scorer of your own behind HTTP. The protocol, with an example server, is in deploy/docs/rewards.md."""
+    """A scorer of your own behind HTTP. The protocol, with an example server, is in deploy/docs/guides/rewards.md."""
 
     url: Annotated[str, Field(min_length=1, max_length=2000)]
     """Address that fragments are posted to, such as https://scorer.example/score. It must be reachable from the reward

@@ -3,6 +3,7 @@ span."""
 
 from enum import StrEnum
 from typing import Self
+from uuid import UUID
 
 from pydantic import Field, model_validator
 
@@ -42,17 +43,25 @@ class Span(Contract):
     """A half-open stretch `[start, end)` of one lane's time, in seconds of the driver's clock (Unix time)."""
 
     lane: str
+    rank: Index | None = None
+    """The lane's rank in the trainer gang; null for rollout and reward lanes."""
     kind: SpanKind
     start: float
     end: float
     cause: IdleCause | None = None
-    """Given exactly for idle spans."""
+    """Why the lane had nothing to do; given exactly for idle spans."""
     batch: Index | None = None
     group: Index | None = None
     fragment: Index | None = None
     """Index of the fragment within its batch."""
     policy_version: Index | None = None
     num_samples: int = Field(default=0, ge=0)
+    """Number of trajectories that were generated, scored or trained, by all lanes that did this work together."""
+    num_units: int = Field(default=0, ge=0)
+    """Number of units that this lane did, as its costs count them: trajectories generated, images or clips decoded or
+    scored, micro-batches trained; 0 for work whose cost has no unit."""
+    for_run: UUID | None = None
+    """Id of the run that the lane worked for; null while it idled or paused, and in simulations."""
 
     @property
     def seconds(self) -> float:

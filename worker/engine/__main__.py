@@ -1,7 +1,7 @@
-"""The job's entry point: `python -m worker.engine`, submitted through Ray's Jobs API.
+"""The driver's entry point: `python -m worker.engine`, submitted as a job through Ray's Jobs API.
 
-Trades its single-use code for spec and token, runs the controller, and tells the end, whatever it is. The exit status
-is 0 when the run ended as it should (completed, cancelled, or fenced by a newer attempt) and not 0 when it failed.
+It exchanges its single-use code for spec and token, runs the controller, and reports how the run ended. The exit status
+is 0 when the run was completed, stopped, cancelled or fenced by a newer attempt, and not 0 when it failed.
 """
 
 import logging
@@ -23,11 +23,11 @@ from worker.engine.telemetry.web_connection import FencedError, WebRefusedError,
 logger = logging.getLogger("worker.engine")
 
 SIGTERM_FLUSH_SECONDS = 2.0
-"""Ray's Jobs API kills 3 s after asking."""
+"""How long a terminated driver sends its last events: Ray's Jobs API kills it 3 s after SIGTERM."""
 
 
 def main(actor_classes: LaneActors = ACTOR_CLASSES) -> int:
-    """Run one attempt on lanes of these classes. Returns the exit status."""
+    """Run one attempt on lanes of these classes, and return the exit status."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     base_url, code = job_environment()
     try:
@@ -38,7 +38,7 @@ def main(actor_classes: LaneActors = ACTOR_CLASSES) -> int:
     with RunTelemetry(base_url, answer) as telemetry:
         try:
             ray.init(address="auto", log_to_driver=False)
-            # Only now: `ray.init` sets a handler of its own, which would report an ended driver as a failed run.
+            # After `ray.init`, whose own handler would end the driver so that it reports a failed run.
             signal.signal(signal.SIGTERM, lambda number, frame: telemetry.terminate())
             controller = Controller(build_components(answer, telemetry, actor_classes))
             try:
@@ -46,14 +46,14 @@ def main(actor_classes: LaneActors = ACTOR_CLASSES) -> int:
             finally:
                 controller.close()
         except BaseException as error:
-            return tell_end(telemetry, error)
-        state, reason = controller.ending
+            return report_end(telemetry, error)
+        state, reason = controller.outcome
         telemetry.finish(state, reason=reason)
         return 0
 
 
-def tell_end(telemetry: RunTelemetry, error: BaseException) -> int:
-    """Report how a run ended whose controller raised `error`; returns the exit status."""
+def report_end(telemetry: RunTelemetry, error: BaseException) -> int:
+    """Report the end of a run whose controller raised `error`, and return the exit status."""
     match error:
         case FencedError():
             logger.info("fenced: %s", error)
@@ -65,20 +65,21 @@ def tell_end(telemetry: RunTelemetry, error: BaseException) -> int:
             telemetry.finish(RunState.CANCELLED if error.checkpoint is None else RunState.STOPPED, reason=str(error))
             return 0
         case TerminatedError():
-            logger.warning("the driver was told to end (SIGTERM)")
+            logger.warning("the driver was asked to end (SIGTERM)")
             telemetry.client.flush(SIGTERM_FLUSH_SECONDS)
             return 128 + signal.SIGTERM
         case WebRefusedError():
-            logger.error("the web takes no more of this attempt: %s", error)
+            logger.error("the web refuses this attempt's events: %s", error)
             return 1
     details = "".join(traceback.format_exception(error))
     logger.error("the run failed:\n%s", details)
-    telemetry.finish(RunState.FAILED, reason=plain_reason(error), details=details)
+    telemetry.finish(RunState.FAILED, reason=failure_reason(error), details=details)
     return 1
 
 
-def plain_reason(error: BaseException) -> str:
-    """One sentence. Errors raised on a lane come wrapped with its traceback; what they say is inside."""
+def failure_reason(error: BaseException) -> str:
+    """One sentence for the user. Ray wraps an error raised on a lane and adds its traceback; the reason is its cause's
+    message."""
     cause = error.cause if isinstance(error, ray.exceptions.RayTaskError) else error
     if isinstance(cause, EngineError | ValueError):
         return str(cause)

@@ -1,4 +1,4 @@
-"""From a bootstrap answer to a run's parts, and to the scheduler that drives them. No lane is touched here."""
+"""Builds a run's components and its scheduler from the bootstrap answer. Nothing is started on the cluster here."""
 
 from worker.contracts.ingest import BootstrapAnswer
 from worker.contracts.names import Placement
@@ -15,21 +15,27 @@ from worker.engine.control.metrics_reporter import MetricsReporter
 from worker.engine.control.prompt_schedule import PromptSchedule
 from worker.engine.control.run_components import RunComponents
 from worker.engine.control.sample_reporter import SampleReporter
+from worker.engine.control.schedule_logger import ScheduleLogger
 from worker.engine.control.span_reporter import SpanReporter
 from worker.engine.control.version_registry import VersionRegistry
 from worker.engine.telemetry.run_telemetry import RunTelemetry
-from worker.scheduling.core.costs import parse_costs
 from worker.scheduling.core.scheduler import Scheduler
-from worker.scheduling.forecast.lending_policies import lending_policy
+from worker.scheduling.replay.recorded_scheduler import RecordedScheduler
+from worker.scheduling.replay.schedule_log import ScheduleStart
 
 
 def build_components(
     answer: BootstrapAnswer, telemetry: RunTelemetry, actor_classes: LaneActors = ACTOR_CLASSES
 ) -> RunComponents:
-    """Everything that needs no callback of the controller's.
+    """The components of a run.
+
+    Args:
+        answer: the web's answer at the bootstrap.
+        telemetry: the run's open telemetry.
+        actor_classes: the lanes' classes by role.
 
     Raises:
-        ValueError: for prompts that do not suffice, or a placement that the web has not resolved.
+        ValueError: for fewer prompts than a batch needs, or a placement that the web has not resolved.
     """
     spec, client = answer.spec, telemetry.client
     _refuse_auto(spec)
@@ -39,8 +45,9 @@ def build_components(
     fragments = FragmentStore()
     advantages = AdvantageCache(spec, fragments)
     num_fragments_per_group = spec.algebra.num_fragments // spec.algebra.num_groups
-    spans = SpanReporter(lanes, clock, client, num_fragments_per_group=num_fragments_per_group)
+    spans = SpanReporter(lanes, clock, client, run=answer.run, num_fragments_per_group=num_fragments_per_group)
     samples = SampleReporter(client, telemetry.uploader, fps=spec.sampling.fps)
+    schedule_log = ScheduleLogger(telemetry.uploader)
     commands = CommandQueue(client, stop_seconds=answer.stop_seconds)
     metrics = MetricsReporter(
         client=client,
@@ -70,32 +77,35 @@ def build_components(
         metrics=metrics,
         evaluations=evaluations,
         lends=LendReporter(client),
+        schedule_log=schedule_log,
         checkpoints=CheckpointDirectory(answer.checkpoints, spec.checkpoint),
         commands=commands,
     )
 
 
-def build_scheduler(answer: BootstrapAnswer, position: RunPosition) -> Scheduler:
-    """A scheduler that goes on from `position`."""
+def build_scheduler(answer: BootstrapAnswer, position: RunPosition, log: ScheduleLogger) -> Scheduler:
+    """A scheduler that continues from `position`, and writes every event it receives and action it decides to `log`."""
     spec = answer.spec
-    return Scheduler(
-        spec.algebra,
-        spec.pipeline,
+    start = ScheduleStart(
+        algebra=spec.algebra,
+        pipeline=spec.pipeline,
         advantage_std=spec.algorithm.advantage_std,
-        first_batch=position.batch,
         num_batches=spec.num_batches,
+        first_batch=position.batch,
         policy_version=position.policy_version,
         first_batch_version=position.next_batch_version,
-        lending_policy=lending_policy(spec.pipeline),
-        prior=parse_costs(answer.prior_costs),
-        # Sharded weights are gathered by all ranks or none.
+        # Gathering sharded weights is a collective, so trainer lanes can only be lent all together.
         lends_together=spec.deepspeed.zero_stage == 3,
+        prior_costs=answer.prior_costs,
     )
+    log.begin()
+    return RecordedScheduler(start, log.write)
 
 
 def _refuse_auto(spec: RunSpec) -> None:
+    """Raise `ValueError` for `placement: auto`, which only the planner can resolve."""
     if spec.pipeline.placement is Placement.AUTO:
         raise ValueError(
             "`pipeline.placement` must be resolved before lanes are granted, got `auto`: "
-            "the planner chooses placement, split and switches, and the driver gets a spec that names them"
+            "the planner chooses placement, lanes and switches, and the driver needs a spec that names them"
         )

@@ -1,4 +1,4 @@
-"""A whole RL run in one process, without Ray, web or scheduler: where to read the engine, and where to debug it.
+"""A whole RL run in one process, without Ray, web or scheduler, to read the engine and to debug it.
 
 ```text
 prompts ─► generate ─► score ─► advantages ─► for each epoch and mini-batch: accumulate ─► [replay gate] ─► commit
@@ -8,8 +8,8 @@ prompts ─► generate ─► score ─► advantages ─► for each epoch and
 
     python -m worker.engine.local deploy/presets/shapes-quick.yaml --model deploy/models/shapes
 
-It calls the classes that the lanes of a cluster call, on the same seeds, so at staleness 0 it trains on the same
-samples as any run of the spec; how lanes would share the work (`pipeline`, `lanes`) it ignores.
+It calls the same classes as the lanes of a cluster, with the same seeds, so at staleness 0 it trains on the same
+samples as any run of the spec. It ignores the settings of how lanes share the work (`pipeline`, `lanes`).
 """
 
 import argparse
@@ -57,22 +57,29 @@ class ScoredGroup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchResult:
-    """What came of one batch."""
+    """The samples and metrics of one batch."""
 
     groups: tuple[ScoredGroup, ...]
     metrics: dict[str, float]
-    """Means over the last optimizer step, by metric name, and the mean reward."""
+    """By metric name: means over the last optimizer step, and the mean reward over the batch."""
 
     @property
     def mean_reward(self) -> float:
+        """The mean reward over all trajectories of the batch."""
         return self.metrics[Metric.REWARD_MEAN]
 
 
 class LocalRun:
-    """A sampler, a scorer and a trainer rank, called one after the other, once `init_process_group` was called."""
+    """A sampler, a scorer and a trainer rank, called one after the other. Needs a process group of one rank, see
+    `init_process_group`."""
 
     def __init__(self, spec: RunSpec, base_model_path: str, prompts: Sequence[str] = ()) -> None:
-        """Load the model twice, to sample and to train; `prompts` are those of an uploaded set, where the spec has one.
+        """Load the model twice, to sample and to train.
+
+        Args:
+            spec: the run's.
+            base_model_path: an existing folder in diffusers layout, or a hub id.
+            prompts: the prompts of the uploaded set, where the spec names one.
 
         Raises:
             ModelLoadError: for weights, sizes or LoRA targets that cannot be used.
@@ -88,10 +95,10 @@ class LocalRun:
         self.sampler.pull(self.trainer.version(0))
 
     def train_batch(self) -> BatchResult:
-        """The next batch, from prompts to the version that the next one is drawn with.
+        """Generate, score and train the next batch, and pull the version that it gives.
 
         Raises:
-            ReplayGateError: when sampling and training disagree about the policy.
+            ReplayGateError: when replay does not reproduce sampling.
             NonFiniteError: for a reward, loss or gradient that is NaN or infinite.
         """
         batch = self.policy_version
@@ -110,7 +117,8 @@ class LocalRun:
     # --- generate and score -----------------------------------------------------------------------------------------
 
     def _draw(self, purpose: Purpose, batch: int, num_groups: int, group_size: int) -> tuple[ScoredGroup, ...]:
-        made: list[list[tuple[GeneratedFragment, ScoredFragment]]] = [[] for _ in range(num_groups)]
+        """Generate and score all groups of a batch or an evaluation, fragment by fragment."""
+        drawn: list[list[tuple[GeneratedFragment, ScoredFragment]]] = [[] for _ in range(num_groups)]
         for fragment in split_into_fragments(
             purpose=purpose,
             batch=batch,
@@ -119,8 +127,8 @@ class LocalRun:
             fragment_size=self.spec.algebra.fragment_size,
             policy_version=self.policy_version,
         ):
-            made[fragment.key.group].append(self._draw_fragment(fragment))
-        return tuple(ScoredGroup(*zip(*group, strict=True)) for group in made)
+            drawn[fragment.key.group].append(self._draw_fragment(fragment))
+        return tuple(ScoredGroup(*zip(*group, strict=True)) for group in drawn)
 
     def _draw_fragment(self, fragment: Fragment) -> tuple[GeneratedFragment, ScoredFragment]:
         index, prompt = self._prompts.find(fragment.key)
@@ -131,27 +139,27 @@ class LocalRun:
     # --- advantages and training ------------------------------------------------------------------------------------
 
     def _with_advantages(self, batch: int, groups: Sequence[ScoredGroup], index: int) -> GroupBatch:
-        """Group `index`, ready to train: compared with its siblings, over the group's or the whole batch's spread."""
+        """Group `index` with its advantages, whose standard deviation is the group's or the whole batch's."""
         weights = {reward.key: reward.weight for reward in self.spec.trained_rewards}
         over_batch = self.spec.algorithm.advantage_std == "batch"
-        compared = groups if over_batch else groups[index : index + 1]
+        normalised = groups if over_batch else groups[index : index + 1]
         advantages = mixed_advantages(
-            [{key: group.scores(key) for key in weights} for group in compared],
+            [{key: group.scores(key) for key in weights} for group in normalised],
             weights,
             mixing=self.spec.reward_mixing,
             clip=self.spec.algorithm.advantage_clip,
             over_batch=over_batch,
         )
-        kept = [made.trajectories for made in groups[index].generated if made.trajectories is not None]
+        trajectories = [each.trajectories for each in groups[index].generated if each.trajectories is not None]
         return GroupBatch(
             batch=batch,
             group=index,
-            trajectories=tuple(kept),
+            trajectories=tuple(trajectories),
             advantages=advantages[index if over_batch else 0].advantages,
         )
 
     def _train(self, groups: Sequence[GroupBatch]) -> dict[str, float]:
-        """One optimizer step for each mini-batch of each epoch; the metrics of the last."""
+        """Take one optimizer step for each mini-batch of each epoch, and return the metrics of the last."""
         algebra, metrics = self.spec.algebra, {}
         for epoch in range(algebra.num_epochs):
             for minibatch in range(algebra.num_minibatches):

@@ -36,9 +36,9 @@ from worker.engine.telemetry.media import CLIP_ENDING, PICTURE_ENDING, encode_cl
 from worker.engine.telemetry.web_connection import (
     Answer,
     FencedError,
-    WebAwayError,
     WebConnection,
     WebRefusedError,
+    WebUnreachableError,
     back_off_seconds,
     job_environment,
 )
@@ -55,7 +55,8 @@ RANGE_BYTES = 64 * 2**20
 
 
 class PreviewClient:
-    """Requests of one preview to the web. Every call raises `FencedError`, `WebRefusedError` or `WebAwayError`."""
+    """Requests of one preview to the web. Every call raises `FencedError`, `WebRefusedError` or
+    `WebUnreachableError`."""
 
     def __init__(self, base_url: str, job: PreviewJob) -> None:
         self._job = job
@@ -103,7 +104,7 @@ def main() -> int:
                 client.fetch(Path(folder))
                 for name, sample in draw(job, Path(folder)):
                     client.put(name, sample)
-        except (FencedError, WebAwayError):
+        except (FencedError, WebUnreachableError):
             raise
         except Exception as error:
             client.done(problem=f"{type(error).__name__}: {error}")
@@ -195,13 +196,13 @@ def _request(
     Raises:
         FencedError: when the web no longer wants the preview (410).
         WebRefusedError: for any other status below 500 that is no success.
-        WebAwayError: when every attempt failed.
+        WebUnreachableError: when every attempt failed.
     """
-    failure = WebAwayError(f"{method} {path} was never answered")
+    failure = WebUnreachableError(f"{method} {path} was never answered")
     for attempt in range(1, MAX_ATTEMPTS + 1):
         try:
             answer = connection.send(method, path, body, headers)
-        except WebAwayError as error:
+        except WebUnreachableError as error:
             failure = error
         else:
             if answer.is_success:
@@ -210,7 +211,7 @@ def _request(
                 raise FencedError(answer.text)
             if answer.status < 500:
                 raise WebRefusedError(f"{method} {path} was refused ({answer.status}): {answer.text}")
-            failure = WebAwayError(f"{method} {path}: status {answer.status}: {answer.text}")
+            failure = WebUnreachableError(f"{method} {path}: status {answer.status}: {answer.text}")
         if attempt < MAX_ATTEMPTS:
             time.sleep(back_off_seconds(attempt))
     raise failure

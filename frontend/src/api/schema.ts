@@ -635,6 +635,27 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/runs/{run_id}/schedule": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * @description All that an attempt's scheduler was told and decided, up to its last batch, as lines of JSON.
+         *
+         *     `python -m worker.scheduling.replay FILE` replays it.
+         */
+        readonly get: operations["runs_schedule_retrieve"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/runs/{run_id}/staleness": {
         readonly parameters: {
             readonly query?: never;
@@ -1396,7 +1417,7 @@ export interface components {
         };
         /**
          * DeepSpeedSpec
-         * @description `zero_stage: n`, as older specs have it, means the configuration `zero<n>` where no `config` is given.
+         * @description How the trainer lanes share and save memory: DeepSpeed's ZeRO, offloading and recomputation.
          */
         readonly DeepSpeedSpec: {
             /**
@@ -1963,7 +1984,7 @@ export interface components {
         readonly HpsV2Settings: {
             /**
              * @description Weights of HPS v2 as a transformers CLIP: a hub id (`org/name`), or a folder below one of `TANDEM_MODEL_ROOTS`.
-             *     The default is a conversion of the authors' checkpoint; deploy/docs/rewards.md says how to convert others.
+             *     The default is a conversion of the authors' checkpoint; deploy/docs/guides/rewards.md says how to convert others.
              * @default adams-story/HPSv2-hf
              */
             readonly weights: string;
@@ -1982,7 +2003,7 @@ export interface components {
         /**
          * ImageRewardSettings
          * @description ImageReward (arXiv 2304.05977) is published as a pickle, which is refused: convert it once and give the folder as
-         *     `weights` (deploy/docs/rewards.md).
+         *     `weights` (deploy/docs/guides/rewards.md).
          */
         readonly ImageRewardSettings: {
             /**
@@ -3171,7 +3192,7 @@ export interface components {
         readonly RemoteFormat: "msgpack" | "json";
         /**
          * RemoteSettings
-         * @description A scorer of your own behind HTTP. The protocol, with an example server, is in deploy/docs/rewards.md.
+         * @description A scorer of your own behind HTTP. The protocol, with an example server, is in deploy/docs/guides/rewards.md.
          */
         readonly RemoteSettings: {
             /**
@@ -3993,11 +4014,16 @@ export interface components {
          */
         readonly Span: {
             readonly lane: string;
+            /**
+             * @description The lane's rank in the trainer gang; null for rollout and reward lanes.
+             * @default null
+             */
+            readonly rank: number | null;
             readonly kind: components["schemas"]["SpanKind"];
             readonly start: number;
             readonly end: number;
             /**
-             * @description Given exactly for idle spans.
+             * @description Why the lane had nothing to do; given exactly for idle spans.
              * @default null
              */
             readonly cause: components["schemas"]["IdleCause"] | null;
@@ -4012,8 +4038,22 @@ export interface components {
             readonly fragment: number | null;
             /** @default null */
             readonly policy_version: number | null;
-            /** @default 0 */
+            /**
+             * @description Number of trajectories that were generated, scored or trained, by all lanes that did this work together.
+             * @default 0
+             */
             readonly num_samples: number;
+            /**
+             * @description Number of units that this lane did, as its costs count them: trajectories generated, images or clips decoded or
+             *     scored, micro-batches trained; 0 for work whose cost has no unit.
+             * @default 0
+             */
+            readonly num_units: number;
+            /**
+             * @description Id of the run that the lane worked for; null while it idled or paused, and in simulations.
+             * @default null
+             */
+            readonly for_run: string | null;
         };
         /**
          * SpanKind
@@ -4218,11 +4258,16 @@ export interface components {
          */
         readonly TimelineSpan: {
             readonly lane: string;
+            /**
+             * @description The lane's rank in the trainer gang; null for rollout and reward lanes.
+             * @default null
+             */
+            readonly rank: number | null;
             readonly kind: components["schemas"]["SpanKind"];
             readonly start: number;
             readonly end: number;
             /**
-             * @description Given exactly for idle spans.
+             * @description Why the lane had nothing to do; given exactly for idle spans.
              * @default null
              */
             readonly cause: components["schemas"]["IdleCause"] | null;
@@ -4237,8 +4282,22 @@ export interface components {
             readonly fragment: number | null;
             /** @default null */
             readonly policy_version: number | null;
-            /** @default 0 */
+            /**
+             * @description Number of trajectories that were generated, scored or trained, by all lanes that did this work together.
+             * @default 0
+             */
             readonly num_samples: number;
+            /**
+             * @description Number of units that this lane did, as its costs count them: trajectories generated, images or clips decoded or
+             *     scored, micro-batches trained; 0 for work whose cost has no unit.
+             * @default 0
+             */
+            readonly num_units: number;
+            /**
+             * @description Id of the run that the lane worked for; null while it idled or paused, and in simulations.
+             * @default null
+             */
+            readonly for_run: string | null;
             /**
              * @description Number of spans that this one stands for; with 1 it is as its lane reported it.
              * @default 1
@@ -5751,6 +5810,31 @@ export interface operations {
                 };
                 content: {
                     readonly "application/json": components["schemas"]["Samples"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly runs_schedule_retrieve: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Attempt that the log is of. Default: the newest that has one. */
+                readonly attempt?: number;
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly run_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/gzip": string;
                 };
             };
             readonly default: components["responses"]["Refusal"];

@@ -37,6 +37,9 @@ export function span(fields: Partial<TimelineSpan> = {}): TimelineSpan {
     fragment: null,
     policy_version: null,
     num_samples: 0,
+    num_units: 0,
+    rank: null,
+    for_run: null,
     num_spans: 1,
     ...fields,
   };

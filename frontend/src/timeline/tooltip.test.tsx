@@ -28,6 +28,16 @@ test("work says batch, group, version and samples; number 0 is a number", () => 
   assert.deepEqual([facts.Batch, facts.Group, facts["Policy version"], facts.Samples], ["0", "0", "v0", "8"]);
 });
 
+test("training says the rank and its micro-batches, other work only samples", () => {
+  const train = Object.fromEntries(factsOf(selection({ kind: "train", rank: 0, num_units: 6 })));
+  assert.deepEqual([train.Rank, train["Micro-batches"]], ["0", "6"]);
+  const generate = factsOf(selection({ kind: "generate", num_units: 6, num_samples: 6 }));
+  assert.deepEqual(
+    generate.map(([name]) => name),
+    ["Lane", "Samples", "From"],
+  );
+});
+
 test("idle time says its cause in words", () => {
   const facts = Object.fromEntries(factsOf(selection({ kind: "idle", cause: "head_of_line" })));
   assert.equal(facts.Cause, "waiting for an earlier index");

@@ -35,6 +35,8 @@ export function factsOf({ track, span, lend }: Selection): [string, string][] {
   if (span.batch !== null) facts.push(["Batch", String(span.batch)]);
   if (span.group !== null) facts.push(["Group", String(span.group)]);
   if (span.policy_version !== null) facts.push(["Policy version", `v${span.policy_version}`]);
+  if (span.rank !== null) facts.push(["Rank", String(span.rank)]);
+  if (span.kind === "train" && span.num_units > 0) facts.push(["Micro-batches", String(span.num_units)]);
   if (span.num_samples > 0) facts.push(["Samples", String(span.num_samples)]);
   if (lend) facts.push(["Lent by", decisionText(lend)]);
   facts.push(["From", clock(span.start)]);

@@ -40,6 +40,12 @@ class ArtifactQuery(serializers.Serializer[Any]):
     )
 
 
+class ScheduleLogQuery(serializers.Serializer[Any]):
+    attempt = serializers.IntegerField(
+        required=False, min_value=1, help_text="Attempt that the log is of. Default: the newest that has one."
+    )
+
+
 class SampleBody(ModelAnswer):
     purpose = serializers.ChoiceField(PURPOSES)
     seed = serializers.CharField(help_text="A number of up to 64 bits, written as text since JSON numbers have fewer.")

@@ -17,7 +17,7 @@ from api.serializers import gallery as bodies
 from api.views.telemetry import RunDataView
 from gallery import previews, selectors
 from gallery.archives import CONTENT_TYPE, ENDING, ArchiveIncomplete, archive, folder_of
-from gallery.artifacts import find_artifact
+from gallery.artifacts import find_artifact, schedule_log
 from gallery.downloads import bytes_response
 from gallery.inline import preview_uris, sample_uris
 from gallery.pieces import StoredBytes
@@ -91,6 +91,24 @@ class ArtifactView(RunDataView):
                 download_as="" if artifact.content_type.startswith(("image/", "video/")) else posixpath.basename(path),
             )
         return _cached(response, artifact.sha256, for_ever="attempt" in asked)
+
+
+class ScheduleLogView(RunDataView):
+    @extend_schema(parameters=[bodies.ScheduleLogQuery], responses={(200, "application/gzip"): OpenApiTypes.BINARY})
+    def get(self, request: Request, run_id: UUID) -> HttpResponseBase:
+        """All that an attempt's scheduler was told and decided, up to its last batch, as lines of JSON.
+
+        `python -m worker.scheduling.replay FILE` replays it.
+        """
+        asked = checked(bodies.ScheduleLogQuery(data=request.query_params))
+        run = self.run(run_id)
+        parts = schedule_log(run.pk, asked.get("attempt"))
+        if not parts:
+            raise NotFound("no schedule log yet: the first part comes with the first batch")
+        pieces = [StoredBytes(part.storage_key, part.num_bytes) for part in parts]
+        name = f"{run.pk}-{parts[0].attempt}-schedule.jsonl.gz"
+        response = bytes_response(request._request, pieces, "application/gzip", download_as=name)
+        return _cached(response, f"{parts[-1].sha256}-{len(parts)}", for_ever=False)
 
 
 class PreviewsView(RunDataView):

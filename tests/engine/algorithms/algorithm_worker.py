@@ -26,7 +26,7 @@ Case = tuple[str, int]
 
 
 def at_stage(setup: TrainingSetup, stage: int) -> TrainingSetup:
-    section = DeepSpeedSpec.model_validate(ZERO_3 if stage == 3 else {"zero_stage": stage})
+    section = DeepSpeedSpec.model_validate(ZERO_3 if stage == 3 else {"config": f"zero{stage}"})
     return replace(setup, spec=setup.spec.model_copy(update={"deepspeed": section}))
 
 

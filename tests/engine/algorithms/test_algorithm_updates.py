@@ -169,7 +169,7 @@ def test_older_policy_and_average_are_the_same_in_every_zero_stage(
 ) -> None:
     """After a resume too, since a checkpoint holds the shadow weights."""
     sections: dict[str, Any] = {"algorithm": NFT, "ema": {"decay": 0.5, "every_num_optimizer_steps": 1}}
-    plain, partitioned = make_setup(**sections), make_setup(**sections, deepspeed={"zero_stage": stage})
+    plain, partitioned = make_setup(**sections), make_setup(**sections, deepspeed={"config": f"zero{stage}"})
     expected, trainer, resumed = plain.trainer(), partitioned.trainer(), partitioned.trainer()
     for one in (expected, trainer):
         plain.step(one)

@@ -104,7 +104,7 @@ def test_a_step_is_the_same_in_every_zero_stage_and_after_a_resume(
     """One backward pass goes through several forward passes here."""
     trainers = {}
     for zero in (0, stage):
-        spec = RunSpec.model_validate(spec_of(FLOW).model_dump() | {"deepspeed": {"zero_stage": zero}})
+        spec = RunSpec.model_validate(spec_of(FLOW).model_dump() | {"deepspeed": {"config": f"zero{zero}"}})
         trainers[zero] = TrainerRank(spec, SHAPES, 0, 1)
     groups = draw_groups(spec_of(FLOW), SHAPES, trainers[0].version(0))
     for trainer in trainers.values():

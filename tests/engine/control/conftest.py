@@ -1,13 +1,15 @@
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
 
 from worker.contracts.commands import RunCommand
 from worker.contracts.events import Event
+from worker.engine.telemetry.artifact_uploader import ArtifactFile, Receipt
 
 
 class RecordingClient:
-    """Stands where the telemetry client does: validates and keeps events, hands out commands given to it."""
+    """Takes the place of `TelemetryClient`: validates and keeps events, and returns the commands given to it."""
 
     def __init__(self) -> None:
         self.events: list[Any] = []
@@ -25,3 +27,19 @@ class RecordingClient:
 @pytest.fixture
 def client() -> RecordingClient:
     return RecordingClient()
+
+
+class RecordingUploader:
+    """Takes the place of `ArtifactUploader`: keeps the bytes of every file that it is given."""
+
+    def __init__(self) -> None:
+        self.files: dict[str, bytes] = {}
+
+    def submit(self, files: Sequence[ArtifactFile], then: Callable[[list[Receipt]], None], **options: Any) -> None:
+        self.files |= {file.path: file.read() for file in files}
+        then([Receipt(file.path, "", len(self.files[file.path])) for file in files])
+
+
+@pytest.fixture
+def uploader() -> RecordingUploader:
+    return RecordingUploader()

@@ -1,4 +1,4 @@
-"""A scheduler for a bootstrap answer: what it goes by before the run has learnt anything."""
+"""A scheduler for a bootstrap answer: the costs that it uses before the run has measured its own."""
 
 from pathlib import Path
 from typing import Any
@@ -9,16 +9,17 @@ from tests.engine.conftest import SpecMaker
 from tests.engine.driving import bootstrap_answer
 from worker.engine.build import build_scheduler
 from worker.engine.control.checkpoint_directory import RunPosition
+from worker.engine.control.schedule_logger import ScheduleLogger
 from worker.scheduling.core.costs import GANG, Cost, CostKind, dump_costs
 
 PLANNED = {("rollout-0", CostKind.GENERATE): Cost(0.5, 0.25), (GANG, CostKind.COMMIT): Cost(0.125)}
 
 
 @pytest.mark.parametrize("costs", [PLANNED, {}], ids=["planned", "not planned"])
-def test_a_planned_run_goes_by_its_plans_costs_and_tells_none_of_them_as_learnt(
-    costs: dict[Any, Cost], make_spec: SpecMaker, tmp_path: Path
+def test_a_planned_run_uses_the_costs_of_its_plan_and_reports_none_of_them_as_measured(
+    costs: dict[Any, Cost], make_spec: SpecMaker, uploader: Any, tmp_path: Path
 ) -> None:
     answer = bootstrap_answer(make_spec(), "model", tmp_path, prior_costs=dump_costs(costs))
-    scheduler = build_scheduler(answer, RunPosition())
+    scheduler = build_scheduler(answer, RunPosition(), ScheduleLogger(uploader))
     assert scheduler.state.costs.table() == costs
     assert scheduler.state.costs.measured() == {}

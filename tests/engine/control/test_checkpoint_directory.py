@@ -13,7 +13,7 @@ def write(checkpoints: CheckpointDirectory, batch: int) -> str:
     return uri
 
 
-def test_the_newest_checkpoints_are_kept(tmp_path: Path) -> None:
+def test_only_the_newest_checkpoints_are_kept(tmp_path: Path) -> None:
     checkpoints = CheckpointDirectory(f"file://{tmp_path}/attempt-1/", CheckpointSpec(num_kept=2))
     assert checkpoints.latest is None
     uris = [write(checkpoints, batch) for batch in (1, 2, 3)]
@@ -21,27 +21,27 @@ def test_the_newest_checkpoints_are_kept(tmp_path: Path) -> None:
     assert sorted(path.name for path in (tmp_path / "attempt-1").iterdir()) == ["batch-000002", "batch-000003"]
 
 
-def test_writing_one_again_does_not_push_another_out(tmp_path: Path) -> None:
+def test_writing_a_checkpoint_again_removes_no_other(tmp_path: Path) -> None:
     checkpoints = CheckpointDirectory(str(tmp_path), CheckpointSpec(num_kept=2))
     for batch in (1, 2, 2, 2):
         write(checkpoints, batch)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["batch-000001", "batch-000002"]
 
 
-def test_one_that_is_gone_already_is_no_reason_to_fail(tmp_path: Path) -> None:
+def test_removing_a_checkpoint_that_does_not_exist_raises_nothing(tmp_path: Path) -> None:
     checkpoints = CheckpointDirectory(str(tmp_path), CheckpointSpec(num_kept=1))
     checkpoints.written(checkpoints.uri(1))
     checkpoints.written(checkpoints.uri(2))
     assert checkpoints.latest == checkpoints.uri(2)
 
 
-def test_the_cadence_counts_complete_batches() -> None:
+def test_checkpoints_are_due_by_the_number_of_complete_batches() -> None:
     checkpoints = CheckpointDirectory("memory://x", CheckpointSpec(every_num_batches=5))
     assert [batch for batch in range(11) if checkpoints.is_due(batch)] == [5, 10]
     never = CheckpointDirectory("memory://x", CheckpointSpec(every_num_batches=None))
     assert not any(never.is_due(batch) for batch in range(11))
 
 
-def test_each_batch_before_it_adds_a_version_to_what_a_batch_is_trained_on() -> None:
+def test_the_trainers_version_rises_by_one_with_each_batch() -> None:
     position = RunPosition(batch=4, policy_version=4, optimizer_step=8)
     assert [position.version_at(batch) for batch in (4, 5)] == [4, 5]

@@ -5,20 +5,20 @@ from typing import Any
 import pytest
 import ray
 
-from worker.engine.__main__ import plain_reason
+from worker.engine.__main__ import failure_reason
 from worker.engine.actors.reports import GroupPlan
 from worker.engine.actors.trainer import assemble_groups
 from worker.engine.errors import NonFiniteError
 
 
-def test_what_a_lane_raised_is_the_reason_without_rays_wrapping() -> None:
+def test_the_reason_of_a_failure_is_the_lanes_error_without_rays_wrapping() -> None:
     cause = NonFiniteError("loss", "group 3, member 1", float("nan"))
     wrapped = ray.exceptions.RayTaskError("accumulate", "the traceback", cause).as_instanceof_cause()
-    assert plain_reason(wrapped) == str(cause)
-    assert plain_reason(ZeroDivisionError("by zero")) == "ZeroDivisionError: by zero"
+    assert failure_reason(wrapped) == str(cause)
+    assert failure_reason(ZeroDivisionError("by zero")) == "ZeroDivisionError: by zero"
 
 
-def test_flat_trajectories_go_back_to_their_groups() -> None:
+def test_flat_trajectories_are_assembled_into_their_groups() -> None:
     plans = [GroupPlan(batch=0, group=group, advantages=(0.0,), num_fragments=num) for group, num in ((2, 1), (5, 2))]
     fragments: list[Any] = ["a", "b", "c"]
     groups = assemble_groups(plans, fragments)
@@ -28,7 +28,7 @@ def test_flat_trajectories_go_back_to_their_groups() -> None:
 
 @pytest.mark.parametrize("module", ["worker.engine.__main__", "worker.engine.reward.scorer"])
 def test_driver_and_reward_lanes_start_without_torch(module: str) -> None:
-    """Seconds of start-up and hundreds of MiB, for lanes that compute nothing with it."""
+    """Importing torch costs seconds and hundreds of MiB."""
     program = f"import sys, {module}; print([name for name in ('torch', 'diffusers') if name in sys.modules])"
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "[]"

@@ -17,11 +17,11 @@ ROLES = {
 }
 
 
-class Fleet:
-    """Lanes without a cluster: counts restarts."""
+class FakeLanes:
+    """Takes the place of `ClusterLanes`, without a cluster: counts restarts."""
 
     def __init__(self) -> None:
-        actor = SimpleNamespace(place=SimpleNamespace(remote=lambda: object()))
+        actor = SimpleNamespace(location=SimpleNamespace(remote=lambda: object()))
         self.handles = {
             lane: LaneHandle(LaneGrant(lane=lane, role=role, node="local"), None, actor) for lane, role in ROLES.items()
         }
@@ -30,26 +30,28 @@ class Fleet:
         return self.handles[lane]
 
     def names(self, role: LaneRole) -> list[str]:
-        return [lane for lane, own in ROLES.items() if own is role]
+        return [lane for lane, its_role in ROLES.items() if its_role is role]
 
     def restart(self, lane: str) -> LaneHandle:
         self.handles[lane].num_restarts += 1
         return self.handles[lane]
 
 
-class Calls:
+class FakeCalls:
+    """Takes the place of `PendingCalls`, and awaits nothing."""
+
     def start(self, refs: dict[str, Any], then: Any) -> None:
         pass
 
 
 @pytest.fixture
-def lanes() -> Fleet:
-    return Fleet()
+def lanes() -> FakeLanes:
+    return FakeLanes()
 
 
 @pytest.fixture
 def supervisor(lanes: Any, client: Any) -> LaneSupervisor:
-    calls: Any = Calls()
+    calls: Any = FakeCalls()
     gang: Any = SimpleNamespace(lanes=["trainer-0"])
     answer: Any = SimpleNamespace()
     return LaneSupervisor(
@@ -68,21 +70,21 @@ def lose(supervisor: LaneSupervisor, lane: str, num_times: int) -> None:
         supervisor.lost(lane, "killed")
 
 
-def test_a_lost_lane_is_started_again_a_bounded_number_of_times(supervisor: LaneSupervisor, lanes: Fleet) -> None:
+def test_a_lost_lane_is_restarted_a_bounded_number_of_times(supervisor: LaneSupervisor, lanes: FakeLanes) -> None:
     supervisor.ready = {"rollout-0", "rollout-1"}
     lose(supervisor, "rollout-0", MAX_LANE_RESTARTS + 1)
     assert lanes["rollout-0"].num_restarts == MAX_LANE_RESTARTS
     assert supervisor.ready == {"rollout-1"}
 
 
-def test_a_run_without_any_lane_of_a_role_fails(supervisor: LaneSupervisor) -> None:
+def test_a_run_fails_when_every_lane_of_a_role_is_given_up(supervisor: LaneSupervisor) -> None:
     lose(supervisor, "rollout-0", MAX_LANE_RESTARTS + 1)
     lose(supervisor, "rollout-1", MAX_LANE_RESTARTS)
     with pytest.raises(LanesExhaustedError, match="every rollout lane was lost 4 times"):
         supervisor.lost("rollout-1", "killed")
 
 
-def test_a_lost_trainer_rank_is_never_restarted_alone(supervisor: LaneSupervisor, lanes: Fleet) -> None:
+def test_a_lost_trainer_rank_is_never_restarted_alone(supervisor: LaneSupervisor, lanes: FakeLanes) -> None:
     with pytest.raises(RewindNeededError, match="trainer-0"):
         supervisor.lost("trainer-0", "killed")
     assert lanes["trainer-0"].num_restarts == 0

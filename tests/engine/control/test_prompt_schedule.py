@@ -15,7 +15,7 @@ def test_a_batch_never_repeats_a_prompt(num_prompts: int, num_per_batch: int, ba
     assert set(order) <= set(range(num_prompts))
 
 
-def test_a_pass_goes_through_every_prompt_once_and_each_pass_in_another_order() -> None:
+def test_a_pass_visits_every_prompt_once_and_each_pass_in_another_order() -> None:
     def one_pass(first: int) -> list[int]:
         batches = range(first, first + 3)
         return [i for b in batches for i in prompt_order(seed=7, batch=b, num_prompts=18, num_prompts_per_batch=6)]
@@ -38,8 +38,8 @@ def test_each_purpose_has_prompts_of_its_own() -> None:
             "evaluation": {"prompts": ["held out"]},
         }
     )
-    book = PromptSchedule(spec, ("a", "b"))
-    book.requested = ("mine",)
-    assert book.find(FragmentKey(Purpose.EVALUATE, 0, 0, 0)) == (0, "held out")
-    assert book.find(FragmentKey(Purpose.REQUEST, 5, 0, 0)) == (0, "mine")
-    assert {book.find(FragmentKey(Purpose.TRAIN, 4, group, 0))[1] for group in (0, 1)} == {"a", "b"}
+    schedule = PromptSchedule(spec, ("a", "b"))
+    schedule.requested = ("mine",)
+    assert schedule.find(FragmentKey(Purpose.EVALUATE, 0, 0, 0)) == (0, "held out")
+    assert schedule.find(FragmentKey(Purpose.REQUEST, 5, 0, 0)) == (0, "mine")
+    assert {schedule.find(FragmentKey(Purpose.TRAIN, 4, group, 0))[1] for group in (0, 1)} == {"a", "b"}

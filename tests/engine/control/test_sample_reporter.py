@@ -1,4 +1,4 @@
-"""What a run shows of a batch: one file for a picture, a playable file and its poster for a clip."""
+"""The samples that a run shows of a batch: one file for a picture, a playable file and its poster for a clip."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,22 +9,23 @@ import ray
 
 from worker.contracts.events import SampleInfo
 from worker.engine.control.fragment_store import FragmentRecord
-from worker.engine.control.sample_reporter import MAX_REASON_CHARS, SampleReporter, SampleSet
+from worker.engine.control.sample_reporter import MAX_REASON_CHARACTERS, SampleReporter, SampleSet
 from worker.engine.telemetry.artifact_uploader import ArtifactFile, Receipt
 from worker.engine.types import ScoredFragment
 from worker.scheduling.core.messages import Fragment, FragmentKey, Purpose
 
-SHOWN = SampleSet(purpose="train", batch=1, policy_version=1, trainer_version=1, folder="train/000001")
+SAMPLE_SET = SampleSet(purpose="train", batch=1, policy_version=1, trainer_version=1, folder="train/000001")
 WEBM_MAGIC = b"\x1a\x45\xdf\xa3"
 PNG_MAGIC = b"\x89PNG"
 
 
-class Desk:
-    """Uploader and client in one: uploads at once, except paths that end in `lost`; keeps what is told."""
+class FakeUploads:
+    """Takes the place of `ArtifactUploader` and `TelemetryClient`: uploads at once, except paths that end in `lost`, and
+    keeps the samples that are reported."""
 
     def __init__(self, lost: str = "nothing") -> None:
         self.files: dict[str, bytes] = {}
-        self.told: tuple[SampleInfo, ...] = ()
+        self.reported: tuple[SampleInfo, ...] = ()
         self._lost = lost
 
     def submit(self, files: list[ArtifactFile], then: Callable[[list[Receipt]], None], *, num_bytes_held: int) -> None:
@@ -33,10 +34,10 @@ class Desk:
         then([Receipt(path, "", len(content)) for path, content in self.files.items()])
 
     def emit(self, kind: type, **body: Any) -> None:
-        self.told = body["samples"]
+        self.reported = body["samples"]
 
 
-def shown(monkeypatch: pytest.MonkeyPatch, desk: Desk, images: np.ndarray) -> tuple[SampleInfo, ...]:
+def reported(monkeypatch: pytest.MonkeyPatch, uploads: FakeUploads, images: np.ndarray) -> tuple[SampleInfo, ...]:
     monkeypatch.setattr(ray, "get", lambda reference: reference)
     fragment = Fragment(FragmentKey(Purpose.TRAIN, 1, 0, 0), tuple(range(len(images))), 1)
     record = FragmentRecord(
@@ -48,37 +49,39 @@ def shown(monkeypatch: pytest.MonkeyPatch, desk: Desk, images: np.ndarray) -> tu
         parts={"colorfulness": (0.1, 0.2), "ocr": (0.5, None)},
         errors={"ocr": (None, "no text" * 100)},
     )
-    SampleReporter(desk, desk, fps=8.0).report(SHOWN, [record])  # type: ignore[arg-type]
-    return desk.told
+    SampleReporter(uploads, uploads, fps=8.0).report(SAMPLE_SET, [record])  # type: ignore[arg-type]
+    return uploads.reported
 
 
 def test_a_picture_is_one_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    desk = Desk()
-    told = shown(monkeypatch, desk, np.zeros((2, 16, 16, 3), dtype=np.uint8))
-    assert [(info.artifact, info.poster) for info in told] == [
+    uploads = FakeUploads()
+    infos = reported(monkeypatch, uploads, np.zeros((2, 16, 16, 3), dtype=np.uint8))
+    assert [(info.artifact, info.poster) for info in infos] == [
         ("samples/train/000001/000-000.png", ""),
         ("samples/train/000001/000-001.png", ""),
     ]
-    assert all(content.startswith(PNG_MAGIC) for content in desk.files.values())
-    first, second = told
+    assert all(content.startswith(PNG_MAGIC) for content in uploads.files.values())
+    first, second = infos
     assert (first.rewards, first.missing) == ({"colorfulness": 0.1, "ocr": 0.5}, {})
     assert second.rewards == {"colorfulness": 0.2}
-    assert second.missing["ocr"].startswith("no text") and len(second.missing["ocr"]) == MAX_REASON_CHARS
+    assert second.missing["ocr"].startswith("no text") and len(second.missing["ocr"]) == MAX_REASON_CHARACTERS
 
 
 def test_a_clip_is_a_playable_file_with_a_poster(monkeypatch: pytest.MonkeyPatch) -> None:
-    desk = Desk()
-    told = shown(monkeypatch, desk, np.zeros((2, 5, 16, 16, 3), dtype=np.uint8))
-    assert (told[0].artifact, told[0].poster) == (
+    uploads = FakeUploads()
+    infos = reported(monkeypatch, uploads, np.zeros((2, 5, 16, 16, 3), dtype=np.uint8))
+    assert (infos[0].artifact, infos[0].poster) == (
         "samples/train/000001/000-000.webm",
         "samples/train/000001/000-000.png",
     )
-    assert desk.files[told[0].artifact].startswith(WEBM_MAGIC)
-    assert desk.files[told[0].poster].startswith(PNG_MAGIC)
-    assert desk.num_bytes_held == 2 * 5 * 16 * 16 * 3
+    assert uploads.files[infos[0].artifact].startswith(WEBM_MAGIC)
+    assert uploads.files[infos[0].poster].startswith(PNG_MAGIC)
+    assert uploads.num_bytes_held == 2 * 5 * 16 * 16 * 3
 
 
 @pytest.mark.parametrize("lost", ["000.webm", "000.png"])
-def test_a_clip_of_which_a_file_was_given_up_is_not_shown(monkeypatch: pytest.MonkeyPatch, lost: str) -> None:
-    told = shown(monkeypatch, Desk(lost), np.zeros((2, 5, 16, 16, 3), dtype=np.uint8))
-    assert [info.member for info in told] == [1]
+def test_a_clip_whose_clip_or_poster_was_not_uploaded_is_not_reported(
+    monkeypatch: pytest.MonkeyPatch, lost: str
+) -> None:
+    infos = reported(monkeypatch, FakeUploads(lost), np.zeros((2, 5, 16, 16, 3), dtype=np.uint8))
+    assert [info.member for info in infos] == [1]

@@ -1,4 +1,4 @@
-"""What the driver makes of scored fragments: curves without guesses for what is missing, and mixed advantages."""
+"""What the driver computes from scored fragments: metrics that leave missing scores out, and mixed advantages."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from worker.contracts.run_spec import RunSpec
 from worker.engine.advantage.group import group_advantages
 from worker.engine.control.advantages import AdvantageCache
 from worker.engine.control.fragment_store import FragmentRecord, FragmentStore
-from worker.engine.control.metrics_reporter import part_means, reward_metrics, trouble_metrics
+from worker.engine.control.metrics_reporter import failure_metrics, part_means, reward_metrics
 from worker.engine.types import ScoredFragment
 from worker.scheduling.core.messages import Fragment, FragmentKey, Purpose
 
@@ -24,7 +24,7 @@ def record(group: int, index: int, members: tuple[int, ...], parts: Parts, num_r
         fragment=fragment,
         rewards=tuple(total or 0.0 for total in totals),
         parts=parts,
-        unrewarded=frozenset(place for place, total in enumerate(totals) if total is None),
+        unrewarded=frozenset(index for index, total in enumerate(totals) if total is None),
         num_retries=dict.fromkeys(NAMES, 0) | {NAMES[0]: num_retries},
     )
     return FragmentRecord(
@@ -39,7 +39,8 @@ RECORDS = [
 ]
 
 
-def table(mixing: RewardMixing) -> AdvantageCache:
+def cache(mixing: RewardMixing) -> AdvantageCache:
+    """The advantages of `RECORDS`, which arrive in reverse order."""
     spec = RunSpec.model_validate(
         {
             "prompts": {"inline": ["a"]},
@@ -71,8 +72,8 @@ def test_a_batch_without_any_complete_reward_has_no_mean() -> None:
     assert set(reward_metrics(alone)) == {"reward/part/shape_match", "reward/part/jpeg_compressibility"}
 
 
-def test_what_is_missing_and_what_was_tried_again_is_counted() -> None:
-    assert trouble_metrics(RECORDS) == {
+def test_missing_scores_and_repeated_calls_are_counted_by_reward() -> None:
+    assert failure_metrics(RECORDS) == {
         "reward/missing/colorfulness": 1.0,
         "reward/missing/jpeg_compressibility": 4.0,
         "reward/retries/shape_match": 2.0,
@@ -80,13 +81,14 @@ def test_what_is_missing_and_what_was_tried_again_is_counted() -> None:
 
 
 def test_advantages_follow_the_specs_mixing_in_member_order() -> None:
-    filled, known = [0.5, 0.5, 0.7, 0.3], [0.5, 0.7, 0.3]
+    # The missing score of the second member counts as the mean of the others.
+    filled, present = [0.5, 0.5, 0.7, 0.3], [0.5, 0.7, 0.3]
     shape = [0.1, 0.4, 0.2, 0.9]
     sums = [3 * one + other for one, other in zip(shape, filled, strict=True)]
     spread = float(np.std([sums[0], *sums[2:]]))
     assert spread > np.std(sums)
     summed = group_advantages(sums, clip=5.0, std=spread)
-    assert table(RewardMixing.SUM).of_group(0, 0).advantages == pytest.approx(summed.advantages)
-    one, other = group_advantages(shape, clip=5.0), group_advantages(filled, clip=5.0, std=float(np.std(known)))
+    assert cache(RewardMixing.SUM).of_group(0, 0).advantages == pytest.approx(summed.advantages)
+    one, other = group_advantages(shape, clip=5.0), group_advantages(filled, clip=5.0, std=float(np.std(present)))
     expected = [0.75 * a + 0.25 * b for a, b in zip(one.advantages, other.advantages, strict=True)]
-    assert table(RewardMixing.NORMALISED).of_group(0, 0).advantages == pytest.approx(expected)
+    assert cache(RewardMixing.NORMALISED).of_group(0, 0).advantages == pytest.approx(expected)

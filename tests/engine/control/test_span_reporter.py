@@ -1,9 +1,11 @@
 import itertools
 from types import SimpleNamespace
 from typing import Any
+from uuid import UUID
 
 import pytest
 
+from worker.contracts.names import LaneRole
 from worker.contracts.spans import IdleCause, Span, SpanKind
 from worker.engine.actors.reports import CallReport, GenerationReport
 from worker.engine.control.clocks import LaneClock
@@ -11,6 +13,7 @@ from worker.engine.control.span_reporter import SpanReporter
 from worker.scheduling.core.messages import Fragment, FragmentKey, Purpose
 
 LANE_OFFSET = 1000.0
+RUN = UUID(int=7)
 
 
 class Clock:
@@ -25,7 +28,7 @@ class OneLane:
     def __init__(self) -> None:
         self.handle = SimpleNamespace(clock=LaneClock(LANE_OFFSET))
 
-    def names(self) -> list[str]:
+    def names(self, role: LaneRole | None = None) -> list[str]:
         return ["a"]
 
     def __getitem__(self, lane: str) -> Any:
@@ -40,7 +43,7 @@ def clock() -> Clock:
 @pytest.fixture
 def reporter(clock: Any, client: Any) -> SpanReporter:
     lanes: Any = OneLane()
-    made = SpanReporter(lanes, clock, client, num_fragments_per_group=2)
+    made = SpanReporter(lanes, clock, client, run=RUN, num_fragments_per_group=2)
     made.begin()
     made.follow(lambda lane: IdleCause.BATCH_BARRIER)
     return made
@@ -54,7 +57,7 @@ def reported(reporter: SpanReporter, client: Any) -> list[tuple[Any, ...]]:
 
 
 def report(start: float, end: float) -> CallReport[GenerationReport]:
-    """Times of the lane's clock, which lies behind the driver's by `LANE_OFFSET`."""
+    """A report with times of the lane's clock, to which `LANE_OFFSET` is added to give driver time."""
     return CallReport(start=start, end=end, value=GenerationReport(seeds=(1,), decode_seconds=1.0))
 
 
@@ -62,10 +65,24 @@ def fragment(purpose: Purpose) -> Fragment:
     return Fragment(FragmentKey(purpose, 0, 3, 1), (4, 5), 0)
 
 
-def test_a_lane_lost_while_the_scheduler_stands_still_takes_its_cause(
+def test_spans_name_the_rank_the_units_and_the_run_worked_for(
     reporter: SpanReporter, clock: Clock, client: Any
 ) -> None:
-    reporter.follow(lambda lane: IdleCause.BATCH_BARRIER, lambda: "as before")
+    reporter.record("a", SpanKind.TRAIN, report(1.0, 3.0), batch=0, num_samples=8, num_units=4)
+    clock.time += 4.0
+    reported(reporter, client)
+    spans = [span for event in client.events for span in event.spans]
+    assert {span.rank for span in spans} == {0}
+    assert {(span.kind, span.for_run, span.num_units) for span in spans} == {
+        (SpanKind.IDLE, None, 0),
+        (SpanKind.TRAIN, RUN, 4),
+    }
+
+
+def test_a_lost_lane_is_idle_as_a_failure_although_the_schedulers_state_is_unchanged(
+    reporter: SpanReporter, clock: Clock, client: Any
+) -> None:
+    reporter.follow(lambda lane: IdleCause.BATCH_BARRIER, lambda: "unchanged")
     reporter.settle(is_paused=False)
     clock.time += 3.0
     reporter.settle(is_paused=False)
@@ -82,7 +99,7 @@ def test_a_lane_lost_while_the_scheduler_stands_still_takes_its_cause(
     ]
 
 
-def test_a_report_of_the_lanes_clock_lands_on_the_drivers(reporter: SpanReporter, clock: Clock, client: Any) -> None:
+def test_spans_are_in_driver_time(reporter: SpanReporter, clock: Clock, client: Any) -> None:
     clock.time = 1010.0
     reporter.record_generation("a", report(2.0, 8.0), fragment(Purpose.TRAIN), is_lent=False)
     reporter.settle(is_paused=False)
@@ -96,19 +113,21 @@ def test_a_report_of_the_lanes_clock_lands_on_the_drivers(reporter: SpanReporter
     assert (generate.group, generate.fragment, generate.num_samples) == (3, 7, 2)
 
 
-def test_what_a_lent_lane_generates_is_distinguished(reporter: SpanReporter, clock: Clock, client: Any) -> None:
+def test_a_lent_lane_has_spans_of_lent_generation(reporter: SpanReporter, clock: Clock, client: Any) -> None:
     clock.time = 1008.0
     reporter.record_generation("a", report(0.0, 8.0), fragment(Purpose.TRAIN), is_lent=True)
     assert [kind for kind, *_ in reported(reporter, client)] == [SpanKind.LENT_GENERATE, SpanKind.DECODE]
 
 
-def test_evaluating_is_one_stretch_whatever_it_is_made_of(reporter: SpanReporter, clock: Clock, client: Any) -> None:
+def test_evaluating_is_one_span_of_generating_and_decoding(reporter: SpanReporter, clock: Clock, client: Any) -> None:
     clock.time = 1008.0
     reporter.record_generation("a", report(0.0, 8.0), fragment(Purpose.EVALUATE), is_lent=True)
     assert reported(reporter, client) == [(SpanKind.EVALUATE, None, 8.0)]
 
 
-def test_a_paused_lane_pauses_and_a_lost_one_fails(reporter: SpanReporter, clock: Clock, client: Any) -> None:
+def test_an_idle_lane_of_a_paused_run_pauses_and_a_lost_one_is_idle_as_a_failure(
+    reporter: SpanReporter, clock: Clock, client: Any
+) -> None:
     reporter.record("a", SpanKind.PULL, report(0.0, 1.0))
     for time, is_paused in ((1001.0, True), (1004.0, True), (1006.0, False)):
         clock.time = time
@@ -129,7 +148,7 @@ def test_a_paused_lane_pauses_and_a_lost_one_fails(reporter: SpanReporter, clock
     ]
 
 
-def test_seconds_are_taken_once_and_starting_up_is_no_bubble(reporter: SpanReporter, clock: Clock) -> None:
+def test_lane_seconds_are_returned_once_and_without_starting_up(reporter: SpanReporter, clock: Clock) -> None:
     reporter.record("a", SpanKind.TRAIN, report(5.0, 8.0))
     assert reporter.take_seconds() == {SpanKind.TRAIN: 3.0}
     assert reporter.take_seconds() == {SpanKind.TRAIN: 0.0}

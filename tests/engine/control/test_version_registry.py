@@ -4,13 +4,13 @@ from typing import Any
 import pytest
 
 from worker.engine.actors.remote_version import RemoteVersion
-from worker.engine.actors.reports import ShardFacts
+from worker.engine.actors.reports import ShardInfo
 from worker.engine.control.version_registry import VersionRegistry
 from worker.engine.errors import SyncError
 from worker.engine.types import PullReceipt
 
-FACTS = ShardFacts(names=("a", "b", "c", "d"), num_bytes=64, sha256="right")
-VERSION = RemoteVersion(policy_version=3, facts=(FACTS,), refs=())
+SHARD_INFO = ShardInfo(names=("a", "b", "c", "d"), num_bytes=64, sha256="right")
+VERSION = RemoteVersion(policy_version=3, shard_infos=(SHARD_INFO,), refs=())
 
 
 def pull(versions: VersionRegistry, lane: str, *, num_bound: int = 4, sha256: str = "right") -> None:
@@ -25,7 +25,7 @@ def versions(client: Any) -> VersionRegistry:
     return versions
 
 
-def test_a_publish_is_told_once_when_every_lane_has_read_it_back(versions: VersionRegistry, client: Any) -> None:
+def test_a_publish_is_reported_once_when_every_lane_has_pulled_it(versions: VersionRegistry, client: Any) -> None:
     pull(versions, "a")
     assert client.events == []
     pull(versions, "b")
@@ -34,19 +34,21 @@ def test_a_publish_is_told_once_when_every_lane_has_read_it_back(versions: Versi
     assert (event.policy_version, event.num_tensors, event.seconds) == (3, 4, 0.5)
 
 
-@pytest.mark.parametrize(("changes", "told"), [({"num_bound": 0}, "got 0"), ({"sha256": "wrong"}, "got wrong")])
-def test_a_sync_that_syncs_something_else_fails(versions: VersionRegistry, changes: dict[str, Any], told: str) -> None:
-    with pytest.raises(SyncError, match=told):
+@pytest.mark.parametrize(("changes", "message"), [({"num_bound": 0}, "got 0"), ({"sha256": "wrong"}, "got wrong")])
+def test_a_pull_of_other_weights_than_were_published_fails(
+    versions: VersionRegistry, changes: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(SyncError, match=message):
         pull(versions, "a", **changes)
 
 
-def test_versions_no_lane_may_ask_for_are_let_go(versions: VersionRegistry) -> None:
+def test_versions_that_are_no_longer_needed_are_dropped(versions: VersionRegistry) -> None:
     versions.keep_only({4})
     with pytest.raises(KeyError):
         versions[3]
 
 
-def test_a_lent_lane_is_checked_alike_but_nobody_waits_for_it(versions: VersionRegistry, client: Any) -> None:
+def test_the_pull_of_a_lent_lane_is_checked_but_not_waited_for(versions: VersionRegistry, client: Any) -> None:
     with pytest.raises(SyncError, match="got wrong"):
         pull(versions, "lent", sha256="wrong")
     for lane in ("a", "lent", "b"):
@@ -55,7 +57,7 @@ def test_a_lent_lane_is_checked_alike_but_nobody_waits_for_it(versions: VersionR
     assert len(client.events) == 1
 
 
-def test_a_version_that_not_every_lane_asked_for_is_told_when_it_is_let_go(
+def test_a_version_that_not_every_lane_pulled_is_reported_when_it_is_dropped(
     versions: VersionRegistry, client: Any
 ) -> None:
     pull(versions, "a")
@@ -65,7 +67,7 @@ def test_a_version_that_not_every_lane_asked_for_is_told_when_it_is_let_go(
     assert (event.policy_version, event.seconds) == (3, 0.5)
 
 
-def test_a_version_that_an_earlier_life_told_is_not_told_again(versions: VersionRegistry, client: Any) -> None:
+def test_a_version_from_a_checkpoint_is_not_reported_again(versions: VersionRegistry, client: Any) -> None:
     versions.add_restored(VERSION)
     pull(versions, "a")
     pull(versions, "b")
@@ -73,11 +75,11 @@ def test_a_version_that_an_earlier_life_told_is_not_told_again(versions: Version
     assert versions[3] is VERSION
 
 
-def test_who_asks_for_a_version_gets_it_at_once_or_when_it_comes(client: Any) -> None:
-    versions, got = VersionRegistry(client), list[RemoteVersion]()
-    versions.when_available(3, got.append)
-    assert not got
+def test_a_callback_receives_a_version_at_once_or_when_it_is_published(client: Any) -> None:
+    versions, received = VersionRegistry(client), list[RemoteVersion]()
+    versions.when_available(3, received.append)
+    assert not received
     versions.add(VERSION, began_at=12.0)
-    assert got == [VERSION]
-    versions.when_available(3, got.append)
-    assert got == [VERSION, VERSION]
+    assert received == [VERSION]
+    versions.when_available(3, received.append)
+    assert received == [VERSION, VERSION]

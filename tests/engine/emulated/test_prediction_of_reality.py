@@ -11,7 +11,7 @@ from tests.engine.prediction import first_estimate, prediction_error, simulated
 pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.timeout(1200)]
 
 MAX_ERROR = 0.15
-"""Relative; the same mode's batch times differ by up to 19 % between runs (`deploy/docs/pipeline.md`)."""
+"""Relative; the same mode's batch times differ by up to 19 % between runs (`deploy/docs/reports/pipeline.md`)."""
 NUM_RUNS = 3
 """The machine is shared, so the median of the errors of several runs counts."""
 

@@ -1,4 +1,4 @@
-"""The replay gate and the curves, from the trainer ranks' sums."""
+"""The replay gate and the training metrics, computed from the statistics of trainer ranks."""
 
 import math
 
@@ -18,13 +18,13 @@ def stats(mean_error: float, ratio_deviation: float) -> UpdateStats:
     return UpdateStats(num_pairs=1, maxima={"mean_error": mean_error, "replay_ratio_deviation": ratio_deviation})
 
 
-def test_the_gate_passes_with_its_figures() -> None:
-    figures = check_replay_gate(stats(5e-4, 5e-5), BOUNDS)
-    assert figures == {"mean_error": 5e-4, "ratio_deviation": 5e-5}
+def test_a_gate_that_passes_returns_its_values() -> None:
+    values = check_replay_gate(stats(5e-4, 5e-5), BOUNDS)
+    assert values == {"mean_error": 5e-4, "ratio_deviation": 5e-5}
 
 
 @pytest.mark.parametrize(("mean_error", "ratio_deviation"), [(2e-3, 0.0), (0.0, 2e-4), (math.nan, 0.0)])
-def test_the_gate_fails_with_both_figures(mean_error: float, ratio_deviation: float) -> None:
+def test_a_gate_that_fails_names_both_values(mean_error: float, ratio_deviation: float) -> None:
     with pytest.raises(ReplayGateError, match=r"std is .* \(bound 0.001\), max\|ratio − 1\| is .* \(bound 0.0001\)"):
         check_replay_gate(stats(mean_error, ratio_deviation), BOUNDS)
 
@@ -42,7 +42,7 @@ def test_merging_adds_sums_and_keeps_the_larger_maximum() -> None:
     )
 
 
-def test_a_broken_rank_is_not_hidden_by_a_sound_one() -> None:
+def test_a_ranks_nan_is_not_hidden_by_another_ranks_number() -> None:
     for parts in ([stats(math.nan, 0.0), stats(0.0, 0.0)], [stats(0.0, 0.0), stats(math.nan, 0.0)]):
         with pytest.raises(ReplayGateError):
             check_replay_gate(merge_stats(parts), BOUNDS)
@@ -58,6 +58,6 @@ def test_metrics_are_means_over_pairs_and_leave_out_what_was_not_measured() -> N
     }
 
 
-def test_nothing_trained_is_nothing_to_report() -> None:
+def test_statistics_of_no_pairs_are_refused() -> None:
     with pytest.raises(ValueError, match="must be ≥ 1, got 0"):
         update_metrics(UpdateStats())

@@ -17,7 +17,7 @@ Case = tuple[ModelFamily, int, int]
 
 def run_case(setup: TrainingSetup, case: Case, rank: int, world_size: int) -> dict[str, Any]:
     _, stage, every = case
-    section: dict[str, Any] = ZERO_3 if stage == 3 else {"zero_stage": stage}
+    section: dict[str, Any] = ZERO_3 if stage == 3 else {"config": f"zero{stage}"}
     deepspeed = DeepSpeedSpec.model_validate(section | {"gradient_checkpointing": every})
     setup = replace(setup, spec=setup.spec.model_copy(update={"deepspeed": deepspeed}))
     trainer = setup.trainer(rank, world_size)

@@ -17,7 +17,7 @@ from tests.engine.trainer.gradient_recorder import GradientRecorder, relative_di
 from worker.contracts.families import FAMILY_TRAITS
 from worker.contracts.names import ModelFamily
 from worker.engine.actors.remote_version import RemoteVersion
-from worker.engine.actors.reports import ShardFacts
+from worker.engine.actors.reports import ShardInfo
 from worker.engine.control.weight_files import transformer_files
 from worker.engine.metrics.replay_gate import check_replay_gate
 from worker.engine.models.experts import experts_of
@@ -46,12 +46,12 @@ def full_spec(family: ModelFamily) -> Any:
 
 
 def remote(version: LoadedVersion) -> RemoteVersion:
-    facts = tuple(
-        ShardFacts(names=tuple(shard.packed), num_bytes=shard.num_bytes, sha256=shard.sha256)
+    shard_infos = tuple(
+        ShardInfo(names=tuple(shard.packed), num_bytes=shard.num_bytes, sha256=shard.sha256)
         for shard in version.shards()
     )
     refs = tuple(ray.put(shard) for shard in version.shards())
-    return RemoteVersion(policy_version=version.policy_version, facts=facts, refs=refs)
+    return RemoteVersion(policy_version=version.policy_version, shard_infos=shard_infos, refs=refs)
 
 
 def write_download(trainer: TrainerRank, version: LoadedVersion, folder: Path) -> None:

@@ -34,19 +34,19 @@ def spec_of(make_spec: Callable[..., RunSpec], algorithm: dict[str, Any], **sect
                 "ema": {"decay": 0.5, "every_num_optimizer_steps": 1},
                 "pipeline": {"max_staleness": 1},
                 "lanes": {"num_rollout": 1, "num_trainer": 2},
-                "deepspeed": {"zero_stage": 2},
+                "deepspeed": {"config": "zero2"},
             },
         ),
         (
             {"name": "diffusion_dpo", "num_noise_levels": 3},
-            {"lanes": {"num_rollout": 1, "num_trainer": 2}, "deepspeed": {"zero_stage": 1}},
+            {"lanes": {"num_rollout": 1, "num_trainer": 2}, "deepspeed": {"config": "zero1"}},
         ),
         (
             {"name": "reward_flow", "num_gradient_steps": 2, "kl_coefficient": 0.1},
             {
                 "pipeline": {"placement": "colocated"},
                 "lanes": {"num_rollout": 0, "num_trainer": 2},
-                "deepspeed": {"zero_stage": 3},
+                "deepspeed": {"config": "zero3"},
             },
         ),
     ],
@@ -71,7 +71,7 @@ def test_a_whole_run_completes_without_a_gate(
     assert driven.finish() == 0
     ingest = driven.ingest
     assert driven.states() == ["running", "completed"]
-    assert driven.batches_told() == {1, 2, 3}
+    assert driven.reported_batches() == {1, 2, 3}
     assert ingest.of_type("gate") == []
     losses = [event["values"] for event in ingest.of_type("metrics") if "policy/loss" in event["values"]]
     assert len(losses) == 3 and not any("policy/ratio_mean" in values for values in losses)

@@ -1,5 +1,6 @@
 """Whole runs on real Ray with real tiny models. Few runs, many claims: starting lanes is what costs time here."""
 
+import gzip
 import itertools
 import os
 import signal
@@ -13,10 +14,13 @@ import pytest
 from safetensors.torch import load
 
 from tests.engine.driving import LANE_RESOURCES, Driven, grants
+from worker.contracts.ingest import SCHEDULE_LOG_FOLDER
 from worker.contracts.names import TrainerAssist
 from worker.contracts.run_spec import RunSpec
 from worker.contracts.spans import Span
 from worker.engine.local import LocalRun
+from worker.scheduling.replay.replay import Replay
+from worker.scheduling.replay.schedule_log import parse_line
 
 # Four actors that import torch one after the other: a busy machine takes minutes over what a quiet one does in seconds.
 pytestmark = [pytest.mark.ray, pytest.mark.timeout(600)]
@@ -38,7 +42,7 @@ def reference_spec(make_spec: MakeSpec, num_rollout: int, **pipeline: Any) -> Ru
     )
 
 
-def learnt(driven: Driven) -> dict[tuple[int, int], float]:
+def losses(driven: Driven) -> dict[tuple[int, int], float]:
     """Loss by (batch, optimizer step); where a run went back, the last telling counts."""
     metrics = driven.ingest.of_type("metrics")
     return {
@@ -61,8 +65,18 @@ def shown_seeds(driven: Driven) -> dict[int, set[int]]:
     }
 
 
-def everything_learnt(driven: Driven) -> dict[str, dict[Any, Any]]:
-    return {"loss": learnt(driven), "published": published(driven), "seeds": shown_seeds(driven)}
+def replayed(driven: Driven) -> Replay:
+    """The run's schedule log, replayed to the end; every action must be the recorded one."""
+    artifacts = driven.ingest.artifacts
+    parts = [gzip.decompress(artifacts[path]) for path in sorted(artifacts) if path.startswith(SCHEDULE_LOG_FOLDER)]
+    replay = Replay()
+    for line in b"".join(parts).decode().splitlines():
+        assert replay.step(parse_line(line)) is None
+    return replay
+
+
+def results(driven: Driven) -> dict[str, dict[Any, Any]]:
+    return {"loss": losses(driven), "published": published(driven), "seeds": shown_seeds(driven)}
 
 
 @pytest.fixture(scope="module")
@@ -76,17 +90,17 @@ def test_an_undisturbed_run_completes_and_tells_everything(
 ) -> None:
     store = tmp_path_factory.mktemp("checkpoints")
     driven = drive(reference_spec(make_spec, num_rollout=2), checkpoints=f"file://{store}")
-    driven.until(lambda: 1 in driven.batches_told())
-    driven.ingest.is_away = True
+    driven.until(lambda: 1 in driven.reported_batches())
+    driven.ingest.is_unreachable = True
     time.sleep(2)
-    driven.ingest.is_away = False
+    driven.ingest.is_unreachable = False
     assert driven.finish() == 0
 
     ingest = driven.ingest
     assert [event["seq"] for event in ingest.events] == list(range(1, len(ingest.events) + 1))
     assert driven.states() == ["running", "completed"]
-    assert driven.batches_told() == set(range(1, NUM_BATCHES + 1))
-    assert len(learnt(driven)) == NUM_BATCHES * 4
+    assert driven.reported_batches() == set(range(1, NUM_BATCHES + 1))
+    assert len(losses(driven)) == NUM_BATCHES * 4
     assert [event["batch"] for event in ingest.of_type("evaluation")] == [0, 3, 6]
     assert all(gate["passed"] for gate in ingest.of_type("gate")) and len(ingest.of_type("gate")) == NUM_BATCHES
     assert set(published(driven)) == set(range(NUM_BATCHES + 1))
@@ -100,7 +114,8 @@ def test_an_undisturbed_run_completes_and_tells_everything(
     assert load(ingest.artifacts[final["artifact"]])
     assert sorted(path.name for path in store.iterdir()) == [f"batch-{n:06d}" for n in range(3, 7)]
     check_tiling(driven)
-    reference |= everything_learnt(driven) | {"store": store}
+    assert replayed(driven).scheduler.state.batches_completed == NUM_BATCHES
+    reference |= results(driven) | {"store": store}
 
 
 def test_one_process_ends_in_the_same_weights_bit_for_bit(
@@ -119,7 +134,7 @@ def test_a_stopped_run_that_is_resumed_learns_bit_for_bit_what_the_undisturbed_o
 ) -> None:
     spec = reference_spec(make_spec, num_rollout=2)
     stopped = drive(spec, checkpoints=f"file://{tmp_path}")
-    stopped.until(lambda: 1 in stopped.batches_told())
+    stopped.until(lambda: 1 in stopped.reported_batches())
     stopped.command("c1", "stop")
     assert stopped.finish() == 0
     assert stopped.states() == ["running", "stopping", "stopped"]
@@ -127,13 +142,13 @@ def test_a_stopped_run_that_is_resumed_learns_bit_for_bit_what_the_undisturbed_o
     assert 1 <= left["batch"] < NUM_BATCHES
     assert stopped.ingest.of_type("state")[-1]["reason"] == f"stopped after batch {left['batch']} of {NUM_BATCHES}"
 
-    before_the_stop = everything_learnt(stopped)
+    before_the_stop = results(stopped)
     stopped.ingest.events.clear()
     stopped.ingest.commands.clear()
     resumed = drive(spec, resume_from=left["uri"])
     assert resumed.finish() == 0
     assert resumed.states() == ["running", "completed"]
-    for name, found in everything_learnt(resumed).items():
+    for name, found in results(resumed).items():
         assert before_the_stop[name] | found == reference[name], name
 
 
@@ -154,9 +169,9 @@ def resume_reference(drive: Drive, spec: RunSpec, reference: dict[str, Any]) -> 
 
 
 def check_against(driven: Driven, reference: dict[str, Any]) -> None:
-    for name, found in everything_learnt(driven).items():
+    for name, found in results(driven).items():
         assert found == {key: reference[name][key] for key in found}, name
-    assert {batch for batch, _ in learnt(driven)} == {4, 5, 6}
+    assert {batch for batch, _ in losses(driven)} == {4, 5, 6}
     assert set(published(driven)) == {3, 4, 5, 6}
     check_tiling(driven)
 
@@ -194,6 +209,9 @@ def test_a_lending_run_that_loses_lanes_learns_bit_for_bit_what_the_undisturbed_
     assert [lend["decision"] for lend in lends] == list(range(1, len(lends) + 1))
     assert {lane for lend in lends for lane in lend["lanes"]} == {"trainer-0"}
     check_against(driven, reference)
+    replay = replayed(driven)
+    assert replay.num_starts == 2, "the lost trainer rank led to a new scheduler"
+    assert replay.num_actions > 0
 
 
 @pytest.mark.parametrize(
@@ -231,7 +249,7 @@ def test_one_batch_ahead_a_resumed_run_learns_bit_for_bit_what_the_undisturbed_o
     )
     whole = drive(spec, checkpoints=f"file://{tmp_path}/whole")
     assert whole.finish() == 0
-    expected = everything_learnt(whole)
+    expected = results(whole)
     ingest = whole.ingest
     stale = [event["counts"] for event in ingest.of_type("staleness")]
     assert stale == [{"0": 8}, {"1": 8}, {"1": 8}]
@@ -249,9 +267,9 @@ def test_one_batch_ahead_a_resumed_run_learns_bit_for_bit_what_the_undisturbed_o
     spec = spec.model_copy(update={"pipeline": spec.pipeline.model_copy(update={"tag": TrainerAssist.GREEDY})})
     resumed = drive(spec, checkpoints=f"file://{tmp_path}/again", resume_from=f"file://{tmp_path}/whole/batch-000001")
     assert resumed.finish() == 0
-    for name, found in everything_learnt(resumed).items():
+    for name, found in results(resumed).items():
         assert found and found == {key: expected[name][key] for key in found}, name
-    assert {batch for batch, _ in learnt(resumed)} == {2, 3}
+    assert {batch for batch, _ in losses(resumed)} == {2, 3}
     assert [event["counts"] for event in resumed.ingest.of_type("staleness")] == [{"1": 8}, {"1": 8}]
 
 
@@ -272,22 +290,22 @@ def test_a_run_obeys_its_commands_on_two_trainer_ranks(
         num_batches=10_000,
         lanes={"num_rollout": 0 if "placement" in pipeline else 1, "num_trainer": 2},
         pipeline=pipeline,
-        deepspeed={"zero_stage": stage},
+        deepspeed={"config": f"zero{stage}"},
         checkpoint={"every_num_batches": None},
         evaluation={"every_num_batches": None},
     )
     lanes = [grant.model_copy(update={"resources": (LANE_RESOURCES[grant.lane],)}) for grant in grants(spec)]
     driven = drive(spec, lanes=lanes)
-    driven.until(lambda: 1 in driven.batches_told())
+    driven.until(lambda: 1 in driven.reported_batches())
     driven.command("c1", "pause")
     driven.until(lambda: driven.states()[-1] == "paused")
     driven.command("c2", "sample_now", prompts=["a green circle"])
     driven.command("c3", "checkpoint_now")
     driven.until(lambda: driven.answer_to("c2") is not None and driven.answer_to("c3") is not None)
-    num_batches = max(driven.batches_told())
+    num_batches = max(driven.reported_batches())
     driven.command("c4", "pause")
     driven.command("c5", "resume")
-    driven.until(lambda: max(driven.batches_told()) > num_batches)
+    driven.until(lambda: max(driven.reported_batches()) > num_batches)
     driven.command("c6", "stop")
     assert driven.finish() == 0
 
@@ -297,7 +315,7 @@ def test_a_run_obeys_its_commands_on_two_trainer_ranks(
     requested = [event for event in driven.ingest.of_type("samples") if event["purpose"] == "request"]
     assert {sample["prompt"] for sample in requested[0]["samples"]} == {"a green circle"}
     assert [event["final"] for event in driven.ingest.of_type("adapter")] == [False, True]
-    num_batches = max(driven.batches_told())
+    num_batches = max(driven.reported_batches())
     assert [event["batch"] for event in driven.ingest.of_type("evaluation")] == [0, num_batches], "where it stopped too"
     assert driven.ingest.of_type("checkpoint")[-1]["batch"] == num_batches
     assert {"pause", "switch", "train"} <= kinds(driven, "trainer-0") | kinds(driven, "trainer-1")

@@ -9,7 +9,7 @@ from PIL import Image, ImageDraw, ImageFont
 from rapidocr.utils.output import RapidOCROutput
 
 from worker.contracts.rewards import OcrSettings
-from worker.engine.reward.ocr import Ocr, edit_distance, likeness, wanted_text
+from worker.engine.reward.ocr import Ocr, edit_distance, similarity, wanted_text
 
 
 def written(text: str) -> NDArray[np.uint8]:
@@ -63,10 +63,10 @@ def test_the_wanted_text_is_what_stands_between_quotes() -> None:
 
 
 def test_letters_around_the_wanted_text_cost_nothing_and_wrong_ones_their_share() -> None:
-    assert likeness("open", "wereopennow") == 1.0
-    assert likeness("open", "opan") == 0.75
-    assert likeness("open", "") == 0.0
-    assert likeness("open", "zzzzzzzzzzzzzzzz") == 0.0
+    assert similarity("open", "wereopennow") == 1.0
+    assert similarity("open", "opan") == 0.75
+    assert similarity("open", "") == 0.0
+    assert similarity("open", "zzzzzzzzzzzzzzzz") == 0.0
 
 
 @given(st.text(alphabet="abc", max_size=7), st.text(alphabet="abc", max_size=7))

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from tests.engine.reward.stand_ins import PICTURES, PROMPTS, Scripted, caller, spec
+from tests.engine.reward.scripted_reward import PICTURES, PROMPTS, ScriptedReward, caller, spec
 from worker.engine.reward import reward_caller
 from worker.engine.reward.base import RewardResult, ScorerUnavailableError
 from worker.engine.reward.reward_caller import MAX_WAIT_SECONDS, RewardCaller, wait_seconds
@@ -20,7 +20,7 @@ from worker.engine.reward.reward_caller import MAX_WAIT_SECONDS, RewardCaller, w
 
 def test_only_the_samples_that_may_do_better_are_tried_again() -> None:
     half = RewardResult((0.5, None, None), (None, "no such word", "busy"), frozenset({2}))
-    reward = Scripted(half, [0.9])
+    reward = ScriptedReward(half, [0.9])
     outcome = caller(reward).score(PICTURES, PROMPTS)
     assert reward.seen == [([0, 1, 2], PROMPTS), ([2], ["c"])]
     assert outcome.result.scores == (0.5, None, 0.9)
@@ -29,7 +29,7 @@ def test_only_the_samples_that_may_do_better_are_tried_again() -> None:
 
 
 def test_tries_are_bounded_and_the_last_reason_stays() -> None:
-    reward = Scripted(ScorerUnavailableError("busy", may_pass=True))
+    reward = ScriptedReward(ScorerUnavailableError("busy", is_transient=True))
     outcome = caller(reward, num_retries=3).score(PICTURES, PROMPTS)
     assert len(reward.seen) == 4
     assert outcome.num_retries == 3
@@ -38,23 +38,23 @@ def test_tries_are_bounded_and_the_last_reason_stays() -> None:
 
 
 def test_what_will_not_pass_is_not_tried_again() -> None:
-    reward = Scripted(ScorerUnavailableError("forbidden", may_pass=False))
+    reward = ScriptedReward(ScorerUnavailableError("forbidden", is_transient=False))
     assert caller(reward).score(PICTURES, PROMPTS).result.errors == ("forbidden",) * 3
     assert len(reward.seen) == 1
 
 
 def test_errors_that_are_not_the_scorers_end_the_run() -> None:
     with pytest.raises(KeyError):
-        caller(Scripted(KeyError("a bug"))).score(PICTURES, PROMPTS)
+        caller(ScriptedReward(KeyError("a bug"))).score(PICTURES, PROMPTS)
     with pytest.raises(TimeoutError, match="inside"):
-        caller(Scripted(TimeoutError("inside the scorer"))).score(PICTURES, PROMPTS)
+        caller(ScriptedReward(TimeoutError("inside the scorer"))).score(PICTURES, PROMPTS)
 
 
 @pytest.mark.parametrize("fields", [{"watched": True}, {"required": False}])
 def test_where_scores_may_be_missing_a_bug_costs_these_scores_and_not_the_run(
     fields: dict[str, Any], caplog: pytest.LogCaptureFixture
 ) -> None:
-    reward = Scripted(KeyError("a bug"), [1, 2, 3])
+    reward = ScriptedReward(KeyError("a bug"), [1, 2, 3])
     broken = caller(reward, **fields)
     with caplog.at_level(logging.WARNING, logger="worker"):
         outcome = broken.score(PICTURES, PROMPTS)
@@ -67,7 +67,7 @@ def test_where_scores_may_be_missing_a_bug_costs_these_scores_and_not_the_run(
 @pytest.mark.parametrize("num_scores", [0, 2, 4])
 def test_a_scorer_with_too_few_or_too_many_scores_gives_none_to_the_wrong_sample(num_scores: int) -> None:
     with pytest.raises(ValueError, match=f"one for each of 3 samples, got {num_scores}"):
-        caller(Scripted([0.5] * num_scores)).score(PICTURES, PROMPTS)
+        caller(ScriptedReward([0.5] * num_scores)).score(PICTURES, PROMPTS)
 
 
 def test_scores_that_come_in_while_the_time_runs_out_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,7 +83,11 @@ def test_scores_that_come_in_while_the_time_runs_out_are_taken(monkeypatch: pyte
         return concurrent.futures.wait(calls)
 
     monkeypatch.setattr(reward_caller, "wait", late)
-    assert caller(Scripted(scores), timeout_seconds=1e-3).score(PICTURES, PROMPTS).result.scores == (1.0, 2.0, 3.0)
+    assert caller(ScriptedReward(scores), timeout_seconds=1e-3).score(PICTURES, PROMPTS).result.scores == (
+        1.0,
+        2.0,
+        3.0,
+    )
 
 
 @settings(max_examples=60)
@@ -135,7 +139,7 @@ def test_waits_double_up_to_a_bound_unless_the_scorer_says_how_long() -> None:
 
 def test_a_scorer_is_left_alone_for_as_long_as_it_asks() -> None:
     waits: list[float] = []
-    reward = Scripted(ScorerUnavailableError("busy", may_pass=True, wait_seconds=7.0), [1, 2, 3])
+    reward = ScriptedReward(ScorerUnavailableError("busy", is_transient=True, wait_seconds=7.0), [1, 2, 3])
     RewardCaller(spec(), reward, sleep=waits.append).score(PICTURES, PROMPTS)
     assert waits == [7.0]
 
@@ -150,7 +154,7 @@ def test_a_scorer_that_hangs_is_given_up_and_never_called_twice_at_once() -> Non
         left.set()
         return RewardResult((1.0, 1.0, 1.0), (None, None, None))
 
-    reward = Scripted(hang)
+    reward = ScriptedReward(hang)
     slow = caller(reward, timeout_seconds=0.05, num_retries=2)
     outcome = slow.score(PICTURES, PROMPTS)
     assert outcome.result.errors == ("no scores within 0.05 s (`timeout_seconds`)",) * 3
@@ -167,18 +171,18 @@ def test_scores_that_may_be_missing_are_told_when_they_are(
     fields: dict[str, Any], is_told: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.WARNING, logger="worker"):
-        caller(Scripted([0.1, None, 0.3]), **fields).score(PICTURES, PROMPTS)
+        caller(ScriptedReward([0.1, None, 0.3]), **fields).score(PICTURES, PROMPTS)
     assert ("reward `a` is missing for 1 of 3 samples: broken" in caplog.text) is is_told
 
 
 def test_retries_are_told(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING, logger="worker"):
-        caller(Scripted(ScorerUnavailableError("busy", may_pass=True), [1, 2, 3])).score(PICTURES, PROMPTS)
+        caller(ScriptedReward(ScorerUnavailableError("busy", is_transient=True), [1, 2, 3])).score(PICTURES, PROMPTS)
     assert "reward `a` failed on 3 of 3 samples, try 2 of 3 follows in 0.5 s: busy" in caplog.text
 
 
 def test_a_score_that_is_not_finite_is_a_failure() -> None:
-    reward = Scripted(lambda: RewardResult.from_array(np.array([0.1, np.nan, np.inf])))
+    reward = ScriptedReward(lambda: RewardResult.from_array(np.array([0.1, np.nan, np.inf])))
     result = caller(reward).score(PICTURES, PROMPTS).result
     assert result.scores == (0.1, None, None)
     assert len(reward.seen) == 1

@@ -4,8 +4,8 @@ from worker.engine.telemetry import artifact_uploader, telemetry_client, web_con
 
 
 @pytest.fixture(autouse=True)
-def brisk(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The real waits, shortened: the tests are about order and loss, not about time."""
+def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Shortens the waits, since the tests are about order and loss, not about time."""
     monkeypatch.setattr(telemetry_client, "COALESCE_SECONDS", 0.02)
     monkeypatch.setattr(telemetry_client, "HEARTBEAT_SECONDS", 0.1)
     monkeypatch.setattr(web_connection, "FIRST_BACK_OFF_SECONDS", 0.02)

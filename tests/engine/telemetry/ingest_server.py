@@ -1,4 +1,5 @@
-"""A small real HTTP ingest for tests: keeps the numbering rules of `worker.contracts.ingest` and records everything."""
+"""An HTTP ingest server for tests, which follows the numbering rules of `worker.contracts.ingest` and records
+everything."""
 
 import hashlib
 import json
@@ -15,7 +16,7 @@ TOKEN = "token-of-the-test-run"
 
 @dataclass
 class Ingest:
-    """What the server knows. Change `is_away`, `is_fenced` or append to `commands` while it runs."""
+    """The server's state. Tests set `is_unreachable` or `is_fenced`, or append to `commands`, while it runs."""
 
     bootstrap: dict[str, Any] = field(default_factory=dict)
     events: list[dict[str, Any]] = field(default_factory=list)
@@ -24,20 +25,25 @@ class Ingest:
     num_posts: int = 0
     num_puts: int = 0
     num_puts_to_fail: int = 0
-    is_away: bool = False
+    """The number of uploads that will fail with status 503."""
+    is_unreachable: bool = False
+    """Whether connections are closed without an answer."""
     is_fenced: bool = False
+    """Whether every request is answered with status 410."""
     url: str = ""
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
     def high_water(self) -> int:
+        """The number of the newest event; 0 while there is none."""
         return self.events[-1]["seq"] if self.events else 0
 
     def of_type(self, kind: str) -> list[dict[str, Any]]:
+        """The events of one type, oldest first."""
         return [event for event in self.events if event["type"] == kind]
 
     def take(self, body: bytes) -> tuple[int, dict[str, Any]]:
-        """One ingest batch: repeats are dropped, a gap is refused, everything else is validated and kept."""
+        """Take one post of events: repeats are dropped, a gap is refused, everything else is validated and kept."""
         with self.lock:
             self.num_posts += 1
             for event in json.loads(body)["events"]:
@@ -50,6 +56,7 @@ class Ingest:
             return 200, {"acknowledged": self.high_water, "commands": list(self.commands)}
 
     def store(self, path: str, body: bytes, digest: str) -> tuple[int, dict[str, Any]]:
+        """Store an artifact, unless its checksum is wrong or the upload is to fail."""
         with self.lock:
             self.num_puts += 1
             if self.num_puts_to_fail:
@@ -91,14 +98,14 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
-        if self.ingest.is_away:
+        if self.ingest.is_unreachable:
             self.close_connection = True
             return
         self._answer(*self._serve(body))
 
 
 def start_ingest() -> tuple[Ingest, ThreadingHTTPServer]:
-    """A server on a free port of the loopback; the caller shuts it down."""
+    """Start a server on a free loopback port; the caller shuts it down."""
     ingest = Ingest()
     handler = type("Handler", (_Handler,), {"ingest": ingest})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)

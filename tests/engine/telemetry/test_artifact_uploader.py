@@ -16,7 +16,7 @@ def uploader(ingest: Ingest) -> Iterator[ArtifactUploader]:
     uploader.close()
 
 
-def test_receipts_follow_the_files_and_carry_their_checksums(uploader: ArtifactUploader, ingest: Ingest) -> None:
+def test_receipts_name_the_files_that_were_stored(uploader: ArtifactUploader, ingest: Ingest) -> None:
     receipts: list[Receipt] = []
     uploader.start()
     uploader.submit([ArtifactFile(f"samples/{i}.png", partial(bytes, [i])) for i in range(5)], receipts.extend)
@@ -34,7 +34,7 @@ def test_a_failing_upload_is_tried_again(uploader: ArtifactUploader, ingest: Ing
     assert len(receipts) == 1 and ingest.num_puts == 4 and uploader.num_failed == 0
 
 
-def test_what_cannot_be_delivered_is_given_up_and_counted(uploader: ArtifactUploader, ingest: Ingest) -> None:
+def test_a_file_that_cannot_be_uploaded_is_given_up_and_counted(uploader: ArtifactUploader, ingest: Ingest) -> None:
     receipts: list[Receipt] = []
     ingest.num_puts_to_fail = 4
     uploader.start()
@@ -44,10 +44,10 @@ def test_what_cannot_be_delivered_is_given_up_and_counted(uploader: ArtifactUplo
     assert uploader.num_failed == 1
 
 
-def test_when_room_runs_out_old_samples_go_and_adapters_stay(
+def test_when_too_many_uploads_wait_old_samples_are_dropped_and_adapters_kept(
     uploader: ArtifactUploader, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(artifact_uploader, "MAX_WAITING_PARCELS", 2)
+    monkeypatch.setattr(artifact_uploader, "MAX_WAITING_UPLOADS", 2)
     for path in ("adapter", "sample-1", "sample-2"):
         uploader.submit([ArtifactFile(path, lambda: b"x")], lambda receipts: None, may_drop=path.startswith("sample"))
     uploader.start()
@@ -56,7 +56,7 @@ def test_when_room_runs_out_old_samples_go_and_adapters_stay(
     assert uploader.num_dropped == 1
 
 
-def test_samples_that_hold_much_memory_make_room_earlier(
+def test_when_waiting_uploads_hold_too_much_memory_old_samples_are_dropped(
     uploader: ArtifactUploader, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(artifact_uploader, "MAX_WAITING_BYTES", 100)

@@ -1,4 +1,4 @@
-"""Samples on disk: pictures without loss, clips as files that play for as long as they should."""
+"""The files of samples: pictures without loss, and clips with the right frames, duration and colours."""
 
 import io
 
@@ -22,7 +22,7 @@ def clip() -> np.ndarray:
     return frames
 
 
-def test_a_clip_keeps_its_frames_its_pace_and_its_colours(clip: np.ndarray) -> None:
+def test_a_clip_keeps_its_frames_its_duration_and_its_colours(clip: np.ndarray) -> None:
     with av.open(io.BytesIO(encode_clip(clip, 12)), "r") as container:
         assert container.streams.video[0].codec.name.startswith("vp9")
         assert container.duration == pytest.approx(NUM_FRAMES / 12 * av.time_base, rel=0.01)
@@ -34,7 +34,7 @@ def test_a_clip_keeps_its_frames_its_pace_and_its_colours(clip: np.ndarray) -> N
 
 
 @pytest.mark.parametrize("fps", [1, 7.5, 23.976, 120])
-def test_any_pace_is_kept(clip: np.ndarray, fps: float) -> None:
+def test_any_frame_rate_is_kept(clip: np.ndarray, fps: float) -> None:
     with av.open(io.BytesIO(encode_clip(clip, fps)), "r") as container:
         assert container.duration == pytest.approx(NUM_FRAMES / fps * av.time_base, rel=0.02)
 
@@ -48,7 +48,7 @@ def test_the_poster_is_the_first_frame_without_loss(clip: np.ndarray) -> None:
     assert encode_poster(clip) == encode_png(clip[0])
 
 
-def test_clips_and_pictures_are_told_apart(clip: np.ndarray) -> None:
+def test_clips_and_pictures_are_distinguished(clip: np.ndarray) -> None:
     assert is_clip(clip) and not is_clip(clip[0])
 
 

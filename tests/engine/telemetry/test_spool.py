@@ -17,7 +17,7 @@ def seqs(spool: Spool, max_events: int = 1000) -> list[int]:
     return [json.loads(text)["seq"] for text in spool.oldest(max_events=max_events, max_bytes=10**6)]
 
 
-def test_numbers_have_no_gaps_and_lines_come_back_whole(tmp_path: Path) -> None:
+def test_numbers_have_no_gaps_and_lines_are_read_as_written(tmp_path: Path) -> None:
     spool = Spool(tmp_path / "spool", first_seq=5)
     assert [spool.append(line) for _ in range(4)] == [5, 6, 7, 8]
     assert seqs(spool) == [5, 6, 7, 8]
@@ -45,7 +45,7 @@ def test_acknowledging_what_was_never_sent_is_refused(tmp_path: Path) -> None:
         spool.acknowledge(2)
 
 
-def test_the_file_is_readable_by_its_owner_alone_and_goes_when_all_is_acknowledged(tmp_path: Path) -> None:
+def test_the_file_is_readable_by_its_owner_alone_and_removed_when_all_is_acknowledged(tmp_path: Path) -> None:
     folder = tmp_path / "spool"
     spool = Spool(folder)
     assert folder.stat().st_mode & 0o077 == 0
@@ -55,7 +55,7 @@ def test_the_file_is_readable_by_its_owner_alone_and_goes_when_all_is_acknowledg
     assert not folder.exists()
 
 
-def test_what_waits_stays_on_disk_after_closing(tmp_path: Path) -> None:
+def test_events_that_are_not_acknowledged_stay_on_disk_after_closing(tmp_path: Path) -> None:
     spool = Spool(tmp_path)
     spool.append(line)
     spool.close()
@@ -63,7 +63,7 @@ def test_what_waits_stays_on_disk_after_closing(tmp_path: Path) -> None:
 
 
 @given(moves=st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5), st.integers(1, 7)), max_size=30))
-def test_whatever_is_appended_and_acknowledged_the_rest_waits_in_order(
+def test_events_that_are_not_acknowledged_are_read_in_order(
     moves: list[tuple[int, int, int]], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     original, spool_module.ROTATE_BYTES = spool_module.ROTATE_BYTES, 100

@@ -14,10 +14,10 @@ from worker.engine.telemetry.web_connection import FencedError, WebRefusedError,
 
 
 def until(condition: Callable[[], bool]) -> None:
-    """Wait for another thread; ten seconds without it are a failure."""
+    """Wait up to ten seconds for another thread."""
     deadline = time.monotonic() + 10
     while not condition():
-        assert time.monotonic() < deadline, "did not happen within 10 s"
+        assert time.monotonic() < deadline, "the condition must hold within 10 s"
         time.sleep(0.01)
 
 
@@ -37,15 +37,15 @@ def test_events_arrive_numbered_and_complete(client: TelemetryClient, ingest: In
     assert ingest.num_posts >= 3
 
 
-def test_a_web_that_is_away_for_a_while_loses_nothing(client: TelemetryClient, ingest: Ingest) -> None:
+def test_no_event_is_lost_while_the_web_is_unreachable(client: TelemetryClient, ingest: Ingest) -> None:
     client.start()
     client.emit(PhaseEvent, phase=Phase.LOAD_MODEL)
     assert client.flush(10)
-    ingest.is_away = True
+    ingest.is_unreachable = True
     for _ in range(20):
         client.emit(PhaseEvent, phase=Phase.TRAIN)
     assert not client.flush(0.3)
-    ingest.is_away = False
+    ingest.is_unreachable = False
     assert client.flush(10)
     assert [event["seq"] for event in ingest.events] == list(range(1, 22))
 
@@ -56,7 +56,7 @@ def test_an_idle_run_sends_heartbeats(client: TelemetryClient, ingest: Ingest) -
     assert ingest.events == []
 
 
-def test_a_command_sent_again_is_handed_over_once(client: TelemetryClient, ingest: Ingest) -> None:
+def test_a_repeated_command_is_received_once(client: TelemetryClient, ingest: Ingest) -> None:
     ingest.commands = [{"id": "c1", "kind": "pause", "prompts": []}]
     client.start()
     until(lambda: ingest.num_posts >= 3)
@@ -65,7 +65,7 @@ def test_a_command_sent_again_is_handed_over_once(client: TelemetryClient, inges
     until(lambda: [command.id for command in client.take_commands()] == ["c2"])
 
 
-def test_a_fenced_attempt_learns_so(client: TelemetryClient, ingest: Ingest) -> None:
+def test_a_fenced_attempt_stops_posting(client: TelemetryClient, ingest: Ingest) -> None:
     ingest.is_fenced = True
     client.start()
     client.emit(PhaseEvent, phase=Phase.TRAIN)
@@ -75,7 +75,7 @@ def test_a_fenced_attempt_learns_so(client: TelemetryClient, ingest: Ingest) -> 
 
 
 def test_events_that_the_web_already_has_are_skipped(ingest: Ingest, tmp_path: Path) -> None:
-    """Its answer was lost on the way: the mark it names is believed, and the rest goes on from there."""
+    """As when the web stored them but its answer was lost: posting continues from the number it expects."""
     client = TelemetryClient(ingest.url, run="r", attempt=1, token=TOKEN, spool=Spool(tmp_path, first_seq=1))
     for _ in range(3):
         client.emit(PhaseEvent, phase=Phase.TRAIN)
@@ -86,7 +86,7 @@ def test_events_that_the_web_already_has_are_skipped(ingest: Ingest, tmp_path: P
     client.close()
 
 
-def test_a_bad_token_ends_the_attempt_instead_of_knocking_forever(ingest: Ingest, tmp_path: Path) -> None:
+def test_a_bad_token_ends_the_attempt_instead_of_being_retried(ingest: Ingest, tmp_path: Path) -> None:
     client = TelemetryClient(ingest.url, run="r", attempt=1, token="wrong", spool=Spool(tmp_path))
     client.start()
     until(lambda: client._failure is not None)
@@ -95,7 +95,7 @@ def test_a_bad_token_ends_the_attempt_instead_of_knocking_forever(ingest: Ingest
     client.close()
 
 
-def test_logs_over_the_rate_are_dropped_and_their_number_is_told(client: TelemetryClient, ingest: Ingest) -> None:
+def test_logs_over_the_rate_are_dropped_and_counted_in_a_later_message(client: TelemetryClient, ingest: Ingest) -> None:
     forwarder = LogForwarder(client)
     for index in range(80):
         forwarder.forward("rollout-0", LogRecord("info", f"line {index}"))

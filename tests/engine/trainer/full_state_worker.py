@@ -23,7 +23,7 @@ def bytes_after_a_step(task: dict[str, Any], case: Case, rank: int, world_size: 
     sections = {
         "tuning": Tuning.FULL,
         "base_model": given.base_model.model_copy(update={"dtype": dtype}),
-        "deepspeed": DeepSpeedSpec.model_validate({"zero_stage": stage, **overrides}),
+        "deepspeed": DeepSpeedSpec.model_validate({"config": f"zero{stage}", **overrides}),
     }
     spec = given.model_copy(update=sections)
     trainer = TrainerRank(spec, task["path"], rank, world_size)

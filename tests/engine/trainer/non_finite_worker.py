@@ -34,7 +34,7 @@ def run_stage(task: dict[str, Any], stage: int, rank: int, world_size: int, fold
     sections = {
         "tuning": Tuning.FULL,
         "base_model": given.base_model.model_copy(update={"dtype": "bf16" if stage else "fp32"}),
-        "deepspeed": DeepSpeedSpec.model_validate({"zero_stage": stage}),
+        "deepspeed": DeepSpeedSpec.model_validate({"config": f"zero{stage}"}),
     }
     trainer = TrainerRank(given.model_copy(update=sections), task["path"], rank, world_size)
     before = trainer.version(0).sha256

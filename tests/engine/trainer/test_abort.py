@@ -28,7 +28,7 @@ def two_steps(trainer: TrainerRank, groups: list[GroupBatch]) -> str:
 def test_an_aborted_mini_batch_leaves_no_trace(
     make_trainer: TrainerMaker, groups: list[GroupBatch], stage: int
 ) -> None:
-    sections = {"deepspeed": {"zero_stage": stage}}
+    sections = {"deepspeed": {"config": f"zero{stage}"}}
     expected = two_steps(make_trainer(**sections), groups)
     trainer = make_trainer(**sections)
     before = trainer.version(0).sha256
@@ -43,7 +43,7 @@ def test_an_aborted_mini_batch_leaves_no_trace(
 def test_an_abort_between_two_steps_leaves_the_optimizer_as_it_was(
     make_trainer: TrainerMaker, groups: list[GroupBatch], stage: int
 ) -> None:
-    sections = {"deepspeed": {"zero_stage": stage}}
+    sections = {"deepspeed": {"config": f"zero{stage}"}}
     undisturbed, disturbed = make_trainer(**sections), make_trainer(**sections)
     assert two_steps(undisturbed, groups) == two_steps(disturbed, groups)
     disturbed.accumulate(groups[1:], num_pairs_total=NUM_PAIRS, fresh=False)
@@ -55,7 +55,7 @@ def test_an_abort_between_two_steps_leaves_the_optimizer_as_it_was(
 def test_a_loss_that_is_not_finite_is_named_and_can_be_aborted(
     make_trainer: TrainerMaker, groups: list[GroupBatch], stage: int
 ) -> None:
-    sections = {"deepspeed": {"zero_stage": stage}}
+    sections = {"deepspeed": {"config": f"zero{stage}"}}
     (fragment,) = groups[1].trajectories
     log_probs = fragment.log_probs.clone()
     log_probs[2, 1] = math.nan
@@ -71,7 +71,7 @@ def test_a_loss_that_is_not_finite_is_named_and_can_be_aborted(
 def test_a_gradient_that_is_not_finite_changes_nothing(
     make_trainer: TrainerMaker, groups: list[GroupBatch], stage: int
 ) -> None:
-    sections = {"deepspeed": {"zero_stage": stage}}
+    sections = {"deepspeed": {"config": f"zero{stage}"}}
     trainer = make_trainer(**sections)
     before = trainer.version(0).sha256
     name, parameter = next(iter(lora_parameters(trainer._model.transformer).items()))
@@ -89,7 +89,7 @@ def test_deepspeeds_zero_grad_keeps_gradients_that_an_abort_drops(
     make_trainer: TrainerMaker, groups: list[GroupBatch]
 ) -> None:
     """Why `drop_gradients` exists: in ZeRO 2 DeepSpeed's own `zero_grad` does not drop accumulated gradients."""
-    trainer = make_trainer(deepspeed={"zero_stage": 2})
+    trainer = make_trainer(deepspeed={"config": "zero2"})
     trainer.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=False)
     trainer._deepspeed_engine.zero_grad()
     trainer._deepspeed_engine.optimizer.zero_grad()

@@ -48,7 +48,7 @@ def test_the_gradient_is_the_formulas_mean_over_all_pairs(
     sections = {
         "algorithm": {"kl_coefficient": kl_coefficient, "clip_range": 0.02},
         "optimizer": UNCLIPPED,
-        "deepspeed": {"zero_stage": stage},
+        "deepspeed": {"config": f"zero{stage}"},
     }
     expected, sums = reference_update(make_spec(**sections), tiny_checkpoint, current, groups)
     trainer = make_trainer(current, **sections)
@@ -92,7 +92,7 @@ def test_without_a_penalty_the_kl_of_a_tenth_of_fresh_micro_batches_is_monitored
 def test_groups_that_arrive_one_at_a_time_give_bitwise_the_same_step(
     make_trainer: Callable[..., TrainerRank], groups: list[GroupBatch], stage: int
 ) -> None:
-    sections = {"deepspeed": {"zero_stage": stage}}
+    sections = {"deepspeed": {"config": f"zero{stage}"}}
     at_once = step(make_trainer(**sections), groups)
     assert step(make_trainer(**sections), groups[:1], groups[1:]) == at_once
     assert step(make_trainer(**sections), groups[::-1]) == at_once
@@ -103,7 +103,7 @@ def test_stages_without_sharded_weights_take_bitwise_the_same_steps_on_one_rank(
 ) -> None:
     def two_steps(stage: int) -> str:
         # Stage 0 clips with other code; without clipping only the reduction differs.
-        trainer = make_trainer(optimizer=UNCLIPPED, deepspeed={"zero_stage": stage})
+        trainer = make_trainer(optimizer=UNCLIPPED, deepspeed={"config": f"zero{stage}"})
         step(trainer, groups)
         return step(trainer, groups)
 

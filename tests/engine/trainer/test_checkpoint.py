@@ -32,7 +32,7 @@ def losses_of_steps(trainer: TrainerRank, groups: list[GroupBatch], num_steps: i
 def test_resuming_is_bitwise_equal_on_one_rank(
     make_trainer: TrainerMaker, groups: list[GroupBatch], tmp_path: Path, stage: int
 ) -> None:
-    sections = {"deepspeed": {"zero_stage": stage}}
+    sections = {"deepspeed": {"config": f"zero{stage}"}}
     uri = f"file://{tmp_path}/batch-7"
     trainer = make_trainer(**sections)
     losses_of_steps(trainer, groups, 2)
@@ -147,7 +147,7 @@ def test_a_checkpoint_without_its_marker_does_not_exist(make_trainer: TrainerMak
 def test_another_zero_stage_is_refused(make_trainer: TrainerMaker, tmp_path: Path) -> None:
     make_trainer().save_checkpoint(str(tmp_path / "one"), STATE)
     with pytest.raises(CheckpointError, match=r"`zero_stage` of .* must be 2, got 0"):
-        make_trainer(deepspeed={"zero_stage": 2}).load_checkpoint(str(tmp_path / "one"))
+        make_trainer(deepspeed={"config": "zero2"}).load_checkpoint(str(tmp_path / "one"))
 
 
 def test_open_gradients_are_no_part_of_a_checkpoint(

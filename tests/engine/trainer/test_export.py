@@ -71,7 +71,7 @@ def test_training_from_a_loaded_adapter_starts_there_in_every_stage(
 ) -> None:
     results = set()
     for stage in (0, 1, 2, 3):
-        trainer = make_trainer(deepspeed={"zero_stage": stage}, optimizer={"max_grad_norm": 1e9})
+        trainer = make_trainer(deepspeed={"config": f"zero{stage}"}, optimizer={"max_grad_norm": 1e9})
         assert trainer.version(0).sha256 == behaviour.sha256
         stats = trainer.accumulate(groups, num_pairs_total=24, fresh=True)
         assert stats.maxima["ratio_deviation"] < 1e-5

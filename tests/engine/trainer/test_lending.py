@@ -55,7 +55,7 @@ def test_a_lent_lane_draws_the_rollout_lanes_bits(
 def test_a_lent_generation_amid_a_mini_batch_changes_nothing_at_all(
     make_trainer: TrainerMaker, groups: list[GroupBatch], behaviour: PublishedShard, stage: int
 ) -> None:
-    sections = {"deepspeed": {"zero_stage": stage}, "pipeline": TAG}
+    sections = {"deepspeed": {"config": f"zero{stage}"}, "pipeline": TAG}
     undisturbed, lent = make_trainer(**sections), make_trainer(**sections)
     recorders = [GradientRecorder(trainer) for trainer in (undisturbed, lent)]
     for trainer in (undisturbed, lent):
@@ -80,7 +80,7 @@ def test_a_lent_generation_amid_a_mini_batch_changes_nothing_at_all(
 def test_an_abort_after_a_lent_generation_leaves_no_trace_of_either(
     make_trainer: TrainerMaker, groups: list[GroupBatch], behaviour: PublishedShard, stage: int
 ) -> None:
-    sections = {"deepspeed": {"zero_stage": stage}, "pipeline": TAG}
+    sections = {"deepspeed": {"config": f"zero{stage}"}, "pipeline": TAG}
     undisturbed, aborted = make_trainer(**sections), make_trainer(**sections)
     aborted.accumulate(groups[1:], num_pairs_total=NUM_PAIRS, fresh=False)
     lend(aborted, behaviour)

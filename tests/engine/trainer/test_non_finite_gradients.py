@@ -98,7 +98,7 @@ def test_a_gradient_that_is_not_finite_is_never_applied(
 def test_weights_that_are_not_finite_are_neither_published_nor_saved(
     make_trainer: TrainerMaker, stage: int, tmp_path: Path
 ) -> None:
-    trainer = make_trainer(deepspeed={"zero_stage": stage})
+    trainer = make_trainer(deepspeed={"config": f"zero{stage}"})
     parameter = list(trainer._trainable.values())[-1]
     with gathered([parameter], written=True), torch.no_grad():
         parameter.view(-1)[0] = math.nan
@@ -113,7 +113,7 @@ def test_weights_that_are_not_finite_are_neither_published_nor_saved(
 def test_moments_that_are_not_finite_are_not_saved(
     make_trainer: TrainerMaker, groups: list[GroupBatch], stage: int, tmp_path: Path
 ) -> None:
-    trainer = make_trainer(deepspeed={"zero_stage": stage})
+    trainer = make_trainer(deepspeed={"config": f"zero{stage}"})
     trainer.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=False)
     trainer.commit()
     moments = next(iter(inner_optimizer(trainer).state.values()))["exp_avg"]

@@ -95,7 +95,7 @@ def test_the_gate_on_stale_data_changes_no_gradient(
 ) -> None:
     found = []
     for fresh in (True, False):
-        trainer = make_trainer(current, pipeline=AHEAD, deepspeed={"zero_stage": stage})
+        trainer = make_trainer(current, pipeline=AHEAD, deepspeed={"config": f"zero{stage}"})
         recorder = GradientRecorder(trainer)
         trainer.accumulate(groups, num_pairs_total=NUM_PAIRS, fresh=fresh, staleness=1, behaviour=behaviour)
         trainer.commit()

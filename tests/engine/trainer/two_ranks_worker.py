@@ -37,7 +37,7 @@ def run_case(task: dict[str, Any], case: Case, rank: int, world_size: int, folde
     stage, tsp = case
     given: RunSpec = task["spec"]
     sections = {
-        "deepspeed": DeepSpeedSpec.model_validate(ZERO_3 if stage == 3 else {"zero_stage": stage}),
+        "deepspeed": DeepSpeedSpec.model_validate(ZERO_3 if stage == 3 else {"config": f"zero{stage}"}),
         "pipeline": given.pipeline.model_copy(update={"tsp": tsp, "tag": TrainerAssist.GREEDY}),
     }
     spec = given.model_copy(update=sections)

@@ -87,6 +87,16 @@ def test_a_role_without_lanes_is_refused() -> None:
         simulate(Settings(algebra=TWO_GROUPS_OF_TWO), pool_of(COSTS, LANES[0], LANES[2]))
 
 
+def test_every_span_of_work_with_a_unit_takes_its_units_times_their_cost() -> None:
+    _, spans = simulate(Settings(algebra=TWO_GROUPS_OF_TWO, num_batches=1), ONE_OF_EACH)
+    worked = [span for span in spans if span.num_units]
+    assert {span.kind for span in worked} == {SpanKind.GENERATE, SpanKind.SCORE, SpanKind.TRAIN}
+    per_unit = {SpanKind.GENERATE: 1.0, SpanKind.SCORE: 0.5, SpanKind.TRAIN: 4.0}
+    for span in worked:
+        assert span.seconds == span.num_units * per_unit[span.kind]
+        assert span.rank == (0 if span.lane == "t" else None)
+
+
 def spans_of(spans: list[Span], lane: str) -> list[tuple[str, float, float]]:
     return [(span.cause or span.kind, span.start, span.end) for span in spans if span.lane == lane]
 

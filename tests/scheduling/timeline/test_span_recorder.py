@@ -152,6 +152,14 @@ def test_a_lane_handed_work_keeps_its_cause_until_it_reports_the_start() -> None
     assert (recording.spans[2].batch, recording.spans[2].group, recording.spans[2].num_samples) == (0, 2, 8)
 
 
+def test_only_lanes_of_the_gang_have_a_rank() -> None:
+    recording = Recording()
+    for lane, rank in (("trainer", 1), ("rollout", None)):
+        recording.recorder.lane_started(lane, 0.0, rank)
+    recording.recorder.stop_all(1.0)
+    assert {span.lane: span.rank for span in recording.spans} == {"trainer": 1, "rollout": None}
+
+
 def test_a_gap_between_two_pieces_of_work_is_waiting_for_a_fragment() -> None:
     recording = Recording()
     recording.recorder.lane_started("g", 0.0)

@@ -37,7 +37,11 @@ ACTS: list[tuple[str, str, dict[str, Any]]] = [
     ("post", "/duplicate", {}),
     ("post", "/previews", {"prompts": ["x"]}),
 ]
-BYTES = ["/artifacts/samples/a.png", "/previews/9b2f1c9e-0000-4000-8000-000000000000/images/lora-0-0.png"]
+BYTES = [
+    "/artifacts/samples/a.png",
+    "/previews/9b2f1c9e-0000-4000-8000-000000000000/images/lora-0-0.png",
+    "/schedule",
+]
 
 
 @pytest.fixture

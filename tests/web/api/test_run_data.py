@@ -1,5 +1,6 @@
 """A run's telemetry and files over REST, in the shapes the pages read."""
 
+import gzip
 import hashlib
 import posixpath
 import tarfile
@@ -18,6 +19,7 @@ from gallery.inline import MAX_INLINE_BYTES
 from runs.models import Attempt, Run
 from runs.secrets import hash_secret
 from telemetry.ingest import ingest
+from telemetry.timeline_spans import TimelineSpan
 from worker.contracts.ingest import IngestBatch
 
 pytestmark = pytest.mark.django_db
@@ -90,9 +92,8 @@ def test_metrics(api: APIClient, run: Run) -> None:
 
 def test_timeline_and_bubbles(api: APIClient, run: Run) -> None:
     answer = get(api, run, "timeline")
-    span = {"lane": "driver", "kind": "publish", "start": 10.0, "end": 11.0, "num_samples": 0, "num_spans": 1}
-    nothing = dict.fromkeys(("cause", "batch", "group", "fragment", "policy_version"))
-    assert answer["spans"] == [{**span, **nothing}]
+    span = {"lane": "driver", "kind": "publish", "start": 10.0, "end": 11.0}
+    assert answer["spans"] == [TimelineSpan.model_validate(span).model_dump(mode="json")]
     assert answer["lanes"] == []
     assert set(answer) == {"lanes", "spans", "versions", "queues", "lends", "stream_seq", "now"}
     assert get(api, run, "timeline", **{"from": 12})["spans"] == []
@@ -183,6 +184,25 @@ def test_a_version_is_one_archive_too(api: APIClient, run: Run) -> None:
         assert tar.getnames() == [f"{folder}/pytorch_lora_weights.safetensors"]
     assert adapter["folder"] == folder
     assert api.get(f"/api/v1/runs/{run.pk}/adapters/{adapter['id'] + 1}/archive").status_code == 404
+
+
+def test_an_attempts_schedule_log_is_one_file_of_all_its_parts(api: APIClient, run: Run) -> None:
+    address = f"/api/v1/runs/{run.pk}/schedule"
+    assert api.get(address).status_code == 404
+    for part, attempt in (("0001/000002", 1), ("0001/000001", 1), ("0002/000001", 1), ("0001/000001", 2)):
+        content = gzip.compress(f"{attempt} {part}\n".encode())
+        store_artifact(
+            run_id=run.pk,
+            attempt=attempt,
+            path=f"schedule/{part}.jsonl.gz",
+            source=BytesIO(content),
+            sha256=hashlib.sha256(content).hexdigest(),
+        )
+    first = gzip.decompress(api.get(address, {"attempt": 1}).getvalue()).decode()
+    assert first.splitlines() == ["1 0001/000001", "1 0001/000002", "1 0002/000001"]
+    newest = api.get(address)
+    assert gzip.decompress(newest.getvalue()) == b"2 0001/000001\n"
+    assert newest.headers["Content-Disposition"] == f'attachment; filename="{run.pk}-2-schedule.jsonl.gz"'
 
 
 def test_checkpoints(api: APIClient, run: Run) -> None:

@@ -54,7 +54,7 @@ def test_where_the_pool_has_gpus_a_preview_gets_one_and_its_job_occupies_it(
     assert (lane.node, lane.device, lane.resources) == ("local", "0", ("tandem-local-gpu-0",))
     assert free_lanes() == {"cpu": 2, "gpu": 1}
     assert (
-        previews.exchange_code(preview_cluster.envs[preview_jobs.job_name(preview.pk)]["TANDEM_BOOTSTRAP_CODE"]).device
+        previews.trade_code(preview_cluster.envs[preview_jobs.job_name(preview.pk)]["TANDEM_BOOTSTRAP_CODE"]).device
         == "0"
     )
 

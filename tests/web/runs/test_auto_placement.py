@@ -9,7 +9,7 @@ from fleet.selectors import grants_of
 from fleet.services import allocate, ensure_local_lanes, release
 from runs import attempts
 from runs.auto_placement import choose, hypothetical_plan
-from runs.bootstrap import exchange_code
+from runs.bootstrap import trade_code
 from runs.cost_history import MIN_BATCHES, measured_costs, record_costs, workload_of
 from runs.dispatch import dispatch_waiting, start_attempt
 from runs.launch import launch
@@ -59,7 +59,7 @@ def test_the_attempt_uses_the_planners_choice_and_the_run_keeps_what_was_asked(a
 def test_the_driver_gets_the_concrete_spec(auto_run: Run, cluster: Any) -> None:
     attempt = start_attempt(auto_run)
     assert launch(run_id=auto_run.pk, number=1, gateway=cluster)
-    answer = exchange_code(cluster.envs[attempt.submission_id][BOOTSTRAP_CODE_VARIABLE])
+    answer = trade_code(cluster.envs[attempt.submission_id][BOOTSTRAP_CODE_VARIABLE])
     assert answer.spec == attempt.concrete_spec
     assert answer.spec.pipeline.placement is not Placement.AUTO
 

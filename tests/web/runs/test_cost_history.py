@@ -8,7 +8,7 @@ import pytest
 from fleet.selectors import grants_of
 from fleet.services import allocate, ensure_local_lanes
 from runs.auto_placement import choose
-from runs.bootstrap import exchange_code
+from runs.bootstrap import trade_code
 from runs.cost_history import MIN_BATCHES, measured_costs, record_costs
 from runs.dispatch import start_attempt
 from runs.launch import launch
@@ -142,7 +142,7 @@ def test_the_driver_gets_the_costs_that_its_plan_assumed(
     run = make_run(spec=work(pipeline=AUTO))
     attempt = start_attempt(run)
     assert launch(run_id=run.pk, number=1, gateway=cluster)
-    answer = exchange_code(cluster.envs[attempt.submission_id][BOOTSTRAP_CODE_VARIABLE])
+    answer = trade_code(cluster.envs[attempt.submission_id][BOOTSTRAP_CODE_VARIABLE])
     reported = {(cost.lane, cost.kind): cost for cost in answer.prior_costs}
     lanes = {grant.lane for grant in grants_of(run.pk, 1)}
     assert {lane for lane, _ in reported} == lanes | {GANG}
@@ -159,4 +159,4 @@ def test_a_run_without_a_plan_gets_no_costs(
     attempt = start_attempt(run)
     assert launch(run_id=run.pk, number=1, gateway=cluster)
     assert attempt.plan_revision is None
-    assert exchange_code(cluster.envs[attempt.submission_id][BOOTSTRAP_CODE_VARIABLE]).prior_costs == ()
+    assert trade_code(cluster.envs[attempt.submission_id][BOOTSTRAP_CODE_VARIABLE]).prior_costs == ()

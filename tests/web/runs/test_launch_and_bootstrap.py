@@ -12,7 +12,7 @@ from pytest_django.fixtures import Settings
 
 from fleet.services import ensure_local_lanes
 from runs import attempts
-from runs.bootstrap import BootstrapRefused, exchange_code
+from runs.bootstrap import BootstrapRefused, trade_code
 from runs.cluster import JobStatus
 from runs.dispatch import start_attempt
 from runs.launch import launch
@@ -49,7 +49,7 @@ def test_a_second_launch_of_an_attempt_does_nothing(starting: Attempt, cluster: 
     code = cluster.envs[starting.submission_id]["TANDEM_BOOTSTRAP_CODE"]
     assert not launch(run_id=starting.run_id, number=1, gateway=cluster)
     assert not launch(run_id=starting.run_id, number=2, gateway=cluster)
-    assert exchange_code(code).attempt == 1, "the second launch must not have replaced the code"
+    assert trade_code(code).attempt == 1, "the second launch must not have replaced the code"
 
 
 @pytest.mark.django_db
@@ -88,9 +88,9 @@ def test_a_model_that_is_gone_fails_the_run_with_what_to_do(
 def test_the_code_is_exchanged_for_all_that_the_driver_needs(starting: Attempt, code: str, settings: Settings) -> None:
     settings.TANDEM_CHECKPOINTS = "s3://bucket/checkpoints/"
     settings.TANDEM_MAX_STOP_SECONDS = 77.0
-    answer = exchange_code(code)
+    answer = trade_code(code)
     run = Run.objects.get(pk=starting.run_id)
-    assert (answer.run, answer.attempt, answer.first_seq) == (str(run.pk), 1, 1)
+    assert (answer.run, answer.attempt, answer.first_seq) == (run.pk, 1, 1)
     assert answer.spec == run.run_spec
     assert answer.prompts == tuple(run.prompts)
     assert answer.base_model_path.endswith("/shapes")
@@ -104,7 +104,7 @@ def test_the_code_is_exchanged_for_all_that_the_driver_needs(starting: Attempt, 
 
 @pytest.mark.django_db
 def test_only_hashes_of_code_and_token_are_kept(starting: Attempt, code: str) -> None:
-    token = exchange_code(code).token
+    token = trade_code(code).token
     row = Attempt.objects.values().get(pk=starting.pk)
     secrets = (token, code, code.partition(".")[2])
     assert not [value for value in row.values() for secret in secrets if secret in str(value)]
@@ -112,23 +112,23 @@ def test_only_hashes_of_code_and_token_are_kept(starting: Attempt, code: str) ->
 
 @pytest.mark.django_db
 def test_a_code_is_accepted_once(code: str) -> None:
-    exchange_code(code)
+    trade_code(code)
     with pytest.raises(BootstrapRefused, match="used before"):
-        exchange_code(code)
+        trade_code(code)
 
 
 @pytest.mark.django_db
 def test_a_code_expires(starting: Attempt, code: str) -> None:
     Attempt.objects.update(bootstrap_expires_at=timezone.now() - timedelta(seconds=1))
     with pytest.raises(BootstrapRefused, match="expired"):
-        exchange_code(code)
+        trade_code(code)
 
 
 @pytest.mark.django_db
 def test_a_code_is_void_once_its_attempt_has_ended(starting: Attempt, code: str) -> None:
     attempts.close(starting.run_id, 1, AttemptOutcome.CLOSED, detail="cancelled")
     with pytest.raises(BootstrapRefused, match="attempt 1 has ended: cancelled"):
-        exchange_code(code)
+        trade_code(code)
 
 
 @pytest.mark.django_db
@@ -136,8 +136,8 @@ def test_a_code_is_void_once_its_attempt_has_ended(starting: Attempt, code: str)
                                     lambda c: "²." + c, lambda c: c.partition(".")[0] + "."])  # fmt: skip
 def test_any_other_code_is_not_known(code: str, change: Any) -> None:
     with pytest.raises(BootstrapRefused, match="not known"):
-        exchange_code(change(code))
-    assert exchange_code(code)
+        trade_code(change(code))
+    assert trade_code(code)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -146,7 +146,7 @@ def test_of_two_exchanges_at_once_one_is_refused(starting: Attempt, code: str) -
 
     def act() -> None:
         try:
-            outcomes.append("token" if exchange_code(code).token else "")
+            outcomes.append("token" if trade_code(code).token else "")
         except BootstrapRefused:
             outcomes.append("refused")
         finally:
@@ -164,7 +164,7 @@ def test_of_two_exchanges_at_once_one_is_refused(starting: Attempt, code: str) -
 def test_a_token_is_valid_for_its_run_and_attempt_only(
     starting: Attempt, code: str, make_run: Callable[..., Run]
 ) -> None:
-    token = exchange_code(code).token
+    token = trade_code(code).token
     other = make_run()
     cases: list[tuple[UUID | str, int, str]] = [
         (starting.run_id, 1, token + "x"),
@@ -186,7 +186,7 @@ def test_an_attempt_that_never_had_a_token_has_none(starting: Attempt) -> None:
 
 @pytest.mark.django_db
 def test_older_attempts_and_ended_runs_are_fenced_off(starting: Attempt, code: str) -> None:
-    token = exchange_code(code).token
+    token = trade_code(code).token
     Run.objects.update(state="completed")
     with pytest.raises(AttemptGone):
         authorise(run_id=starting.run_id, attempt=1, token=token)

@@ -9,7 +9,7 @@ from accounts.models import Project, User
 from catalog.models import Secret
 from catalog.services import create_secret
 from fleet.services import ensure_local_lanes
-from runs.bootstrap import exchange_code
+from runs.bootstrap import trade_code
 from runs.dispatch import start_attempt
 from runs.launch import launch
 from runs.models import Attempt, Run
@@ -33,7 +33,7 @@ def test_the_token_comes_with_the_bootstrap_answer_and_is_in_no_jobs_environment
     assert launch(run_id=starting.run_id, number=1, gateway=cluster)
     env = cluster.envs[starting.submission_id]
     assert TOKEN not in str(env)
-    answer = exchange_code(env["TANDEM_BOOTSTRAP_CODE"])
+    answer = trade_code(env["TANDEM_BOOTSTRAP_CODE"])
     assert answer.secrets == {"scorer": TOKEN}
     assert TOKEN not in repr(answer)
     assert TOKEN not in answer.spec.to_yaml()

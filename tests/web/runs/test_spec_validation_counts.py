@@ -9,7 +9,7 @@ from rest_framework.test import APIClient
 
 from accounts.models import Project, User
 from fleet.services import ensure_local_lanes
-from runs.bootstrap import exchange_code
+from runs.bootstrap import trade_code
 from runs.cluster import JobStatus
 from runs.dispatch import dispatch_waiting
 from runs.launch import launch
@@ -78,7 +78,7 @@ def test_launch_and_bootstrap_validate_once_each(queued: list[Run], validated: C
     assert launch(run_id=run.pk, number=1, gateway=cluster)
     assert validated == {1: 1}
     validated.clear()
-    exchange_code(cluster.envs[Attempt.objects.get(run=run).submission_id][BOOTSTRAP_CODE_VARIABLE])
+    trade_code(cluster.envs[Attempt.objects.get(run=run).submission_id][BOOTSTRAP_CODE_VARIABLE])
     assert validated == {1: 1}
 
 

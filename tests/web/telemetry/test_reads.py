@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.core.serializers.json import DjangoJSONEncoder
 from django.db import transaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -90,11 +91,14 @@ def test_a_span_is_read_as_it_was_reported(driver: Any, event: Make) -> None:
         fragment=5,
         policy_version=2,
         num_samples=8,
+        rank=1,
+        num_units=8,
+        for_run=driver.run_id,
     ).model_dump(mode="json")
     assert None not in {value for name, value in reported.items() if name != "cause"}
     driver.send(event(1, "spans", spans=[reported]))
     (read,) = timeline(driver.run_id, now=9.0)["spans"]
-    assert read == {**reported, "num_spans": 1}
+    assert json.loads(json.dumps(read, cls=DjangoJSONEncoder)) == {**reported, "num_spans": 1}
     (item,) = selectors.stream_items(driver.run_id, after_seq=0, limit=1)
     assert item["body"]["spans"] == [reported]
 

@@ -1,4 +1,5 @@
-"""What a rollout lane and a lent trainer lane have in common: pull a version, generate fragments with it."""
+"""The actor methods of lanes that generate, rollout lanes and lent trainer lanes: pull a version, generate
+fragments."""
 
 import time
 from typing import TYPE_CHECKING
@@ -15,19 +16,21 @@ if TYPE_CHECKING:
 
 
 class GeneratingActor(LaneActor):
-    """`_sampler` is set by `load`."""
+    """Generates fragments with a sampler, which the subclass's `load` sets."""
 
     _sampler: "Sampler"
 
     def generate(
         self, request: GenerationRequest
     ) -> tuple[CallReport[GenerationReport], np.ndarray, Trajectories | None]:
-        """Called with three returns: the driver reads the first, a reward lane the second, trainers the third."""
+        """Generate a fragment. Called with `num_returns=3`, so that each value has a Ray reference of its own: the
+        driver reads the first, a reward lane the second, trainer lanes the third."""
         start = time.monotonic()
-        made = self._sampler.generate(request)
-        report = GenerationReport(seeds=made.seeds, decode_seconds=made.decode_seconds)
-        return self._report(start, report), made.images, made.trajectories
+        generated = self._sampler.generate(request)
+        report = GenerationReport(seeds=generated.seeds, decode_seconds=generated.decode_seconds)
+        return self._report(start, report), generated.images, generated.trajectories
 
     def pull(self, version: RemoteVersion) -> CallReport[PullReceipt]:
+        """Bind a published version. Raises `SyncError` as `Sampler.pull` does."""
         start = time.monotonic()
         return self._report(start, self._sampler.pull(version))

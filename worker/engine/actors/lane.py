@@ -1,7 +1,8 @@
-"""What every lane's actor shares: device visibility, place, clock and captured log lines.
+"""The base of every lane's actor: device visibility, location, clock and captured log lines.
 
-Invariant: the environment is set before torch is first imported, so the lane sees its own device and no other, and as
-many threads as it was given. So engine modules are imported inside `load`, never at the top of an actor's module.
+Invariant: the environment is set before torch is first imported, so that the lane sees its own device and no other, and
+uses as many threads as it was granted. That is why engine modules are imported inside `load`, never at the top of an
+actor's module.
 """
 
 import logging
@@ -10,7 +11,7 @@ import socket
 import time
 from typing import ClassVar, TypeVar
 
-from worker.engine.actors.reports import CallReport, LanePlace
+from worker.engine.actors.reports import CallReport, LaneLocation
 from worker.engine.devices.visibility import check_device, see_only
 from worker.engine.telemetry.log_forwarding import BufferingHandler
 
@@ -18,12 +19,13 @@ T = TypeVar("T")
 
 
 class LaneActor:
-    """`device` is the grant's, as in `see_only`."""
+    """An actor whose methods return a `CallReport`, or a tuple that begins with one."""
 
     concurrency_groups: ClassVar[dict[str, int]] = {}
-    """Ray's: threads beside the one that calls go through in order, by name."""
+    """Ray's concurrency groups: by name, the number of threads beside the default one, which runs calls in order."""
 
     def __init__(self, lane: str, device: str) -> None:
+        """Restrict this process to `device`, which is the grant's, as in `see_only`."""
         self.lane = lane
         self._device = device
         see_only(device)
@@ -32,13 +34,13 @@ class LaneActor:
         logger.setLevel(logging.INFO)
         logger.addHandler(self._logs)
 
-    def place(self) -> CallReport[LanePlace]:
-        """Answers as soon as the process is up."""
+    def location(self) -> CallReport[LaneLocation]:
+        """The lane's host and process; answered as soon as the process is up."""
         start = time.monotonic()
-        return self._report(start, LanePlace(node=socket.gethostname(), pid=os.getpid()))
+        return self._report(start, LaneLocation(node=socket.gethostname(), pid=os.getpid()))
 
     def clock(self) -> float:
-        """The lane's monotonic clock, in seconds."""
+        """A reading of the lane's monotonic clock, in seconds."""
         return time.monotonic()
 
     def _check_device(self) -> None:
@@ -46,4 +48,5 @@ class LaneActor:
         check_device(f"lane `{self.lane}`", self._device)
 
     def _report(self, start: float, value: T) -> CallReport[T]:
+        """The report of a call that began at `start` and ends now, with the log records since the last report."""
         return CallReport(start=start, end=time.monotonic(), value=value, logs=self._logs.take())

@@ -1,7 +1,7 @@
-"""A policy version as the driver hands it on: what is known of its shards, and the references they lie behind.
+"""A published policy version as the driver passes it to lanes: references to its shards in Ray's object store.
 
-The references go to lanes inside this value, so Ray does not fetch them with the call: a lane takes one shard at a
-time, and none of a version that it holds already.
+The references are passed inside a dataclass, so Ray does not resolve them when the call starts: a lane fetches one
+shard at a time, and no shard of a version that it holds already.
 """
 
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import ray
 from ray import ObjectRef
 
-from worker.engine.actors.reports import ShardFacts
+from worker.engine.actors.reports import ShardInfo
 from worker.engine.errors import SyncError
 from worker.engine.types import version_checksum
 
@@ -20,41 +20,47 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemoteVersion:
-    """A `PublishedVersion` in the cluster's object store."""
+    """A `PublishedVersion` in Ray's object store."""
 
     policy_version: int
-    facts: tuple[ShardFacts, ...]
+    shard_infos: tuple[ShardInfo, ...]
     refs: tuple[ObjectRef, ...]
-    """One a shard, in order."""
+    """The reference to each shard, in the order of `shard_infos`."""
 
     @property
     def sha256(self) -> str:
-        return version_checksum([shard.sha256 for shard in self.facts])
+        """The checksum over all shards."""
+        return version_checksum([shard.sha256 for shard in self.shard_infos])
 
     @property
     def num_tensors(self) -> int:
-        return sum(len(shard.names) for shard in self.facts)
+        """The number of tensors in all shards."""
+        return sum(len(shard.names) for shard in self.shard_infos)
 
     @property
     def num_bytes(self) -> int:
-        return sum(shard.num_bytes for shard in self.facts)
+        """The bytes of all shards."""
+        return sum(shard.num_bytes for shard in self.shard_infos)
 
     def shards(self) -> Iterator[Any]:
-        """Fetched one after the other. Raises what Ray raises for an object that was lost with its node."""
+        """Fetch the shards one after the other. Raises `ray.exceptions.ObjectLostError` for one lost with its node."""
         for ref in self.refs:
             yield ray.get(ref)
 
 
 PUBLISHING = "publishing"
+"""The name of the concurrency group of `publish`."""
 PUBLISHING_GROUP = {PUBLISHING: 1}
-"""Ray's concurrency groups of a trainer actor: one thread for this, beside the one for everything else."""
+"""Ray's concurrency groups of a trainer actor: one thread for publishing, beside the default one for all other
+calls."""
 
 
 def take_snapshot(snapshot: tuple[int, T] | None, policy_version: int) -> T:
-    """What was copied for `policy_version`. Raises `SyncError` when it is of another version, or none."""
+    """The copies in a `(policy version, copies)` snapshot. Raises `SyncError` when there is none or it is of another
+    version than `policy_version`."""
     if snapshot is None or snapshot[0] != policy_version:
         raise SyncError(
             f"policy version {policy_version} must be copied by `snapshot` before it is published, "
-            f"got {'no snapshot' if snapshot is None else f'one of version {snapshot[0]}'}"
+            f"got {'no snapshot' if snapshot is None else f'a snapshot of version {snapshot[0]}'}"
         )
     return snapshot[1]

@@ -1,4 +1,4 @@
-"""The small values that actors hand to the driver: no tensors, no torch import."""
+"""The small values that pass between actors and the driver: no tensors, no torch import."""
 
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -9,83 +9,97 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LanePlace:
-    """Where a lane landed."""
+class LaneLocation:
+    """The process of a lane's actor."""
 
     node: str
     """The host's name."""
     pid: int
+    """The process id on that host."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallReport(Generic[T]):
-    """The answer to one actor call. Times are of the lane's own monotonic clock, in seconds."""
+    """The answer to one actor call."""
 
     start: float
+    """The lane's monotonic clock when the call began, in seconds."""
     end: float
+    """The lane's monotonic clock when the call ended, in seconds."""
     value: T
+    """The result of the call."""
     logs: tuple[LogRecord, ...] = ()
+    """What the lane has logged since its previous report."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GenerationReport:
-    """What the driver needs to know of a generated fragment; pictures and trajectories stay behind references."""
+    """What the driver reads of a generated fragment; pictures and trajectories stay in Ray's object store."""
 
     seeds: tuple[int, ...]
+    """The noise seed of each member."""
     decode_seconds: float
+    """The part of the call spent decoding latents, at its end."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ShardFacts:
+class ShardInfo:
     """A published shard, without its tensors."""
 
     names: tuple[str, ...]
+    """The names of its tensors, in order."""
     num_bytes: int
     sha256: str
+    """The checksum of its tensors."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Restored:
-    """What a checkpoint brought back."""
+class RestoredCheckpoint:
+    """What the driver reads of a loaded checkpoint."""
 
     client_state: dict[str, Any]
+    """The driver's state, as it was given to `save_checkpoint`."""
     behaviour_version: int | None = None
-    """Of the older weights that the next batch had begun on, where there are such."""
-    behaviour: tuple[ShardFacts, ...] = ()
-    """Their shards, in order."""
+    """The older version that the next batch is generated with, where the checkpoint stores one."""
+    behaviour_shards: tuple[ShardInfo, ...] = ()
+    """The shards of that version, in order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rendezvous:
-    """Where the ranks of one torch.distributed group meet."""
+    """The address at which the ranks of a torch.distributed group find each other."""
 
     address: str
+    """The IP address of rank 0's node."""
     port: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupPlan:
-    """One group of an accumulation; `num_fragments` of the trajectories that follow belong to it, in member order."""
+    """One group of an accumulation, without its trajectories."""
 
     batch: int
     group: int
     advantages: tuple[float, ...]
+    """The advantage of each member, in member order."""
     num_fragments: int
+    """How many of the fragments passed beside the plan belong to the group, in member order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccumulationPlan:
-    """One accumulation of complete groups of one batch; their trajectories follow, flat and in order."""
+    """One accumulation of complete groups of one batch. Their trajectories are passed beside it as arguments, flat and
+    in order, since Ray resolves only references that are arguments."""
 
     groups: tuple[GroupPlan, ...]
     num_pairs_total: int
-    """Of the whole mini-batch."""
+    """The number of (trajectory, denoising step) pairs of the whole mini-batch, over all ranks."""
     fresh: bool
-    """No optimizer step was taken on this batch yet: the replay gate is judged on what comes of it."""
+    """Whether no optimizer step was taken on this batch yet, so that the replay gate can be checked."""
     staleness: int
-    """The version being trained − the version that drew the batch."""
+    """The trainer's policy version less the version that generated the batch."""
 
     @property
     def needs_behaviour(self) -> bool:
-        """Whether the gate must replay with the adapter that drew the batch."""
+        """Whether the replay gate needs the weights that generated the batch, since those being trained differ."""
         return self.fresh and self.staleness > 0

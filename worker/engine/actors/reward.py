@@ -1,4 +1,4 @@
-"""A reward lane: scores pictures as fragments arrive. Needs no torch unless one of its rewards does."""
+"""A reward lane: scores the pictures of generated fragments. It imports torch only if one of its rewards does."""
 
 import time
 from collections.abc import Mapping
@@ -20,7 +20,8 @@ class RewardActor(LaneActor):
     _scorer: "Scorer"
 
     def load(self, spec: RunSpec, secrets: Mapping[str, str]) -> CallReport[None]:
-        """`secrets` are the tokens of remote scorers by name: held in memory here, never in an environment."""
+        """Build the scorers; `secrets` are the tokens of remote scorers by name, held in memory and never in the
+        environment."""
         start = time.monotonic()
         from worker.engine.reward.scorer import Scorer
 
@@ -29,5 +30,6 @@ class RewardActor(LaneActor):
         return self._report(start, None)
 
     def score(self, fragment: Fragment, prompt: str, images: np.ndarray) -> CallReport[ScoredFragment]:
+        """Score a fragment. Raises `RewardError` as `Scorer.score` does."""
         start = time.monotonic()
         return self._report(start, self._scorer.score(fragment, prompt, images))

@@ -10,7 +10,8 @@ from worker.engine.actors.reports import CallReport
 
 class RolloutActor(GeneratingActor):
     def load(self, spec: RunSpec, base_model_path: str, prompts: Sequence[str]) -> CallReport[None]:
-        """`prompts` are what the run is known to draw: encoded first, so that text encoders are gone by then."""
+        """Load the model. The run's `prompts` are encoded first, so that text encoders and transformer are never in
+        memory together."""
         start = time.monotonic()
         from worker.engine.models.prompt_encoding import run_embeddings
         from worker.engine.rollout.sampler import Sampler

@@ -1,6 +1,6 @@
 """A trainer rank: one member of the run's torch.distributed group, which may be lent to generation.
 
-`rendezvous`, `switch`, `pull`, `generate` and `publish` concern one rank alone; every other method is entered by all
+`rendezvous`, `switch`, `pull`, `generate` and `publish` are called on single ranks; every other method is called on all
 ranks alike, or the collectives inside would wait for ever.
 
 ```text
@@ -27,8 +27,8 @@ from worker.engine.actors.reports import (
     CallReport,
     GroupPlan,
     Rendezvous,
-    Restored,
-    ShardFacts,
+    RestoredCheckpoint,
+    ShardInfo,
 )
 from worker.engine.types import GroupBatch, PublishedShard, Trajectories, UpdateStats
 
@@ -38,14 +38,14 @@ if TYPE_CHECKING:
 
 
 def assemble_groups(plans: Sequence[GroupPlan], trajectories: Sequence[Trajectories]) -> list[GroupBatch]:
-    """Give each planned group its trajectories, which come flat and in order: Ray resolves only top-level references.
+    """The groups of `plans` with their trajectories, which are passed flat and in order.
 
     Raises:
-        ValueError: when the plans and the trajectories do not agree in number.
+        ValueError: when the number of trajectories is not the sum of `num_fragments`.
     """
     num_planned = sum(plan.num_fragments for plan in plans)
     if num_planned != len(trajectories):
-        raise ValueError(f"`trajectories` must hold the {num_planned} fragments planned, got {len(trajectories)}")
+        raise ValueError(f"`trajectories` must hold {num_planned} fragments as planned, got {len(trajectories)}")
     remaining = iter(trajectories)
     return [
         GroupBatch(
@@ -58,19 +58,21 @@ def assemble_groups(plans: Sequence[GroupPlan], trajectories: Sequence[Trajector
     ]
 
 
-def _facts(shard: PublishedShard) -> ShardFacts:
-    return ShardFacts(names=tuple(shard.packed), num_bytes=shard.num_bytes, sha256=shard.sha256)
+def _shard_info(shard: PublishedShard) -> ShardInfo:
+    return ShardInfo(names=tuple(shard.packed), num_bytes=shard.num_bytes, sha256=shard.sha256)
 
 
 class TrainerActor(GeneratingActor):
+    """One rank of the trainer gang."""
+
     concurrency_groups: ClassVar = PUBLISHING_GROUP
 
     _trainer_rank: "TrainerRank"
     _snapshot: "tuple[int, ShardSnapshots] | None" = None
-    """The version copied last, and this rank's share of its tensors, until it is published."""
+    """The version of the last snapshot and this rank's shards of it, until they are published."""
 
     def rendezvous(self) -> Rendezvous:
-        """This node's address and a port that is free on it now; asked of rank 0."""
+        """This node's address and a port that is free on it now; called on rank 0."""
         with socket.socket() as probe:
             probe.bind(("", 0))
             return Rendezvous(address=ray.util.get_node_ip_address(), port=probe.getsockname()[1])
@@ -81,19 +83,31 @@ class TrainerActor(GeneratingActor):
         base_model_path: str,
         rank: int,
         world_size: int,
-        meeting: Rendezvous,
+        rendezvous: Rendezvous,
         initial_adapter: str | None,
         prompts: Sequence[str],
     ) -> CallReport[int]:
-        """Join the group and load the model; `initial_adapter` is a LoRA file to start from, `prompts` are what the run
-        is known to draw. The value is the number of shards of a published version, over all ranks."""
+        """Join the process group and load the model.
+
+        Args:
+            spec: the run's.
+            base_model_path: an existing folder in diffusers layout, or a hub id.
+            rank: this rank.
+            world_size: the number of ranks.
+            rendezvous: the address that rank 0 chose.
+            initial_adapter: the path of a LoRA file to start from.
+            prompts: the run's prompts, encoded before the transformer is loaded.
+
+        Returns:
+            The number of shards of a published version, over all ranks.
+        """
         start = time.monotonic()
         from worker.engine.models.prompt_encoding import run_embeddings
         from worker.engine.trainer.export import read_lora
         from worker.engine.trainer.rank import TrainerRank
         from worker.engine.trainer.zero.process_group import init_process_group
 
-        init_process_group(rank, world_size, meeting.address, meeting.port)
+        init_process_group(rank, world_size, rendezvous.address, rendezvous.port)
         self._rank = rank
         embeddings = run_embeddings(spec, base_model_path, prompts)
         self._trainer_rank = TrainerRank(spec, base_model_path, rank, world_size, embeddings=embeddings)
@@ -105,6 +119,7 @@ class TrainerActor(GeneratingActor):
         return self._report(start, self._trainer_rank.num_shards)
 
     def switch(self, to: LaneRole) -> CallReport[None]:
+        """Change to generation (`to` is rollout) or back to training."""
         start = time.monotonic()
         self._trainer_rank.switch(to)
         return self._report(start, None)
@@ -112,6 +127,8 @@ class TrainerActor(GeneratingActor):
     def accumulate(
         self, plan: AccumulationPlan, behaviour: RemoteVersion | None, *trajectories: Trajectories
     ) -> CallReport[UpdateStats]:
+        """Forward and backward over this rank's micro-batches of the plan's groups, whose fragments are
+        `trajectories`."""
         start = time.monotonic()
         stats = self._trainer_rank.accumulate(
             assemble_groups(plan.groups, trajectories),
@@ -123,21 +140,23 @@ class TrainerActor(GeneratingActor):
         return self._report(start, stats)
 
     def commit(self) -> CallReport[dict[str, float]]:
+        """Take an optimizer step. The value holds `grad_norm` and `learning_rate`."""
         start = time.monotonic()
         return self._report(start, self._trainer_rank.commit())
 
     def snapshot(self, policy_version: int) -> CallReport[None]:
-        """Copy this rank's share of what was trained, for `publish`."""
+        """Copy this rank's shards of the trained weights, for `publish`."""
         start = time.monotonic()
         self._snapshot = policy_version, self._trainer_rank.snapshot()
         return self._report(start, None)
 
     @ray.method(concurrency_group=PUBLISHING)
     def publish(self, policy_version: int) -> tuple[Any, ...]:
-        """Asked of the ranks that have a share, while the gang goes on.
+        """Pack this rank's shards of the last snapshot, on a thread beside training.
 
         Returns:
-            A `CallReport` of facts for the driver, and as many shards for the rollout lanes: each a return of its own.
+            A `CallReport` of `ShardInfo`s for the driver, then as many shards for the rollout lanes, each a Ray return
+            value of its own.
 
         Raises:
             SyncError: when the last snapshot is of another version.
@@ -146,38 +165,39 @@ class TrainerActor(GeneratingActor):
         from worker.engine.sync.packing import pack
 
         copies = take_snapshot(self._snapshot, policy_version)
-        shards = [pack(copies[place], policy_version) for place in sorted(copies)]
+        shards = [pack(copies[index], policy_version) for index in sorted(copies)]
         self._snapshot = None
-        return self._report(start, tuple(_facts(shard) for shard in shards)), *shards
+        return self._report(start, tuple(_shard_info(shard) for shard in shards)), *shards
 
     def save_checkpoint(
         self, uri: str, client_state: dict[str, Any], behaviour: RemoteVersion | None
     ) -> CallReport[int]:
-        """The value is the bytes that this rank wrote."""
+        """Write a checkpoint. The value is the number of bytes that this rank wrote."""
         start = time.monotonic()
         return self._report(start, self._trainer_rank.save_checkpoint(uri, client_state, behaviour))
 
     def load_checkpoint(self, uri: str) -> tuple[Any, ...]:
-        """All ranks restore it.
+        """Load a checkpoint.
 
         Returns:
-            A `CallReport` of `Restored` for the driver, and a return for each shard of a version: those of the older
-            version that is kept there, or `None`. Rank 0 alone is asked for them.
+            A `CallReport` of `RestoredCheckpoint` for the driver, then a value for each shard of a version: the shards
+            of the older version that is stored with the checkpoint, on rank 0, or `None`.
         """
         from worker.engine.trainer.checkpoint import load_behaviour
 
         start = time.monotonic()
         state = self._trainer_rank.load_checkpoint(uri)
         behaviour = load_behaviour(uri) if self._rank == 0 else ()
-        restored = Restored(
+        restored = RestoredCheckpoint(
             client_state=state,
             behaviour_version=behaviour[0].policy_version if behaviour else None,
-            behaviour=tuple(_facts(shard) for shard in behaviour),
+            behaviour_shards=tuple(_shard_info(shard) for shard in behaviour),
         )
         return self._report(start, restored), *(behaviour or [None] * self._trainer_rank.num_shards)
 
     def export(self) -> tuple[CallReport[None], dict[str, bytes]]:
-        """Files in diffusers format by path, so that driver and trainer need share no disk; of rank 0 alone."""
+        """The weights as files in diffusers format, by path, so that driver and trainer need not share a disk. Only
+        rank 0 returns files."""
         start = time.monotonic()
         with tempfile.TemporaryDirectory() as folder:
             self._trainer_rank.export(folder)

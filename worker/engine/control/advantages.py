@@ -1,4 +1,4 @@
-"""Advantages of the batch under way: computed once a group (or, for `advantage_std: batch`, the batch) is scored."""
+"""Advantages of the open batches: computed as soon as a group (or, for `advantage_std: batch`, the batch) is scored."""
 
 from collections.abc import Sequence
 
@@ -10,31 +10,35 @@ from worker.scheduling.core.messages import Purpose
 
 
 class AdvantageCache:
-    """Remembers what it computed until `drop`: every epoch trains on the same advantages."""
+    """Computes the advantages of each group once and keeps them until `drop`: every epoch trains on the same ones."""
 
     def __init__(self, spec: RunSpec, fragments: FragmentStore) -> None:
         self._spec = spec
         self._num_groups = spec.algebra.num_groups
         self._weights = {reward.key: reward.weight for reward in spec.trained_rewards}
         self._fragments = fragments
-        self._known: dict[tuple[int, int], GroupAdvantages] = {}
+        self._cached: dict[tuple[int, int], GroupAdvantages] = {}
+        """By (batch, group): the advantages computed so far."""
 
     def of_group(self, batch: int, group: int) -> GroupAdvantages:
-        """Of a complete group, in member order. Raises `NonFiniteError` for a reward that is not finite."""
-        if (batch, group) not in self._known:
+        """The advantages of a complete group, in member order. Raises `NonFiniteError` for a reward that is not
+        finite."""
+        if (batch, group) not in self._cached:
             over_batch = self._spec.algorithm.advantage_std == "batch"
             self._compute(batch, range(self._num_groups) if over_batch else [group], over_batch=over_batch)
-        return self._known[batch, group]
+        return self._cached[batch, group]
 
     def of_batch(self, batch: int) -> list[GroupAdvantages]:
-        """Of every group of a scored batch, in index order."""
+        """The advantages of every group of a scored batch, in index order."""
         return [self.of_group(batch, group) for group in range(self._num_groups)]
 
     def drop(self, batch: int) -> None:
-        self._known = {key: value for key, value in self._known.items() if key[0] != batch}
+        """Forget the advantages of a batch."""
+        self._cached = {key: value for key, value in self._cached.items() if key[0] != batch}
 
     def clear(self) -> None:
-        self._known.clear()
+        """Forget all advantages."""
+        self._cached.clear()
 
     def _compute(self, batch: int, groups: Sequence[int], *, over_batch: bool) -> None:
         computed = mixed_advantages(
@@ -44,9 +48,10 @@ class AdvantageCache:
             clip=self._spec.algorithm.advantage_clip,
             over_batch=over_batch,
         )
-        self._known.update({(batch, group): found for group, found in zip(groups, computed, strict=True)})
+        self._cached.update({(batch, group): found for group, found in zip(groups, computed, strict=True)})
 
     def _scores(self, batch: int, group: int) -> GroupScores:
+        """The score of each member, in member order, by the key of each trained reward."""
         scores: dict[str, list[float | None]] = {name: [] for name in self._weights}
         for record in self._fragments.of_group(Purpose.TRAIN, batch, group):
             assert record.scored is not None, "the scheduler trains complete groups only"

@@ -1,4 +1,4 @@
-"""Where this attempt's checkpoints lie, when one is due, and which old ones go."""
+"""The directory of this attempt's checkpoints: their names, when one is due, and which old ones are removed."""
 
 import logging
 from dataclasses import dataclass
@@ -12,16 +12,19 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunPosition:
-    """How far a run has come: what a checkpoint stores beside the weights. The next batch is number `batch`."""
+    """The progress of a run, which a checkpoint stores beside the weights."""
 
     batch: int = 0
+    """The number of batches trained, which is also the index of the next one."""
     policy_version: int = 0
+    """The version of the trained weights."""
     optimizer_step: int = 0
+    """The number of optimizer steps taken."""
     next_batch_version: int | None = None
-    """What the next batch had begun on, where that is older than `policy_version`."""
+    """The version that the next batch is generated with, where that is older than `policy_version`."""
 
     def version_at(self, batch: int) -> int:
-        """The version that `batch`, the next one or a later, is trained on: each batch before it adds one."""
+        """The trainer's version when it starts on `batch`, the next one or a later: each batch before it adds one."""
         return self.policy_version + batch - self.batch
 
 
@@ -35,18 +38,20 @@ class CheckpointDirectory:
 
     @property
     def latest(self) -> str | None:
+        """The URI of the newest checkpoint written by this attempt."""
         return self._written[-1] if self._written else None
 
     def uri(self, batch: int) -> str:
+        """The URI of the checkpoint after `batch` complete batches."""
         return f"{self._root}/batch-{batch:06d}"
 
     def is_due(self, batch: int) -> bool:
-        """Whether the cadence wants a checkpoint after `batch` complete batches."""
+        """Whether the spec's cadence has a checkpoint after `batch` complete batches."""
         every = self._spec.every_num_batches
         return every is not None and batch > 0 and batch % every == 0
 
     def written(self, uri: str) -> None:
-        """Note a complete checkpoint and remove those it replaces."""
+        """Record a complete checkpoint, and remove the oldest where there are more than `num_kept`."""
         self._written = [*(known for known in self._written if known != uri), uri]
         while len(self._written) > self._spec.num_kept:
             self._remove(self._written.pop(0))
@@ -56,5 +61,5 @@ class CheckpointDirectory:
         try:
             filesystem.rm(path, recursive=True)
         except OSError as error:
-            # An old checkpoint too many wastes room; it is no reason to end a run.
+            # One old checkpoint too many wastes disk space; it is no reason to end a run.
             logger.warning("could not remove the old checkpoint %s: %s", uri, error)

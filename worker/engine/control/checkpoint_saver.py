@@ -1,7 +1,11 @@
-"""A checkpoint, and what users download of the same version, made by the reserved trainer gang one after the other.
+"""Writes a checkpoint, then the download of the same version, with the reserved trainer gang.
 
-A LoRA comes with every checkpoint. All weights of a transformer are gigabytes: they are exported at the end of a run
-and where a user asked for the checkpoint, from the version that was published.
+```text
+save ─► gang writes the checkpoint ─► `checkpoint` event ─► gang exports ─► upload ─► `adapter` event
+```
+
+A LoRA is exported with every checkpoint. All weights of a transformer are gigabytes: they are exported at the end of a
+run and where a user requested the checkpoint, from the version that was published.
 """
 
 import logging
@@ -28,16 +32,17 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SaveRequest:
-    """One save to be made."""
+    """One checkpoint to write."""
 
     position: RunPosition
     behaviour: RemoteVersion | None
-    """Of the position's `next_batch_version`, where that is given."""
+    """The weights of the position's `next_batch_version`, where that is given."""
     final: bool
-    ordered: bool
-    """By a user."""
+    """Whether it is the run's last checkpoint."""
+    is_requested: bool
+    """Whether a user requested the checkpoint."""
     then: Callable[[str], None]
-    """Gets the checkpoint's URI when all is made."""
+    """Called with the checkpoint's URI when checkpoint and export are written, so that the gang is free again."""
 
 
 class CheckpointSaver:
@@ -61,11 +66,12 @@ class CheckpointSaver:
         self._spans = spans
         self._client = client
         self._uploader = uploader
-        self.life = 0
-        """As in `SampleReporter`."""
+        self.num_rewinds = 0
+        """The number of times that this attempt went back to a checkpoint; it names the artifacts, see
+        `artifact_folder`."""
 
     def save(self, save: SaveRequest) -> None:
-        """Write the checkpoint, then what users download."""
+        """Write the checkpoint, then export and upload the download."""
         uri = self._checkpoints.uri(save.position.batch)
         self._gang.save_checkpoint(uri, asdict(save.position), save.behaviour, partial(self._saved, save, uri))
 
@@ -80,22 +86,22 @@ class CheckpointSaver:
             uri=uri,
             num_bytes=sum(report.value for report in reports.values()),
         )
-        if self._tuning is Tuning.LORA or save.final or save.ordered:
+        if self._tuning is Tuning.LORA or save.final or save.is_requested:
             self._gang.export(partial(self._exported, save, uri))
         else:
             save.then(uri)
 
-    def _exported(self, save: SaveRequest, uri: str, reports: Reports, made: dict[str, bytes]) -> None:
+    def _exported(self, save: SaveRequest, uri: str, reports: Reports, exported: dict[str, bytes]) -> None:
         self._record(reports)
-        folder = f"{artifact_folder('adapters', self.life)}/v{save.position.policy_version}"
+        folder = f"{artifact_folder('adapters', self.num_rewinds)}/v{save.position.policy_version}"
         if self._tuning is Tuning.LORA:
-            files = [ArtifactFile(f"{folder}/{path}", partial(bytes, content)) for path, content in made.items()]
+            files = [ArtifactFile(f"{folder}/{path}", partial(bytes, content)) for path, content in exported.items()]
             self._upload(save, folder, files)
         else:
-            # The gang is free by then: publishing goes on beside it.
+            # The version may still be publishing; the gang need not wait for that.
             self._versions.when_available(
                 save.position.policy_version,
-                lambda version: self._upload(save, folder, transformer_files(folder, version, made)),
+                lambda version: self._upload(save, folder, transformer_files(folder, version, exported)),
             )
         save.then(uri)
 
@@ -103,9 +109,10 @@ class CheckpointSaver:
         self._uploader.submit(files, partial(self._report, save, folder, len(files)), may_drop=False)
 
     def _report(self, save: SaveRequest, folder: str, num_files: int, receipts: list[Receipt]) -> None:
+        """Emit the `adapter` event, unless a file is missing: an incomplete download is of no use."""
         if len(receipts) < num_files:
             logger.error(
-                "policy version %d is not for download: %d of its %d files could not be uploaded",
+                "policy version %d cannot be downloaded: %d of its %d files could not be uploaded",
                 save.position.policy_version,
                 num_files - len(receipts),
                 num_files,
@@ -117,18 +124,19 @@ class CheckpointSaver:
             )
             for receipt in receipts
         )
-        is_one = len(files) == 1
+        is_single = len(files) == 1
         self._client.emit(
             AdapterEvent,
             batch=save.position.batch,
             policy_version=save.position.policy_version,
-            artifact=receipts[0].path if is_one else folder,
-            sha256=files[0].sha256 if is_one else listing_sha256(files),
+            artifact=receipts[0].path if is_single else folder,
+            sha256=files[0].sha256 if is_single else listing_sha256(files),
             num_bytes=sum(file.num_bytes for file in files),
             final=save.final,
             files=files,
         )
 
     def _record(self, reports: Reports) -> None:
+        """Record a `checkpoint` span on every trainer lane."""
         for lane, report in reports.items():
             self._spans.record(lane, SpanKind.CHECKPOINT, report)

@@ -1,37 +1,46 @@
-"""Clocks: the driver's, and how each lane's monotonic clock maps to it.
+"""The driver's clock, and the mapping of each lane's monotonic clock to it.
 
-All span times are the driver's: Unix seconds that never run backwards, whatever the system clock is set to meanwhile.
+All span times are driver time: Unix seconds that never run backwards, even when the system clock is set back.
 """
 
 import time
 from dataclasses import dataclass
 
 MAX_ROUND_TRIP_SECONDS = 0.05
-"""A probe that took longer says too little about the offset to replace one that we have."""
+"""The longest round trip of a probe that may replace a known offset: the new offset's error is up to half of it."""
 
 
 class DriverClock:
-    """Unix time at start, carried on by the monotonic clock."""
+    """Driver time: the Unix time at construction plus what the monotonic clock has counted since."""
 
     def __init__(self) -> None:
         self._offset = time.time() - time.monotonic()
 
     def now(self) -> float:
+        """Driver time, in seconds."""
         return self._offset + time.monotonic()
 
 
 @dataclass(slots=True)
 class LaneClock:
-    """Adds to a reading of the lane's monotonic clock to give driver time; `None` until measured once."""
+    """Converts readings of a lane's monotonic clock to driver time."""
 
     offset_seconds: float | None = None
+    """Driver time less the reading of the lane's clock, in seconds; `None` until it is first measured."""
 
     def measure(self, sent: float, reading: float, received: float) -> None:
-        """Take in one probe, by Cristian's method: the lane read its clock in the middle of the round trip."""
+        """Update the offset from one probe, by Cristian's algorithm: the lane is taken to have read its clock in the
+        middle of the round trip.
+
+        Args:
+            sent: driver time when the probe was sent.
+            reading: the lane's clock.
+            received: driver time when the answer arrived.
+        """
         if self.offset_seconds is None or received - sent <= MAX_ROUND_TRIP_SECONDS:
             self.offset_seconds = (sent + received) / 2 - reading
 
     def to_driver(self, reading: float) -> float:
         """Driver time of a reading of the lane's clock."""
-        assert self.offset_seconds is not None, "a lane's clock is measured when it joins"
+        assert self.offset_seconds is not None, "a lane's clock is measured before its first report is converted"
         return reading + self.offset_seconds

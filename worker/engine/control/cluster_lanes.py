@@ -1,7 +1,7 @@
 """The run's lanes on the cluster: one single-bundle placement group and one actor each.
 
-Gang atomicity lives with whoever granted the lanes; here each lane stands alone, so a run can lose and regain one. A
-lane's placement group outlives its actor: a new actor takes the same place.
+The web grants a run all of its lanes or none; here each lane is independent, so a run can lose and regain one. A lane's
+placement group outlives its actor, so a restarted actor gets the same resources.
 """
 
 import logging
@@ -18,7 +18,7 @@ from worker.contracts.events import LaneInfo
 from worker.contracts.ingest import LaneGrant
 from worker.contracts.names import LaneRole
 from worker.engine.actors.lane import LaneActor
-from worker.engine.actors.reports import LanePlace
+from worker.engine.actors.reports import LaneLocation
 from worker.engine.actors.reward import RewardActor
 from worker.engine.actors.rollout import RolloutActor
 from worker.engine.actors.trainer import TrainerActor
@@ -33,25 +33,32 @@ ACTOR_CLASSES: LaneActors = {
     LaneRole.TRAINER: TrainerActor,
     LaneRole.REWARD: RewardActor,
 }
-PLACE_TIMEOUT_SECONDS = 120.0
+PLACEMENT_TIMEOUT_SECONDS = 120.0
+"""How long the cluster may take to place and start the lanes' actors, whose processes take seconds each on a busy node:
+the web has granted free resources, so longer means that something else uses them."""
 CLOCK_TIMEOUT_SECONDS = 5.0
-HEED_SECONDS = 0.2
+"""How long a clock probe may take: an idle lane answers within milliseconds, and the driver waits."""
+POLL_SECONDS = 0.2
+"""How often the web's commands are read while the driver waits for the cluster, so that a cancel takes effect soon."""
 
 
 class LanePlacementError(EngineError):
-    """A lane that was granted found no place on the cluster."""
+    """The cluster did not place a lane that was granted."""
 
 
 @dataclass(slots=True)
 class LaneHandle:
-    """One lane: its grant, its actor of the moment, and how its clock maps to the driver's."""
+    """One lane: its grant, its current actor, and how its clock maps to the driver's."""
 
     grant: LaneGrant
     group: PlacementGroup
     actor: Any
-    place: LanePlace | None = None
+    """The handle of the lane's current Ray actor."""
+    location: LaneLocation | None = None
+    """The host and process of the actor; `None` until it is up."""
     clock: LaneClock = field(default_factory=LaneClock)
     num_restarts: int = 0
+    """The number of times that the actor was replaced in this attempt."""
 
     @property
     def name(self) -> str:
@@ -59,18 +66,18 @@ class LaneHandle:
 
     @property
     def info(self) -> LaneInfo:
-        assert self.place is not None, "asked for after `settle`"
+        assert self.location is not None, "`wait_until_up` returned before"
         return LaneInfo(
             lane=self.name,
             role=self.grant.role,
             node=self.grant.node,
             device=self.grant.device,
-            pid=self.place.pid,
+            pid=self.location.pid,
         )
 
 
 class ClusterLanes:
-    """Starts, finds, restarts and ends the lanes. Holds nothing on the cluster before `open` and after `close`."""
+    """Starts, restarts and ends the lanes. Holds nothing on the cluster before `open` and after `close`."""
 
     def __init__(
         self, grants: Sequence[LaneGrant], clock: DriverClock, actor_classes: LaneActors = ACTOR_CLASSES
@@ -81,7 +88,7 @@ class ClusterLanes:
         self._handles: dict[str, LaneHandle] = {}
 
     def open(self) -> None:
-        """Ask the cluster for every lane at once; `settle` waits for them."""
+        """Request every lane from the cluster at once; `wait_until_up` waits for them."""
         for grant in self._grants:
             group = placement_group([_bundle(grant)], strategy="PACK")
             self._handles[grant.lane] = LaneHandle(grant, group, self._start_actor(grant, group))
@@ -90,58 +97,58 @@ class ClusterLanes:
         return self._handles[lane]
 
     def names(self, role: LaneRole | None = None) -> list[str]:
-        """Lanes, of one role or all, in the order of the grants; the first trainer is rank 0."""
+        """The names of the lanes of one role, or of all, in the order of the grants; the first trainer is rank 0."""
         return [grant.lane for grant in self._grants if role in (None, grant.role)]
 
     def infos(self) -> tuple[LaneInfo, ...]:
-        """Where every lane is that has landed."""
-        return tuple(handle.info for handle in self._handles.values() if handle.place is not None)
+        """Device, host and process of every lane that is up."""
+        return tuple(handle.info for handle in self._handles.values() if handle.location is not None)
 
-    def settle(self, lanes: Collection[str], poll_web: Callable[[], None]) -> None:
+    def wait_until_up(self, lanes: Collection[str], poll_web: Callable[[], None]) -> None:
         """Wait until the actors of `lanes` are placed and alive, and measure their clocks.
 
         Args:
-            lanes: some or all of the fleet.
-            heed: called now and then meanwhile; what it raises ends the wait.
+            lanes: names of some or all of the run's lanes.
+            poll_web: called every `POLL_SECONDS` meanwhile; what it raises ends the wait.
 
         Raises:
-            LanePlacementError: when a lane found no place in `PLACE_TIMEOUT_SECONDS`.
+            LanePlacementError: when a lane is not up within `PLACEMENT_TIMEOUT_SECONDS`.
         """
-        placing = {self._handles[name].actor.place.remote(): self._handles[name] for name in lanes}
-        late = list(placing)
-        deadline = time.monotonic() + PLACE_TIMEOUT_SECONDS
-        while late and time.monotonic() < deadline:
-            _, late = ray.wait(list(placing), num_returns=len(placing), timeout=HEED_SECONDS)
+        starting = {self._handles[name].actor.location.remote(): self._handles[name] for name in lanes}
+        pending = list(starting)
+        deadline = time.monotonic() + PLACEMENT_TIMEOUT_SECONDS
+        while pending and time.monotonic() < deadline:
+            _, pending = ray.wait(list(starting), num_returns=len(starting), timeout=POLL_SECONDS)
             poll_web()
-        if late:
-            names = ", ".join(placing[ref].name for ref in late)
+        if pending:
+            names = ", ".join(starting[ref].name for ref in pending)
             raise LanePlacementError(
-                f"no place for {names} within {PLACE_TIMEOUT_SECONDS:.0f} s: the cluster must have the resources "
-                "that were granted; check that its nodes are up and not used by others"
+                f"the cluster must place {names} within {PLACEMENT_TIMEOUT_SECONDS:.0f} s, got no answer: check that "
+                "its nodes are up and that nothing else uses the resources that were granted"
             )
-        for ref, handle in placing.items():
-            handle.place = ray.get(ref).value
+        for ref, handle in starting.items():
+            handle.location = ray.get(ref).value
         self.measure_clocks(lanes)
 
     def measure_clocks(self, lanes: Iterable[str]) -> None:
-        """Probe the clocks of lanes that have nothing under way; a lane that does not answer keeps its offset."""
+        """Probe the clocks of idle lanes; a lane that does not answer in time keeps its offset."""
         for name in lanes:
             handle = self._handles[name]
             sent = self._clock.now()
             try:
                 reading = ray.get(handle.actor.clock.remote(), timeout=CLOCK_TIMEOUT_SECONDS)
             except (ray.exceptions.GetTimeoutError, ray.exceptions.RayActorError):
-                # A dead lane shows itself at its next call; its clock is not what to report it by.
+                # The next call to a dead lane fails, and that is where its loss is handled.
                 logger.warning("lane %s did not answer a clock probe", name)
                 continue
             handle.clock.measure(sent, reading, self._clock.now())
 
     def restart(self, lane: str) -> LaneHandle:
-        """Put a new actor in a lost lane's place. Its clock is new too."""
+        """Start a new actor on a lost lane's resources. Its location and clock are unknown until it is up."""
         handle = self._handles[lane]
         self.kill(lane)
         handle.actor = self._start_actor(handle.grant, handle.group)
-        handle.place = None
+        handle.location = None
         handle.clock = LaneClock()
         handle.num_restarts += 1
         return handle
@@ -158,7 +165,7 @@ class ClusterLanes:
             remove_placement_group(handle.group)
 
     def _start_actor(self, grant: LaneGrant, group: PlacementGroup) -> Any:
-        """The actor of a lane, being started; calls to it wait until it is up."""
+        """Start the actor of a lane and return its handle; calls to it wait until it is up."""
         strategy = PlacementGroupSchedulingStrategy(placement_group=group, placement_group_bundle_index=0)
         actor_class = self._actor_classes[grant.role]
         remote_class = ray.remote(concurrency_groups=actor_class.concurrency_groups)(actor_class)
@@ -171,4 +178,5 @@ class ClusterLanes:
 
 
 def _bundle(grant: LaneGrant) -> dict[str, float]:
+    """The resources of a lane's placement group."""
     return {"CPU": grant.num_cpus, **dict.fromkeys(grant.resources, 1.0)}

@@ -1,7 +1,7 @@
-"""What the run was told and has not done yet. The controller looks here once a loop.
+"""The commands that users sent and the run has not carried out yet; the controller reads them once per iteration.
 
-Invariant: every command is answered by exactly one `command_done`: at once where it takes effect or is refused, later
-where something must be made first (samples, a checkpoint).
+Invariant: every command is answered by exactly one `command_done` event: at once where it takes effect or is refused,
+later where samples or a checkpoint must be made first.
 """
 
 import math
@@ -14,13 +14,14 @@ from worker.engine.telemetry.telemetry_client import TelemetryClient
 
 
 class RunCancelledError(Exception):
-    """The user wants the run to end at once."""
+    """A user has cancelled the run, so it ends at once."""
 
 
 class StopOverdueError(Exception):
-    """The batch under way took longer than a stopped run may take over it.
+    """A stopped run did not finish its open batch in the time that it may take.
 
-    `checkpoint` is where the run can be resumed; None where nothing was saved yet.
+    Attributes:
+        checkpoint: the URI that the run can be resumed from; `None` where nothing was saved yet.
     """
 
     def __init__(self, message: str, *, checkpoint: str | None) -> None:
@@ -29,61 +30,68 @@ class StopOverdueError(Exception):
 
 
 class CommandQueue:
-    """`pause_wanted` and `stop_wanted` close admission; orders wait until the controller gets to them."""
+    """Answers commands, and keeps those that the controller has yet to carry out."""
 
     def __init__(self, client: TelemetryClient, *, stop_seconds: float = math.inf) -> None:
-        """`stop_seconds`: how long after the stop `is_stop_overdue` turns true."""
+        """Read commands from `client`; a stop is overdue after `stop_seconds`."""
         self._client = client
         self._stop_seconds = stop_seconds
         self._stop_deadline = math.inf
         self.pause_wanted = False
+        """Whether the run must pause after its open batches: no new batch may begin."""
         self.stop_wanted = False
-        self.checkpoint_orders: list[str] = []
-        """Ids of commands that the next checkpoint answers."""
-        self.sample_orders: deque[RunCommand] = deque()
+        """Whether the run must end after its open batches: no new batch may begin."""
+        self.checkpoint_command_ids: list[str] = []
+        """The ids of the `checkpoint_now` commands that the next checkpoint answers."""
+        self.sample_commands: deque[RunCommand] = deque()
+        """The `sample_now` commands that have not begun, oldest first."""
 
     @property
     def is_stop_overdue(self) -> bool:
+        """Whether a stop was commanded more than `stop_seconds` ago."""
         return time.monotonic() >= self._stop_deadline
 
     def take_new(self) -> None:
-        """Take in what arrived. Raises `RunCancelledError` on cancel."""
+        """Process the commands that have arrived. Raises `RunCancelledError` on cancel."""
         for command in self._client.take_commands():
             self._take(command)
 
     def answer(self, command_id: str, detail: str, *, accepted: bool = True) -> None:
+        """Emit the `command_done` event of a command."""
         self._client.emit(CommandDoneEvent, command_id=command_id, accepted=accepted, detail=detail)
 
     def refuse_all(self, detail: str) -> None:
-        """Answer the orders that are still open when the run ends."""
-        for command_id in [*self.checkpoint_orders, *(order.id for order in self.sample_orders)]:
+        """Refuse the commands that are still open when the run ends."""
+        for command_id in [*self.checkpoint_command_ids, *(command.id for command in self.sample_commands)]:
             self.answer(command_id, detail, accepted=False)
-        self.checkpoint_orders.clear()
-        self.sample_orders.clear()
+        self.checkpoint_command_ids.clear()
+        self.sample_commands.clear()
 
     def _take(self, command: RunCommand) -> None:
         match command.kind:
             case CommandKind.CANCEL:
-                self.answer(command.id, "ends now")
+                self.answer(command.id, "the run ends now")
                 raise RunCancelledError
             case CommandKind.STOP if self.stop_wanted:
                 self.answer(command.id, "the run is stopping already", accepted=False)
             case CommandKind.STOP:
                 self.stop_wanted, self.pause_wanted = True, False
                 self._stop_deadline = time.monotonic() + self._stop_seconds
-                self.answer(command.id, "ends after the batch under way, with a checkpoint, the LoRA and an evaluation")
+                self.answer(
+                    command.id, "the run ends after its open batch, with a checkpoint, the download and an evaluation"
+                )
             case CommandKind.PAUSE if self.stop_wanted or self.pause_wanted:
                 reason = "stopping" if self.stop_wanted else "pausing or paused"
                 self.answer(command.id, f"the run is {reason} already", accepted=False)
             case CommandKind.PAUSE:
                 self.pause_wanted = True
-                self.answer(command.id, "pauses after the batch under way")
+                self.answer(command.id, "the run pauses after its open batch")
             case CommandKind.RESUME if not self.pause_wanted:
                 self.answer(command.id, "the run is not paused", accepted=False)
             case CommandKind.RESUME:
                 self.pause_wanted = False
-                self.answer(command.id, "goes on")
+                self.answer(command.id, "the run continues")
             case CommandKind.SAMPLE_NOW:
-                self.sample_orders.append(command)
+                self.sample_commands.append(command)
             case CommandKind.CHECKPOINT_NOW:
-                self.checkpoint_orders.append(command.id)
+                self.checkpoint_command_ids.append(command.id)

@@ -1,6 +1,10 @@
-"""Held-out evaluations and the user's own prompts: asked of the scheduler, told when complete.
+"""Held-out evaluations, and samples of the user's own prompts: when they begin, and the report once they are complete.
 
-Seeds of both are held out and never change, so pictures of one prompt and member are comparable over the whole run.
+```text
+cadence, or a `sample_now` command ─► EvaluationRequested ─► generated and scored ─► EvaluationComplete ─► events
+```
+
+Both use fixed seeds that training never uses, so pictures of one prompt and member are comparable over the whole run.
 """
 
 from worker.contracts.commands import RunCommand
@@ -18,7 +22,7 @@ from worker.scheduling.core.messages import EvaluationComplete, EvaluationReques
 
 
 class EvaluationManager:
-    """At most one evaluation and one request are under way at a time."""
+    """Begins and reports evaluations and sample requests. At most one of each is under way at a time."""
 
     def __init__(
         self,
@@ -36,14 +40,19 @@ class EvaluationManager:
         self._samples = samples
         self._client = client
         self._commands = commands
-        self._order: RunCommand | None = None
+        self._command: RunCommand | None = None
+        """The `sample_now` command whose samples are under way."""
         self._last_evaluated: int | None = None
+        """The number of batches that were complete at the last evaluation."""
         self.is_evaluating = False
+        """Whether an evaluation is under way."""
 
     def is_due(self, batch: int, *, is_end: bool = False) -> bool:
-        """Whether an evaluation is wanted after `batch` complete batches: by the cadence, and at the start and the end.
+        """Whether an evaluation is due after `batch` complete batches: by the cadence, and at the run's start and end.
 
-        `is_end`: the run ends here, before its last batch.
+        Args:
+            batch: the number of batches complete.
+            is_end: the run ends here, although it is not at its last batch.
         """
         if self.is_evaluating or self._last_evaluated == batch:
             return False
@@ -62,11 +71,11 @@ class EvaluationManager:
         )
 
     def next_request(self, *, batch: int, policy_version: int) -> EvaluationRequested | None:
-        """Begin the oldest waiting `sample_now` on the version published last, unless one is under way."""
-        if self._order is not None or not self._commands.sample_orders:
+        """Begin the oldest waiting `sample_now` command on `policy_version`, unless another one is under way."""
+        if self._command is not None or not self._commands.sample_commands:
             return None
-        self._order = self._commands.sample_orders.popleft()
-        self._prompts.requested = self._order.prompts or self._prompts.held_out
+        self._command = self._commands.sample_commands.popleft()
+        self._prompts.requested = self._command.prompts or self._prompts.held_out
         return EvaluationRequested(
             purpose=Purpose.REQUEST,
             batch=batch,
@@ -76,28 +85,29 @@ class EvaluationManager:
         )
 
     def restart(self) -> None:
-        """The scheduler was replaced and knows nothing of what was under way: a request goes back in the queue."""
+        """Called when the scheduler was replaced: the new one has no evaluation, and the command under way is queued
+        again."""
         self.is_evaluating = False
-        if self._order is not None:
-            self._commands.sample_orders.appendleft(self._order)
-            self._order = None
+        if self._command is not None:
+            self._commands.sample_commands.appendleft(self._command)
+            self._command = None
 
     def complete(self, action: EvaluationComplete, position: RunPosition) -> None:
-        """Tell what was found and let go of the pictures."""
+        """Report the scored samples, and drop the references to their pictures."""
         records = self._fragments.of_batch(action.purpose, action.batch)
         version = records[0].fragment.policy_version
         is_request = action.purpose is Purpose.REQUEST
-        name = self._order.id if self._order is not None and is_request else f"{action.batch:06d}"
-        shown = SampleSet(
+        name = self._command.id if self._command is not None and is_request else f"{action.batch:06d}"
+        sample_set = SampleSet(
             purpose="request" if is_request else "evaluate",
             batch=action.batch,
             policy_version=version,
             trainer_version=position.policy_version,
             folder=f"{action.purpose.value}/{name}",
         )
-        self._samples.report(shown, records)
+        self._samples.report(sample_set, records)
         if is_request:
-            self._answer_order()
+            self._answer_command()
         else:
             self._report_means(action.batch, version, position)
         self._fragments.drop(action.purpose, action.batch)
@@ -105,13 +115,13 @@ class EvaluationManager:
     def _report_means(self, batch: int, version: int, position: RunPosition) -> None:
         records = self._fragments.of_batch(Purpose.EVALUATE, batch)
         mean = reward_metrics(records).get(Metric.REWARD_MEAN)
-        rewarded = {} if mean is None else {"reward": mean}
+        total = {} if mean is None else {"reward": mean}
         self._client.emit(
             EvaluationEvent,
             batch=batch,
             policy_version=version,
             num_samples=sum(len(record.fragment.members) for record in records),
-            values=rewarded | part_means(records, "{name}"),
+            values=total | part_means(records, "{name}"),
         )
         self._client.emit(
             MetricsEvent,
@@ -122,7 +132,7 @@ class EvaluationManager:
         self.is_evaluating = False
         self._last_evaluated = batch
 
-    def _answer_order(self) -> None:
-        assert self._order is not None, "only a command begins a request"
-        self._commands.answer(self._order.id, f"{len(self._prompts.requested)} prompts sampled")
-        self._order = None
+    def _answer_command(self) -> None:
+        assert self._command is not None, "sample requests begin with a command"
+        self._commands.answer(self._command.id, f"{len(self._prompts.requested)} prompts sampled")
+        self._command = None

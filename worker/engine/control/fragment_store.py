@@ -1,6 +1,6 @@
-"""What the driver holds of every fragment under way: references to its tensors, and its rewards.
+"""What the driver stores of every open fragment: references to its tensors in Ray's object store, and its rewards.
 
-Fragments come in any order and are read in index order. A batch's references are dropped when it is published, an
+Fragments arrive in any order and are read in index order. A batch's references are dropped when it is trained, an
 evaluation's when it is reported; until then every epoch may need the trajectories again.
 """
 
@@ -14,35 +14,41 @@ from worker.scheduling.core.messages import Fragment, FragmentKey, Purpose
 
 @dataclass(slots=True, kw_only=True)
 class FragmentRecord:
-    """One generated fragment; `scored` follows."""
+    """One generated fragment."""
 
     fragment: Fragment
     prompt: str
     prompt_index: int
     lane: str
+    """The lane that generated the fragment."""
     seeds: tuple[int, ...]
+    """The noise seed of each member."""
     images: ObjectRef
-    """Pictures (N, H, W, 3) or clips (N, F, H, W, 3), uint8."""
+    """A reference to pictures (N, H, W, 3) or clips (N, F, H, W, 3), uint8."""
     trajectories: ObjectRef
+    """A reference to the `Trajectories`, or to `None` for a fragment that is not trained on."""
     scored: ScoredFragment | None = None
+    """The rewards, as soon as the fragment is scored."""
 
 
 class FragmentStore:
-    """Records by purpose and batch, group and index. A fragment generated again replaces its first record."""
+    """Records by fragment key. A fragment that is generated again replaces its first record."""
 
     def __init__(self) -> None:
         self._batches: dict[tuple[Purpose, int], dict[int, dict[int, FragmentRecord]]] = {}
+        """By (purpose, batch), then group, then index within the group."""
 
     def __getitem__(self, key: FragmentKey) -> FragmentRecord:
         return self._batches[key.purpose, key.batch][key.group][key.index]
 
     def put(self, record: FragmentRecord) -> None:
+        """Store a record under its fragment's key."""
         key = record.fragment.key
         groups = self._batches.setdefault((key.purpose, key.batch), {})
         groups.setdefault(key.group, {})[key.index] = record
 
     def version_of(self, batch: int) -> int:
-        """The one policy version that drew a batch of which something is generated."""
+        """The policy version that generates a batch. Raises `KeyError` before its first fragment is generated."""
         group = next(iter(self._batches[Purpose.TRAIN, batch].values()))
         return next(iter(group.values())).fragment.policy_version
 
@@ -56,8 +62,9 @@ class FragmentStore:
         return [record for group in groups for record in self.of_group(purpose, batch, group)]
 
     def drop(self, purpose: Purpose, batch: int) -> None:
-        """Let go of the references, and with them of the tensors."""
+        """Drop the references of a batch, so that Ray frees the tensors."""
         del self._batches[purpose, batch]
 
     def clear(self) -> None:
+        """Drop all references."""
         self._batches.clear()

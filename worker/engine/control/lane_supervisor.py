@@ -1,7 +1,13 @@
-"""Who is at work: brings lanes up, and decides what the loss of one means.
+"""Brings lanes up, and decides what follows from the loss of one.
 
-A lost rollout or reward lane is started again in its place, a bounded number of times; when it is given up the others
-take its work. A lost trainer rank took open gradients with it, so the whole gang starts again from a checkpoint.
+```text
+placed ─► loading ─► ready ─► on_ready
+   ▲                   │ lost
+   ├── rollout, reward ┘ (bounded; beyond that the lane is given up and the others take its work)
+   └── all trainer lanes together, by `restart_gang`, after a rewind to a checkpoint
+```
+
+A lost trainer rank took open gradients with it, so the whole gang starts again from a checkpoint.
 """
 
 import logging
@@ -20,18 +26,16 @@ from worker.engine.telemetry.telemetry_client import TelemetryClient
 logger = logging.getLogger(__name__)
 
 MAX_LANE_RESTARTS = 3
-"""Of one lane in one attempt: a lane that dies more often has a reason that restarting does not cure."""
+"""The most restarts of one lane in one attempt: a lane that dies more often has a cause that a restart does not
+remove."""
 
 
 class LanesExhaustedError(EngineError):
-    """No lane of a role is left."""
+    """Every lane of a role was lost more often than it is restarted."""
 
 
 class LaneSupervisor:
-    """`ready` holds the lanes that are loaded; `on_ready(lane)` tells of each one that comes (back).
-
-    `poll_web` is called while waiting for the cluster, so that a run without room can still be cancelled.
-    """
+    """Loads lanes, and restarts those that are lost."""
 
     def __init__(
         self,
@@ -44,6 +48,16 @@ class LaneSupervisor:
         on_ready: Callable[[str], None],
         poll_web: Callable[[], None],
     ) -> None:
+        """
+        Args:
+            answer: the run's bootstrap answer.
+            lanes: the lanes to supervise.
+            calls: where actor calls are awaited.
+            gang: the trainer lanes among `lanes`.
+            client: receives the `lanes` event whenever a lane's location has changed.
+            on_ready: called with the name of each lane that is loaded, also after a restart.
+            poll_web: called while waiting for the cluster, so that a run without resources can still be cancelled.
+        """
         self._answer = answer
         self._lanes = lanes
         self._calls = calls
@@ -52,26 +66,28 @@ class LaneSupervisor:
         self._on_ready = on_ready
         self._poll_web = poll_web
         self._given_up: set[str] = set()
+        """Lanes that were lost too often to be restarted again."""
         self.ready: set[str] = set()
+        """Lanes that are loaded and not lost."""
 
     def place_all(self) -> None:
         """Put every lane on the cluster. Raises `LanePlacementError`."""
         self._lanes.open()
-        self._lanes.settle(self._lanes.names(), self._poll_web)
+        self._lanes.wait_until_up(self._lanes.names(), self._poll_web)
         self._report()
 
     def load_all(self) -> None:
-        """Start loading on all lanes at once: on a busy machine that is most of a run's start."""
+        """Start loading on all lanes at once, since loading takes most of a run's start-up time."""
         for lane in self._lanes.names(LaneRole.ROLLOUT) + self._lanes.names(LaneRole.REWARD):
             self._load(lane)
         self._gang.load(self._answer, self._loaded)
 
     def lost(self, lane: str, reason: str) -> None:
-        """An actor died.
+        """Called when a lane's actor died: restart the lane or give it up.
 
         Raises:
             RewindNeededError: when it was a trainer rank.
-            LanesExhaustedError: when it was the last of its role and has been restarted often enough.
+            LanesExhaustedError: when it was the last of its role and has been restarted `MAX_LANE_RESTARTS` times.
         """
         self.ready.discard(lane)
         handle = self._lanes[lane]
@@ -79,7 +95,7 @@ class LaneSupervisor:
         if role is LaneRole.TRAINER:
             raise RewindNeededError(f"trainer lane `{lane}` was lost: {reason}")
         if handle.num_restarts < MAX_LANE_RESTARTS:
-            logger.warning("lane %s was lost and starts again: %s", lane, reason)
+            logger.warning("lane %s was lost and is restarted: %s", lane, reason)
             self._restart(lane)
             return
         self._given_up.add(lane)
@@ -90,7 +106,8 @@ class LaneSupervisor:
         logger.error("lane %s was lost %d times and is given up: %s", lane, MAX_LANE_RESTARTS + 1, reason)
 
     def restart_gang(self) -> None:
-        """New trainer ranks in the old places; whoever else was on the way up starts on it again."""
+        """Restart and load all trainer ranks. Other lanes that were still starting restart too: their calls are
+        forgotten with all others."""
         self._calls.forget_all()
         for lane in self._gang.lanes:
             self.ready.discard(lane)
@@ -98,16 +115,16 @@ class LaneSupervisor:
         for lane in self._lanes.names(LaneRole.ROLLOUT) + self._lanes.names(LaneRole.REWARD):
             if lane not in self.ready and lane not in self._given_up:
                 self._restart(lane)
-        self._lanes.settle(self._gang.lanes, self._poll_web)
+        self._lanes.wait_until_up(self._gang.lanes, self._poll_web)
         self._report()
         self._gang.load(self._answer, self._loaded)
 
     def _restart(self, lane: str) -> None:
         handle = self._lanes.restart(lane)
-        self._calls.start({lane: handle.actor.place.remote()}, partial(self._landed, lane))
+        self._calls.start({lane: handle.actor.location.remote()}, partial(self._started, lane))
 
-    def _landed(self, lane: str, reports: Reports) -> None:
-        self._lanes[lane].place = reports[lane].value
+    def _started(self, lane: str, reports: Reports) -> None:
+        self._lanes[lane].location = reports[lane].value
         self._lanes.measure_clocks([lane])
         self._report()
         self._load(lane)

@@ -1,4 +1,7 @@
-"""Lending decisions as a run tells them: numbered over the whole attempt, told when made and again when settled."""
+"""Reports lending decisions: a `lend` event when one is made, and again when its realised gain is known.
+
+Invariant: decisions are numbered over the whole attempt, from 1 without gaps, whatever schedulers made them.
+"""
 
 from worker.contracts.events import LendEvent
 from worker.engine.telemetry.telemetry_client import TelemetryClient
@@ -6,25 +9,29 @@ from worker.scheduling.core.messages import Lend, LendSettled
 
 
 class LendReporter:
-    """A new scheduler counts its decisions from 1 again; `restart` lets the run's count go on."""
+    """Each new scheduler numbers its decisions from 1 again; `restart` is called when there is a new one."""
 
     def __init__(self, client: TelemetryClient) -> None:
         self._client = client
-        self._num_before = self._num_told = 0
+        self._num_before = self._num_reported = 0
+        """The numbers of decisions: of earlier schedulers, and of all."""
         self._unsettled: dict[int, Lend] = {}
+        """By decision of the current scheduler: those whose realised gain is not known yet."""
 
-    def made(self, lend: Lend) -> None:
-        self._num_told = self._num_before + lend.decision
+    def decided(self, lend: Lend) -> None:
+        """Report a new decision."""
+        self._num_reported = self._num_before + lend.decision
         if lend.predicted_gain_seconds is not None:
             self._unsettled[lend.decision] = lend
         self._report(lend)
 
     def settled(self, settled: LendSettled) -> None:
+        """Report a decision again, with its realised gain."""
         self._report(self._unsettled.pop(settled.decision), settled.realised_gain_seconds)
 
     def restart(self) -> None:
-        """The scheduler was replaced: what it had predicted is settled by nobody."""
-        self._num_before = self._num_told
+        """Called when the scheduler was replaced: the realised gain of its open decisions is never known."""
+        self._num_before = self._num_reported
         self._unsettled.clear()
 
     def _report(self, lend: Lend, realised_gain_seconds: float | None = None) -> None:

@@ -1,7 +1,12 @@
-"""The curves and pictures of training, told as batches go by.
+"""Reports the metrics and pictures of training.
 
-Per optimizer step: loss, KL, ratio, clip fraction, gradient norm. Per batch: rewards when all are in; speeds and
-staleness when it is trained. `generate_seconds` and `train_seconds` are lane-seconds spent at it, over all lanes.
+```text
+all fragments of a batch scored ─► rewards, suspected reward hacking, pictures
+optimizer step                  ─► loss, KL, ratio, clip fraction, gradient norm, learning rate
+batch trained                   ─► speeds, staleness, policy version
+```
+
+`generate_seconds` and `train_seconds` are lane-seconds: the sum over all lanes of the time they spent so.
 """
 
 import logging
@@ -23,8 +28,8 @@ from worker.engine.control.fragment_store import FragmentRecord, FragmentStore
 from worker.engine.control.sample_reporter import SampleReporter, SampleSet
 from worker.engine.control.span_reporter import SpanReporter
 from worker.engine.errors import ReplayGateError
-from worker.engine.metrics.replay_gate import check_replay_gate, gate_figures
-from worker.engine.metrics.reward_hacking import HackingWatch
+from worker.engine.metrics.replay_gate import check_replay_gate, gate_values
+from worker.engine.metrics.reward_hacking import HackingDetector
 from worker.engine.metrics.update_metrics import merge_stats, update_metrics
 from worker.engine.telemetry.telemetry_client import TelemetryClient
 from worker.engine.types import UpdateStats
@@ -33,9 +38,12 @@ from worker.scheduling.core.messages import Purpose
 logger = logging.getLogger(__name__)
 
 GENERATING = (SpanKind.GENERATE, SpanKind.LENT_GENERATE, SpanKind.DECODE)
+"""The spans that count as generating."""
 
 
 class MetricsReporter:
+    """Collects rewards and statistics as events arrive, and keeps the run's position."""
+
     def __init__(
         self,
         *,
@@ -49,7 +57,18 @@ class MetricsReporter:
         clock: DriverClock,
         watched: Sequence[str] = (),
     ) -> None:
-        """`watched` are the keys of the rewards that are only watched."""
+        """
+        Args:
+            client: receives the events.
+            samples: reports the pictures.
+            fragments: the scored fragments of the open batches.
+            advantages: their advantages.
+            spans: where the lanes' seconds are read.
+            algebra: the run's.
+            gate: bounds of the replay gate; `None` for algorithms that replay nothing.
+            clock: driver time.
+            watched: keys of the rewards that are only watched.
+        """
         self._client = client
         self._samples = samples
         self._fragments = fragments
@@ -58,18 +77,18 @@ class MetricsReporter:
         self._algebra = algebra
         self._gate = gate
         self._clock = clock
-        self._hacking = HackingWatch(watched)
+        self._hacking = HackingDetector(watched)
         self._open_stats: list[UpdateStats] = []
+        """The statistics of the open mini-batch."""
         self._num_scored: Counter[int] = Counter()
+        """By batch: the number of its fragments that are scored."""
         self._batch_began = clock.now()
+        """Driver time when the previous batch was trained."""
         self.position = RunPosition()
-        """Batches trained, the version that came of the last, optimizer steps so far.
-
-        While that version is being published, the one on offer is the one before.
-        """
+        """The run's progress. Its version may still be publishing, while lanes generate with the one before."""
 
     def begin(self, position: RunPosition) -> None:
-        """Start, or start again, from `position`."""
+        """Start from `position`, at first and after every rewind."""
         self.position = position
         self._open_stats.clear()
         self._num_scored.clear()
@@ -77,14 +96,16 @@ class MetricsReporter:
         self._batch_began = self._clock.now()
 
     def scored(self, batch: int) -> None:
-        """A fragment of `batch` was scored; tells rewards and pictures when it was the last one."""
+        """Count a scored fragment of `batch`; report rewards and pictures when it was the last one."""
         self._num_scored[batch] += 1
         if self._num_scored[batch] < self._algebra.num_fragments:
             return
         del self._num_scored[batch]
         records = self._fragments.of_batch(Purpose.TRAIN, batch)
         means = reward_metrics(records)
-        self._report(batch, means | trouble_metrics(records) | self._zero_std_share(batch) | self._suspicion(means))
+        self._report(
+            batch, means | failure_metrics(records) | self._zero_std_share(batch) | self._hacking_metrics(means)
+        )
         advantages = {
             (record.fragment.key.group, member): self._advantages.of_group(batch, record.fragment.key.group).advantages[
                 member
@@ -92,51 +113,50 @@ class MetricsReporter:
             for record in records
             for member in record.fragment.members
         }
-        shown = SampleSet(
+        sample_set = SampleSet(
             purpose="train",
             batch=batch + 1,
             policy_version=records[0].fragment.policy_version,
             trainer_version=self.position.version_at(batch),
             folder=f"train/{batch + 1:06d}",
         )
-        self._samples.report(shown, records, advantages)
+        self._samples.report(sample_set, records, advantages)
 
-    def _suspicion(self, means: dict[str, float]) -> dict[str, float]:
-        """Whether the trained reward rises while a watched one falls; told in words when it begins."""
-        if not self._hacking.watches:
+    def _hacking_metrics(self, means: dict[str, float]) -> dict[str, float]:
+        """1 while the trained reward rises and a watched one falls, else 0; a warning is logged when that begins."""
+        if not self._hacking.watched:
             return {}
-        for sentence in self._hacking.add(means):
-            logger.warning("%s", sentence)
+        for warning in self._hacking.add(means):
+            logger.warning("%s", warning)
         return {Metric.REWARD_HACKING: float(self._hacking.is_suspected)}
 
     def accumulated(self, stats: Sequence[UpdateStats]) -> None:
-        """What the ranks saw in one accumulation of the open mini-batch."""
+        """Add the ranks' statistics of one accumulation to the open mini-batch."""
         self._open_stats.extend(stats)
 
     def check_gate(self, batch: int) -> None:
-        """Judge the replay gate on the open mini-batch, the batch's first; without a gate nothing is replayed. Raises
-        `ReplayGateError`."""
+        """Check the replay gate on the open mini-batch, which must be the batch's first. Raises `ReplayGateError`."""
         if self._gate is None:
             return
         stats = merge_stats(self._open_stats)
         try:
             values = check_replay_gate(stats, self._gate)
         except ReplayGateError:
-            self._client.emit(GateEvent, gate="replay", batch=batch + 1, passed=False, values=gate_figures(stats))
+            self._client.emit(GateEvent, gate="replay", batch=batch + 1, passed=False, values=gate_values(stats))
             raise
         self._client.emit(GateEvent, gate="replay", batch=batch + 1, passed=True, values=values)
 
-    def committed(self, batch: int, facts: dict[str, float]) -> None:
-        """An optimizer step was taken; `facts` are the trainer's."""
+    def committed(self, batch: int, step_metrics: dict[str, float]) -> None:
+        """Report an optimizer step; `step_metrics` are `grad_norm` and `learning_rate` from rank 0."""
         self.position = replace(self.position, optimizer_step=self.position.optimizer_step + 1)
         values = update_metrics(merge_stats(self._open_stats))
-        values[Metric.GRAD_NORM] = facts["grad_norm"]
-        values[Metric.LEARNING_RATE] = facts["learning_rate"]
+        values[Metric.GRAD_NORM] = step_metrics["grad_norm"]
+        values[Metric.LEARNING_RATE] = step_metrics["learning_rate"]
         self._open_stats.clear()
         self._report(batch, values)
 
     def trained(self, batch: int, policy_version: int) -> None:
-        """The batch's last optimizer step is taken, and `policy_version` came of it: its speeds and its staleness."""
+        """Report speeds and staleness of a batch whose last optimizer step gave the weights of `policy_version`."""
         records = self._fragments.of_batch(Purpose.TRAIN, batch)
         counts: dict[int, int] = {}
         for record in records:
@@ -149,6 +169,7 @@ class MetricsReporter:
         self._report(batch, self._speeds() | staleness_metrics(counts) | {Metric.POLICY_VERSION: float(policy_version)})
 
     def _speeds(self) -> dict[str, float]:
+        """Batch time, throughput and lane-seconds since the previous batch was trained."""
         now = self._clock.now()
         seconds, self._batch_began = now - self._batch_began, now
         spent = self._spans.take_seconds()
@@ -162,6 +183,7 @@ class MetricsReporter:
         }
 
     def _zero_std_share(self, batch: int) -> dict[str, float]:
+        """The share of the batch's groups whose rewards are all equal, which train nothing."""
         groups = self._advantages.of_batch(batch)
         return {Metric.ZERO_STD_GROUPS: sum(group.zero_std for group in groups) / len(groups)}
 
@@ -170,13 +192,13 @@ class MetricsReporter:
 
 
 def reward_metrics(records: Sequence[FragmentRecord]) -> dict[str, float]:
-    """Mean and spread over all rewarded trajectories of scored records, and the mean of each part."""
+    """Mean and standard deviation over all rewarded trajectories of scored records, and the mean of each reward."""
     rewards = [
         reward
         for record in records
         if record.scored is not None
-        for place, reward in enumerate(record.scored.rewards)
-        if place not in record.scored.unrewarded
+        for index, reward in enumerate(record.scored.rewards)
+        if index not in record.scored.unrewarded
     ]
     values = {}
     if rewards:
@@ -184,8 +206,8 @@ def reward_metrics(records: Sequence[FragmentRecord]) -> dict[str, float]:
     return values | part_means(records, Metric.REWARD_PART)
 
 
-def trouble_metrics(records: Sequence[FragmentRecord]) -> dict[str, float]:
-    """Scores that are missing and tries that were repeated, by reward; only those of which there are any."""
+def failure_metrics(records: Sequence[FragmentRecord]) -> dict[str, float]:
+    """The numbers of missing scores and of repeated calls of each reward, as far as they are above 0."""
     counts: Counter[str] = Counter()
     for record in records:
         if record.scored is not None:

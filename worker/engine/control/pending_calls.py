@@ -1,8 +1,8 @@
-"""The actor calls under way, and the one place that waits for them.
+"""The actor calls under way; the driver waits for them here and nowhere else.
 
-A call is one method on one lane, or on a whole gang. `then` runs in the driver's only thread once every lane of it
-has answered. A lane's death is told to `on_lane_lost` and takes its calls with it; any other error of an actor ends
-the run and surfaces here as the exception that the actor raised.
+A call is one method on one lane, or on every lane of the gang. Its continuation `then` runs in the driver's main thread
+once every lane has answered. When a lane dies, its calls are dropped and `on_lane_lost` is called; any other error of
+an actor ends the run and is raised here as the exception that the actor raised.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,68 +17,76 @@ from worker.engine.errors import EngineError
 
 
 class RewindNeededError(EngineError):
-    """Work is lost that only a checkpoint can bring back."""
+    """Training state is lost, so the run must go back to its last checkpoint."""
 
 
 Reports = dict[str, CallReport[Any]]
-"""The answers of a call by lane."""
+"""The reports of one call, by lane."""
 
 
 @dataclass(slots=True)
 class _Call:
     then: Callable[[Reports], None]
     waiting: set[str]
+    """The lanes that have not answered."""
     reports: Reports = field(default_factory=dict)
 
 
 class PendingCalls:
-    """Tracks calls by the reference of each lane's report."""
+    """Awaits the reports of actor calls."""
 
     def __init__(
         self, *, on_report: Callable[[str, CallReport[Any]], None], on_lane_lost: Callable[[str, str], None]
     ) -> None:
-        """`on_report(lane, report)` sees every answer; `on_lane_lost(lane, reason)` every death, once."""
+        """
+        Args:
+            on_report: called as `on_report(lane, report)` for every report, before the call's continuation.
+            on_lane_lost: called as `on_lane_lost(lane, reason)` once for every actor that died.
+        """
         self._on_report = on_report
         self._on_lane_lost = on_lane_lost
         self._waiting: dict[ObjectRef, tuple[str, _Call]] = {}
+        """By the reference of each report that has not arrived: its lane and its call."""
 
     def __len__(self) -> int:
-        """Reports awaited."""
+        """The number of reports awaited."""
         return len(self._waiting)
 
     @property
     def busy_lanes(self) -> set[str]:
+        """The lanes that have not answered a call."""
         return {lane for lane, _ in self._waiting.values()}
 
     def start(self, refs: Mapping[str, ObjectRef], then: Callable[[Reports], None]) -> None:
-        """Await the reports of one call, `refs` by lane; `then` gets them all together."""
+        """Await the reports of one call, whose references `refs` are by lane; `then` receives all of them."""
         call = _Call(then, set(refs))
         self._waiting.update({ref: (lane, call) for lane, ref in refs.items()})
 
     def step(self, timeout_seconds: float) -> None:
-        """Wait up to `timeout_seconds` for the first answer, then handle every answer there is."""
+        """Wait up to `timeout_seconds` for the first report, then handle every report that has arrived."""
         if not self._waiting:
             return
         ready, _ = ray.wait(list(self._waiting), num_returns=1, timeout=timeout_seconds, fetch_local=False)
         if ready:
             ready, _ = ray.wait(list(self._waiting), num_returns=len(self._waiting), timeout=0, fetch_local=False)
         for ref in ready:
-            # An earlier answer of this round may have lost the lane, and this call with it.
+            # Handling an earlier reference may have found the lane dead and dropped this call.
             if ref in self._waiting:
                 self._finish(ref)
 
     def forget_lane(self, lane: str) -> None:
-        """Drop every call that still awaits `lane`."""
+        """Drop every call that awaits `lane`, also for the other lanes of the call."""
         lost = [call for name, call in self._waiting.values() if name == lane]
         self._waiting = {ref: (name, call) for ref, (name, call) in self._waiting.items() if call not in lost}
 
     def forget_all(self) -> None:
+        """Drop every call; reports that arrive later are ignored."""
         self._waiting.clear()
 
     def _finish(self, ref: ObjectRef) -> None:
         lane, call = self._waiting.pop(ref)
         try:
-            report = _answer(ref)
+            report = _fetch(ref)
         except ray.exceptions.RayActorError as error:
             self.forget_lane(lane)
             self._on_lane_lost(lane, str(error))
@@ -90,8 +98,8 @@ class PendingCalls:
             call.then(call.reports)
 
 
-def _answer(ref: ObjectRef) -> CallReport[Any]:
-    """A lane's report. Raises `RewindNeededError` when a value it worked on was lost together with its node."""
+def _fetch(ref: ObjectRef) -> CallReport[Any]:
+    """A lane's report. Raises `RewindNeededError` when an argument of the call was lost together with its node."""
     try:
         report: CallReport[Any] = ray.get(ref)
         return report

@@ -1,7 +1,7 @@
-"""Which prompt every group stands for: a pure function of run seed and batch, so the batch number is the data cursor.
+"""The prompt of every group: a pure function of run seed and batch, so that the batch number alone resumes the data.
 
-A pass goes through the prompts in a seeded order, a batch at a time. A batch holds each prompt at most once; where the
-batches of a pass do not use up all prompts, the rest of that pass is left out, and each pass leaves out others.
+A pass visits the prompts in a seeded order, a batch at a time. A batch holds each prompt at most once. Where the number
+of prompts is no multiple of the batch's, the last prompts of the pass are skipped, others in each pass.
 """
 
 from collections.abc import Sequence
@@ -12,10 +12,11 @@ from worker.contracts.run_spec import RunSpec
 from worker.scheduling.core.messages import FragmentKey, Purpose
 
 MAX_DEFAULT_EVALUATION_PROMPTS = 64
-"""Of a large prompt set without evaluation prompts of its own, the first ones stand for all."""
+"""How many prompts of the run are evaluated where the spec names no evaluation prompts: the first ones, so that an
+evaluation of a large set stays short."""
 
 _ORDER_STREAM = 1
-"""Keeps the order's random stream apart from any other that starts from the run's seed."""
+"""Part of the seed of the order, so that its random stream differs from others that start from the run's seed."""
 
 
 def prompt_order(*, seed: int, batch: int, num_prompts: int, num_prompts_per_batch: int) -> tuple[int, ...]:
@@ -30,24 +31,25 @@ def prompt_order(*, seed: int, batch: int, num_prompts: int, num_prompts_per_bat
             f"got {num_prompts_per_batch}: a batch holds each prompt at most once"
         )
     num_batches_per_pass = num_prompts // num_prompts_per_batch
-    number_of_pass, place = divmod(batch, num_batches_per_pass)
-    order = np.random.default_rng([_ORDER_STREAM, seed, number_of_pass]).permutation(num_prompts)
-    first = place * num_prompts_per_batch
+    pass_index, batch_in_pass = divmod(batch, num_batches_per_pass)
+    order = np.random.default_rng([_ORDER_STREAM, seed, pass_index]).permutation(num_prompts)
+    first = batch_in_pass * num_prompts_per_batch
     return tuple(int(index) for index in order[first : first + num_prompts_per_batch])
 
 
 class PromptSchedule:
-    """Finds the prompt of any fragment. `requested` holds the prompts of the request under way."""
+    """Finds the prompt of any fragment. `requested` holds the prompts of the sample request under way."""
 
     def __init__(self, spec: RunSpec, prompts: Sequence[str]) -> None:
         self._spec = spec
         self._prompts = tuple(prompts)
         self.held_out = spec.evaluation.prompts or self._prompts[:MAX_DEFAULT_EVALUATION_PROMPTS]
         self.requested: tuple[str, ...] = ()
-        _ = self._order(0)  # refuses an uploaded set that is too small now, not after the models are loaded
+        _ = self._order(0)  # Refuses an uploaded set that is too small before models are loaded.
 
     def find(self, key: FragmentKey) -> tuple[int, str]:
-        """Index and text of the prompt of a fragment's group; the index is within the purpose's own prompts."""
+        """Index and text of the prompt of a fragment's group. The index counts the prompts of the fragment's purpose:
+        those of the run, of evaluations, or of the request."""
         if key.purpose is Purpose.TRAIN:
             index = self._order(key.batch)[key.group]
             return index, self._prompts[index]

@@ -1,7 +1,7 @@
-"""The Ray executor: starts what the scheduler decided, and turns each answer into the event it waits for.
+"""The Ray executor: starts the scheduler's actions as actor calls, and turns each report into the scheduler's event.
 
 ```text
-scheduler ─ action ─► start() ─► actor call ─► PendingCalls ─► answer ─► checks, fragments, spans, curves ─► on_event
+scheduler ─ action ─► start() ─► actor call ─► PendingCalls ─► report ─► checks, fragments, spans, metrics ─► on_event
 ```
 
 Tensors never pass through here: pictures go from rollout to reward lanes and trajectories from rollout to trainer lanes
@@ -23,6 +23,7 @@ from worker.engine.control.pending_calls import PendingCalls, Reports
 from worker.engine.control.run_components import RunComponents
 from worker.engine.control.trainer_gang import TrainerGang
 from worker.engine.types import GenerationRequest
+from worker.scheduling.core.batching import num_micro_batches
 from worker.scheduling.core.messages import (
     Accumulate,
     Accumulated,
@@ -45,10 +46,12 @@ from worker.scheduling.core.messages import (
 )
 
 LaneAction = Pull | Switch | Generate | Score | Accumulate | Commit | Snapshot | Publish
-"""What lanes do; the other actions are the controller's own."""
+"""The actions that lanes carry out; the controller handles the others itself."""
 
 
 class RayExecutor:
+    """Carries out actions on the lanes; `on_event` receives the event that answers each."""
+
     def __init__(
         self, *, components: RunComponents, calls: PendingCalls, gang: TrainerGang, on_event: Callable[[Event], None]
     ) -> None:
@@ -68,7 +71,7 @@ class RayExecutor:
         self._generators = LaneRole.TRAINER if is_colocated else LaneRole.ROLLOUT
 
     def start(self, action: LaneAction) -> None:
-        """Start one action; its event follows through `on_event` when every lane concerned has answered."""
+        """Start one action; `on_event` receives its event when every lane concerned has answered."""
         match action:
             case Pull():
                 self._pull(action)
@@ -89,7 +92,7 @@ class RayExecutor:
             case _:
                 assert_never(action)
 
-    # --- rollout lanes, and trainer lanes in their place ------------------------------------------------------------
+    # --- rollout lanes, and trainer lanes that generate -------------------------------------------------------------
 
     def _switch(self, action: Switch) -> None:
         ref = self._lanes[action.lane].actor.switch.remote(action.to)
@@ -181,9 +184,15 @@ class RayExecutor:
         self._gang.accumulate(plan, behaviour, trajectories, partial(self._accumulated, action))
 
     def _accumulated(self, action: Accumulate, reports: Reports) -> None:
+        num_groups = len(action.groups)
+        num_samples = num_groups * self._spec.batch.group_size
+        num_units = num_micro_batches(
+            self._spec.algebra, num_groups, world_size=len(reports), tsp=self._spec.pipeline.tsp
+        )
         for lane, report in reports.items():
-            num_samples = len(action.groups) * self._spec.batch.group_size
-            self._spans.record(lane, SpanKind.TRAIN, report, batch=action.batch, num_samples=num_samples)
+            self._spans.record(
+                lane, SpanKind.TRAIN, report, batch=action.batch, num_samples=num_samples, num_units=num_units
+            )
         self._metrics.accumulated([report.value for report in reports.values()])
         self._on_event(Accumulated(action.batch, action.minibatch, action.epoch, action.groups))
 
@@ -218,5 +227,5 @@ class RayExecutor:
 
 
 def _is_fresh(action: Accumulate | Commit) -> bool:
-    """No optimizer step was taken on the batch yet: its first mini-batch's first epoch."""
+    """Whether no optimizer step was taken on the batch yet: it is the first mini-batch of the first epoch."""
     return action.minibatch == 0 and action.epoch == 0

@@ -1,4 +1,5 @@
-"""The parts of a run that stand on their own: built once, before any lane is up. `worker.engine.build` makes them."""
+"""The components of a run that need no callback of the controller's, built once by `worker.engine.build` before any
+lane is up."""
 
 from dataclasses import dataclass
 
@@ -14,6 +15,7 @@ from worker.engine.control.lend_reporter import LendReporter
 from worker.engine.control.metrics_reporter import MetricsReporter
 from worker.engine.control.prompt_schedule import PromptSchedule
 from worker.engine.control.sample_reporter import SampleReporter
+from worker.engine.control.schedule_logger import ScheduleLogger
 from worker.engine.control.span_reporter import SpanReporter
 from worker.engine.control.version_registry import VersionRegistry
 from worker.engine.telemetry.run_telemetry import RunTelemetry
@@ -21,7 +23,10 @@ from worker.engine.telemetry.run_telemetry import RunTelemetry
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunComponents:
+    """Everything that outlives a rewind of the run."""
+
     answer: BootstrapAnswer
+    """What the web has answered at the bootstrap: spec, lanes, prompts, where to store checkpoints."""
     telemetry: RunTelemetry
     clock: DriverClock
     lanes: ClusterLanes
@@ -34,5 +39,15 @@ class RunComponents:
     metrics: MetricsReporter
     evaluations: EvaluationManager
     lends: LendReporter
+    schedule_log: ScheduleLogger
     checkpoints: CheckpointDirectory
     commands: CommandQueue
+
+    def rewind(self) -> None:
+        """Drop everything that was under way, before the run continues from a checkpoint with a new scheduler."""
+        self.samples.num_rewinds += 1
+        self.fragments.clear()
+        self.advantages.clear()
+        self.versions.clear()
+        self.evaluations.restart()
+        self.lends.restart()

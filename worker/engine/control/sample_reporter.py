@@ -1,7 +1,8 @@
-"""The pictures and clips a run shows: encoded and uploaded in the background, then told as one `samples` event.
+"""Reports samples of a run: pictures and clips are encoded and uploaded in the background, then one `samples` event is
+emitted.
 
-Small runs show all their samples; of a large batch each prompt shows its first members, so that the grid of prompt ×
-member stays whole.
+Small batches show all their samples; of a large batch the first members of each prompt are shown, so that the grid of
+prompt × member has no gaps.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,33 +27,38 @@ from worker.engine.telemetry.media import (
 from worker.engine.telemetry.telemetry_client import TelemetryClient
 
 MAX_TRAINING_SAMPLES = 24
-"""Each picture is a request to the web, which shares the machine in small set-ups."""
+"""The most samples shown of a training batch: each is a request to the web, which in small installations runs on the
+same machine."""
 MAX_HELD_OUT_SAMPLES = 48
-"""Before and after are compared by eye, and evaluations are rare: show more of them."""
+"""The most samples shown of an evaluation or a request: they are rare, and compared by eye between versions."""
 
-MAX_REASON_CHARS = 300
-"""Of why a score is missing: the whole is in the reward lane's log."""
+MAX_REASON_CHARACTERS = 300
+"""The most characters reported of the reason for a missing score; the reward lane's log holds all of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SampleSet:
-    """What the pictures of one event have in common. `folder` is their place among the artifacts."""
+    """What the samples of one event have in common."""
 
     purpose: Literal["train", "evaluate", "request"]
     batch: int
     policy_version: int
+    """The version that generated the samples."""
     trainer_version: int
+    """The trainer's version when it trains on the samples."""
     folder: str
+    """The artifact path of the samples, below the folder of all samples."""
 
 
 class SampleReporter:
     def __init__(self, client: TelemetryClient, uploader: ArtifactUploader, *, fps: float) -> None:
-        """`fps`: frames per second at which clips play."""
+        """Upload with `uploader`, then emit events with `client`; `fps` is the frame rate of clips."""
         self._client = client
         self._uploader = uploader
         self._fps = fps
-        self.life = 0
-        """Times this attempt went back to a checkpoint: pictures made again get addresses of their own."""
+        self.num_rewinds = 0
+        """The number of times that this attempt went back to a checkpoint; it names the artifacts, see
+        `artifact_folder`."""
 
     def report(
         self,
@@ -64,7 +70,7 @@ class SampleReporter:
         bound = MAX_TRAINING_SAMPLES if shown.purpose == "train" else MAX_HELD_OUT_SAMPLES
         num_groups = len({record.fragment.key.group for record in records})
         num_members = max(1, bound // num_groups)
-        folder = f"{artifact_folder('samples', self.life)}/{shown.folder}"
+        folder = f"{artifact_folder('samples', self.num_rewinds)}/{shown.folder}"
         files: list[ArtifactFile] = []
         num_bytes = 0
         infos: list[SampleInfo] = []
@@ -73,16 +79,16 @@ class SampleReporter:
                 break
             images = ray.get(record.images)
             num_bytes += images.nbytes
-            for place, member in enumerate(record.fragment.members):
+            for index, member in enumerate(record.fragment.members):
                 if member < num_members:
                     path = f"{folder}/{record.fragment.key.group:03d}-{member:03d}"
-                    artifacts = self._artifacts(path, images[place])
+                    artifacts = self._artifacts(path, images[index])
                     files += artifacts
-                    infos.append(_describe(shown, record, place, advantages or {}, [each.path for each in artifacts]))
+                    infos.append(_describe(shown, record, index, advantages or {}, [each.path for each in artifacts]))
         self._uploader.submit(files, partial(self._report, shown, infos), num_bytes_held=num_bytes)
 
     def _artifacts(self, path: str, sample: np.ndarray) -> list[ArtifactFile]:
-        """The files of one sample, itself first; `path` lacks the ending."""
+        """The files of one sample at `path` without its ending: the picture, or the clip and then its poster."""
         if not is_clip(sample):
             return [ArtifactFile(f"{path}.{PICTURE_ENDING}", partial(encode_png, sample))]
         return [
@@ -104,33 +110,34 @@ class SampleReporter:
 def _describe(
     shown: SampleSet,
     record: FragmentRecord,
-    place: int,
+    index: int,
     advantages: Mapping[tuple[int, int], float],
     artifacts: Sequence[str],
 ) -> SampleInfo:
-    """The facts of the sample at `place` within its fragment; `artifacts` are its path and that of its poster."""
+    """What is reported of the sample at `index` in its fragment; `artifacts` are its path and that of its poster."""
     assert record.scored is not None, "only scored fragments are shown"
-    group, member = record.fragment.key.group, record.fragment.members[place]
+    group, member = record.fragment.key.group, record.fragment.members[index]
     return SampleInfo(
         prompt=record.prompt,
         prompt_index=record.prompt_index,
         member=member,
-        seed=record.seeds[place],
+        seed=record.seeds[index],
         artifact=artifacts[0],
         poster=artifacts[1] if len(artifacts) > 1 else "",
-        rewards={name: part[place] for name, part in record.scored.parts.items() if part[place] is not None},
+        rewards={name: part[index] for name, part in record.scored.parts.items() if part[index] is not None},
         missing={
-            name: error[:MAX_REASON_CHARS]
+            name: error[:MAX_REASON_CHARACTERS]
             for name, errors in record.scored.errors.items()
-            if (error := errors[place]) is not None
+            if (error := errors[index]) is not None
         },
-        reward=None if place in record.scored.unrewarded else record.scored.rewards[place],
+        reward=None if index in record.scored.unrewarded else record.scored.rewards[index],
         advantage=advantages.get((group, member)),
         staleness=shown.trainer_version - record.fragment.policy_version,
         lane=record.lane,
     )
 
 
-def artifact_folder(kind: str, life: int) -> str:
-    """Where artifacts of a kind go. The web never lets an address change its bytes, and a rewind may change them."""
-    return kind if life == 0 else f"{kind}/rewind-{life}"
+def artifact_folder(kind: str, num_rewinds: int) -> str:
+    """The artifact path of a kind of artifacts. Each rewind has its own, since the web refuses other content at a known
+    path and the content may differ after a rewind."""
+    return kind if num_rewinds == 0 else f"{kind}/rewind-{num_rewinds}"

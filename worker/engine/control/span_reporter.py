@@ -1,14 +1,17 @@
-"""The run's timeline: what lanes report of their own clock becomes spans of the driver's, told in bundles.
+"""Reports the run's timeline: call reports, timed by each lane's clock, become spans in driver time, emitted together.
 
-Work is recorded when its report comes in, with the times that the lane itself took; what lies between is idle, and the
-scheduler names its cause. A lost lane idles as a failure until it is back; while the run is paused, free lanes pause.
+Work is recorded when its report arrives, with the times that the lane measured; the time between is idle, with the
+cause that the scheduler names. A lost lane is idle with cause `failure` until it is back. While the run is paused, idle
+lanes have `pause` spans.
 """
 
 import time
 from collections.abc import Callable
 from typing import Any
+from uuid import UUID
 
 from worker.contracts.events import SpansEvent
+from worker.contracts.names import LaneRole
 from worker.contracts.spans import IdleCause, Span, SpanKind
 from worker.engine.actors.reports import CallReport
 from worker.engine.control.clocks import DriverClock
@@ -19,70 +22,90 @@ from worker.scheduling.timeline.bubble_ledger import BubbleLedger
 from worker.scheduling.timeline.span_recorder import SpanRecorder, Work
 
 FLUSH_SECONDS = 0.5
+"""How often spans are emitted: often enough for a timeline that is watched live."""
 MAX_SPANS_PER_EVENT = 500
+"""The most spans of one event, so that an event stays far below the size of one post to the web."""
 
 CauseOf = Callable[[str], IdleCause | None]
 StateOf = Callable[[], object]
 
 
 class SpanReporter:
+    """Records the spans of all lanes, and emits them when they end."""
+
     def __init__(
-        self, lanes: ClusterLanes, clock: DriverClock, client: TelemetryClient, *, num_fragments_per_group: int
+        self,
+        lanes: ClusterLanes,
+        clock: DriverClock,
+        client: TelemetryClient,
+        *,
+        run: UUID,
+        num_fragments_per_group: int,
     ) -> None:
+        """Record spans of `lanes` for `run`, and emit them with `client`."""
         self._lanes = lanes
         self._clock = clock
         self._client = client
         self._num_fragments_per_group = num_fragments_per_group
-        self._recorder = SpanRecorder(self._closed, self._cause, self._idle_state)
+        self._recorder = SpanRecorder(self._closed, self._cause, self._idle_state, run=run)
         self._ledger = BubbleLedger()
-        self._told_seconds: dict[SpanKind, float] = {}
+        self._reported_seconds: dict[SpanKind, float] = {}
+        """By kind: the lane-seconds at the last `take_seconds`."""
         self._waiting: list[Span] = []
+        """Ended spans that are not emitted yet."""
         self._next_flush = 0.0
         self._scheduler_cause: CauseOf | None = None
         self._scheduler_state: StateOf = object
-        self._num_followed = 0
+        self._num_schedulers = 0
+        """The number of schedulers followed, which tells apart equal states of two schedulers."""
         self._lost: set[str] = set()
         self._pausing: set[str] = set()
+        """Lanes whose open span is a pause."""
 
     # --- lanes ------------------------------------------------------------------------------------------------------
 
     def begin(self) -> None:
-        """Every granted lane's life starts now, with starting up."""
+        """Open the spans of every granted lane, with starting up."""
         at = self._clock.now()
+        ranks = {lane: rank for rank, lane in enumerate(self._lanes.names(LaneRole.TRAINER))}
         for lane in self._lanes.names():
-            self._recorder.lane_started(lane, at)
+            self._recorder.lane_started(lane, at, ranks.get(lane))
 
     def follow(self, cause_of: CauseOf, state_of: StateOf = object) -> None:
-        """Ask this scheduler for the causes of idling from now on; `state_of` is as in `SpanRecorder`."""
+        """Take idle causes from a new scheduler; `cause_of` and `state_of` are `idle_cause` and `idle_state` of
+        `SpanRecorder`."""
         self._scheduler_cause, self._scheduler_state = cause_of, state_of
-        self._num_followed += 1
+        self._num_schedulers += 1
 
     def lost(self, lane: str) -> None:
+        """From now on the lane is idle with cause `failure`."""
         self._lost.add(lane)
 
     def returned(self, lane: str) -> None:
+        """The lane is ready, so the scheduler names its idle cause again."""
         self._lost.discard(lane)
 
     def end(self) -> None:
-        """Every lane's life ends now."""
+        """End the spans of every lane, and emit them."""
         self._recorder.stop_all(self._clock.now())
         self._flush()
 
     # --- work -------------------------------------------------------------------------------------------------------
 
     def record(self, lane: str, kind: SpanKind, report: CallReport[Any], **work: int) -> None:
-        """One stretch of work, from the lane's own report. `work` are fields of `Work`."""
+        """Record one span from a lane's report; `work` are fields of `Work`."""
         start, end = self._driver_times(lane, report)
         self._began(lane, kind, start, Work(**work))
         self._recorder.ended(lane, end)
 
     def record_fragment(self, lane: str, kind: SpanKind, report: CallReport[Any], fragment: Fragment) -> None:
+        """Record one span of work on a fragment."""
         start, end = self._driver_times(lane, report)
         self._began(lane, kind, start, self._work_of(fragment))
         self._recorder.ended(lane, end)
 
     def record_generation(self, lane: str, report: CallReport[Any], fragment: Fragment, *, is_lent: bool) -> None:
-        """Generating, then decoding; for an evaluation or a request both are evaluating."""
+        """Record a span of generating and one of decoding; for an evaluation or a request, one span of evaluating."""
         if fragment.key.purpose is not Purpose.TRAIN:
             self.record_fragment(lane, SpanKind.EVALUATE, report, fragment)
             return
@@ -93,7 +116,7 @@ class SpanReporter:
         self._recorder.ended(lane, end)
 
     def settle(self, *, is_paused: bool) -> None:
-        """Once a turn: lanes with nothing to do take their cause, or their part in the pause."""
+        """Give idle lanes their present cause, or a pause; called once per iteration of the controller's loop."""
         at = self._clock.now()
         for lane in self._recorder.lanes:
             if is_paused and lane not in self._pausing and self._cause(lane) is not None:
@@ -107,16 +130,14 @@ class SpanReporter:
             self._flush()
 
     def take_seconds(self) -> dict[SpanKind, float]:
-        """Lane-seconds by kind that were closed since the last call, over all lanes; starting up is left out."""
+        """By kind: the lane-seconds of spans that ended since the last call, over all lanes, without starting up."""
         total: dict[SpanKind, float] = {}
         for (kind, cause), seconds in self._ledger.seconds().items():
             if cause is not IdleCause.START_UP:
                 total[kind] = total.get(kind, 0.0) + seconds
-        fresh = {kind: seconds - self._told_seconds.get(kind, 0.0) for kind, seconds in total.items()}
-        self._told_seconds = total
-        return fresh
-
-    # --- inside -----------------------------------------------------------------------------------------------------
+        added = {kind: seconds - self._reported_seconds.get(kind, 0.0) for kind, seconds in total.items()}
+        self._reported_seconds = total
+        return added
 
     def _began(self, lane: str, kind: SpanKind, at: float, work: Work) -> None:
         self._pausing.discard(lane)
@@ -125,7 +146,7 @@ class SpanReporter:
     def _driver_times(self, lane: str, report: CallReport[Any]) -> tuple[float, float]:
         clock = self._lanes[lane].clock
         if clock.offset_seconds is None:
-            # Its probe went unanswered; that the report has just come in bounds the offset well enough.
+            # The lane did not answer its clock probe. The report has just arrived, so it ended about now.
             now = self._clock.now()
             clock.measure(now, report.end, now)
         return clock.to_driver(report.start), clock.to_driver(report.end)
@@ -138,6 +159,7 @@ class SpanReporter:
             fragment=key.group * self._num_fragments_per_group + key.index,
             policy_version=fragment.policy_version,
             num_samples=len(fragment.members),
+            num_units=len(fragment.members),
         )
 
     def _cause(self, lane: str) -> IdleCause | None:
@@ -146,7 +168,7 @@ class SpanReporter:
         return IdleCause.START_UP if self._scheduler_cause is None else self._scheduler_cause(lane)
 
     def _idle_state(self) -> object:
-        return self._num_followed, frozenset(self._lost), self._scheduler_state()
+        return self._num_schedulers, frozenset(self._lost), self._scheduler_state()
 
     def _closed(self, span: Span) -> None:
         self._ledger.add(span)

@@ -1,4 +1,4 @@
-"""The policy versions that lanes may pull: weights behind references, and which lane has read which of them back.
+"""The policy versions that lanes may pull: references to their weights, and the lanes that have pulled each.
 
 Invariant: a version counts as pulled by a lane only when that lane bound as many tensors as were published, at least
 one, and reproduced their checksum from its live modules.
@@ -19,48 +19,53 @@ from worker.engine.types import PullReceipt
 class _Entry:
     version: RemoteVersion
     publish_began_at: float
-    """When its publishing began, in the driver's time."""
+    """Driver time when its publishing began, in seconds."""
     pulled_by: set[str] = field(default_factory=set)
+    """The lanes that have pulled the version."""
     last_pulled_at: float = 0.0
-    """When the newest of `pulled_by` had read it back, in the driver's time."""
+    """Driver time of the last pull, in seconds."""
     is_reported: bool = False
-    """The web has its `publish` event."""
+    """Whether its `publish` event was emitted."""
 
 
 class VersionRegistry:
+    """Stores published versions until `keep_only` drops them, checks pulls, and emits one `publish` event each."""
+
     def __init__(self, client: TelemetryClient) -> None:
         self._client = client
         self._entries: dict[int, _Entry] = {}
+        """By policy version."""
         self._awaiting: defaultdict[int, list[Callable[[RemoteVersion], None]]] = defaultdict(list)
+        """By policy version that is not published yet: the callbacks of `when_available`."""
 
     def __getitem__(self, policy_version: int) -> RemoteVersion:
         return self._entries[policy_version].version
 
     def add(self, version: RemoteVersion, *, began_at: float) -> None:
-        """Let lanes pull a version; `began_at` is when its publishing began, in the driver's time."""
+        """Make a version available to pull; `began_at` is the driver time when its publishing began."""
         self._entries[version.policy_version] = _Entry(version, began_at)
         for then in self._awaiting.pop(version.policy_version, []):
             then(version)
 
     def add_restored(self, version: RemoteVersion) -> None:
-        """Let lanes pull a version that came back with a checkpoint: it was reported when it was first published."""
+        """Make a version from a checkpoint available to pull; it was reported when it was first published."""
         self._entries[version.policy_version] = _Entry(version, 0.0, is_reported=True)
 
     def when_available(self, policy_version: int, then: Callable[[RemoteVersion], None]) -> None:
-        """Call `then` with a version: at once where lanes can pull it, else as soon as they can."""
+        """Call `then` with a version: now where it is available, else as soon as it is."""
         if policy_version in self._entries:
             then(self[policy_version])
         else:
             self._awaiting[policy_version].append(then)
 
     def pulled(self, lane: str, receipt: PullReceipt, *, generating_lanes: Collection[str], at: float) -> None:
-        """Check what a lane read back; emits the `publish` event once every generating lane holds the version.
+        """Check a pull; emits the `publish` event once every lane of `generating_lanes` has pulled the version.
 
         Args:
             lane: the lane that pulled.
             receipt: what it read back from its live modules.
-            generating_lanes: those that generate by right; a lent lane is checked alike and awaited by nobody.
-            at: now, in the driver's time.
+            generating_lanes: the lanes whose role is to generate. A lent lane is checked too, but not waited for.
+            at: driver time of the pull, in seconds.
 
         Raises:
             SyncError: when nothing was bound, or something else than was published.
@@ -70,7 +75,7 @@ class VersionRegistry:
         if receipt.num_bound_tensors < 1 or receipt.num_bound_tensors != version.num_tensors:
             raise SyncError(
                 f"lane `{lane}` must bind all {version.num_tensors} tensors of policy version "
-                f"{version.policy_version}, got {receipt.num_bound_tensors}: it would go on with other weights than "
+                f"{version.policy_version}, got {receipt.num_bound_tensors}: it would generate with other weights than "
                 "were trained"
             )
         if receipt.sha256 != version.sha256:
@@ -84,10 +89,10 @@ class VersionRegistry:
             self._report(entry)
 
     def keep_only(self, policy_versions: Collection[int]) -> None:
-        """Let go of every other version's bytes.
+        """Drop all other versions, so that Ray frees their weights.
 
-        Where fewer fragments than lanes were left, or a lane was given up, not every lane asked for a version: how long
-        it took those that did is reported now.
+        A dropped version that not every lane has pulled, because there were fewer fragments than lanes or a lane was
+        given up, is reported now, with the time until the last pull.
         """
         for version in self._entries.keys() - policy_versions:
             entry = self._entries.pop(version)
@@ -95,6 +100,7 @@ class VersionRegistry:
                 self._report(entry)
 
     def clear(self) -> None:
+        """Drop all versions and callbacks, without events."""
         self._entries.clear()
         self._awaiting.clear()
 

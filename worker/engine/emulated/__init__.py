@@ -1,5 +1,5 @@
-"""The emulated executor: real Ray actors, messages and publishes; their work is a timed wait from a cost table.
+"""The emulated executor: real Ray actors, messages and publishes, whose work is a timed wait from a cost table.
 
-Controller, scheduler, call table and timeline are the real ones: what is tested here is what runs. No torch, so that
-dozens of lanes fit on a small machine.
+Controller, scheduler, pending calls and timeline are those of real runs, so emulated runs test them. No torch is
+imported, so that dozens of lanes fit on a small machine.
 """

@@ -1,6 +1,6 @@
-"""`python -m worker.engine.emulated EMULATION.json`: an attempt like any other, on lanes that wait instead of working.
+"""`python -m worker.engine.emulated EMULATION.json`: an attempt of a run on lanes that wait instead of computing.
 
-Bootstrap, cluster, controller and telemetry are those of `python -m worker.engine`.
+Bootstrap, cluster, controller and telemetry are those of `python -m worker.engine`. The file holds an `Emulation`.
 """
 
 import sys

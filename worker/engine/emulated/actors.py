@@ -1,5 +1,4 @@
-"""The emulated lane classes of a run by role: what `worker.engine.control.cluster_lanes.ACTOR_CLASSES` is to real
-ones."""
+"""The emulated lane classes by role, which replace `worker.engine.control.cluster_lanes.ACTOR_CLASSES`."""
 
 from worker.contracts.names import LaneRole
 from worker.engine.control.cluster_lanes import LaneActors
@@ -9,6 +8,7 @@ from worker.engine.emulated.trainer import EmulatedTrainer
 
 
 def emulated_actors(emulation: Emulation) -> LaneActors:
-    """Lane classes that go by `emulation`. Ray ships classes made at run time by value, so it travels with them."""
-    kinds = {LaneRole.ROLLOUT: EmulatedRollout, LaneRole.TRAINER: EmulatedTrainer, LaneRole.REWARD: EmulatedReward}
-    return {role: type(kind.__name__, (kind,), {"emulation": emulation}) for role, kind in kinds.items()}
+    """Lane classes with `emulation` as a class attribute. Ray pickles classes made at run time by value, so that it
+    reaches the actors' processes."""
+    bases = {LaneRole.ROLLOUT: EmulatedRollout, LaneRole.TRAINER: EmulatedTrainer, LaneRole.REWARD: EmulatedReward}
+    return {role: type(base.__name__, (base,), {"emulation": emulation}) for role, base in bases.items()}

@@ -1,4 +1,5 @@
-"""Emulated rollout and reward lanes: the messages and answers of the real ones; waiting instead of computing."""
+"""Emulated rollout and reward lanes: they take and return the same messages as real ones, and wait instead of
+computing."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -24,17 +25,20 @@ from worker.scheduling.core.messages import Fragment, Purpose
 
 
 class EmulatedLane(LaneActor):
+    """A lane whose work is a wait; `emulation` is set by `emulated_actors`."""
+
     emulation: ClassVar[Emulation]
 
     def __init__(self, lane: str, device: str) -> None:
         super().__init__(lane, device)
-        self._pace = EmulatedTiming(self.emulation)
+        self._timing = EmulatedTiming(self.emulation)
 
 
 class EmulatedGenerator(EmulatedLane):
-    """What rollout lanes do, and trainer lanes that are lent."""
+    """The methods of lanes that generate: rollout lanes and lent trainer lanes."""
 
     _version: int | None = None
+    """The policy version pulled last."""
 
     def generate(
         self, request: GenerationRequest
@@ -48,12 +52,12 @@ class EmulatedGenerator(EmulatedLane):
             trajectory_seed(request.run_seed, key.purpose, key.batch, request.prompt_index, member)
             for member in fragment.members
         )
-        drawn = np.random.default_rng(seeds)
-        images = drawn.integers(0, 256, (num_members, PICTURE_SIDE, PICTURE_SIDE, 3), dtype=np.uint8)
+        rng = np.random.default_rng(seeds)
+        images = rng.integers(0, 256, (num_members, PICTURE_SIDE, PICTURE_SIDE, 3), dtype=np.uint8)
         trajectories = EmulatedTrajectories(
-            fragment=fragment, latents=drawn.standard_normal((num_members, NUM_LATENT_VALUES), dtype=np.float32)
+            fragment=fragment, latents=rng.standard_normal((num_members, NUM_LATENT_VALUES), dtype=np.float32)
         )
-        self._pace.keep(start, self.lane, CostKind.GENERATE, num_members)
+        self._timing.wait_until_due(start, self.lane, CostKind.GENERATE, num_members)
         report = self._report(start, GenerationReport(seeds=seeds, decode_seconds=0.0))
         return report, images, trajectories if key.purpose is Purpose.TRAIN else None
 
@@ -62,16 +66,20 @@ class EmulatedGenerator(EmulatedLane):
         (shard,) = version.shards()
         receipt = shard.pull()
         self._version = receipt.policy_version
-        self._pace.keep(start, self.lane, CostKind.PULL)
+        self._timing.wait_until_due(start, self.lane, CostKind.PULL)
         return self._report(start, receipt)
 
 
 class EmulatedRollout(EmulatedGenerator):
+    """An emulated rollout lane."""
+
     def load(self, spec: RunSpec, base_model_path: str, prompts: Sequence[str]) -> CallReport[None]:
         return self._report(time.monotonic(), None)
 
 
 class EmulatedReward(EmulatedLane):
+    """An emulated reward lane: every reward is the mean brightness of the picture."""
+
     def load(self, spec: RunSpec, secrets: Mapping[str, str]) -> CallReport[None]:
         self._names = tuple(reward.key for reward in spec.rewards)
         return self._report(time.monotonic(), None)
@@ -79,6 +87,6 @@ class EmulatedReward(EmulatedLane):
     def score(self, fragment: Fragment, prompt: str, images: np.ndarray) -> CallReport[ScoredFragment]:
         start = time.monotonic()
         rewards = tuple(float(value) for value in images.mean(axis=(1, 2, 3)))
-        self._pace.keep(start, self.lane, CostKind.SCORE, len(fragment.members))
+        self._timing.wait_until_due(start, self.lane, CostKind.SCORE, len(fragment.members))
         parts: dict[str, tuple[float | None, ...]] = dict.fromkeys(self._names, rewards)
         return self._report(start, ScoredFragment(fragment=fragment, rewards=rewards, parts=parts))

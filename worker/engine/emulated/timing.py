@@ -1,7 +1,7 @@
-"""How long emulated work takes: the cost table of a plan or of a run, with seeded variation on top.
+"""The duration of emulated work: the cost table of a plan or of a run, with seeded random variation.
 
-Invariant: a duration depends on the emulation, the lane, the kind of work and how many times the lane has done it, on
-nothing else; the ranks of a gang draw the same one, as the collectives inside would make them.
+Invariant: a duration depends only on the emulation, the lane, the kind of work and how often the lane has done it. The
+ranks of a gang use one lane name (`GANG`), so they wait equally long, as collectives would make real ranks do.
 """
 
 import time
@@ -18,29 +18,36 @@ from worker.scheduling.core.costs import Cost, CostKind, parse_costs
 
 
 class Emulation(Contract):
-    """What the emulated lanes go by."""
+    """The settings of emulated lanes."""
 
     costs: tuple[WorkCost, ...]
-    """Work that is not named takes no time."""
+    """The cost of work by lane and kind; other work takes no time."""
     relative_spread: Annotated[float, Field(ge=0, lt=1)] = 0.0
-    """Each duration is drawn evenly from expected × (1 ± this)."""
+    """The relative variation of durations: each is uniform in expected × (1 ± this)."""
     seed: Index = 0
+    """The seed of the variation."""
     adapter_num_bytes: Count = 1 << 20
-    """Really made, sent through the object store and checksummed by each puller."""
+    """Bytes of a published version, which are sent through the object store and checksummed by each lane that pulls."""
 
 
 class EmulatedTiming:
-    """Waits in an actor's process, as long as the lane named would have worked."""
+    """Waits in an actor's process for as long as the work would have taken."""
 
     def __init__(self, emulation: Emulation) -> None:
         self._emulation = emulation
         self._costs = parse_costs(emulation.costs)
         self._num_calls: Counter[tuple[str, CostKind]] = Counter()
 
-    def keep(self, start: float, lane: str, kind: CostKind, num_units: int = 1) -> None:
-        """Return when the work that began at `start` (of the monotonic clock) is due.
+    def wait_until_due(self, start: float, lane: str, kind: CostKind, num_units: int = 1) -> None:
+        """Sleep until work that began at `start` would be complete.
 
-        What the actor really did since then, making or checking bytes, counts as part of the work.
+        What the actor has really done since `start`, making or checking bytes, counts as part of the work.
+
+        Args:
+            start: the process's monotonic clock when the work began, in seconds.
+            lane: the lane whose cost counts; `GANG` for the work of all ranks together.
+            kind: the kind of work.
+            num_units: trajectories, micro-batches or samples, as `Cost.seconds` counts them.
         """
         due = start + self._costs.get((lane, kind), Cost()).seconds(num_units) * self._factor(lane, kind)
         time.sleep(max(0.0, due - time.monotonic()))
@@ -50,5 +57,5 @@ class EmulatedTiming:
             return 1.0
         number = self._num_calls[lane, kind]
         self._num_calls[lane, kind] += 1
-        drawn = np.random.default_rng([self._emulation.seed, zlib.crc32(f"{lane}|{kind}".encode()), number])
-        return float(1.0 + self._emulation.relative_spread * drawn.uniform(-1.0, 1.0))
+        rng = np.random.default_rng([self._emulation.seed, zlib.crc32(f"{lane}|{kind}".encode()), number])
+        return float(1.0 + self._emulation.relative_spread * rng.uniform(-1.0, 1.0))

@@ -1,1 +1,1 @@
-"""What a run measures about itself: the curves and the gates that fail it."""
+"""The metrics of training, and the checks on them: the replay gate and the detection of reward hacking."""

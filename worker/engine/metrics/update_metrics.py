@@ -1,4 +1,4 @@
-"""Sums of the trainer ranks as points on the curves of `worker.contracts.metric_names`."""
+"""Merges the statistics of trainer ranks and converts them to the metrics of `worker.contracts.metric_names`."""
 
 import math
 from collections.abc import Iterable
@@ -7,6 +7,7 @@ from worker.contracts.metric_names import Metric
 from worker.engine.types import UpdateStats
 
 RATIO_DEVIATION = "ratio_deviation"
+"""The key of max |ratio − 1| in `UpdateStats.maxima`, with the ratio that the loss uses."""
 
 MEANS: dict[str, Metric] = {
     "loss": Metric.LOSS,
@@ -14,10 +15,11 @@ MEANS: dict[str, Metric] = {
     "ratio": Metric.RATIO_MEAN,
     "clipped": Metric.CLIP_FRACTION,
 }
+"""By key of `UpdateStats.sums`: the metric that is its mean over pairs."""
 
 
 def merge_stats(parts: Iterable[UpdateStats]) -> UpdateStats:
-    """Add up sums and take the larger maxima: over ranks, over groups, over mini-batches."""
+    """Statistics of several calls or ranks as one: sums are added, maxima compared."""
     num_pairs, sums, maxima = 0, dict[str, float](), dict[str, float]()
     for part in parts:
         num_pairs += part.num_pairs
@@ -29,9 +31,10 @@ def merge_stats(parts: Iterable[UpdateStats]) -> UpdateStats:
 
 
 def update_metrics(stats: UpdateStats) -> dict[str, float]:
-    """Means over pairs, by metric name; what was not measured is absent. Raises `ValueError` for no pairs at all."""
+    """Means over pairs, by metric name; metrics that were not measured are absent. Raises `ValueError` for statistics
+    of no pairs."""
     if stats.num_pairs < 1:
-        raise ValueError("`num_pairs` must be ≥ 1, got 0: nothing was trained, so there is nothing to report")
+        raise ValueError("`num_pairs` must be ≥ 1, got 0: no pair was trained, so there is no mean to report")
     counts = {"kl": stats.sums.get("kl_pairs", 0.0)}
     metrics = {
         MEANS[name].value: value / counts.get(name, stats.num_pairs)
@@ -44,5 +47,5 @@ def update_metrics(stats: UpdateStats) -> dict[str, float]:
 
 
 def _nan_first(value: float) -> tuple[bool, float]:
-    """An order in which NaN is the largest: plain `max` would drop it and let a broken rank pass the gate."""
+    """A sort key with which NaN is the largest: plain `max` may drop NaN, so that a broken rank would pass the gate."""
     return math.isnan(value), value

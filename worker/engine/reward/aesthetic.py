@@ -1,7 +1,7 @@
-"""`aesthetic`: LAION's aesthetic predictor v2: a linear head on the CLIP ViT-L/14 embedding of the picture.
+"""`aesthetic`: LAION's aesthetic predictor v2, a linear head on the CLIP ViT-L/14 embedding of the picture.
 
-rating = head(e / |e|), about 1 to 10 (github.com/christophschuhmann/improved-aesthetic-predictor). The checkpoint is a
-CLIP vision model with projection and the head as `layers`, in one file.
+rating = head(e / |e|), about 1 to 10 (github.com/christophschuhmann/improved-aesthetic-predictor). The checkpoint holds
+a CLIP vision model with projection and, under `layers`, the head.
 """
 
 from collections.abc import Sequence
@@ -19,33 +19,37 @@ from worker.engine.reward.rating_head import rating_head
 
 
 class AestheticNetwork(CLIPVisionModelWithProjection):
+    """CLIP's vision tower with the rating head."""
+
     def __init__(self, config: CLIPVisionConfig) -> None:
         super().__init__(config)
         self.layers = rating_head(config.projection_dim)
         self.post_init()
 
     def rate(self, pixel_values: torch.Tensor) -> torch.Tensor:
-        """Ratings (N,) of processed pictures (N, 3, H, W)."""
+        """Ratings (N,) of preprocessed pictures (N, 3, H, W)."""
         embeddings = self(pixel_values=pixel_values).image_embeds
         ratings: torch.Tensor = self.layers(embeddings / embeddings.norm(dim=-1, keepdim=True))
         return ratings[:, 0]
 
 
 class Aesthetic:
+    """The reward. Prompts are ignored."""
+
     name = RewardName.AESTHETIC.value
 
     def __init__(self, settings: AestheticSettings) -> None:
         self._network = load_network(AestheticNetwork, settings.weights, self.name)
-        self._pictures = load_picture_processor(settings.weights, self.name)
+        self._processor = load_picture_processor(settings.weights, self.name)
         self._pictures_per_call = settings.pictures_per_call
 
     @torch.inference_mode()
     def score(self, images: NDArray[np.uint8], prompts: Sequence[str]) -> RewardResult:
-        """Score uint8 images (N, H, W, 3) of any size. Raises `ValueError` on arrays that are no pictures."""
+        """Score uint8 images (N, H, W, 3) of any size. Raises `ValueError` as `check_batch`."""
         check_batch(images, prompts)
         ratings = [np.zeros(0)]
         for start in range(0, len(images), self._pictures_per_call):
             part = list(images[start : start + self._pictures_per_call])
-            inputs = self._pictures(images=part, return_tensors="pt").to(self._network.device)
+            inputs = self._processor(images=part, return_tensors="pt").to(self._network.device)
             ratings.append(self._network.rate(inputs["pixel_values"]).double().cpu().numpy())
         return RewardResult.from_array(np.concatenate(ratings))

@@ -1,7 +1,7 @@
-"""What every reward is: pictures and prompts in, one score or one error for each sample out.
+"""The interface of rewards: pictures and prompts in, one score or one error for each sample out.
 
-Rewards run on reward lanes, between generation and advantages. The invariant kept here: a sample has either a
-finite score or an error, never a zero that stands for a failure.
+Rewards run on reward lanes, between generation and advantages. Invariant: a sample has either a finite score or an
+error, never a zero in place of a failure.
 """
 
 import math
@@ -20,36 +20,39 @@ class RewardError(EngineError):
 
 
 class ScorerUnavailableError(EngineError):
-    """A scorer could judge none of the samples it was given.
+    """A scorer could score none of the samples that it was given.
 
     Attributes:
-        may_pass: whether another try is worth it.
-        wait_seconds: how long the scorer asked to be left alone; None when it did not say.
+        is_transient: whether a retry may succeed.
+        wait_seconds: how long the scorer asks to wait before a retry; `None` when it does not say.
     """
 
-    def __init__(self, message: str, *, may_pass: bool, wait_seconds: float | None = None) -> None:
+    def __init__(self, message: str, *, is_transient: bool, wait_seconds: float | None = None) -> None:
         super().__init__(message)
-        self.may_pass, self.wait_seconds = may_pass, wait_seconds
+        self.is_transient, self.wait_seconds = is_transient, wait_seconds
 
 
 @dataclass(frozen=True, slots=True)
 class RewardResult:
-    """Scores of N samples; where `errors[i]` is set, `scores[i]` is None, and the other way round.
+    """The scores or errors of N samples.
 
     Raises:
-        ValueError: when a sample has neither or both, a score is not finite, or one that did not fail is to be retried.
+        ValueError: when a sample has neither score nor error or both, a score is not finite, or a sample is retryable
+            that did not fail.
     """
 
     scores: tuple[float | None, ...]
+    """The score of each sample; `None` where `errors` holds a reason."""
     errors: tuple[str | None, ...]
+    """The reason why each sample has no score; `None` where it has one."""
     retryable: frozenset[int] = frozenset()
-    """Failed samples for which another try may do better."""
+    """Indices of failed samples whose retry may succeed."""
 
     def __post_init__(self) -> None:
         if len(self.scores) != len(self.errors):
             raise ValueError(
-                f"`errors` must be as many as `scores`, got {len(self.errors)} and {len(self.scores)}: "
-                "each sample has exactly one of the two"
+                f"`errors` and `scores` must have one entry for each sample, got {len(self.errors)} and "
+                f"{len(self.scores)}: each sample has exactly one of the two"
             )
         for index, (score, error) in enumerate(zip(self.scores, self.errors, strict=True)):
             if (score is None) == (error is None):
@@ -61,31 +64,37 @@ class RewardResult:
             raise ValueError(f"`retryable` must name failed samples only, got {sorted(self.retryable)}")
 
     @classmethod
-    def failed(cls, num_samples: int, error: str, *, may_pass: bool) -> Self:
-        """All samples failed for one reason."""
-        retryable = frozenset(range(num_samples)) if may_pass else frozenset[int]()
+    def failed(cls, num_samples: int, error: str, *, is_transient: bool) -> Self:
+        """The result of `num_samples` samples that all failed for one reason."""
+        retryable = frozenset(range(num_samples)) if is_transient else frozenset[int]()
         return cls((None,) * num_samples, (error,) * num_samples, retryable)
 
     @classmethod
     def from_array(cls, scores: NDArray[np.floating], errors: Sequence[str | None] | None = None) -> Self:
-        """From an array (N,) of scores; a score that is not finite becomes an error unless one is given already."""
+        """The result of an array of scores (N,), where a score that is not finite counts as an error.
+
+        Args:
+            scores: the score of each sample, ignored where the sample has an error.
+            errors: the error of each sample, if any.
+        """
         given = [None] * len(scores) if errors is None else list(errors)
-        told = [
+        complete = [
             error if error is not None or math.isfinite(score) else f"the score is not finite: {score}"
             for score, error in zip(scores.tolist(), given, strict=True)
         ]
-        kept = [float(score) if error is None else None for score, error in zip(scores.tolist(), told, strict=True)]
-        return cls(tuple(kept), tuple(told))
+        kept = [float(score) if error is None else None for score, error in zip(scores.tolist(), complete, strict=True)]
+        return cls(tuple(kept), tuple(complete))
 
     @property
     def num_errors(self) -> int:
+        """The number of samples without a score."""
         return sum(error is not None for error in self.errors)
 
     def require_complete(self, name: str) -> tuple[float, ...]:
-        """All scores.
+        """All scores of the reward `name`.
 
         Raises:
-            RewardError: naming the first failed sample and how many failed.
+            RewardError: with the first failed sample and the number of failed ones.
         """
         complete = [score for score in self.scores if score is not None]
         if len(complete) < len(self.scores):
@@ -97,7 +106,7 @@ class RewardResult:
 
 
 class Reward(Protocol):
-    """A scorer. Implementations hold their model, keep no state between calls and touch no device but their own."""
+    """A scorer. Implementations hold their model, keep no state between calls, and use only the lane's own device."""
 
     @property
     def name(self) -> str:
@@ -108,22 +117,22 @@ class Reward(Protocol):
         """Score images (N, H, W, 3) for their prompts (N).
 
         Raises:
-            ScorerUnavailableError: when nothing could be scored at all.
-            ValueError: when the arrays do not fit each other; failures of single samples are in the result.
+            ScorerUnavailableError: when no sample could be scored. Failures of single samples are in the result.
+            ValueError: when `images` and `prompts` differ in number.
         """
         ...
 
 
 def check_batch(images: NDArray[np.uint8], prompts: Sequence[str]) -> None:
-    """Refuse arrays that are no batch of pictures with their prompts.
+    """Check a batch of pictures and their prompts.
 
     Raises:
-        ValueError: wrong shape or dtype of `images`, or a different number of `prompts`.
+        ValueError: for another shape or dtype of `images` than uint8 (N, H, W, 3), or another number of `prompts`.
     """
     if images.ndim != 4 or images.shape[3] != 3 or images.dtype != np.uint8:
         raise ValueError(
             f"`images` must be uint8 of (N, H, W, 3), got {images.dtype} of {images.shape}: "
-            "rewards score pictures as they are saved"
+            "rewards score pictures as they are stored"
         )
     if len(images) != len(prompts):
         raise ValueError(f"`prompts` must be one per image ({len(images)}), got {len(prompts)}")

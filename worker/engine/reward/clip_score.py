@@ -1,6 +1,6 @@
 """`clip_score`: CLIPScore (Hessel et al., arXiv 2104.08718): 2.5 · max(cos(picture, text), 0).
 
-As there, the text is the prompt behind "A photo depicts". Reference code: github.com/jmhessel/clipscore.
+The text is "A photo depicts " and the prompt, as in the paper. Reference code: github.com/jmhessel/clipscore.
 """
 
 from collections.abc import Sequence
@@ -11,20 +11,23 @@ from numpy.typing import NDArray
 from worker.contracts.names import RewardName
 from worker.contracts.rewards import ClipScoreSettings
 from worker.engine.reward.base import RewardResult, check_batch
-from worker.engine.reward.clip_pair import ClipPair
+from worker.engine.reward.clip_similarity import ClipSimilarity
 
 _PREFIX = "A photo depicts "
 _SCALE = 2.5
+"""The paper's factor, which brings cosines near the range from 0 to 1."""
 
 
 class ClipScore:
+    """The reward."""
+
     name = RewardName.CLIP_SCORE.value
 
     def __init__(self, settings: ClipScoreSettings) -> None:
-        self._clip = ClipPair(settings.weights, settings.weights, settings.pictures_per_call, self.name)
+        self._clip = ClipSimilarity(settings.weights, settings.weights, settings.pictures_per_call, self.name)
 
     def score(self, images: NDArray[np.uint8], prompts: Sequence[str]) -> RewardResult:
-        """Score uint8 images (N, H, W, 3) of any size. Raises `ValueError` on arrays that are no pictures."""
+        """Score uint8 images (N, H, W, 3) of any size. Raises `ValueError` as `check_batch`."""
         check_batch(images, prompts)
         cosines = self._clip.cosines(images, [_PREFIX + prompt for prompt in prompts])
         return RewardResult.from_array(_SCALE * np.maximum(cosines, 0.0))

@@ -13,15 +13,16 @@ from worker.contracts.names import RewardName
 from worker.engine.reward.base import RewardResult, check_batch
 
 _EXTREMELY_COLOURFUL = 109.0
+"""The value that the paper's scale calls "extremely colourful"."""
 
 
 class Colorfulness:
-    """Vivid pictures score high. Prompts are ignored."""
+    """The reward: vivid pictures score high. Prompts are ignored."""
 
     name = RewardName.COLORFULNESS.value
 
     def score(self, images: NDArray[np.uint8], prompts: Sequence[str]) -> RewardResult:
-        """Score uint8 images (N, H, W, 3) of any size. Raises `ValueError` on arrays that are no pictures."""
+        """Score uint8 images (N, H, W, 3) of any size. Raises `ValueError` as `check_batch`."""
         check_batch(images, prompts)
         red, green, blue = np.moveaxis(images.astype(np.float32), 3, 0)
         red_green, yellow_blue = red - green, (red + green) / 2 - blue

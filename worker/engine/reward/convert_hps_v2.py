@@ -1,10 +1,10 @@
-"""From HPSv2's published files to a folder that `hps_v2` loads:
+"""Converts HPSv2's published files to a folder that `hps_v2` loads:
 
     python -m worker.engine.reward.convert_hps_v2 HPS_v2.1_compressed.pt models/hps-v2.1
 
-The files (huggingface.co/xswu/HPSv2) are pickles of an open_clip ViT-H-14, so they are read as tensors alone, once,
-here. Names are open_clip's on the left and transformers' on the right; sizes are read off the tensors, but for the
-number of attention heads, which no tensor tells. Tokenizer: CLIP's.
+The files (huggingface.co/xswu/HPSv2) are pickles of an open_clip ViT-H-14. Tensors are renamed from open_clip's names
+to transformers'. The network's sizes follow from the tensors' shapes, except the number of attention heads. The
+tokenizer is CLIP's.
 """
 
 import re
@@ -16,8 +16,8 @@ from transformers import CLIPConfig, CLIPModel
 from worker.engine.reward.conversion import convert_file, num_layers
 
 NUM_HEADS = 16
-"""Of both towers of ViT-H-14."""
-_RENAMED = (
+"""The number of attention heads in both towers of ViT-H-14."""
+_NAME_PATTERNS = (
     (r"^visual\.class_embedding$", "vision_model.embeddings.class_embedding"),
     (r"^visual\.positional_embedding$", "vision_model.embeddings.position_embedding.weight"),
     (r"^visual\.conv1\.", "vision_model.embeddings.patch_embedding."),
@@ -31,13 +31,15 @@ _RENAMED = (
     (r"^text_projection$", "text_projection.weight"),
     (r"^transformer\.resblocks\.", "text_model.encoder.layers."),
 )
-_OF_LAYERS = (
+"""Patterns of open_clip's names, and transformers' names for them; the first that matches counts."""
+_LAYER_NAMES = (
     (".attn.", ".self_attn."),
     (".ln_1.", ".layer_norm1."),
     (".ln_2.", ".layer_norm2."),
     (".mlp.c_fc.", ".mlp.fc1."),
     (".mlp.c_proj.", ".mlp.fc2."),
 )
+"""Parts of names inside a layer: open_clip's and transformers'."""
 
 
 def convert(tensors: Mapping[str, torch.Tensor]) -> CLIPModel:
@@ -50,12 +52,12 @@ def convert(tensors: Mapping[str, torch.Tensor]) -> CLIPModel:
 
 def _renamed(tensors: Mapping[str, torch.Tensor]) -> Iterator[tuple[str, torch.Tensor]]:
     for name, tensor in tensors.items():
-        for pattern, replacement in _RENAMED:
+        for pattern, replacement in _NAME_PATTERNS:
             name, num_found = re.subn(pattern, replacement, name)
             if num_found:
                 break
-        for theirs, ours in _OF_LAYERS:
-            name = name.replace(theirs, ours)
+        for published, converted in _LAYER_NAMES:
+            name = name.replace(published, converted)
         value = tensor.float()
         if name in ("visual_projection.weight", "text_projection.weight"):
             yield name, value.T.contiguous()
@@ -80,7 +82,7 @@ def _config(tensors: Mapping[str, torch.Tensor]) -> CLIPConfig:
         "vocab_size": vocabulary,
         "max_position_embeddings": tensors["text_model.embeddings.position_embedding.weight"].shape[0],
         "projection_dim": width,
-        # CLIP's vocabulary ends with the marks of a text's begin and end.
+        # The last two tokens of CLIP's vocabulary are those of a text's begin and end.
         "bos_token_id": vocabulary - 2,
         "eos_token_id": vocabulary - 1,
         "pad_token_id": vocabulary - 1,

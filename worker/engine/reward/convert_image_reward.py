@@ -1,10 +1,9 @@
-"""From ImageReward's published file to a folder that `image_reward` loads:
+"""Converts ImageReward's published file to a folder that `image_reward` loads:
 
     python -m worker.engine.reward.convert_image_reward ImageReward.pt models/image-reward
 
-The file (huggingface.co/THUDM/ImageReward) is a pickle, so it is read as tensors alone, once, here. Names are those of
-the original BLIP code on the left and of transformers on the right; sizes are read off the tensors. Tokenizer:
-bert-base-uncased, as BLIP's.
+The file (huggingface.co/THUDM/ImageReward) is a pickle. Tensors are renamed from the names of the original BLIP code to
+transformers'. The network's sizes follow from the tensors' shapes. The tokenizer is bert-base-uncased, as BLIP's.
 """
 
 import re
@@ -17,8 +16,8 @@ from worker.engine.reward.conversion import convert_file, num_layers
 from worker.engine.reward.image_reward import ImageRewardNetwork
 
 HEAD_WIDTH = 64
-"""Of BLIP's attention, in both towers and all published sizes."""
-_RENAMED = (
+"""The width of an attention head in both towers of BLIP, in all published sizes."""
+_NAME_PATTERNS = (
     (r"^visual_encoder\.cls_token$", "vision_model.embeddings.class_embedding"),
     (r"^visual_encoder\.pos_embed$", "vision_model.embeddings.position_embedding"),
     (r"^visual_encoder\.patch_embed\.proj\.", "vision_model.embeddings.patch_embedding."),
@@ -28,6 +27,7 @@ _RENAMED = (
     (r"^visual_encoder\.blocks\.(\d+)\.norm", r"vision_model.encoder.layers.\1.layer_norm"),
     (r"^visual_encoder\.blocks\.(\d+)\.", r"vision_model.encoder.layers.\1."),
 )
+"""Patterns of BLIP's names, and transformers' names for them; the first that matches counts."""
 
 
 def convert(tensors: Mapping[str, torch.Tensor]) -> ImageRewardNetwork:
@@ -40,7 +40,7 @@ def convert(tensors: Mapping[str, torch.Tensor]) -> ImageRewardNetwork:
 
 
 def _renamed(name: str) -> str:
-    for pattern, replacement in _RENAMED:
+    for pattern, replacement in _NAME_PATTERNS:
         name, num_found = re.subn(pattern, replacement, name)
         if num_found:
             return name

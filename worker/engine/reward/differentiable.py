@@ -1,6 +1,7 @@
-"""Rewards that a gradient goes through: on the trainer lanes, for algorithms that follow it (`refl`, `reward_flow`).
+"""Differentiable rewards, computed on the trainer lanes for algorithms that use a reward's gradient (`refl`,
+`reward_flow`).
 
-Each is the same score as the reward of its name, computed in torch. A test equates the registry with
+Each gives the same score as the reward of its name, computed in torch. A test equates the registry with
 `worker.contracts.algorithms.DIFFERENTIABLE_REWARDS`.
 """
 
@@ -15,11 +16,13 @@ from worker.engine.reward.shapes.shape_match_torch import TorchShapeMatch
 
 
 class DifferentiableReward(Protocol):
+    """A reward with a gradient with respect to the pictures."""
+
     def __call__(self, pictures: torch.Tensor, prompt: str) -> torch.Tensor:
         """Scores (N,) of pictures (N, 3, H, W) in [0, 1] that share a prompt.
 
         Raises:
-            ValueError: for pictures or a prompt that the reward cannot judge.
+            ValueError: for pictures or a prompt that the reward cannot score.
         """
         ...
 
@@ -27,6 +30,7 @@ class DifferentiableReward(Protocol):
 DIFFERENTIABLE: dict[RewardName, Callable[[torch.device], DifferentiableReward]] = {
     RewardName.SHAPE_MATCH: TorchShapeMatch,
 }
+"""By name: how to make the reward on a device."""
 
 
 class DifferentiableSum:
@@ -36,8 +40,8 @@ class DifferentiableSum:
         self._parts = [(reward.weight, DIFFERENTIABLE[reward.name](device)) for reward in rewards]
 
     def __call__(self, pixels: torch.Tensor, prompt: str) -> torch.Tensor:
-        """(N,) of pictures (N, 3, H, W), or of clips (N, F, 3, H, W): the mean over their frames. Raises as the
-        rewards do."""
+        """Scores (N,) of pictures (N, 3, H, W) in [0, 1], or of clips (N, F, 3, H, W) as the mean over their frames.
+        Raises `ValueError` as the rewards do."""
         frames = pixels if pixels.ndim == 4 else pixels.flatten(0, 1)
         scores = torch.stack([weight * reward(frames, prompt) for weight, reward in self._parts]).sum(0)
         return scores.reshape(len(pixels), -1).mean(1)

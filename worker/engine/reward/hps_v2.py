@@ -1,9 +1,8 @@
 """`hps_v2`: Human Preference Score v2 (Wu et al., arXiv 2306.09341): cos(picture, prompt).
 
 The network is CLIP-H trained on HPD v2. As in the reference code (github.com/tgxs002/HPSv2, `hpsv2/img_score.py`) the
-cosine is reported without the temperature, near 0.2 to 0.3, and pictures are seen whole, with black bars beside those
-that are not square (`light_augmentation`, which fits the longest side). There the weights are open_clip's; here they
-come as a transformers CLIP with the processor saved beside them, which `convert_hps_v2` makes of the published file.
+cosine is reported without the temperature, near 0.2 to 0.3, and pictures that are not square are letterboxed. The
+published weights are open_clip's; `convert_hps_v2` converts them to a transformers CLIP with its processor.
 """
 
 from collections.abc import Sequence
@@ -14,18 +13,20 @@ from numpy.typing import NDArray
 from worker.contracts.names import RewardName
 from worker.contracts.rewards import HpsV2Settings
 from worker.engine.reward.base import RewardResult, check_batch
-from worker.engine.reward.clip_pair import ClipPair
+from worker.engine.reward.clip_similarity import ClipSimilarity
 
 
 class HpsV2:
+    """The reward."""
+
     name = RewardName.HPS_V2.value
 
     def __init__(self, settings: HpsV2Settings) -> None:
-        self._clip = ClipPair(
-            settings.weights, settings.weights, settings.pictures_per_call, self.name, sees_whole_pictures=True
+        self._clip = ClipSimilarity(
+            settings.weights, settings.weights, settings.pictures_per_call, self.name, letterboxes=True
         )
 
     def score(self, images: NDArray[np.uint8], prompts: Sequence[str]) -> RewardResult:
-        """Score uint8 images (N, H, W, 3) of any size. Raises `ValueError` on arrays that are no pictures."""
+        """Score uint8 images (N, H, W, 3) of any size. Raises `ValueError` as `check_batch`."""
         check_batch(images, prompts)
         return RewardResult.from_array(self._clip.cosines(images, prompts))

@@ -1,8 +1,8 @@
-"""`image_reward`: ImageReward (Xu et al., arXiv 2304.05977): BLIP reads the prompt while looking at the picture.
+"""`image_reward`: ImageReward (Xu et al., arXiv 2304.05977): BLIP's text encoder with cross-attention to the picture.
 
-score = (head(text state at [CLS]) − 0.16717362830052426) / 1.0333394966054072, constants and head as in
-github.com/THUDM/ImageReward; about −2 to 2. The prompt is padded to 35 tokens there, so it is here. The checkpoint is
-transformers' BLIP for retrieval with the head as `mlp.layers`; `convert_image_reward` makes one of the published file.
+score = (head(text state at [CLS]) − 0.16717362830052426) / 1.0333394966054072, about −2 to 2, with constants, head and
+prompts padded to 35 tokens as in github.com/THUDM/ImageReward. The checkpoint is transformers' BLIP for retrieval with
+the head as `mlp.layers`; `convert_image_reward` makes one from the published file.
 """
 
 from collections.abc import Sequence
@@ -20,11 +20,13 @@ from worker.engine.reward.networks import load_network, load_picture_processor, 
 from worker.engine.reward.rating_head import rating_head
 
 MAX_TOKENS = 35
+"""The number of tokens of a prompt, as in the reference code."""
 _MEAN, _STD = 0.16717362830052426, 1.0333394966054072
+"""Mean and standard deviation of the ratings, as in the reference code."""
 
 
 class RatingHead(nn.Module):
-    """Named as in the published checkpoint: `mlp.layers.*`."""
+    """The rating head under the name of the published checkpoint: `mlp.layers.*`."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -32,46 +34,50 @@ class RatingHead(nn.Module):
 
 
 class ImageRewardNetwork(BlipForImageTextRetrieval):
+    """BLIP with the rating head in place of its retrieval heads."""
+
     def __init__(self, config: BlipConfig) -> None:
         super().__init__(config)
-        # Retrieval's own heads are not part of ImageReward, and would be missing from its checkpoint.
+        # The retrieval heads are not part of ImageReward, so its checkpoint lacks them.
         del self.vision_proj, self.text_proj, self.itm_head
         self.mlp = RatingHead(config.text_config.hidden_size)
         self.post_init()
 
     def rate(self, pixel_values: torch.Tensor, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> torch.Tensor:
-        """Scores (N,) of processed pictures (N, 3, H, W) for token ids and mask, both (N, MAX_TOKENS)."""
-        seen = self.vision_model(pixel_values=pixel_values).last_hidden_state
-        read = self.text_encoder(
+        """Scores (N,) of preprocessed pictures (N, 3, H, W) for token ids and mask, both (N, MAX_TOKENS)."""
+        image_states = self.vision_model(pixel_values=pixel_values).last_hidden_state
+        text_states = self.text_encoder(
             input_ids=input_ids,
             attention_mask=attention_mask,
-            encoder_hidden_states=seen,
-            encoder_attention_mask=torch.ones(seen.shape[:-1], dtype=torch.long, device=seen.device),
+            encoder_hidden_states=image_states,
+            encoder_attention_mask=torch.ones(image_states.shape[:-1], dtype=torch.long, device=image_states.device),
         ).last_hidden_state
-        ratings: torch.Tensor = self.mlp.layers(read[:, 0])
+        ratings: torch.Tensor = self.mlp.layers(text_states[:, 0])
         return (ratings[:, 0] - _MEAN) / _STD
 
 
 class ImageReward:
+    """The reward."""
+
     name = RewardName.IMAGE_REWARD.value
 
     def __init__(self, settings: ImageRewardSettings) -> None:
         self._network = load_network(ImageRewardNetwork, settings.weights, self.name)
         self._tokenizer = load_tokenizer(settings.weights, self.name)
-        self._pictures = load_picture_processor(settings.weights, self.name)
+        self._processor = load_picture_processor(settings.weights, self.name)
         self._pictures_per_call = settings.pictures_per_call
 
     @torch.inference_mode()
     def score(self, images: NDArray[np.uint8], prompts: Sequence[str]) -> RewardResult:
-        """Score uint8 images (N, H, W, 3) of any size. Raises `ValueError` on arrays that are no pictures."""
+        """Score uint8 images (N, H, W, 3) of any size. Raises `ValueError` as `check_batch`."""
         check_batch(images, prompts)
         scores = [np.zeros(0)]
         for start in range(0, len(images), self._pictures_per_call):
             part = slice(start, start + self._pictures_per_call)
-            pictures = self._pictures(images=list(images[part]), return_tensors="pt").to(self._network.device)
-            words = self._tokenizer(
+            pictures = self._processor(images=list(images[part]), return_tensors="pt").to(self._network.device)
+            texts = self._tokenizer(
                 list(prompts[part]), padding="max_length", truncation=True, max_length=MAX_TOKENS, return_tensors="pt"
             ).to(self._network.device)
-            rated = self._network.rate(pictures["pixel_values"], words["input_ids"], words["attention_mask"])
-            scores.append(rated.double().cpu().numpy())
+            ratings = self._network.rate(pictures["pixel_values"], texts["input_ids"], texts["attention_mask"])
+            scores.append(ratings.double().cpu().numpy())
         return RewardResult.from_array(np.concatenate(scores))

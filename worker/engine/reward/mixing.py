@@ -1,8 +1,8 @@
-"""Several rewards on one set of samples: every part, and the weighted sum of the trained ones.
+"""Scores samples with several rewards: the result of each, and the weighted sum of the trained ones.
 
-Watched rewards are scored and shown but never enter the sum. A sample that lacks a trained part has no sum, only an
-error: a part that is missing must not count as zero. What such a sample is trained on is decided where its siblings
-are known (`worker.engine.advantage.mixed`). Rewards are called at the same time, each in its own thread.
+Watched rewards are scored and reported but are no part of the sum. A sample that lacks the score of a trained reward
+has an error in place of a sum, since a missing score must not count as zero; `worker.engine.advantage.mixed` decides
+what such a sample is trained on, from the other members of its group. Rewards run in parallel, each in its own thread.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,15 +21,18 @@ from worker.engine.reward.reward_caller import CallOutcome, RewardCaller
 
 @dataclass(frozen=True, slots=True)
 class MixedRewardResult:
-    """The weighted sum, each part by its key, watched ones included, and the retries it took; all of N samples."""
+    """The scores of N samples by several rewards."""
 
     total: RewardResult
+    """The weighted sum of the trained rewards."""
     parts: dict[str, RewardResult]
+    """The result of each reward by its key, watched ones included."""
     num_retries: dict[str, int]
+    """The number of repeated calls of each reward, by its key."""
 
 
 class MixedReward:
-    """Raises `ValueError` when a key repeats or nothing is left to train on."""
+    """Several rewards as one. Raises `ValueError` when a key repeats or every reward is only watched."""
 
     def __init__(self, callers: Sequence[RewardCaller]) -> None:
         keys = [caller.spec.key for caller in callers]
@@ -42,11 +45,11 @@ class MixedReward:
 
     @classmethod
     def from_specs(cls, specs: Sequence[RewardSpec], secrets: Mapping[str, str] | None = None) -> Self:
-        """Build every scorer a run asks for; `secrets` are tokens by name. Raises as `build_reward`."""
+        """Build the scorers of `specs`; `secrets` are tokens by name. Raises as `build_reward` does."""
         return cls([RewardCaller(spec, build_reward(spec, secrets or {})) for spec in specs])
 
     def score(self, images: NDArray[np.uint8], prompts: Sequence[str]) -> MixedRewardResult:
-        """Score pictures (N, H, W, 3) or clips (N, F, H, W, 3). Raises `ValueError` on arrays that do not fit."""
+        """Score pictures (N, H, W, 3) or clips (N, F, H, W, 3). Raises `ValueError` as `RewardCaller.score` does."""
         outcomes = self._call_all(images, prompts)
         parts = {caller.spec.key: outcome.result for caller, outcome in outcomes.items()}
         total = np.zeros(len(prompts))

@@ -1,7 +1,7 @@
-"""Loading what scorers with a network need: weights, tokenizer and picture processor, from a folder or the hub.
+"""Loads the weights, tokenizers and picture processors of scorers, from a folder or the hub.
 
-Invariant: safetensors only, no code of the checkpoint's, and no parameter left as it was drawn at random: a scorer
-that judges by random weights looks like one that works.
+Invariant: only safetensors are read, no code from the checkpoint runs, and no parameter keeps its random
+initialisation, since a scorer with random weights would go unnoticed.
 """
 
 from pathlib import Path
@@ -22,12 +22,12 @@ def load_network(kind: type[Network], weights: str, reward: str) -> Network:
     """The network in fp32, frozen, on the lane's device.
 
     Args:
-        kind: its transformers class.
+        kind: the network's transformers class.
         weights: an existing folder, or a hub id.
-        reward: whose it is, for the error.
+        reward: name of the reward, for the error.
 
     Raises:
-        ModelLoadError: no safetensors, another architecture, or parameters that the checkpoint lacks.
+        ModelLoadError: when there are no safetensors, or they lack parameters of the class or hold other shapes.
     """
     transformers_logging.disable_progress_bar()
     try:
@@ -39,13 +39,14 @@ def load_network(kind: type[Network], weights: str, reward: str) -> Network:
     network, info = loaded
     absent = [*info["missing_keys"], *(str(entry[0]) for entry in info["mismatched_keys"])]
     if absent:
-        raise _refused(reward, weights, f"it is no whole {kind.__name__}: it lacks {listing(absent, limit=8)}")
+        raise _refused(reward, weights, f"it is no complete {kind.__name__}: it lacks {listing(absent, limit=8)}")
     return network.eval().requires_grad_(False).to(resolve_device(None))
 
 
 def load_picture_processor(source: str, reward: str) -> CLIPImageProcessorPil:
-    """How pictures are resized, cropped and normalised. Raises `ModelLoadError` when `source` does not say."""
-    # By name: the automatic choice depends on whether torchvision happens to be installed, and resizes differently.
+    """The processor that resizes, crops and normalises pictures. Raises `ModelLoadError` when `source` has none."""
+    # The class is fixed, because `AutoImageProcessor` chooses by whether torchvision is installed, and that resizes
+    # differently.
     try:
         return CLIPImageProcessorPil.from_pretrained(source)
     except (OSError, ValueError) as error:
@@ -53,7 +54,7 @@ def load_picture_processor(source: str, reward: str) -> CLIPImageProcessorPil:
 
 
 def load_tokenizer(source: str, reward: str) -> Any:
-    """Raises `ModelLoadError` when `source` has none."""
+    """The tokenizer of a folder or hub id. Raises `ModelLoadError` when `source` has none."""
     from transformers import AutoTokenizer
 
     try:

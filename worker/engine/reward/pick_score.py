@@ -12,16 +12,18 @@ from numpy.typing import NDArray
 from worker.contracts.names import RewardName
 from worker.contracts.rewards import PickScoreSettings
 from worker.engine.reward.base import RewardResult, check_batch
-from worker.engine.reward.clip_pair import ClipPair
+from worker.engine.reward.clip_similarity import ClipSimilarity
 
 
 class PickScore:
+    """The reward."""
+
     name = RewardName.PICK_SCORE.value
 
     def __init__(self, settings: PickScoreSettings) -> None:
-        self._clip = ClipPair(settings.weights, settings.processor, settings.pictures_per_call, self.name)
+        self._clip = ClipSimilarity(settings.weights, settings.processor, settings.pictures_per_call, self.name)
 
     def score(self, images: NDArray[np.uint8], prompts: Sequence[str]) -> RewardResult:
-        """Score uint8 images (N, H, W, 3) of any size. Raises `ValueError` on arrays that are no pictures."""
+        """Score uint8 images (N, H, W, 3) of any size. Raises `ValueError` as `check_batch`."""
         check_batch(images, prompts)
         return RewardResult.from_array(self._clip.scale * self._clip.cosines(images, prompts))

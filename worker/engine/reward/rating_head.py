@@ -1,14 +1,14 @@
-"""The head that the aesthetic predictor and ImageReward share: five linear layers without activations, to one number.
+"""The rating head of the aesthetic predictor and of ImageReward: five linear layers without activations.
 
-From github.com/christophschuhmann/improved-aesthetic-predictor; ImageReward (github.com/THUDM/ImageReward) took it
-over. The layers' places in the sequence are those of the published checkpoints, whose dropouts count too.
+From github.com/christophschuhmann/improved-aesthetic-predictor, also used by github.com/THUDM/ImageReward. The dropouts
+do nothing in inference, but the names in published checkpoints count them.
 """
 
 from torch import nn
 
 
 def rating_head(width: int) -> nn.Sequential:
-    """From embeddings (N, `width`) to ratings (N, 1)."""
+    """A module that maps embeddings (N, `width`) to ratings (N, 1)."""
     return nn.Sequential(
         nn.Linear(width, 1024),
         nn.Dropout(0.2),

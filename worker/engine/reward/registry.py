@@ -1,7 +1,7 @@
-"""From a reward's spec to the object that scores. One entry per `RewardName`; a test equates the two.
+"""Builds the scorer of a `RewardSpec`. The registry has one entry per `RewardName`; a test equates the two.
 
-Scorers are imported when they are built: torch, OCR and HTTP cost seconds and memory that lanes with other rewards are
-spared, and a lane loads what its own scorers need, nothing else.
+Scorers are imported when they are built, so that a lane spends no time and memory on libraries (torch, OCR, HTTP) that
+its own rewards do not use.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,18 +12,17 @@ from worker.contracts.rewards import RemoteSettings, RewardSpec
 from worker.engine.reward.base import Reward
 
 Secrets = Mapping[str, str]
-"""Tokens by name."""
+"""Tokens of remote scorers, by name."""
 Builder = Callable[[RewardSpec, Secrets], Reward]
 
 
-def _plain(module: str, kind: str) -> Builder:
-    """For scorers that are made with nothing, or with the spec's `settings` where it has some."""
+def _local(module: str, class_name: str) -> Builder:
+    """A builder of a scorer whose constructor takes the spec's `settings`, or nothing where there are none."""
 
     def build(spec: RewardSpec, secrets: Secrets) -> Reward:
-        made: Reward = getattr(import_module(f"worker.engine.reward.{module}"), kind)(
-            *(() if spec.settings is None else (spec.settings,))
-        )
-        return made
+        reward_class = getattr(import_module(f"worker.engine.reward.{module}"), class_name)
+        reward: Reward = reward_class() if spec.settings is None else reward_class(spec.settings)
+        return reward
 
     return build
 
@@ -31,31 +30,32 @@ def _plain(module: str, kind: str) -> Builder:
 def _remote(spec: RewardSpec, secrets: Secrets) -> Reward:
     from worker.engine.reward.remote import RemoteReward
 
-    assert isinstance(spec.settings, RemoteSettings), "the spec's validation says so"
+    assert isinstance(spec.settings, RemoteSettings), "`RewardSpec` validates this"
     return RemoteReward(spec.settings, secrets, timeout_seconds=spec.timeout_seconds)
 
 
 REWARDS: dict[RewardName, Builder] = {
-    RewardName.SHAPE_MATCH: _plain("shapes.shape_match", "ShapeMatch"),
-    RewardName.SHAPE_JUDGE: _plain("shapes.shape_judge", "ShapeJudge"),
-    RewardName.JPEG_COMPRESSIBILITY: _plain("jpeg_compressibility", "JpegCompressibility"),
-    RewardName.COLORFULNESS: _plain("colorfulness", "Colorfulness"),
-    RewardName.OCR: _plain("ocr", "Ocr"),
-    RewardName.CLIP_SCORE: _plain("clip_score", "ClipScore"),
-    RewardName.PICK_SCORE: _plain("pick_score", "PickScore"),
-    RewardName.HPS_V2: _plain("hps_v2", "HpsV2"),
-    RewardName.IMAGE_REWARD: _plain("image_reward", "ImageReward"),
-    RewardName.AESTHETIC: _plain("aesthetic", "Aesthetic"),
-    RewardName.MOTION_SMOOTHNESS: _plain("motion_smoothness", "MotionSmoothness"),
+    RewardName.SHAPE_MATCH: _local("shapes.shape_match", "ShapeMatch"),
+    RewardName.SHAPE_JUDGE: _local("shapes.shape_judge", "ShapeJudge"),
+    RewardName.JPEG_COMPRESSIBILITY: _local("jpeg_compressibility", "JpegCompressibility"),
+    RewardName.COLORFULNESS: _local("colorfulness", "Colorfulness"),
+    RewardName.OCR: _local("ocr", "Ocr"),
+    RewardName.CLIP_SCORE: _local("clip_score", "ClipScore"),
+    RewardName.PICK_SCORE: _local("pick_score", "PickScore"),
+    RewardName.HPS_V2: _local("hps_v2", "HpsV2"),
+    RewardName.IMAGE_REWARD: _local("image_reward", "ImageReward"),
+    RewardName.AESTHETIC: _local("aesthetic", "Aesthetic"),
+    RewardName.MOTION_SMOOTHNESS: _local("motion_smoothness", "MotionSmoothness"),
     RewardName.REMOTE: _remote,
 }
 
 
 def build_reward(spec: RewardSpec, secrets: Secrets) -> Reward:
-    """A new scorer; loads its model now, so that a missing one fails before the run begins.
+    """Build a scorer. Its model is loaded now, so that a missing one fails the run before it trains.
 
     Raises:
-        ModelLoadError: its weights cannot be used.
-        SecretMissingError: it needs a token that is not among `secrets`.
+        ModelLoadError: when its weights cannot be used.
+        SecretMissingError: when it needs a token that is not among `secrets`.
+        RemoteAddressError: when its address is not valid.
     """
     return REWARDS[spec.name](spec, secrets)

@@ -1,6 +1,6 @@
-"""`remote`: a scorer of the user's own, asked over HTTP. Protocol: `worker.engine.reward.wire`.
+"""`remote`: a scorer that the user runs, called over HTTP with the protocol of `worker.engine.reward.wire`.
 
-Invariant: the token is sent in the `Authorization` header, to the address of the spec and nowhere else (redirects are
+Invariant: the token is sent in the `Authorization` header to the address of the spec and nowhere else (redirects are
 refused), and never appears in an error or a log line. An answer is bounded in size and in time.
 """
 
@@ -20,21 +20,23 @@ from worker.engine.errors import EngineError
 from worker.engine.reward.base import RewardResult, ScorerUnavailableError
 from worker.engine.reward.wire import CONTENT_TYPES, decode_answer, encode_request
 
-PASSING_STATUSES = frozenset({408, 429})
-"""Beside all of 5xx: worth another try."""
+TRANSIENT_STATUSES = frozenset({408, 429})
+"""Statuses that are worth a retry, beside all of 5xx: request time-out and too many requests."""
 MAX_ANSWER_BYTES = 16 * 2**20
+"""The most bytes of an answer: thousands of samples with long errors stay far below."""
 
 
 class SecretMissingError(EngineError):
-    """A spec names a secret that the run was not given, or one that no header can carry."""
+    """The spec names a secret that the run was not given, or one with characters that HTTP headers do not allow."""
 
 
 class RemoteAddressError(EngineError):
-    """What a spec gives as address is none."""
+    """The address in the spec is not a valid URL."""
 
 
 class RemoteReward:
-    """Raises `SecretMissingError` when the named token is not among `secrets`, `RemoteAddressError` for no address."""
+    """The reward. Raises `SecretMissingError` when the named token is not among `secrets`, and `RemoteAddressError` for
+    an address that is no URL."""
 
     name = RewardName.REMOTE.value
     judges_clips = True
@@ -56,7 +58,7 @@ class RemoteReward:
         """Score uint8 pictures (N, H, W, 3) or clips (N, F, H, W, 3).
 
         Raises:
-            ScorerUnavailableError: no answer, a status that is not 200, or an answer that breaks the protocol.
+            ScorerUnavailableError: when there is no answer, its status is not 200, or it violates the protocol.
         """
         if not len(images):
             return RewardResult((), ())
@@ -66,43 +68,44 @@ class RemoteReward:
             return decode_answer(self._post(body), form, len(prompts))
         except httpx.HTTPError as error:
             raise ScorerUnavailableError(
-                f"no answer from {self._host}: {error or type(error).__name__}", may_pass=True
+                f"no answer from {self._host}: {error or type(error).__name__}", is_transient=True
             ) from error
 
     def _post(self, body: bytes) -> bytes:
-        """The answer's body. Raises `ScorerUnavailableError` as `score` does, and `httpx.HTTPError`."""
+        """The body of the answer to a request. Raises `ScorerUnavailableError` as `score` does, and
+        `httpx.HTTPError`."""
         deadline = time.monotonic() + self._timeout_seconds
         content = bytearray()
         with self._client.stream("POST", self._settings.url, content=body) as answer:
             if answer.status_code != 200:
                 raise ScorerUnavailableError(
                     f"{self._host} answered with status {answer.status_code} {answer.reason_phrase}",
-                    may_pass=answer.status_code in PASSING_STATUSES or answer.status_code >= 500,
+                    is_transient=answer.status_code in TRANSIENT_STATUSES or answer.status_code >= 500,
                     wait_seconds=retry_after_seconds(answer.headers.get("Retry-After")),
                 )
             for part in answer.iter_bytes():
                 content += part
                 if len(content) > MAX_ANSWER_BYTES:
                     raise ScorerUnavailableError(
-                        f"{self._host} answered with more than {MAX_ANSWER_BYTES} bytes", may_pass=False
+                        f"{self._host} answered with more than {MAX_ANSWER_BYTES} bytes", is_transient=False
                     )
-                # httpx bounds the wait for each part, not for all of them.
+                # httpx's time-out bounds the wait for each part, not the whole answer.
                 if time.monotonic() > deadline:
                     raise ScorerUnavailableError(
-                        f"{self._host} did not finish its answer within {self._timeout_seconds:g} s", may_pass=True
+                        f"{self._host} did not finish its answer within {self._timeout_seconds:g} s", is_transient=True
                     )
         return bytes(content)
 
 
 def _token(name: str, secrets: Mapping[str, str]) -> str:
-    """Without white space around it. Raises `SecretMissingError`, which never shows the token itself."""
+    """The token, without surrounding white space. Raises `SecretMissingError`, whose message never holds the token."""
     if name not in secrets:
         raise SecretMissingError(
             f"`settings.secret` must name a secret of the project, got {name!r}: "
-            "create it on the project's page, or choose another"
+            "create it on the project's page, or name another"
         )
     token = secrets[name].strip()
-    # What a header cannot carry, HTTP libraries refuse by quoting it.
+    # Checked here, because httpx would refuse such a header with an error that quotes it.
     if not (token.isascii() and token.isprintable()):
         raise SecretMissingError(
             f"`settings.secret` must name a secret of printable ASCII characters, {name!r} holds others: enter it again"
@@ -111,7 +114,7 @@ def _token(name: str, secrets: Mapping[str, str]) -> str:
 
 
 def retry_after_seconds(header: str | None, now: datetime | None = None) -> float | None:
-    """What a `Retry-After` header asks for (RFC 9110 §10.2.3): seconds or a date; None when it says nothing usable."""
+    """The wait of a `Retry-After` header (RFC 9110 §10.2.3), which is in seconds or a date; `None` where it is neither."""
     if header is None:
         return None
     if header.strip().isdecimal():

@@ -1,12 +1,11 @@
-"""One reward as a run uses it: its scorer behind a time-out and bounded retries.
+"""Calls one reward's scorer with a time-out and bounded retries.
 
-Between the lane's batch and the scorer. The invariant kept: every sample comes back with a finite score or with an
-error, after at most `num_retries` further tries; what was tried again and what is missing is counted and logged. What a
-scorer does not foresee (a bug, memory) propagates where training needs its scores, and is an error of each sample where
-they may be missing: a reward that is only watched ends no run.
+Invariant: every sample has a finite score or an error, after at most `num_retries` retries; retries and missing scores
+are counted and logged. An unexpected exception of a scorer (a bug, out of memory) is raised where training needs its
+scores; where scores may be missing it becomes an error of each sample, so that a watched reward ends no run.
 
-A scorer works in a thread of its own, one call at a time. A call that overran its time-out goes on in that thread, and
-a further try waits behind it within its own time-out: so a scorer that hangs never has two calls at once.
+A scorer runs in a thread of its own, one call at a time. A call that exceeds its time-out continues in that thread, and
+a retry waits for it within its own time-out, so a scorer that hangs never has two calls at once.
 """
 
 import logging
@@ -25,22 +24,25 @@ from worker.engine.reward.clip_frames import score_samples
 logger = logging.getLogger(__name__)
 
 FIRST_WAIT_SECONDS = 0.5
+"""The wait before the first retry; it doubles with each further one."""
 MAX_WAIT_SECONDS = 30.0
-"""Bounds the doubling, and what a scorer may ask for itself."""
+"""The longest wait before a retry, also where a scorer asks for more: the run waits meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
 class CallOutcome:
-    """What came of all tries together; `num_retries` counts the tries after the first."""
+    """The result of a call with its retries."""
 
     result: RewardResult
     num_retries: int
+    """The number of tries after the first."""
 
 
 class RewardCaller:
-    """`sleep` takes seconds; tests pass their own."""
+    """Calls one scorer."""
 
     def __init__(self, spec: RewardSpec, reward: Reward, sleep: Callable[[float], None] = time.sleep) -> None:
+        """Call `reward` as `spec` says; `sleep` waits before a retry, for a number of seconds."""
         self.spec = spec
         self._reward = reward
         self._sleep = sleep
@@ -50,23 +52,23 @@ class RewardCaller:
         """Score pictures (N, H, W, 3) or clips (N, F, H, W, 3) for prompts (N).
 
         Raises:
-            ValueError: on arrays that do not fit, or a scorer that does not give one result for each sample. A scorer's
-                failures are in the result.
+            ValueError: for arrays that the scorer refuses, or a scorer that does not return one result for each sample.
+            Exception: an unexpected exception of a scorer whose scores are required. Other failures are in the result.
         """
         scores: list[float | None] = [None] * len(prompts)
         errors: list[str | None] = [None] * len(prompts)
         pending = list(range(len(prompts)))
         num_retries = 0
         while True:
-            # Clips are large: they are copied only where some of them are left out.
-            rest = images if len(pending) == len(prompts) else images[pending]
-            result, wanted_wait = self._try(rest, [prompts[index] for index in pending])
-            for place, index in enumerate(pending):
-                scores[index], errors[index] = result.scores[place], result.errors[place]
-            pending = [pending[place] for place in sorted(result.retryable)]
+            # Selecting copies the array, and clips are large.
+            selected = images if len(pending) == len(prompts) else images[pending]
+            result, requested_wait = self._try(selected, [prompts[index] for index in pending])
+            for position, index in enumerate(pending):
+                scores[index], errors[index] = result.scores[position], result.errors[position]
+            pending = [pending[position] for position in sorted(result.retryable)]
             if not pending or num_retries == self.spec.num_retries:
                 break
-            seconds = wait_seconds(num_retries, wanted_wait)
+            seconds = wait_seconds(num_retries, requested_wait)
             num_retries += 1
             logger.warning(
                 "reward `%s` failed on %d of %d samples, try %d of %d follows in %.1f s: %s",
@@ -75,27 +77,27 @@ class RewardCaller:
             )  # fmt: skip
             self._sleep(seconds)
         outcome = CallOutcome(RewardResult(tuple(scores), tuple(errors), frozenset(pending)), num_retries)
-        self._tell_missing(outcome.result)
+        self._log_missing(outcome.result)
         return outcome
 
     def _try(self, images: NDArray[np.uint8], prompts: Sequence[str]) -> tuple[RewardResult, float | None]:
-        """One try, and how long the scorer asked to be left alone after it."""
+        """The result of one try, and the seconds that the scorer asks to wait before the next."""
         call = self._thread.submit(score_samples, self._reward, images, prompts)
         if not wait([call], timeout=self.spec.timeout_seconds).done:
             call.cancel()
             message = f"no scores within {self.spec.timeout_seconds:g} s (`timeout_seconds`)"
-            return RewardResult.failed(len(prompts), message, may_pass=True), None
+            return RewardResult.failed(len(prompts), message, is_transient=True), None
         try:
             return call.result(), None
         except ScorerUnavailableError as error:
-            return RewardResult.failed(len(prompts), str(error), may_pass=error.may_pass), error.wait_seconds
+            return RewardResult.failed(len(prompts), str(error), is_transient=error.is_transient), error.wait_seconds
         except Exception as error:
             if not self.spec.may_be_missing:
                 raise
-            logger.exception("reward `%s` broke", self.spec.key)
-            return RewardResult.failed(len(prompts), f"{type(error).__name__}: {error}", may_pass=False), None
+            logger.exception("reward `%s` raised an unexpected exception", self.spec.key)
+            return RewardResult.failed(len(prompts), f"{type(error).__name__}: {error}", is_transient=False), None
 
-    def _tell_missing(self, result: RewardResult) -> None:
+    def _log_missing(self, result: RewardResult) -> None:
         if result.num_errors and self.spec.may_be_missing:
             first = next(error for error in result.errors if error is not None)
             logger.warning(
@@ -104,7 +106,8 @@ class RewardCaller:
             )  # fmt: skip
 
 
-def wait_seconds(num_retries: int, wanted: float | None) -> float:
-    """Before another try: what the scorer asked for, else doubling from `FIRST_WAIT_SECONDS`; never over the bound."""
+def wait_seconds(num_retries: int, requested: float | None) -> float:
+    """The wait before the next retry, after `num_retries` retries: what the scorer requested, else
+    `FIRST_WAIT_SECONDS` doubled with each retry; at most `MAX_WAIT_SECONDS`."""
     doubled = FIRST_WAIT_SECONDS * 2**num_retries
-    return min(doubled if wanted is None else max(wanted, 0.0), MAX_WAIT_SECONDS)
+    return min(doubled if requested is None else max(requested, 0.0), MAX_WAIT_SECONDS)

@@ -1,4 +1,4 @@
-"""The reward lane as a plain class: pictures or clips of one fragment in, its rewards out."""
+"""A reward lane as a plain class: scores the pictures or clips of one fragment with all of the run's rewards."""
 
 from collections.abc import Mapping, Sequence
 
@@ -12,19 +12,19 @@ from worker.scheduling.core.messages import Fragment, Purpose
 
 
 class Scorer:
-    def __init__(self, rewards: Sequence[RewardSpec], secrets: Mapping[str, str] | None = None) -> None:
-        """Build every scorer of the run, so that a missing one fails before the run begins.
+    """Scores fragments."""
 
-        `secrets` are the tokens of remote scorers by name.
-        """
+    def __init__(self, rewards: Sequence[RewardSpec], secrets: Mapping[str, str] | None = None) -> None:
+        """Build every scorer of the run; `secrets` are the tokens of remote scorers by name. Raises as `build_reward`
+        does."""
         self._required = [spec.key for spec in rewards if not spec.may_be_missing]
         self._mixed = MixedReward.from_specs(rewards, secrets)
 
     def score(self, fragment: Fragment, prompt: str, images: NDArray[np.uint8]) -> ScoredFragment:
         """Score the pictures (N, H, W, 3) or clips (N, F, H, W, 3) of one fragment.
 
-        Samples that a user asked for may show prompts that no trained reward understands: the run goes on, and nothing
-        is ever trained on those.
+        Requested samples may have prompts that a reward cannot score, and nothing is trained on them, so they may lack
+        required rewards.
 
         Raises:
             RewardError: when a required reward failed on a sample of training or evaluation.
@@ -38,6 +38,6 @@ class Scorer:
             rewards=tuple(0.0 if score is None else score for score in result.total.scores),
             parts={key: part.scores for key, part in result.parts.items()},
             errors={key: part.errors for key, part in result.parts.items() if any(part.errors)},
-            unrewarded=frozenset(place for place, score in enumerate(result.total.scores) if score is None),
+            unrewarded=frozenset(index for index, score in enumerate(result.total.scores) if score is None),
             num_retries=result.num_retries,
         )

@@ -1,7 +1,7 @@
-"""The words of the remote scoring protocol, version 1: one request with samples, one answer with a result for each.
+"""The messages of the remote scoring protocol, version 1: a request with samples, an answer with a result for each.
 
-Described for those who write a server in deploy/docs/rewards.md. The invariant kept: an answer that does not hold
-exactly one number or one error for every sample, in order, is refused as a whole; nothing is guessed.
+`deploy/docs/guides/rewards.md` describes the protocol for authors of servers. Invariant: an answer that does not hold
+exactly one number or one error for every sample, in order, is refused as a whole.
 """
 
 import base64
@@ -22,6 +22,7 @@ from worker.engine.reward.base import RewardResult, ScorerUnavailableError
 PROTOCOL_VERSION = 1
 CONTENT_TYPES = {RemoteFormat.JSON: "application/json", RemoteFormat.MSGPACK: "application/msgpack"}
 MAX_ERROR_CHARACTERS = 300
+"""The most characters kept of a sample's error: enough for a sentence that a page shows."""
 
 
 def encode_request(
@@ -42,7 +43,7 @@ def decode_answer(body: bytes, form: RemoteFormat, num_samples: int) -> RewardRe
     A score that is NaN or infinite becomes that sample's error; errors that say `"retry": true` are retryable.
 
     Raises:
-        ScorerUnavailableError: when the answer is no answer of this protocol.
+        ScorerUnavailableError: when the answer violates the protocol.
     """
     document = _parsed(body, form)
     version = document.get("version")
@@ -53,16 +54,16 @@ def decode_answer(body: bytes, form: RemoteFormat, num_samples: int) -> RewardRe
         got = f"{len(results)} results" if isinstance(results, list) else type(results).__name__
         raise _refused(f"`results` must be a list of {num_samples}, one for each sample, got {got}")
     scores, errors, retryable = np.full(num_samples, np.nan), list[str | None]([None] * num_samples), set[int]()
-    for place, result in enumerate(results):
-        error, score = _one(result, place)
+    for index, result in enumerate(results):
+        error, score = _one(result, index)
         if error is not None:
-            errors[place] = error[:MAX_ERROR_CHARACTERS]
+            errors[index] = error[:MAX_ERROR_CHARACTERS]
             if result.get("retry") is True:
-                retryable.add(place)
+                retryable.add(index)
         else:
-            scores[place] = score
-    told = RewardResult.from_array(scores, errors)
-    return RewardResult(told.scores, told.errors, frozenset(retryable))
+            scores[index] = score
+    decoded = RewardResult.from_array(scores, errors)
+    return RewardResult(decoded.scores, decoded.errors, frozenset(retryable))
 
 
 def _media(image: NDArray[np.uint8], form: RemoteFormat) -> dict[str, Any]:
@@ -70,18 +71,20 @@ def _media(image: NDArray[np.uint8], form: RemoteFormat) -> dict[str, Any]:
     return {"frames": [_png(frame, form) for frame in image]} if image.ndim == 4 else {"image": _png(image, form)}
 
 
-def _one(result: Any, place: int) -> tuple[str | None, float]:
-    """The error or the score of one result."""
+def _one(result: Any, index: int) -> tuple[str | None, float]:
+    """The error or the score of the result at `index`."""
     if not isinstance(result, dict) or ("score" in result) == ("error" in result):
-        raise _refused(f"`results[{place}]` must hold either `score` or `error`, got {str(result)[:100]}")
+        raise _refused(f"`results[{index}]` must hold either `score` or `error`, got {str(result)[:100]}")
     if "error" in result:
         return str(result["error"] or "") or "the scorer gave no reason", math.nan
     score = result["score"]
     if isinstance(score, bool) or not isinstance(score, int | float):
-        raise _refused(f"`results[{place}].score` must be a number, got {str(score)[:100]}: tell a failure as `error`")
+        raise _refused(
+            f"`results[{index}].score` must be a number, got {str(score)[:100]}: report a failure as `error`"
+        )
     try:
         return None, float(score)
-    except OverflowError:  # JSON's integers have no bound
+    except OverflowError:  # JSON's integers have no bound.
         return None, math.inf
 
 
@@ -96,11 +99,11 @@ def _parsed(body: bytes, form: RemoteFormat) -> dict[str, Any]:
 
 
 def _refused(why: str) -> ScorerUnavailableError:
-    return ScorerUnavailableError(f"the scorer's answer does not follow the protocol: {why}", may_pass=False)
+    return ScorerUnavailableError(f"the scorer's answer does not follow the protocol: {why}", is_transient=False)
 
 
 def _png(image: NDArray[np.uint8], form: RemoteFormat) -> bytes | str:
     buffer = io.BytesIO()
-    # Fast and lossless: the network is rarely what a scorer waits for.
+    # Low compression is faster, and the network is rarely the bottleneck.
     Image.fromarray(image).save(buffer, format="PNG", compress_level=1)
     return buffer.getvalue() if form is RemoteFormat.MSGPACK else base64.b64encode(buffer.getvalue()).decode()

@@ -1,4 +1,4 @@
-"""What a run reports, on its way to the web: spool on disk, background posts, artifact uploads, log capture.
+"""The path of a run's events and artifacts to the web: spool on disk, background posts, uploads, log capture.
 
-Nothing here may hold up training: the controller only appends to a local file or a bounded queue, threads do the rest.
+Nothing here may delay training: the controller only appends to a local file or a bounded queue, threads do the rest.
 """

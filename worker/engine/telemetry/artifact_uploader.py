@@ -1,7 +1,7 @@
-"""Uploads of samples and adapters, on a thread of their own, bounded in memory and in tries.
+"""Uploads samples and adapters on a thread of its own, bounded in memory and in tries.
 
-A parcel is some files that belong to one event: once they are uploaded the event is emitted, so a page never shows a
-picture that is not there yet. Files that could not be delivered are left out of the event and counted.
+An upload is the files of one event, which is emitted only when they are stored, so that a page never refers to a
+picture that does not exist yet. Files that could not be stored are left out of the event and counted.
 """
 
 import hashlib
@@ -13,21 +13,24 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from worker.contracts.ingest import ARTIFACT_PATH, SHA256_HEADER
-from worker.engine.telemetry.web_connection import FencedError, WebAwayError, WebConnection, back_off_seconds
+from worker.engine.telemetry.web_connection import FencedError, WebConnection, WebUnreachableError, back_off_seconds
 
-MAX_WAITING_PARCELS = 64
+MAX_WAITING_UPLOADS = 64
+"""The most uploads that wait, which are the samples of dozens of batches."""
 MAX_WAITING_BYTES = 2**30
-"""Of what waits to be encoded: clips hold memory that the run's trajectories need too."""
+"""The most memory that waiting uploads hold: clips before encoding are large, and trajectories need memory too."""
 MAX_TRIES = 12
-"""With the back-off of `http.back_off_seconds` a file outlives about 80 s without the web."""
+"""The most tries of one file, which with the waits of `back_off_seconds` span about 80 s without the web."""
 
 
 @dataclass(frozen=True, slots=True)
 class ArtifactFile:
-    """`read` gives the bytes on the upload thread, so that encoding a picture costs the controller nothing."""
+    """A file to upload."""
 
     path: str
+    """The artifact path, below the run's."""
     read: Callable[[], bytes]
+    """Returns the content; called on the upload thread, so that encoding a picture costs the controller no time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,30 +43,35 @@ class Receipt:
 
 
 @dataclass(frozen=True, slots=True)
-class _Parcel:
+class _Upload:
     files: Sequence[ArtifactFile]
     then: Callable[[list[Receipt]], None]
     may_drop: bool
     num_bytes_held: int
+    """Memory that the files hold until they are read."""
 
 
 class ArtifactUploader:
-    """Uploads parcels in order. `num_failed` counts files given up, `num_dropped` parcels that found no room."""
+    """Uploads in the order of submission."""
 
     def __init__(self, base_url: str, *, run: str, attempt: int, token: str) -> None:
         self._run_id, self._attempt = run, attempt
         self._connection = WebConnection(base_url, token)
-        self._parcels: deque[_Parcel] = deque()
+        self._uploads: deque[_Upload] = deque()
         self._changed = threading.Condition()
         self._is_busy = False
         self._closing = threading.Event()
         self._failure: BaseException | None = None
         self._thread = threading.Thread(target=self._work, name="artifacts", daemon=True)
         self._num_read = 0
+        """The number of files read, by which `drain` notices progress."""
         self.num_failed = 0
+        """The number of files that were given up."""
         self.num_dropped = 0
+        """The number of uploads that were dropped because too many were waiting."""
 
     def start(self) -> None:
+        """Start the upload thread."""
         self._thread.start()
 
     def submit(
@@ -74,41 +82,44 @@ class ArtifactUploader:
         may_drop: bool = True,
         num_bytes_held: int = 0,
     ) -> None:
-        """Queue a parcel; `then` gets the receipts of the files stored, on the upload thread.
+        """Queue an upload, dropping the oldest ones that may be where too many or too large ones wait.
 
-        While the web is away for long the oldest parcels that `may_drop` (samples, never adapters) make room, by number
-        and by the memory that their files hold until they are read.
+        Args:
+            files: the files of one event.
+            then: called on the upload thread with the receipts of the files that were stored.
+            may_drop: whether the upload may be dropped while the web is unreachable: samples may, adapters may not.
+            num_bytes_held: memory that the files hold until they are read.
         """
         with self._changed:
-            while self._is_crowded(num_bytes_held) and self._make_room():
+            while self._is_full(num_bytes_held) and self._drop_oldest():
                 pass
-            self._parcels.append(_Parcel(files, then, may_drop, num_bytes_held))
+            self._uploads.append(_Upload(files, then, may_drop, num_bytes_held))
             self._changed.notify_all()
 
-    def _is_crowded(self, num_bytes_more: int) -> bool:
-        held = sum(parcel.num_bytes_held for parcel in self._parcels)
-        return len(self._parcels) >= MAX_WAITING_PARCELS or held + num_bytes_more > MAX_WAITING_BYTES
+    def _is_full(self, num_bytes_more: int) -> bool:
+        held = sum(upload.num_bytes_held for upload in self._uploads)
+        return len(self._uploads) >= MAX_WAITING_UPLOADS or held + num_bytes_more > MAX_WAITING_BYTES
 
-    def _make_room(self) -> bool:
-        """Drop the oldest parcel that may be; False when there is none."""
-        for parcel in self._parcels:
-            if parcel.may_drop:
-                self._parcels.remove(parcel)
+    def _drop_oldest(self) -> bool:
+        """Drop the oldest upload that may be dropped; False when there is none."""
+        for upload in self._uploads:
+            if upload.may_drop:
+                self._uploads.remove(upload)
                 self.num_dropped += 1
                 return True
         return False
 
     def check(self) -> None:
-        """Raise what ended the upload thread, if anything did."""
+        """Raise the exception that ended the upload thread, if it has ended: `FencedError` or a bug."""
         if self._failure is not None:
             raise self._failure
 
     def drain(self, stall_seconds: float) -> bool:
-        """Wait until every parcel is dealt with. False when no file was dealt with for so long, or the thread has
-        ended."""
+        """Wait until every upload is complete or given up. False when no file was read for `stall_seconds`, or the
+        thread has ended."""
         num_seen, deadline = -1, 0.0
         with self._changed:
-            while (self._parcels or self._is_busy) and self._failure is None:
+            while (self._uploads or self._is_busy) and self._failure is None:
                 if self._num_read != num_seen:
                     num_seen, deadline = self._num_read, time.monotonic() + stall_seconds
                 remaining = deadline - time.monotonic()
@@ -118,6 +129,7 @@ class ArtifactUploader:
         return self._failure is None
 
     def close(self) -> None:
+        """End the thread; uploads that still wait are lost."""
         self._closing.set()
         with self._changed:
             self._changed.notify_all()
@@ -126,9 +138,9 @@ class ArtifactUploader:
 
     def _work(self) -> None:
         try:
-            while (parcel := self._next()) is not None:
-                receipts = [receipt for file in parcel.files if (receipt := self._deliver(file)) is not None]
-                parcel.then(receipts)
+            while (upload := self._next()) is not None:
+                receipts = [receipt for file in upload.files if (receipt := self._deliver(file)) is not None]
+                upload.then(receipts)
         except Exception as error:
             self._failure = error
         finally:
@@ -136,18 +148,18 @@ class ArtifactUploader:
                 self._is_busy = False
                 self._changed.notify_all()
 
-    def _next(self) -> _Parcel | None:
+    def _next(self) -> _Upload | None:
         with self._changed:
             self._is_busy = False
             self._changed.notify_all()
-            self._changed.wait_for(lambda: bool(self._parcels) or self._closing.is_set())
+            self._changed.wait_for(lambda: bool(self._uploads) or self._closing.is_set())
             if self._closing.is_set():
                 return None
             self._is_busy = True
-            return self._parcels.popleft()
+            return self._uploads.popleft()
 
     def _deliver(self, file: ArtifactFile) -> Receipt | None:
-        """PUT one file, with bounded tries; `None` when it was given up, and counted."""
+        """PUT one file, at most `MAX_TRIES` times; `None` when it was given up."""
         content = file.read()
         with self._changed:
             self._num_read += 1
@@ -157,7 +169,7 @@ class ArtifactUploader:
         for num_tries in range(1, MAX_TRIES + 1):
             try:
                 answer = self._connection.send("PUT", path, content, {SHA256_HEADER: digest})
-            except WebAwayError:
+            except WebUnreachableError:
                 answer = None
             if answer is not None and answer.is_success:
                 return Receipt(file.path, digest, len(content))

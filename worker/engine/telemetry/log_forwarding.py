@@ -1,7 +1,7 @@
-"""Log capture: what the driver and the lanes log becomes rate-limited `log` events.
+"""Log capture: log records of driver and lanes become rate-limited `log` events.
 
-A lane keeps its records in a bounded buffer and hands them back with each call's answer; the driver's own records go
-straight into the spool. Records over the rate are dropped and their number is told with the next one that passes.
+A lane buffers its newest records and returns them with each call's report; the driver's own records go straight into
+the spool. Records over the rate are dropped, and the next one that passes says how many were.
 """
 
 import logging
@@ -15,22 +15,27 @@ from worker.contracts.events import LogEvent
 from worker.engine.telemetry.telemetry_client import TelemetryClient
 
 MAX_MESSAGE_CHARACTERS = 2000
+"""The most characters of one message: enough for a short traceback."""
 MAX_BUFFERED_RECORDS = 200
+"""The most records that a lane returns with one report, which bounds the report's size."""
 NUM_RECORDS_PER_SECOND = 5.0
+"""The sustained rate of all sources together: more than a person reads along."""
 NUM_RECORDS_BURST = 50.0
+"""The number of records that may exceed the rate at once: a start-up of dozens of lanes."""
 
 Level = Literal["debug", "info", "warning", "error"]
 
 
 @dataclass(frozen=True, slots=True)
 class LogRecord:
-    """One line as it travels from a lane to the driver."""
+    """One log record, as a lane returns it to the driver."""
 
     level: Level
     message: str
 
 
 def level_name(levelno: int) -> Level:
+    """The level of the contracts for one of `logging`'s numbers."""
     if levelno >= logging.ERROR:
         return "error"
     if levelno >= logging.WARNING:
@@ -39,7 +44,7 @@ def level_name(levelno: int) -> Level:
 
 
 class BufferingHandler(logging.Handler):
-    """A lane's side: the newest `MAX_BUFFERED_RECORDS` records, until `take`."""
+    """Buffers a lane's newest `MAX_BUFFERED_RECORDS` records until `take`."""
 
     def __init__(self) -> None:
         super().__init__(logging.INFO)
@@ -49,6 +54,7 @@ class BufferingHandler(logging.Handler):
         self._records.append(LogRecord(level_name(record.levelno), self.format(record)[:MAX_MESSAGE_CHARACTERS]))
 
     def take(self) -> tuple[LogRecord, ...]:
+        """Remove and return the buffered records, oldest first."""
         taken = []
         while self._records:
             taken.append(self._records.popleft())
@@ -56,7 +62,7 @@ class BufferingHandler(logging.Handler):
 
 
 class LogForwarder:
-    """The driver's side: a token bucket in front of the spool, one for all sources."""
+    """Emits `log` events, limited by one token bucket for all sources."""
 
     def __init__(self, client: TelemetryClient) -> None:
         self._client = client
@@ -66,16 +72,18 @@ class LogForwarder:
         self._lock = threading.Lock()
 
     def forward(self, source: str, record: LogRecord) -> None:
+        """Emit a record of `source`, a lane or `driver`, unless the rate is exceeded."""
         with self._lock:
             message = self._admit(record)
         if message is not None:
             self._client.emit(LogEvent, level=record.level, source=source, message=message)
 
     def _admit(self, record: LogRecord) -> str | None:
+        """The message to emit, or `None` for a record that is dropped."""
         now = time.monotonic()
         self._tokens = min(NUM_RECORDS_BURST, self._tokens + (now - self._last) * NUM_RECORDS_PER_SECOND)
         self._last = now
-        # Errors always pass: there are few, and each may be the reason that a run ended.
+        # Errors always pass: they are few, and each may be the reason that a run ended.
         if self._tokens < 1 and record.level != "error":
             self._num_dropped += 1
             return None

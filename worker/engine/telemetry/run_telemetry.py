@@ -1,6 +1,6 @@
-"""Everything a run reports through, opened from its bootstrap answer and closed in the order that loses nothing.
+"""The telemetry of a run: its client, uploader and log capture, closed in an order that loses nothing.
 
-The run token lives here and nowhere else: in memory, never in an environment, never sent to an actor.
+Invariant: the run token is held in these objects alone: in memory, never in the environment, never sent to an actor.
 """
 
 import logging
@@ -18,21 +18,25 @@ from worker.engine.telemetry.spool import Spool
 from worker.engine.telemetry.telemetry_client import TelemetryClient
 
 UPLOAD_SECONDS = 90.0
+"""How long the end of a run waits for uploads without progress: longer than all tries of one file take."""
 FLUSH_SECONDS = 60.0
+"""How long the end of a run waits for the web to acknowledge all events; beyond that the web learns of the end from
+Ray."""
 MAX_DETAILS_CHARACTERS = 20_000
+"""The most characters of a failure's traceback that are reported, counted from its end."""
 
 
 class TerminatedError(Exception):
-    """SIGTERM: the job is being stopped from outside."""
+    """The driver received SIGTERM: the job is being stopped from outside."""
 
 
 class RunTelemetry:
-    """Use as a context: threads start on entry and end on exit."""
+    """A context manager: its threads start on entry and end on exit."""
 
     def __init__(self, base_url: str, answer: BootstrapAnswer) -> None:
         self.spool_folder = Path(tempfile.mkdtemp(prefix="tandem-spool-"))
         spool = Spool(self.spool_folder, first_seq=answer.first_seq)
-        run, attempt, token = answer.run, answer.attempt, answer.token
+        run, attempt, token = str(answer.run), answer.attempt, answer.token
         self.client = TelemetryClient(base_url, run=run, attempt=attempt, token=token, spool=spool)
         self.uploader = ArtifactUploader(base_url, run=run, attempt=attempt, token=token)
         self.logs = LogForwarder(self.client)
@@ -55,23 +59,27 @@ class RunTelemetry:
         self.client.close()
 
     def terminate(self) -> None:
-        """Make the next `check` raise `TerminatedError`. Safe in a signal handler, unlike raising there: Ray's calls
-        turn an exception that surfaces inside them into a `SystemError`."""
+        """Make the next `check` raise `TerminatedError`. For a signal handler, which must not raise it itself: Ray's
+        calls turn an exception that is raised inside them into a `SystemError`."""
         self._is_terminated = True
 
     def check(self) -> None:
-        """Raise what should end the run: `TerminatedError`, `FencedError`, `WebRefusedError` or a bug of a thread."""
+        """Raise what must end the run: `TerminatedError`, `FencedError`, `WebRefusedError` or a bug of a thread."""
         if self._is_terminated:
             raise TerminatedError
         self.client.check()
         self.uploader.check()
 
     def finish(self, state: RunState, *, reason: str = "", details: str = "") -> bool:
-        """Tell the end, after all uploads: the web takes nothing from an ended run. False if not all arrived."""
+        """Report the run's end state, after all uploads, since the web refuses those of an ended run.
+
+        Returns:
+            Whether everything has arrived.
+        """
         is_uploaded = self.uploader.drain(UPLOAD_SECONDS)
         if self.uploader.num_failed or self.uploader.num_dropped:
             logging.getLogger(__name__).warning(
-                "%d artifacts could not be uploaded, %d sets of samples found no room while the web was away",
+                "%d artifacts could not be uploaded, %d more were dropped while the web was unreachable",
                 self.uploader.num_failed,
                 self.uploader.num_dropped,
             )

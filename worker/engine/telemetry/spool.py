@@ -1,7 +1,7 @@
 """The driver's event spool: every event is on disk, numbered without gaps, until the web has acknowledged it.
 
-One JSON line per event. Memory holds only where the waiting lines lie, so a web that is away for hours costs disk, not
-memory. Once everything is acknowledged and the file has grown, it starts anew from nothing.
+The file has one JSON line per event. Memory holds only the offsets of waiting lines, so a web that is unreachable for
+hours costs disk space, not memory. A large file is truncated as soon as all of its events are acknowledged.
 """
 
 import threading
@@ -11,19 +11,22 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROTATE_BYTES = 4 * 1024 * 1024
+"""The size from which on the file is truncated when it may be: small on any disk, and rarely reached."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Line:
     seq: int
     offset: int
+    """Where the line begins in the file, in bytes."""
     num_bytes: int
 
 
 class Spool:
-    """Append-only, thread-safe. `folder` is created, readable by its owner alone."""
+    """An append-only file of events. All methods are thread-safe."""
 
     def __init__(self, folder: Path, *, first_seq: int = 1) -> None:
+        """Create `folder`, readable by its owner alone; the first event gets the number `first_seq`."""
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._path = folder / "events.jsonl"
         self._file = self._path.open("w+b")
@@ -34,7 +37,7 @@ class Spool:
 
     @property
     def num_pending(self) -> int:
-        """Events not yet acknowledged."""
+        """The number of events that are not acknowledged."""
         with self._lock:
             return len(self._waiting)
 
@@ -45,9 +48,9 @@ class Spool:
             return self._next_seq - 1
 
     def append(self, encode: Callable[[int], str]) -> int:
-        """Take the next number, write the line `encode(seq)` gives for it, return the number.
+        """Write the line `encode(seq)` of the next number, and return that number.
 
-        A number is used up only when its line was encoded and written: an event that cannot be encoded leaves no gap.
+        The number is used up only when its line was encoded and written: an event that cannot be encoded leaves no gap.
         """
         with self._lock:
             line = encode(self._next_seq).encode() + b"\n"
@@ -60,7 +63,7 @@ class Spool:
             return self._next_seq - 1
 
     def oldest(self, *, max_events: int, max_bytes: int) -> list[str]:
-        """The longest run of oldest waiting lines within both bounds; at least one if any waits."""
+        """The oldest lines that are not acknowledged, as many as both bounds allow but at least one if there is any."""
         with self._lock:
             num_lines, num_bytes = 0, 0
             for line in self._waiting:
@@ -71,14 +74,14 @@ class Spool:
             if not num_lines:
                 return []
             self._file.seek(self._waiting[0].offset)
-            # Not `splitlines`: JSON may carry U+2028 unescaped, and that is no end of a line here.
+            # Not `splitlines`, which also splits at U+2028, which JSON may contain unescaped.
             return self._file.read(num_bytes).decode().rstrip("\n").split("\n")
 
     def acknowledge(self, seq: int) -> None:
         """Forget every event up to and including `seq`.
 
         Raises:
-            ValueError: when `seq` was never given out: the web's numbering and ours have parted.
+            ValueError: when no event has the number `seq` yet, so that the web's numbering differs from the spool's.
         """
         with self._lock:
             if seq >= self._next_seq:
@@ -90,7 +93,7 @@ class Spool:
                 self._end = 0
 
     def close(self) -> None:
-        """Close the file, and remove it where nothing waits in it any more."""
+        """Close the file, and remove it where all of its events are acknowledged."""
         with self._lock:
             self._file.close()
             if not self._waiting:

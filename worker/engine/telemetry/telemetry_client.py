@@ -1,10 +1,10 @@
-"""The run's voice and ear: events out, commands in, on a thread of their own.
+"""The run's connection to the web's ingest: events are posted and commands received on a thread of its own.
 
-    controller ── emit ──► spool ──► poster thread ── POST batch ──► web
-    controller ◄─ take_commands ── queue ◄── answer's commands ──────┘
+    controller ── emit ──► spool ──► posting thread ── POST events ──► web
+    controller ◄─ take_commands ── queue ◄── commands in the answer ──┘
 
-The controller only ever touches the local spool and a queue. While the web is away the thread backs off and sends again
-from the last acknowledged event; nothing is lost, and what the web already has it drops by number.
+The controller only touches the local spool and a queue. While the web is unreachable the thread backs off, then sends
+again from the last acknowledged event: no event is lost, and the web drops repeated ones by their number.
 """
 
 import json
@@ -20,18 +20,20 @@ from worker.engine.telemetry.spool import Spool
 from worker.engine.telemetry.web_connection import (
     Answer,
     FencedError,
-    WebAwayError,
     WebConnection,
     WebRefusedError,
+    WebUnreachableError,
     back_off_seconds,
 )
 
 MAX_EVENTS_PER_POST = 500
+"""The most events of one post, which the web stores in one transaction."""
 MAX_BYTES_PER_POST = 1024 * 1024
-"""Below Django's 2.5 MB limit on a request's body."""
+"""The most bytes of one post, below Django's limit of 2.5 MB on a request's body."""
 COALESCE_SECONDS = 0.4
-"""Wait after a post, so that events travel in company; the page still feels live."""
+"""The wait between an event and its post, so that one post carries many events; pages still look live."""
 RETRIED_STATUSES = frozenset({408, 429})
+"""Statuses below 500 that are worth another try: request time-out and too many requests."""
 
 
 class TelemetryClient:
@@ -51,34 +53,35 @@ class TelemetryClient:
         self._thread = threading.Thread(target=self._run, name="telemetry", daemon=True)
 
     def start(self) -> None:
+        """Start the posting thread."""
         self._thread.start()
 
-    @property
-    def num_pending(self) -> int:
-        """Events that the web has not acknowledged yet."""
-        return self._spool.num_pending
-
     def emit(self, event_type: type[Event], **fields: Any) -> int:
-        """Number, stamp and spool one event; returns its number. Never waits for the web."""
+        """Append one event with the next number and the present time to the spool, without waiting for the web.
+
+        Returns:
+            The event's number.
+        """
         at = time.time()
         seq = self._spool.append(lambda seq: event_type(seq=seq, at=at, **fields).model_dump_json())
         self._wake.set()
         return seq
 
     def take_commands(self) -> list[RunCommand]:
-        """Commands that arrived since the last call, each once, in order."""
+        """The commands that arrived since the last call, each once, in order."""
         commands = []
         while not self._commands.empty():
             commands.append(self._commands.get())
         return commands
 
     def check(self) -> None:
-        """Raise what ended the posting thread, if anything did: `FencedError`, `WebRefusedError` or a bug."""
+        """Raise the exception that ended the posting thread, if it has ended: `FencedError`, `WebRefusedError` or a
+        bug."""
         if self._failure is not None:
             raise self._failure
 
     def flush(self, timeout_seconds: float) -> bool:
-        """Wait until the web has acknowledged everything. False when time ran out or posting has ended."""
+        """Wait until the web has acknowledged every event. False when time ran out or the thread has ended."""
         self._wake.set()
         deadline = time.monotonic() + timeout_seconds
         with self._posted:
@@ -90,7 +93,7 @@ class TelemetryClient:
         return not self._spool.num_pending
 
     def close(self) -> None:
-        """End the thread and close the spool; what is unacknowledged stays on disk."""
+        """End the thread and close the spool; events that are not acknowledged stay on disk."""
         self._closing.set()
         self._wake.set()
         self._thread.join(timeout=5.0)
@@ -108,21 +111,21 @@ class TelemetryClient:
                     self._wake.clear()
                     self._closing.wait(COALESCE_SECONDS)
         except Exception as error:
-            # Handed to the controller, which alone decides how a run ends.
+            # Raised in the controller's thread by `check`, since only the controller ends a run.
             self._failure = error
         finally:
             with self._posted:
                 self._posted.notify_all()
 
     def _post_once(self) -> bool:
-        """Post the oldest waiting events, or an empty heartbeat. True when more are waiting already."""
+        """Post the oldest waiting events, or none as a heartbeat. True when more are waiting."""
         lines = self._spool.oldest(max_events=MAX_EVENTS_PER_POST, max_bytes=MAX_BYTES_PER_POST)
         num_behind = self._spool.num_pending - len(lines)
-        # Lines are JSON already: parsing them again only to print them again would cost the driver.
+        # The lines are JSON already: parsing them only to serialize them again would waste the driver's time.
         body = f'{{"events":[{",".join(lines)}],"pending":{num_behind}}}'.encode()
         try:
             answer = self._connection.send("POST", self._path, body, {"Content-Type": "application/json"})
-        except WebAwayError:
+        except WebUnreachableError:
             self._num_failures += 1
             return False
         if answer.is_success:
@@ -143,18 +146,19 @@ class TelemetryClient:
         self._num_failures = 0
         self._spool.acknowledge(answer.acknowledged)
         for command in answer.commands:
-            # An answer that was lost on its way makes the web send a command again: it must not run twice.
+            # The web repeats a command when its answer was lost, but a command must not be carried out twice.
             if command.id not in self._seen_commands:
                 self._seen_commands.add(command.id)
                 self._commands.put(command)
 
     def _skip_to_expected(self, answer: Answer) -> None:
-        """409: the web wants another number. It may have more than we know of, never less than it acknowledged."""
+        """Handle status 409: the web expects another number. It may have stored events whose acknowledgement was lost,
+        but it never lacks one that it acknowledged."""
         expected = json.loads(answer.body).get("expected")
         oldest_waiting = self._spool.last_seq - self._spool.num_pending + 1
         if not isinstance(expected, int) or not oldest_waiting < expected <= self._spool.last_seq + 1:
             raise WebRefusedError(
                 f"the web expects event {expected}, the spool holds {oldest_waiting} to {self._spool.last_seq}: "
-                "the two have parted and this attempt cannot go on"
+                "events are missing, so this attempt cannot continue"
             )
         self._spool.acknowledge(expected - 1)

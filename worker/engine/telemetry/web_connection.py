@@ -1,7 +1,7 @@
-"""The driver's HTTP: one kept-alive connection to the web, and the trade of the bootstrap code for spec and token.
+"""The driver's HTTP: one kept-alive connection to the web, and the exchange of the bootstrap code for spec and token.
 
-Invariant: an answer of the web is returned whatever its status; only the absence of an answer is an exception. So the
-callers alone decide what a status means, and a web that is away is always the same `WebAwayError`.
+Invariant: an answer of the web is returned whatever its status, and only the absence of an answer is an exception,
+always `WebUnreachableError`: what a status means is decided by the callers.
 """
 
 import http.client
@@ -20,46 +20,53 @@ from worker.contracts.ingest import (
 )
 
 TIMEOUT_SECONDS = 20.0
-BOOTSTRAP_NUM_TRIES = 8
+"""How long the web may take to answer: far longer than storing a full post of events takes."""
+MAX_BOOTSTRAP_TRIES = 8
+"""The most tries of the bootstrap, with about 36 s of waiting between them, well within the code's 5 minutes."""
 FIRST_BACK_OFF_SECONDS = 0.5
+"""The wait after the first failure; it doubles with each further one."""
 MAX_BACK_OFF_SECONDS = 10.0
+"""The longest wait, so that a web that is back is noticed soon."""
 
 
-class WebAwayError(Exception):
-    """No answer came: refused, reset or timed out. Worth trying again later."""
+class WebUnreachableError(Exception):
+    """No answer came: the connection was refused, reset or timed out. Another try may succeed."""
 
 
 class WebRefusedError(Exception):
-    """The web answered that it will never accept this. Trying again is pointless."""
+    """The web answered that it does not accept the request, and it never will: another try is pointless."""
 
 
 class FencedError(WebRefusedError):
-    """410: a newer attempt exists or the run has ended, so this driver must free its lanes and exit."""
+    """Status 410: a newer attempt exists or the run has ended, so this driver must free its lanes and exit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
+    """An HTTP answer."""
+
     status: int
     body: bytes
 
     @property
     def is_success(self) -> bool:
+        """Whether the status is 2xx."""
         return 200 <= self.status < 300
 
     @property
     def text(self) -> str:
-        """The body as text, cut to what fits an error message."""
+        """The body as text, truncated to 500 characters for an error message."""
         return self.body.decode("utf-8", "replace")[:500]
 
 
 def back_off_seconds(num_failures: int) -> float:
-    """Exponential wait after `num_failures` ≥ 1 failures in a row, bounded by `MAX_BACK_OFF_SECONDS`."""
-    doublings = min(num_failures - 1, 10)  # bounded before the power: a web away for days must not overflow it
+    """The exponential wait after `num_failures` ≥ 1 failures in a row, bounded by `MAX_BACK_OFF_SECONDS`."""
+    doublings = min(num_failures - 1, 10)  # Bounded before the power, which days of failures would overflow.
     return float(min(FIRST_BACK_OFF_SECONDS * 2**doublings, MAX_BACK_OFF_SECONDS))
 
 
 class WebConnection:
-    """Kept-alive connection to `base_url`; reopened as needed. Not thread-safe: one per thread.
+    """A kept-alive connection to `base_url`, reopened as needed. Not thread-safe: each thread has its own.
 
     Raises:
         ValueError: when `base_url` is not an http or https URL.
@@ -77,20 +84,21 @@ class WebConnection:
         self._headers = {} if token is None else {"Authorization": f"Bearer {token}"}
 
     def send(self, method: str, path: str, body: bytes, headers: dict[str, str] | None = None) -> Answer:
-        """Send one request and read its answer. Raises `WebAwayError` when none comes."""
+        """Send one request and read its answer. Raises `WebUnreachableError` when none comes."""
         is_reused = self._connection.sock is not None
         try:
             return self._exchange(method, path, body, headers or {})
         except (http.client.HTTPException, OSError) as error:
             self._connection.close()
             if not is_reused:
-                raise WebAwayError(f"{method} {path}: {error or type(error).__name__}") from error
-        # A server may close an idle connection at any time; that says nothing about the web, so one fresh try follows.
+                raise WebUnreachableError(f"{method} {path}: {error or type(error).__name__}") from error
+        # A server may close an idle connection at any time, so a failure on a reused one is tried once more on a new
+        # connection before the web counts as unreachable.
         try:
             return self._exchange(method, path, body, headers or {})
         except (http.client.HTTPException, OSError) as error:
             self._connection.close()
-            raise WebAwayError(f"{method} {path}: {error or type(error).__name__}") from error
+            raise WebUnreachableError(f"{method} {path}: {error or type(error).__name__}") from error
 
     def _exchange(self, method: str, path: str, body: bytes, headers: dict[str, str]) -> Answer:
         self._connection.request(method, self._prefix + path, body=body, headers={**self._headers, **headers})
@@ -98,13 +106,14 @@ class WebConnection:
         return Answer(status=response.status, body=response.read())
 
     def close(self) -> None:
+        """Close the connection, if it is open."""
         self._connection.close()
 
 
 def job_environment() -> tuple[str, str]:
-    """The web's address and the single-use code that a job was started with. Ends the process where one is missing.
+    """The web's address and the single-use code from a job's environment. Exits the process where one is missing.
 
-    The code is taken out of the environment at once: actors inherit what is left in it.
+    The code is removed from the environment, which actors inherit.
     """
     for variable in (PUBLIC_URL_VARIABLE, BOOTSTRAP_CODE_VARIABLE):
         if not os.environ.get(variable):
@@ -113,20 +122,20 @@ def job_environment() -> tuple[str, str]:
 
 
 def trade_bootstrap_code(base_url: str, code: str) -> BootstrapAnswer:
-    """Trade the single-use code for spec, lanes and run token.
+    """Exchange the single-use code for spec, lanes and run token.
 
     Raises:
         FencedError: the run has ended or a newer attempt exists.
         WebRefusedError: the code is unknown, used or expired.
-        WebAwayError: the web did not answer in `BOOTSTRAP_NUM_TRIES` tries.
+        WebUnreachableError: the web did not answer in `MAX_BOOTSTRAP_TRIES` tries.
     """
     connection = WebConnection(base_url)
     body = BootstrapRequest(code=code).model_dump_json().encode()
     last_failure = ""
-    for num_tries in range(1, BOOTSTRAP_NUM_TRIES + 1):
+    for num_tries in range(1, MAX_BOOTSTRAP_TRIES + 1):
         try:
             answer = connection.send("POST", BOOTSTRAP_PATH, body, {"Content-Type": "application/json"})
-        except WebAwayError as error:
+        except WebUnreachableError as error:
             last_failure = str(error)
         else:
             if answer.is_success:
@@ -137,6 +146,8 @@ def trade_bootstrap_code(base_url: str, code: str) -> BootstrapAnswer:
             if answer.status < 500 and answer.status not in (408, 429):
                 raise WebRefusedError(f"the bootstrap code was not accepted ({answer.status}): {answer.text}")
             last_failure = f"status {answer.status}: {answer.text}"
-        if num_tries < BOOTSTRAP_NUM_TRIES:
+        if num_tries < MAX_BOOTSTRAP_TRIES:
             time.sleep(back_off_seconds(num_tries))
-    raise WebAwayError(f"no bootstrap answer from {base_url} after {BOOTSTRAP_NUM_TRIES} tries; last: {last_failure}")
+    raise WebUnreachableError(
+        f"no bootstrap answer from {base_url} after {MAX_BOOTSTRAP_TRIES} tries; last: {last_failure}"
+    )

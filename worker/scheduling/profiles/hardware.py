@@ -1,8 +1,8 @@
 """What one lane's device can do: peak rates from data sheets, and the share of the peak that diffusion work reaches.
 
 Peak rates are the makers' (dense, bf16); efficiencies are uncertain, so each has the range that its sources allow.
-`deploy/docs/pipeline.md` gives the source of each number. Invariant: these are only priors; costs that a run has
-measured replace everything derived from them.
+`deploy/docs/reports/pipeline.md` gives the source of each number. Invariant: these are only priors; costs that a run
+has measured replace everything derived from them.
 """
 
 from dataclasses import dataclass, fields, replace

@@ -192,7 +192,8 @@ class Simulator:
     # --- lanes that come and go -------------------------------------------------------------------------------------
 
     def _start_up(self, lane: SimulatedLane, now: float, joins_at: float) -> None:
-        self._recorder.lane_started(lane.lane, now)
+        rank = self._trainers.index(lane.lane) if lane.role is LaneRole.TRAINER else None
+        self._recorder.lane_started(lane.lane, now, rank)
         self._schedule(joins_at, _ScheduledEvent(LaneJoined(lane.lane, lane.role, None), (lane.lane,)))
 
     def _lose(self, lane: str, now: float) -> None:
@@ -256,7 +257,7 @@ class Simulator:
             case Accumulate(batch, minibatch, epoch, groups):
                 num_ranks = len(self._trainers)
                 num_units = num_micro_batches(self._algebra, len(groups), world_size=num_ranks, tsp=self._tsp)
-                work = Work(batch=batch, num_samples=len(groups) * self._algebra.group_size)
+                work = Work(batch=batch, num_samples=len(groups) * self._algebra.group_size, num_units=num_units)
                 seconds = self._seconds(GANG, CostKind.ACCUMULATE, num_units)
                 event: Event = Accumulated(batch, minibatch, epoch, groups)
                 self._occupy(self._trainers, SpanKind.TRAIN, work, now, seconds, event)
@@ -277,6 +278,7 @@ class Simulator:
             fragment=key.group * num_fragments_per_group + key.index,
             policy_version=fragment.policy_version,
             num_samples=num_samples,
+            num_units=num_samples,
         )
         self._occupy((lane,), span, work, now, self._seconds(lane, cost, num_samples), event)
 

@@ -13,6 +13,7 @@ Invariant: a lane's spans are in order, each starts where the last one ended, an
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from uuid import UUID
 
 from worker.contracts.spans import IdleCause, Span, SpanKind
 
@@ -28,9 +29,13 @@ class Work:
     policy_version: int | None = None
     num_samples: int = 0
     """The number of trajectories generated, scored or trained."""
+    num_units: int = 0
+    """The number of units that each lane at this work does, as `CostKind` counts them."""
 
 
 _NOTHING = Work()
+_FOR_NO_RUN = frozenset({SpanKind.IDLE, SpanKind.PAUSE})
+"""Kinds of span in which a lane works for nobody."""
 
 
 @dataclass(slots=True)
@@ -53,6 +58,8 @@ class SpanRecorder:
         emit: Callable[[Span], None],
         idle_cause: Callable[[str], IdleCause | None],
         idle_state: Callable[[], object] = object,
+        *,
+        run: UUID | None = None,
     ) -> None:
         """
         Args:
@@ -60,10 +67,13 @@ class SpanRecorder:
                 work whose beginning is not reported yet.
             idle_state: `SchedulerState.idle_state`: a value that stays equal for as long as no lane's cause changes, so
                 that thousands of idle lanes are asked only when it has changed.
+            run: The run that the lanes work for; `None` in simulations.
         """
         self._emit = emit
         self._idle_cause = idle_cause
         self._idle_state = idle_state
+        self._run = run
+        self._ranks: dict[str, int] = {}
         self._last_idle_state: object = None
         self._open: dict[str, _OpenSpan] = {}
         self._idle: dict[str, _OpenSpan] = {}
@@ -74,13 +84,18 @@ class SpanRecorder:
         """Lanes that are started and not stopped."""
         return tuple(self._open)
 
-    def lane_started(self, lane: str, at: float) -> None:
-        """Begin the lane's lifetime with starting up. Raises `ValueError` for a lane that is recorded already."""
+    def lane_started(self, lane: str, at: float, rank: int | None = None) -> None:
+        """Begin the lane's lifetime with starting up; `rank` is its rank in the trainer gang, where it is in it.
+
+        Raises `ValueError` for a lane that is recorded already.
+        """
         if lane in self._open:
             raise ValueError(
                 f"lane `{lane}` must be stopped before it starts again, got a second start: its spans would overlap"
             )
         self._open[lane] = self._idle[lane] = _OpenSpan(at, SpanKind.IDLE, cause=IdleCause.START_UP)
+        if rank is not None:
+            self._ranks[lane] = rank
 
     def began(self, lane: str, kind: SpanKind, at: float, work: Work = _NOTHING) -> None:
         """Begin a span of work, which ends the lane's idle span or its previous work. Raises `ValueError` for idling,
@@ -118,6 +133,7 @@ class SpanRecorder:
         """End the lane's lifetime: it left, it was lost, or the run is over."""
         self._close(lane, at)
         del self._open[lane]
+        self._ranks.pop(lane, None)
 
     def stop_all(self, at: float) -> None:
         for lane in self.lanes:
@@ -144,6 +160,7 @@ class SpanRecorder:
             self._emit(
                 Span(
                     lane=lane,
+                    rank=self._ranks.get(lane),
                     kind=span.kind,
                     start=span.start,
                     end=end,
@@ -153,6 +170,8 @@ class SpanRecorder:
                     fragment=span.work.fragment,
                     policy_version=span.work.policy_version,
                     num_samples=span.work.num_samples,
+                    num_units=span.work.num_units,
+                    for_run=None if span.kind in _FOR_NO_RUN else self._run,
                 )
             )
         return end

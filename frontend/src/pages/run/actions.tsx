@@ -153,6 +153,13 @@ function MoreMenu({ run, disabled, onDuplicate, onArchive, onDelete }: MenuProps
           Duplicate and start
         </button>
         <a href={`/compare?runs=${run.id}`}>Compare with…</a>
+        <a
+          href={`/api/v1/runs/${run.id}/schedule`}
+          title="All that the scheduler was told and decided, to be replayed with python -m worker.scheduling.replay."
+          download
+        >
+          Download the schedule log
+        </a>
         <button type="button" disabled={disabled} onClick={onArchive}>
           {run.archived_at === null ? "Archive" : "Take out of the archive"}
         </button>

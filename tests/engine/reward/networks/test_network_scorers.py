@@ -23,8 +23,8 @@ from worker.contracts.rewards import (
 from worker.engine.errors import ModelLoadError
 from worker.engine.reward.aesthetic import Aesthetic, AestheticNetwork
 from worker.engine.reward.base import Reward
-from worker.engine.reward.clip_pair import letterboxed
 from worker.engine.reward.clip_score import ClipScore
+from worker.engine.reward.clip_similarity import letterboxed
 from worker.engine.reward.hps_v2 import HpsV2
 from worker.engine.reward.image_reward import ImageReward, ImageRewardNetwork
 from worker.engine.reward.pick_score import PickScore

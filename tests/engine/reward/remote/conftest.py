@@ -10,7 +10,7 @@ import pytest
 
 REPOSITORY = Path(__file__).parents[4]
 TOKEN = "the-servers-token"
-MOODY = Path(__file__).with_name("moody_scorer.py")
+PROMPT_DRIVEN_SCORER = Path(__file__).with_name("moody_scorer.py")
 
 
 def start_server(*arguments: str, token: str = TOKEN) -> tuple[subprocess.Popen[str], str]:
@@ -28,7 +28,7 @@ def start_server(*arguments: str, token: str = TOKEN) -> tuple[subprocess.Popen[
 
 @pytest.fixture(scope="module")
 def server_url() -> Iterator[str]:
-    process, url = start_server("--scorer", str(MOODY), "--max-requests", "2", "--max-wait", "0")
+    process, url = start_server("--scorer", str(PROMPT_DRIVEN_SCORER), "--max-requests", "2", "--max-wait", "0")
     yield url
     process.terminate()
     process.wait(10)

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.engine.reward.remote.conftest import MOODY, TOKEN, start_server
+from tests.engine.reward.remote.conftest import PROMPT_DRIVEN_SCORER, TOKEN, start_server
 from worker.contracts.names import RemoteFormat, RewardName
 from worker.contracts.rewards import RemoteSettings, RewardSpec
 from worker.engine.reward.base import RewardError, RewardResult
@@ -188,7 +188,7 @@ def test_the_servers_own_example_scorer_runs_by_one_command() -> None:
 
 def test_more_lanes_than_the_server_scores_at_once_wait_in_line() -> None:
     """And spend no tries on it: a busy server must not end a run."""
-    process, url = start_server("--scorer", str(MOODY), "--max-requests", "1")
+    process, url = start_server("--scorer", str(PROMPT_DRIVEN_SCORER), "--max-requests", "1")
     try:
         with ThreadPoolExecutor(4) as lanes:
             results = list(lanes.map(lambda prompt: score(url, [prompt], num_retries=0), ["slow 0.2"] * 4))

@@ -40,7 +40,7 @@ def test_a_wrong_answer_is_refused_and_not_asked_for_again(form: RemoteFormat, d
     with pytest.raises(ScorerUnavailableError) as caught:
         decode_answer(packed(document, form), form, 1)
     assert why in str(caught.value)
-    assert not caught.value.may_pass
+    assert not caught.value.is_transient
 
 
 @pytest.mark.parametrize("number", ["1e999", "-1e999", "NaN", "Infinity", "1" + "0" * 400])
@@ -64,7 +64,7 @@ def test_any_answer_gives_one_score_or_error_each_or_is_refused(form: RemoteForm
     try:
         found = decode_answer(packed({"version": 1, "results": results}, form), form, len(results))
     except ScorerUnavailableError as refused:
-        assert not refused.may_pass
+        assert not refused.is_transient
     else:
         assert len(found.scores) == len(results)
         for result, score in zip(results, found.scores, strict=True):

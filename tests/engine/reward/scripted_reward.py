@@ -16,7 +16,7 @@ PICTURES = np.arange(3, dtype=np.uint8)[:, None, None, None] * np.ones((3, 4, 4,
 PROMPTS = ["a", "b", "c"]
 
 
-class Scripted:
+class ScriptedReward:
     """Gives, call by call, what it was made with: scores (None fails), a result, or an exception to raise."""
 
     name = "scripted"
@@ -44,6 +44,6 @@ def spec(label: str = "a", **fields: Any) -> RewardSpec:
     return RewardSpec(name=RewardName.COLORFULNESS, label=label, **fields)
 
 
-def caller(reward: Scripted, label: str = "a", **fields: Any) -> RewardCaller:
+def caller(reward: ScriptedReward, label: str = "a", **fields: Any) -> RewardCaller:
     """With retries that wait for nothing."""
     return RewardCaller(spec(label, **fields), reward, sleep=lambda seconds: None)

@@ -1,0 +1,102 @@
+"""The cosine similarity of a picture and a text by CLIP, which CLIPScore, PickScore and HPSv2 share.
+
+Pictures are preprocessed by the checkpoint's own processor (resized by the shorter side, then centre-cropped), or
+letterboxed to a square, as the network was trained. Texts are truncated to the network's maximum length (77 tokens for
+CLIP).
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from PIL import Image
+from transformers import CLIPModel
+
+from worker.engine.errors import ModelLoadError
+from worker.engine.reward.networks import load_network, load_picture_processor, load_tokenizer
+
+_LEGACY_EOS_TOKEN_ID = 2
+"""The wrong `eos_token_id` of older CLIP configurations, with which transformers takes the highest token id of a text
+as its end, which is right for CLIP's vocabulary."""
+
+
+class ClipSimilarity:
+    """A CLIP network with its tokenizer and picture processor."""
+
+    def __init__(
+        self, weights: str, processor: str, pictures_per_call: int, reward: str, *, letterboxes: bool = False
+    ) -> None:
+        """
+        Args:
+            weights: folder or hub id of the network.
+            processor: folder or hub id of tokenizer and picture processor.
+            pictures_per_call: the most pictures embedded at once.
+            reward: name of the reward, for errors.
+            letterboxes: letterbox pictures to a square instead of centre-cropping them.
+
+        Raises:
+            ModelLoadError: when one of them cannot be loaded, or the network's texts end with another token than the
+                tokenizer's.
+        """
+        self._network = load_network(CLIPModel, weights, reward)
+        self._tokenizer = load_tokenizer(processor, reward)
+        end = self._network.config.text_config.eos_token_id
+        if end not in (_LEGACY_EOS_TOKEN_ID, self._tokenizer.eos_token_id):
+            raise ModelLoadError(
+                f"tokenizer and weights of reward `{reward}` must have the same `eos_token_id`, got "
+                f"{self._tokenizer.eos_token_id} and {end}: otherwise every prompt has the same embedding"
+            )
+        self._processor = load_picture_processor(processor, reward)
+        self._pictures_per_call = pictures_per_call
+        self._letterboxes = letterboxes
+
+    @property
+    def scale(self) -> float:
+        """The learned temperature of the network: exp(logit_scale)."""
+        return float(self._network.logit_scale.exp())
+
+    @torch.inference_mode()
+    def cosines(self, images: NDArray[np.uint8], texts: Sequence[str]) -> NDArray[np.float64]:
+        """The cosine (N,) of each picture (N, H, W, 3) and its own text (N)."""
+        cosines = [np.zeros(0)]
+        for start in range(0, len(images), self._pictures_per_call):
+            part = slice(start, start + self._pictures_per_call)
+            picture_embeds, text_embeds = self._embed_pictures(images[part]), self._embed_texts(texts[part])
+            cosines.append((picture_embeds * text_embeds).sum(dim=1).double().cpu().numpy())
+        return np.concatenate(cosines)
+
+    def _embed_pictures(self, images: NDArray[np.uint8]) -> torch.Tensor:
+        pictures = list(images)
+        if self._letterboxes:
+            side = self._network.config.vision_config.image_size
+            pictures = [letterboxed(image, side) for image in images]
+        inputs = self._processor(images=pictures, return_tensors="pt").to(self._network.device)
+        return _normalised(self._network.get_image_features(**inputs).pooler_output)
+
+    def _embed_texts(self, texts: Sequence[str]) -> torch.Tensor:
+        # The samples of a fragment share one prompt, so each different text is embedded once.
+        unique = sorted(set(texts))
+        length = self._network.config.text_config.max_position_embeddings
+        inputs = self._tokenizer(unique, padding="max_length", truncation=True, max_length=length, return_tensors="pt")
+        inputs = inputs.to(self._network.device)
+        features = self._network.get_text_features(inputs["input_ids"], inputs["attention_mask"]).pooler_output
+        return _normalised(features)[[unique.index(text) for text in texts]]
+
+
+def _normalised(features: torch.Tensor) -> torch.Tensor:
+    """Features (N, D) scaled to length 1."""
+    return features / features.norm(dim=-1, keepdim=True)
+
+
+def letterboxed(image: NDArray[np.uint8], side: int) -> NDArray[np.uint8]:
+    """A picture (H, W, 3) as a square (side, side, 3): resized bicubically by its longer side, with black bars of equal
+    width on both sides; where their width is odd, the last line of pixels is added at the right or the bottom."""
+    height, width = image.shape[:2]
+    scale = side / max(height, width)
+    new_height, new_width = round(height * scale), round(width * scale)
+    fitted = Image.fromarray(image).resize((new_width, new_height), Image.Resampling.BICUBIC)
+    square = np.zeros((side, side, 3), dtype=np.uint8)
+    top, left = (side - new_height) // 2, (side - new_width) // 2
+    square[top : top + new_height, left : left + new_width] = np.asarray(fitted)
+    return square
