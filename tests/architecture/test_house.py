@@ -116,7 +116,8 @@ def test_every_module_has_a_docstring(folder: str) -> None:
 
 
 def test_only_the_devices_package_of_the_engine_names_vendors() -> None:
-    """Cards must be told apart there; elsewhere devices come through DeepSpeed's accelerator interface."""
+    """Cards of different vendors are distinguished there; elsewhere devices come through DeepSpeed's accelerator
+    interface."""
     vendors = re.compile(r"nvidia|cuda|cudnn|cublas|rocm|\bhip\b|HIP_|ascend_|\bascend npu|\bamd\b", re.IGNORECASE)
     engine = ROOT / "worker" / "engine"
     guilty = [

@@ -643,7 +643,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * @description All that an attempt's scheduler was told and decided, up to its last batch, as lines of JSON.
+         * @description Every event and decision of an attempt's scheduler, up to its last batch, as lines of JSON.
          *
          *     `python -m worker.scheduling.replay FILE` replays it.
          */

@@ -96,7 +96,7 @@ class ArtifactView(RunDataView):
 class ScheduleLogView(RunDataView):
     @extend_schema(parameters=[bodies.ScheduleLogQuery], responses={(200, "application/gzip"): OpenApiTypes.BINARY})
     def get(self, request: Request, run_id: UUID) -> HttpResponseBase:
-        """All that an attempt's scheduler was told and decided, up to its last batch, as lines of JSON.
+        """Every event and decision of an attempt's scheduler, up to its last batch, as lines of JSON.
 
         `python -m worker.scheduling.replay FILE` replays it.
         """

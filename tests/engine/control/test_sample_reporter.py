@@ -80,8 +80,6 @@ def test_a_clip_is_a_playable_file_with_a_poster(monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize("lost", ["000.webm", "000.png"])
-def test_a_clip_whose_clip_or_poster_was_not_uploaded_is_not_reported(
-    monkeypatch: pytest.MonkeyPatch, lost: str
-) -> None:
+def test_a_clip_whose_clip_or_poster_was_not_uploaded_is_not_reported(monkeypatch: pytest.MonkeyPatch, lost: str) -> None:
     infos = reported(monkeypatch, FakeUploads(lost), np.zeros((2, 5, 16, 16, 3), dtype=np.uint8))
     assert [info.member for info in infos] == [1]

@@ -125,9 +125,7 @@ def test_evaluating_is_one_span_of_generating_and_decoding(reporter: SpanReporte
     assert reported(reporter, client) == [(SpanKind.EVALUATE, None, 8.0)]
 
 
-def test_an_idle_lane_of_a_paused_run_pauses_and_a_lost_one_is_idle_as_a_failure(
-    reporter: SpanReporter, clock: Clock, client: Any
-) -> None:
+def test_an_idle_lane_of_a_paused_run_pauses_and_a_lost_one_is_idle_as_a_failure(reporter: SpanReporter, clock: Clock, client: Any) -> None:
     reporter.record("a", SpanKind.PULL, report(0.0, 1.0))
     for time, is_paused in ((1001.0, True), (1004.0, True), (1006.0, False)):
         clock.time = time

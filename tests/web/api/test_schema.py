@@ -112,7 +112,7 @@ def test_the_form_reads_the_same_spec_as_every_other_reader() -> None:
 
 
 def _plain(value: Any) -> Any:
-    """A part of a JSON schema without titles, and with references by their last word."""
+    """A part of a JSON schema without titles, and with references by their last part."""
     if isinstance(value, dict):
         return {key: _plain(inner) for key, inner in value.items() if key != "title"}
     if isinstance(value, list):

@@ -38,7 +38,7 @@ def listed(contents: dict[str, bytes]) -> tuple[AdapterFile, ...]:
 def whole(
     run: Run, put: Callable[..., Any], report: Callable[..., None], adapter_event: Callable[..., dict[str, Any]]
 ) -> Adapter:
-    """A version of all weights, uploaded and told."""
+    """A version of all weights, uploaded and reported."""
     for path, content in SHARDS.items():
         put(f"{FOLDER}/{path}", content)
     files = listed(SHARDS)

@@ -64,7 +64,7 @@ def test_commands_reach_the_driver_in_order_until_it_answers(
         (str(first.pk), CommandKind.SAMPLE_NOW, ("a red square",)),
         (str(second.pk), CommandKind.CHECKPOINT_NOW, ()),
     ]
-    assert driver_reports.pending_commands(run.pk) == pending, "told again: the answer may have been lost"
+    assert driver_reports.pending_commands(run.pk) == pending, "sent again, since the answer may have been lost"
     driver_reports.record_command_done(
         run.pk, CommandDoneEvent(seq=1, at=0.0, command_id=str(first.pk), accepted=True, detail="4 pictures")
     )

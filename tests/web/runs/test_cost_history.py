@@ -68,7 +68,7 @@ def true_costs(spec: RunSpec, generate: Cost) -> dict[tuple[str, CostKind], Cost
 
 
 def measure(make_run: Callable[..., Run], spec: RunSpec, generate: Cost) -> Run:
-    """A run of `spec` on lanes of these costs, up to its last word on what it has learnt."""
+    """A run of `spec` on lanes of these costs, up to its last report of measured costs."""
     run = make_run(spec=spec)
     allocate(holder=held_by(run.pk, 1), wanted=spec.granted_lanes)
     scheduler = Scheduler(

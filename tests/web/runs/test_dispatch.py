@@ -53,7 +53,7 @@ def test_priority_comes_before_age_and_a_run_that_waits_blocks_later_ones(queue:
     assert [run.pk for run in waiting_runs()] == [urgent.pk, old.pk, young.pk, low.pk]
     assert waiting_for(young).startswith("2 runs ahead; ")
     ensure_local_lanes(num_cpu_lanes=4)
-    assert dispatch_waiting() == [old.pk], "the pool could never hold the urgent one: it bars nobody"
+    assert dispatch_waiting() == [old.pk], "the pool is too small for the urgent one, which blocks nobody"
     release(run_id=old.pk, attempt=1)
     ensure_local_lanes(num_cpu_lanes=6)
     assert dispatch_waiting() == [urgent.pk]

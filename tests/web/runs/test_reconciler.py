@@ -55,11 +55,11 @@ def test_a_killed_driver_is_found_its_lanes_freed_and_the_run_resumed_in_one_rou
 ) -> None:
     attempt = live_run(resume_from="file:///c/b4", resume_batch=4)
     cluster.jobs[attempt.submission_id] = job
-    cluster.logs = "the last words"
+    cluster.logs = "the last lines"
     reconciler.tick()
     attempt.refresh_from_db()
     assert (state_of(attempt), held(attempt)) == ("starting", 0)
-    assert (attempt.outcome, attempt.log_tail) == (AttemptOutcome.LOST, "the last words")
+    assert (attempt.outcome, attempt.log_tail) == (AttemptOutcome.LOST, "the last lines")
     assert "attempt 2 goes on from batch 4 (1 of 3 lost)" in RunTransition.objects.get(run=attempt.run).reason
     assert dispatch_waiting() == [attempt.run_id]
     assert Attempt.objects.get(run=attempt.run, number=2).resumed_from == "file:///c/b4"

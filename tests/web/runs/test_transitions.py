@@ -142,7 +142,7 @@ def test_of_two_moves_at_once_one_wins_and_the_other_conflicts(make_run: Callabl
             move(run.pk, [RunState.RUNNING], new, reason="", actor="test")
             outcomes.append("moved")
         except RunStateConflict as conflict:
-            outcomes.append(f"told {conflict.state}")
+            outcomes.append(f"conflict in {conflict.state}")
         finally:
             connection.close()
 
@@ -153,7 +153,7 @@ def test_of_two_moves_at_once_one_wins_and_the_other_conflicts(make_run: Callabl
             thread.start()
     for thread in threads:
         thread.join(timeout=10)
-    assert sorted(outcomes) == ["moved", "told paused"]
+    assert sorted(outcomes) == ["conflict in paused", "moved"]
     assert RunTransition.objects.filter(run=run).count() == 1
 
 

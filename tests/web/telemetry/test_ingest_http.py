@@ -1,4 +1,4 @@
-"""The driver's door over HTTP: every status of the contract."""
+"""The ingest over HTTP: every status of the contract."""
 
 import json
 from collections.abc import Callable

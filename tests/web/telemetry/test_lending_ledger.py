@@ -1,4 +1,4 @@
-"""The lending ledger: one row a decision, told when it is made and again when it is settled."""
+"""The lending ledger: one row for each decision, which is reported when made and again with its realised gain."""
 
 from collections.abc import Callable
 from typing import Any

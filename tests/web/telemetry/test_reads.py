@@ -163,7 +163,7 @@ def test_the_account_of_a_run_grows_batch_by_batch_and_by_attempt(
     next_attempt(driver.run, 2).send(spans(1, ("rollout-0", "generate", 100, 101)))
     account = bubbles(driver.run_id)
     assert account["by_lane"] == {"rollout-0": {"generate": 8.0, "idle:publish_wait": 1.0}}
-    assert bubbles(driver.run_id, start=0.0) == account, "spans and their running total tell the same"
+    assert bubbles(driver.run_id, start=0.0) == account, "spans and their running total agree"
 
 
 @given(lives=st.lists(st.lists(st.floats(0.01, 50), min_size=1, max_size=8), min_size=1, max_size=5), data=st.data())

@@ -114,7 +114,8 @@ def _token(name: str, secrets: Mapping[str, str]) -> str:
 
 
 def retry_after_seconds(header: str | None, now: datetime | None = None) -> float | None:
-    """The wait of a `Retry-After` header (RFC 9110 §10.2.3), which is in seconds or a date; `None` where it is neither."""
+    """The wait of a `Retry-After` header (RFC 9110 §10.2.3), which is in seconds or a date; `None` where it is neither.
+    """
     if header is None:
         return None
     if header.strip().isdecimal():
