@@ -1,7 +1,7 @@
 """`make test`: runs every check, even after one fails, and ends with a summary. Exit code 1 if any failed.
 
-Two lines of checks run at once, since two cores are what the smallest machine has: one shows its output as it comes,
-the other's follows when both are done.
+Two sequences of checks run in parallel, since the smallest machine has two cores: one prints its output as it comes,
+the output of the other follows when both are done.
 """
 
 import os
@@ -55,7 +55,7 @@ FRONTEND = (
     Check("bundle has no stray file", ("sh", "-c", 'test -z "$(git status --porcelain -- frontend/dist)"')),
 )
 MODEL_TESTS = ("tests/engine", "tests/fixtures", "tests/gpu", "tests/e2e")
-"""They load torch; all others run beside them."""
+"""Tests that load torch; all others run in parallel with them."""
 WEB_TESTS = ("tests/architecture", "tests/contracts", "tests/scheduling", "tests/web")
 
 
@@ -104,15 +104,15 @@ def run(check: Check, environment: dict[str, str], output: IO[bytes] | None) -> 
     return Result(check, code == 0, time.monotonic() - started)
 
 
-def run_line(checks: tuple[Check, ...], environment: dict[str, str], output: IO[bytes] | None) -> list[Result]:
+def run_in_sequence(checks: tuple[Check, ...], environment: dict[str, str], output: IO[bytes] | None) -> list[Result]:
     return [run(check, environment, output) for check in checks]
 
 
-def run_lines(lines: tuple[tuple[Check, ...], ...], environment: dict[str, str], folder: Path) -> list[Result]:
-    """The first line on the terminal, each other into a file that is shown when all are done."""
+def run_beside(lines: tuple[tuple[Check, ...], ...], environment: dict[str, str], folder: Path) -> list[Result]:
+    """Run the first sequence on the terminal, and each other into a file that is printed when all are done."""
     outputs = [None, *((folder / f"line-{number}").open("wb") for number in range(1, len(lines)))]
     with ThreadPoolExecutor(len(lines)) as threads:
-        results = list(threads.map(run_line, lines, [environment] * len(lines), outputs))
+        results = list(threads.map(run_in_sequence, lines, [environment] * len(lines), outputs))
     for output in filter(None, outputs):
         output.close()
         sys.stdout.buffer.write(Path(output.name).read_bytes())
@@ -124,13 +124,13 @@ def main(group: str) -> int:
     with tempfile.TemporaryDirectory(prefix="tandem-checks-") as folder:
         environment = {
             **os.environ,
-            # The checks must not see, nor make, a developer's data folder.
+            # The checks must neither read nor create a developer's data folder.
             "TANDEM_VAR": str(Path(folder) / "var"),
             "SECRET_KEY": "only for checks",
             "PYTHONPATH": f"platform{os.pathsep}.",
             "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
         }
-        results = run_lines(GROUPS[group], environment, Path(folder))
+        results = run_beside(GROUPS[group], environment, Path(folder))
     print("\n=== summary")
     for result in results:
         print(f"{'ok    ' if result.passed else 'FAILED'}  {result.seconds:7.1f} s  {result.check.name}")

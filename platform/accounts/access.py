@@ -1,7 +1,7 @@
-"""Every permission rule, in one place. Selectors and services ask here; views never decide.
+"""Every permission rule. Selectors and services call these functions; views never decide.
 
-Outsiders learn nothing: a project they are no member of does not exist for them (`NotVisible`, a 404). Members who
-lack the right get `PermissionDenied` (a 403) saying which role it takes.
+Invariant: to outsiders, a project looks as if it did not exist (`NotVisible`, a 404). Members without the right get
+`PermissionDenied` (a 403) that names the role they need.
 """
 
 from uuid import UUID
@@ -29,7 +29,7 @@ TO_MANAGE_MEMBERS = ProjectRole.OWNER
 
 
 class NotVisible(Http404):
-    """The thing does not exist, or not for this user; the two are deliberately the same."""
+    """The object does not exist, or the user may not see it; the two are deliberately the same."""
 
 
 def visible_projects(user: Actor) -> QuerySet[Project]:
@@ -56,6 +56,7 @@ def role_in(user: Actor, project: Project) -> ProjectRole | None:
 
 
 def has_role(user: Actor, project: Project, role: ProjectRole | str) -> bool:
+    """Whether the user's role is at least `role`."""
     held = role_in(user, project)
     return held is not None and RANK[held] >= RANK[ProjectRole(role)]
 
@@ -68,13 +69,13 @@ def require_role(user: Actor, project: Project, role: ProjectRole | str) -> Proj
         raise NotVisible("no such project")
     if RANK[held] < RANK[wanted]:
         raise PermissionDenied(
-            f"this takes the role {wanted} in {project.name}, yours is {held}: ask an owner of the project"
+            f"this needs the role {wanted} in {project.name}, yours is {held}: ask an owner of the project"
         )
     return held
 
 
 def require_pool_admin(user: Actor) -> User:
-    """The user. Raises `PermissionDenied` for everybody who is not pool admin."""
+    """The user. Raises `PermissionDenied` for anybody who is not a pool admin."""
     if not isinstance(user, User) or not user.is_staff:
-        raise PermissionDenied("this takes a pool admin: ask an administrator of this installation")
+        raise PermissionDenied("this needs a pool admin: ask an administrator of this installation")
     return user

@@ -17,7 +17,8 @@ def tokens_of(user: User) -> QuerySet[ApiToken]:
 
 @transaction.atomic
 def create_token(*, user: User, name: str = "", lifetime: timedelta | None = None) -> tuple[ApiToken, str]:
-    """A token's row and the token itself, which is never shown again. `lifetime` None: the server's."""
+    """Create a token; returns its row and the token itself, which is never shown again. `lifetime`: by default the
+    server's."""
     expiry = {} if lifetime is None else {"expiry": lifetime}
     entry, token = ApiToken.objects.create(user=user, name=name, **expiry)
     record("token.create", entry, user=user, object_id=entry.token_key, expires_at=entry.expiry)
@@ -26,7 +27,7 @@ def create_token(*, user: User, name: str = "", lifetime: timedelta | None = Non
 
 @transaction.atomic
 def revoke_token(*, user: User, token_key: str) -> None:
-    """The token opens nothing from now on. Raises `NotVisible` unless it is the user's own."""
+    """Delete the token, so that it no longer authenticates. Raises `NotVisible` unless it is the user's own."""
     entry = tokens_of(user).filter(token_key=token_key).first()
     if entry is None:
         raise NotVisible("no such token")

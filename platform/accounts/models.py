@@ -10,11 +10,11 @@ from knox.models import AbstractAuthToken
 
 
 class User(AbstractUser):  # type: ignore[django-manager-missing]  # of `auth_token_set`: knox has no types
-    """A person or an automation account. Pool admins are `is_staff`; that opens no project."""
+    """A person or an automation account. Pool admins are `is_staff`, which gives no access to projects."""
 
 
 class ApiToken(AbstractAuthToken):
-    """knox's token, of which only a hash is kept, with the name that its user gave it."""
+    """A knox token, of which only a hash is stored, with the name that its user gave it."""
 
     name = models.CharField(max_length=100, blank=True, default="")
 

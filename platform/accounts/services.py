@@ -24,7 +24,7 @@ def create_project(*, user: User, name: str) -> Project:
 
 @transaction.atomic
 def rename_project(*, user: User, project: Project, name: str) -> Project:
-    """Owners only; the slug stays, links keep working."""
+    """Rename the project, for owners. The slug stays the same, so that links keep working."""
     require_role(user, project, TO_RENAME_PROJECT)
     before, project.name = project.name, name.strip()
     project.full_clean()
@@ -65,7 +65,7 @@ def change_role(*, user: User, project: Project, username: str, role: ProjectRol
 
 @transaction.atomic
 def remove_member(*, user: User, project: Project, username: str) -> None:
-    """Owners remove anybody, everybody may leave; the last owner may not."""
+    """Remove a member. Owners remove anybody and everybody may leave, except the last owner."""
     if user.username != username:
         require_role(user, project, TO_MANAGE_MEMBERS)
     membership = _locked_membership(project, username)

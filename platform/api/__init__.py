@@ -1,1 +1,1 @@
-"""REST v1: parse, call a service or a selector, render. No rule of its own lives here."""
+"""REST v1: views parse a request, call a service or a selector, and render. They hold no rules of their own."""

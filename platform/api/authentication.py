@@ -1,4 +1,4 @@
-"""Who calls REST: knox's tokens, noted for the audit log, or a browser's session."""
+"""Authentication of REST by knox's tokens, which the audit log records. Browsers use their session instead."""
 
 from typing import Any
 

@@ -1,12 +1,12 @@
-"""The contracts in the OpenAPI schema: what REST, sockets and drivers say, described once and read by generators.
+"""The contracts as components of the OpenAPI schema, so that REST, sockets and drivers share one description.
 
     worker.contracts, typed dictionaries ──pydantic──┐
                                                      ├─► `manage.py spectacular` ─► frontend/openapi.json ─► schema.ts
     serializers and views ────────drf-spectacular────┘
 
 `AutoSchema` describes the views. `add_contracts` is drf-spectacular's hook: it adds the components that views refer to
-by `component`, and those that no view has, such as events, commands and the frames of the sockets. Invariant: one name,
-one meaning; a component that both sides make must be the same choices.
+by `component`, and those that no view has, such as events, commands and the frames of the sockets. Invariant: a
+component name has one meaning. If contracts and serializers both define it, both must list the same choices.
 """
 
 from typing import Any
@@ -32,7 +32,7 @@ Schema = dict[str, Any]
 
 _PREFIX = "#/components/schemas/"
 _SUFFIX = "Body"
-"""Ends the names of Python types that would otherwise be called as a model is; components are named without it."""
+"""Suffix of Python types whose name would otherwise equal a model's; component names leave it out."""
 
 _ALWAYS: dict[str, Any] = {
     "Inapplicable": Inapplicable,
@@ -45,21 +45,21 @@ _ALWAYS: dict[str, Any] = {
     "PlanBody": PlanBody,
     "Problem": Problem,
 }
-"""Components that are there whether a view refers to them or not."""
+"""Components that the schema holds even if no view refers to them."""
 
 _SUBSETS: dict[str, tuple[str, list[str]]] = {
-    "BulkItemType": ("Types of stream items that are too many to read as events.", sorted(BULK_TYPES)),
+    "BulkItemType": ("Types of stream items that are too frequent to be read as events.", sorted(BULK_TYPES)),
     "EndState": ("States of a run that has ended; a stopped one can be resumed.", sorted(END_STATES)),
     "TwoExpertFamily": (
         "Model families of which some checkpoints have a second transformer, for low noise.",
         sorted(family for family, traits in FAMILY_TRAITS.items() if traits.may_have_two_experts),
     ),
     "VerdictReward": (
-        "Rewards that are 1 for right and 0 for wrong, so that their mean is a share.",
+        "Rewards that are 1 for a right sample and 0 for a wrong one, so that their mean is a share.",
         sorted(VERDICT_REWARDS),
     ),
 }
-"""Parts of the contracts' choices that pages ask about."""
+"""Subsets of the contracts' choices that the pages need, such as the states of an ended run."""
 
 _REFUSAL: Schema = {
     "description": "A refusal.",
@@ -70,14 +70,14 @@ _referred: dict[str, Any] = {}
 
 
 def component(kind: Any) -> Schema:
-    """A reference to the component of a contract or typed dictionary, which the schema then holds."""
+    """A reference to the component of a contract or typed dictionary, which is thereby added to the schema."""
     name = kind.__name__
     _referred[name] = kind
     return {"$ref": _PREFIX + name}
 
 
 def named_component(name: str) -> Schema:
-    """A reference to a component that is there in any case."""
+    """A reference to one of the components that the schema always holds."""
     if name not in _ALWAYS:
         raise LookupError(f"`name` must be one of {', '.join(_ALWAYS)}, got {name}")
     return {"$ref": _PREFIX + name}
@@ -104,7 +104,7 @@ class AutoSchema(SpectacularAutoSchema):
 
 
 class _Complete(GenerateJsonSchema):
-    """JSON schema of what is sent: a field with a default is written too, so it is never absent."""
+    """JSON schema of answers: a field with a default is always sent, so it is required."""
 
     def field_is_required(
         self,
@@ -121,18 +121,18 @@ class _Complete(GenerateJsonSchema):
 
 
 def add_contracts(result: Schema, generator: Any, request: Any, public: bool) -> Schema:
-    """drf-spectacular's hook. Raises `ValueError` where both sides give one name different meanings."""
+    """drf-spectacular's hook. Raises `ValueError` if contracts and serializers define one name differently."""
     made = _contract_components({**_referred, **_ALWAYS})
     schemas: Schema = result["components"]["schemas"]
     for name, schema in made.items():
         if name in schemas and not same_choices(schemas[name], schema):
-            raise ValueError(f"component `{name}` must mean the same to serializers and contracts: rename one")
+            raise ValueError(f"component `{name}` is defined differently by serializers and contracts: rename one")
         schemas[name] = schema
     for name, (description, values) in _SUBSETS.items():
         schemas[name] = {"type": "string", "enum": values, "description": description}
     names = {name: name.removesuffix(_SUFFIX) for name in schemas}
     if len(set(names.values())) < len(names):
-        raise ValueError(f"components must keep different names without `{_SUFFIX}`, got {sorted(names)}")
+        raise ValueError(f"components must have different names without `{_SUFFIX}`, got {sorted(names)}")
     for operations in result["paths"].values():
         for operation in operations.values():
             operation["responses"]["default"] = {"$ref": "#/components/responses/Refusal"}
@@ -142,7 +142,7 @@ def add_contracts(result: Schema, generator: Any, request: Any, public: bool) ->
 
 
 def _contract_components(kinds: dict[str, Any]) -> Schema:
-    """Components of these types and of all that they hold, by name."""
+    """Components of these types, and of all types nested in them, by name."""
     inputs: Any = [(name, "serialization", TypeAdapter(kind)) for name, kind in kinds.items()]
     by_key, rest = TypeAdapter.json_schemas(inputs, ref_template=_PREFIX + "{model}", schema_generator=_Complete)
     made: Schema = dict(rest.get("$defs", {}))

@@ -1,4 +1,4 @@
-"""What was wrong with a body, by dotted field path: the form, REST and CI jobs read the same map."""
+"""Errors of a request's body by dotted field path, as form, REST and CI jobs read them."""
 
 from typing import Any
 
@@ -7,11 +7,11 @@ from rest_framework.settings import api_settings
 
 FieldErrors = dict[str, list[str]]
 WHOLE = NON_FIELD_ERRORS
-"""Path of what concerns no single field."""
+"""Path of errors that concern no single field."""
 
 
 def django_errors(error: ValidationError) -> FieldErrors:
-    """What a service refused, by field."""
+    """The messages of a service's `ValidationError`, by field."""
     if hasattr(error, "error_dict"):
         return {field: list(messages) for field, messages in error.message_dict.items()}
     return {WHOLE: list(error.messages)}

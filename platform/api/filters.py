@@ -1,4 +1,4 @@
-"""Which of the visible runs a list shows."""
+"""Filters of the runs list."""
 
 from uuid import UUID
 
@@ -16,7 +16,8 @@ def filter_runs(
     archived: bool = False,
     search: str = "",
 ) -> QuerySet[Run]:
-    """`search` finds runs whose name, notes or tags hold every word of it; archived runs only when asked for."""
+    """The runs that match every filter given. `search` matches if each of its words is in the name, the notes or a tag;
+    archived runs are left out unless `archived` is set, and are then the only ones."""
     rows = rows.filter(archived_at__isnull=not archived)
     if project is not None:
         rows = rows.filter(project=project)

@@ -1,7 +1,7 @@
-"""`Idempotency-Key`: a repeated POST is answered with the first one's answer, for 24 hours.
+"""`Idempotency-Key`: for 24 hours, a repeated POST gets the answer of the first one.
 
-The key's row is written in the transaction that does the work, so a request that was broken off leaves neither, and two
-at once wait for each other on the row's uniqueness.
+The key's row is written in the transaction that does the work, so an interrupted request leaves neither, and of two
+concurrent requests the second waits at the unique constraint.
 """
 
 import hashlib
@@ -40,7 +40,7 @@ def idempotent(request: Request, act: Callable[[], Response]) -> Response:
     digest, user = _digest(request), user_of(request)
     with transaction.atomic():
         IdempotencyKey.objects.filter(user=user, created_at__lt=timezone.now() - LIFETIME).delete()
-        # The insert waits for a concurrent one of the same key until that one has committed.
+        # The insert blocks until a concurrent insert of the same key has committed.
         entry, is_new = IdempotencyKey.objects.get_or_create(
             user=user, key=key, defaults={"request_sha256": digest, "status": 0, "body": None}
         )

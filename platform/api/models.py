@@ -1,4 +1,4 @@
-"""What REST itself remembers: answers to repeated requests."""
+"""The answers that REST stores to repeat them."""
 
 from django.conf import settings
 from django.core.serializers.json import DjangoJSONEncoder

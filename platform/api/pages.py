@@ -40,7 +40,7 @@ class ByName(CursorPage):
 
 @cache
 def page_of(body: type[serializers.Serializer[Any]]) -> serializers.Serializer[Any]:
-    """A serializer of `{next, results: [body]}`; the same one each time, as the schema names it by its class."""
+    """A serializer of `{next, results: [body]}`; cached, because the schema names it by its class."""
     fields = {
         "next": serializers.URLField(allow_null=True),
         "results": body(many=True),

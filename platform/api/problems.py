@@ -1,6 +1,6 @@
-"""Every refusal of REST v1 as problem+json: `{type, title, status, detail, errors?, ...}`.
+"""Every error of REST v1 as problem+json: `{type, title, status, detail, errors?, ...}`.
 
-Unknown exceptions propagate: they are defects, logged with their trace and answered by Django as 500.
+Unknown exceptions propagate: they are defects, which Django logs with their traceback and answers with 500.
 """
 
 from http import HTTPStatus
@@ -34,7 +34,7 @@ class Problem(TypedDict):
     detail: str
     """One sentence for the user."""
     errors: NotRequired[FieldErrors]
-    """Messages by dotted field path; `__all__` is the path of what concerns no single field."""
+    """Messages by dotted field path; `__all__` holds those that concern no single field."""
 
 
 class Conflict(APIException):
@@ -49,7 +49,7 @@ class Conflict(APIException):
 
 
 def problem(status: int, detail: str, *, errors: FieldErrors | None = None, **members: Any) -> dict[str, Any]:
-    """The body. `errors` maps dotted field paths to messages."""
+    """The body of a problem; `errors` maps dotted field paths to messages."""
     body: dict[str, Any] = {
         "type": "about:blank",
         "title": HTTPStatus(status).phrase,
@@ -99,7 +99,7 @@ def _describe(error: Exception) -> tuple[dict[str, Any] | None, dict[str, str]]:
 
 
 def _invalid(errors: FieldErrors) -> dict[str, Any]:
-    """One sentence for people who read no map: the first error, with its field unless the message names it."""
+    """A 400 whose `detail` is the first error, prefixed with its field unless the message names it."""
     field, messages = next(iter(errors.items()))
     detail = messages[0] if field == WHOLE or messages[0].startswith("`") else f"`{field}`: {messages[0]}"
     return problem(400, detail, errors=errors)

@@ -1,4 +1,4 @@
-"""From a request to checked Python values."""
+"""From a request to validated Python values."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ def checked(body: BaseSerializer[Any]) -> dict[str, Any]:
 
 
 def user_of(request: Request) -> User:
-    """Who asks. Raises `NotAuthenticated` where a view lets strangers in and then needs to know."""
+    """The user of the request. Raises `NotAuthenticated` for an anonymous one, which some views let in."""
     if not isinstance(request.user, User):
         raise NotAuthenticated
     return request.user

@@ -1,4 +1,4 @@
-"""Many runs as one answer: what `runs.selectors.run_body_for` says of one, with few queries for all."""
+"""Bodies of many runs with a constant number of queries; `runs.selectors.run_body_for` makes that of one."""
 
 from collections.abc import Iterable
 

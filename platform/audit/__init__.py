@@ -1,1 +1,2 @@
-"""Who changed what, when, by which request. The lowest of the apps, so that every service can write here."""
+"""The audit log: who changed what, when, by which request. The lowest of the apps, so that every service can write
+it."""

@@ -1,4 +1,4 @@
-"""The audit log in Django's admin: to be read, not changed."""
+"""The audit log in Django's admin, read-only."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Each request gets an id, or keeps the one that it came with, and the answer says it."""
+"""Gives each request an id, unless it brings one, and sends the id back with the answer."""
 
 import re
 import uuid
@@ -14,12 +14,12 @@ from audit.request_context import RequestContext, request_context
 GetResponse = Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]]
 HEADER = "X-Request-ID"
 _ACCEPTED = re.compile(r"[A-Za-z0-9._-]{1,64}")
-"""What a caller may send: it goes into logs, so nothing that could forge a line."""
+"""Ids that a caller may send. They are written to logs, so nothing that could forge a line is accepted."""
 
 
 @sync_and_async_middleware
 def RequestIdMiddleware(get_response: GetResponse) -> GetResponse:  # noqa: N802 (Django names middleware so)
-    """Everything below knows the request's id by `audit.request_context`."""
+    """Sets the request's id in `audit.request_context` for everything that handles the request."""
     if iscoroutinefunction(get_response):
 
         async def respond_async(request: HttpRequest) -> HttpResponseBase:

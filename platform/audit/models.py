@@ -1,6 +1,6 @@
 """The audit log: one row per service call that changed something for somebody.
 
-Invariant: rows are only ever appended. What a row says about users, projects and things is copied, so that it stays
+Invariant: rows are only ever appended. Names of users, projects and objects are copied into the row, so that it stays
 true when they are renamed or deleted.
 """
 
@@ -17,7 +17,7 @@ class AppendOnlyError(Exception):
 
 
 class AppendOnlyQuerySet(models.QuerySet["AuditEntry"]):
-    """Refuses to change what was appended."""
+    """Refuses updates and deletions."""
 
     def update(self, **kwargs: Any) -> NoReturn:
         raise AppendOnlyError("the audit log is only appended to: its rows are never changed")
@@ -31,7 +31,7 @@ class AuditEntry(models.Model):
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.DO_NOTHING, db_constraint=False, related_name="+"
     )
-    """Who asked for it. No constraint: the row stays as it is when the user is deleted."""
+    """The user who asked for it. Without a constraint, so that the row stays as it is when the user is deleted."""
     actor = models.CharField(max_length=150)
     """The user's name at that time, or the command that acted."""
     request_id = models.CharField(max_length=64, blank=True, default="")
@@ -43,11 +43,11 @@ class AuditEntry(models.Model):
     object_type = models.CharField(max_length=60)
     object_id = models.CharField(max_length=64)
     object_name = models.CharField(max_length=200, blank=True, default="")
-    """What the thing was called at that time."""
+    """The object's name at that time."""
     project_id = models.UUIDField(null=True)
-    """The project that the thing belongs to; null for what belongs to none, such as nodes."""
+    """The project that the object belongs to; null for objects without one, such as nodes."""
     changes = models.JSONField(default=dict, encoder=DjangoJSONEncoder)
-    """What was asked for, by field. Never a secret's value."""
+    """The arguments of the call, by field; never a secret's value."""
 
     objects = AppendOnlyQuerySet.as_manager()
 

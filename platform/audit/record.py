@@ -20,10 +20,10 @@ def record(
     object_id: str = "",
     **changes: Any,
 ) -> AuditEntry:
-    """Append that `user` did `action` to `target`, with what was asked for. Call it before `target` is deleted.
+    """Append that `user` did `action` to `target`, with the arguments `changes`. Call it before `target` is deleted.
 
-    `actor` names who acts where no user does, such as a management command; `object_id` is what users know the thing by
-    where that is not its primary key.
+    `actor` names the cause where no user acts, such as a management command; `object_id` is the identifier that users
+    know, if it is not the primary key.
     """
     request = current_request()
     return AuditEntry.objects.create(

@@ -1,4 +1,4 @@
-"""Which request asked for what is being done: its id and its API token, known to everything below it.
+"""The request behind the current work: its id and its API token, in a context variable.
 
 Set by the middleware for a request and by Celery for a task that a request enqueued; empty elsewhere.
 """
@@ -11,22 +11,24 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Self
 
 TASK_HEADER = "tandem_request"
-"""Under which a Celery message carries the request that enqueued it."""
+"""The header of a Celery message that holds the request which enqueued it."""
 
 
 @dataclass(frozen=True, slots=True)
 class RequestContext:
+    """A request, as audit rows and log lines name it."""
+
     request_id: str = ""
     token_key: str = ""
     """First characters of the API token; empty for a session."""
 
     def headers(self) -> dict[str, dict[str, str]]:
-        """For a Celery message."""
+        """The headers of a Celery message enqueued by this request."""
         return {TASK_HEADER: asdict(self)}
 
     @classmethod
     def from_headers(cls, headers: Mapping[str, Any]) -> Self:
-        """Of the task that runs; empty where no request enqueued it."""
+        """The request that enqueued the running task; empty if none did."""
         return cls(**headers.get(TASK_HEADER, {}))
 
 
@@ -39,18 +41,18 @@ def current_request() -> RequestContext:
 
 
 def note_token(token_key: str) -> None:
-    """The request under way has authenticated by this API token."""
+    """Record the API token by which the current request has authenticated."""
     _current.set(replace(_current.get(), token_key=token_key))
 
 
 def adopt(context: RequestContext) -> None:
-    """What this thread does from now on is done for this request: for Celery, which says so before each task."""
+    """Set the request for all further work of this thread. Celery calls it before each task."""
     _current.set(context)
 
 
 @contextmanager
 def request_context(context: RequestContext) -> Iterator[None]:
-    """What runs within is done for this request."""
+    """Set the request for the work within the block."""
     before = _current.set(context)
     try:
         yield
@@ -59,7 +61,7 @@ def request_context(context: RequestContext) -> Iterator[None]:
 
 
 class RequestIdFilter(logging.Filter):
-    """Gives each log record the id of the request that it belongs to, `-` where there is none."""
+    """Gives each log record the id of the current request, or `-`."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         record.request_id = current_request().request_id or "-"

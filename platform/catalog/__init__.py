@@ -1,1 +1,1 @@
-"""What a run can be made of: base models, prompt sets, presets."""
+"""Base models, prompt sets, presets and secrets, which run specs refer to."""

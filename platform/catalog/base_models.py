@@ -1,7 +1,7 @@
 """Base models: folders in diffusers layout below `TANDEM_MODEL_ROOTS`, or hub ids. Safetensors only.
 
-A path that a user names is never opened before it is known to lie below a root; weights that could run code when
-loaded (pickles) are refused by name, here and again by the engine's loader.
+Invariant: a path that a user gives is opened only once it is known to lie below a root. Weights that could run code
+when loaded (pickles) are refused by their file name, here and again by the engine's loader.
 """
 
 import json
@@ -27,7 +27,7 @@ FAMILY_OF_PIPELINE = {
     "WanPipeline": ModelFamily.WAN,
     "HunyuanVideoPipeline": ModelFamily.HUNYUAN_VIDEO,
 }
-"""By the class that a checkpoint names; Wan2.1 and Wan2.2 share theirs."""
+"""Families by the pipeline class that a checkpoint names; Wan2.1 and Wan2.2 share theirs."""
 HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}")
 
 
@@ -37,7 +37,7 @@ class ModelNotUsable(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class BaseModelEntry:
-    """A model as the form offers it. `name` is what a spec's `base_model.path` says."""
+    """A model as the form offers it. `name` is the value for a spec's `base_model.path`."""
 
     name: str
     family: ModelFamily
@@ -58,7 +58,7 @@ def list_base_models() -> list[BaseModelEntry]:
 
 
 def resolve_base_model(path: str) -> str:
-    """What the engine loads: the absolute folder of a name below a root, or the hub id as it is.
+    """What the engine loads: the absolute folder of a name below a root, or the hub id unchanged.
 
     Raises `ModelNotUsable`: outside the roots, absent, not in diffusers layout, of an unknown pipeline, or pickled.
     """
@@ -79,7 +79,7 @@ def resolve_base_model(path: str) -> str:
 
 
 def resolve_weights(path: str) -> str:
-    """What a scorer loads: the absolute folder of a name below a root, or the hub id as it is.
+    """What a scorer loads: the absolute folder of a name below a root, or the hub id unchanged.
 
     Raises `ModelNotUsable`: outside the roots, absent, not in transformers layout, or pickled.
     """
@@ -119,7 +119,7 @@ def _model_folders(folder: Path, depth: int) -> Iterator[Path]:
 
 
 def _refusal(folder: Path) -> str | None:
-    """Why the folder cannot be a base model, as the end of a sentence; None when it can."""
+    """Why the folder cannot be a base model, as the end of a sentence; None if it can."""
     if not (folder / "model_index.json").is_file():
         return "has no model_index.json: save it with diffusers' `save_pretrained`"
     if _family(folder) is None:
@@ -150,7 +150,7 @@ def _family(folder: Path) -> ModelFamily | None:
     if not isinstance(index, dict):
         return None
     family = FAMILY_OF_PIPELINE.get(str(index.get("_class_name")))
-    # Wan2.2 has a second transformer, or tells its only one the time of each token.
+    # Wan2.2 has a second transformer, or gives its only one a timestep for each token.
     has_second = any(index.get("transformer_2") or ())
     is_wan22 = family is ModelFamily.WAN and (has_second or bool(index.get("expand_timesteps")))
     return ModelFamily.WAN22 if is_wan22 else family

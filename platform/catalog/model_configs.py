@@ -1,6 +1,6 @@
-"""What the configs of a base model's folder say against a spec, before any lane is asked for.
+"""Checks a spec against the configs in its base model's folder, before the run asks for lanes.
 
-A hub model's configs are not here: its lanes ask the same of them, before they read weights.
+The configs of a hub model are not on this machine; lanes make the same checks on them before they read weights.
 """
 
 import json
@@ -13,8 +13,8 @@ from worker.contracts.families import size_multiple, size_problem
 from worker.contracts.names import ModelFamily
 from worker.contracts.run_spec import RunSpec
 
-WANS = frozenset({ModelFamily.WAN, ModelFamily.WAN22})
-"""Which share a pipeline."""
+WAN_FAMILIES = frozenset({ModelFamily.WAN, ModelFamily.WAN22})
+"""The two families that share a pipeline class."""
 
 
 def model_problems(spec: RunSpec, resolved_path: str) -> dict[str, str]:
@@ -29,7 +29,7 @@ def model_problems(spec: RunSpec, resolved_path: str) -> dict[str, str]:
     if index is None:
         return {}
     family = FAMILY_OF_PIPELINE[str(index["_class_name"])]
-    if family is not spec.base_model.family and not {family, spec.base_model.family} <= WANS:
+    if family is not spec.base_model.family and not {family, spec.base_model.family} <= WAN_FAMILIES:
         return {
             "base_model.family": f"`base_model.family` must be {family} for `{spec.base_model.path}`, got "
             f"{spec.base_model.family}: the checkpoint names {index['_class_name']}"
@@ -45,7 +45,7 @@ def model_problems(spec: RunSpec, resolved_path: str) -> dict[str, str]:
 
 
 def _config(file: Path) -> Mapping[str, Any] | None:
-    """`None` where there is none that can be read: the lanes say what is wrong with such a folder."""
+    """The content of a config; `None` if it cannot be read, which the lanes report."""
     try:
         content = json.loads(file.read_text())
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""Prompt sets and secrets: what users brought to a project. Base models and presets are files, not rows."""
+"""Prompt sets and secrets, which users add to a project. Base models and presets are files, not rows."""
 
 import uuid
 
@@ -14,7 +14,7 @@ HOST = r"^[A-Za-z0-9.\-\[\]:]+$"
 
 
 class PromptSet(models.Model):
-    """Immutable once made, so that a run's spec keeps meaning what it meant."""
+    """An uploaded set of prompts. Immutable, so that the specs that name it keep their meaning."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="prompt_sets")
@@ -38,13 +38,13 @@ class PromptSet(models.Model):
 
 
 class Secret(models.Model):
-    """A token for a remote scorer. Its text is kept encrypted, and sent to `host` alone."""
+    """A token for a remote scorer. It is stored encrypted and sent to `host` only."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="secrets")
     name = models.CharField(max_length=64, validators=[RegexValidator(SECRET_NAME, "use a-z, 0-9, _ and -")])
     host = models.CharField(max_length=255, validators=[RegexValidator(HOST, "use a host, or host:port")])
-    """As in an address: `scorer.example`, or `10.0.0.7:8900`."""
+    """Host, or host:port, as in a URL: `scorer.example`, `10.0.0.7:8900`."""
     sealed = models.TextField()
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     created_at = models.DateTimeField(default=timezone.now)

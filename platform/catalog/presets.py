@@ -1,8 +1,8 @@
 """Presets: specs shipped as YAML, each validated as the `RunSpec` it becomes.
 
-A file holds one preset, or a model family's: what they share, and `variants` whose sections are laid over it. Prompts
-may be named as a text file of the folder `prompts` instead of being written out. A preset that does not validate is a
-defect of the installation and raises; a test reads every shipped one.
+A file holds one preset, or several of a model family: a shared spec, and `variants` whose sections override it. Prompts
+may be given as a text file in the folder `prompts`. An invalid preset is a defect of the installation and raises; a
+test reads every shipped one.
 """
 
 from collections.abc import Iterator, Mapping
@@ -28,12 +28,12 @@ def list_presets() -> list[Preset]:
     """All presets, ordered by the file's `order`, then name."""
     files = sorted(Path(settings.TANDEM_PRESETS).glob("*.yaml"))
     documents = [found for path in files for found in _read(path)]
-    # Stable: the variants of a file stay in its order.
+    # The sort is stable, so the variants of a file stay in its order.
     return [preset for _, preset in sorted(documents, key=lambda pair: (pair[0], pair[1].name.partition("-")[0]))]
 
 
 def get_preset(name: str) -> Preset:
-    """Raises `LookupError` naming the presets there are."""
+    """The preset of that name. Raises `LookupError` that lists the presets."""
     presets = {preset.name: preset for preset in list_presets()}
     if name not in presets:
         raise LookupError(f"there is no preset `{name}`: choose one of {', '.join(presets)}")
@@ -53,7 +53,7 @@ def _read(path: Path) -> Iterator[tuple[int, Preset]]:
 def _preset(path: Path, document: Mapping[str, Any], base: dict[str, Any], variant: Mapping[str, Any] | None) -> Preset:
     named = {field: str(document[field]).strip() for field in ("name", "title", "description")}
     if variant is not None:
-        base = _laid_over(base, variant["spec"])
+        base = _overlaid(base, variant["spec"])
         named["name"] += f"-{variant['name']}"
         named["title"] += f": {variant['title']}"
         named["description"] += f" {str(variant['description']).strip()}"
@@ -63,8 +63,8 @@ def _preset(path: Path, document: Mapping[str, Any], base: dict[str, Any], varia
         raise ValueError(f"the preset {named['name']} of {path.name} is not valid: {error}") from error
 
 
-def _laid_over(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """`base` with the fields of each section of `changes` in place of its own."""
+def _overlaid(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """`base` with the fields of each section of `changes` overriding its own."""
     laid = dict(base)
     for name, section in changes.items():
         laid[name] = laid[name] | section if isinstance(section, Mapping) and name in laid else section

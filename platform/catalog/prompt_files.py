@@ -1,8 +1,8 @@
-"""Reads prompts out of an uploaded file: plain lines, JSON, JSON lines, or CSV with a `prompt` column. Pure.
+"""Reads prompts from an uploaded file: plain lines, JSON, JSON lines, or CSV with a `prompt` column. Pure.
 
-The file's ending decides; text is what remains. Bounds are checked before anything is parsed. In objects and CSV rows,
-`prompt` or `text` is the text, `negative`, `pictures`, `metadata` and `id` are what they are called, and every other
-field becomes metadata, so that benchmark files (GenEval's, for one) can be uploaded as they are.
+The file's suffix decides the format; any other suffix means plain lines. Sizes are checked before parsing. In objects
+and CSV rows, `prompt` or `text` is the text, `negative`, `pictures`, `metadata` and `id` are what they are called, and
+every other field becomes metadata, so that benchmark files (GenEval's, for one) can be uploaded as they are.
 """
 
 import csv

@@ -1,15 +1,15 @@
-"""What the rewards of a spec need of this installation: weights below the model roots, and secrets of the project.
+"""What the rewards of a spec require from this installation: weights below the model roots, and project secrets.
 
-Invariant: a secret leaves the platform only in a bootstrap answer, for a reward that names it and whose address is on
-the secret's host. So who may start runs can use a secret, but cannot have it sent elsewhere.
+Invariant: a secret leaves the platform only in a bootstrap answer, for a reward that names it and whose URL is on the
+secret's host. So whoever may start runs can use a secret but cannot send it elsewhere.
 """
 
 from urllib.parse import urlsplit
 
 from accounts.models import Project
 from catalog.base_models import ModelNotUsable, resolve_weights
+from catalog.encryption import CannotDecrypt, decrypt
 from catalog.models import Secret
-from catalog.sealing import CannotOpen, open_sealed
 from worker.contracts.rewards import RemoteSettings, RewardSpec
 from worker.contracts.run_spec import RunSpec
 
@@ -18,7 +18,8 @@ _WEIGHTS = ("weights", "processor")
 
 
 def scorer_problems(spec: RunSpec, project: Project | None) -> dict[str, str]:
-    """What this installation cannot give the spec's rewards, by field. Without `project`, secrets are not looked up."""
+    """Requirements of the spec's rewards that this installation cannot meet, by field. Without `project`, secrets are
+    not     looked up."""
     problems: dict[str, str] = {}
     for place, reward in enumerate(spec.rewards):
         for field, value in _named_weights(reward).items():
@@ -37,7 +38,7 @@ def scorer_problems(spec: RunSpec, project: Project | None) -> dict[str, str]:
 
 
 def with_resolved_weights(spec: RunSpec) -> RunSpec:
-    """The spec as the engine gets it: names below the model roots are absolute folders. Raises `ModelNotUsable`."""
+    """The spec as the engine gets it, with names below the model roots as absolute folders. Raises `ModelNotUsable`."""
     rewards = []
     for reward in spec.rewards:
         found = {field: resolve_weights(value) for field, value in _named_weights(reward).items()}
@@ -47,7 +48,7 @@ def with_resolved_weights(spec: RunSpec) -> RunSpec:
 
 
 def tokens_for(spec: RunSpec, project: Project) -> dict[str, str]:
-    """The tokens that the spec's rewards may have, by name; one that cannot be given is left out."""
+    """The tokens of the spec's rewards, by name; one that may not be sent, or cannot be read, is left out."""
     tokens: dict[str, str] = {}
     for reward in spec.rewards:
         if isinstance(reward.settings, RemoteSettings) and reward.settings.secret is not None:
@@ -71,8 +72,8 @@ def _token(project: Project, remote: RemoteSettings) -> str:
     if host.lower() != secret.host.lower():
         raise LookupError(f"`{secret.name}` may be sent to `{secret.host}` alone, got `{host}` in `url`")
     try:
-        return open_sealed(secret.sealed)
-    except CannotOpen as error:
+        return decrypt(secret.sealed)
+    except CannotDecrypt as error:
         raise LookupError(f"`{secret.name}` cannot be read: {error}") from error
 
 

@@ -32,7 +32,7 @@ def visible_prompt_sets(user: Actor) -> QuerySet[PromptSet]:
 
 
 def get_prompt_set(user: Actor, prompt_set_id: UUID | str) -> PromptSet:
-    """Raises `NotVisible` for outsiders and for ids that name nothing."""
+    """The prompt set of that id. Raises `NotVisible` for outsiders and for unknown ids."""
     try:
         return visible_prompt_sets(user).get(pk=UUID(str(prompt_set_id)))
     except (PromptSet.DoesNotExist, ValueError) as error:
@@ -40,7 +40,7 @@ def get_prompt_set(user: Actor, prompt_set_id: UUID | str) -> PromptSet:
 
 
 def prompts_of_set(project: Project, prompt_set_id: str) -> tuple[Prompt, ...]:
-    """The prompts of one of the project's own sets. Raises `LookupError` naming the sets there are."""
+    """The prompts of one of the project's own sets. Raises `LookupError` that lists the project's sets."""
     own = PromptSet.objects.filter(project=project)
     try:
         return parse_prompts(own.get(pk=UUID(prompt_set_id)).prompts)
@@ -52,7 +52,7 @@ def prompts_of_set(project: Project, prompt_set_id: str) -> tuple[Prompt, ...]:
 
 
 def visible_secrets(user: Actor) -> QuerySet[Secret]:
-    """Their names and hosts; what they hold is opened for bootstrap answers alone (`catalog.scorers`)."""
+    """The secrets of the user's projects, for their names and hosts; only `catalog.scorers` decrypts them."""
     return Secret.objects.filter(project__in=visible_projects(user)).select_related("project").defer("sealed")
 
 

@@ -9,10 +9,10 @@ from django.db import transaction
 from accounts.access import TO_MANAGE_SECRETS, TO_UPLOAD_PROMPTS, require_role
 from accounts.models import Project, User
 from audit.record import record
+from catalog.encryption import encrypt
 from catalog.models import PromptSet, Secret
 from catalog.prompt_files import PromptsRefused, check_prompts, read_prompts
 from catalog.prompt_pictures import picture_problem
-from catalog.sealing import seal
 from worker.contracts.prompts import Prompt, dump_prompts
 
 
@@ -40,7 +40,7 @@ def create_prompt_set(*, user: User, project: Project, name: str, prompts: Seque
 
 @transaction.atomic
 def delete_prompt_set(*, user: User, prompt_set: PromptSet) -> None:
-    """Runs keep a copy of the prompts they were made with, so that this breaks none of them."""
+    """Delete the set. Runs keep a copy of their prompts, so none of them is affected."""
     require_role(user, prompt_set.project, TO_UPLOAD_PROMPTS)
     record("prompt_set.delete", prompt_set, user=user, project_id=prompt_set.project_id)
     prompt_set.delete()
@@ -62,9 +62,9 @@ def _check_pictures(prompts: Sequence[Prompt]) -> None:
 
 @transaction.atomic
 def create_secret(*, user: User, project: Project, name: str, host: str, value: str) -> Secret:
-    """Store a token, sealed. It is never shown again. Raises `ValidationError` with the field at fault."""
+    """Store a token, encrypted. It is never shown again. Raises `ValidationError` with the field at fault."""
     require_role(user, project, TO_MANAGE_SECRETS)
-    secret = Secret(project=project, name=name.strip(), host=host.strip(), sealed=seal(value), created_by=user)
+    secret = Secret(project=project, name=name.strip(), host=host.strip(), sealed=encrypt(value), created_by=user)
     secret.full_clean()
     secret.save()
     record("secret.create", secret, user=user, project_id=project.pk, host=secret.host)
@@ -73,7 +73,7 @@ def create_secret(*, user: User, project: Project, name: str, host: str, value: 
 
 @transaction.atomic
 def delete_secret(*, user: User, secret: Secret) -> None:
-    """Runs that use it fail at their next start, and say so."""
+    """Delete the secret. Runs that use it fail at their next start, with that reason."""
     require_role(user, secret.project, TO_MANAGE_SECRETS)
     record("secret.delete", secret, user=user, project_id=secret.project_id, host=secret.host)
     secret.delete()

@@ -1,6 +1,6 @@
-"""Page views: check who may see the page, render its shell. What the page shows comes from REST in the browser.
+"""Page views: each checks who may see the page and renders its shell, which the browser fills over REST.
 
-Invariant: a page about a run that the user may not see is a 404 here already, before any script asks for data.
+Invariant: a page about a run that the user may not see is a 404 before any script runs.
 """
 
 from uuid import UUID

@@ -1,1 +1,1 @@
-"""Nodes and lanes: gives lanes to a run id and takes them back. Knows no run logic."""
+"""Nodes and lanes: allocates lanes to runs and releases them. Contains no run logic."""

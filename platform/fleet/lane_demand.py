@@ -1,11 +1,11 @@
-"""Queue arithmetic: which kinds of lane a request takes, and whether the pool could ever hold it. Pure."""
+"""Queue arithmetic: which kinds of lane a request needs, and whether the pool is large enough for it. Pure."""
 
 from collections import Counter
 from collections.abc import Mapping
 
 from fleet.models import LaneKind
+from worker.contracts.lanes import LaneSpec
 from worker.contracts.names import LaneRole
-from worker.contracts.sections import LaneSpec
 
 
 def roles_in_order(wanted: LaneSpec) -> list[tuple[LaneRole, int]]:
@@ -19,18 +19,19 @@ def roles_in_order(wanted: LaneSpec) -> list[tuple[LaneRole, int]]:
 
 
 def kind_for(role: LaneRole, pool: Mapping[LaneKind, int], *, rewards_on_gpus: bool = False) -> LaneKind:
-    """Rollout and trainer lanes take GPUs where the pool has any; reward lanes score on CPU slots unless asked else."""
+    """The kind of lane for a role. Rollout and trainer lanes use GPUs if the pool has any; reward lanes use CPU slots
+    unless     the spec asks for GPUs."""
     if (role is not LaneRole.REWARD or rewards_on_gpus) and pool.get(LaneKind.GPU, 0):
         return LaneKind.GPU
     return LaneKind.CPU
 
 
 def kinds_wanted(wanted: LaneSpec, pool: Mapping[LaneKind, int]) -> dict[LaneKind, int]:
-    """How many lanes of each kind `wanted` takes from `pool` (lanes by kind, free or not)."""
+    """How many lanes of each kind `wanted` needs from `pool` (lanes by kind, free or not)."""
     kinds = (kind_for(role, pool, rewards_on_gpus=wanted.rewards_on_gpus) for role, _ in roles_in_order(wanted))
     return dict(Counter(kinds))
 
 
 def fits(wanted: LaneSpec, available: Mapping[LaneKind, int], pool: Mapping[LaneKind, int]) -> bool:
-    """Whether `available` lanes hold the whole request: all or nothing."""
+    """Whether `available` lanes suffice for the whole request."""
     return all(available.get(kind, 0) >= count for kind, count in kinds_wanted(wanted, pool).items())

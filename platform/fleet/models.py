@@ -1,8 +1,8 @@
 """Nodes, their GPUs, the lanes made of them, and who used which lane when.
 
-A lane is what a run is given: one GPU or several of one node, or a CPU slot on machines without GPUs and for reward
+A lane is the unit of allocation: one GPU or several of one node, or a CPU slot on machines without GPUs and for
 scoring. Invariant: a lane is either free (`run_id` empty) or held for one run, by one of its attempts or by one preview
-of its LoRA; gang atomicity lives here, in Postgres, not in Ray. A held lane has exactly one open `LaneUse`.
+of its LoRA; gangs are allocated atomically here, in Postgres, not in Ray. A held lane has exactly one open `LaneUse`.
 """
 
 from django.conf import settings
@@ -16,9 +16,9 @@ from accounts.models import Project
 class NodeState(models.TextChoices):
     ACTIVE = "active"
     CORDONED = "cordoned"
-    """Keeps what runs, takes nothing new."""
+    """Keeps its runs and takes no new work."""
     DRAINING = "draining"
-    """Takes nothing new and is waited for: with the end of the last run on it, it is drained."""
+    """Takes no new work; once the last run on it has ended, it is drained."""
     OFFLINE = "offline"
 
 
@@ -28,7 +28,7 @@ class LaneKind(models.TextChoices):
 
 
 class KeptBack(models.Model):
-    """Why something takes no new work, and who said so; both empty where it does."""
+    """Why a node or lane takes no new work, and who cordoned it; both empty if it does."""
 
     reason = models.CharField(max_length=200, blank=True, default="")
     kept_back_by = models.CharField(max_length=150, blank=True, default="")
@@ -51,7 +51,7 @@ class Node(KeptBack):
 
 
 class Lane(KeptBack):
-    """One or several GPUs of a node, or a CPU slot, given to one holder at a time."""
+    """One or several GPUs of a node, or a CPU slot, allocated to one holder at a time."""
 
     node = models.ForeignKey(Node, on_delete=models.CASCADE, related_name="lanes")
     kind = models.CharField(max_length=5, choices=LaneKind.choices)
@@ -62,7 +62,7 @@ class Lane(KeptBack):
     cordoned = models.BooleanField(default=False)
     run_id = models.UUIDField(null=True, db_index=True)
     attempt = models.PositiveIntegerField(null=True)
-    """The attempt that holds the lane; empty where a preview does."""
+    """Number of the attempt that holds the lane; empty if a preview does."""
     preview_id = models.UUIDField(null=True, unique=True)
     role = models.CharField(max_length=10, blank=True, default="")
     role_index = models.PositiveIntegerField(null=True)
@@ -96,12 +96,12 @@ class Lane(KeptBack):
 
     @property
     def device(self) -> str:
-        """`cpu`, or the numbers of its GPUs on their node, by comma."""
+        """`cpu`, or the indices of its GPUs on their node, joined by commas."""
         return ",".join(str(gpu.index) for gpu in self.gpus.all()) or "cpu"
 
     @property
     def accelerator(self) -> str:
-        """The model of its GPUs, which are all of one; empty where nobody said, and for CPU lanes."""
+        """The model of its GPUs, which are all the same; empty if unknown, and for CPU lanes."""
         return next((gpu.accelerator for gpu in self.gpus.all()), "")
 
 
@@ -111,14 +111,13 @@ class Gpu(models.Model):
     node = models.ForeignKey(Node, on_delete=models.CASCADE, related_name="gpus")
     lane = models.ForeignKey(Lane, null=True, on_delete=models.SET_NULL, related_name="gpus")
     index = models.PositiveIntegerField()
-    """Its number on the node, in the order of the driver."""
+    """Its index on the node, in the order of the GPU driver."""
     uuid = models.CharField(max_length=100, blank=True, default="")
-    """The card's own identity, by its driver; empty as long as nobody read it."""
+    """The UUID that the GPU driver reports; empty until it has been read."""
     accelerator = models.CharField(max_length=100, blank=True, default="")
-    """The card's model in its maker's words, from which the planner takes a hardware profile; empty where nobody
-    said."""
+    """The card's product name, by which the planner finds its hardware profile; empty if unknown."""
     resource = models.CharField(max_length=120)
-    """The node's custom Ray resource that stands for this card, so that Ray can place an actor on its node."""
+    """The node's custom Ray resource for this card, with which Ray places an actor on its node."""
 
     class Meta:
         ordering = ["node__name", "index"]
@@ -132,14 +131,15 @@ class Gpu(models.Model):
 
     @property
     def name(self) -> str:
-        """The card's identity in histories: its UUID, or `<node>/gpu-<index>` as long as that is unknown."""
+        """The card's name in histories: its UUID, or `<node>/gpu-<index>` while that is unknown."""
         return self.uuid or f"{self.node.name}/gpu-{self.index}"
 
 
 class LaneUse(models.Model):
-    """One holder's time with one lane. Appended when the lane is given; afterwards only `until` is written, once.
+    """The time for which one holder had one lane. Appended when the lane is allocated; afterwards only `until` is
+    written, once.
 
-    Names are copied, since usage and cost outlive nodes, lanes and runs that are deleted.
+    Names are copied, because usage records outlive deleted nodes, lanes and runs.
     """
 
     lane = models.ForeignKey(Lane, null=True, on_delete=models.SET_NULL, related_name="uses")
@@ -155,12 +155,13 @@ class LaneUse(models.Model):
     role_index = models.PositiveIntegerField()
     project = models.ForeignKey(Project, null=True, on_delete=models.SET_NULL, related_name="lane_uses")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="lane_uses")
-    """Who made the run, or asked for the preview."""
+    """The user who created the run, or asked for the preview."""
     borrowed_from = models.ForeignKey(Project, null=True, on_delete=models.SET_NULL, related_name="lent_lane_uses")
-    """The project whose unused share the lane came out of; null where the holder's own project was entitled to it."""
+    """The project from whose unused share the lane was borrowed; null if the holder's own project was entitled to
+    it."""
     since = models.DateTimeField()
     until = models.DateTimeField(null=True)
-    """When the lane was free again; null while it is held."""
+    """When the lane was released; null while it is held."""
 
     class Meta:
         ordering = ["since", "pk"]

@@ -1,4 +1,4 @@
-"""Reads of the pool: what there is, what is free, who holds what."""
+"""Reads of the pool: its lanes, the free ones, and their holders."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,15 +10,15 @@ from django.db.models import Count, F, Min, QuerySet
 from fleet.lane_demand import kind_for
 from fleet.models import Lane, LaneKind, Node, NodeState
 from worker.contracts.ingest import LaneGrant
+from worker.contracts.lanes import LaneSpec
 from worker.contracts.names import LaneRole
-from worker.contracts.sections import LaneSpec
 
 ROLE_ORDER = [LaneRole.ROLLOUT.value, LaneRole.TRAINER.value, LaneRole.REWARD.value]
 
 
 @dataclass(frozen=True, slots=True)
 class HoldingAttempt:
-    """An attempt that holds lanes, whatever became of its run."""
+    """An attempt that holds lanes, even if its run has ended or was deleted."""
 
     run_id: UUID
     attempt: int
@@ -27,47 +27,47 @@ class HoldingAttempt:
 
 
 def pool_lanes() -> Mapping[LaneKind, int]:
-    """Lanes by kind that runs can be given at all, free or not."""
+    """Number of lanes by kind that can be allocated to runs, free or not."""
     return _by_kind(_usable_lanes())
 
 
 def free_lanes() -> Mapping[LaneKind, int]:
-    """Lanes by kind that are free now."""
+    """Number of free lanes by kind."""
     return _by_kind(_usable_lanes().filter(run_id=None))
 
 
 def free_in_order(kind: LaneKind) -> QuerySet[Lane]:
-    """The free lanes of a kind in the order in which they are granted."""
+    """The free lanes of a kind, in the order in which they are allocated."""
     return _in_order(_usable_lanes().filter(kind=kind, run_id=None))
 
 
 def devices_for(wanted: LaneSpec) -> tuple[str, ...]:
-    """What the rollout and trainer lanes would be that `wanted` gets now, in the order of their granting."""
+    """Devices of the rollout and trainer lanes that `wanted` would get now, in the order of allocation."""
     num_lanes = wanted.num_rollout + wanted.num_trainer
     kind = kind_for(LaneRole.TRAINER, pool_lanes())
     return tuple(_device(lane) for lane in free_in_order(kind)[:num_lanes])
 
 
 def pool_devices(num_lanes: int) -> tuple[str, ...]:
-    """The devices of the first `num_lanes` lanes that could generate or train, free or not; fewer where there are."""
+    """Devices of the first `num_lanes` lanes that can generate or train, free or not; fewer if the pool has fewer."""
     kind = kind_for(LaneRole.TRAINER, pool_lanes())
     return tuple(_device(lane) for lane in _in_order(_usable_lanes().filter(kind=kind))[:num_lanes])
 
 
 def devices_of(run_id: UUID, attempt: int) -> tuple[str, ...]:
-    """What the rollout and trainer lanes are that the attempt holds, in the order of their granting."""
+    """Devices of the rollout and trainer lanes that the attempt holds, in the order of allocation."""
     lanes = Lane.objects.filter(run_id=run_id, attempt=attempt).exclude(role=LaneRole.REWARD.value)
     return tuple(_device(lane) for lane in _in_order(lanes))
 
 
 def devices_by_lane(run_id: UUID, attempt: int) -> dict[str, str]:
-    """What the lanes are that the attempt holds, by the names that `grants_of` gives them."""
+    """Devices of the lanes that the attempt holds, by the names that `grants_of` gives them."""
     lanes = Lane.objects.filter(run_id=run_id, attempt=attempt)
     return {grant_of(lane).lane: _device(lane) for lane in _in_order(lanes)}
 
 
 def holders() -> list[HoldingAttempt]:
-    """Attempts that hold lanes, longest first."""
+    """Attempts that hold lanes, the longest-holding first."""
     rows = (
         Lane.objects.exclude(attempt=None)
         .values("run_id", "attempt")
@@ -82,7 +82,7 @@ def holders() -> list[HoldingAttempt]:
 
 
 def grants_of(run_id: UUID, attempt: int) -> tuple[LaneGrant, ...]:
-    """The lanes the attempt holds, in the order they were granted."""
+    """The lanes that the attempt holds, in the order of allocation."""
     lanes = _in_order(Lane.objects.filter(run_id=run_id, attempt=attempt))
     order = sorted(lanes, key=lambda lane: (ROLE_ORDER.index(lane.role), lane.role_index or 0))
     return tuple(grant_of(lane) for lane in order)
@@ -95,13 +95,13 @@ def grant_of_preview(preview_id: UUID) -> LaneGrant | None:
 
 
 def previews_with_lanes() -> list[UUID]:
-    """Previews that hold a lane, whatever became of them; longest first."""
+    """Previews that hold a lane, ended or not; the longest-holding first."""
     rows = Lane.objects.exclude(preview_id=None).order_by("held_since").values_list("preview_id", flat=True)
     return [preview_id for preview_id in rows if preview_id is not None]
 
 
 def grant_of(lane: Lane) -> LaneGrant:
-    """A held lane as the driver is told of it."""
+    """A held lane as the bootstrap answer describes it."""
     gpus = lane.gpus.all()
     return LaneGrant(
         lane=f"{lane.role}-{lane.role_index}",

@@ -1,4 +1,4 @@
-"""Gives lanes to the attempts of a run and to previews of its LoRA, and takes them back. Knows no run logic.
+"""Allocates lanes to the attempts of a run and to previews of its LoRA, and releases them. Contains no run logic.
 
 Invariant: a request is granted whole or not at all, in one transaction; two dispatchers never get the same lane.
 """
@@ -15,17 +15,17 @@ from fleet.lane_demand import kind_for, kinds_wanted, roles_in_order
 from fleet.models import Gpu, Lane, LaneKind, LaneUse, Node
 from fleet.selectors import free_in_order, grant_of, pool_lanes
 from worker.contracts.ingest import LaneGrant
+from worker.contracts.lanes import LaneSpec
 from worker.contracts.names import LaneRole
-from worker.contracts.sections import LaneSpec
 
 LOCAL_NODE = "local"
 NOT_OFFERED = "its node does not offer it any more"
-"""Why a surplus lane is cordoned; what an admin cordoned stays so."""
+"""The reason of a surplus lane that is cordoned; a lane that an admin cordoned stays cordoned."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaneHolder:
-    """Who gets lanes: an attempt of a run, or a preview of its LoRA; and on whose account."""
+    """Who holds lanes: an attempt of a run, or a preview of its LoRA; with the project and user they count for."""
 
     run_id: UUID
     attempt: int | None = None
@@ -35,7 +35,7 @@ class LaneHolder:
 
 
 def gpu_resource(node: str, index: int) -> str:
-    """The custom Ray resource that stands for one GPU of a node that Tandem starts."""
+    """The name of the custom Ray resource for one GPU of a node."""
     return f"tandem-{node}-gpu-{index}"
 
 
@@ -43,7 +43,7 @@ def gpu_resource(node: str, index: int) -> str:
 def ensure_local_lanes(
     *, num_cpu_lanes: int, num_gpus: int = 0, accelerator: str = "", node: str = LOCAL_NODE
 ) -> list[Lane]:
-    """Make this machine's node hold exactly these lanes. Idempotent; a held lane too many goes when it is free."""
+    """Make the node hold exactly these lanes. Idempotent; a surplus lane that is held is removed once it is free."""
     home, _ = Node.objects.get_or_create(name=node)
     Node.objects.select_for_update().get(pk=home.pk)
     for kind, count in ((LaneKind.CPU, num_cpu_lanes), (LaneKind.GPU, num_gpus)):
@@ -63,7 +63,7 @@ def ensure_local_lanes(
 
 
 def _ensure_gpu(lane: Lane, index: int, accelerator: str) -> None:
-    """The node's GPU `index` is the one of `lane`."""
+    """Record that the node's GPU `index` belongs to `lane`."""
     resource = gpu_resource(lane.node.name, index)
     Gpu.objects.update_or_create(
         node=lane.node, index=index, defaults={"lane": lane, "accelerator": accelerator, "resource": resource}
@@ -72,10 +72,10 @@ def _ensure_gpu(lane: Lane, index: int, accelerator: str) -> None:
 
 @transaction.atomic
 def allocate(*, holder: LaneHolder, wanted: LaneSpec, trainers: Collection[int] = ()) -> tuple[LaneGrant, ...] | None:
-    """Lanes for every role, or None when the free ones do not hold the whole request.
+    """Allocate lanes for every role; None if the free lanes do not suffice for the whole request.
 
-    Lanes that another dispatcher is just taking are passed over, never waited for. `trainers` are the positions, among
-    the lanes that generate or train, of those that train; by default the last ones do.
+    Lanes that another dispatcher has locked are skipped, never waited for. `trainers` are the positions, among the
+    lanes that generate or train, of those that train; by default the last ones do.
     """
     chosen: dict[LaneKind, list[Lane]] = {}
     pool = pool_lanes()
@@ -94,7 +94,7 @@ def allocate(*, holder: LaneHolder, wanted: LaneSpec, trainers: Collection[int] 
 
 
 def _hold(holder: LaneHolder, taken: Sequence[tuple[Lane, LaneRole, int]]) -> None:
-    """Write who holds the lanes, in which role and as which of it, and begin a `LaneUse` of each."""
+    """Write the holder, role and role index of the lanes, and begin a `LaneUse` of each."""
     now = timezone.now()
     uses = []
     for lane, role, index in taken:
@@ -121,16 +121,16 @@ def _hold(holder: LaneHolder, taken: Sequence[tuple[Lane, LaneRole, int]]) -> No
 
 
 def _trainers_last(lanes: list[Lane], num_working: int, trainers: Collection[int]) -> list[Lane]:
-    """The first `num_working` lanes with those at the positions `trainers` behind the others; what follows stays."""
+    """The first `num_working` lanes with those at the positions `trainers` moved to their end, then the other lanes."""
     positions = sorted(range(num_working), key=lambda position: position in trainers)
     return [lanes[position] for position in positions] + lanes[num_working:]
 
 
 @transaction.atomic
 def allocate_for_preview(holder: LaneHolder) -> LaneGrant | None:
-    """A lane to draw pictures on: a GPU where the pool has any, else a CPU lane. None when none is free.
+    """Allocate a lane for a preview: a GPU if the pool has any, else a CPU lane; None if none is free.
 
-    One lane at once is a gang of its own: it does not queue behind runs that wait for several.
+    A single lane does not queue behind runs that wait for several.
     """
     for lane in _locked_free_lanes(kind_for(LaneRole.ROLLOUT, pool_lanes()), 1):
         _hold(holder, [(lane, LaneRole.ROLLOUT, 0)])
@@ -144,12 +144,12 @@ def _locked_free_lanes(kind: LaneKind, count: int) -> list[Lane]:
 
 
 def release(*, run_id: UUID, attempt: int) -> int:
-    """Free every lane of the attempt; the number freed. Freeing nothing is no error."""
+    """Release every lane of the attempt; returns their number, which may be 0."""
     return _free(Lane.objects.filter(run_id=run_id, attempt=attempt))
 
 
 def release_preview(preview_id: UUID) -> int:
-    """Free the preview's lane; the number freed."""
+    """Release the preview's lane; returns the number of lanes released."""
     return _free(Lane.objects.filter(preview_id=preview_id))
 
 

@@ -1,6 +1,6 @@
-"""What pool admins do to nodes and lanes: cordon, drain, resume.
+"""The actions of pool admins on nodes and lanes: cordon, drain, resume.
 
-Invariant: nothing here touches who holds a lane. What runs stays; only what is granted from now on changes.
+Invariant: nothing here changes who holds a lane. Runs keep their lanes; only later allocations are affected.
 """
 
 from enum import StrEnum
@@ -17,9 +17,9 @@ MAX_REASON_CHARS = 200
 
 class PoolAction(StrEnum):
     CORDON = "cordon"
-    """Keeps what runs, takes nothing new."""
+    """Takes no new work; runs on it continue."""
     DRAIN = "drain"
-    """The same, to be waited for: maintenance begins when it is empty."""
+    """The same, for maintenance: the node is drained once the last run on it has ended."""
     RESUME = "resume"
 
 
@@ -32,7 +32,7 @@ LANE_ACTIONS = (PoolAction.CORDON, PoolAction.RESUME)
 
 
 class NodeOffline(Exception):
-    """An offline node takes no orders; it comes back by being registered."""
+    """The node is offline, and becomes available by being registered again."""
 
 
 @transaction.atomic
@@ -69,12 +69,12 @@ def change_lane(*, user: Actor, lane: Lane, action: PoolAction, reason: str = ""
 
 
 def _reason(action: PoolAction, reason: str) -> str:
-    """What is kept back has a reason; what is given back needs none."""
+    """The reason, which is required for every action except resume."""
     said = reason.strip()
     if action is PoolAction.RESUME:
         return ""
     if not 1 <= len(said) <= MAX_REASON_CHARS:
         raise ValidationError(
-            {"reason": f"`reason` must have 1 to {MAX_REASON_CHARS} characters, got {len(said)}: others will read it"}
+            {"reason": f"`reason` must have 1 to {MAX_REASON_CHARS} characters, got {len(said)}: other users read it"}
         )
     return said

@@ -1,1 +1,1 @@
-"""What runs made: sample pictures, adapters, checkpoints' records, their bytes, and prompts tried on a LoRA."""
+"""What runs produced: samples, adapters, records of checkpoints, the bytes of artifacts, and previews."""

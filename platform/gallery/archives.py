@@ -1,8 +1,8 @@
-"""All files of a policy version as one uncompressed tar, written while it is read: no part of it is ever kept.
+"""All files of a policy version as one uncompressed tar, written while it is sent and never stored.
 
     header │ bytes of the file │ padding │ header │ … │ two empty blocks
 
-Invariant: the archive of a version is the same bytes each time, so a download that broke off goes on where it was.
+Invariant: the archive of a version is the same bytes each time, so an interrupted download can be resumed.
 """
 
 import tarfile
@@ -17,11 +17,11 @@ CONTENT_TYPE = "application/x-tar"
 
 
 class ArchiveIncomplete(Exception):
-    """A file that the version names was never uploaded, or is another one; says which."""
+    """A file of the version was never uploaded, or has another checksum; the message names it."""
 
 
 def folder_of(adapter: Adapter) -> str:
-    """What the archive unpacks to: a plain name for any file system."""
+    """Name of the folder that the archive unpacks to, valid on any file system."""
     return get_valid_filename(f"{adapter.run.name}-v{adapter.policy_version}").lstrip(".")
 
 
@@ -29,7 +29,7 @@ def archive(adapter: Adapter) -> list[Piece]:
     """The pieces of the tar, in order; every file lies below `folder_of` in it.
 
     Raises:
-        ArchiveIncomplete: a file is missing, or has another checksum than was told.
+        ArchiveIncomplete: a file is missing, or has another checksum than the event reported.
     """
     paths = [adapter.artifact_of(file) for file in adapter.all_files]
     rows = Artifact.objects.filter(run=adapter.run_id, attempt=adapter.attempt, path__in=paths)

@@ -1,7 +1,7 @@
-"""Uploads of a running attempt, and finding their bytes again.
+"""Uploads of a running attempt, and look-ups of their bytes.
 
-A driver repeats an upload it got no answer for: the same bytes under the same path are acknowledged without being
-stored twice. Other bytes under a path already taken by this attempt are refused, so that an address keeps its picture.
+A driver repeats an upload that got no answer: the same bytes under the same path are acknowledged and not stored again.
+Invariant: other bytes under a path that the attempt has used are refused, so that a URL always gives the same bytes.
 """
 
 from uuid import UUID
@@ -42,7 +42,7 @@ def store_artifact(*, run_id: UUID, attempt: int, path: str, source: storage.Rea
                 storage_key=stored.key,
             )
     except IntegrityError:
-        # Two uploads of one path at once: the row of the first stands.
+        # Of two concurrent uploads of one path, the first row is kept.
         return _same_or_refuse(Artifact.objects.get(run_id=run_id, attempt=attempt, path=path), sha256)
 
 
@@ -66,7 +66,7 @@ def schedule_log(run_id: UUID, attempt: int | None = None) -> list[Artifact]:
 
 
 def delete_run_artifacts(run_id: UUID | str) -> None:
-    """Delete every byte of a run, previews included. Repeating it is harmless; the rows go with the run."""
+    """Delete all artifacts of a run, previews included. Idempotent; the rows are deleted with the run."""
     storage.delete_tree(str(UUID(str(run_id))))
 
 

@@ -1,7 +1,7 @@
 """Bytes of the artifact storage as a streamed response, in chunks under ASGI and in tests alike.
 
-A part may be asked for, as players of clips do (RFC 9110 §14): one range of bytes. Several at once, or a range that
-depends on a condition, are answered with the whole, which is always allowed.
+One byte range may be requested (RFC 9110 §14), as players of clips do. A request for several ranges, or for a
+conditional one, gets the whole content, which the RFC allows.
 """
 
 import re
@@ -22,10 +22,10 @@ _RANGE = re.compile(r"bytes=(\d*)-(\d*)")
 def bytes_response(
     request: HttpRequest, pieces: Sequence[Piece], content_type: str, *, download_as: str = ""
 ) -> HttpResponseBase:
-    """The bytes of all pieces, or the part asked for; with `download_as` browsers save them under that name.
+    """The bytes of all pieces, or the requested range; with `download_as` browsers save them under that name.
 
     Raises:
-        Http404: the storage holds some of them no longer.
+        Http404: the storage no longer holds some of them.
     """
     if storage.missing([piece.storage_key for piece in pieces if isinstance(piece, StoredBytes)]):
         raise Http404("the file is gone from the artifact storage")
@@ -34,7 +34,7 @@ def bytes_response(
     if part is not None and not part:
         return HttpResponse(status=416, headers={"Content-Range": f"bytes */{num_bytes}"})
     sent = range(num_bytes) if part is None else part
-    # Django would read a plain iterator whole before it answers over ASGI.
+    # Over ASGI, Django would consume a synchronous iterator before answering.
     body: Iterator[bytes] | AsyncIterator[bytes]
     body = _chunks_async(pieces, sent) if isinstance(request, ASGIRequest) else chunks(pieces, sent)
     response = StreamingHttpResponse(body, content_type=content_type)
@@ -50,7 +50,7 @@ def bytes_response(
 
 
 def _asked_part(request: HttpRequest, num_bytes: int) -> range | None:
-    """The part asked for; empty where it lies beyond the end, `None` where the whole is meant."""
+    """The requested range; empty if it lies beyond the end, `None` for the whole content."""
     asked = _RANGE.fullmatch(request.headers.get("Range", ""))
     if asked is None or "If-Range" in request.headers or asked[0] == "bytes=-":
         return None

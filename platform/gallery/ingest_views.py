@@ -34,12 +34,12 @@ def artifact(request: HttpRequest, run_id: UUID, attempt: int, path: str) -> Htt
 
 
 def announced(request: HttpRequest) -> str:
-    """The checksum that the sender promises."""
+    """The checksum in the request's header."""
     return request.headers.get(SHA256_HEADER, "")
 
 
 def upload(request: HttpRequest, store: Callable[[], dict[str, Any]]) -> HttpResponse:
-    """201 with what `store` says, or the refusal that fits what it raised."""
+    """201 with the result of `store`, or the status for the exception that it raised."""
     if int(request.headers.get("Content-Length") or 0) > MAX_ARTIFACT_BYTES:
         return refusal(413, f"an artifact must be at most {MAX_ARTIFACT_BYTES // 2**30} GiB")
     try:
@@ -47,7 +47,7 @@ def upload(request: HttpRequest, store: Callable[[], dict[str, Any]]) -> HttpRes
     except ArtifactTaken as error:
         return refusal(409, str(error))
     except ChecksumMismatch as error:
-        # Worth another try: bytes were lost or changed on the way.
+        # The sender should retry: bytes were lost or changed on the way.
         return refusal(503, str(error))
     except ArtifactRefused as error:
         return refusal(422, str(error))

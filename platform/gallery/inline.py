@@ -1,4 +1,4 @@
-"""Small pictures as `data:` URIs within an answer: a grid of them appears at once, not by a request each."""
+"""Small pictures as `data:` URIs within an answer, so that a grid of them needs no request for each."""
 
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
@@ -8,7 +8,7 @@ from gallery import storage
 from gallery.models import Artifact, Preview, Sample
 
 MAX_INLINE_BYTES = 4096
-"""Larger pictures keep an address of their own, which the browser caches."""
+"""Largest picture that is inlined, in bytes; larger ones have a URL, which the browser caches."""
 CONTENT_TYPE = "image/png"
 
 

@@ -1,6 +1,7 @@
-"""Rows about what a run made. Bytes lie in the artifact storage (`gallery.storage`); rows say where.
+"""Rows about what a run produced. The bytes are in the artifact storage (`gallery.storage`).
 
-A sample or adapter names its artifact by (run, attempt, path): its event may be stored before or after the bytes are.
+A sample or adapter refers to its artifact by (run, attempt, path), because its event may arrive before or after the
+bytes.
 """
 
 import uuid
@@ -14,7 +15,7 @@ from worker.contracts.events import AdapterFile
 
 
 class Artifact(models.Model):
-    """Bytes that a driver uploaded. Immutable: another attempt's upload under the same path is another row."""
+    """Bytes that a driver uploaded. Immutable; an upload of another attempt under the same path is another row."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="+")
     attempt = models.PositiveIntegerField()
@@ -30,7 +31,7 @@ class Artifact(models.Model):
 
 
 class Sample(models.Model):
-    """One picture or clip shown: of a trained batch, an evaluation, or asked for by a user."""
+    """One picture or clip in the gallery: of a trained batch, of an evaluation, or requested by a user."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="+")
     stream_seq = models.PositiveBigIntegerField()
@@ -57,12 +58,12 @@ class Sample(models.Model):
 
     @property
     def picture_path(self) -> str:
-        """What a grid shows: the picture itself, or what stands for the clip until it plays."""
+        """Path of the picture that a grid shows: the picture itself, or the still picture of a clip."""
         return self.poster_path or self.artifact_path
 
 
 class Adapter(models.Model):
-    """A policy version in diffusers format that users download: a LoRA file, or a folder of the whole transformer."""
+    """A policy version in diffusers format that users can download: a LoRA file, or folders of whole transformers."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="adapters")
     stream_seq = models.PositiveBigIntegerField()
@@ -81,7 +82,7 @@ class Adapter(models.Model):
 
     @property
     def all_files(self) -> tuple[AdapterFile, ...]:
-        """The version's files: one of a LoRA, several of whole weights."""
+        """The version's files: one for a LoRA, several for whole transformers."""
         return tuple(AdapterFile.model_validate(file) for file in self.files)
 
     @property
@@ -94,7 +95,7 @@ class Adapter(models.Model):
 
 
 class CheckpointRecord(models.Model):
-    """A resumable checkpoint on the checkpoint store. The driver keeps only the newest few; the record stays."""
+    """A resumable checkpoint in the checkpoint store. The driver keeps only the newest few, but all records stay."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="checkpoints")
     stream_seq = models.PositiveBigIntegerField()
@@ -118,7 +119,8 @@ class PreviewState(models.TextChoices):
 
 
 class Preview(models.Model):
-    """A user's own prompts drawn with a run's LoRA and with its base model, by one short job on the cluster."""
+    """Samples of a user's own prompts, generated with a run's trained version and with its base model by one short
+    job."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="previews")
@@ -139,7 +141,7 @@ class Preview(models.Model):
 
 
 class PreviewImage(models.Model):
-    """One picture or clip of a preview: the `index`-th member of a prompt, drawn with the LoRA or by the base model."""
+    """One picture or clip of a preview: sample `index` of a prompt, by the trained version or by the base model."""
 
     preview = models.ForeignKey(Preview, on_delete=models.CASCADE, related_name="images")
     with_adapter = models.BooleanField()

@@ -1,4 +1,4 @@
-"""What a download is made of: bytes at hand and bytes in the artifact storage, one after the other, read in chunks."""
+"""The pieces of a download, in memory or in the artifact storage, read one after the other in chunks."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from gallery import storage
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """Bytes at hand."""
+    """Bytes in memory."""
 
     content: bytes
 
@@ -36,7 +36,7 @@ Piece = Literal | StoredBytes
 
 
 def chunks(pieces: Sequence[Piece], part: range) -> Iterator[bytes]:
-    """The bytes at the places of `part`, counted over all pieces."""
+    """The bytes at the offsets of `part`, counted over all pieces."""
     start = 0
     for piece in pieces:
         stop = start + piece.num_bytes

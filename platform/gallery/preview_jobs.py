@@ -1,10 +1,9 @@
-"""The jobs of previews: a lane for each, launched once, looked after until the lane is free again.
+"""The jobs of previews: each gets a lane, is launched once, and is watched until the lane is free again.
 
     queued ─► a lane is free: held, job submitted ─► (the job reports to `previews`) ─► job over: lane freed
        └────► none is free: waits, oldest first
 
-Invariant: a preview's job runs on the lane that it holds, and the lane is freed only when nothing of the job runs any
-more.
+Invariant: a preview's job runs on the lane that it holds, and the lane is released only once the job is over.
 """
 
 import logging
@@ -28,13 +27,14 @@ from worker.contracts.ingest import BOOTSTRAP_CODE_VARIABLE, PUBLIC_URL_VARIABLE
 logger = logging.getLogger(__name__)
 
 ENTRYPOINT = "python -P -m worker.engine.preview"
-SUBMIT_PATIENCE = timedelta(seconds=30)
-"""How long a launched job may be unknown to Ray: its code is being uploaded."""
+SUBMIT_TIMEOUT = timedelta(seconds=30)
+"""How long a launched job may be unknown to Ray, while its code is being uploaded."""
 WAITING = "waits for a free lane"
 
 
 class JobGateway(Protocol):
-    """What previews need of the cluster; `runs.cluster.RayCluster` is one. Every method raises `ClusterUnavailable`."""
+    """The cluster operations that previews need; `runs.cluster.RayCluster` has them. Every method raises
+    `ClusterUnavailable`."""
 
     def submit(
         self, submission_id: str, env: Mapping[str, str], *, entrypoint: str, lane: LaneGrant | None
@@ -52,9 +52,10 @@ def job_name(preview_id: UUID) -> str:
 
 
 def launch(*, preview_id: UUID, gateway: JobGateway) -> bool:
-    """Give a queued preview a lane and submit its job.
+    """Allocate a lane to a queued preview and submit its job.
 
-    False when there was nothing to do, no lane is free (it waits), or the cluster was away (it failed).
+    False if the preview is not queued, if no lane is free (it waits), or if the cluster could not be reached (it
+    fails).
     """
     code = new_secret()
     lane = _claim(preview_id, code)
@@ -64,17 +65,17 @@ def launch(*, preview_id: UUID, gateway: JobGateway) -> bool:
     try:
         gateway.submit(job_name(preview_id), env, entrypoint=ENTRYPOINT, lane=lane)
     except ClusterUnavailable as error:
-        # The lane stays held: the job may have arrived all the same. `watch` frees it.
+        # The lane stays held, because the job may have been submitted nevertheless. `watch` releases it.
         end(preview_id, f"the job could not be submitted: {error}")
         return False
     return True
 
 
 def watch(*, gateway: JobGateway) -> None:
-    """One look at everything: free what is over, then start what waits, oldest first."""
+    """Release the lanes of jobs that are over, then launch waiting previews, oldest first."""
     for preview_id in previews_with_lanes():
         try:
-            _look_after(preview_id, gateway)
+            _watch_job(preview_id, gateway)
         except ClusterUnavailable as error:
             logger.warning("preview %s: %s", preview_id, error)
     waiting = Preview.objects.filter(state=PreviewState.QUEUED, code_hash="", deadline__gt=timezone.now())
@@ -84,7 +85,7 @@ def watch(*, gateway: JobGateway) -> None:
 
 @transaction.atomic
 def _claim(preview_id: UUID, code: str) -> LaneGrant | None:
-    """The lane of a preview that is this caller's to launch."""
+    """The lane of a queued preview, claimed for launch by this caller; None if there is none."""
     waiting = Preview.objects.select_for_update().filter(pk=preview_id, state=PreviewState.QUEUED, code_hash="")
     preview = waiting.filter(deadline__gt=timezone.now()).first()
     if preview is None:
@@ -105,10 +106,10 @@ def _claim(preview_id: UUID, code: str) -> LaneGrant | None:
     return lane
 
 
-def _look_after(preview_id: UUID, gateway: JobGateway) -> None:
+def _watch_job(preview_id: UUID, gateway: JobGateway) -> None:
     name = job_name(preview_id)
     status = gateway.status(name)
-    # Read after asking: a job that is over has said before what it had to say.
+    # The row is read after Ray was asked: a job that is over has sent its last report before.
     preview = Preview.objects.filter(pk=preview_id).first()
     is_live = preview is not None and current_state(preview)[0] in LIVE
     if not status.is_over:
@@ -117,7 +118,7 @@ def _look_after(preview_id: UUID, gateway: JobGateway) -> None:
         return
     if preview is not None and is_live:
         launched_at = preview.deadline - TIME_LIMIT
-        if status is JobStatus.UNKNOWN and timezone.now() - launched_at < SUBMIT_PATIENCE:
+        if status is JobStatus.UNKNOWN and timezone.now() - launched_at < SUBMIT_TIMEOUT:
             return
         last_line = gateway.log_tail(name).strip().rpartition("\n")[2] or "it left no log"
         end(preview_id, f"the job {status} before it was done: {last_line}")

@@ -1,4 +1,4 @@
-"""The door of a preview's job: statuses as in `worker.contracts.previews`."""
+"""HTTP views for the jobs of previews, with the statuses of `worker.contracts.previews`."""
 
 from typing import Any
 from uuid import UUID

@@ -1,9 +1,10 @@
-"""Own prompts tried on a run's LoRA: one short job on a lane of its own, that reports back over HTTP.
+"""Previews: a user's own prompts on a run's trained version, by one short job on one lane that reports over HTTP.
 
-    request_preview ► queued ► (`preview_jobs`) lane, launch ► job trades its code ► running ► pictures ► done | failed
+    request_preview ► queued ► (`preview_jobs`) lane, launch ► job exchanges its code ► running ► pictures ► done |
+    failed
 
-Invariant: the code is good once, the token only while the preview runs; a preview that gets no lane, or whose job never
-answers, is failed once its deadline has passed, whoever looks.
+Invariant: the code is accepted once, and the token only while the preview runs. A preview that gets no lane, or whose
+job never reports, counts as failed for every reader once its deadline has passed.
 """
 
 import posixpath
@@ -30,16 +31,16 @@ from worker.contracts.previews import MAX_PREVIEW_PROMPTS, MAX_PREVIEW_SAMPLES, 
 from worker.contracts.task_names import LAUNCH_PREVIEW
 
 WAIT_LIMIT = timedelta(minutes=60)
-"""For a lane."""
+"""Longest wait for a lane."""
 TIME_LIMIT = timedelta(minutes=10)
-"""From the launch."""
+"""Longest time from launch to the last report."""
 MAX_PROMPT_CHARS = 2000
 MAX_SEED = 2**31 - 1
 LIVE = (PreviewState.QUEUED, PreviewState.RUNNING)
 
 
 class PreviewRefused(Exception):
-    """Not the code or token of this preview: 401."""
+    """The code or token is not that of this preview: 401."""
 
 
 class PreviewOver(Exception):
@@ -79,13 +80,14 @@ def request_preview(*, user: User, run: Run, prompts: Sequence[str], num_samples
 
 @transaction.atomic
 def trade_code(code: str) -> PreviewJob:
-    """The job's first call. Raises `PreviewRefused`, `PreviewOver`; `ModelNotUsable` when the base model is gone."""
+    """Answer the job's first request. Raises `PreviewRefused`, `PreviewOver`; `ModelNotUsable` if the base model is
+    gone."""
     key, _, secret = code.partition(".")
     preview = _locked(key)
     if preview.state not in LIVE or preview.deadline <= timezone.now():
         raise PreviewOver(f"the preview is over: {current_state(preview)[1]}")
     if not matches(secret, preview.code_hash) or preview.state != PreviewState.QUEUED:
-        raise PreviewRefused("the code is not known, or was used before: it is good once")
+        raise PreviewRefused("the code is not known, or was used before: it is accepted once")
     lane = grant_of_preview(preview.pk)
     if lane is None:
         raise PreviewOver("the preview holds no lane any more")
@@ -112,20 +114,20 @@ def authorise(preview_id: UUID, token: str) -> Preview:
     """The running preview that `token` belongs to. Raises `PreviewRefused`, `PreviewOver`."""
     preview = Preview.objects.select_related("adapter", "run").filter(pk=preview_id).first()
     if preview is None or not matches(token, preview.token_hash):
-        raise PreviewRefused("the token is not good for this preview")
+        raise PreviewRefused("the token is not that of this preview")
     if preview.state != PreviewState.RUNNING or preview.deadline <= timezone.now():
         raise PreviewOver(f"the preview is over: {current_state(preview)[1]}")
     return preview
 
 
 def store_image(preview: Preview, name: str, source: storage.Readable, sha256: str) -> PreviewImage:
-    """A picture or clip of the job's; the same one again replaces itself. Raises as `storage.write` does."""
+    """Store a picture or clip of the job; a repeated upload replaces the first. Raises as `storage.write` does."""
     try:
         which = PreviewImageName.parse(name)
     except ValueError as error:
         raise storage.ArtifactRefused(str(error)) from error
     if which.prompt_index >= len(preview.prompts) or which.index >= preview.num_samples:
-        raise storage.ArtifactRefused(f"{name} is no picture of this preview: it was asked for less")
+        raise storage.ArtifactRefused(f"{name} is no picture of this preview: it asked for fewer")
     stored = storage.write(f"{preview.run_id}/previews/{preview.pk}/{name}", source, sha256)
     image, _ = PreviewImage.objects.update_or_create(
         preview=preview,
@@ -136,7 +138,7 @@ def store_image(preview: Preview, name: str, source: storage.Readable, sha256: s
 
 
 def image_name(image: PreviewImage) -> str:
-    """As the job sent it: with the ending that it was stored under."""
+    """The image's name as the job sent it, with the suffix that it was stored under."""
     return posixpath.basename(image.storage_key)
 
 
@@ -152,13 +154,13 @@ def find_image(run_id: UUID, preview_id: UUID, name: str) -> PreviewImage | None
 
 
 def finish(preview: Preview, problem: str) -> None:
-    """The job's last word. Missing pictures are a failure, whatever it says."""
+    """Apply the job's last report. A preview with missing pictures fails, even if the report says that it succeeded."""
     missing = 2 * len(preview.prompts) * preview.num_samples - preview.images.count()
     end(preview.pk, problem or (f"{missing} pictures did not arrive" if missing else ""))
 
 
 def current_state(preview: Preview) -> tuple[PreviewState, str]:
-    """State and detail as they are now: a live preview past its deadline has failed."""
+    """State and detail now: a preview that is queued or running past its deadline has failed."""
     if preview.state in LIVE and preview.deadline <= timezone.now():
         if not preview.code_hash:
             return (
@@ -198,7 +200,7 @@ def _minutes(limit: timedelta) -> int:
 
 
 def end(preview_id: UUID, problem: str) -> None:
-    """Failed with `problem`, or done. A preview that has ended stays as it is."""
+    """End the preview, as failed with `problem` or as done. One that has ended stays as it is."""
     state = PreviewState.FAILED if problem else PreviewState.DONE
     Preview.objects.filter(pk=preview_id, state__in=LIVE).update(
         state=state.value, detail=problem[:2000], token_hash=""

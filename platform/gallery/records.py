@@ -1,4 +1,4 @@
-"""Rows for the pictures, adapters and checkpoints that events speak of, written inside the ingest's transaction."""
+"""Rows for the samples, adapters and checkpoints in events, written inside the ingest's transaction."""
 
 from gallery.models import Adapter, CheckpointRecord, Sample
 from telemetry.handlers import EventContext, register
@@ -29,22 +29,22 @@ def record_samples(context: EventContext, event: SamplesEvent) -> None:
 
 
 def record_adapter(context: EventContext, event: AdapterEvent) -> None:
-    """One row a place: told again it is the same version, and perhaps the final one now."""
-    told = event.model_dump(include={"batch", "policy_version", "sha256", "num_bytes", "final", "files"})
+    """One row for each artifact path. A repeated event updates it, since the version may have become the final one."""
+    fields = event.model_dump(include={"batch", "policy_version", "sha256", "num_bytes", "final", "files"})
     Adapter.objects.update_or_create(
         run_id=context.run_id,
         attempt=context.attempt,
         artifact_path=event.artifact,
-        defaults={"stream_seq": context.stream_seq, "at": event.at, **told},
+        defaults={"stream_seq": context.stream_seq, "at": event.at, **fields},
     )
 
 
 def record_checkpoint(context: EventContext, event: CheckpointEvent) -> None:
-    """One row a place: asked for twice between two batches, a checkpoint is written over itself."""
-    told = event.model_dump(include={"batch", "policy_version", "optimizer_step", "num_bytes"})
+    """One row for each URI: a checkpoint that is requested twice between two batches is overwritten."""
+    fields = event.model_dump(include={"batch", "policy_version", "optimizer_step", "num_bytes"})
     CheckpointRecord.objects.update_or_create(
         run_id=context.run_id,
         attempt=context.attempt,
         uri=event.uri,
-        defaults={"stream_seq": context.stream_seq, "at": event.at, **told},
+        defaults={"stream_seq": context.stream_seq, "at": event.at, **fields},
     )

@@ -1,4 +1,4 @@
-"""What readers see of the gallery. The caller asked `runs.selectors` for the run first."""
+"""Reads of the gallery. Callers get the run from `runs.selectors` first, which checks permission."""
 
 from collections.abc import Collection
 from uuid import UUID
@@ -15,7 +15,7 @@ def sample_batches(run_id: UUID, purpose: str = "") -> list[int]:
 
 
 def samples(run_id: UUID, *, purpose: str = "", batches: Collection[int] = ()) -> list[Sample]:
-    """Pictures by batch, prompt and member; of a batch that two attempts drew, the newer attempt's."""
+    """Samples by batch, prompt and member; of a batch that two attempts generated, those of the newer attempt."""
     rows = _samples(run_id, purpose)
     if batches:
         rows = rows.filter(batch__in=batches)

@@ -1,7 +1,7 @@
 """Bytes of artifacts: written under a temporary name while their checksum is computed, then moved into place.
 
 One fsspec filesystem (`TANDEM_ARTIFACTS`: a folder or a bucket) holds everything; keys are relative to it. Invariant:
-what lies under a final key is complete and matches the sha256 it was announced with.
+the content under a final key is complete and matches the sha256 of its upload.
 """
 
 import hashlib
@@ -30,7 +30,8 @@ CONTENT_TYPES = {
     ".safetensors": "application/octet-stream",
     ".gz": "application/gzip",
 }
-"""What may be stored. Pickle-based formats (.pt, .bin, .ckpt) are refused: opening one runs code."""
+"""Content types by suffix; nothing else is stored. Pickle-based formats (.pt, .bin, .ckpt) are refused, because opening
+one runs code."""
 
 _SEGMENT = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
@@ -41,11 +42,11 @@ class Readable(Protocol):
 
 
 class ArtifactRefused(Exception):
-    """The upload is not acceptable; says which rule it breaks."""
+    """The upload is refused; the message names the rule that it breaks."""
 
 
 class ChecksumMismatch(ArtifactRefused):
-    """What arrived is not what was announced: send it again."""
+    """The bytes received do not match the checksum: the sender should retry."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,7 @@ class Stored:
 
 
 def checked_path(path: str) -> str:
-    """`path` as it may be stored: relative, plain segments, a known ending. Raises `ArtifactRefused`."""
+    """`path`, checked: relative, plain segments, a known suffix. Raises `ArtifactRefused`."""
     if len(path) > MAX_PATH_LENGTH or not all(_SEGMENT.fullmatch(segment) for segment in path.split("/")):
         raise ArtifactRefused(
             f"`path` must be segments of letters, digits, `.`, `_` and `-`, none beginning with `.` or `-`, "
@@ -75,12 +76,12 @@ def content_type(path: str) -> str:
 
 
 def write(key: str, source: Readable, sha256: str) -> Stored:
-    """Store `source` under `key`, replacing what lay there.
+    """Store `source` under `key`, replacing any earlier content.
 
     Raises:
         ChecksumMismatch: the bytes have another sha256; nothing is stored.
         ArtifactRefused: `sha256` is not one, or the bytes are more than `MAX_ARTIFACT_BYTES`.
-        OSError: the storage is full or away.
+        OSError: the storage is full or unavailable.
     """
     if not _SHA256.fullmatch(sha256):
         raise ArtifactRefused(f"the sha256 must be 64 lower-case hex digits, got {sha256[:80]!r}")
@@ -115,13 +116,13 @@ def open_to_read(key: str) -> IO[bytes]:
 
 
 def missing(keys: Sequence[str]) -> list[str]:
-    """Those of the keys under which nothing lies any more."""
+    """The keys under which nothing is stored any more."""
     filesystem, root = _filesystem()
     return [key for key in keys if not filesystem.exists(f"{root}/{key}")]
 
 
 def read_all(keys: Sequence[str]) -> dict[str, bytes]:
-    """The whole content of small files by key, read at once where the storage can; those that are gone are left out."""
+    """The content of small files by key, read together where the storage supports it; missing files are left out."""
     if not keys:
         return {}
     filesystem, root = _filesystem()
@@ -130,7 +131,7 @@ def read_all(keys: Sequence[str]) -> dict[str, bytes]:
 
 
 def chunks(file: IO[bytes], part: range) -> Iterator[bytes]:
-    """The bytes of `file` at the places of `part`."""
+    """The bytes of `file` at the offsets of `part`."""
     with file:
         file.seek(part.start)
         num_left = len(part)
@@ -140,7 +141,7 @@ def chunks(file: IO[bytes], part: range) -> Iterator[bytes]:
 
 
 def delete_tree(prefix: str) -> None:
-    """Delete everything below `prefix`; nothing there is fine."""
+    """Delete everything below `prefix`, if anything is there."""
     filesystem, root = _filesystem()
     folder = f"{root}/{prefix}"
     if filesystem.exists(folder):

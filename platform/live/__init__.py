@@ -1,1 +1,1 @@
-"""From a committed change to the browsers that watch: the lowest web app, knowing no other."""
+"""Sends committed changes to open browsers. The lowest web app: it imports no other."""

@@ -1,8 +1,8 @@
-"""Frames on their way to the channel layer: at most `MAX_FRAMES_PER_SECOND` a group, sent by one thread a process.
+"""Sends frames to the channel layer, at most `MAX_FRAMES_PER_SECOND` for each group, from one thread of the process.
 
 `live.publish` puts messages in; sockets of any process get them out. The thread has an event loop of its own, because
-the channel layer keeps one connection per loop. Invariant: a put never blocks and never raises, whatever the broker
-does; what could not be sent is counted and logged, and readers find it in the database.
+the channel layer keeps one connection per loop. Invariant: `put` never blocks and never raises, whatever the broker
+does. Messages that could not be sent are counted and logged; readers find their content in the database.
 """
 
 import asyncio
@@ -19,19 +19,19 @@ logger = logging.getLogger(__name__)
 
 Message = dict[str, Any]
 Merge = Callable[[Sequence[Message]], Message]
-"""Makes one frame of the messages that waited for it."""
+"""Merges the messages of a group into one frame."""
 Send = Callable[[str, Message], Awaitable[None]]
 
 MAX_FRAMES_PER_SECOND = 20
 MAX_WAITING_MESSAGES = 2000
-"""Per group, while the broker is slow: beyond it the oldest go, counted."""
+"""Most messages that wait in one group while the broker is slow; beyond it the oldest are dropped and counted."""
 SEND_TIMEOUT_SECONDS = 2.0
 LOG_EVERY_SECONDS = 10.0
 
 
 @dataclass
 class _Group:
-    """What waits for one group. Touched by the frame thread alone."""
+    """The waiting messages of one group. Used by the frame thread only."""
 
     merge: Merge
     waiting: list[Message] = field(default_factory=list)
@@ -54,11 +54,11 @@ class FrameSender:
         self.num_messages_lost = 0
 
     def put(self, group: str, message: Message, merge: Merge) -> None:
-        """Queue `message` (plain JSON values) for `group`; returns at once."""
+        """Queue `message` (plain JSON values) for `group`; returns immediately."""
         self._running_loop().call_soon_threadsafe(self._enqueue, group, message, merge)
 
     def flush(self, timeout_seconds: float = 5.0) -> bool:
-        """Wait until everything put before this call was sent or given up; False when that took too long."""
+        """Wait until all messages put before this call are sent or dropped; False if that took too long."""
         loop = self._running_loop()
         done: Future[None] = asyncio.run_coroutine_threadsafe(self._drained(), loop)
         try:
@@ -88,7 +88,7 @@ class FrameSender:
             state.task = asyncio.get_running_loop().create_task(self._send_group(group, state))
 
     async def _send_group(self, group: str, state: _Group) -> None:
-        """Send frames until nothing waits; then the group is forgotten."""
+        """Send frames until no message waits, then remove the group."""
         while True:
             await asyncio.sleep(max(0.0, state.last_sent + self._interval_seconds - time.monotonic()))
             if not state.waiting:

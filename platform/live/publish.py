@@ -1,8 +1,8 @@
-"""Publishing on commit: the only way from a service to the sockets.
+"""Publishing on commit: the only way from a service to the websockets.
 
-Services call these inside their transaction; the message leaves when it commits and is forgotten when it rolls back.
-Publishing never fails a transaction: see `live.frame_sender`. Sockets are told at most once and so compare numbers and
-read what they missed from the database.
+Services call these inside their transaction; the message is sent when the transaction commits and dropped when it rolls
+back. Publishing never fails a transaction: see `live.frame_sender`. Delivery is at most once, so sockets compare
+numbers and read missed items from the database.
 """
 
 import json
@@ -16,7 +16,7 @@ from django.db import transaction
 from live.frame_sender import FrameSender, Message
 
 MAX_FRAME_BYTES = 256 * 1024
-"""A larger frame carries its last number only: readers fetch the items from the database."""
+"""Largest frame in bytes; a larger one carries its last number only, and readers fetch the items from the database."""
 
 
 def run_group(run_id: UUID | str) -> str:
@@ -35,18 +35,19 @@ def publish_run(run_id: UUID | str, items: Sequence[Mapping[str, Any]]) -> None:
 
 
 def publish_project(project_id: UUID | str, run: Mapping[str, Any]) -> None:
-    """Tell the runs list that a run changed. `run` holds at least its `id`; of several in a frame the last counts."""
+    """Send a changed run to the runs lists. `run` holds at least its `id`; of several changes in a frame the last is
+    sent."""
     message: Message = {"runs": [dict(run)]}
     transaction.on_commit(lambda: sender.put(project_group(project_id), message, merge_runs))
 
 
 def flush(timeout_seconds: float = 5.0) -> bool:
-    """Wait until what was published so far was sent; for shutdown and tests."""
+    """Wait until everything published so far is sent; for shutdown and tests."""
     return sender.flush(timeout_seconds)
 
 
 def merge_items(messages: Sequence[Message]) -> Message:
-    """One frame in the order of `stream_seq`, whatever order threads put its messages in."""
+    """One frame in the order of `stream_seq`, in whatever order threads put the messages."""
     items = sorted((item for message in messages for item in message["items"]), key=lambda item: item["stream_seq"])
     frame: Message = {"type": "run.items", "last_seq": items[-1]["stream_seq"], "items": items}
     if len(json.dumps(items, separators=(",", ":"))) > MAX_FRAME_BYTES:

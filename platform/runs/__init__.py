@@ -1,1 +1,1 @@
-"""A run's life on the web side: its row, its transitions, its attempts, its driver on the cluster."""
+"""Runs on the web side: their rows, transitions and attempts, and the drivers of these on the cluster."""

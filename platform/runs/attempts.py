@@ -1,6 +1,6 @@
-"""The life of one attempt: minted with its lanes, claimed for launch, closed once. Whoever closes it acts on it.
+"""Attempts: created with their lanes, claimed for launch, closed once. Whoever closes one handles the consequences.
 
-Invariant: of a run at most one attempt is open, and it is the newest; a closed one is fenced off (410) for good.
+Invariant: at most one attempt of a run is open, and it is the newest; a closed one gets 410 from then on.
 """
 
 from datetime import datetime
@@ -36,8 +36,8 @@ def open_attempt(run_id: UUID) -> Attempt | None:
 
 
 def close(run_id: UUID, number: int, outcome: AttemptOutcome, *, detail: str, log_tail: str = "") -> bool:
-    """Close the attempt; False when somebody else did so first. Commands it never answered end with it: those that
-    asked for an end got one."""
+    """Close the attempt; False if somebody else has closed it. Its unanswered commands are closed too: those that asked
+    for the run's end count as accepted."""
     rows = Attempt.objects.filter(run_id=run_id, number=number, ended_at=None)
     if not rows.update(ended_at=timezone.now(), outcome=outcome.value, detail=detail, log_tail=log_tail):
         return False
@@ -50,7 +50,7 @@ def close(run_id: UUID, number: int, outcome: AttemptOutcome, *, detail: str, lo
 
 
 def claim_launch(run_id: UUID, number: int, *, code_hash: str, expires_at: datetime) -> Attempt | None:
-    """The attempt, if this caller is the one to submit its job; None for everybody after it."""
+    """Claim the launch: the attempt for the first caller, which submits its job, and None for all others."""
     rows = Attempt.objects.filter(run_id=run_id, number=number, ended_at=None, submitted_at=None)
     claimed = rows.update(
         submitted_at=timezone.now(), bootstrap_code_hash=code_hash, bootstrap_expires_at=expires_at, detail=""
@@ -59,12 +59,12 @@ def claim_launch(run_id: UUID, number: int, *, code_hash: str, expires_at: datet
 
 
 def give_up_claim(attempt: Attempt, *, detail: str) -> None:
-    """The job could not be submitted: let the reconciler have it launched again."""
+    """Give up the claim after a failed submission, so that the reconciler launches the attempt again."""
     Attempt.objects.filter(pk=attempt.pk, ended_at=None).update(
         submitted_at=None, bootstrap_code_hash="", bootstrap_expires_at=None, detail=detail
     )
 
 
 def num_lost(run_id: UUID) -> int:
-    """How many of the run's attempts were lost: the number that `max_attempts` bounds."""
+    """Number of lost attempts of the run, which `max_attempts` bounds."""
     return Attempt.objects.filter(run_id=run_id, outcome=AttemptOutcome.LOST).count()

@@ -1,7 +1,7 @@
-"""`placement: auto` becomes a concrete spec when lanes are given: the pure planner chooses, a revision keeps why.
+"""Resolves `placement: auto` into a concrete spec when lanes are allocated; a plan revision records the reason.
 
-Invariant: the run keeps what its user asked for; what an attempt works by is decided before its lanes are granted. An
-attempt that goes on from a checkpoint keeps the choice that the checkpoint was made under.
+Invariant: the run keeps the spec that its user gave, and an attempt's concrete spec is decided before its lanes are
+allocated. An attempt that resumes from a checkpoint keeps the choice under which the checkpoint was written.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from worker.contracts.run_spec import RunSpec
 
 @dataclass(frozen=True, slots=True)
 class ResolvedPlacement:
-    """What an attempt works by, and the plan behind it where the planner chose."""
+    """The concrete spec of an attempt, and the plan behind it if the planner chose."""
 
     spec: RunSpec
     trainers: tuple[int, ...] = ()
@@ -28,9 +28,9 @@ class ResolvedPlacement:
 
 
 def choose(run: Run, devices: Sequence[str]) -> ResolvedPlacement:
-    """What the run's next attempt works by on generating and training lanes of these `devices`.
+    """The concrete spec of the run's next attempt on generating and training lanes of these `devices`.
 
-    Raises `PlanningFailed`; `PlanBeingMade` while somebody else makes the plan: ask again later.
+    Raises `PlanningFailed`; `PlanBeingMade` while another process makes this plan; the caller should retry later.
     """
     asked = run.run_spec
     if asked.pipeline.placement is not Placement.AUTO:
@@ -47,9 +47,9 @@ def choose(run: Run, devices: Sequence[str]) -> ResolvedPlacement:
 
 
 def hypothetical_plan(asked: RunSpec) -> PlanPreview:
-    """What the planner would choose for such a run on the pool's lanes, free or not, whatever placement it asks for.
+    """What the planner would choose for the spec on the pool's lanes, free or not, ignoring its own placement.
 
-    Where the pool has too few, the missing ones are taken to be like its last. Raises `PlanningFailed`.
+    If the pool has too few lanes, the missing ones are assumed to equal its last one. Raises `PlanningFailed`.
     """
     num_lanes = asked.lanes.num_rollout + asked.lanes.num_trainer
     devices = pool_devices(num_lanes)

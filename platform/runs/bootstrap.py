@@ -1,6 +1,7 @@
-"""The driver's first call: a single-use code for the spec, the lanes and a run token.
+"""The driver's first request: it exchanges a single-use code for the spec, the lanes and a run token.
 
-Invariant: a code is good once, for five minutes, for the run's open attempt; only hashes of code and token are kept.
+Invariant: a code is accepted once, within five minutes, for the run's open attempt. Only hashes of code and token are
+stored.
 """
 
 from django.conf import settings
@@ -21,12 +22,12 @@ from worker.contracts.prompts import parse_prompts
 
 
 class BootstrapRefused(Exception):
-    """The code is not good (any more). Ingest answers 401; the driver exits."""
+    """The code is unknown, used or expired. The ingest answers 401, and the driver exits."""
 
 
 @transaction.atomic
 def trade_code(code: str) -> BootstrapAnswer:
-    """Trade the code for what the driver needs. Raises `BootstrapRefused`; `ModelNotUsable` when the model is gone."""
+    """Exchange the code for what the driver needs. Raises `BootstrapRefused`; `ModelNotUsable` if the model is gone."""
     attempt_id, _, secret = code.partition(".")
     found = (
         Attempt.objects.filter(pk=int(attempt_id)).first() if attempt_id.isascii() and attempt_id.isdigit() else None

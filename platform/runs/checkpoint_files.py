@@ -13,12 +13,12 @@ class RunStillExists(Exception):
 
 
 def checkpoints_url(run_id: UUID, attempt: int) -> str:
-    """Where an attempt writes its checkpoints: under its own number, so that a fenced-off driver spoils nothing."""
+    """Where an attempt writes its checkpoints: below its own number, so that a fenced-off driver overwrites nothing."""
     return f"{_run_url(run_id)}/attempt-{attempt}"
 
 
 def delete_checkpoints(run_id: UUID) -> None:
-    """Delete the checkpoints of a deleted run; nothing happens when there are none. Raises `RunStillExists`."""
+    """Delete the checkpoints of a deleted run, if it has any. Raises `RunStillExists`."""
     if Run.objects.filter(pk=run_id).exists():
         raise RunStillExists(f"run {run_id} still exists: delete it first")
     filesystem, path = fsspec.core.url_to_fs(_run_url(run_id))

@@ -1,9 +1,9 @@
-"""The gateway to Ray's Jobs API: submit a driver, ask after it, read its last words, stop it.
+"""The gateway to Ray's Jobs API: submit a driver's job, read its status and log, stop it.
 
-Nothing else of the web talks to Ray. A job brings its code along: the package `worker` without its fixtures, so nodes
+No other module of the web talks to Ray. A job uploads its code, the package `worker` without its fixtures, so nodes
 need the locked requirements and no checkout. The job's environment is readable on the cluster, so it carries the
-single-use code and the public URL, never a token. Ray is imported when first needed: it is large, and most processes
-never do.
+single-use code and the public URL, never a token. Ray is imported when first needed, because it is large and most
+processes never need it.
 """
 
 import logging
@@ -21,7 +21,7 @@ from worker.contracts.ingest import LaneGrant
 logger = logging.getLogger(__name__)
 
 ENTRYPOINT = "python -P -m worker.engine"
-"""`-P`: the code that came with the job, whatever lies in the folder where Ray was started."""
+"""`-P` makes Python import the uploaded code, not what lies in the folder where Ray was started."""
 NUM_LOG_LINES = 60
 UPLOAD_EXCLUDES = ["**/__pycache__", "/fixtures"]
 """Relative to `worker/`. Compiled files would change the upload's hash, and with it send the code again, at every
@@ -35,7 +35,7 @@ class JobStatus(StrEnum):
     FAILED = "failed"
     STOPPED = "stopped"
     UNKNOWN = "unknown"
-    """The cluster has no such job: never submitted, or the cluster was started anew."""
+    """The cluster has no such job: it was never submitted, or the cluster was restarted."""
 
     @property
     def is_over(self) -> bool:
@@ -47,7 +47,7 @@ class ClusterUnavailable(Exception):
 
 
 class ClusterGateway(Protocol):
-    """What launch and reconciler need of a cluster. Every method raises `ClusterUnavailable`."""
+    """The cluster operations that launch and reconciler need. Every method raises `ClusterUnavailable`."""
 
     def submit(self, submission_id: str, env: Mapping[str, str]) -> None:
         """Start the driver; a repeat with the same id changes nothing."""
@@ -55,10 +55,10 @@ class ClusterGateway(Protocol):
     def status(self, submission_id: str) -> JobStatus: ...
 
     def log_tail(self, submission_id: str) -> str:
-        """The job's last lines; empty when there are none."""
+        """The last lines of the job's log; empty if it has none."""
 
     def stop(self, submission_id: str) -> None:
-        """Ask the job to stop; nothing happens when it is over or unknown."""
+        """Ask the job to stop; has no effect on one that is over or unknown."""
 
 
 class RayCluster:
@@ -67,7 +67,8 @@ class RayCluster:
     def submit(
         self, submission_id: str, env: Mapping[str, str], *, entrypoint: str = ENTRYPOINT, lane: LaneGrant | None = None
     ) -> None:
-        """`lane`: what the job's own process occupies; a driver occupies none, its lanes are actors."""
+        """Submit the job. `lane`: the lane that the job's own process occupies; a driver's occupies none, since its
+        lanes are         actors."""
         with _ray_errors():
             try:
                 _client().submit_job(
@@ -82,7 +83,7 @@ class RayCluster:
                     entrypoint_resources=dict.fromkeys(lane.resources, 1.0) if lane else None,
                 )
             except RuntimeError:
-                # A duplicate id is refused as a bare HTTP 500: ask instead of reading the message.
+                # Ray refuses a duplicate id with a bare HTTP 500, so the job's status tells whether it exists.
                 if self.status(submission_id) is JobStatus.UNKNOWN:
                     raise
 
@@ -116,7 +117,8 @@ class RayCluster:
 
 @contextmanager
 def _ray_errors() -> Iterator[None]:
-    """Every way in which Ray's client says that it got no answer, as one: the caller tries again later."""
+    """Turns all errors by which Ray's client reports a missing answer into `ClusterUnavailable`; callers retry
+    later."""
     from ray.exceptions import RayError
 
     try:

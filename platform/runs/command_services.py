@@ -1,4 +1,4 @@
-"""Commands from users to runs: given to the driver where there is one, done here at once where there is none.
+"""Commands from users to runs: queued for the driver if there is one, else carried out here immediately.
 
 Invariant: a command never leaves a run waiting for a driver that does not exist.
 """
@@ -30,7 +30,7 @@ REQUESTED = "asked for by {user}"
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """A command on its way: the run as it stands under the stream lock, and its open attempt."""
+    """A command being handled: the run as read under the stream lock, and its open attempt."""
 
     user: User
     run: Run
@@ -40,13 +40,13 @@ class _Request:
 
     @property
     def has_driver(self) -> bool:
-        """A driver has come up, so that a command reaches somebody."""
+        """Whether a driver has bootstrapped, so that it receives commands."""
         return self.attempt is not None and self.attempt.bootstrap_used_at is not None
 
 
 @transaction.atomic
 def request_command(*, user: User, run: Run, kind: CommandKind | str, prompts: Sequence[str] = ()) -> PendingCommand:
-    """Ask the run for something. Raises `RunStateConflict` naming what is possible now, `ValidationError`."""
+    """Send a command to the run. Raises `RunStateConflict`, which lists the legal commands, and `ValidationError`."""
     require_role(user, run.project, TO_CONTROL_RUNS)
     lock_stream(run.pk)
     current = Run.objects.get(pk=run.pk)
@@ -64,7 +64,7 @@ def request_command(*, user: User, run: Run, kind: CommandKind | str, prompts: S
 
 
 def _queue_again(request: _Request) -> PendingCommand:
-    """A parked or stopped run goes on from its checkpoint once there are lanes."""
+    """Queue a parked or stopped run, which resumes from its checkpoint once it has lanes."""
     changes = {"ending": "", "ending_at": None, "archived_at": None}
     reason, actor = REQUESTED.format(user=request.user.username), request.user.username
     move(request.run.pk, [request.run.run_state], RunState.QUEUED, reason=reason, actor=actor, changes=changes)

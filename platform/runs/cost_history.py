@@ -1,7 +1,7 @@
-"""What work cost earlier runs, kept for the planner: by workload and by kind of device.
+"""Costs of work that earlier runs measured, stored for the planner by workload and by kind of device.
 
-Invariant: costs are only ever used for the very workload they were measured on; a different picture size, model or
-micro-batch is a different workload.
+Invariant: costs are used only for the workload that they were measured on; another picture size, model or micro-batch
+is another workload.
 """
 
 import hashlib
@@ -20,24 +20,24 @@ from worker.scheduling.planning.measured_costs import observed_sizes
 from worker.scheduling.planning.workload import AlgorithmPasses, PolicyCopies
 
 MIN_BATCHES = 3
-"""The first batches warm up; costs learnt from fewer are not handed on."""
+"""Fewest batches that costs must be measured in: the first batches include warm-up."""
 MAX_RUNS = 20
-"""No more of the newest runs are looked through for the sizes they worked with."""
+"""How many of the newest runs are searched for fragment sizes: enough for every size in use."""
 _SECTIONS = ("base_model", "sampling", "tuning", "deepspeed", "performance")
 
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """What runs of one workload on one kind of device have measured."""
+    """Costs that runs of one workload on one kind of device have measured."""
 
     tables: tuple[MeasuredCostTable, ...] = ()
-    """Newest first; each of another fragment size."""
+    """Costs by lane and kind, one mapping for each fragment size, the newest first."""
     num_batches: int = 0
-    """That the newest was learnt from."""
+    """Number of batches in which the newest costs were measured."""
 
 
 def record_costs(run_id: UUID, attempt: int, event: CostsEvent) -> None:
-    """Keep the run's newest word on its costs."""
+    """Store the costs that the run reported last."""
     MeasuredCosts.objects.update_or_create(
         run_id=run_id,
         defaults={
@@ -49,9 +49,10 @@ def record_costs(run_id: UUID, attempt: int, event: CostsEvent) -> None:
 
 
 def measured_costs(spec: RunSpec, devices: Iterable[str]) -> History:
-    """What was measured on this workload and these kinds of device, which may be nothing.
+    """Costs measured on this workload and these kinds of device, possibly none.
 
-    A run works with one fragment size, which says nothing of others: the newest word on each size is told.
+    A run uses one fragment size, which does not determine the costs of others, so the newest measurement of each size
+    is returned.
     """
     rows = MeasuredCosts.objects.filter(
         run__workload=workload_of(spec), devices=kinds_of(devices), num_batches__gte=MIN_BATCHES
@@ -70,12 +71,12 @@ def _table(row: MeasuredCosts) -> MeasuredCostTable:
 
 
 def workload_of(spec: RunSpec) -> str:
-    """A digest of what the cost of one unit depends on: neither prompts nor placement nor how many lanes, fragments or
-    batches there are."""
+    """A digest of all settings that the cost of one unit depends on. Prompts, placement and the numbers of lanes,
+    fragments     and batches are not among them."""
     document, algebra = spec.model_dump(mode="json"), spec.algebra
     parts = [document[section] for section in _SECTIONS]
     parts.append(document["lora"] if spec.tuning is Tuning.LORA else None)
-    # Together they say how many units are in a micro-batch, which training is counted in, and what one of them takes.
+    # Together they determine the units of a micro-batch, in which training is counted, and the cost of one.
     parts += [algebra.micro_batch_size, algebra.num_units_per_group, algebra.num_denoising_steps_per_micro_batch]
     parts += [astuple(spec.algorithm.needs), astuple(AlgorithmPasses.of(spec)), PolicyCopies.of(spec).publishes_two]
     parts += [sorted(json.dumps([reward["name"], reward["settings"]]) for reward in document["rewards"])]

@@ -1,9 +1,9 @@
-"""From the queue to the cluster: by priority, then oldest first, whole gangs of lanes only.
+"""Dispatch of waiting runs: by priority, then oldest first, each with its whole gang of lanes.
 
-Waiting are queued runs, and runs back in `starting` whose driver was lost. The first that the pool could hold at all
-bars the way for those behind it: a large run is not starved by small ones. Where the planner is to choose, it does so
-just before, for planning may take seconds; lanes, state and attempt change in one transaction, undone where the lanes
-are not those that it planned for. The launch task is enqueued when it commits.
+Queued runs wait, and runs back in `starting` whose driver was lost. The first run that the pool is large enough for
+blocks those behind it, so that small runs do not starve a large one. For `placement: auto` the planner works before the
+transaction, because planning may take seconds. Lanes, state and attempt change in one transaction, which is rolled back
+if the lanes are not those of the plan; the launch task is enqueued on commit.
 """
 
 from collections.abc import Sequence
@@ -32,11 +32,11 @@ WAITING_STATES = (RunState.QUEUED, RunState.STARTING)
 
 
 class LanesTaken(Exception):
-    """Another dispatcher was faster; the transaction is undone and the run waits on."""
+    """Another dispatcher took the lanes: the transaction is rolled back, and the run goes on waiting."""
 
 
 def waiting_runs() -> QuerySet[Run]:
-    """Runs that wait for lanes, in the order they get them."""
+    """Runs that wait for lanes, in the order of the queue."""
     open_attempts = Attempt.objects.filter(run=OuterRef("pk"), ended_at=None)
     return Run.objects.filter(Q(state=RunState.QUEUED) | Q(~Exists(open_attempts), state=RunState.STARTING)).order_by(
         "priority", "created_at", "pk"
@@ -44,7 +44,7 @@ def waiting_runs() -> QuerySet[Run]:
 
 
 def dispatch_waiting() -> list[UUID]:
-    """Start what fits, in the queue's order; the ids of the runs started."""
+    """Start the runs that fit, in the queue's order; returns their ids."""
     started: list[UUID] = []
     pool = pool_lanes()
     for run in waiting_runs().defer("prompts"):
@@ -67,9 +67,9 @@ def dispatch_waiting() -> list[UUID]:
 
 
 def start_attempt(run: Run) -> Attempt:
-    """Give the run lanes and its next attempt; `run` is the row as the queue was read.
+    """Allocate lanes to the run and create its next attempt; `run` is the row as read with the queue.
 
-    Raises `LanesTaken`, `RunStateConflict` when the run does not wait any more, `PlanningFailed`, `PlanBeingMade`.
+    Raises `LanesTaken`, `RunStateConflict` if the run no longer waits, `PlanningFailed`, `PlanBeingMade`.
     """
     wanted = run.run_spec.granted_lanes
     devices = devices_for(wanted)
@@ -80,7 +80,8 @@ def start_attempt(run: Run) -> Attempt:
 
 @transaction.atomic
 def _begin(run_id: UUID, chosen: ResolvedPlacement, devices: Sequence[str]) -> Attempt:
-    """The attempt works by what was `chosen` for `devices`; lanes of other devices count as taken."""
+    """Create the attempt with the spec `chosen` for `devices`; if other devices were allocated, the lanes count as
+    taken."""
     lock_stream(run_id)
     run = Run.objects.get(pk=run_id)
     number = run.attempt + 1
@@ -101,7 +102,8 @@ def _begin(run_id: UUID, chosen: ResolvedPlacement, devices: Sequence[str]) -> A
 
 @transaction.atomic
 def fail_unplanned(run_id: UUID, reason: str) -> None:
-    """The planner finds no way to run it: it fails with the planner's words, and bars nobody's way."""
+    """Fail a run that the planner finds no placement for, with the planner's reason, so that it does not block the
+    queue."""
     run = Run.objects.get(pk=run_id)
     if run.run_state is RunState.QUEUED:
         move(run_id, [RunState.QUEUED], RunState.STARTING, reason="lanes are free", actor=ACTOR)

@@ -1,4 +1,4 @@
-"""Whether an open attempt's driver is well, judged from what is known of it. Pure: no clock, no database, no Ray."""
+"""Whether the driver of an open attempt is healthy, from observations of it. Pure: no clock, no database, no Ray."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -7,11 +7,11 @@ from enum import StrEnum
 from runs.cluster import JobStatus
 
 HEARTBEAT_STALE = timedelta(seconds=12)
-"""Six missed heartbeats; with a look every 5 s and Ray's own word a killed driver is noticed within 15 s."""
+"""Six missed heartbeats. With a round of the reconciler every 5 s, a killed driver is noticed within 15 s."""
 LAUNCH_AGAIN_AFTER = timedelta(seconds=10)
-LAUNCH_PATIENCE = timedelta(seconds=90)
-SUBMIT_PATIENCE = timedelta(seconds=30)
-"""How long a claimed attempt may be unknown to Ray: its launch task is uploading the code."""
+LAUNCH_TIMEOUT = timedelta(seconds=90)
+SUBMIT_TIMEOUT = timedelta(seconds=30)
+"""How long a claimed attempt may be unknown to Ray while its launch task uploads the code."""
 
 
 class DriverHealth(StrEnum):
@@ -19,12 +19,12 @@ class DriverHealth(StrEnum):
     LAUNCH_AGAIN = "launch_again"
     LOST = "lost"
     SILENT = "silent"
-    """No heartbeat, though Ray says it runs (or does not answer): lost, unless the web itself was away."""
+    """No heartbeat, although Ray reports that it runs or does not answer: lost, unless the web was unavailable."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """One look at an attempt. `job` is None where Ray did not answer."""
+    """What is known of an attempt at one moment. `job` is None if Ray did not answer."""
 
     now: datetime
     created_at: datetime
@@ -34,16 +34,16 @@ class Observation:
     last_heartbeat_at: datetime | None
     silent_from: datetime | None
     watching_since: datetime
-    """When this watcher started: nobody can have been silent to it before."""
+    """When this reconciler started; silence before that does not count."""
     job: JobStatus | None
     detail: str = ""
 
 
 def judge(seen: Observation) -> tuple[DriverHealth, str]:
-    """The verdict and the reason for it, in plain words."""
+    """The driver's health, and the reason in one sentence."""
     if seen.submitted_at is None:
         return _judge_unsubmitted(seen)
-    if seen.job is JobStatus.UNKNOWN and seen.now - seen.submitted_at <= SUBMIT_PATIENCE:
+    if seen.job is JobStatus.UNKNOWN and seen.now - seen.submitted_at <= SUBMIT_TIMEOUT:
         return DriverHealth.WELL, ""
     if seen.job is JobStatus.UNKNOWN:
         return DriverHealth.LOST, "the driver was lost: its job is unknown to the cluster"
@@ -52,7 +52,7 @@ def judge(seen: Observation) -> tuple[DriverHealth, str]:
     if seen.job is not None and seen.job.is_over:
         return DriverHealth.LOST, f"the driver was lost: its job {seen.job}"
     if seen.bootstrap_used_at is None:
-        return _judge_unborn(seen)
+        return _judge_before_bootstrap(seen)
     spoke_at = max(
         at for at in (seen.last_heartbeat_at, seen.silent_from, seen.watching_since, seen.bootstrap_used_at) if at
     )
@@ -64,13 +64,13 @@ def judge(seen: Observation) -> tuple[DriverHealth, str]:
 
 def _judge_unsubmitted(seen: Observation) -> tuple[DriverHealth, str]:
     age = seen.now - seen.created_at
-    if age > LAUNCH_PATIENCE:
+    if age > LAUNCH_TIMEOUT:
         why = seen.detail or "no launch task took it up"
         return DriverHealth.LOST, f"the job could not be submitted for {age.total_seconds():.0f} s: {why}"
     return (DriverHealth.LAUNCH_AGAIN if age > LAUNCH_AGAIN_AFTER else DriverHealth.WELL), ""
 
 
-def _judge_unborn(seen: Observation) -> tuple[DriverHealth, str]:
+def _judge_before_bootstrap(seen: Observation) -> tuple[DriverHealth, str]:
     if seen.bootstrap_expires_at is not None and seen.now > seen.bootstrap_expires_at:
         return DriverHealth.LOST, "the driver was lost: it never traded its bootstrap code, so it may not reach the web"
     return DriverHealth.WELL, ""

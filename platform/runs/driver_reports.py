@@ -1,8 +1,8 @@
-"""What a driver's reports do to its run: called by telemetry inside the transaction that stores them.
+"""Applies a driver's reports to its run. Telemetry calls it inside the transaction that stores them.
 
 Telemetry holds the run's stream lock, has authorised the attempt, and calls `record_heartbeat` for every batch and
-`apply_event` for every new event, in order. Invariant: the driver proposes, the transition table decides; a word that
-comes too late (a pause confirmed after a stop was asked for) changes nothing.
+`apply_event` for every new event, in order. Invariant: the transition table decides whether a reported state is
+applied; a report that comes too late (a pause confirmed after a stop was requested) changes nothing.
 """
 
 from collections.abc import Sequence
@@ -33,12 +33,12 @@ from worker.contracts.events import (
 from worker.contracts.states import END_STATES, RunState, is_legal
 
 ACTOR = "driver"
-DRIVERS_STATES = END_STATES | {RunState.RUNNING, RunState.PAUSED, RunState.STOPPING}
-"""States that a driver may report; queueing and starting are the web's."""
+REPORTABLE_STATES = END_STATES | {RunState.RUNNING, RunState.PAUSED, RunState.STOPPING}
+"""States that a driver may report; only the web sets queued and starting."""
 
 
 def apply_event(run_id: UUID, attempt: int, event: RunEvent) -> None:
-    """Bring the run up to date with one event; most kinds change nothing but telemetry's own rows."""
+    """Update the run from one event; most types of event change only telemetry's own rows."""
     match event:
         case StateEvent():
             apply_state(run_id, attempt, event)
@@ -46,7 +46,7 @@ def apply_event(run_id: UUID, attempt: int, event: RunEvent) -> None:
             record_progress(run_id, phase=event.phase.value)
         case PublishEvent():
             # Each batch ends with one version, so versions count batches. Metrics do not: those of an evaluation of
-            # the version before arrive while the next batch already tells its own.
+            # the version before arrive while the next batch already reports its own.
             record_progress(run_id, policy_version=event.policy_version, num_batches_done=event.policy_version)
         case ResumedEvent():
             record_progress(run_id, num_batches_done=event.batch, policy_version=event.policy_version)
@@ -63,12 +63,12 @@ def apply_event(run_id: UUID, attempt: int, event: RunEvent) -> None:
 
 
 def record_heartbeat(run_id: UUID) -> None:
-    """The driver spoke, if only with an empty batch."""
+    """Record that the driver has posted, even if only an empty batch."""
     Run.objects.filter(pk=run_id).update(last_heartbeat_at=timezone.now())
 
 
 def apply_state(run_id: UUID, attempt: int, event: StateEvent) -> None:
-    """Follow the driver's word as far as the table allows, through at most one state between."""
+    """Move the run to the reported state as far as the table allows, through at most one state in between."""
     run = Run.objects.get(pk=run_id)
     path = _path(run.run_state, event.state) if run.attempt == attempt else []
     state = run.run_state
@@ -84,8 +84,8 @@ def apply_state(run_id: UUID, attempt: int, event: StateEvent) -> None:
 
 
 def _path(current: RunState, wanted: RunState) -> list[RunState]:
-    """The moves from `current` to the driver's state; empty where it has nothing (more) to say."""
-    if wanted is current or wanted not in DRIVERS_STATES:
+    """The moves from `current` to the reported state; empty if there is no legal path."""
+    if wanted is current or wanted not in REPORTABLE_STATES:
         return []
     if is_legal(current, wanted):
         return [wanted]
@@ -96,7 +96,7 @@ def _path(current: RunState, wanted: RunState) -> list[RunState]:
 
 
 def record_progress(run_id: UUID, **fields: str | int) -> None:
-    """Write progress columns (`phase`, `num_batches_done`, `policy_version`, …) and tell the runs list."""
+    """Write progress columns (`phase`, `num_batches_done`, `policy_version`, …) and publish them to the runs list."""
     Run.objects.filter(pk=run_id).update(**fields)
     _announce(run_id)
 
@@ -115,7 +115,7 @@ def record_evaluation(run_id: UUID, event: EvaluationEvent) -> None:
 
 
 def record_command_done(run_id: UUID, event: CommandDoneEvent) -> None:
-    """The driver's answer to a command; a second answer, or one to an unknown command, is dropped."""
+    """Store the driver's answer to a command; a repeated answer, or one to an unknown command, is dropped."""
     try:
         key = UUID(event.command_id)
     except ValueError:
@@ -125,7 +125,8 @@ def record_command_done(run_id: UUID, event: CommandDoneEvent) -> None:
 
 
 def pending_commands(run_id: UUID) -> tuple[RunCommand, ...]:
-    """Commands the driver has not answered, oldest first. They are sent again until it does: it tells them by id."""
+    """Commands that the driver has not answered, oldest first. They are sent until it does; it recognises repeats by
+    id."""
     open_commands = list(PendingCommand.objects.filter(run_id=run_id, done_at=None))
     _mark_delivered(open_commands)
     return tuple(

@@ -1,4 +1,4 @@
-"""Celery tasks, enqueued by name and only once the transaction that asked for them is committed."""
+"""Enqueues Celery tasks by name, once the current transaction has committed."""
 
 from celery import current_app
 from django.db import transaction
@@ -9,8 +9,9 @@ from audit.request_context import current_request
 def enqueue_on_commit(task_name: str, *args: str | int) -> None:
     """Enqueue a task of `worker.contracts.task_names` after commit.
 
-    A broker that is away must not undo what was committed: the failure is logged, and the beat's next tick finds the
-    work again in the database. Tasks are therefore idempotent. The task knows the request that asked for it.
+    An unavailable broker must not fail a request whose work is committed: the failure is logged, and the beat's next
+    round finds the work in the database. Tasks are therefore idempotent. The message carries the request that enqueued
+    it.
     """
 
     headers = current_request().headers()

@@ -1,7 +1,7 @@
-"""Why a run failed, and what to try: the content of the "why it failed" panel. Pure.
+"""Why a run failed, and what to try: the content of the run page's failure panel. Pure.
 
-Suggestions come from words in the reason, the details and the last log lines. A failure that matches nothing says so
-instead of guessing. Nothing is suggested that the run's spec does not have, or has already.
+Suggestions follow from patterns in the reason, the details and the last log lines; without a match none is guessed.
+Invariant: no setting is suggested that the run's spec lacks or has already.
 """
 
 import re
@@ -13,13 +13,13 @@ from worker.contracts.run_spec import RunSpec
 MAX_DETAIL_CHARS = 20_000
 _SETTING_OF_ALGORITHM = re.compile(r"`algorithm\.([a-z_]+)`")
 _TERMINAL_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
-"""Ray colours its tracebacks; a page shows the codes as boxes."""
+"""Terminal colour codes, which Ray writes into tracebacks and a page would show as boxes."""
 
 SUGGESTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (
         r"out of memory|OutOfMemory|\bOOM\b|Cannot allocate memory|oom-kill|exit code -?9\b|SIGKILL",
         (
-            "Lower `batch.micro_batch_size`: it changes memory only, not what is learnt.",
+            "Lower `batch.micro_batch_size`: it changes memory, not the result.",
             "Lower `batch.fragment_size`, so that a lane generates fewer pictures at once.",
             "Set `deepspeed.gradient_checkpointing` to 1, choose a `deepspeed.config` of a higher ZeRO stage, or give "
             "`lanes.num_trainer` more lanes.",
@@ -47,7 +47,7 @@ SUGGESTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (
         r"reward '\w+' failed on|settings\.secret",
         (
-            "Turn `required` off for that reward, so that a sample goes without it, or make it `watched`.",
+            "Turn `required` off for that reward, so that samples go without it, or make it `watched`.",
             "For a remote scorer: see its own log, and raise `timeout_seconds` or `num_retries`.",
         ),
     ),
@@ -75,9 +75,9 @@ SUGGESTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (
         r"driver was lost|heartbeat|job (failed|stopped)|is unknown to the cluster",
         (
-            "Read the last log lines: the driver's own words are there if it had any.",
-            "Duplicate the run to start again; `checkpoint.every_num_batches` bounds what a loss costs.",
-            "If it died without a word, look for the system's out-of-memory killer on the driver's node.",
+            "Read the last log lines, which hold the driver's error if it reported one.",
+            "Duplicate the run to start again; `checkpoint.every_num_batches` bounds what a lost driver costs.",
+            "If they hold no error, look for the system's out-of-memory killer on the driver's node.",
         ),
     ),
     (
@@ -97,7 +97,7 @@ SUGGESTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ),
 )
 UNKNOWN = (
-    "The cause is not one we know: the details and the last log lines are all there is.",
+    "The cause is unknown: read the details and the last log lines.",
     "Duplicate the run with the same seed to see whether it fails at the same place.",
 )
 
@@ -105,7 +105,8 @@ UNKNOWN = (
 def describe_failure(
     spec: RunSpec, *, reason: str, phase: str = "", details: str = "", log_tail: str = ""
 ) -> dict[str, Any]:
-    """`{reason, phase, details, log_tail, suggestions}`, long texts cut at the front: the end says why."""
+    """`{reason, phase, details, log_tail, suggestions}`, with long texts truncated at the front, since the end names
+    the cause."""
     return {
         "reason": reason,
         "phase": phase,
@@ -116,7 +117,7 @@ def describe_failure(
 
 
 def suggestions_for(spec: RunSpec, reason: str, details: str = "", log_tail: str = "") -> list[str]:
-    """What to try, the reason's own words first; never empty."""
+    """What to try, with matches of the reason first; never empty."""
     for text in (reason, f"{details}\n{log_tail}"):
         found = [hint for pattern, hints in SUGGESTIONS if re.search(pattern, text, re.IGNORECASE) for hint in hints]
         if applicable := [hint for hint in dict.fromkeys(found) if _applies(hint, spec)]:
@@ -125,7 +126,7 @@ def suggestions_for(spec: RunSpec, reason: str, details: str = "", log_tail: str
 
 
 def _applies(hint: str, spec: RunSpec) -> bool:
-    """Whether the spec has what the hint would change, and does not have it so already."""
+    """Whether the spec has the setting that the hint would change, and not yet the suggested value."""
     settings = _SETTING_OF_ALGORITHM.findall(hint)
     if not all(hasattr(spec.algorithm, name) for name in settings):
         return False

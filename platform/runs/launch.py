@@ -1,7 +1,7 @@
-"""The launch task's work: claim the attempt, mint its single-use code, submit its job.
+"""The launch task: claims the attempt, creates its single-use code, submits its job.
 
-Invariant: of any number of launch tasks for one attempt exactly one submits, and the code exists nowhere but in the
-job's environment; the database keeps its hash.
+Invariant: of any number of launch tasks for one attempt exactly one submits. The code exists only in the job's
+environment; the database stores its hash.
 """
 
 from datetime import timedelta
@@ -28,7 +28,8 @@ ACTOR = "launch"
 
 
 def launch(*, run_id: UUID, number: int, gateway: ClusterGateway) -> bool:
-    """Submit the attempt's job; False when nothing was to do, or the cluster was away: then it is tried again."""
+    """Submit the attempt's job; False if it was claimed already, or if the cluster is unavailable and it will be
+    retried."""
     code = new_secret()
     expires_at = timezone.now() + BOOTSTRAP_LIFETIME
     attempt = attempts.claim_launch(run_id, number, code_hash=hash_secret(code), expires_at=expires_at)

@@ -1,4 +1,5 @@
-"""What a user may ask of a run in each state. Pure; pages and REST show it, `runs.command_services` enforces it."""
+"""The commands that are legal in each state of a run. Pure; pages and REST show them, `runs.command_services` enforces
+them."""
 
 from runs.models import Run
 from worker.contracts.commands import CommandKind
@@ -17,16 +18,16 @@ LEGAL_ACTIONS: dict[RunState, tuple[CommandKind, ...]] = {
     RunState.FAILED: (),
 }
 PARKED_ACTIONS = (CommandKind.RESUME, CommandKind.STOP, CommandKind.CANCEL)
-"""Paused for so long that its lanes were freed: there is no driver to talk to."""
+"""Whether the run was paused for so long that its lanes were released, so that it has no driver."""
 _WAITING_STATES = (RunState.QUEUED, RunState.STARTING)
 
 
 def legal_actions(run: Run) -> tuple[CommandKind, ...]:
-    """The commands `run` takes now."""
+    """The commands that are legal for `run` now."""
     if run.run_state is RunState.STOPPING and run.ending == CommandKind.CANCEL:
         return ()
     if run.run_state in _WAITING_STATES and run.resume_from:
-        # It goes on from a checkpoint, so that it can be left in peace there again.
+        # It would resume from a checkpoint, so it can be stopped there again.
         return (CommandKind.STOP, CommandKind.CANCEL)
     if run.run_state is RunState.PAUSED and not run.attempts.filter(ended_at=None).exists():
         return PARKED_ACTIONS

@@ -22,8 +22,7 @@ MAX_NAME_CHARS = 120
 
 
 class Run(models.Model):
-    """What a user asked for and how far it came. Progress fields are the driver's word, kept by
-    `runs.driver_reports`."""
+    """A run: what its user asked for, and its progress as the driver reports it (`runs.driver_reports`)."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="runs")
@@ -33,11 +32,11 @@ class Run(models.Model):
     )
     created_at = models.DateTimeField(default=timezone.now)
     parent = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="children")
-    """The run this one was duplicated from."""
+    """The run that this one was duplicated from."""
 
     spec = models.JSONField()
     prompts = models.JSONField()
-    """Resolved when the run was made: a prompt set may be deleted afterwards."""
+    """The prompts, copied when the run is created, because its prompt set may be deleted later."""
     num_prompts = models.GeneratedField(
         expression=models.Func("prompts", function="jsonb_array_length"),
         output_field=models.PositiveIntegerField(),
@@ -48,7 +47,7 @@ class Run(models.Model):
     num_batches = models.PositiveIntegerField()
     max_attempts = models.PositiveIntegerField()
     workload = models.CharField(max_length=64)
-    """Digest of all of the spec that the costs of its work depend on; see `runs.cost_history`."""
+    """Digest of the settings that the costs of its work depend on; see `runs.cost_history`."""
     priority = models.PositiveSmallIntegerField(default=Priority.NORMAL.rank)
     """Rank of the spec's priority in the queue, 0 first."""
 
@@ -57,7 +56,8 @@ class Run(models.Model):
     )
     state_changed_at = models.DateTimeField(default=timezone.now)
     ending = models.CharField(max_length=10, blank=True, default="")
-    """`stop` or `cancel` once asked for: what `stopping` leads to. Empty again when a stopped run is resumed."""
+    """`stop` or `cancel` once requested: the end that `stopping` leads to. Empty again when a stopped run is
+    resumed."""
     ending_at = models.DateTimeField(null=True)
     attempt = models.PositiveIntegerField(default=0)
     """The newest attempt's number; 0 before the first."""
@@ -145,12 +145,12 @@ class Attempt(models.Model):
     bootstrap_used_at = models.DateTimeField(null=True)
     token_hash = models.CharField(max_length=64, blank=True, default="")
     silent_from = models.DateTimeField(null=True)
-    """Silence before this is excused: the driver was not up yet, or the web could not be reached."""
+    """Silence before this time does not count: the driver was not up yet, or the web was unavailable."""
 
     ended_at = models.DateTimeField(null=True)
     outcome = models.CharField(max_length=10, choices=AttemptOutcome.choices, blank=True, default="")
     detail = models.TextField(blank=True, default="")
-    """Why it ended, in one sentence; while it waits to be launched, why it has not been."""
+    """Why it ended, in one sentence; before its launch, why it has not been launched."""
     log_tail = models.TextField(blank=True, default="")
     """The job's last log lines, kept when the driver was lost or failed."""
 
@@ -170,36 +170,37 @@ class Attempt(models.Model):
 
     @cached_property
     def plan_revision(self) -> "PlanRevision | None":
-        """The newest plan that the attempt works by; None where the user chose placement."""
+        """The newest plan of the attempt; None if the user chose placement."""
         return self.plan_revisions.last()
 
     @cached_property
     def concrete_spec(self) -> RunSpec:
-        """What the attempt works by: its plan's spec, else the run's own."""
+        """The spec that the attempt uses: its plan's, else the run's own."""
         revision = self.plan_revision
         return self.run.run_spec if revision is None else RunSpec.model_validate(revision.spec)
 
 
 def submission_id(run_id: uuid.UUID, attempt: int) -> str:
-    """The attempt's id in Ray's Jobs API: known before submission, so that a repeat is recognised."""
+    """The attempt's id in Ray's Jobs API. It is known before submission, so that a repeated submission is
+    recognised."""
     return f"tandem-{run_id}-{attempt}"
 
 
 class PlanRevision(models.Model):
-    """A plan that a run works by from some batch on. Appended, never changed."""
+    """A plan that a run uses from a batch on. Appended, never changed."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="plan_revisions")
     attempt = models.ForeignKey(Attempt, on_delete=models.CASCADE, related_name="plan_revisions")
     number = models.PositiveIntegerField()
     """Counts the run's revisions from 1."""
     since_batch = models.PositiveIntegerField()
-    """Complete batches when it came into force."""
+    """Complete batches when it took effect."""
     reason = models.TextField()
-    """Why the run works by it, in one sentence."""
+    """Why the run uses it, in one sentence."""
     spec = models.JSONField()
     """The run's spec with placement, split and switches as the planner chose them."""
     plan = models.JSONField()
-    """What was chosen and what else there was, as `runs.plan_body` writes it."""
+    """The choice and its alternatives, as `runs.plan_body` writes them."""
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
@@ -211,7 +212,7 @@ class PlanRevision(models.Model):
 
 
 class CachedPlan(models.Model):
-    """A plan by all that it was made from, so that the same question is answered at once. See `runs.plan_cache`."""
+    """A plan, keyed by all of its inputs, so that it is not computed twice. See `runs.plan_cache`."""
 
     key = models.CharField(max_length=64, primary_key=True)
     sections = models.JSONField()
@@ -232,7 +233,8 @@ class RunTransition(models.Model):
     actor = models.CharField(max_length=150)
     """A user name, or `driver`, `dispatch`, `reconciler`."""
     request_id = models.CharField(max_length=64, blank=True, default="")
-    """`X-Request-ID` of the request that led to it, the driver's own reports included; empty where a beat did."""
+    """`X-Request-ID` of the request that led to it, the driver's own reports included; empty if a periodic task led to
+    it."""
     token_key = models.CharField(max_length=25, blank=True, default="")
     """First characters of the API token that the request carried; empty for a session and for a driver."""
     attempt = models.PositiveIntegerField()
@@ -246,7 +248,7 @@ class RunTransition(models.Model):
 
 
 class PendingCommand(models.Model):
-    """Told to the driver on every ingest answer until it reports `command_done`."""
+    """A command that every ingest answer carries to the driver until it reports `command_done`."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="commands")
@@ -267,13 +269,13 @@ class PendingCommand(models.Model):
 
 
 class MeasuredCosts(models.Model):
-    """What work cost a run by its own measurement, as last reported: the planner uses it for runs alike."""
+    """The costs of work that a run measured, as last reported. The planner uses them for runs of the same workload."""
 
     run = models.OneToOneField(Run, primary_key=True, on_delete=models.CASCADE, related_name="measured_costs")
     devices = models.CharField(max_length=200)
-    """The kinds of device it ran on, by comma."""
+    """The kinds of device that it ran on, separated by commas."""
     num_batches = models.PositiveIntegerField()
-    """Complete batches that it was measured in."""
+    """Complete batches in which they were measured."""
     costs = models.JSONField()
     """`[{lane, kind, per_call, per_unit, observed_units}]`, as in `worker.contracts.events.WorkCost`."""
     updated_at = models.DateTimeField(auto_now=True)

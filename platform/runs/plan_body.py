@@ -1,4 +1,4 @@
-"""A plan as plain JSON: kept with the attempt that uses it, and sent to the page that explains it."""
+"""A plan as plain JSON: stored with the attempt that uses it, and sent to the page that explains it."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
@@ -22,7 +22,7 @@ ModeName = Annotated[str, JsonOf(Literal[tuple(mode.name for mode in MODES)])]
 
 @with_config(use_attribute_docstrings=True)
 class PlanChoice(TypedDict):
-    """The best choice of one mode, with what the planner predicts for it."""
+    """The best choice of one mode, with the planner's predictions for it."""
 
     pipeline: Annotated[dict[str, Any], JsonOf(PipelineSpec)]
     """The `pipeline` section of the spec that an attempt would use."""
@@ -36,12 +36,12 @@ class PlanChoice(TypedDict):
     mean_staleness: float | None
     """Mean staleness of the simulated samples; null where nothing was simulated."""
     memory_bytes: dict[str, float]
-    """Memory of the fullest lane, by its duty."""
+    """Memory of the lane with the highest peak, by what the lane does."""
 
 
 @with_config(use_attribute_docstrings=True)
 class SplitPoint(TypedDict):
-    """The throughput of one mode with so many trainer lanes."""
+    """The throughput of one mode at one number of trainer lanes."""
 
     num_trainer: int
     samples_per_second: float
@@ -51,7 +51,7 @@ class SplitPoint(TypedDict):
 
 @with_config(use_attribute_docstrings=True)
 class PlanBody(TypedDict):
-    """What the planner chooses for a spec, and what else there is."""
+    """What the planner chooses for a spec, and the alternatives."""
 
     mode: ModeName
     """The mode chosen, a key of `by_mode`."""
@@ -64,27 +64,27 @@ class PlanBody(TypedDict):
     """The throughput that no schedule exceeds on these lanes."""
     devices: list[str]
     costs: Literal["measured", "profile"]
-    """Whether costs were measured on earlier runs, or taken from the documented profile of model and hardware."""
+    """Source of the costs: measured on earlier runs, or the documented profile of model and hardware."""
     stand_in_profile: str | None
-    """Name of the profile that stands for a model of unknown size; null for a known one."""
+    """Name of the profile used for a model of unknown size; null for a known one."""
     num_batches_measured: int
     fragment_sizes_measured: list[int]
-    """Fragment sizes of the runs that costs were measured on; what other sizes cost is inferred."""
+    """Fragment sizes at which costs were measured; the costs of other sizes are inferred."""
     expected: list[Annotated[dict[str, Any], JsonOf(WorkCost)]]
     """The costs that the choice assumes; `lane` is a device, `gang` for all trainer lanes together, or `reward`."""
 
 
 @with_config(use_attribute_docstrings=True)
 class RevisedPlan(PlanBody):
-    """A plan that a run works by."""
+    """A plan that a run uses."""
 
     attempt: int
     revision: int
     """Number of the plan among the run's plans, from 1."""
     since_batch: int
-    """Number of complete batches when the plan came into force."""
+    """Number of complete batches when the plan took effect."""
     reason: str
-    """Why the run works by it, in one sentence."""
+    """Why the run uses it, in one sentence."""
 
 
 @with_config(use_attribute_docstrings=True)
@@ -102,7 +102,7 @@ class RunPlan(TypedDict):
 
 
 def plan_body(asked: RunSpec, made: Plan, devices: Sequence[str], measured: History) -> PlanBody:
-    """What was chosen, what else there was, and the costs that both assume."""
+    """The choice, the alternatives, and the costs that both assume."""
     num_trajectories = asked.algebra.num_trajectories
     return {
         "mode": next(mode for mode, choice in made.by_mode.items() if choice is made.best),

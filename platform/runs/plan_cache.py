@@ -1,10 +1,10 @@
-"""Plans, kept by all that they are made from: the workload, how many devices of which kind, and measured costs.
+"""Cache of plans, keyed by all of their inputs: the workload, the number of devices of each kind, and measured costs.
 
     planned() ─► kept? ─► yes: that one
                   └─ no ─► the lock of this key ─► kept by now? ─► planner ─► keep
 
-Invariants: no transaction is open while the planner works, so that nothing waits for it but who wants the very same
-plan; the order in which devices are listed changes nothing.
+Invariants: no transaction is open while the planner works, so only callers that want the same plan wait for it. The
+order in which devices are listed does not matter.
 """
 
 import hashlib
@@ -30,14 +30,14 @@ from worker.scheduling.planning.planner import plan, with_choice
 from worker.scheduling.profiles.hardware import profile_name
 
 KEPT_FOR = timedelta(days=30)
-"""Plans are small and soon made again: this only keeps the table from growing for ever."""
+"""Most plans that are kept. Plans are small and quickly computed, so the bound only keeps the table from growing."""
 NOT_PLANNED_BY = frozenset(
     {
         *("prompts", "seed", "priority", "elastic", "max_attempts", "num_batches"),
         *("optimizer", "evaluation", "checkpoint", "replay_gate"),
     }
 )
-"""Sections of a spec that no plan depends on."""
+"""Sections of a spec that do not affect a plan."""
 
 
 class PlanningFailed(Exception):
@@ -45,7 +45,7 @@ class PlanningFailed(Exception):
 
 
 class PlanBeingMade(Exception):
-    """Somebody else is making this very plan, and the caller does not want to wait for it."""
+    """Another process is computing this plan, and the caller does not want to wait for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,16 +58,16 @@ class ChosenPlan:
     """Its `trainers` are positions among the devices as they were given."""
 
     def applied_to(self, asked: RunSpec) -> RunSpec:
-        """The spec with the choice written in."""
+        """The spec with the choice applied."""
         return RunSpec.model_validate(asked.model_dump() | self.sections)
 
 
 def planned(asked: RunSpec, devices: Sequence[str], *, wait: bool = True) -> ChosenPlan:
-    """What the planner chooses for such a run on generating and training lanes of these `devices`.
+    """What the planner chooses for the spec on generating and training lanes of these `devices`.
 
     Raises:
-        PlanningFailed: there is no way to run it there.
-        PlanBeingMade: somebody else is just making this plan; only without `wait`.
+        PlanningFailed: no placement is possible on these devices.
+        PlanBeingMade: another process is computing this plan; only without `wait`.
     """
     measured = measured_costs(asked, devices)
     key = _key(asked, devices, measured)
@@ -81,7 +81,8 @@ def planned(asked: RunSpec, devices: Sequence[str], *, wait: bool = True) -> Cho
 
 
 def positions_of(canonical: Sequence[str], chosen: Sequence[int], devices: Sequence[str]) -> tuple[int, ...]:
-    """Positions in `devices` of as many of each kind as `chosen` has in `canonical`: of each kind the last ones."""
+    """Positions in `devices` of as many devices of each kind as `chosen` has in `canonical`, the last ones of each
+    kind."""
     wanted = Counter(canonical[position] for position in chosen)
     found = []
     for position in reversed(range(len(devices))):
@@ -96,7 +97,7 @@ def _make(key: str, asked: RunSpec, devices: Sequence[str], measured: History) -
     try:
         made = plan(
             asked,
-            # Where some lanes have no profile all count as the planner's default: half a list says nothing.
+            # If some lanes have no profile, all count as the planner's default: a partial list cannot be compared.
             devices=profiles if len(profiles) == len(devices) else (),
             history=measured.tables,
         )
@@ -122,7 +123,7 @@ def _key(asked: RunSpec, devices: Sequence[str], measured: History) -> str:
 
 @cache
 def planner_digest() -> str:
-    """Of the planner's own source: another version of it makes other plans."""
+    """Digest of the planner's source code, since another version makes other plans."""
     (folder,) = worker.scheduling.__path__
     digest = hashlib.sha256()
     for path in sorted(Path(folder).rglob("*.py")):
@@ -132,7 +133,7 @@ def planner_digest() -> str:
 
 @contextmanager
 def _only_one(key: str, *, wait: bool) -> Iterator[None]:
-    """Hold the key's advisory lock, which belongs to the connection and not to a transaction."""
+    """Hold the key's advisory lock, which belongs to the connection, not to a transaction."""
     lock = int(key[:15], 16)
     with connection.cursor() as cursor:
         if wait:
@@ -140,7 +141,7 @@ def _only_one(key: str, *, wait: bool) -> Iterator[None]:
         else:
             cursor.execute("SELECT pg_try_advisory_lock(%s)", [lock])
             if cursor.fetchone() != (True,):
-                raise PlanBeingMade("this plan is being made just now")
+                raise PlanBeingMade("this plan is being computed")
     try:
         yield
     finally:

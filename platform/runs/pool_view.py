@@ -1,4 +1,4 @@
-"""The pool as a user may know it: every node's lanes, and which run holds each unless it is somebody else's."""
+"""The pool as a user may see it: every node's lanes, and the runs that hold them if the user may see those."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -27,7 +27,7 @@ class LaneRow:
     role: str
     held_since: datetime | None
     run_id: UUID | None
-    """Empty for a free lane, and for a run of somebody else's project."""
+    """The run that holds it; empty for a free lane, and for a run of a project that is not the user's."""
     run_name: str
 
 
@@ -50,7 +50,7 @@ class NodeRow:
 
     @property
     def is_drained(self) -> bool:
-        """Draining, and nothing runs here any more."""
+        """Whether the node is draining and no lane of it is held any more."""
         return self.state == NodeState.DRAINING and not self.num_held
 
 

@@ -1,7 +1,7 @@
-"""What a plan was reckoned from, kept with it and told to the attempt's driver: its first idea of what work costs.
+"""The costs that a plan assumed: stored with the plan, and sent to the attempt's driver as its first cost estimates.
 
-Invariant: costs are kept by kind of device, not by lane: which lanes an attempt gets is settled after its plan, though
-never their devices.
+Invariant: costs are stored by kind of device, not by lane. Which lanes an attempt gets is decided after its plan, but
+their devices are those of the plan.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ def expected_costs(made: Plan, devices: Sequence[str]) -> list[dict[str, Any]]:
     candidate = made.best.split_result.candidate
     names = {lane_name(place): device for place, device in enumerate(devices)}
     names |= {GANG: GANG, f"{_REWARD}-0": _REWARD}
-    # Lanes of the same device cost the same: of each one speaks for all.
+    # Lanes of the same device cost the same, so one lane of each device is enough.
     table = {
         (names[lane], kind): cost.line_at(candidate.fragment_size)
         for (lane, kind), cost in made.costs.cost_table(candidate.trainers).items()
@@ -36,8 +36,8 @@ def expected_costs(made: Plan, devices: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def prior_costs(attempt: Attempt, lanes: Sequence[LaneGrant], device_of: Mapping[str, str]) -> tuple[WorkCost, ...]:
-    """By the lanes that the attempt holds; empty where nothing was planned. `device_of`: by lane that is no reward
-    lane."""
+    """The assumed costs, by the lanes that the attempt holds; empty without a plan. `device_of`: by lane that is no
+    reward lane."""
     revision = attempt.plan_revision
     expected = [] if revision is None else [WorkCost.model_validate(cost) for cost in revision.plan["expected"]]
     by_kind: dict[str, list[WorkCost]] = {}

@@ -1,13 +1,13 @@
-"""Compares what the rows say with what the cluster does, every few seconds, and acts on the difference.
+"""Compares the rows with the cluster's state every few seconds, and acts on the difference.
 
     for every open attempt          ask Ray, look at heartbeats   →  well · launch again · lost
         run stopping                past its grace                →  end by force
         run paused for long         ask for a checkpoint          →  park: driver ended, run stays paused
     for every holder of lanes       whose attempt is closed       →  when its job is over: lanes freed
 
-All I/O with Ray lies outside transactions. Invariant: lanes are freed only when nothing of their job runs any more,
-so that a lane given is a lane truly free. Any number of reconcilers may run at once: closing an attempt is a
-conditional UPDATE, and only the one who closes it acts.
+All I/O with Ray happens outside transactions. Invariant: lanes are released only once their job is over, so that an
+allocated lane is really free. Any number of reconcilers may run at once: an attempt is closed by a conditional UPDATE,
+and only the one that closes it acts.
 """
 
 import logging
@@ -36,21 +36,22 @@ logger = logging.getLogger(__name__)
 WATCHING_SINCE = timezone.now()
 CANCEL_GRACE = timedelta(seconds=10)
 SAVING_GRACE = timedelta(minutes=2)
-"""What a stopped driver may take beyond `TANDEM_MAX_STOP_SECONDS`, its own bound, to save and to exit."""
+"""How long a stopped driver may take to save and exit, beyond its own bound `TANDEM_MAX_STOP_SECONDS`."""
 ENDED_GRACE = timedelta(seconds=30)
 """How long a driver that reported its end may take to exit before its job is stopped."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reconciler:
-    """One watcher. `watching_since` excuses silence from before it looked."""
+    """One reconciler. Silence of a driver before `watching_since` does not count."""
 
     gateway: ClusterGateway
     web: WebProbe
     watching_since: datetime = WATCHING_SINCE
 
     def tick(self) -> None:
-        """One look at everything. What fails with one attempt is raised at the end, after the others had their turn."""
+        """Check every open attempt and every holder of lanes. An error with one is raised at the end, after the
+        others."""
         errors: list[Exception] = []
         for key in list(Attempt.objects.filter(ended_at=None).values_list("pk", flat=True)):
             with _kept_for_later(errors):
@@ -62,10 +63,10 @@ class Reconciler:
             raise ExceptionGroup("some runs could not be reconciled", errors)
 
     def watch(self, key: int) -> None:
-        """Look at one open attempt and act."""
+        """Check one open attempt and act on its state."""
         asked = _open_attempt(key)
         job = None if asked is None else self._job(asked)
-        # Read again: asking took time, in which the driver may have spoken, or reported its end and exited.
+        # The row is read again, because the driver may have posted, or reported its end, while Ray was being asked.
         attempt = _open_attempt(key)
         if attempt is None:
             return
@@ -78,19 +79,19 @@ class Reconciler:
         elif verdict is DriverHealth.LAUNCH_AGAIN:
             enqueue_on_commit(LAUNCH_RUN, str(attempt.run_id), attempt.number)
         elif attempt.run.run_state is RunState.STOPPING:
-            self._hurry(attempt, seen.now)
+            self._stop_if_overdue(attempt, seen.now)
         elif _paused_for_long(attempt, seen.now) and recovery.park(attempt):
             self._stop(attempt)
 
     def free_lanes(self, holder: HoldingAttempt) -> None:
-        """Free the lanes of a closed attempt as soon as its job is over; hurry the job if it takes long."""
+        """Release the lanes of a closed attempt once its job is over; stop the job if it takes too long."""
         attempt = Attempt.objects.filter(run_id=holder.run_id, number=holder.attempt).select_related("run").first()
         if attempt is not None and attempt.ended_at is None:
             return
         name = submission_id(holder.run_id, holder.attempt)
         if self.gateway.status(name).is_over:
-            if attempt is not None and _has_last_words(attempt):
-                recovery.keep_last_words(attempt, self.gateway.log_tail(name))
+            if attempt is not None and _needs_log_tail(attempt):
+                recovery.store_log_tail(attempt, self.gateway.log_tail(name))
             release(run_id=holder.run_id, attempt=holder.attempt)
         elif _should_be_over(attempt):
             self.gateway.stop(name)
@@ -126,28 +127,28 @@ class Reconciler:
         return DriverHealth.WELL
 
     def _lose(self, attempt: Attempt, reason: str) -> None:
-        log_tail = self._last_words(attempt)
+        log_tail = self._log_tail(attempt)
         if recovery.driver_lost(attempt, reason=reason, log_tail=log_tail):
             logger.warning("%s: %s", attempt, reason)
             self._stop(attempt)
 
-    def _hurry(self, attempt: Attempt, now: datetime) -> None:
+    def _stop_if_overdue(self, attempt: Attempt, now: datetime) -> None:
         run = attempt.run
         grace = CANCEL_GRACE if run.ending == CommandKind.CANCEL else _stop_grace()
         since = run.ending_at or run.state_changed_at
         if now - since > grace:
             reason = f"the driver did not end within {grace.total_seconds():.0f} s, its job was stopped"
-            if recovery.end_by_force(attempt, reason=reason, log_tail=self._last_words(attempt)):
+            if recovery.end_by_force(attempt, reason=reason, log_tail=self._log_tail(attempt)):
                 self._stop(attempt)
 
-    def _last_words(self, attempt: Attempt) -> str:
+    def _log_tail(self, attempt: Attempt) -> str:
         try:
             return self.gateway.log_tail(attempt.submission_id)
         except ClusterUnavailable as error:
             return f"(no log: {error})"
 
     def _stop(self, attempt: Attempt) -> None:
-        """Best effort: `free_lanes` asks again until the job is over."""
+        """Try to stop the job; `free_lanes` retries until it is over."""
         try:
             self.gateway.stop(attempt.submission_id)
         except ClusterUnavailable as error:
@@ -156,7 +157,7 @@ class Reconciler:
 
 @contextmanager
 def _kept_for_later(errors: list[Exception]) -> Iterator[None]:
-    """A cluster that is away is expected and only logged; anything else is kept to be raised after the tick."""
+    """Logs an unavailable cluster, which is expected, and collects any other error, to be raised after the round."""
     try:
         yield
     except ClusterUnavailable as error:
@@ -179,7 +180,7 @@ def _stop_grace() -> timedelta:
     return timedelta(seconds=settings.TANDEM_MAX_STOP_SECONDS) + SAVING_GRACE
 
 
-def _has_last_words(attempt: Attempt) -> bool:
+def _needs_log_tail(attempt: Attempt) -> bool:
     return attempt.run.run_state is RunState.FAILED and not attempt.log_tail
 
 

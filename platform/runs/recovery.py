@@ -1,6 +1,7 @@
-"""What follows from a lost driver, a long pause, an overdue end: each one transaction, by whoever closes the attempt.
+"""The consequences of a lost driver, a long pause or an overdue end: one transaction each, by whoever closes the
+attempt.
 
-Invariant: a run whose driver is gone never stays in a state that only a driver could end.
+Invariant: a run without a driver never stays in a state that only a driver could leave.
 """
 
 from datetime import timedelta
@@ -17,12 +18,12 @@ from worker.contracts.commands import CommandKind
 from worker.contracts.states import RunState
 
 ACTOR = "reconciler"
-PARK_CHECKPOINT_PATIENCE = timedelta(seconds=120)
+PARK_CHECKPOINT_TIMEOUT = timedelta(seconds=120)
 
 
 @transaction.atomic
 def driver_lost(attempt: Attempt, *, reason: str, log_tail: str) -> bool:
-    """Close the attempt and send its run on: to its next attempt, or to its end. False: it had ended already."""
+    """Close the attempt and move its run on, to its next attempt or to its end. False if it was closed already."""
     run = _locked_run(attempt)
     if not attempts.close(run.pk, attempt.number, AttemptOutcome.LOST, detail=reason, log_tail=log_tail):
         return False
@@ -43,7 +44,7 @@ def driver_lost(attempt: Attempt, *, reason: str, log_tail: str) -> bool:
 
 @transaction.atomic
 def end_by_force(attempt: Attempt, *, reason: str, log_tail: str) -> bool:
-    """A stopping driver took too long: close its attempt and finish the run. False: it had ended already."""
+    """Close the attempt of a driver that takes too long to stop, and end the run. False if it was closed already."""
     run = _locked_run(attempt)
     if not attempts.close(run.pk, attempt.number, AttemptOutcome.CLOSED, detail=reason, log_tail=log_tail):
         return False
@@ -53,10 +54,11 @@ def end_by_force(attempt: Attempt, *, reason: str, log_tail: str) -> bool:
 
 @transaction.atomic
 def park(attempt: Attempt) -> bool:
-    """Bring a run paused for long towards giving its lanes back: first a checkpoint, then the end of its driver.
+    """Park a run that has been paused for long, so that its lanes are released: first a checkpoint, then its driver
+    ends.
 
-    True once the attempt is closed; the run stays paused, and resuming queues it. Called again until then. A resume
-    on its way to the driver comes first.
+    True once the attempt is closed; the run stays paused, and resuming queues it. Called in every round until then. A
+    pending resume takes precedence.
     """
     run = _locked_run(attempt)
     is_going_on = PendingCommand.objects.filter(run=run, kind=CommandKind.RESUME, done_at=None).exists()
@@ -68,7 +70,7 @@ def park(attempt: Attempt) -> bool:
     if asked is None:
         PendingCommand.objects.create(run=run, kind=CommandKind.CHECKPOINT_NOW.value)
         return False
-    if asked.done_at is None and timezone.now() - asked.created_at < PARK_CHECKPOINT_PATIENCE:
+    if asked.done_at is None and timezone.now() - asked.created_at < PARK_CHECKPOINT_TIMEOUT:
         return False
     detail = f"paused for long: lanes freed, batch {run.resume_batch} is kept"
     if not asked.accepted:
@@ -77,8 +79,8 @@ def park(attempt: Attempt) -> bool:
 
 
 @transaction.atomic
-def keep_last_words(attempt: Attempt, log_tail: str) -> None:
-    """Store a failed driver's last log lines, with the attempt and in the run's failure."""
+def store_log_tail(attempt: Attempt, log_tail: str) -> None:
+    """Store a failed driver's last log lines in the attempt and in the run's failure."""
     run = _locked_run(attempt)
     Attempt.objects.filter(pk=attempt.pk).update(log_tail=log_tail)
     if run.failure is not None and run.attempt == attempt.number and not run.failure.get("log_tail"):
@@ -98,7 +100,8 @@ def _locked_run(attempt: Attempt) -> Run:
 
 
 def _finish_ending(run: Run, reason: str, log_tail: str) -> None:
-    """A cancelled run wanted nothing more of its driver; a stopped one wanted its last checkpoint and its LoRA."""
+    """End a run without its driver. Nothing is missing from a cancelled run; a stopped one may lack its last checkpoint
+    and     its LoRA."""
     if run.ending == CommandKind.CANCEL:
         move(run.pk, [RunState.STOPPING], RunState.CANCELLED, reason=reason, actor=ACTOR)
         return

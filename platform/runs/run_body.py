@@ -1,6 +1,6 @@
-"""A run as plain JSON: the one body that REST, the websocket's snapshot and the runs list all send.
+"""A run as plain JSON, as REST, the websocket's snapshot and the runs list send it.
 
-The typed dictionaries are its wire form: the functions below are checked against them, and the schema is made of them.
+The typed dictionaries define the JSON: mypy checks the functions below against them, and the schema is made from them.
 """
 
 from datetime import datetime
@@ -25,7 +25,7 @@ StateJson = Annotated[str, JsonOf(RunState)]
 
 @with_config(use_attribute_docstrings=True)
 class Headline(TypedDict, total=False):
-    """Held-out evaluation before training and now; what was not evaluated yet is absent."""
+    """Held-out evaluation before training and now; values that were not evaluated yet are absent."""
 
     reward_before: float | None
     """Weighted held-out reward of the untrained policy."""
@@ -48,7 +48,7 @@ class Failure(TypedDict):
     reason: str
     """One sentence with the field, the value and what to do."""
     phase: Annotated[str, JsonOf(Phase | Literal[""])]
-    """What the driver did when it failed; empty where nobody knows."""
+    """What the driver was doing when it failed; empty if unknown."""
     details: str
     """The end of the traceback, or of what the driver reported."""
     log_tail: str
@@ -73,7 +73,7 @@ class RunRow(TypedDict):
     state: StateJson
     state_changed_at: IsoTime
     phase: Annotated[str, JsonOf(Phase | Literal[""])]
-    """What the driver does; empty before its first report."""
+    """What the driver is doing; empty before its first report."""
     attempt: int
     """Number of the newest attempt; 0 before the first."""
     num_batches: int
@@ -89,7 +89,7 @@ class RunRow(TypedDict):
 
 @with_config(use_attribute_docstrings=True)
 class RunBody(RunRow):
-    """A whole run, as one reader sees it."""
+    """A run in full, as one reader may see it."""
 
     project: RunProject
     max_attempts: int
@@ -105,9 +105,9 @@ class RunBody(RunRow):
     parent: str | None
     """Id of the run that this one was duplicated from."""
     resume_batch: int | None
-    """Complete batches of the checkpoint from which the next attempt goes on; null without one."""
+    """Complete batches of the checkpoint from which the next attempt resumes; null without one."""
     ending: Annotated[str | None, JsonOf(Literal["stop", "cancel"] | None)]
-    """The end that a user asked for: `stop` or `cancel`; null before."""
+    """The end that a user requested, `stop` or `cancel`; null before."""
     legal_actions: list[Annotated[str, JsonOf(CommandKind)]]
     waiting: str
     """What a queued run waits for, in one sentence; empty for any other."""
@@ -124,7 +124,7 @@ class TransitionFields(TypedDict):
 
 
 class TransitionItem(TypedDict):
-    """The web's own item: a change of the run's state."""
+    """A stream item of the web: a change of the run's state."""
 
     stream_seq: int
     type: Literal["transition"]
@@ -155,7 +155,7 @@ def run_row(run: Run) -> RunRow:
 
 
 def run_body(run: Run, *, role: str | None, waiting: str = "") -> RunBody:
-    """The whole run for a reader of `role` in its project; `waiting` says what a queued run waits for."""
+    """The run in full for a reader with `role` in its project; `waiting` says what a queued run waits for."""
     return {
         **run_row(run),
         "project": {"id": str(run.project_id), "name": run.project.name, "role": role},

@@ -1,6 +1,6 @@
 """Single-use codes and run tokens: made of 32 random bytes, kept only as SHA-256, compared in constant time.
 
-A plain hash is enough because nobody can guess the bytes; slow password hashes protect what people choose.
+A plain hash is enough, because random bytes cannot be guessed; slow password hashes are for secrets that people choose.
 """
 
 import hashlib

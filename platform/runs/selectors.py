@@ -12,17 +12,17 @@ from runs.dispatch import waiting_runs
 from runs.models import Attempt, PendingCommand, Run, RunTransition
 from runs.plan_body import PlanBody, RevisedPlan
 from runs.run_body import RunBody, run_body
-from worker.contracts.sections import LaneSpec
+from worker.contracts.lanes import LaneSpec
 
 
 def visible_runs(user: Actor) -> QuerySet[Run]:
-    """Every run of the user's projects, newest first; the prompts, which can be large, are left for when asked for."""
+    """Every run of the user's projects, newest first. The prompts, which can be large, are loaded only when read."""
     rows = Run.objects.filter(project__in=visible_projects(user))
     return rows.select_related("project", "created_by").defer("prompts")
 
 
 def get_run(user: Actor, run_id: UUID | str) -> Run:
-    """Raises `NotVisible` for outsiders and for ids that name nothing."""
+    """The run of that id. Raises `NotVisible` for outsiders and for unknown ids."""
     found = visible_runs(user).filter(pk=_uuid(run_id, "run")).first()
     if found is None:
         raise NotVisible("no such run")
@@ -48,7 +48,7 @@ def commands_of(user: Actor, run: Run) -> QuerySet[PendingCommand]:
 
 
 def plan_of(user: Actor, run: Run) -> RevisedPlan | None:
-    """The newest plan that the run works by; None where the user chose placement, and before lanes were given."""
+    """The newest plan of the run; None if the user chose placement, and before lanes are allocated."""
     newest = get_run(user, run.pk).plan_revisions.select_related("attempt").last()
     if newest is None:
         return None
@@ -63,7 +63,7 @@ def plan_of(user: Actor, run: Run) -> RevisedPlan | None:
 
 
 def waiting_for(run: Run) -> str:
-    """What a waiting run waits for, in one sentence; empty for a run that does not wait."""
+    """What a run waits for, in one sentence; empty for a run that does not wait."""
     waiting = list(waiting_runs().values_list("pk", flat=True))
     if run.pk not in waiting:
         return ""
@@ -76,7 +76,7 @@ def waiting_for(run: Run) -> str:
 
 
 def lacking(wanted: LaneSpec) -> str:
-    """What is wanted and what the pool has, where it could never hold that; empty where it could."""
+    """The lanes wanted and those of the pool, as a clause, if the pool is too small; else empty."""
     pool = pool_lanes()
     if fits(wanted, pool, pool):
         return ""

@@ -1,4 +1,5 @@
-"""What users write: runs, their notes, their end. Commands to a live run are in `runs.command_services`.
+"""Writes by users to runs: creating, editing, archiving, deleting. Commands to a live run are in
+`runs.command_services`.
 
 Everything is keyword-only, takes the user, and asks `accounts.access`.
 """
@@ -73,7 +74,7 @@ def create_run(
 
 
 def duplicate_run(*, user: User, run: Run, name: str | None = None, spec: SpecDocument | None = None) -> Run:
-    """A new run like `run`, or like it but for `spec` (edit and rerun). Its parent is `run`."""
+    """Create a run like `run`, with `spec` instead of its own if given (edit and rerun). Its parent is `run`."""
     return create_run(
         user=user,
         project=run.project,
@@ -85,7 +86,7 @@ def duplicate_run(*, user: User, run: Run, name: str | None = None, spec: SpecDo
 
 
 def set_notes_and_tags(*, user: User, run: Run, notes: str | None = None, tags: Iterable[str] | None = None) -> Run:
-    """Change what is given, leave what is None. Raises `ValidationError`."""
+    """Set notes or tags; None leaves them as they are. Raises `ValidationError`."""
     changes: dict[str, Any] = {}
     if notes is not None:
         changes["notes"] = _checked_notes(notes)
@@ -99,7 +100,7 @@ def rename_run(*, user: User, run: Run, name: str) -> Run:
 
 
 def archive_run(*, user: User, run: Run) -> Run:
-    """Hide an ended run from the list; nothing is lost. Raises `RunStateConflict` while it lives."""
+    """Hide an ended run from the list. Raises `RunStateConflict` for a run that has not ended."""
     require_role(user, run.project, TO_EDIT_RUNS)
     _require_ended(run, "archive")
     return _edit("run.archive", user, run, {"archived_at": run.archived_at or timezone.now()})
@@ -110,7 +111,7 @@ def unarchive_run(*, user: User, run: Run) -> Run:
 
 
 def delete_run(*, user: User, run: Run) -> None:
-    """Delete an ended run with all its rows; its files go by tasks afterwards. Raises `RunStateConflict`."""
+    """Delete an ended run with its rows; tasks delete its files afterwards. Raises `RunStateConflict`."""
     require_role(user, run.project, TO_DELETE_RUNS)
     with transaction.atomic():
         lock_stream(run.pk)

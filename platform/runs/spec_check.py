@@ -1,6 +1,6 @@
 """Checks a spec as the form and REST send it: errors by field path, or the spec with its resolved prompts.
 
-The one judge of specs: `create_run` uses it too, so what validates can be created.
+Invariant: `create_run` uses the same check, so a spec that validates can be created.
 """
 
 import re
@@ -26,12 +26,12 @@ from worker.scheduling.profiles.hardware import ACCELERATORS, profile_name
 Errors = dict[str, list[str]]
 _NAMED_FIELD = re.compile(r"`([a-z_]+(?:\.[a-z_0-9]+)*)`")
 WHOLE_SPEC = "spec"
-"""Path of errors that belong to no one field."""
+"""Path of errors that belong to no single field."""
 
 
 @dataclass(frozen=True, slots=True)
 class SpecReport:
-    """`spec` and `prompts` are set exactly when there are no `errors`."""
+    """The result of a check. `spec` and `prompts` are set exactly if there are no `errors`."""
 
     errors: Errors = field(default_factory=dict)
     spec: RunSpec | None = None
@@ -80,7 +80,7 @@ def errors_by_path(error: ValidationError) -> Errors:
         message = item["msg"].removeprefix("Value error, ")
         named = _NAMED_FIELD.match(message)
         if item["type"] == "value_error":
-            # Cross-field rules are found at the section; the message says which of its fields to change.
+            # Pydantic reports cross-field rules at the section; the message names the field to change.
             path = _joined(path, named.group(1)) if named else path
         elif item["type"] == "union_tag_invalid":
             path = f"{path}.{item['ctx']['discriminator'].strip(chr(39))}"
@@ -90,20 +90,21 @@ def errors_by_path(error: ValidationError) -> Errors:
         elif item["type"] == "missing":
             message = f"`{path}` is missing: give it a value"
         errors.setdefault(path or WHOLE_SPEC, []).append(message)
-    # Pydantic also calls a list too short whose only items are wrong: the items' own errors say it all.
+    # For a list whose only items are invalid, pydantic also reports that it is too short, which is redundant.
     short = {_path(e["loc"]) for e in error.errors(include_url=False) if e["type"] == "too_short"}
     return {k: v for k, v in errors.items() if k not in short or not any(o.startswith(f"{k}.") for o in errors)}
 
 
 def _path(location: tuple[int | str, ...]) -> str:
-    """Dotted. Pydantic puts the algorithm's name before its settings, where the spec has nothing."""
+    """The dotted path. Pydantic puts the algorithm's name before its settings, which the path of a spec does not
+    have."""
     if location[:1] == ("algorithm",):
         location = ("algorithm", *location[2:])
     return ".".join(map(str, location))
 
 
 def _joined(path: str, named: str) -> str:
-    """The path of a field that a rule found at `path` names: whole, from its section, or as the field calls itself."""
+    """The path of the field that a message at `path` names: by its full path, from its section, or by its own name."""
     if not path or named.partition(".")[0] == path.partition(".")[0]:
         return named
     return path if path.endswith(f".{named}") else f"{path}.{named}"
@@ -130,10 +131,10 @@ def _too_few_prompts(spec: RunSpec, num_prompts: int) -> Errors:
 
 
 def warnings_of(spec: RunSpec) -> list[str]:
-    """What a valid spec should be thought over for before it is launched: a sentence for a pool that is too small, and
-    one for each role that is predicted not to fit its lanes; devices that nobody has described are left out."""
+    """Warnings about a valid spec: one if the pool is too small, and one for each role that is predicted not to fit its
+    lanes. Devices without a known profile are left out."""
     devices = pool_devices(spec.lanes.num_rollout + spec.lanes.num_trainer)
     named = [name for device in devices if (name := profile_name(device)) is not None]
     shortage = lacking(spec.granted_lanes)
-    told = [f"The run {shortage}: it would wait until lanes join."] if shortage else []
-    return told + memory_warnings(spec, [ACCELERATORS[name] for name in named])
+    warnings = [f"The run {shortage}: it would wait until lanes join."] if shortage else []
+    return warnings + memory_warnings(spec, [ACCELERATORS[name] for name in named])

@@ -1,7 +1,7 @@
-"""The one numbering of all that happens to a run: telemetry's events and the web's own transitions.
+"""The numbering of everything that happens to a run: telemetry's events and the web's transitions.
 
-Invariant: numbers are given under the stream row's lock and become visible in order, because the lock is kept until
-the transaction ends. Whoever changes a run takes this lock first, so that nobody waits for anybody in a circle.
+Invariant: numbers are assigned under the stream row's lock and become visible in order, because the lock is held until
+the transaction ends. Every writer takes this lock first, so that no deadlock is possible.
 """
 
 from uuid import UUID
@@ -18,9 +18,10 @@ def lock_stream(run_id: UUID) -> RunStream:
 
 @transaction.atomic
 def next_stream_seqs(run_id: UUID, count: int) -> range:
-    """The next `count` numbers, ascending and without gaps; they count from 1.
+    """The next `count` numbers, ascending from 1 without gaps.
 
-    Call it inside the transaction that stores what the numbers are for: rolled back, they are given again.
+    Call it inside the transaction that stores the numbered rows; numbers of a rolled-back transaction are assigned
+    again.
     """
     stream = lock_stream(run_id)
     first = stream.last_stream_seq + 1

@@ -19,7 +19,7 @@ from worker.contracts import task_names
 
 @shared_task(name=task_names.DISPATCH_RUNS)
 def dispatch_runs() -> int:
-    """Give free lanes to waiting runs; how many started."""
+    """Start waiting runs for which lanes are free; returns their number."""
     return len(dispatch_waiting())
 
 
@@ -30,7 +30,7 @@ def launch_run(run_id: str, attempt: int) -> bool:
 
 @shared_task(name=task_names.RECONCILE_RUNS)
 def reconcile_runs() -> None:
-    """Find lost drivers, free their lanes, and let the next runs have them at once."""
+    """Find lost drivers, release their lanes, and dispatch waiting runs."""
     try:
         Reconciler(gateway=RayCluster(), web=HttpWebProbe()).tick()
     finally:
@@ -39,7 +39,7 @@ def reconcile_runs() -> None:
 
 @shared_task(name=task_names.STOP_JOB)
 def stop_job(run_id: str, attempt: int) -> None:
-    """The reconciler asks again until the job is over, should the cluster be away now."""
+    """Stop an attempt's job. If the cluster is unavailable now, the reconciler retries until the job is over."""
     RayCluster().stop(submission_id(UUID(run_id), attempt))
 
 

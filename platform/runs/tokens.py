@@ -1,6 +1,6 @@
-"""Who may report for a run: the holder of the open attempt's token, nobody else.
+"""Authorises reports for a run: only the token of its open attempt is accepted.
 
-An older attempt, or any attempt of an ended run, is told that it is over (410) and exits: fencing.
+An older attempt, or any attempt of an ended run, gets 410 and exits (fencing).
 """
 
 from uuid import UUID
@@ -10,11 +10,11 @@ from runs.secrets import matches
 
 
 class TokenRefused(Exception):
-    """No such run and attempt, or not its token: 401. The two are deliberately the same."""
+    """There is no such run and attempt, or the token is not theirs: 401. The two are deliberately the same."""
 
 
 class AttemptGone(Exception):
-    """The token is right but the attempt is over: 410, the driver exits."""
+    """The token is correct but the attempt has ended: 410, and the driver exits."""
 
 
 def authorise(*, run_id: UUID | str, attempt: int, token: str) -> Attempt:

@@ -21,7 +21,7 @@ from worker.contracts.states import END_STATES, LEGAL_MOVES, RunState, is_legal
 
 
 class RunStateConflict(Exception):
-    """What was asked is not possible in the state the run is in. `state` and `legal` say what is."""
+    """The command is not possible in the run's state. `state` is that state, `legal` lists the legal commands."""
 
     def __init__(self, wanted: str, state: RunState, legal: Collection[str]) -> None:
         self.state = state
@@ -63,7 +63,7 @@ def move(
 
 
 def append_transition(run: Run, *, old: str, reason: str, actor: str) -> RunTransition:
-    """Record and publish that `run` came into the state it is in; inside the transaction that brought it there."""
+    """Record and publish the run's current state as a transition from `old`, inside the transaction that changed it."""
     request = current_request()
     transition = RunTransition.objects.create(
         run=run,

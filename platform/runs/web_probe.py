@@ -1,4 +1,4 @@
-"""Whether the web itself answers, seen from where drivers see it.
+"""Whether the web itself answers, at the URL that drivers use.
 
 The watcher runs in Celery. If the web is away, every driver looks silent to it; that is not the drivers' fault.
 """
@@ -18,7 +18,7 @@ class WebProbe(Protocol):
 
 class HttpWebProbe:
     def is_up(self) -> bool:
-        """Any answer counts, even a refusal: what matters is whether heartbeats could arrive."""
+        """Whether the web answers. Any status counts, since it shows that heartbeats could arrive."""
         try:
             response = httpx.get(f"{settings.TANDEM_PUBLIC_URL}{HEALTH_PATH}", timeout=TIMEOUT_SECONDS)
         except httpx.HTTPError:

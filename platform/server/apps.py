@@ -1,4 +1,4 @@
-"""App config of the wiring: makes Tandem's Celery app the default one and registers the settings checks."""
+"""Makes Tandem's Celery app the default one, and registers the settings checks."""
 
 from django.apps import AppConfig
 

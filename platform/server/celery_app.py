@@ -1,4 +1,4 @@
-"""The Celery app: broker, queues and the beat schedule. Tasks stand in the `tasks.py` of their apps."""
+"""The Celery app: broker, queues and the beat schedule. Tasks are defined in the `tasks.py` of their apps."""
 
 from datetime import timedelta
 from typing import Any
@@ -11,13 +11,13 @@ from worker.contracts import task_names
 
 DISPATCH_EVERY_SECONDS = 2.0
 RECONCILE_EVERY_SECONDS = 4.0
-"""A lost driver must be noticed within 15 s: heartbeat age limit plus one round of this."""
+"""Seconds between two rounds. A lost driver must be noticed within 15 s: the heartbeat's age limit plus one round."""
 
 WATCH_PREVIEWS_EVERY_SECONDS = 3.0
 
 
 def _every(seconds: float, task: str) -> dict[str, object]:
-    # Expired unless taken before the next round: a worker that was away must not find a heap of stale rounds.
+    # A round expires before the next one, so that a restarted worker finds no backlog of stale rounds.
     return {"task": task, "schedule": timedelta(seconds=seconds), "options": {"expires": seconds}}
 
 
@@ -35,7 +35,7 @@ app.conf.update(
     worker_hijack_root_logger=False,
     worker_send_task_events=False,
     broker_connection_retry_on_startup=True,
-    # A socket that vanished is an error to answer with, not a request to hang in.
+    # A missing socket must fail the request, not block it.
     broker_transport_options={"visibility_timeout": 3600, "socket_connect_timeout": 5, "global_keyprefix": "tandem:"},
     task_publish_retry_policy={"max_retries": 3, "interval_start": 0.1, "interval_step": 0.3},
     beat_schedule={
@@ -48,5 +48,5 @@ app.conf.update(
 
 @task_prerun.connect
 def adopt_request(task: Any, **_: Any) -> None:
-    """The task is done for the request that enqueued it; for none where the beat did."""
+    """Set the request that enqueued the task as the current one; none for tasks of the beat."""
     adopt(RequestContext.from_headers(task.request.headers or {}))

@@ -104,7 +104,7 @@ def check_port(**_: Any) -> list[CheckMessage]:
 
 
 def check_limits(**_: Any) -> list[CheckMessage]:
-    """The limits of a pause and of a stop are times that pass."""
+    """The limits of a pause and of a stop are positive."""
     meanings = {
         "TANDEM_MAX_PAUSE_SECONDS": "How long a paused run keeps its lanes",
         "TANDEM_MAX_STOP_SECONDS": "How long a stopped run may take over the batch under way",
@@ -134,7 +134,7 @@ def check_model_roots(**_: Any) -> list[CheckMessage]:
 
 
 def check_https(**_: Any) -> list[CheckMessage]:
-    """A server that others reach is reached over https."""
+    """A server with a public address is reached over https."""
     parts = urlsplit(settings.TANDEM_PUBLIC_URL)
     if parts.scheme == "https" or parts.hostname in LOOPBACK:
         return []
@@ -148,7 +148,7 @@ def check_https(**_: Any) -> list[CheckMessage]:
 
 
 def check_debug(**_: Any) -> list[CheckMessage]:
-    """`DEBUG` is for this machine only."""
+    """`DEBUG` is used on this machine only."""
     if not settings.DEBUG or urlsplit(settings.TANDEM_PUBLIC_URL).hostname in LOOPBACK:
         return []
     return [

@@ -1,4 +1,4 @@
-"""Reads the environment once. Every variable Tandem knows is named here, with its default.
+"""Reads the environment once. Every variable of the web side is defined here, with its default.
 
 Without `DATABASE_URL` or `REDIS_URL` the URLs point at the embedded servers of `TANDEM_VAR`, whether or not they
 run at the moment: `manage.py up` starts exactly those servers whose URL is not given.

@@ -1,4 +1,4 @@
-"""Two things about every response: its content security policy, and static files that suit an ASGI server."""
+"""Middleware of every response: the content security policy, and static files for an ASGI server."""
 
 from collections.abc import Awaitable, Callable
 from contextlib import closing

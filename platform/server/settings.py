@@ -46,7 +46,7 @@ INSTALLED_APPS = [
     *LOCAL_APPS,
 ]
 APPS_WITH_TABLES = ["audit", "accounts", "catalog", "fleet", "runs", "telemetry", "gallery", "api"]
-# knox's own migrations would make its table although `accounts.ApiToken` stands in for it.
+# knox's own migrations would create its table, which `accounts.ApiToken` replaces.
 MIGRATION_MODULES: dict[str, str | None] = {app: f"migrations.{app}" for app in APPS_WITH_TABLES} | {"knox": None}
 MIDDLEWARE = [
     "audit.middleware.RequestIdMiddleware",
@@ -95,7 +95,7 @@ CACHES = {
 }
 CHANNEL_LAYERS = {
     "default": {
-        # The core layer silently lost messages under load; pub/sub is at-most-once, which `stream_seq` makes good.
+        # The core layer silently lost messages under load; pub/sub delivers at most once, as `stream_seq` allows.
         "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
         "CONFIG": {"hosts": [REDIS_URL], "prefix": "tandem"},
     }
@@ -118,7 +118,7 @@ IS_HTTPS = TANDEM_PUBLIC_URL.startswith("https://")
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if IS_HTTPS else None
 SESSION_COOKIE_SECURE = IS_HTTPS
 CSRF_COOKIE_SECURE = IS_HTTPS
-# Cookies do not know ports: two stacks on one machine would log each other out under one name.
+# Cookies ignore ports: under one name, two stacks on one machine would log each other out.
 SESSION_COOKIE_NAME = f"tandem-session-{TANDEM_PORT}"
 SECURE_HSTS_SECONDS = 31_536_000 if IS_HTTPS else 0
 SECURE_REFERRER_POLICY = "same-origin"
@@ -157,7 +157,7 @@ SPECTACULAR_SETTINGS = {
     "TITLE": "Tandem",
     "DESCRIPTION": "Reinforcement learning for image and video diffusion models on a shared pool of GPUs.",
     "VERSION": "1",
-    # 3.1 is the first whose schemas are JSON Schema, which the contracts' own are.
+    # OpenAPI 3.1 is the first version whose schemas are JSON Schema, as those of the contracts are.
     "OAS_VERSION": "3.1.0",
     "SERVE_INCLUDE_SCHEMA": False,
     "SCHEMA_PATH_PREFIX": "/api/v1",
@@ -166,7 +166,7 @@ SPECTACULAR_SETTINGS = {
     "REDOC_DIST": "SIDECAR",
     "POSTPROCESSING_HOOKS": ["drf_spectacular.hooks.postprocess_schema_enums", "api.contract_schema.add_contracts"],
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
-    # Names for the choices that several bodies share.
+    # Names of the choices that several bodies share.
     "ENUM_NAME_OVERRIDES": {
         "CommandKind": "api.serializers.runs.COMMAND_KINDS",
         "LogLevel": "telemetry.selectors.LOG_LEVELS",
@@ -204,7 +204,7 @@ LOGGING = {
         "django": {"handlers": [], "level": "INFO", "propagate": True},
         "django.server": {"handlers": [], "level": "INFO", "propagate": True},
         "httpx": {"level": "WARNING"},
-        # The beat's rounds, several lines every two seconds, would bury everything else.
+        # The beat logs several lines every two seconds, which would hide everything else.
         "celery.beat": {"level": "WARNING"},
         "celery.worker.strategy": {"level": "WARNING"},
         "celery.app.trace": {"level": "WARNING"},

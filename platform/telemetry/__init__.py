@@ -1,1 +1,2 @@
-"""What runs report: numbered ingest, the append-only stream, its exploded metric points and spans, and the sockets."""
+"""Reports of runs: numbered ingest, the append-only stream, metric points and spans extracted from it, and the
+sockets."""

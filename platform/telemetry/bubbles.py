@@ -1,7 +1,7 @@
-"""Bubble sums over REST: where every lane-second went, by class, lane and role.
+"""Bubble sums over REST: how lanes spent their time, by class, lane and role.
 
 The definition is `worker.scheduling.timeline.bubble_ledger`'s; a test holds the SQL here equal to it. Invariant: the
-classes of a lane sum to the time between its first and last span in the window, so that shares sum to 100 %.
+classes of a lane sum to the time between its first and last span in the window, so shares sum to 100 %.
 """
 
 import math
@@ -76,9 +76,9 @@ def add_lane_time(run_id: UUID, attempt: int, events: Iterable[RunEvent]) -> Non
 
 
 def bubbles(run_id: UUID, *, start: float | None = None, end: float | None = None) -> Bubbles:
-    """Where lane time went in `[start, end)` (Unix seconds; the whole run by default).
+    """Lane time by class in `[start, end)` (Unix seconds; by default the whole run).
 
-    Everything up to the answer's `stream_seq` is in.
+    It includes everything up to the answer's `stream_seq`.
     """
     up_to = last_stream_seq(run_id)
     rows = _whole(run_id) if start is None and end is None else _window(run_id, start, end)

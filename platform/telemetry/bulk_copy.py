@@ -1,4 +1,4 @@
-"""Rows into PostgreSQL by COPY: an order of magnitude faster than INSERT for spans and metric points."""
+"""Writes rows to PostgreSQL by COPY, an order of magnitude faster than INSERT for spans and metric points."""
 
 import json
 from collections.abc import Iterable, Sequence

@@ -1,8 +1,8 @@
-"""Authorised sockets: a run's stream without a gap, and the changes of all runs that a user sees.
+"""Authorised websockets: a run's stream without gaps, and the changes of all runs that a user may see.
 
-The run socket subscribes first, replays from the database, then passes on live frames and drops what it already sent
-by `stream_seq`. Pub/sub delivers at most once, so a frame that does not join on, and every poll, reads from the
-database too. Invariant: a client gets every number above its `after_seq` once, in order.
+The run socket subscribes first, replays from the database, then forwards live frames, without items that it has sent
+already (by `stream_seq`). Pub/sub delivers at most once, so after a gap, and at every poll, items are read from the
+database. Invariant: a client gets every number above its `after_seq` once, in order.
 """
 
 import asyncio
@@ -31,26 +31,26 @@ NOT_VISIBLE = 4404
 BAD_REQUEST = 4400
 SERVER_ERROR = 1011
 MAX_REPLAY = 5000
-"""The most items that are replayed; a client further behind starts anew from a snapshot."""
+"""Most items that are replayed; a client further behind gets a snapshot instead."""
 REPLAY_CHUNK = 500
 POLL_SECONDS = 5.0
-"""Seconds between two looks at the database, which find what pub/sub lost and members who were removed."""
+"""Seconds between two polls of the database, which find items that pub/sub lost and members who were removed."""
 
 
-class WatchingConsumer(AsyncJsonWebsocketConsumer, ABC):
-    """Opens for those who may see, then looks again every `POLL_SECONDS`."""
+class RefreshingConsumer(AsyncJsonWebsocketConsumer, ABC):
+    """Accepts users with permission, then refreshes every `POLL_SECONDS`."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.turn = asyncio.Lock()
-        """Held while frames are sent: live frames and the poll must not interleave."""
+        """Lock held while frames are sent, since live frames and the poll must not interleave."""
         self.user: Actor = AnonymousUser()
         self._poller: asyncio.Task[None] | None = None
 
     async def connect(self) -> None:
         await self.accept()
         self.user = await database_sync_to_async(user_of)(self.scope)
-        if await self._or_close(self.begin):
+        if await self._close_on_refusal(self.begin):
             self._poller = asyncio.create_task(self._poll())
 
     async def disconnect(self, code: int) -> None:
@@ -65,14 +65,14 @@ class WatchingConsumer(AsyncJsonWebsocketConsumer, ABC):
         """Subscribe and send the beginning. Raises `NotVisible`, or `ValueError` for parameters that mean nothing."""
 
     @abstractmethod
-    async def look_again(self) -> None:
-        """Send what was missed. Raises `NotVisible` for users who may see no longer."""
+    async def refresh(self) -> None:
+        """Send missed items. Raises `NotVisible` for users who have lost permission."""
 
     @abstractmethod
     async def end(self) -> None:
         """Unsubscribe."""
 
-    async def _or_close(self, act: Callable[[], Awaitable[None]]) -> bool:
+    async def _close_on_refusal(self, act: Callable[[], Awaitable[None]]) -> bool:
         try:
             async with self.turn:
                 await act()
@@ -87,15 +87,15 @@ class WatchingConsumer(AsyncJsonWebsocketConsumer, ABC):
     async def _poll(self) -> None:
         try:
             await asyncio.sleep(POLL_SECONDS)
-            while await self._or_close(self.look_again):
+            while await self._close_on_refusal(self.refresh):
                 await asyncio.sleep(POLL_SECONDS)
         except Exception:
-            # A socket that can no longer look must not seem live: the client opens a new one. `disconnect` re-raises.
+            # A socket that cannot poll any more is closed, so that the client opens a new one. `disconnect` re-raises.
             await self.close(SERVER_ERROR)
             raise
 
 
-class RunConsumer(WatchingConsumer):
+class RunConsumer(RefreshingConsumer):
     """`/ws/v1/runs/{id}?after_seq=N`: hello, then a snapshot or the items after N, then every new item."""
 
     run_id: UUID
@@ -116,7 +116,7 @@ class RunConsumer(WatchingConsumer):
             self.last_seq = after_seq
         await self._catch_up()
 
-    async def look_again(self) -> None:
+    async def refresh(self) -> None:
         await self._run()
         await self._catch_up()
 
@@ -125,7 +125,7 @@ class RunConsumer(WatchingConsumer):
             await self.channel_layer.group_discard(run_group(self.run_id), self.channel_name)
 
     async def run_items(self, frame: dict[str, Any]) -> None:
-        """A live frame. One that does not join on to what was sent is read from the database instead."""
+        """Forward a live frame; after a gap, read the items from the database instead."""
         async with self.turn:
             fresh = [item for item in frame["items"] if item["stream_seq"] > self.last_seq]
             if fresh and fresh[-1]["stream_seq"] - self.last_seq == len(fresh):
@@ -137,7 +137,7 @@ class RunConsumer(WatchingConsumer):
         return await database_sync_to_async(get_run)(self.user, self.run_id)
 
     async def _send_snapshot(self, newest: int) -> None:
-        # `newest` was read before the row: what the row shows beyond it is sent once more as items, never left out.
+        # `newest` was read before the row: later changes in the row are sent again as items, never left out.
         body = await database_sync_to_async(run_body_for)(self.user, await self._run())
         lanes = await database_sync_to_async(selectors.lanes_of)(self.run_id)
         snapshot: SnapshotFrame = {"kind": "snapshot", "stream_seq": newest, "run": body, "lanes": lanes}
@@ -155,8 +155,8 @@ class RunConsumer(WatchingConsumer):
         self.last_seq = items[-1]["stream_seq"]
 
 
-class ProjectsConsumer(WatchingConsumer):
-    """`/ws/v1/projects`: one `run_changed` frame a changed run, over all projects that the user sees."""
+class ProjectsConsumer(RefreshingConsumer):
+    """`/ws/v1/projects`: a `run_changed` frame for each changed run of the user's projects."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -165,9 +165,9 @@ class ProjectsConsumer(WatchingConsumer):
     async def begin(self) -> None:
         if not self.user.is_authenticated:
             raise NotVisible("log in first")
-        await self.look_again()
+        await self.refresh()
 
-    async def look_again(self) -> None:
+    async def refresh(self) -> None:
         """Follow the user's memberships: join new projects, leave those that are no longer visible."""
         visible = await database_sync_to_async(_project_groups)(self.user)
         for group in visible - self._groups:

@@ -1,4 +1,4 @@
-"""Metric curves for charts: at most so many points a key, with the extremes of what each point stands for."""
+"""Metric curves for charts: a bounded number of points for each key, with the minimum and maximum behind each point."""
 
 import itertools
 from collections.abc import Collection
@@ -14,9 +14,9 @@ from telemetry.metric_rollups import BITS_PER_LEVEL, LEVELS
 from telemetry.selectors import last_stream_seq
 
 MAX_POINTS = 5000
-"""The most points a key that a reader may ask for."""
+"""Most points for each key that a reader may ask for."""
 ROWS_PER_POINT = 4
-"""So many rows are read for a point at most: the finest level that keeps to it is taken, a quarter of the one below."""
+"""Most rows read for a point; the finest rollup level within it is used. Each level has a quarter of the rows below."""
 
 _CURVES = f"""
 WITH extent AS (
@@ -55,7 +55,7 @@ class Series(TypedDict):
     """Unix times of the points, in seconds."""
     value: list[float]
     min: list[float]
-    """The least value that the point stands for; the value itself where the point is exact."""
+    """Smallest value behind the point; the value itself for an exact point."""
     max: list[float]
 
 

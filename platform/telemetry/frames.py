@@ -1,4 +1,4 @@
-"""What the sockets send: the one description of their frames, distinguished by `kind`."""
+"""The frames that the websockets send, distinguished by `kind`."""
 
 from typing import Annotated, Any, Literal
 
@@ -24,11 +24,11 @@ class HelloFrame(TypedDict):
 
 @with_config(use_attribute_docstrings=True)
 class SnapshotFrame(TypedDict):
-    """The frame that replaces items for a client that gave no number, or one too far behind: it must read all anew."""
+    """The first data for a client that gave no number or is too far behind; it must discard what it has."""
 
     kind: Literal["snapshot"]
     stream_seq: int
-    """Everything up to this number is in; the items that follow are those above it."""
+    """The snapshot includes everything up to this number; the items that follow are above it."""
     run: RunBody
     lanes: list[Annotated[dict[str, Any], JsonOf(LaneInfo)]]
     """The lanes of the newest `lanes` event."""

@@ -1,8 +1,7 @@
-"""Rows that apps above telemetry keep of events: a registry from event type to handler, called in stream order.
+"""Registry of handlers by type of event, called in stream order, for apps above telemetry that store rows of events.
 
-They (gallery) register theirs when Django starts, so telemetry imports none of them. Handlers run in
-the ingest's transaction, under the lock of the run's stream: they only touch the database, and what they raise refuses
-the whole batch.
+Apps (gallery) register theirs when Django starts, so telemetry imports none of them. Handlers run in the ingest's
+transaction, under the lock of the run's stream: they only use the database, and an exception refuses the whole batch.
 """
 
 from collections.abc import Callable

@@ -31,8 +31,8 @@ PROGRESS_TYPES = frozenset({"publish", "phase", "costs"})
 def ingest(*, run_id: UUID, attempt: int, token: str, batch: IngestBatch) -> IngestAnswer:
     """Store what is new in `batch`, and answer with the high-water mark and the commands that wait.
 
-    An empty batch is a heartbeat. A pure repeat is acknowledged even when the run has ended meanwhile, so that a driver
-    whose last answer was lost ends in peace.
+    An empty batch is a heartbeat. A pure repeat is acknowledged even if the run has ended meanwhile, so that a driver
+    whose last answer was lost can exit.
 
     Raises:
         runs.tokens.TokenRefused: not the token of this run and attempt.
@@ -54,7 +54,7 @@ def ingest(*, run_id: UUID, attempt: int, token: str, batch: IngestBatch) -> Ing
 
 def _store(run_id: UUID, attempt: int, token: str, events: Sequence[RunEvent]) -> IngestAnswer:
     lock_stream(run_id)
-    # Between the first look and the lock a newer attempt may have been minted: only this look fences.
+    # A newer attempt may have been created before the lock was taken, so only this second check fences.
     authorise(run_id=run_id, attempt=attempt, token=token)
     stream, _ = AttemptStream.objects.get_or_create(run_id=run_id, attempt=attempt)
     fresh = fresh_events(events, stream.high_water)
@@ -82,18 +82,18 @@ def _store_fresh(run_id: UUID, attempt: int, fresh: Sequence[RunEvent]) -> None:
     )
     for number, event in numbered:
         handle(EventContext(run_id=run_id, attempt=attempt, stream_seq=number), event)
-    for event in _telling(fresh):
+    for event in _events_for_the_run_row(fresh):
         driver_reports.apply_event(run_id, attempt, event)
 
 
-def _telling(fresh: Sequence[RunEvent]) -> list[RunEvent]:
-    """What the run's row must be told, in order: of the types that only say how far it came, the last one counts."""
+def _events_for_the_run_row(fresh: Sequence[RunEvent]) -> list[RunEvent]:
+    """The events that update the run's row, in order; of the types that only report progress, just the last one."""
     last = {event.type: event.seq for event in fresh if event.type in PROGRESS_TYPES}
     return [event for event in fresh if last.get(event.type, event.seq) == event.seq]
 
 
 def _is_repeat(batch: IngestBatch, high_water: int) -> bool:
-    """Nothing in the batch is new, and it is no heartbeat."""
+    """Whether the batch holds events, and none of them is new."""
     numbers = [event.get("seq") for event in batch.events]
     return bool(numbers) and all(isinstance(number, int) and number <= high_water for number in numbers)
 

@@ -1,4 +1,5 @@
-"""The driver's door: plain views with the run token, no session, no CSRF. Statuses are those of the ingest contract."""
+"""The driver's HTTP interface: plain views with the run token, without session and CSRF. Statuses are those of
+`worker.contracts.ingest`."""
 
 from http import HTTPStatus
 from typing import Any
@@ -69,7 +70,7 @@ def bearer_token(request: HttpRequest) -> str:
 
 
 def refusal(status: int, detail: str, **members: Any) -> JsonResponse:
-    """problem+json for a program: `detail` also reaches the run's log."""
+    """An error as problem+json; the driver logs `detail`."""
     body = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status, "detail": detail, **members}
     return JsonResponse(body, status=status, content_type="application/problem+json")
 

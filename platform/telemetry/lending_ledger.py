@@ -1,4 +1,4 @@
-"""The lending ledger: every decision to let trainer lanes generate, its predicted gain, and its realised one."""
+"""The lending ledger: every decision to lend trainer lanes to generation, with its predicted and its realised gain."""
 
 from collections.abc import Iterable, Sequence
 from itertools import islice
@@ -20,10 +20,11 @@ _LENT = (SpanKind.LENT_GENERATE.value, SpanKind.SWITCH.value)
 
 @with_config(use_attribute_docstrings=True)
 class LendDecision(TypedDict):
-    """A decision to let trainer lanes generate: the `lend` event that made it, joined with the one that settled it."""
+    """A decision to lend trainer lanes: the `lend` event that reported it, joined with the one that reported its
+    gain."""
 
     decision: int
-    """Number of the decision, which a driver counts anew from each checkpoint that it goes back to."""
+    """Number of the decision. A driver that goes back to a checkpoint numbers its decisions from there again."""
     attempt: int
     batch: int
     at: float
@@ -32,7 +33,7 @@ class LendDecision(TypedDict):
     num_fragments: int
     """Fragments that each lane may generate."""
     predicted_gain_seconds: float | None
-    """Seconds by which the open batches were predicted to end sooner; null where nothing was predicted (greedy)."""
+    """Seconds by which the open batches were predicted to end sooner; null without a prediction (greedy)."""
     settled_at: float | None
     """Unix time at which the batches then open had ended, in seconds; null before."""
     realised_gain_seconds: float | None
@@ -44,12 +45,12 @@ class LedgerEntry(LendDecision):
     """A decision in the ledger."""
 
     num_generated: int
-    """Fragments that its lanes generated. Fewer than its lanes might have: the loan ended early."""
+    """Fragments that its lanes generated; fewer than allowed if the loan ended early."""
 
 
 @with_config(use_attribute_docstrings=True)
 class LoanedWork(TypedDict):
-    """What trainer lanes did on loan, over all decisions."""
+    """The work of lent trainer lanes, over all decisions."""
 
     lent_seconds: float
     num_lent_fragments: int
@@ -65,7 +66,7 @@ class LendingTotals(LoanedWork):
 
     num_decisions: int
     num_graded: int
-    """Decisions with a prediction that are settled; the means are over them."""
+    """Decisions with both a predicted and a realised gain; the means are over them."""
     mean_predicted_gain_seconds: float | None
     mean_realised_gain_seconds: float | None
 
@@ -81,8 +82,8 @@ class Lending(TypedDict):
 def lending(run_id: UUID, *, limit: int = DEFAULT_DECISIONS) -> Lending:
     """The newest `limit` decisions, newest first, and totals over all of them, read up to one `stream_seq`.
 
-    Mean gains are over the decisions that have both, so that the two compare;
-    they are not summed, for several decisions may hasten the end of one batch.
+    Mean gains are over the decisions that have both, so that the two are comparable. They are not summed, because
+    several decisions may shorten the same batch.
     """
     up_to = last_stream_seq(run_id)
     decisions = _decisions(run_id, up_to)
@@ -110,7 +111,8 @@ def recent_lends(run_id: UUID, *, up_to: int, start: float, end: float) -> list[
 def _decisions(run_id: UUID, up_to: int) -> list[LendDecision]:
     """Each decision once: the event that settles it joins the event that made it.
 
-    A driver that goes back to its checkpoint counts its decisions anew; what was open then stays unsettled.
+    A driver that goes back to its checkpoint numbers its decisions from there again; decisions open at that time never
+    get a realised gain.
     """
     items = StreamItem.objects.filter(run_id=run_id, type__in=("lend", "resumed"), stream_seq__lte=up_to)
     made: list[LendDecision] = []
@@ -140,7 +142,7 @@ def _decisions(run_id: UUID, up_to: int) -> list[LendDecision]:
 
 
 def _generated(run_id: UUID, up_to: int, newest_first: Sequence[LendDecision]) -> list[int]:
-    """How many fragments each decision's lanes generated on loan: those begun before the lane was sent anew.
+    """How many fragments each decision's lanes generated on loan: those begun before the lane's next loan.
 
     Fewer than the decision allowed: training work ended the loan, or no fragment was left.
     """
@@ -166,7 +168,7 @@ def _mean(gains: Iterable[float | None]) -> float | None:
 
 
 def _work(run_id: UUID, up_to: int) -> LoanedWork:
-    """What trainer lanes did on loan, and the time that switching them took."""
+    """The work of lent trainer lanes, and the time spent on switching their role."""
     rows = SpanRow.objects.filter(run_id=run_id, stream_seq__lte=up_to, kind__in=_LENT).values("kind")
     sums = rows.annotate(seconds=Sum(F("end") - F("start")), spans=Count("id"), samples=Sum("num_samples")).order_by()
     by_kind = {row["kind"]: dict(row) for row in sums}

@@ -1,10 +1,10 @@
-"""Metric points as they arrive, and their rollups: what charts read, whatever the length of a run.
+"""Stores metric points and their rollups, which keep the cost of charts independent of the length of a run.
 
     level 0   points themselves                      (`MetricPoint`)
     level n   buckets of 4^n optimizer steps each    (`MetricRollup`: min, max, mean, count)
 
-Invariants: a rollup is exactly what the points in its bucket say; points that a resume superseded are in neither (the
-events that told them stay in the stream).
+Invariants: a rollup aggregates exactly the points in its bucket. Points that a resume superseded are in neither; their
+events stay in the stream.
 """
 
 import math
@@ -72,7 +72,7 @@ CROSS JOIN LATERAL (
 
 @dataclass(slots=True)
 class _Bucket:
-    """What new points add to one rollup."""
+    """The aggregate of new points for one rollup."""
 
     first_step: int
     last_step: int = 0
@@ -94,10 +94,10 @@ class _Bucket:
 
 
 def store_metrics(run_id: UUID, attempt: int, numbered: Numbered) -> None:
-    """Keep the metrics of new events as points and in rollups, under the lock of the run's stream.
+    """Store the metrics of new events as points and in rollups, under the lock of the run's stream.
 
-    A `ResumedEvent` among them supersedes what was told before it of later batches: by an earlier attempt, or by a
-    driver that went back to its last checkpoint.
+    A `ResumedEvent` among them supersedes earlier points of later batches, from an earlier attempt or from a driver
+    that went back to its last checkpoint.
     """
     waiting: list[tuple[int, MetricsEvent]] = []
     for number, event in numbered:
@@ -125,7 +125,8 @@ def _add(run_id: UUID, attempt: int, numbered: Sequence[tuple[int, MetricsEvent]
 
 
 def _buckets(events: Iterable[MetricsEvent]) -> dict[tuple[str, int, int], _Bucket]:
-    """What the events add, by key, level and bucket; in one order for all, so that no two writers wait in a circle."""
+    """The aggregates of the events by key, level and bucket, in a fixed order, so that concurrent writers cannot
+    deadlock."""
     found: dict[tuple[str, int, int], _Bucket] = {}
     for event in events:
         for level in LEVELS:
@@ -136,8 +137,8 @@ def _buckets(events: Iterable[MetricsEvent]) -> dict[tuple[str, int, int], _Buck
 
 
 def _supersede(run_id: UUID, *, after_batch: int) -> None:
-    """Drop the points of later batches; rollups that held some of them are made again from what is left, level by
-    level from the finer one."""
+    """Drop the points of later batches; the rollups that included some are recomputed from the rest, each level from
+    the     finer one."""
     MetricPoint.objects.filter(run_id=run_id, batch__gt=after_batch).delete()
     with connection.cursor() as cursor:
         for level in LEVELS:

@@ -1,9 +1,9 @@
-"""What runs reported, as stored.
+"""Reports of runs, as stored.
 
-`StreamItem` is the truth: one row an event, in the run's one order (`stream_seq`), never changed. Metric points and
-spans are the same events exploded into rows that SQL can aggregate; they carry the `stream_seq` of their event, so a
-reader can cut every table at the same instant. Lane time is the spans' running total, kept so that the account of a
-whole run costs the same at its end as at its beginning.
+`StreamItem` is authoritative: one row for each event, in the order of `stream_seq`, never changed. Metric points and
+spans are extracted from the same events into rows that SQL can aggregate; they have the `stream_seq` of their event, so
+a reader can read every table up to the same event. Lane time is the spans' running total, stored so that the sums over
+a run cost the same at any length.
 """
 
 from django.db import models

@@ -9,14 +9,14 @@ from worker.contracts.events import LaneInfo
 from worker.contracts.names import LaneRole
 
 DRIVER = "driver"
-"""The lane name under which the driver accounts for its own seconds."""
+"""The lane name under which the driver reports its own spans."""
 _ROLES = frozenset({DRIVER, *LaneRole})
 
 Lane = Annotated[dict[str, Any], JsonOf(LaneInfo)]
 
 
 def placed_lanes(run_id: UUID, *, up_to: int) -> list[Lane]:
-    """Every lane that was ever placed, as its newest `lanes` event up to that number describes it."""
+    """Every lane that was ever placed, from its newest `lanes` event up to `up_to`."""
     known: dict[str, Lane] = {}
     placed = StreamItem.objects.filter(run_id=run_id, type="lanes", stream_seq__lte=up_to).order_by("stream_seq")
     for body in placed.values_list("body", flat=True):
@@ -25,9 +25,9 @@ def placed_lanes(run_id: UUID, *, up_to: int) -> list[Lane]:
 
 
 def role_of(lane: str, placed: dict[str, str]) -> str:
-    """The role of a lane by those of the placed ones; empty where neither they nor its name say it.
+    """The role of a lane, from the placed lanes or from its name; empty if unknown.
 
-    Lanes are granted as `<role>-<index>`: a lane that reports spans before it was placed is known by that.
+    Lanes are named `<role>-<index>`, which gives the role of a lane that reports spans before it was placed.
     """
     role = placed.get(lane) or lane.partition("-")[0]
     return role if role in _ROLES else ""

@@ -1,7 +1,7 @@
-"""What readers see of a run's stream: its items, its lanes, the driver's log. Permission lies with the caller.
+"""Reads of a run's stream: its items, its lanes, the driver's log. Callers check permission.
 
-Invariant: everything is read up to one `stream_seq`, so a page may ask the socket for what comes after that number and
-neither miss nor see twice.
+Invariant: everything is read up to one `stream_seq`, so a page can continue from that number over the socket without
+missing or repeating items.
 """
 
 from collections.abc import Collection, Iterable
@@ -24,7 +24,7 @@ LOG_LEVELS = ("debug", "info", "warning", "error")
 class StalenessOfBatch(TypedDict):
     batch: int
     counts: dict[str, int]
-    """Samples by the number of policy versions that they were behind when they were trained on."""
+    """Number of samples by their staleness in policy versions when they were trained on."""
 
 
 def last_stream_seq(run_id: UUID) -> int:

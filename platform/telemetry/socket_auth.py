@@ -1,4 +1,4 @@
-"""Who opened a socket: a knox token in the address, else the session's user."""
+"""The user of a websocket: by a knox token in the URL, else by the session."""
 
 from typing import Any
 from urllib.parse import parse_qs

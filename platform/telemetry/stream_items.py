@@ -1,7 +1,7 @@
 """The items of a run's stream, as REST and the socket send them: an event of the driver, or a transition of the web.
 
-An item is `{stream_seq, type, at, attempt, body}`, where `body` holds the event's own fields. Invariant: what is
-stored, sent live and replayed is the same item, so that a reader who gets one twice can drop it by its `stream_seq`.
+An item is `{stream_seq, type, at, attempt, body}`, where `body` holds the event's own fields. Invariant: items are the
+same whether stored, sent live or replayed, so a reader can drop repeats by their `stream_seq`.
 """
 
 from typing import Annotated, Any, Literal, Union
@@ -21,17 +21,17 @@ ITEM_TYPES = EVENT_TYPES | {TRANSITION}
 """Every type of item."""
 
 BULK_TYPES = frozenset({"metrics", "spans", "queues", "staleness", "lend", "costs", "log"})
-"""Types that are too many to read as events; what they report has addresses of its own."""
+"""Types that are too frequent to be read as events; their content has endpoints of its own."""
 
 ENVELOPE = frozenset({*Event.model_fields, "type"})
-"""Fields of an event that its item carries beside `body`, or, for `seq`, not at all."""
+"""Fields of an event that are not in its item's `body`: the item has them beside it, except `seq`."""
 
 Item = dict[str, Any]
 """One item as plain JSON."""
 
 
 def event_body(event: RunEvent) -> dict[str, Any]:
-    """What is stored and shown of an event: all of it but its number, time and type."""
+    """The event's fields without its number, time and type, as stored and shown."""
     return event.model_dump(mode="json", exclude=set(ENVELOPE))
 
 

@@ -1,4 +1,4 @@
-"""Lane time for the timeline page: spans that lanes reported about themselves, and what happened beside them."""
+"""Data of the timeline page: the spans of all lanes, published versions, queue depths and lending decisions."""
 
 from typing import Any
 from uuid import UUID
@@ -16,7 +16,7 @@ from telemetry.timeline_spans import SpanJson, spans_between
 MAX_SPANS = 20_000
 DEFAULT_SPANS = 5000
 MAX_QUEUE_POINTS = 2000
-"""The most instants of queue depths in one answer: a canvas has fewer pixels across."""
+"""Most points of queue depths in one answer; a canvas has fewer pixels across."""
 
 
 class PublishedVersion(TypedDict):

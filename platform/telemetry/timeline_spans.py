@@ -1,6 +1,6 @@
-"""Spans as rows and back: stored by their fields' names, read for a window of the timeline.
+"""Converts spans to rows and back: stored by field name, read for a window of the timeline.
 
-A span has one wire form, the contract's: a field added to `Span` and to `SpanRow` is stored and sent with no further
+A span has one JSON form, the contract's: a field added to `Span` and to `SpanRow` is stored and sent with no further
 change. Where more spans lie in a window than are asked for, neighbouring short ones of a lane become one, so that lanes
 keep tiling without overlap.
 """
@@ -24,7 +24,7 @@ SPAN_COLUMNS = tuple(Span.model_fields)
 class TimelineSpan(Span):
     """A span of the timeline: one that its lane reported, or several short neighbours drawn as one.
 
-    Of merged ones `kind` and `cause` are what took most of the stretch, counts are sums, and all else is empty.
+    In merged ones, `kind` and `cause` are those that took most of the time, counts are sums, and all else is empty.
     """
 
     num_spans: AtLeastOne = 1

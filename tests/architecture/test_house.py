@@ -94,7 +94,7 @@ def test_a_file_name_means_one_thing() -> None:
     assert shared == {}
 
 
-def test_there_is_no_drawer_called_utils() -> None:
+def test_there_is_no_module_called_utils() -> None:
     assert [relative(p) for p in tracked_files() if re.fullmatch(r"(utils?|helpers?|misc)\.(py|ts|tsx)", p.name)] == []
 
 
@@ -104,7 +104,7 @@ def test_nothing_generated_is_committed() -> None:
 
 
 @pytest.mark.parametrize("folder", ["platform", "worker"])
-def test_every_module_says_what_it_is(folder: str) -> None:
+def test_every_module_has_a_docstring(folder: str) -> None:
     silent = [
         relative(path)
         for path in python_files()
@@ -115,8 +115,9 @@ def test_every_module_says_what_it_is(folder: str) -> None:
     assert silent == []
 
 
-def test_only_the_devices_room_of_the_engine_names_vendors() -> None:
-    """Cards must be told apart there; elsewhere devices come through DeepSpeed's accelerator interface."""
+def test_only_the_devices_package_of_the_engine_names_vendors() -> None:
+    """Cards of different vendors are distinguished there; elsewhere devices come through DeepSpeed's accelerator
+    interface."""
     vendors = re.compile(r"nvidia|cuda|cudnn|cublas|rocm|\bhip\b|HIP_|ascend_|\bascend npu|\bamd\b", re.IGNORECASE)
     engine = ROOT / "worker" / "engine"
     guilty = [

@@ -15,9 +15,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from tests.bench.pipeline_inputs import LANES_PER_SCORER, WORK
-from worker.contracts.algebra import BatchAlgebra
+from worker.contracts.algebra import BatchAlgebra, BatchSpec
 from worker.contracts.names import TrainerAssist
-from worker.contracts.sections import BatchSpec, SamplingSpec
+from worker.contracts.sections import SamplingSpec
 from worker.scheduling.planning.candidate_simulation import simulate_candidate
 from worker.scheduling.planning.cost_estimates import pool_costs
 from worker.scheduling.planning.planner import PlanRequest, make_plan

@@ -7,8 +7,8 @@ been changed since.
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from worker.contracts.algebra import BatchAlgebra
-from worker.contracts.sections import BatchSpec, SamplingSpec
+from worker.contracts.algebra import BatchAlgebra, BatchSpec
+from worker.contracts.sections import SamplingSpec
 from worker.scheduling.planning.cost_estimates import PoolCosts, pool_costs
 from worker.scheduling.planning.workload import WeightTransfer, Workload
 from worker.scheduling.profiles.hardware import H20, H100, HOST_SOCKET, L40S, Accelerator, RangeEnd

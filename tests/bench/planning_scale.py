@@ -3,8 +3,8 @@
 import time
 
 from tests.bench.pipeline_inputs import WORK
-from worker.contracts.algebra import BatchAlgebra
-from worker.contracts.sections import BatchSpec, SamplingSpec
+from worker.contracts.algebra import BatchAlgebra, BatchSpec
+from worker.contracts.sections import SamplingSpec
 from worker.scheduling.planning.cost_estimates import pool_costs
 from worker.scheduling.planning.planner import PlanRequest, make_plan
 from worker.scheduling.profiles.hardware import H20, H100, Accelerator

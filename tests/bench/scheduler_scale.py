@@ -20,9 +20,9 @@ from itertools import product
 from pathlib import Path
 from random import Random
 
-from worker.contracts.algebra import BatchAlgebra
+from worker.contracts.algebra import BatchAlgebra, BatchSpec
 from worker.contracts.names import LaneRole, TrainerAssist
-from worker.contracts.sections import BatchSpec, PipelineSpec, SamplingSpec
+from worker.contracts.sections import PipelineSpec, SamplingSpec
 from worker.scheduling.core.batching import num_micro_batches
 from worker.scheduling.core.costs import GANG, Cost, CostKind
 from worker.scheduling.core.lending import LendingPolicy

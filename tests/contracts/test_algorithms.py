@@ -43,7 +43,7 @@ def test_every_algorithm_survives_yaml_and_json(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ALGORITHM_SPECS)
-def test_every_setting_explains_itself(name: str) -> None:
+def test_every_setting_has_help(name: str) -> None:
     kind = ALGORITHM_SPECS[name]
     assert kind.__doc__
     for setting, field in kind.model_fields.items():
@@ -55,7 +55,7 @@ def test_another_algorithms_setting_is_refused() -> None:
     assert "does not match any of the expected tags" in refusal({"name": "ppo"})
 
 
-def test_needs_are_what_the_settings_make_of_them() -> None:
+def test_needs_follow_from_the_settings() -> None:
     assert minimal("flow_grpo").algorithm.needs == AlgorithmNeeds(log_probs=True, states=True)
     assert spec_with({"kl_coefficient": 0.1}).algorithm.needs.reference
     assert minimal("grpo_guard").algorithm.needs.old_means
@@ -92,7 +92,7 @@ def test_refusals_name_field_value_and_bound() -> None:
     assert "`algorithm.num_gradient_steps` must be < 10" in refusal({"name": "reward_flow", "num_gradient_steps": 11})
 
 
-def test_an_importance_cap_needs_a_ratio_to_cut() -> None:
+def test_an_importance_cap_needs_a_ratio_to_bound() -> None:
     stale = {"max_staleness": 1, "importance_cap": 2.0}
     assert spec_with({"name": "mix_grpo"}, pipeline=stale).pipeline.importance_cap == 2.0
     assert "`pipeline.importance_cap` must be empty for diffusion_nft" in refusal(

@@ -42,7 +42,7 @@ def test_overrides_may_be_lines_or_a_mapping_of_any_depth() -> None:
         ({"overrides": ["wall_clock_breakdown=1"]}, "true or false"),
         ({"overrides": [f"{BUCKET}=1", f"{BUCKET}=2"]}, "must name each path once"),
         ({"overrides": ["zero_optimization.sub_group_size=1"]}, r"must fit `deepspeed.config` \(zero0\)"),
-        ({"overrides": ["zero_optimization.offload_param.pin_memory=true"]}, "has no such part"),
+        ({"overrides": ["zero_optimization.offload_param.pin_memory=true"]}, "has no such setting"),
     ],
 )
 def test_what_tandem_sets_itself_or_does_not_know_is_refused_in_plain_words(
@@ -58,7 +58,7 @@ def test_every_overridable_path_can_be_overridden_somewhere() -> None:
         assert DeepSpeedSpec(config=ZeroConfig.ZERO3_CPUOFFLOAD, overrides=(line,)).overriding[path] in (True, 7)
 
 
-def test_large_models_are_recomputed_unless_told_otherwise() -> None:
+def test_large_models_are_recomputed_unless_the_spec_says_otherwise() -> None:
     assert [DeepSpeedSpec().recomputed_blocks(number) for number in (2e6, 12e9)] == [0, 1]
     assert DeepSpeedSpec(gradient_checkpointing=0).recomputed_blocks(12e9) == 0
     assert DeepSpeedSpec(gradient_checkpointing=3).recomputed_blocks(2e6) == 3

@@ -44,12 +44,12 @@ def test_every_family_has_traits() -> None:
         ("flux", {"negative_prompt": "blurred"}, "`sampling.negative_prompt` must be empty for flux, got 'blurred'"),
     ],
 )
-def test_what_a_family_cannot_draw_is_refused(family: str, sampling: dict[str, Any], message: str) -> None:
+def test_what_a_family_cannot_generate_is_refused(family: str, sampling: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         spec(family, **sampling)
 
 
-def test_training_follows_the_guidance_of_sampling_unless_told_otherwise() -> None:
+def test_training_uses_the_guidance_of_sampling_unless_the_spec_says_otherwise() -> None:
     assert spec("sd3", guidance_scale=4.5).sampling.training_guidance == 4.5
     assert spec("sd3", guidance_scale=4.5, train_guidance_scale=1.0).sampling.training_guidance == 1.0
 

@@ -27,7 +27,7 @@ def refusals(reward: dict[str, Any]) -> dict[tuple[int | str, ...], str]:
     return {error["loc"]: error["msg"] for error in caught.value.errors()}
 
 
-def test_a_reward_as_specs_had_them_first_still_loads_and_means_the_same() -> None:
+def test_a_reward_without_settings_has_the_defaults() -> None:
     reward = run_spec({"name": "shape_match", "weight": 2.0, "watched": False}).rewards[0]
     assert (reward.key, reward.weight, reward.required, reward.settings) == ("shape_match", 2.0, True, None)
 
@@ -73,7 +73,7 @@ def test_watched_and_optional_rewards_may_be_missing() -> None:
     assert all(RewardSpec(name=RewardName.OCR, **given).may_be_missing is expected for given, expected in fields)
 
 
-def test_every_field_and_setting_explains_itself() -> None:
+def test_every_field_and_setting_has_help() -> None:
     kinds: list[type[Contract]] = [RewardSpec, *SETTINGS_OF.values()]
     for kind in kinds:
         assert all(field.description for field in kind.model_fields.values()), kind
@@ -81,16 +81,16 @@ def test_every_field_and_setting_explains_itself() -> None:
 
 def test_the_schema_says_which_settings_belong_to_which_name() -> None:
     schema = RunSpec.model_json_schema()
-    told = schema["$defs"]["RewardSpec"]["properties"]["settings"]["settings_of"]
-    assert told == {name.value: kind.__name__ for name, kind in SETTINGS_OF.items()}
-    assert set(told.values()) <= set(schema["$defs"])
+    settings_of = schema["$defs"]["RewardSpec"]["properties"]["settings"]["settings_of"]
+    assert settings_of == {name.value: kind.__name__ for name, kind in SETTINGS_OF.items()}
+    assert set(settings_of.values()) <= set(schema["$defs"])
 
 
 def test_a_token_has_no_place_in_a_spec() -> None:
     assert not {"token", "password"} & set(RemoteSettings.model_fields)
 
 
-def test_motion_is_judged_in_clips_alone() -> None:
+def test_motion_is_scored_in_clips_only() -> None:
     with pytest.raises(
         ValidationError, match=r"`sampling.num_frames` must be ≥ 3 for the reward motion_smoothness, got 1"
     ):

@@ -125,3 +125,16 @@ def test_yaml_that_is_no_mapping_says_so() -> None:
 def test_broken_yaml_says_where() -> None:
     with pytest.raises(ValueError, match="line 1"):
         RunSpec.from_yaml("prompts: [")
+
+
+def test_every_field_has_help_that_is_more_than_its_name() -> None:
+    """The form, the JSON schema and the API's documentation show it: what the field does, what is usual, and why."""
+    schema = RunSpec.model_json_schema()
+    settings = {name for name in schema["$defs"] if name.endswith(("Spec", "Settings"))}
+    sections = {path for path, field in schema["properties"].items() if "$ref" in field or "discriminator" in field}
+    fields = {path: field for path, field in schema["properties"].items() if path not in sections}
+    for name in settings:
+        properties = schema["$defs"][name]["properties"].items()
+        fields |= {f"{name}.{key}": field for key, field in properties if "const" not in field}
+    without = [path for path, field in fields.items() if len(field.get("description", "").split(".")) < 3]
+    assert without == [], "say what is usual, and when to change it, after the first sentence"

@@ -64,7 +64,7 @@ SHARDS = (
 LORA = AdapterFile(path="lora.safetensors", sha256="c" * 64, num_bytes=8)
 
 
-def told(files: tuple[AdapterFile, ...], **changes: Any) -> AdapterEvent:
+def adapter_event(files: tuple[AdapterFile, ...], **changes: Any) -> AdapterEvent:
     body = {"seq": 1, "at": 0.0, "batch": 1, "policy_version": 1, "final": True, "files": files, "num_bytes": 42}
     return AdapterEvent(**{**body, "artifact": "adapters/v1", "sha256": listing_sha256(files), **changes})
 
@@ -72,7 +72,7 @@ def told(files: tuple[AdapterFile, ...], **changes: Any) -> AdapterEvent:
 def test_several_files_are_one_version_with_the_checksum_of_their_listing() -> None:
     listing = f"{'b' * 64}  transformer/1.safetensors\n{'a' * 64}  transformer/config.json\n"
     assert listing_sha256(SHARDS) == hashlib.sha256(listing.encode()).hexdigest()
-    event = told(SHARDS)
+    event = adapter_event(SHARDS)
     assert run_event_adapter.validate_json(event.model_dump_json()) == event
 
 
@@ -81,16 +81,16 @@ def test_several_files_are_one_version_with_the_checksum_of_their_listing() -> N
     [
         ((), {}, "at least 1 item"),
         (SHARDS, {"num_bytes": 41}, "`num_bytes` must be 42"),
-        (SHARDS, {"sha256": "d" * 64}, "`sha256` must be that of `files`"),
+        (SHARDS, {"sha256": "d" * 64}, "`sha256` must be the one of `files`"),
         ((SHARDS[0], SHARDS[0]), {}, "each path once"),
-        ((LORA,), {"num_bytes": 8, "sha256": LORA.sha256}, "must name the file that `artifact` is"),
+        ((LORA,), {"num_bytes": 8, "sha256": LORA.sha256}, "must be named as `artifact` is"),
     ],
 )
 def test_files_that_do_not_add_up_are_refused(
     files: tuple[AdapterFile, ...], changes: dict[str, Any], problem: str
 ) -> None:
     with pytest.raises(ValidationError, match=problem):
-        told(files, **changes)
+        adapter_event(files, **changes)
 
 
 @pytest.mark.parametrize("path", ["../secret", "/etc/x", "a//b", "a/.hidden", ""])

@@ -50,7 +50,7 @@ class Rest:
         return self.client.post(path, json=body).raise_for_status().json()
 
     def num_lanes_held(self) -> int:
-        """Over all nodes, as the pool page tells it."""
+        """Over all nodes, as the pool page shows it."""
         page = self.pages.get("/pool").raise_for_status().text
         return sum(int(held) for held in re.findall(r"(\d+) of \d+ lanes held", page))
 

@@ -34,9 +34,9 @@ def _loads(code: str, folder: Path) -> None:
     from diffusers import FluxPipeline
 
     (unpacked,) = (path.name for path in folder.iterdir() if path.is_dir())
-    told: dict[str, object] = {}
-    exec(code.replace(f'"{unpacked}"', f'"{folder / unpacked}"').replace('"shapes"', f'"{MODEL}"'), told)
-    pipeline, base = told["pipeline"], FluxPipeline.from_pretrained(MODEL)
+    namespace: dict[str, object] = {}
+    exec(code.replace(f'"{unpacked}"', f'"{folder / unpacked}"').replace('"shapes"', f'"{MODEL}"'), namespace)
+    pipeline, base = namespace["pipeline"], FluxPipeline.from_pretrained(MODEL)
     assert isinstance(pipeline, FluxPipeline)
     trained, before = pipeline.transformer.state_dict(), base.transformer.state_dict()
     assert trained.keys() == before.keys()

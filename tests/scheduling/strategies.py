@@ -3,9 +3,9 @@
 from hypothesis import strategies as st
 
 from tests.scheduling.protocol_checker import Settings
-from worker.contracts.algebra import BatchAlgebra
+from worker.contracts.algebra import BatchAlgebra, BatchSpec
 from worker.contracts.names import Placement, TrainerAssist
-from worker.contracts.sections import BatchSpec, SamplingSpec
+from worker.contracts.sections import SamplingSpec
 from worker.scheduling.planning.workload import Workload
 from worker.scheduling.profiles.image_models import SHAPES
 

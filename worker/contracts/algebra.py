@@ -1,15 +1,45 @@
-"""The batch algebra, resolved: how prompts become groups, fragments, micro-batches and optimizer steps.
+"""The batch algebra: the `batch` section of a `RunSpec`, and every count that follows from it.
 
-A batch is `num_prompts_per_batch` groups of `group_size` trajectories of one policy version, cut into
-`num_minibatches` by prompt index and gone through `num_epochs_per_batch` times; one optimizer step closes each
-mini-batch of each epoch.
+A batch is `num_prompts_per_batch` groups of `group_size` trajectories of one policy version. It is split into
+`num_minibatches` by prompt index and trained on `num_epochs_per_batch` times; one optimizer step closes each mini-batch
+of each epoch.
 """
 
 import math
-from typing import Self
+from typing import Annotated, Self
+
+from pydantic import Field
 
 from worker.contracts.base import Contract, Count
-from worker.contracts.sections import BatchSpec, SamplingSpec
+from worker.contracts.sections import SamplingSpec
+
+
+class BatchSpec(Contract):
+    """How a batch is made up, in prompts, groups and optimizer steps; every other count follows from these."""
+
+    num_prompts_per_batch: Count = 8
+    """Groups in a batch, each of a prompt of its own. Usual: 16 to 48 (Flow-GRPO trains on 48 groups of 24), fewer for
+    clips. More prompts make the gradient less noisy and each batch longer."""
+    group_size: Annotated[int, Field(ge=2, le=1024)] = 8
+    """Trajectories of one prompt; each is compared with the others of its group. Usual: 12 (DanceGRPO), 16
+    (Qwen-Image), 24 (Flow-GRPO), 4 to 8 for clips. Raise it when many groups have equal rewards (the share of groups
+    with zero spread), since those teach nothing."""
+    num_minibatches: Count = 1
+    """Mini-batches that a batch is split into by prompt, each closed by one optimizer step; it must divide
+    `num_prompts_per_batch`. 1 or 2 is usual (Flow-GRPO takes 2). More steps a batch learn faster, but the later ones
+    train on samples of an older policy."""
+    num_epochs_per_batch: Count = 1
+    """Passes through the batch. 1 is usual; more learn more from samples that are dear to generate, with
+    `num_minibatches` × this optimizer steps a batch. Lower it when the clip fraction is high: the last passes then
+    hardly change the policy."""
+    micro_batch_size: Count = 8
+    """(trajectory, denoising step) pairs in one forward and backward pass on one lane. Activation memory grows in
+    proportion: 1 to 3 fits models of 12 billion parameters and more at 512 × 512. The result does not depend on it but
+    for rounding; raise it until memory or speed stops gaining."""
+    fragment_size: Count | None = None
+    """Trajectories of one group that a lane generates in one call; it must divide `group_size`. Empty: the whole group.
+    Smaller fragments share the work out more evenly over the lanes and need less memory; larger ones use a GPU better.
+    It fixes the batch of the forward pass, so it may change samples by rounding."""
 
 
 def nearest_divisors(number: int, wanted: int) -> tuple[int, ...]:
@@ -30,23 +60,36 @@ class BatchAlgebra(Contract):
     """Every derived count of a run, printed at its start and stored with it."""
 
     num_groups: Count
+    """Groups in a batch."""
     group_size: Count
+    """Trajectories in a group."""
     num_trajectories: Count
+    """Trajectories in a batch."""
     fragment_size: Count
+    """Trajectories in a fragment."""
     num_fragments: Count
+    """Fragments in a batch."""
     num_minibatches: Count
+    """Mini-batches in a batch."""
     num_epochs: Count
+    """Passes through a batch."""
     num_groups_per_minibatch: Count
+    """Groups in a mini-batch."""
     num_trained_denoising_steps: Count
-    """Or noise levels, for an algorithm that noises finished samples anew."""
+    """Denoising steps at which each trajectory is trained on; noise levels, for an algorithm that adds noise to
+    finished samples."""
     num_trained_members: Count | None = None
-    """Units that a group makes at each of those; empty: one for each trajectory."""
+    """Units of training that a group makes at each of those steps or levels. Empty: one for each trajectory."""
     num_pairs_per_optimizer_step: Count
+    """(trajectory, denoising step) pairs that one optimizer step is computed from."""
     micro_batch_size: Count
+    """Most pairs in one forward and backward pass."""
     num_denoising_steps_per_micro_batch: Count
-    """Several where a group alone does not fill a micro-batch."""
+    """Denoising steps of the same trajectories in one micro-batch; more than 1 where a group alone does not fill it."""
     num_micro_batches_per_optimizer_step: Count
+    """Micro-batches of all trainer lanes in one optimizer step."""
     num_optimizer_steps_per_batch: Count
+    """Optimizer steps in a batch."""
 
     @classmethod
     def resolve(
@@ -59,7 +102,11 @@ class BatchAlgebra(Contract):
     ) -> Self:
         """Derive every count. Raises `ValueError`, proposing the nearest numbers that divide.
 
-        Without the last two, every trajectory is trained at every stochastic denoising step.
+        Args:
+            batch: the spec's section of that name.
+            sampling: the spec's section of that name.
+            num_trained_steps: denoising steps or noise levels that are trained on; by default all stochastic steps.
+            num_trained_members: units of training of a group at each of those; by default its trajectories.
         """
         _require_divides(
             "batch.num_minibatches",
@@ -98,11 +145,12 @@ class BatchAlgebra(Contract):
 
     @property
     def num_units_per_group(self) -> int:
-        """What micro-batches are cut from: a group's trajectories, or what an algorithm makes of them."""
+        """Units that micro-batches are split from: a group's trajectories, or the pairs that an algorithm makes of
+        them."""
         return self.group_size if self.num_trained_members is None else self.num_trained_members
 
     def minibatch_of(self, group: int) -> int:
-        """The mini-batch a group belongs to: by prompt index, never by arrival."""
+        """The mini-batch that a group belongs to: by prompt index, never by arrival."""
         return group // self.num_groups_per_minibatch
 
     def describe(self) -> str:

@@ -1,7 +1,7 @@
-"""Which fields of a `RunSpec` do not apply beside which others, as data: the JSON schema of `RunSpec` carries it to the
-form, which greys those fields out with the reason.
+"""Which fields of a `RunSpec` do not apply beside which values of others, as data. The JSON schema of `RunSpec` carries
+it to the form, which disables those fields and shows the reason.
 
-The rules are computed from the tables that validation reads (`FAMILY_TRAITS`, `ALGORITHM_SPECS`,
+The rules are computed from the same tables that validation reads (`FAMILY_TRAITS`, `ALGORITHM_SPECS`,
 `DIFFERENTIABLE_REWARDS`, …). Invariant, held by a test: validation refuses a field exactly where a rule with `must_be`
 says that it does not apply.
 """
@@ -19,6 +19,7 @@ from worker.contracts.names import GuidanceKind, ModelFamily, Placement, RewardN
 from worker.contracts.performance import WITHOUT_KERNEL_CHOICE, AttentionBackend, Compilation
 
 Scalar = str | int | float | bool | None
+"""A value of a field, as JSON."""
 
 
 @with_config(use_attribute_docstrings=True)
@@ -37,6 +38,7 @@ class Inapplicable(TypedDict):
 
 
 Condition = Mapping[str, Sequence[Scalar]]
+"""Values by dotted path, as in `Inapplicable.where`."""
 
 
 def inapplicable() -> list[Inapplicable]:
@@ -51,19 +53,19 @@ def _unused(field: str, where: Condition, why: str) -> Inapplicable:
 
 
 def _fixed(field: str, where: Condition, why: str, must_be: Scalar) -> Inapplicable:
-    """A field of which one value alone is accepted."""
+    """A field that accepts a single value."""
     return {"field": field, "where": where, "why": why, "must_be": must_be}
 
 
 def _placement() -> Iterator[Inapplicable]:
     colocated = {"pipeline.placement": [Placement.COLOCATED.value]}
     planned = {"pipeline.placement": [Placement.AUTO.value]}
-    yield _unused("pipeline.gap", colocated, "Colocated lanes all generate first, then all train.")
-    yield _fixed("pipeline.tag", colocated, "Colocated lanes all generate anyway.", TrainerAssist.OFF.value)
-    yield _fixed("pipeline.max_staleness", colocated, "Lanes that train cannot generate the next batch meanwhile.", 0)
+    yield _unused("pipeline.gap", colocated, "Colocated lanes all generate first and then all train.")
+    yield _fixed("pipeline.tag", colocated, "Every colocated lane generates anyway.", TrainerAssist.OFF.value)
+    yield _fixed("pipeline.max_staleness", colocated, "A lane cannot train and generate at the same time.", 0)
     for switch in ("gap", "tsp", "tag"):
         yield _unused(f"pipeline.{switch}", planned, "The planner chooses it.")
-    yield _fixed("pipeline.importance_cap", {"pipeline.max_staleness": [0]}, "No sample is stale.", None)
+    yield _fixed("pipeline.importance_cap", {"pipeline.max_staleness": [0]}, "At staleness 0 no sample is stale.", None)
 
 
 def _algorithm() -> Iterator[Inapplicable]:
@@ -71,10 +73,13 @@ def _algorithm() -> Iterator[Inapplicable]:
         if len(kind.sde_types) == 1:
             (kernel,) = kind.sde_types
             yield _fixed(
-                "sampling.sde_type", {"algorithm.name": [name]}, "This algorithm has an SDE of its own.", kernel.value
+                "sampling.sde_type",
+                {"algorithm.name": [name]},
+                "This algorithm has an SDE of its own.",
+                kernel.value,
             )
     needs = {name: kind().needs for name, kind in ALGORITHM_SPECS.items()}
-    without_noise = _named("algorithm.name", (name for name in needs if not needs[name].log_probs))
+    deterministic = _named("algorithm.name", (name for name in needs if not needs[name].log_probs))
     for field in (
         "sampling.sde_type",
         "sampling.noise_level",
@@ -83,17 +88,17 @@ def _algorithm() -> Iterator[Inapplicable]:
         "replay_gate.max_mean_error",
         "replay_gate.max_ratio_error",
     ):
-        yield _unused(field, without_noise, "This algorithm draws its samples without noise on the way.")
+        yield _unused(field, deterministic, "This algorithm generates without stochastic denoising steps.")
     yield _fixed(
         "pipeline.importance_cap",
         _named("algorithm.name", (name for name, kind in ALGORITHM_SPECS.items() if not kind.is_policy_gradient)),
-        "This algorithm weights no sample by a ratio that could be capped.",
+        "The loss of this algorithm has no importance ratio to bound.",
         None,
     )
     yield _fixed(
         "tuning",
         _named("algorithm.name", (name for name in needs if needs[name].second_adapter)),
-        "The older policy of this algorithm is a second LoRA.",
+        "The older policy of this algorithm is a second LoRA adapter.",
         Tuning.LORA.value,
     )
     yield _fixed(
@@ -102,7 +107,7 @@ def _algorithm() -> Iterator[Inapplicable]:
             **_named("algorithm.name", (name for name in needs if needs[name].differentiable_reward)),
             **_named("rewards.*.name", (name.value for name in RewardName if name not in DIFFERENTIABLE_REWARDS)),
         },
-        "This algorithm trains on differentiable rewards alone.",
+        "This algorithm trains on differentiable rewards only.",
         True,
     )
 
@@ -117,43 +122,48 @@ def _family() -> Iterator[Inapplicable]:
     yield _fixed(
         "sampling.guidance_scale_2",
         _families(lambda traits: not traits.may_have_two_experts),
-        "This model family has no expert for low noise.",
+        "This model family has no second expert for low noise.",
         None,
     )
     yield _fixed(
         "sampling.negative_prompt",
         _families(lambda traits: not traits.takes_negative_prompt),
-        "The pipeline of this model family takes none.",
+        "The pipeline of this model family takes no negative prompt.",
         "",
     )
     yield _unused(
         "sampling.batched_cfg",
         _families(lambda traits: traits.guidance is GuidanceKind.EMBEDDED),
-        "Guidance is an input of this model, which needs one forward pass in any case.",
+        "Guidance is an input of this model, so one forward pass is enough in any case.",
     )
     without_choice = _named("base_model.family", (family.value for family in sorted(WITHOUT_KERNEL_CHOICE)))
     for field, default in (
         ("performance.compilation", Compilation.OFF),
         ("performance.attention", AttentionBackend.DEFAULT),
     ):
-        yield _fixed(field, without_choice, "The transformer of this model family offers no choice.", default.value)
+        yield _fixed(
+            field,
+            without_choice,
+            "This family's transformer offers no choice of kernels.",
+            default.value,
+        )
 
 
 def _rewards() -> Iterator[Inapplicable]:
     watched = {"rewards.*.watched": [True]}
     yield _unused("rewards.*.weight", watched, "A watched reward is not trained on.")
-    yield _unused("rewards.*.required", watched, "A watched reward never ends a run.")
+    yield _unused("rewards.*.required", watched, "A watched reward never fails a run.")
 
 
 def _switches() -> Iterator[Inapplicable]:
     for field in ("rank", "alpha", "targets"):
         yield _unused(f"lora.{field}", {"tuning": [Tuning.FULL.value]}, "All weights are trained: there is no LoRA.")
-    yield _unused("sampling.fps", {"sampling.num_frames": [1]}, "One frame is a picture.")
-    yield _unused("ema.every_num_optimizer_steps", {"ema.decay": [0]}, "There is no average.")
+    yield _unused("sampling.fps", {"sampling.num_frames": [1]}, "A sample of one frame is a picture.")
+    yield _unused("ema.every_num_optimizer_steps", {"ema.decay": [0]}, "A decay of 0 keeps no average.")
     yield _unused(
         "deepspeed.initialize_model_on_cpu",
         _named("deepspeed.config", (config.value for config in ZeroConfig if config.stage < 3)),
-        "Weights are sharded in ZeRO 3 alone.",
+        "Only ZeRO 3 shards the weights.",
     )
 
 

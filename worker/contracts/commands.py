@@ -1,4 +1,4 @@
-"""What a run is told. Commands ride back on the answers of the ingest; each is answered by a `command_done` event."""
+"""Commands to a run. The ingest's answers carry them to the driver, which answers each with a `command_done` event."""
 
 from enum import StrEnum
 
@@ -9,22 +9,31 @@ from worker.contracts.prompts import Prompt
 
 
 class CommandKind(StrEnum):
-    PAUSE = "pause"
-    RESUME = "resume"
-    """Go on after a pause, or from the checkpoint of a stopped run."""
-    STOP = "stop"
-    """Finish the batch under way, checkpoint, export, evaluate, then end as stopped, to be resumed at will.
+    """What a user may ask of a run."""
 
-    A batch that takes longer than `BootstrapAnswer.stop_seconds` is given up: the run goes back to the checkpoint that
-    it has, and ends as cancelled where it has none."""
+    PAUSE = "pause"
+    """Finish the batch under way, then wait with the lanes held."""
+    RESUME = "resume"
+    """Continue after a pause, or from the checkpoint of a stopped run."""
+    STOP = "stop"
+    """Finish the batch under way, checkpoint, export, evaluate, then end as stopped; the run can be resumed later.
+
+    A batch that takes longer than `BootstrapAnswer.stop_seconds` is given up: the run ends as stopped at its newest
+    checkpoint, or as cancelled if it has none."""
     CANCEL = "cancel"
     """End at once, without a checkpoint."""
     SAMPLE_NOW = "sample_now"
+    """Generate samples with the newest published version."""
     CHECKPOINT_NOW = "checkpoint_now"
+    """Write a checkpoint, and what users download, at the end of the batch under way."""
 
 
 class RunCommand(Contract):
+    """One command, as the driver receives it."""
+
     id: str
+    """Identifier that the driver's answer repeats."""
     kind: CommandKind
+    """What is asked."""
     prompts: tuple[Prompt, ...] = Field(default=(), max_length=16)
-    """For `sample_now`: prompts of the user's own; empty means the held-out ones."""
+    """For `sample_now`: prompts to generate from. Empty: the held-out ones."""

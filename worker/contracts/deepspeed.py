@@ -1,8 +1,8 @@
-"""The `deepspeed` section of a `RunSpec`: a named configuration, overrides of single settings, and memory savings.
+"""The `deepspeed` section of a `RunSpec`: a named configuration, changes to it, and switches that save memory.
 
-The configurations themselves are the JSON files of these names under `worker/engine/trainer/zero/configurations`. What
-Tandem decides itself (batch sizes, accumulation, clipping, precision, the stage) is in none of them and cannot be
-overridden.
+The configurations are the JSON files of these names under `worker/engine/trainer/zero/configurations`. Invariant: what
+follows from other sections (batch sizes, accumulation, clipping, precision) and from the name (stage, offload) cannot
+be overridden.
 """
 
 import json
@@ -18,27 +18,29 @@ from worker.contracts.names import ExplainedName
 class ZeroConfig(ExplainedName):
     """Named DeepSpeed configurations: the JSON files of these names."""
 
-    ZERO0 = "zero0", "Everything on every trainer lane."
+    ZERO0 = "zero0", "Everything on every trainer lane: the fastest where it fits."
     ZERO1 = "zero1", "Optimizer state sharded over the trainer lanes."
-    ZERO1_CPUOFFLOAD = "zero1_cpuoffload", "The same, with the optimizer in host memory."
+    ZERO1_CPUOFFLOAD = "zero1_cpuoffload", "As zero1, with the optimizer state in host memory."
     ZERO2 = "zero2", "Optimizer state and gradients sharded over the trainer lanes."
-    ZERO2_CPUOFFLOAD = "zero2_cpuoffload", "The same, with the optimizer in host memory."
+    ZERO2_CPUOFFLOAD = "zero2_cpuoffload", "As zero2, with the optimizer state in host memory."
     ZERO3 = "zero3", "Optimizer state, gradients and the model's weights sharded over the trainer lanes."
-    ZERO3_OPTIMIZER_CPUOFFLOAD = "zero3_optimizer_cpuoffload", "The same, with the optimizer in host memory."
-    ZERO3_CPUOFFLOAD = "zero3_cpuoffload", "The same, with optimizer and weights in host memory."
+    ZERO3_OPTIMIZER_CPUOFFLOAD = "zero3_optimizer_cpuoffload", "As zero3, with the optimizer state in host memory."
+    ZERO3_CPUOFFLOAD = "zero3_cpuoffload", "As zero3, with optimizer state and weights in host memory: slowest."
 
     @property
     def stage(self) -> Literal[0, 1, 2, 3]:
-        """ZeRO's stage: 0 shards nothing over the ranks, 1 optimizer state, 2 gradients too, 3 weights too."""
+        """ZeRO stage: what is sharded over the ranks (0 nothing, 1 optimizer state, 2 gradients too, 3 weights too)."""
         stages: dict[str, Literal[0, 1, 2, 3]] = {"zero0": 0, "zero1": 1, "zero2": 2, "zero3": 3}
         return stages[self.value.partition("_")[0]]
 
     @property
     def offloads_optimizer(self) -> bool:
+        """Whether the optimizer state lies in host memory."""
         return self.value.endswith("cpuoffload")
 
     @property
     def offloads_weights(self) -> bool:
+        """Whether the model's weights lie in host memory."""
         return self is ZeroConfig.ZERO3_CPUOFFLOAD
 
 
@@ -65,7 +67,7 @@ OVERRIDABLE: Mapping[str, type[Override]] = {
     f"{_ZERO}offload_param.pin_memory": bool,
     "wall_clock_breakdown": bool,
 }
-"""The settings of a named configuration that may be overridden, by dotted path. Integers are counts, ≥ 0."""
+"""The settings of a named configuration that may be overridden, by dotted path, with their type. Integers are ≥ 0."""
 
 _DERIVED: Mapping[str, str] = {
     "train_batch_size": "`batch`",
@@ -89,16 +91,24 @@ class DeepSpeedSpec(Contract):
     """How the trainer lanes share and save memory: DeepSpeed's ZeRO, offloading and recomputation."""
 
     config: ZeroConfig = ZeroConfig.ZERO0
-    """What is sharded over the trainer lanes, and what lies in host memory."""
+    """Named DeepSpeed configuration: what is sharded over the trainer lanes, and what lies in host memory. Results are
+    the same but for rounding; each step further saves memory and costs time. `zero0` or `zero1` is usual for LoRA,
+    `zero2` or `zero3` for all weights; the plan beside the form says what fits."""
     overrides: tuple[str, ...] = ()
-    """Changes to the configuration, one `path=value` a line, e.g. `zero_optimization.reduce_bucket_size=50000000`."""
+    """Changes to the configuration, one `path=value` a line, such as `zero_optimization.reduce_bucket_size=50000000`.
+    Usually empty. Smaller buckets save memory, larger ones use the network better; DeepSpeed's own documentation
+    explains each setting."""
     gradient_checkpointing: Index | None = None
-    """Blocks whose activations are recomputed in the backward pass instead of kept. 0: none; 1: all; n: every n-th.
-    Empty: all of a model of a billion parameters or more, else none."""
+    """Which transformer blocks are recomputed in the backward pass instead of keeping their activations: 0 none, 1 all,
+    n every n-th. Empty: all in a model of a billion parameters or more, else none. All costs about a third more
+    training time; take a larger n where memory allows."""
     offload_idle_states: bool = False
-    """Move optimizer state and open gradients to host memory while a trainer lane generates."""
+    """Move optimizer state and accumulated gradients to host memory while a trainer lane generates, and back before it
+    trains. Turn it on when generation runs out of memory on colocated or lent trainer lanes; each switch of role then
+    takes longer, by the bytes moved."""
     initialize_model_on_cpu: bool = False
-    """Shard weights (ZeRO 3) in host memory, before they go to the device."""
+    """Shard the weights in host memory while the model is loaded, and only then move each shard to its device (ZeRO 3
+    alone). Turn it on when loading a large model runs out of device memory; it loads more slowly."""
 
     @property
     def zero_stage(self) -> Literal[0, 1, 2, 3]:
@@ -158,7 +168,7 @@ def _check_override(line: str, config: ZeroConfig) -> None:
         if path.startswith(f"{_ZERO}{part}") and not is_there:
             raise ValueError(
                 f"`deepspeed.overrides` must fit `deepspeed.config` ({config.value}), got `{path}`: "
-                "that configuration has no such part"
+                "that configuration has no such setting"
             )
 
 

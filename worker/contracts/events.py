@@ -27,7 +27,7 @@ class Event(Contract):
 
 
 class Phase(StrEnum):
-    """What the driver is doing, for the lifecycle stepper and for "why it failed"."""
+    """What the driver is doing: the run page shows it, and names the phase in which a run failed."""
 
     BOOTSTRAP = "bootstrap"
     PLACE_LANES = "place_lanes"
@@ -41,13 +41,15 @@ class Phase(StrEnum):
 
 
 class PhaseEvent(Event):
+    """The driver has entered a phase."""
+
     type: Literal["phase"] = "phase"
     phase: Phase
     detail: str = ""
 
 
 class LaneInfo(Contract):
-    """Where a lane landed."""
+    """Where a lane was placed."""
 
     lane: str
     role: LaneRole
@@ -57,7 +59,7 @@ class LaneInfo(Contract):
 
 
 class LanesEvent(Event):
-    """All lanes of the run as they stand now, and the resolved algebra."""
+    """All lanes of the run, and the batch algebra; a later event replaces it."""
 
     type: Literal["lanes"] = "lanes"
     lanes: tuple[LaneInfo, ...]
@@ -65,18 +67,18 @@ class LanesEvent(Event):
 
 
 class StateEvent(Event):
-    """The driver's word on the run's state; the web's transition table has the last word."""
+    """The state that the driver reports. The web applies it if its transition table allows the move."""
 
     type: Literal["state"] = "state"
     state: RunState
     reason: str = ""
-    """For a failure: one plain sentence with field, value and what to do."""
+    """For a failure: one sentence with field, value and what to do."""
     details: str = ""
     """For a failure: the traceback or the last log lines."""
 
 
 class ResumedEvent(Event):
-    """This attempt goes on after `batch` complete batches; later points of earlier attempts are superseded."""
+    """This attempt resumed after `batch` complete batches; later points of earlier attempts are superseded."""
 
     type: Literal["resumed"] = "resumed"
     batch: Index
@@ -94,12 +96,14 @@ class MetricsEvent(Event):
 
 
 class SpansEvent(Event):
+    """Finished spans of any lanes."""
+
     type: Literal["spans"] = "spans"
     spans: tuple[Span, ...]
 
 
 class SampleInfo(Contract):
-    """One picture or clip shown: of a batch (`purpose: train`), an evaluation, or asked for by the user."""
+    """One picture or clip in the gallery: of a batch, of an evaluation, or requested by a user."""
 
     prompt: str
     """The prompt's text."""
@@ -109,20 +113,22 @@ class SampleInfo(Contract):
     member: Index
     seed: Index
     artifact: str
-    """Artifact path under the run, as it was PUT; its ending says whether it is a picture or a clip."""
+    """Artifact path below the run, as it was uploaded. Its ending tells a picture from a clip."""
     poster: str = ""
-    """Artifact path of the picture that stands for a clip until it plays; empty for pictures."""
+    """Artifact path of the still picture that is shown until a clip plays; empty for pictures."""
     rewards: dict[str, float]
     missing: dict[str, str] = {}
-    """Why a reward gave no score, by its key."""
+    """Why a reward gave no score, by the reward's key."""
     reward: float | None
-    """The weighted sum; `None` for a picture asked for whose prompt a trained reward does not understand."""
+    """Weighted sum of the trained rewards; `None` for a requested sample whose prompt a trained reward cannot score."""
     advantage: float | None = None
     staleness: Index = 0
     lane: str = ""
 
 
 class SamplesEvent(Event):
+    """Samples for the gallery: of a batch (`train`), of an evaluation, or of a user's request."""
+
     type: Literal["samples"] = "samples"
     purpose: Literal["train", "evaluate", "request"]
     batch: Index
@@ -131,7 +137,7 @@ class SamplesEvent(Event):
 
 
 class EvaluationEvent(Event):
-    """Held-out means after `batch` complete batches; keys are `reward` (weighted) and each reward's name."""
+    """Mean rewards of a held-out evaluation after `batch` complete batches, by reward; `reward` is the weighted sum."""
 
     type: Literal["evaluation"] = "evaluation"
     batch: Index
@@ -141,7 +147,7 @@ class EvaluationEvent(Event):
 
 
 class StalenessEvent(Event):
-    """Samples of a batch by staleness, as trained."""
+    """Number of samples of a batch by their staleness when they were trained on."""
 
     type: Literal["staleness"] = "staleness"
     batch: Index
@@ -149,7 +155,7 @@ class StalenessEvent(Event):
 
 
 class PublishEvent(Event):
-    """A policy version, offered by the trainer and read back from every rollout lane."""
+    """A policy version that the trainer published and every rollout lane has pulled and verified."""
 
     type: Literal["publish"] = "publish"
     policy_version: Index
@@ -160,36 +166,39 @@ class PublishEvent(Event):
 
 
 class AdapterFile(Contract):
-    """One file of a policy version that users download."""
+    """One file of a policy version that users can download."""
 
     path: Annotated[str, StringConstraints(pattern=r"^\w[\w.-]*(/\w[\w.-]*)*$", max_length=200)]
-    """Relative to the version's folder: `pytorch_lora_weights.safetensors`, `transformer/config.json`."""
+    """Path relative to the version's folder, such as `pytorch_lora_weights.safetensors` or
+    `transformer/config.json`."""
     sha256: str
     num_bytes: Index
 
 
 def listing_sha256(files: Iterable[AdapterFile]) -> str:
-    """One checksum for several files: sha256 of what `sha256sum` prints for them, a line a file, in order of paths."""
+    """One checksum for several files: the sha256 of the lines that `sha256sum` prints for them, in order of their
+    paths."""
     lines = (f"{file.sha256}  {file.path}\n" for file in sorted(files, key=attrgetter("path")))
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
 class AdapterEvent(Event):
-    """A policy version in diffusers format that users download: one LoRA file, or a folder of the whole transformer."""
+    """A policy version in diffusers format that users can download: a LoRA file, or folders of whole transformers."""
 
     type: Literal["adapter"] = "adapter"
     batch: Index
     policy_version: Index
     artifact: str
-    """Artifact path of the LoRA file; of several files, the folder that they lie in."""
+    """Artifact path of the LoRA file; for several files, the path of their folder."""
     sha256: str
-    """Of the LoRA file; of several files, their `listing_sha256`."""
+    """Checksum of the LoRA file; for several files, their `listing_sha256`."""
     num_bytes: Index
-    """Of all files together."""
+    """Size of all files together, in bytes."""
     final: bool
+    """Whether it is the version at the end of the run."""
     files: Annotated[tuple[AdapterFile, ...], Field(min_length=1)]
-    """Each with its own artifact, `<folder>/<path>`. One is a LoRA, several are weights in shards beside config and
-    index."""
+    """The files, each an artifact of its own at `<folder>/<path>`. A single one is a LoRA; several are sharded weights
+    with their config and index."""
 
     @model_validator(mode="after")
     def _files_add_up(self) -> Self:
@@ -201,15 +210,17 @@ class AdapterEvent(Event):
             raise ValueError(f"`num_bytes` must be {total}, the sum over `files`, got {self.num_bytes}")
         is_one = len(self.files) == 1
         if is_one and paths[0] != posixpath.basename(self.artifact):
-            raise ValueError(f"`files` of one must name the file that `artifact` is, got {paths[0]}, {self.artifact}")
+            raise ValueError(
+                f"a single one of `files` must be named as `artifact` is, got {paths[0]} and {self.artifact}"
+            )
         expected = self.files[0].sha256 if is_one else listing_sha256(self.files)
         if self.sha256 != expected:
-            raise ValueError(f"`sha256` must be that of `files`, {expected}, got {self.sha256}")
+            raise ValueError(f"`sha256` must be the one of `files`, {expected}, got {self.sha256}")
         return self
 
 
 class CheckpointEvent(Event):
-    """A resumable checkpoint, on the checkpoint store (not uploaded to the web)."""
+    """A resumable checkpoint in the checkpoint store; it is not uploaded to the web."""
 
     type: Literal["checkpoint"] = "checkpoint"
     batch: Index
@@ -220,6 +231,8 @@ class CheckpointEvent(Event):
 
 
 class GateEvent(Event):
+    """The result of the replay gate on a batch's first update, with the values that it compared."""
+
     type: Literal["gate"] = "gate"
     gate: Literal["replay"]
     batch: Index
@@ -228,7 +241,7 @@ class GateEvent(Event):
 
 
 class QueueEvent(Event):
-    """Depths of the queues at one instant: fragments to generate, to score, groups ready to train."""
+    """Lengths of the queues at one moment: fragments to generate, fragments to score, groups ready to train."""
 
     type: Literal["queues"] = "queues"
     batch: Index
@@ -236,37 +249,41 @@ class QueueEvent(Event):
 
 
 class LendEvent(Event):
-    """Idle trainer lanes lend their hands to generation: one decision, told when it is made and when it is settled."""
+    """A decision to lend idle trainer lanes to generation. It is reported when made, and again when its gain is
+    known."""
 
     type: Literal["lend"] = "lend"
     decision: Count
-    """Counts the run's decisions: the settled one repeats the number of the one made."""
+    """Number of the decision within the run, from 1; both reports carry it."""
     batch: Index
     lanes: tuple[str, ...]
+    """The trainer lanes lent."""
     num_fragments: Count
-    """Fragments that each lane may generate before it is asked again."""
+    """Fragments that each lane may generate before the next decision on it."""
     predicted_gain_seconds: float | None = None
-    """By which the batches in view were predicted to end sooner; empty where nothing was predicted."""
+    """Seconds by which the open batches were predicted to end sooner; empty if nothing was predicted (greedy)."""
     realised_gain_seconds: float | None = None
-    """Predicted end without lending − actual end; given once those batches have ended."""
+    """Predicted end without lending − actual end, in seconds; given once those batches have ended."""
 
 
 class WorkCost(Contract):
-    """What one kind of work costs a lane: seconds = `per_call` + units × `per_unit`."""
+    """The cost of one kind of work on a lane: seconds = `per_call` + units × `per_unit`."""
 
     lane: str
-    """A lane, or `gang` for the trainer lanes together."""
+    """A lane's id, or `gang` for all trainer lanes together."""
     kind: Name
-    """As `worker.scheduling.core.costs` names kinds and their units."""
+    """The kind of work, one of those that `worker.scheduling.core.costs` defines with their units."""
     per_call: Annotated[float, Field(ge=0)]
+    """Seconds of a call, whatever its size."""
     per_unit: Annotated[float, Field(ge=0)]
+    """Seconds of each unit of a call."""
     observed_units: tuple[Count, Count] | None = None
-    """The fewest and the most units of one call that this was observed with: where both are the same, only the seconds
-    of so many units are known, not how they are made up. Empty: assumed, not observed."""
+    """The fewest and the most units of one call that were measured. If both are equal, only the sum for that size is
+    known, not how it divides into `per_call` and `per_unit`. Empty: the cost is an estimate."""
 
 
 class CostsEvent(Event):
-    """What work costs on this run's lanes, as learnt from `batch` complete batches; a later event replaces it."""
+    """Costs of work on this run's lanes, as measured in `batch` complete batches; a later event replaces it."""
 
     type: Literal["costs"] = "costs"
     batch: Index
@@ -274,10 +291,12 @@ class CostsEvent(Event):
 
 
 class LogEvent(Event):
+    """A line of a lane's or the driver's log."""
+
     type: Literal["log"] = "log"
     level: Literal["debug", "info", "warning", "error"]
     source: str
-    """Lane id, or `driver`."""
+    """The lane's id, or `driver`."""
     message: str
 
 

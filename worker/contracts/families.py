@@ -1,6 +1,6 @@
-"""What is known of a model family before any weights are read: forms and validation ask here.
+"""What is known of a model family before any weights are read, for form and validation.
 
-A test equates it with what the engine's adapters do.
+Invariant, held by a test: it says what the engine's pipeline adapters do.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,16 +14,21 @@ from worker.contracts.sections import SamplingSpec
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FamilyTraits:
+    """What the checkpoints of a family have in common."""
+
     guidance: GuidanceKind
-    """Of a checkpoint that has any; one without (a distilled one) takes a scale of 1 only."""
+    """How its checkpoints apply guidance. A distilled checkpoint may have none, and takes a scale of 1 only."""
     takes_negative_prompt: bool = False
+    """Whether its pipeline takes a negative prompt."""
     may_have_two_experts: bool = False
     """Whether some of its checkpoints have a second transformer, for low noise."""
     frames_per_latent: int | None = None
-    """Of a family that makes clips, which have a multiple of this + 1 frames; `None`: it makes pictures."""
+    """Frames that one latent frame stands for in a family that makes clips: a clip has a multiple of this plus 1
+    frames. `None` for a family that makes pictures."""
 
     @property
     def makes_clips(self) -> bool:
+        """Whether the family generates video."""
         return self.frames_per_latent is not None
 
 
@@ -43,7 +48,7 @@ FAMILY_TRAITS: Mapping[ModelFamily, FamilyTraits] = {
 
 
 def sampling_problems(family: ModelFamily, sampling: SamplingSpec) -> list[str]:
-    """What a family cannot draw of what `sampling` asks for, each as a sentence for the user."""
+    """Settings of `sampling` that a family cannot generate with, each as a sentence for the user."""
     traits, found = FAMILY_TRAITS[family], []
     per_latent, num_frames = traits.frames_per_latent, sampling.num_frames
     if per_latent is None and num_frames > 1:
@@ -70,7 +75,7 @@ def sampling_problems(family: ModelFamily, sampling: SamplingSpec) -> list[str]:
         elif sampling.guidance_scale <= 1:
             found.append(
                 f"`sampling.guidance_scale` must be > 1 where `guidance_scale_2` is given, got "
-                f"{sampling.guidance_scale}: the pipeline guides both experts or neither"
+                f"{sampling.guidance_scale}: the pipeline applies guidance to both experts or to neither"
             )
     if sampling.negative_prompt and not traits.takes_negative_prompt:
         found.append(
@@ -94,12 +99,12 @@ def negative_prompt_problem(family: ModelFamily, prompts: Iterable[Prompt]) -> s
 
 
 def size_multiple(family: ModelFamily, *, transformer: Mapping[str, Any], vae: Mapping[str, Any]) -> int:
-    """What heights and widths must be multiples of: pixels of a latent × latents of a token.
+    """What heights and widths must be multiples of, in pixels: pixels of a latent × latents of a token.
 
     Args:
-        family: of the checkpoint.
-        transformer: its `transformer/config.json`.
-        vae: its `vae/config.json`.
+        family: the family of the checkpoint.
+        transformer: the checkpoint's `transformer/config.json`.
+        vae: the checkpoint's `vae/config.json`.
     """
     match family:
         case ModelFamily.WAN | ModelFamily.WAN22:
@@ -114,7 +119,7 @@ def size_multiple(family: ModelFamily, *, transformer: Mapping[str, Any], vae: M
 
 
 def size_problem(name: str, value: int, multiple: int) -> str | None:
-    """Why `sampling.<name>` cannot be `value`, as a sentence for the user; `None`: it can."""
+    """Why `sampling.<name>` cannot be `value`, as a sentence for the user; `None` if it can."""
     if value % multiple == 0:
         return None
     below = max(value // multiple * multiple, multiple)

@@ -1,4 +1,4 @@
-"""The HTTP words between driver and web. All paths lie under `TANDEM_PUBLIC_URL`.
+"""The HTTP interface between driver and web: paths and bodies. All paths lie under `TANDEM_PUBLIC_URL`.
 
 ======  ==========================================================  =====================================
 verb    path                                                        body → answer
@@ -36,52 +36,70 @@ SHA256_HEADER = "X-Content-SHA256"
 BOOTSTRAP_CODE_VARIABLE = "TANDEM_BOOTSTRAP_CODE"
 PUBLIC_URL_VARIABLE = "TANDEM_PUBLIC_URL"
 HEARTBEAT_SECONDS = 2.0
-"""The driver posts at least this often, if only an empty batch."""
+"""Longest time between two posts of the driver; without new events it posts an empty batch. Two seconds keep commands
+and the live page prompt at negligible load."""
 
 
 class LaneGrant(Contract):
-    """One lane that fleet gave this run: a role on a node, with the node's GPUs that belong to it."""
+    """One lane that the pool allocated to this run: its role, its node, and its GPUs."""
 
     lane: str
+    """The lane's id within the run."""
     role: LaneRole
+    """What the lane does."""
     node: str
+    """The name of its node."""
     gpus: tuple[Index, ...] = ()
-    """Numbers of its GPUs on their node; empty for a CPU slot."""
+    """Indices of its GPUs on their node; empty for a CPU slot."""
     resources: tuple[str, ...] = ()
-    """Custom Ray resources that its process occupies, one of each: they stand for its GPUs, and so for its node."""
+    """Custom Ray resources that its process occupies, one of each; each stands for one GPU or slot of a node."""
     num_cpus: float = 0.5
+    """CPUs that Ray reserves for its process."""
 
     @property
     def device(self) -> str:
-        """What its process may see: `cpu`, or the numbers of its GPUs by comma."""
+        """The devices that its process may see: `cpu`, or the indices of its GPUs joined by commas."""
         return ",".join(str(index) for index in self.gpus) or "cpu"
 
 
 class BootstrapRequest(Contract):
+    """The first request of a driver or of a preview job."""
+
     code: str
+    """The single-use code from its environment."""
 
 
 class BootstrapAnswer(Contract):
+    """Everything that a driver needs to run an attempt. It is held in memory only."""
+
     run: UUID
+    """The run's id."""
     attempt: Count
+    """The attempt's number, from 1."""
     token: str
+    """Bearer token of this attempt for the ingest."""
     spec: RunSpec
-    """The run's spec with everything resolved; its prompts are asked for at `PROMPTS_PATH`, since they may be many."""
+    """What the user asked for, with `placement: auto` resolved by the planner. The driver asks for the prompts at
+    `PROMPTS_PATH`, since they may be many."""
     base_model_path: str
-    """Resolved: an existing folder below one of `TANDEM_MODEL_ROOTS`, or the hub id."""
+    """The base model: an existing folder below one of `TANDEM_MODEL_ROOTS`, or the hub id."""
     lanes: tuple[LaneGrant, ...]
+    """The lanes allocated to the run."""
     checkpoints: str
     """fsspec URL under which this attempt writes its checkpoints."""
     resume_from: str | None = None
     """fsspec URL of the checkpoint to resume from."""
     secrets: Annotated[dict[str, str], Field(repr=False)] = {}
-    """Tokens of remote scorers by name, those that the spec asks for. Held in memory only."""
+    """Tokens of remote scorers by name, only those that the spec names."""
     first_seq: Count = 1
+    """The `seq` of the attempt's first event."""
     initial_adapter: str | None = None
+    """LoRA file that training starts from. Empty: from the base model."""
     stop_seconds: Annotated[float, Field(gt=0)] = 300.0
-    """A stopped run gives up the batch under way, or its last evaluation, this long after it was told to stop."""
+    """Seconds after the stop command at which a run gives up the batch under way, or its last evaluation."""
     prior_costs: tuple[WorkCost, ...] = ()
-    """What work costs these lanes by the plan, where one was made: gone by until the run has learnt its own."""
+    """Costs of work on these lanes by the plan, where one was made. The driver uses them until it has measured its
+    own."""
 
 
 class PromptsAnswer(Contract):
@@ -90,14 +108,18 @@ class PromptsAnswer(Contract):
 
 
 class IngestBatch(Contract):
-    """Events in order without gaps. They are kept as plain mappings here and validated one by one by the web."""
+    """Events in order without gaps. They are plain mappings here, since the web validates them one by one."""
 
     events: tuple[dict[str, Any], ...] = ()
+    """The events, ascending by `seq`; empty for a heartbeat."""
     pending: Index = 0
-    """How many more events wait in the driver's spool."""
+    """Number of further events in the driver's spool."""
 
 
 class IngestAnswer(Contract):
+    """The web's answer to a batch of events."""
+
     acknowledged: Index
-    """The high-water mark: the highest number stored."""
+    """The high-water mark: the highest `seq` stored."""
     commands: tuple[RunCommand, ...] = ()
+    """Commands that the driver has not answered yet."""

@@ -1,6 +1,6 @@
-"""The registry names of the engine, as data: forms and validation know them without importing torch.
+"""The names of the engine's registries, as data: form and validation know them without importing torch.
 
-A test equates each list with the engine's registry of the same kind.
+Invariant, held by a test: each list equals the engine's registry of the same kind.
 """
 
 from enum import StrEnum
@@ -12,7 +12,7 @@ from pydantic_core import CoreSchema
 
 
 class ExplainedName(StrEnum):
-    """A name with one line of help, which the JSON schema carries beside it: forms show both."""
+    """A name with one line of help, which the JSON schema carries and the form shows."""
 
     help: str
 
@@ -30,47 +30,54 @@ class ExplainedName(StrEnum):
 
 
 class ModelFamily(ExplainedName):
+    """Architectures of base models."""
+
     FLUX = "flux", "FLUX.1: a rectified-flow transformer with embedded guidance."
     SD3 = "sd3", "Stable Diffusion 3 and 3.5: true CFG."
-    FLUX2 = "flux2", "FLUX.2 dev: embedded guidance, prompts read by Mistral."
-    FLUX2_KLEIN = "flux2_klein", "FLUX.2 klein: small, prompts read by Qwen3; true CFG, or none where distilled."
-    QWEN_IMAGE = "qwen_image", "Qwen-Image: true CFG, strong at text."
+    FLUX2 = "flux2", "FLUX.2 dev: embedded guidance, Mistral as text encoder."
+    FLUX2_KLEIN = "flux2_klein", "FLUX.2 klein: small, Qwen3 as text encoder; true CFG, or none if distilled."
+    QWEN_IMAGE = "qwen_image", "Qwen-Image: true CFG, strong at text in pictures."
     Z_IMAGE = "z_image", "Z-Image (true CFG) and Z-Image-Turbo (guidance 1)."
-    WAN = "wan", "Wan2.1, video: true CFG."
-    WAN22 = "wan22", "Wan2.2, video: A14B with an expert each for high and low noise, or TI2V-5B; true CFG."
-    HUNYUAN_VIDEO = "hunyuan_video", "HunyuanVideo, video: embedded guidance."
+    WAN = "wan", "Wan2.1 (video): true CFG."
+    WAN22 = "wan22", "Wan2.2 (video): A14B with experts for high and for low noise, or TI2V-5B; true CFG."
+    HUNYUAN_VIDEO = "hunyuan_video", "HunyuanVideo (video): embedded guidance."
 
 
 class Tuning(ExplainedName):
-    """What of a model's transformer is trained."""
+    """Which weights of a model's transformer are trained."""
 
-    LORA = "lora", "Low-rank updates beside frozen weights: megabytes to train and to publish."
+    LORA = "lora", "Low-rank layers beside frozen weights: megabytes to train and to publish."
     FULL = (
         "full",
-        "All weights of the transformer: some 16 bytes a weight over the trainer lanes, and all of them published.",
+        "All weights of the transformer: about 16 bytes each over the trainer lanes, and all of them published.",
     )
 
 
 class GuidanceKind(ExplainedName):
-    """How a checkpoint is steered towards its prompt."""
+    """How a checkpoint applies classifier-free guidance."""
 
-    NONE = "none", "Not at all: a distilled model."
+    NONE = "none", "Not at all: the model is distilled."
     EMBEDDED = "embedded", "The scale is an input of the model."
-    TRUE_CFG = "true_cfg", "From a second prediction, for the negative prompt."
+    TRUE_CFG = "true_cfg", "From a second prediction, for the negative or empty prompt."
 
 
 class RewardName(ExplainedName):
+    """The scorers."""
+
     SHAPE_MATCH = "shape_match", "Colour purity × overlap with the ideal shape, 0 to 1."
-    SHAPE_JUDGE = "shape_judge", "1 when an independent judge finds colour and shape right."
+    SHAPE_JUDGE = "shape_judge", "1 when an independent judge finds colour and shape right, else 0."
     JPEG_COMPRESSIBILITY = "jpeg_compressibility", "Higher for pictures that compress well."
     COLORFULNESS = "colorfulness", "Higher for vivid pictures."
     OCR = "ocr", "How much of the text between the prompt's double quotes can be read in the picture, 0 to 1."
-    CLIP_SCORE = "clip_score", "Likeness of picture and prompt to CLIP, about 0 to 1."
-    PICK_SCORE = "pick_score", "What people preferred on Pick-a-Pic: CLIP-H trained on their choices."
+    CLIP_SCORE = "clip_score", "Cosine similarity of picture and prompt in CLIP, about 0 to 1."
+    PICK_SCORE = "pick_score", "PickScore: CLIP-H trained on people's choices in Pick-a-Pic, near 20."
     HPS_V2 = "hps_v2", "Human Preference Score v2: CLIP-H trained on ranked pictures."
     IMAGE_REWARD = "image_reward", "ImageReward: BLIP trained on ranked pictures, about −2 to 2."
     AESTHETIC = "aesthetic", "LAION's aesthetic rating, about 1 to 10. Prompts are ignored."
-    MOTION_SMOOTHNESS = "motion_smoothness", "How well a clip's frames follow from their neighbours, 0 to 1."
+    MOTION_SMOOTHNESS = (
+        "motion_smoothness",
+        "How well neighbouring frames predict each frame of a clip, 0 to 1.",
+    )
     REMOTE = "remote", "A scorer of your own behind HTTP."
 
 
@@ -82,6 +89,8 @@ class RewardMixing(ExplainedName):
 
 
 class RemoteFormat(ExplainedName):
+    """Encodings of requests to a remote scorer."""
+
     MSGPACK = "msgpack", "Pictures as bytes."
     JSON = "json", "Pictures as base64 text: a third larger, readable anywhere."
 
@@ -89,31 +98,33 @@ class RemoteFormat(ExplainedName):
 class SdeType(ExplainedName):
     """The stochastic denoising kernels of `worker.engine.rollout.sde`."""
 
-    FLOW = "flow", "Flow-GRPO's SDE."
-    CPS = "cps", "Coefficient-preserving sampling."
-    DANCE = "dance", "DanceGRPO's SDE: Flow-GRPO's with a constant diffusion coefficient, the noise level."
+    FLOW = "flow", "Flow-GRPO's SDE: most noise at the first steps."
+    CPS = "cps", "Coefficient-preserving sampling: noise is replaced, not added, so samples are cleaner."
+    DANCE = "dance", "DanceGRPO's SDE: as `flow`, but with the noise level as constant diffusion coefficient."
 
 
 class Placement(ExplainedName):
+    """How generation and training are placed on the lanes."""
+
     COLOCATED = "colocated", "All lanes generate, then all lanes train: the baseline."
-    DISAGGREGATED = "disaggregated", "Rollout lanes and trainer lanes, at work at the same time."
+    DISAGGREGATED = "disaggregated", "Rollout lanes generate while trainer lanes train."
     AUTO = "auto", "The planner chooses placement, split and switches for the lanes given."
 
 
 class TrainerAssist(ExplainedName):
-    """Trainer-assisted generation."""
+    """Trainer-assisted generation: whether idle trainer lanes are lent to generation."""
 
     OFF = "off", "Trainer lanes only train."
     GREEDY = "greedy", "An idle trainer lane generates whenever fragments wait."
-    SEARCH = "search", "An idle trainer lane generates where the batch is predicted to end sooner for it."
+    SEARCH = "search", "An idle trainer lane generates if the batch is predicted to end sooner."
 
 
 class Priority(ExplainedName):
-    """Where a run stands in the queue, first to last; equal ones by age."""
+    """Order of the queue, first to last; among equals the older run is first."""
 
     HIGH = "high", "Before all others: for work that somebody waits for."
     NORMAL = "normal", "In the order of creation."
-    LOW = "low", "When nothing else waits: for sweeps that may take their time."
+    LOW = "low", "After all others: for sweeps that may take their time."
 
     @property
     def rank(self) -> int:
@@ -122,7 +133,7 @@ class Priority(ExplainedName):
 
 
 class LaneRole(StrEnum):
-    """What a lane does. The driver reports as a lane too, so its own seconds are accounted for."""
+    """What a lane does."""
 
     ROLLOUT = "rollout"
     TRAINER = "trainer"

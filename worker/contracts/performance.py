@@ -1,7 +1,6 @@
 """The `performance` section of a `RunSpec`: kernels of the transformer, the same in rollout, replay and training.
 
-Where there is one switch already it is not here: true CFG in one pass is `sampling.batched_cfg`, bf16 is
-`base_model.dtype` (frozen weights and forward pass; LoRA, optimizer and the policy's maths stay fp32).
+Two other settings for speed stand where they belong: `sampling.batched_cfg` and `base_model.dtype`.
 """
 
 from worker.contracts.base import Contract
@@ -13,29 +12,30 @@ from worker.contracts.sections import SamplingSpec
 class Compilation(ExplainedName):
     """Backends of `torch.compile`."""
 
-    OFF = "off", "As diffusers wrote it."
-    INDUCTOR = "inductor", "Fused kernels. On a CPU lane it is left off."
-    AOT_EAGER = "aot_eager", "Captured, forward and backward, but not fused: to find out what a capture changes."
+    OFF = "off", "PyTorch eager mode, as diffusers runs it."
+    INDUCTOR = "inductor", "Fused kernels of torch.compile. CPU lanes run without."
+    AOT_EAGER = "aot_eager", "Forward and backward captured but not fused: slower than off, for debugging."
 
 
 class AttentionBackend(ExplainedName):
-    """Of diffusers, by its own names; those without a gradient, and those that download code, are left out."""
+    """Attention backends of diffusers, by its names. Those without a gradient, and those that download code, are left
+    out."""
 
-    DEFAULT = "default", "Whatever diffusers and torch choose."
+    DEFAULT = "default", "What diffusers and PyTorch choose."
     MATH = "_native_math", "Plain matrix products: slow, the most exact, on any device."
-    FLASH_SDPA = "_native_flash", "Torch's own FlashAttention."
-    EFFICIENT_SDPA = "_native_efficient", "Torch's own memory-efficient attention."
-    CUDNN = "_native_cudnn", "cuDNN's, for NVIDIA GPUs."
+    FLASH_SDPA = "_native_flash", "PyTorch's FlashAttention."
+    EFFICIENT_SDPA = "_native_efficient", "PyTorch's memory-efficient attention."
+    CUDNN = "_native_cudnn", "cuDNN's attention, for NVIDIA GPUs: the fastest on Hopper."
     FLASH = "flash", "The package flash-attn."
     XFORMERS = "xformers", "The package xformers."
-    NPU = "_native_npu", "Ascend NPUs' own."
+    NPU = "_native_npu", "The kernel of Ascend NPUs."
 
 
 REPEATABLE_BACKENDS = frozenset({AttentionBackend.DEFAULT, AttentionBackend.MATH})
-"""Of which the same bits can be promised: the others' gradients may be summed in any order."""
+"""Backends that are bitwise repeatable: the others may sum gradients in any order."""
 
 WITHOUT_MASKS = frozenset({AttentionBackend.FLASH_SDPA, AttentionBackend.FLASH})
-"""Which take no attention mask."""
+"""Backends that take no attention mask."""
 
 NOT_ON_A_CPU = frozenset(
     {
@@ -46,20 +46,23 @@ NOT_ON_A_CPU = frozenset(
         AttentionBackend.NPU,
     }
 )
-"""Left off on a lane without an accelerator, as `inductor` is."""
+"""Backends that a lane without an accelerator replaces with the default, as it does `inductor`."""
 
 WITHOUT_KERNEL_CHOICE = frozenset({ModelFamily.SD3})
 """Families whose transformer diffusers neither compiles block by block nor lets choose its attention."""
 
 
 class PerformanceSpec(Contract):
-    """Off by default. Each reaches every lane that generates, replays or trains."""
+    """Kernels of the transformer, on every lane that generates, replays or trains. Results change by rounding only,
+    which the replay gate bounds."""
 
     compilation: Compilation = Compilation.OFF
-    """Compile the transformer's repeated blocks at their first use. New adapters need no new compilation; new shapes
-    do."""
+    """Backend of `torch.compile` for the transformer's repeated blocks. `inductor` speeds up most models on GPUs, after
+    some minutes of compilation at the start and for each new shape; `off` is usual for short runs and for finding
+    errors. Not available with ZeRO 3."""
     attention: AttentionBackend = AttentionBackend.DEFAULT
-    """Kernel of the transformer's attention. On a CPU lane those of accelerators are left off."""
+    """Attention kernel of the transformer. `default` is usual; on Hopper GPUs `_native_cudnn` was measured 1.7 to 2.3
+    times as fast as FlashAttention-2. CPU lanes use the default in place of kernels for accelerators."""
 
 
 def performance_problems(
@@ -70,7 +73,7 @@ def performance_problems(
     *,
     deterministic: bool,
 ) -> list[str]:
-    """What cannot go together, each as a sentence for the user."""
+    """Settings that cannot be combined with the rest of the spec, each as a sentence for the user."""
     found = []
     if family in WITHOUT_KERNEL_CHOICE:
         chosen = {"compilation": performance.compilation, "attention": performance.attention}
@@ -83,12 +86,12 @@ def performance_problems(
     if performance.attention in WITHOUT_MASKS and (why := _why_masked(family, sampling)) is not None:
         found.append(
             f"`performance.attention` must not be {performance.attention} for {family}{why}: it takes no attention "
-            f"mask, which padded prompts need; take {AttentionBackend.DEFAULT}"
+            f"mask, which padded prompts need; use {AttentionBackend.DEFAULT}"
         )
     if performance.compilation is not Compilation.OFF and deepspeed.zero_stage == 3:
         found.append(
             f"`performance.compilation` must be off for ZeRO 3, got {performance.compilation}: weights that are "
-            "gathered layer by layer cannot be captured; take ZeRO 2, or leave it off"
+            "gathered layer by layer cannot be captured; use ZeRO 2, or turn compilation off"
         )
     if performance.compilation is Compilation.INDUCTOR and deterministic:
         found.append(
@@ -105,7 +108,8 @@ def performance_problems(
 
 
 def _why_masked(family: ModelFamily, sampling: SamplingSpec) -> str | None:
-    """When a family's transformer masks tokens, as the end of a clause; `None`: it does not."""
+    """The condition under which a family's transformer masks tokens, as the end of a clause; `None` if it never
+    does."""
     if family is ModelFamily.HUNYUAN_VIDEO:
         return ""
     is_guided = max(sampling.guidance_scale, sampling.training_guidance) > 1

@@ -1,4 +1,4 @@
-"""The HTTP words of a preview: a user's own prompts drawn by one short job, with what a run trained and without it.
+"""The HTTP interface of a preview: a short job generates from a user's prompts, with the trained weights and without.
 
 ======  =============================================  =======================================
 verb    path                                           body → answer
@@ -33,30 +33,43 @@ _IMAGE_NAME = re.compile(r"(base|lora)-(\d{1,3})-(\d{1,3})\.(png|webm)")
 
 
 class PreviewJob(Contract):
-    """What to draw. Picture `index` of a prompt is drawn from `seed + index`, with what was trained and without."""
+    """What the job generates. Sample `index` of a prompt starts from `seed + index`, both with the trained weights and
+    without."""
 
     id: str
+    """The preview's id."""
     token: str
+    """Bearer token of the job."""
     base_model_path: str
+    """Folder or hub id of the base model."""
     family: ModelFamily
+    """Architecture of the base model."""
     dtype: str
+    """Precision of the base model."""
     device: str
-    """Of the lane that the preview was given: `cpu`, or the accelerator's index on its node."""
+    """The device of the lane allocated to the preview: `cpu`, or the accelerator's index on its node."""
     sampling: SamplingSpec
+    """The run's sampling settings."""
     files: Annotated[tuple[AdapterFile, ...], Field(min_length=1)]
-    """Of the version tried: one is a LoRA, several are whole parts of the pipeline, a folder each."""
+    """Files of the trained version: a single one is a LoRA, several are whole transformers, a folder each."""
     prompts: tuple[str, ...]
+    """The user's prompts."""
     num_samples: Count
+    """Samples of each prompt."""
     seed: Index
+    """Seed of the first sample of each prompt."""
 
 
 class PreviewImageName(Contract):
-    """Which sample a file is: `lora-<prompt index>-<index>.png` for what was trained, `base-…` for the base
-    model. Clips end in `.webm`."""
+    """The name of a sample's file: `lora-<prompt index>-<index>.png` with the trained weights, `base-…` without. Clips
+    end in `.webm`."""
 
     with_adapter: bool
+    """Whether it was generated with the trained weights."""
     prompt_index: Index
+    """Index of its prompt."""
     index: Index
+    """Index among the samples of the prompt."""
     ending: Literal["png", "webm"] = "png"
 
     def __str__(self) -> str:
@@ -74,6 +87,7 @@ class PreviewImageName(Contract):
 
 
 class PreviewDone(Contract):
-    """How it went; `problem` is empty after success."""
+    """The last report of a preview job."""
 
     problem: str = ""
+    """Why it failed, one sentence; empty after success."""

@@ -1,7 +1,7 @@
-"""Rewards as a spec names them: one `RewardSpec` each, with the settings of its scorer.
+"""The `rewards` section of a `RunSpec`: one `RewardSpec` for each scorer, with the scorer's settings.
 
-Settings are typed by the reward's name, so that a spec repeats nothing: `name: remote` alone says that `settings` are
-`RemoteSettings`. A reward without an entry in `SETTINGS_OF` has none.
+The type of `settings` follows from the reward's name: `name: remote` alone says that they are `RemoteSettings`. A
+reward without an entry in `SETTINGS_OF` has none.
 """
 
 from collections.abc import Iterable
@@ -19,56 +19,78 @@ SecretName = Annotated[str, Field(pattern=SECRET_NAME, max_length=64)]
 
 
 class WeightsSettings(Contract):
-    """What scorers with a network of their own have in common."""
+    """Settings of scorers with a network."""
 
     weights: Weights
-    """Hub id (`org/name`), or a folder below one of `TANDEM_MODEL_ROOTS`. Safetensors only."""
+    """Weights of the scorer's network: a hub id (`org/name`), or a folder below one of `TANDEM_MODEL_ROOTS`.
+    Safetensors only. Change it to use a mirror or a model of the same architecture of your own."""
     pictures_per_call: Count = 16
-    """Pictures in one forward pass."""
+    """Pictures, or frames of clips, in one forward pass of the scorer. 16 fits beside other work on a GPU of 24 GB;
+    lower it when the reward lane runs out of memory, raise it when scoring is slow on a GPU."""
 
 
 class ClipScoreSettings(WeightsSettings):
+    """CLIP score: cosine of picture and prompt in a CLIP model."""
+
     weights: Weights = "openai/clip-vit-large-patch14"
-    """A CLIP: hub id (`org/name`), or a folder below one of `TANDEM_MODEL_ROOTS`. Safetensors only."""
+    """Weights of a CLIP model in transformers format: a hub id (`org/name`), or a folder below one of
+    `TANDEM_MODEL_ROOTS`. Safetensors only. ViT-L/14 is the usual one; scores of different models are not comparable."""
 
 
 class PickScoreSettings(WeightsSettings):
+    """PickScore (arXiv 2305.01569): CLIP-H trained on choices between two pictures. Scores lie near 20."""
+
     weights: Weights = "yuvalkirstain/PickScore_v1"
-    """PickScore: hub id (`org/name`), or a folder below one of `TANDEM_MODEL_ROOTS`. Safetensors only."""
+    """Weights of PickScore: a hub id (`org/name`), or a folder below one of `TANDEM_MODEL_ROOTS`. Safetensors only.
+    Change it only to use a mirror."""
     processor: Weights = "laion/CLIP-ViT-H-14-laion2B-s32B-b79K"
-    """Where tokenizer and picture processor come from; named as the weights are."""
+    """Tokenizer and picture processor: a hub id (`org/name`), or a folder below one of `TANDEM_MODEL_ROOTS`.
+    PickScore's model card names the default, the CLIP-H that it was trained from; change it only to use a mirror."""
 
 
 class HpsV2Settings(WeightsSettings):
+    """HPS v2 (arXiv 2306.09341): CLIP-H trained on ranked pictures."""
+
     weights: Weights = "adams-story/HPSv2-hf"
-    """HPSv2 as a transformers CLIP: hub id (`org/name`), or a folder below one of `TANDEM_MODEL_ROOTS`."""
+    """Weights of HPS v2 as a transformers CLIP: a hub id (`org/name`), or a folder below one of `TANDEM_MODEL_ROOTS`.
+    The default is a conversion of the authors' checkpoint; deploy/docs/guides/rewards.md says how to convert others."""
 
 
 class ImageRewardSettings(WeightsSettings):
-    """ImageReward is published only as a pickle: name its converted folder here (deploy/docs/guides/rewards.md)."""
+    """ImageReward (arXiv 2304.05977) is published as a pickle, which is refused: convert it once and give the folder as
+    `weights` (deploy/docs/guides/rewards.md)."""
 
 
 class AestheticSettings(WeightsSettings):
+    """LAION's aesthetic predictor: a rating head on CLIP ViT-L/14."""
+
     weights: Weights = "shunk031/aesthetics-predictor-v2-sac-logos-ava1-l14-linearMSE"
-    """CLIP with the aesthetic head: hub id (`org/name`), or a folder below one of `TANDEM_MODEL_ROOTS`."""
+    """Weights of CLIP and rating head together: a hub id (`org/name`), or a folder below one of `TANDEM_MODEL_ROOTS`.
+    Change it only to use a mirror or another head."""
 
 
 class OcrSettings(Contract):
+    """Text recognition, as PaddleOCR's models do it."""
+
     shortest_side: Annotated[int, Field(ge=32, le=4096)] = 736
-    """Smaller pictures are enlarged until their shorter side has so many pixels: more finds smaller letters."""
+    """Length in pixels to which a picture's shorter side is enlarged before text is looked for; larger pictures stay as
+    they are. 736 is PaddleOCR's default. Raise it when small letters are missed; scoring time grows with the area."""
 
 
 class RemoteSettings(Contract):
-    """A scorer behind HTTP; the protocol is in deploy/docs/guides/rewards.md."""
+    """A scorer of your own behind HTTP. The protocol, with an example server, is in deploy/docs/guides/rewards.md."""
 
     url: Annotated[str, Field(min_length=1, max_length=2000)]
-    """Where batches are posted, e.g. https://scorer.example/score."""
+    """Address that fragments are posted to, such as https://scorer.example/score. It must be reachable from the reward
+    lanes, and hold no user or password: use `secret` for a token."""
     scorer: Annotated[str, Field(max_length=200)] = ""
-    """Which of the server's scorers to use. Empty: its only one."""
+    """Name of the scorer, on a server that has several. Empty: the server's only one."""
     secret: SecretName | None = None
-    """Name of a secret of the project, sent as bearer token. The token itself is never part of a spec."""
+    """Name of a project secret that is sent as bearer token. The token itself is stored encrypted and is never part of
+    a spec. Empty: no token is sent."""
     format: RemoteFormat = RemoteFormat.MSGPACK
-    """msgpack sends pictures as bytes, json as base64 text."""
+    """Encoding of requests. `msgpack` sends pictures as bytes and is usual; `json` sends them as base64 text, a third
+    larger, for servers without msgpack."""
 
     @field_validator("url")
     @classmethod
@@ -78,7 +100,7 @@ class RemoteSettings(Contract):
             host = parts.hostname or ""
             host.encode("idna")
             is_address = parts.scheme in ("http", "https") and bool(host) and parts.port != 0 and " " not in host
-        except ValueError:  # of a port that is no number up to 65535, or a name that no host can have
+        except ValueError:  # a port above 65535 or not a number, or a host name that IDNA cannot encode
             is_address = False
         if not is_address:
             raise ValueError(f"`url` must be an http or https address, got {url!r}: e.g. https://scorer.example/score")
@@ -88,10 +110,10 @@ class RemoteSettings(Contract):
 
 
 VERDICT_REWARDS = frozenset({RewardName.SHAPE_JUDGE})
-"""Rewards that are 1 for right and 0 for wrong, so that their mean is the share of samples that are right."""
+"""Rewards that are 1 for a right sample and 0 for a wrong one, so that their mean is the share of right samples."""
 
 MIN_MOTION_FRAMES = 3
-"""Of a clip whose motion can be judged: a frame and its two neighbours."""
+"""Fewest frames of a clip whose motion can be scored: a frame and its two neighbours."""
 
 Settings = (
     ClipScoreSettings
@@ -114,23 +136,31 @@ SETTINGS_OF: dict[RewardName, type[Contract]] = {
 
 
 class RewardSpec(Contract):
-    """One scorer. `watched` rewards are measured and shown, never trained on, to make reward hacking visible."""
+    """One scorer: what it counts in training, and what happens when it fails. `watched` rewards are measured and shown
+    but not trained on, to make reward hacking visible."""
 
     name: RewardName
-    """The scorer."""
+    """Which scorer computes the reward. Preference models (`pick_score`, `hps_v2`) are usual for pictures, `ocr` for
+    text in pictures; `remote` is a scorer of your own."""
     label: Name | None = None
-    """What its curves are called: needed where one scorer is used twice. Empty: the scorer's name."""
+    """Name of its curves and columns, in lower case with underscores. Empty: the scorer's name. Needed only where a
+    scorer is used twice, such as two `remote` ones."""
     weight: Annotated[float, Field(gt=0)] = 1.0
-    """Its share in what is trained on."""
+    """Weight of the reward among those trained on, without unit; see `reward_mixing` for what is weighted. 1 is usual
+    with a single reward, where the weight makes no difference."""
     watched: bool = False
-    """Measured and shown, never trained on."""
+    """Measure and show the reward without training on it. Watch one or two rewards besides the trained ones: if they
+    fall while the trained one rises, the policy is exploiting the scorer."""
     required: bool = True
-    """A sample that it cannot score ends the run. Off: the sample goes without it, which is counted. Watched rewards
-    never end a run."""
+    """Whether the run fails when a sample cannot be scored, after all retries. Off: the sample is trained on without
+    this reward, and the share of missing scores is a curve. Turn it off for a remote scorer that may be down for a
+    while; watched rewards never fail a run."""
     timeout_seconds: Annotated[float, Field(gt=0, le=3600)] = 120.0
-    """For one try at the samples of one fragment."""
+    """Longest time in seconds that one call may take to score a fragment. 120 is usual; raise it for slow remote
+    scorers and for networks on CPU slots."""
     num_retries: Annotated[int, Field(ge=0, le=10)] = 2
-    """Further tries after a time-out, or after a failure that may pass."""
+    """Further calls after a time-out, or after a failure that may pass, before a score counts as missing. 2 is usual;
+    raise it for a remote scorer that is restarted now and then."""
     settings: Annotated[
         Settings | None,
         Field(
@@ -138,16 +168,17 @@ class RewardSpec(Contract):
             json_schema_extra={"settings_of": {name.value: kind.__name__ for name, kind in SETTINGS_OF.items()}},
         ),
     ] = None
-    """Of this scorer. Empty: its defaults."""
+    """Settings of the scorer, which depend on `name`; scorers that compute from pixels have none. Empty: the
+    defaults."""
 
     @property
     def key(self) -> str:
-        """The name of its curves and parts."""
+        """The name under which its scores are stored and drawn: the label, else the scorer's name."""
         return self.label or self.name.value
 
     @property
     def may_be_missing(self) -> bool:
-        """Whether a sample that it cannot score goes on without it."""
+        """Whether a sample that cannot be scored is trained on without it."""
         return self.watched or not self.required
 
     @field_validator("settings", mode="before")
@@ -164,16 +195,16 @@ class RewardSpec(Contract):
     @model_validator(mode="after")
     def _free_label(self) -> Self:
         if self.label == "reward":
-            raise ValueError("`label` must not be `reward`: that is what the rewards together are called")
+            raise ValueError("`label` must not be `reward`: that is the name of all rewards together")
         return self
 
 
 def clip_problems(rewards: Iterable[RewardSpec], num_frames: int) -> list[str]:
-    """Rewards that judge motion, in a run whose samples have none."""
+    """Rewards that score motion in a run whose samples have too few frames for it, each as a sentence for the user."""
     judges_motion = RewardName.MOTION_SMOOTHNESS in (reward.name for reward in rewards)
     if not judges_motion or num_frames >= MIN_MOTION_FRAMES:
         return []
     return [
         f"`sampling.num_frames` must be ≥ {MIN_MOTION_FRAMES} for the reward motion_smoothness, got {num_frames}: "
-        "it judges how clips move"
+        "it scores motion between frames"
     ]

@@ -1,29 +1,30 @@
-"""`RunSpec`: the one config object of form, REST, CLI and engine, validated once, at the border."""
+"""`RunSpec`: the one configuration of a run, for form, REST, Python client and engine; validated once, when it arrives.
+
+The docstring below a field is its help in the form, the JSON schema and the API's documentation: the first sentence is
+shown beside the input, the rest on demand. Invariant: a `RunSpec` that exists satisfies every rule below.
+"""
 
 from typing import Annotated, Any, Self
 
 import yaml
 from pydantic import ConfigDict, Field, model_validator
 
-from worker.contracts.algebra import BatchAlgebra
+from worker.contracts.algebra import BatchAlgebra, BatchSpec
 from worker.contracts.algorithms import DIFFERENTIABLE_REWARDS, AlgorithmSpec, FlowGrpoSpec
 from worker.contracts.applicability import inapplicable
 from worker.contracts.base import Contract, Count, Index
 from worker.contracts.deepspeed import DeepSpeedSpec
 from worker.contracts.families import sampling_problems
+from worker.contracts.lanes import ElasticSpec, LaneSpec
 from worker.contracts.names import Placement, Priority, RewardMixing, Tuning
+from worker.contracts.optimizer import EmaSpec, OptimizerSpec
 from worker.contracts.performance import PerformanceSpec, performance_problems
 from worker.contracts.rewards import RewardSpec, clip_problems
 from worker.contracts.sections import (
     BaseModelSpec,
-    BatchSpec,
     CheckpointSpec,
-    ElasticSpec,
-    EmaSpec,
     EvaluationSpec,
-    LaneSpec,
     LoraSpec,
-    OptimizerSpec,
     PipelineSpec,
     PromptSpec,
     ReplayBounds,
@@ -33,21 +34,30 @@ from worker.contracts.sections import (
 
 
 class RunSpec(Contract):
-    """What a user asks for. Frozen; unknown fields refused; cross-field rules checked below.
+    """Everything that a user asks for in a run, by sections. Frozen; unknown fields are refused.
 
-    Its JSON schema says beside the fields which of them do not apply when: see `worker.contracts.applicability`."""
+    Its JSON schema also lists, as `inapplicable`, which fields do not apply beside which values of others: see
+    `worker.contracts.applicability`.
+    """
 
     model_config = ConfigDict(json_schema_extra=lambda schema: schema.update(inapplicable=inapplicable()))
 
     base_model: BaseModelSpec = BaseModelSpec()
     prompts: PromptSpec
     rewards: Annotated[tuple[RewardSpec, ...], Field(min_length=1)]
+    """The scorers of the samples, each named once; at least one is trained on. Watch one or two that are not trained
+    on, to notice when a reward rises at the cost of the pictures."""
     reward_mixing: RewardMixing = RewardMixing.SUM
-    """How several trained rewards become one. sum: weighted raw scores; normalised: each one's advantages on their own
-    scale, then weighted."""
+    """How several trained rewards become one advantage. `sum` adds the weighted raw scores, which suits rewards of like
+    scale; `normalised` computes each reward's advantages first and averages them by weight (MixGRPO), which suits any
+    others. It makes no difference for a single trained reward."""
     algorithm: AlgorithmSpec = FlowGrpoSpec()
+    """How the policy learns from the rewards: an algorithm by `name`, with its settings. `flow_grpo` is the usual one
+    to begin with; `flow_grpo_fast` and `diffusion_nft` train at a fraction of its cost."""
     tuning: Tuning = Tuning.LORA
-    """What is trained: low-rank updates as `lora` says, or all weights of the transformer."""
+    """Which weights are trained. `lora` trains low-rank layers, set up by `lora`, and is usual: megabytes to store and
+    publish. `full` trains all weights of the transformer, about 16 bytes each over the trainer lanes; use it when a
+    LoRA of high rank levels off, with a learning rate some 30 times smaller."""
     lora: LoraSpec = LoraSpec()
     optimizer: OptimizerSpec = OptimizerSpec()
     ema: EmaSpec = EmaSpec()
@@ -62,19 +72,23 @@ class RunSpec(Contract):
     checkpoint: CheckpointSpec = CheckpointSpec()
     replay_gate: ReplayGateSpec = ReplayGateSpec()
     seed: Index = 0
-    """Seeds prompts, noise and initial adapter: the same seed trains on the same samples."""
+    """Seed of prompt order, initial noise, stochastic steps and LoRA initialisation. Runs that differ in lanes or in
+    `pipeline` switches alone train on the same samples at staleness 0. Repeat a result with three seeds before relying
+    on it: RL runs vary with the seed."""
     num_batches: Count = 20
-    """Length of the run; each batch ends with one policy version."""
+    """Length of the run in batches; each batch ends with one new policy version. A few hundred are usual for large
+    models, with 1 or 2 optimizer steps each; the tiny model of the demo learns in 20."""
     max_attempts: Annotated[int, Field(ge=1, le=10)] = 3
-    """How often a lost driver may start again from its last checkpoint, the first start included."""
+    """Attempts that the run has, the first included: when its driver is lost, the next attempt resumes from the newest
+    checkpoint. Raise it for long runs on nodes that may be taken away."""
 
     priority: Priority = Priority.NORMAL
-    """Where the run stands in the queue: high before normal before low, older runs first among equals. It changes
-    nothing once the run has its lanes."""
+    """Position in the queue: `high` before `normal` before `low`, older runs first among equals. It has no effect once
+    the run has its lanes. Use `low` for sweeps, and `high` for work that somebody waits for."""
 
     @property
     def algebra(self) -> BatchAlgebra:
-        """The resolved batch algebra; its constructor refuses numbers that do not divide."""
+        """Every count of a batch. Raises `ValueError` for numbers that do not divide."""
         return BatchAlgebra.resolve(
             self.batch,
             self.sampling,
@@ -84,7 +98,8 @@ class RunSpec(Contract):
 
     @property
     def granted_lanes(self) -> LaneSpec:
-        """The lanes to ask for, by role: colocated ones are trainer lanes all, since each of them joins the gang."""
+        """The lanes to ask the pool for, by role. Colocated lanes all count as trainer lanes, since each joins the
+        gang."""
         if self.pipeline.placement is not Placement.COLOCATED:
             return self.lanes
         num_lanes = self.lanes.num_rollout + self.lanes.num_trainer
@@ -92,16 +107,18 @@ class RunSpec(Contract):
 
     @property
     def replay_bounds(self) -> ReplayBounds:
-        """What the replay gate holds updates to."""
+        """The bounds of the replay gate, for this model's precision."""
         return self.replay_gate.bounds(self.base_model.dtype)
 
     @property
     def evaluates_apart(self) -> bool:
-        """Whether evaluation is drawn with other weights than training data."""
+        """Whether evaluation uses other weights than generation for training: an EMA, or the trained adapter beside an
+        older one."""
         return bool(self.ema.decay) or self.algorithm.needs.second_adapter
 
     @property
     def trained_rewards(self) -> tuple[RewardSpec, ...]:
+        """The rewards that are not only watched."""
         return tuple(reward for reward in self.rewards if not reward.watched)
 
     @model_validator(mode="after")
@@ -120,7 +137,7 @@ class RunSpec(Contract):
             )
         if self.pipeline.placement is Placement.DISAGGREGATED and not self.lanes.num_rollout:
             raise ValueError(
-                "`lanes.num_rollout` must be ≥ 1 for disaggregated placement, got 0: nobody would generate"
+                "`lanes.num_rollout` must be ≥ 1 for disaggregated placement, got 0: no lane would generate"
             )
         for problem in self.elastic.problems(self.lanes):
             raise ValueError(problem)
@@ -145,12 +162,12 @@ class RunSpec(Contract):
         if self.tuning is Tuning.FULL and self.base_model.dtype == "bf16" and not self.deepspeed.zero_stage:
             raise ValueError(
                 "`deepspeed.config` must be `zero1` or higher for `tuning` full of `base_model.dtype` bf16, got "
-                f"`{self.deepspeed.config}`: the fp32 master weights lie in ZeRO's optimizer state"
+                f"`{self.deepspeed.config}`: the fp32 master weights are part of ZeRO's optimizer state"
             )
 
         if self.tuning is Tuning.FULL and self.algorithm.needs.second_adapter:
             raise ValueError(
-                f"`tuning` must be lora for {self.algorithm.name}, got full: its older policy is a second adapter"
+                f"`tuning` must be lora for {self.algorithm.name}, got full: its older policy is a second LoRA adapter"
             )
 
     def _check_algorithm(self) -> None:
@@ -159,7 +176,7 @@ class RunSpec(Contract):
         if self.pipeline.importance_cap is not None and not self.algorithm.is_policy_gradient:
             raise ValueError(
                 f"`pipeline.importance_cap` must be empty for {self.algorithm.name}, got "
-                f"{self.pipeline.importance_cap}: it weighs no sample by an importance ratio that could be cut"
+                f"{self.pipeline.importance_cap}: its loss has no importance ratio to bound"
             )
         if self.algorithm.needs.differentiable_reward:
             for reward in self.trained_rewards:

@@ -1,33 +1,44 @@
-"""The sections of a `RunSpec`: each one a part of the form, the YAML and the REST body of the same name."""
+"""The sections of a `RunSpec` on the model, its prompts and samples, the pipeline, and what is checked and saved.
 
-from collections.abc import Iterator
+The docstring below a field is its help in the form, the JSON schema and the API's documentation: the first sentence is
+shown beside the input, the rest on demand.
+"""
+
 from typing import Annotated, Literal, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
 from worker.contracts.base import Contract, Count, Index
-from worker.contracts.names import LaneRole, ModelFamily, Placement, SdeType, TrainerAssist
+from worker.contracts.names import ModelFamily, Placement, SdeType, TrainerAssist
 from worker.contracts.prompts import Prompt, require_different
 
 
 class BaseModelSpec(Contract):
-    """The policy's base weights: a hub id (`org/name`) or a path below one of `TANDEM_MODEL_ROOTS`."""
+    """The model that is trained, and the precision that it is computed in."""
 
     path: Annotated[str, Field(min_length=1, max_length=400)] = "shapes"
-    """Hub id (`org/name`), or a folder below one of `TANDEM_MODEL_ROOTS`. Safetensors only."""
+    """Diffusers checkpoint that is trained: a hub id (`org/name`), or a folder below one of `TANDEM_MODEL_ROOTS`.
+    Weights must be safetensors; pickles are refused. The default, `shapes`, is the tiny model of the demo, which trains
+    on CPU lanes."""
     family: ModelFamily = ModelFamily.FLUX
-    """Which diffusers pipeline the weights belong to."""
+    """Architecture of the checkpoint: which diffusers pipeline it belongs to. It decides how guidance works and whether
+    the model makes pictures or clips; a family that is not the checkpoint's own is refused when the model is loaded."""
     dtype: Literal["fp32", "bf16"] = "fp32"
-    """Precision of the weights and of the forward pass; LoRA layers and the maths of the policy stay fp32."""
+    """Precision of the frozen weights and of the forward pass; LoRA layers, optimizer and log-probs stay fp32. bf16 is
+    usual on GPUs: half the memory, and several times as fast. fp32 is for tiny models on CPU lanes, and for finding out
+    whether a failing replay gate is a matter of rounding."""
 
 
 class PromptSpec(Contract):
-    """The prompts a run learns on: written inline, or an uploaded set named by its id. Exactly one of the two."""
+    """The prompts that a run trains on: written in the spec, or an uploaded prompt set. Exactly one of the two."""
 
     inline: tuple[Prompt, ...] = ()
-    """One prompt a line: its text, or an object with `text` and any of `negative`, `metadata`, `pictures`, `id`."""
+    """Prompts written in the spec, each at most once: texts, or objects with `text` and any of `negative`, `metadata`,
+    `pictures` and `id`. A batch takes `batch.num_prompts_per_batch` of them in turn, so there must be at least that
+    many."""
     prompt_set: str | None = None
-    """Id of an uploaded prompt set."""
+    """Id of an uploaded prompt set, instead of `inline`. Use one for more than a few dozen prompts, or for prompts that
+    several runs share."""
 
     @model_validator(mode="after")
     def _exactly_one_source(self) -> Self:
@@ -40,94 +51,98 @@ class PromptSpec(Contract):
 
 
 class LoraSpec(Contract):
+    """Low-rank layers beside the frozen weights (LoRA, arXiv 2106.09685); read where `tuning` is `lora`."""
+
     rank: Annotated[int, Field(ge=1, le=512)] = 16
-    """Rank of the low-rank update."""
+    """Rank of each LoRA layer. Usual: 32 (Flow-GRPO on SD3.5 and FLUX.1), 64 (Qwen-Image), 128 (DanceGRPO on video).
+    Trained parameters, optimizer memory and published bytes grow in proportion to it; raise it when the reward levels
+    off too early."""
     alpha: Annotated[float, Field(gt=0)] = 32.0
-    """Scale: the update is multiplied by alpha / rank."""
+    """Scale of the LoRA: its output is multiplied by `alpha` / `rank`. Usual is twice the rank. Change the two
+    together, since their quotient acts like a factor on the learning rate."""
     targets: tuple[str, ...] = ()
-    """Endings of module names. Empty: the model family's own. A target that matches nothing is an error."""
-
-
-class OptimizerSpec(Contract):
-    learning_rate: Annotated[float, Field(gt=0, le=1)] = 3e-4
-    """Constant learning rate of AdamW."""
-    beta1: Annotated[float, Field(ge=0, lt=1)] = 0.9
-    """Decay of the first moment."""
-    beta2: Annotated[float, Field(ge=0, lt=1)] = 0.999
-    """Decay of the second moment."""
-    weight_decay: Annotated[float, Field(ge=0)] = 1e-4
-    """Decoupled weight decay."""
-    max_grad_norm: Annotated[float, Field(gt=0)] = 1.0
-    """The gradient is scaled down to this norm."""
-
-
-class EmaSpec(Contract):
-    """A moving average of the trained weights: what evaluation, requested samples and the exported LoRA use. Training
-    data are drawn by the policy itself."""
-
-    decay: Annotated[float, Field(ge=0, lt=1)] = 0.0
-    """Share of itself that the average keeps at each update. 0: no average."""
-    every_num_optimizer_steps: Count = 8
-    """Optimizer steps between updates."""
+    """Linear layers that get a LoRA, by module name or by the end of it, such as `attn.to_q`. Empty: the attention
+    projections usual for the model family. A name that matches no layer stops the run when the model is loaded, so that
+    nothing is left out unnoticed."""
 
 
 class SamplingSpec(Contract):
-    """How trajectories are drawn. Stochastic, trainable denoising steps are the window
-    `[sde_start, sde_start + num_sde_steps)`; the final step (sigma 0) is never stochastic."""
+    """How trajectories are generated. The denoising steps `sde_start` … `sde_start + num_sde_steps - 1` are stochastic
+    and are trained on; the others are deterministic, the final one (to sigma 0) always."""
 
     num_denoising_steps: Annotated[int, Field(ge=2, le=200)] = 10
-    """Denoising steps of a training trajectory."""
+    """Denoising steps of a training trajectory; generation time grows in proportion. Usual: 6 (FLUX.1), 10 (SD3.5,
+    Qwen-Image), 16 to 20 (video). Training works on far fewer steps than good pictures need (Flow-GRPO), so raise it
+    only when training samples are too rough to be scored."""
     num_eval_denoising_steps: Annotated[int, Field(ge=1, le=200)] = 10
-    """Denoising steps of evaluation and of requested samples, all deterministic."""
+    """Denoising steps of evaluation and of requested samples, which are all deterministic (ODE). Usual is what the
+    model's pipeline recommends: 28 (FLUX.1), 40 (SD3.5), 50 (Qwen-Image). Lower it for distilled models or faster
+    evaluations."""
     height: Annotated[int, Field(ge=16, le=4096, multiple_of=8)] = 32
-    """A multiple of 8."""
+    """Height of the samples in pixels, a multiple of 8; most hub models need a multiple of 16, which is checked against
+    the checkpoint. 512 is usual for training. Tokens grow with the area, and memory and time with them."""
     width: Annotated[int, Field(ge=16, le=4096, multiple_of=8)] = 32
-    """A multiple of 8."""
+    """Width of the samples in pixels, a multiple of 8; most hub models need a multiple of 16, which is checked against
+    the checkpoint. 512 is usual for training. Tokens grow with the area, and memory and time with them."""
     num_frames: Annotated[int, Field(ge=1, le=1024)] = 1
-    """1 draws pictures; more draws clips, where the model family makes video."""
+    """Frames of a sample: 1 makes pictures, more make clips with model families for video. Wan and HunyuanVideo take a
+    multiple of 4 plus 1; usual for training are 33 and 53. Memory and time grow at least in proportion."""
     fps: Annotated[float, Field(gt=0, le=120)] = 16.0
-    """Frames per second at which clips play."""
+    """Frames per second at which clips are stored and played. It changes neither generation nor rewards. Take the rate
+    that the model was trained on: 16 for Wan2.1, 24 for Wan2.2 TI2V-5B."""
     guidance_scale: Annotated[float, Field(ge=0, le=30)] = 1.0
-    """Guidance of rollout and evaluation; 1 means none. Embedded where the model has it, else from two predictions
-    (true CFG)."""
+    """Guidance scale of rollout and evaluation; 1 means no guidance. FLUX and HunyuanVideo take it as an input of the
+    model (3.5 for FLUX.1), the others compute it from two predictions (true CFG, usual 4 to 4.5), which doubles the
+    forward passes. 1 is worth trying with true CFG: training then learns what guidance did, and Flow-GRPO's authors
+    advise it."""
     guidance_scale_2: Annotated[float, Field(ge=1, le=30)] | None = None
-    """Guidance of the low-noise expert, where a model has two (Wan2.2 A14B). Empty: `guidance_scale` for both."""
+    """Guidance scale of the expert for low noise, in models that have two experts (Wan2.2 A14B). Empty:
+    `guidance_scale` holds for both. Wan's own pipeline uses 3 here beside 4 for the expert for high noise."""
     train_guidance_scale: Annotated[float, Field(ge=0, le=30)] | None = None
-    """Guidance of the policy that is trained: trajectories are drawn with `guidance_scale` and scored with this, both
-    experts where there are two. Empty: the same. 1 trains the model to do without."""
+    """Guidance scale of the policy that is trained, for both experts where there are two. Empty: the same as in
+    rollout, which keeps training on-policy. 1 draws trajectories with `guidance_scale` and trains the model to do as
+    well without guidance, which spares half of the training passes under true CFG."""
     negative_prompt: Annotated[str, Field(max_length=2000)] = ""
-    """What true CFG steers away from."""
+    """Prompt that true CFG steers away from, the same for all samples. Empty is usual in training. It has an effect
+    only with a guidance scale above 1."""
     batched_cfg: bool = False
-    """True CFG in one forward pass of twice the batch instead of two: for GPUs with room to spare."""
+    """Compute both predictions of true CFG in one forward pass of twice the batch. Faster where a batch leaves the GPU
+    underused, at the price of activation memory; leave it off when memory is short."""
     sde_type: SdeType = SdeType.FLOW
-    """Of the stochastic steps. flow: Flow-GRPO's SDE; dance: DanceGRPO's, as noisy at every step; cps:
-    coefficient-preserving sampling."""
+    """Formula of the stochastic denoising steps. `flow` is Flow-GRPO's SDE; `dance` is DanceGRPO's, with the same noise
+    strength at every step; `cps` replaces noise instead of adding to it, so samples stay cleaner (arXiv 2509.05952).
+    Clip ranges are not comparable between them."""
     noise_level: Annotated[float, Field(gt=0, le=2)] = 0.7
-    """How much noise a stochastic denoising step adds: exploration."""
+    """Strength of the noise that a stochastic denoising step adds, without unit; it is what makes the trajectories of a
+    group differ. Usual: 0.7 (SD3.5), 0.9 (FLUX.1), 1.2 (Qwen-Image), 0.25 to 0.3 for `dance`, 0.8 for `cps` (at most
+    1). Raise it when the rewards within groups are nearly equal; lower it when training samples look grainy."""
     sde_start: Index = 0
-    """First stochastic denoising step, counted from 0."""
+    """Index of the first stochastic denoising step, counted from 0, the noisiest. 0 is usual: early steps decide the
+    composition, which is where exploration pays."""
     num_sde_steps: Count | None = None
-    """Only these are trained on. Empty: all from the first stochastic one but the final."""
+    """Number of stochastic denoising steps from `sde_start` on; only these are trained on, so training time grows in
+    proportion. Empty: all but the final step, which is always deterministic. Algorithms with a window or a share of
+    steps choose theirs among these."""
 
     @property
     def training_guidance(self) -> float:
-        """The guidance scale of the policy that is trained."""
+        """Guidance scale of the policy that is trained."""
         return self.guidance_scale if self.train_guidance_scale is None else self.train_guidance_scale
 
     @property
     def training_guidance_2(self) -> float | None:
-        """The same of the low-noise expert, where it has a scale of its own."""
+        """`training_guidance` of the expert for low noise, where it has a scale of its own."""
         return self.guidance_scale_2 if self.train_guidance_scale is None else None
 
     @property
     def trains_as_it_samples(self) -> bool:
-        """Whether the policy that is trained has the guidance that it is sampled with."""
+        """Whether training uses the guidance scales of rollout."""
         trained = (self.training_guidance, self.training_guidance_2)
         return trained == (self.guidance_scale, self.guidance_scale_2)
 
     @property
     def sde_indices(self) -> tuple[int, ...]:
-        """The stochastic, trainable denoising steps, ascending."""
+        """Indices of the stochastic denoising steps, ascending."""
         last = self.num_denoising_steps - 1
         count = last - self.sde_start if self.num_sde_steps is None else self.num_sde_steps
         return tuple(range(self.sde_start, self.sde_start + count))
@@ -154,46 +169,44 @@ class SamplingSpec(Contract):
         return self
 
 
-class BatchSpec(Contract):
-    """The batch algebra, in prompts, groups and optimizer steps. See `worker.contracts.algebra`."""
-
-    num_prompts_per_batch: Count = 8
-    """Groups in a batch: one prompt each."""
-    group_size: Annotated[int, Field(ge=2, le=1024)] = 8
-    """Trajectories of one prompt, compared with each other."""
-    num_minibatches: Count = 1
-    """Optimizer steps in one pass through the batch; divides num_prompts_per_batch."""
-    num_epochs_per_batch: Count = 1
-    """Passes through the batch."""
-    micro_batch_size: Count = 8
-    """(trajectory, denoising step) pairs in one forward/backward."""
-    fragment_size: Count | None = None
-    """Trajectories generated at once by a lane; divides group_size. Empty: the whole group."""
-
-
 class PipelineSpec(Contract):
-    """How the lanes work together. At staleness 0 no switch here changes what is learnt."""
+    """How generation, scoring and training overlap on the lanes. At staleness 0 no switch here changes the result, only
+    the time that it takes; `max_staleness: 1` and `importance_cap` change what is trained on."""
 
     placement: Placement = Placement.DISAGGREGATED
-    """colocated: all lanes generate, then all train. disaggregated: rollout and trainer lanes overlap. auto: whatever
-    is predicted to be fastest for these lanes, with its own split and switches."""
+    """Which lanes do what. `colocated`: every lane generates, then every lane trains; needs no balance and is the
+    baseline. `disaggregated`: rollout lanes and trainer lanes work at the same time, faster where both are kept busy.
+    `auto`: the planner takes whichever is predicted to be fastest on these lanes, with its own split, fragment size and
+    switches."""
     gap: bool = True
-    """Train complete groups while others still generate. Colocated lanes never do."""
+    """Train on groups as soon as they are complete and scored, while other groups of the batch are still generated
+    (generation-axis pipeline). On is usual: off makes the trainer lanes wait for the whole batch. It has no effect with
+    `advantage_std: batch`."""
     tsp: bool = True
-    """Spread single (trajectory, denoising step) pairs over trainer lanes; off: whole trajectories."""
+    """Share out (trajectory, denoising step) pairs over the trainer lanes one by one (time-step parallelism); off, all
+    pairs of a trajectory go to one lane. On is usual: lanes wait less for each other, the more so with few trajectories
+    for each lane."""
     tag: TrainerAssist = TrainerAssist.OFF
-    """Idle trainer lanes generate too. greedy: whenever fragments wait; search: where the batch is predicted to end
-    sooner for it."""
+    """Whether idle trainer lanes are lent to generation (trainer-assisted generation). `greedy` lends whenever
+    fragments wait; `search` only where the batch is predicted to end sooner, switching costs included. Use `search`
+    where trainer lanes show long bubbles; lending coarse fragments greedily can be slower than `off` (UniRL measured
+    0.68×)."""
     max_staleness: Literal[0, 1] = 0
-    """0: strictly on-policy. 1: generation may begin the next batch on the version before."""
+    """Policy versions by which samples may be older than the trained weights. 0 is strictly on-policy. 1 lets rollout
+    lanes begin the next batch with the version before, so that they do not wait for training; a trajectory never mixes
+    versions. The published gain is 1.36× to 1.44× (UniRL, Wan2.1), with slightly more clipping."""
     importance_cap: Annotated[float, Field(ge=1, le=100)] | None = None
-    """Stale samples are weighed by their importance ratio, cut at this. Empty: they are clipped like fresh ones."""
+    """Upper bound on the importance ratio by which stale samples are weighted (truncated importance sampling). Empty:
+    stale samples go through the same clipped loss as fresh ones. 2 is a usual value; try it when the clip fraction of
+    stale batches is high."""
     deterministic: bool = False
-    """Accumulate in index order: bitwise repeatable on one trainer rank, at the price of waiting in line."""
+    """Accumulate gradients in the order of prompts, never of arrival, so that one trainer rank reaches bitwise the same
+    weights in every run with these settings. Trainer lanes wait for the next in order, so it costs time. Turn it on to
+    reproduce a result or to compare two changes exactly."""
 
     @property
     def trainers_generate(self) -> bool:
-        """Whether trainer lanes may be told to generate, by right or by loan."""
+        """Whether trainer lanes ever generate: always when colocated, else when they may be lent."""
         return self.placement is Placement.COLOCATED or self.tag is not TrainerAssist.OFF
 
     @model_validator(mode="after")
@@ -201,7 +214,7 @@ class PipelineSpec(Contract):
         if self.placement is Placement.COLOCATED and self.max_staleness:
             raise ValueError(
                 "`pipeline.max_staleness` must be 0 for colocated placement, got 1: "
-                "lanes that train cannot generate the next batch meanwhile"
+                "a lane cannot train and generate the next batch at the same time"
             )
         if self.placement is Placement.COLOCATED and self.tag is not TrainerAssist.OFF:
             raise ValueError(
@@ -215,106 +228,55 @@ class PipelineSpec(Contract):
         return self
 
 
-class LaneSpec(Contract):
-    """For colocated and auto placement, rollout and trainer lanes are counted together."""
-
-    num_rollout: Annotated[int, Field(ge=0, le=4096)] = 1
-    """Lanes that generate."""
-    num_trainer: Annotated[int, Field(ge=1, le=4096)] = 1
-    """Lanes that train, together as one group."""
-    num_reward: Annotated[int, Field(ge=1, le=4096)] = 1
-    """Lanes that score."""
-    rewards_on_gpus: bool = False
-    """Reward lanes take GPUs where the pool has any: scorers with networks (CLIP, BLIP) are slow on CPU slots."""
-
-
-class LaneBounds(NamedTuple):
-    """How few and how many lanes of a role a run may have."""
-
-    min: int
-    max: int
-
-
-class ElasticSpec(Contract):
-    """How far the pool may shrink and grow the run while it works, in lanes by role.
-
-    All empty: it keeps the lanes that it began with. For colocated and auto placement the bounds of rollout and trainer
-    lanes are added up, as the lanes are.
-    """
-
-    min_rollout: Annotated[int, Field(ge=0, le=4096)] | None = None
-    """Fewest lanes that generate: the pool may take others back for runs that are entitled to them. Empty:
-    `lanes.num_rollout`."""
-    max_rollout: Annotated[int, Field(ge=0, le=4096)] | None = None
-    """Most lanes that generate: the run may borrow idle ones up to this. Empty: `lanes.num_rollout`."""
-    min_trainer: Annotated[int, Field(ge=1, le=4096)] | None = None
-    """Fewest lanes that train. A change costs a checkpoint and new processes. Empty: `lanes.num_trainer`."""
-    max_trainer: Annotated[int, Field(ge=1, le=4096)] | None = None
-    """Most lanes that train. Empty: `lanes.num_trainer`."""
-    min_reward: Annotated[int, Field(ge=1, le=4096)] | None = None
-    """Fewest lanes that score. Empty: `lanes.num_reward`."""
-    max_reward: Annotated[int, Field(ge=1, le=4096)] | None = None
-    """Most lanes that score. Empty: `lanes.num_reward`."""
-
-    def bounds(self, role: LaneRole, num_lanes: int) -> LaneBounds:
-        """The bounds of a role for which the spec asks for `num_lanes`."""
-        low: int | None = getattr(self, f"min_{role}")
-        high: int | None = getattr(self, f"max_{role}")
-        return LaneBounds(num_lanes if low is None else low, num_lanes if high is None else high)
-
-    def problems(self, lanes: LaneSpec) -> Iterator[str]:
-        """What is wrong with the bounds for these lanes, one sentence each."""
-        for role in LaneRole:
-            wanted: int = getattr(lanes, f"num_{role}")
-            low, high = self.bounds(role, wanted)
-            if low > wanted:
-                yield (
-                    f"`elastic.min_{role}` must be ≤ `lanes.num_{role}` ({wanted}), got {low}: "
-                    "a run begins with at least its fewest lanes"
-                )
-            if high < wanted:
-                yield (
-                    f"`elastic.max_{role}` must be ≥ `lanes.num_{role}` ({wanted}), got {high}: "
-                    "a run begins with at most its most lanes"
-                )
-
-
 class EvaluationSpec(Contract):
-    """Held-out evaluation: deterministic ODE sampling on seeds never trained on."""
+    """Held-out evaluation: deterministic (ODE) sampling on seeds that training never uses, at the start, at the end and
+    in between."""
 
     every_num_batches: Count | None = 10
-    """On held-out seeds. Empty: only at the start and at the end."""
+    """Batches between two evaluations. 10 to 20 is usual; each evaluation occupies the rollout lanes for
+    `num_samples_per_prompt` × prompts samples. Empty: only at the start and at the end."""
     num_samples_per_prompt: Annotated[int, Field(ge=1, le=256)] = 4
-    """Held-out samples of each prompt."""
+    """Samples of each evaluation prompt, from seeds that training never uses and that stay the same all through the
+    run. 4 for a few prompts, 1 for dozens. More samples make the curve less noisy and the evaluation longer."""
     prompts: tuple[Prompt, ...] = ()
-    """Empty: the training prompts, on held-out seeds."""
+    """Prompts to evaluate on, one a line. Empty: the first 64 training prompts at most, on seeds of evaluation. Give
+    prompts that are not trained on to see whether what is learnt carries over."""
 
 
 class CheckpointSpec(Contract):
+    """Resumable checkpoints: trained weights, optimizer state and random states, in the store of
+    `TANDEM_CHECKPOINTS`."""
+
     every_num_batches: Count | None = 10
-    """A lost run goes on from the newest. Empty: only at the end and on request."""
+    """Batches between two resumable checkpoints; a run whose driver is lost repeats at most that many. 10 is usual, 25
+    for all weights, whose checkpoints are large. Empty: only at the end, at a stop, and when a user asks for one."""
     num_kept: Annotated[int, Field(ge=1, le=100)] = 3
-    """Older resumable checkpoints are deleted."""
+    """Newest resumable checkpoints that are kept; older ones are deleted. One of a LoRA takes megabytes, one of all
+    weights about 14 bytes a parameter. Keep more to be able to go back after a collapse."""
 
 
 class ReplayBounds(NamedTuple):
-    """What the replay gate holds an update to."""
+    """The bounds of the replay gate: an update beyond either of them fails the run."""
 
     mean_error: float
     ratio_error: float
 
 
 class ReplayGateSpec(Contract):
-    """Release gate on the first update of fresh data: sampling and replay must agree on the policy."""
+    """The check before the first update on each batch: replaying the stored denoising steps in training must give what
+    rollout computed. A run beyond a bound fails, because rollout and trainer lanes then differ in weights, precision or
+    schedule, and would train on wrong ratios."""
 
     max_mean_error: Annotated[float, Field(gt=0)] | None = None
-    """Bound on max|μ_replay − μ_rollout| / std. Empty: 0.001, and 0.1 in bf16, where a batch of another size already
-    rounds differently."""
+    """Bound on max|μ_replay − μ_rollout| / std: how far the mean of a replayed denoising step may lie from the one that
+    rollout computed, in standard deviations of its noise. Empty: 0.001 in fp32 and 0.1 in bf16, where another size of
+    batch already rounds differently. Raise it only when the difference is known to be rounding."""
     max_ratio_error: Annotated[float, Field(gt=0)] | None = None
-    """Bound on max|ratio − 1|. Empty: 0.0001, and 0.01 in bf16."""
+    """Bound on max|ratio − 1| of replayed denoising steps, where 1 means that rollout and training agree. Empty: 0.0001
+    in fp32 and 0.01 in bf16. It averages over all dimensions of a sample, so it is the weaker of the two bounds."""
 
     def bounds(self, dtype: Literal["fp32", "bf16"]) -> ReplayBounds:
-        """For a model that computes in `dtype`."""
+        """The bounds for a model that computes in `dtype`: those given, else the usual ones."""
         usual = _REPLAY_BOUNDS[dtype]
         return ReplayBounds(
             usual.mean_error if self.max_mean_error is None else self.max_mean_error,
@@ -323,4 +285,5 @@ class ReplayGateSpec(Contract):
 
 
 _REPLAY_BOUNDS = {"fp32": ReplayBounds(1e-3, 1e-4), "bf16": ReplayBounds(0.1, 0.01)}
-"""On tiny models in bf16 the errors are up to 0.035 and 0.001, with nothing wrong but the size of micro-batches."""
+"""The usual bounds by precision. In bf16 tiny models show errors of up to 0.035 and 0.001 from rounding alone, when
+rollout and replay use batches of different sizes."""

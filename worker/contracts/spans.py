@@ -1,4 +1,5 @@
-"""The one vocabulary of lane time: every second of a lane's life is exactly one span class."""
+"""Spans: what each lane did when. Invariant: every second of a lane between joining and leaving lies in exactly one
+span."""
 
 from enum import StrEnum
 from typing import Self

@@ -1,14 +1,21 @@
-"""Run states and the one table of legal moves. `runs.transitions` is its only user that writes."""
+"""Run states, and the table of legal moves between them. Only `runs.transitions` writes a run's state."""
 
 from enum import StrEnum
 
 
 class RunState(StrEnum):
+    """The states of a run."""
+
     QUEUED = "queued"
+    """The run waits for lanes."""
     STARTING = "starting"
+    """The run has lanes, and its driver is being started."""
     RUNNING = "running"
+    """The driver works on batches."""
     PAUSED = "paused"
+    """The driver waits between two batches, with the lanes held."""
     STOPPING = "stopping"
+    """The driver ends the run on a user's command."""
     COMPLETED = "completed"
     """All batches are done."""
     STOPPED = "stopped"
@@ -16,6 +23,7 @@ class RunState(StrEnum):
     CANCELLED = "cancelled"
     """A user ended it at once, or before there was a checkpoint."""
     FAILED = "failed"
+    """An error, or too many lost attempts, ended it."""
 
 
 LEGAL_MOVES: dict[RunState, frozenset[RunState]] = {
@@ -35,10 +43,11 @@ LEGAL_MOVES: dict[RunState, frozenset[RunState]] = {
 }
 
 END_STATES = frozenset({RunState.COMPLETED, RunState.STOPPED, RunState.CANCELLED, RunState.FAILED})
-"""States of a run that has ended: no driver, no lanes, nothing more happens by itself."""
+"""States of a run that has ended: it has no driver and no lanes, and changes only if a user resumes it."""
 LIVE_STATES = frozenset({RunState.STARTING, RunState.RUNNING, RunState.PAUSED, RunState.STOPPING})
 """States in which a run may hold lanes."""
 
 
 def is_legal(old: RunState, new: RunState) -> bool:
+    """Whether a run may change from `old` to `new`."""
     return new in LEGAL_MOVES[old]

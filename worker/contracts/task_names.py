@@ -1,4 +1,4 @@
-"""Celery task names: a service enqueues a task by its name, so that it imports no task module, which imports it."""
+"""Celery task names. A service enqueues a task by name, because the task's module imports the service."""
 
 DISPATCH_RUNS = "tandem.runs.dispatch"
 LAUNCH_RUN = "tandem.runs.launch"

@@ -45,7 +45,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** @description Database and broker answer too; 503 names what does not. */
+        /** @description Database and broker answer too; 503 names the one that does not. */
         readonly get: operations["health_ready_retrieve"];
         readonly put?: never;
         readonly post?: never;
@@ -112,7 +112,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** @description Every node with its lanes. A run of a project that is not yours is shown as held, never named. */
+        /** @description Every node with its lanes. Lanes held by runs of other projects are shown as held, without the run's name. */
         readonly get: operations["nodes_list"];
         readonly put?: never;
         readonly post?: never;
@@ -147,7 +147,7 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** @description Cordon, drain or resume a node; what runs there stays. For pool admins. */
+        /** @description Cordon, drain or resume a node; runs on it keep their lanes. For pool admins. */
         readonly post: operations["nodes_actions_create"];
         readonly delete?: never;
         readonly options?: never;
@@ -165,7 +165,7 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         /**
-         * @description What the planner would choose for a spec on the pool's lanes, whatever placement it asks for; may take
+         * @description What the planner would choose for a spec on the pool's lanes, ignoring the spec's own placement; may take
          *     seconds.
          */
         readonly post: operations["plans_create"];
@@ -334,7 +334,7 @@ export interface paths {
         readonly get: operations["runs_retrieve"];
         readonly put?: never;
         readonly post?: never;
-        /** @description Delete an ended run with everything it made. */
+        /** @description Delete an ended run with its rows and files. */
         readonly delete: operations["runs_destroy"];
         readonly options?: never;
         readonly head?: never;
@@ -366,7 +366,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** @description What was trained, in diffusers format, newest first: LoRAs, or whole transformers in several files. */
+        /** @description Trained versions in diffusers format, newest first: LoRAs, or whole transformers in several files. */
         readonly get: operations["runs_adapters_retrieve"];
         readonly put?: never;
         readonly post?: never;
@@ -383,7 +383,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** @description All files of one version as an uncompressed tar, made while it is sent; a part may be asked for. */
+        /** @description All files of one version as an uncompressed tar, written while it is sent. Supports `Range`. */
         readonly get: operations["runs_adapters_archive_retrieve"];
         readonly put?: never;
         readonly post?: never;
@@ -400,7 +400,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** @description The bytes of a picture or clip (shown) or an adapter (saved). */
+        /** @description The bytes of an artifact. Browsers show pictures and clips, and save adapters. */
         readonly get: operations["runs_artifacts_retrieve"];
         readonly put?: never;
         readonly post?: never;
@@ -417,7 +417,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** @description Every driver that worked for the run, oldest first. */
+        /** @description The run's attempts, oldest first: one driver each. */
         readonly get: operations["runs_attempts_retrieve"];
         readonly put?: never;
         readonly post?: never;
@@ -434,7 +434,10 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** @description Where every lane-second of a window went, or of the whole run. The classes of a lane sum to its time. */
+        /**
+         * @description How the lanes of a run spent their time, in a window or over the whole run. The classes of a lane sum to its
+         *     time.
+         */
         readonly get: operations["runs_bubbles_retrieve"];
         readonly put?: never;
         readonly post?: never;
@@ -487,7 +490,7 @@ export interface paths {
         };
         readonly get?: never;
         readonly put?: never;
-        /** @description A new run like this one, or like it but for `spec`. */
+        /** @description Create a run like this one; `spec`, if given, replaces the spec. */
         readonly post: operations["runs_duplicate_create"];
         readonly delete?: never;
         readonly options?: never;
@@ -502,7 +505,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** @description Stream items, ascending: those after `after_seq`, else the newest. The socket carries the same. */
+        /** @description Stream items, ascending: those after `after_seq`, else the newest. The websocket sends the same items. */
         readonly get: operations["runs_events_retrieve"];
         readonly put?: never;
         readonly post?: never;
@@ -519,7 +522,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** @description Every decision to let trainer lanes generate, with its predicted and its realised gain. */
+        /** @description Every decision to lend trainer lanes to generation, with its predicted and its realised gain. */
         readonly get: operations["runs_lending_retrieve"];
         readonly put?: never;
         readonly post?: never;
@@ -553,7 +556,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** @description Curves. Beyond `max_points`, each point is a bucket's mean with its min and max. */
+        /** @description Curves. With more than `max_points` points, each one is the mean of a bucket, with its min and max. */
         readonly get: operations["runs_metrics_retrieve"];
         readonly put?: never;
         readonly post?: never;
@@ -590,7 +593,7 @@ export interface paths {
         /** @description Newest first. */
         readonly get: operations["runs_previews_list"];
         readonly put?: never;
-        /** @description Draw prompts of your own with the run's newest LoRA and, from the same seeds, without it. */
+        /** @description Generate from your own prompts with the run's newest trained version and, from the same seeds, without it. */
         readonly post: operations["runs_previews_create"];
         readonly delete?: never;
         readonly options?: never;
@@ -640,7 +643,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * @description All that an attempt's scheduler was told and decided, up to its last batch, as lines of JSON.
+         * @description Every event and decision of an attempt's scheduler, up to its last batch, as lines of JSON.
          *
          *     `python -m worker.scheduling.replay FILE` replays it.
          */
@@ -677,7 +680,7 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** @description Lane time in a window. Beyond `limit`, neighbouring short spans of a lane come as one. */
+        /** @description Lane time in a window. With more than `limit` spans, neighbouring short spans of a lane are merged. */
         readonly get: operations["runs_timeline_retrieve"];
         readonly put?: never;
         readonly post?: never;
@@ -728,10 +731,10 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** @description Tokens of remote scorers. A value is taken, kept encrypted and never shown. */
+        /** @description Tokens of remote scorers. A value is stored encrypted and never shown. */
         readonly get: operations["secrets_list"];
         readonly put?: never;
-        /** @description Tokens of remote scorers. A value is taken, kept encrypted and never shown. */
+        /** @description Tokens of remote scorers. A value is stored encrypted and never shown. */
         readonly post: operations["secrets_create"];
         readonly delete?: never;
         readonly options?: never;
@@ -749,7 +752,7 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         readonly post?: never;
-        /** @description Tokens of remote scorers. A value is taken, kept encrypted and never shown. */
+        /** @description Tokens of remote scorers. A value is stored encrypted and never shown. */
         readonly delete: operations["secrets_destroy"];
         readonly options?: never;
         readonly head?: never;
@@ -833,7 +836,7 @@ export interface components {
         };
         /**
          * AdapterEvent
-         * @description A policy version in diffusers format that users download: one LoRA file, or a folder of the whole transformer.
+         * @description A policy version in diffusers format that users can download: a LoRA file, or folders of whole transformers.
          */
         readonly AdapterEvent: {
             readonly seq: number;
@@ -845,45 +848,50 @@ export interface components {
             readonly type: "adapter";
             readonly batch: number;
             readonly policy_version: number;
-            /** @description Artifact path of the LoRA file; of several files, the folder that they lie in. */
+            /** @description Artifact path of the LoRA file; for several files, the path of their folder. */
             readonly artifact: string;
-            /** @description Of the LoRA file; of several files, their `listing_sha256`. */
+            /** @description Checksum of the LoRA file; for several files, their `listing_sha256`. */
             readonly sha256: string;
-            /** @description Of all files together. */
+            /** @description Size of all files together, in bytes. */
             readonly num_bytes: number;
+            /** @description Whether it is the version at the end of the run. */
             readonly final: boolean;
             /**
-             * @description Each with its own artifact, `<folder>/<path>`. One is a LoRA, several are weights in shards beside config and
-             *     index.
+             * @description The files, each an artifact of its own at `<folder>/<path>`. A single one is a LoRA; several are sharded weights
+             *     with their config and index.
              */
             readonly files: readonly components["schemas"]["AdapterFile"][];
         };
         /**
          * AdapterFields
-         * @description A policy version in diffusers format that users download: one LoRA file, or a folder of the whole transformer.
+         * @description A policy version in diffusers format that users can download: a LoRA file, or folders of whole transformers.
          */
         readonly AdapterFields: {
             readonly batch: number;
             readonly policy_version: number;
-            /** @description Artifact path of the LoRA file; of several files, the folder that they lie in. */
+            /** @description Artifact path of the LoRA file; for several files, the path of their folder. */
             readonly artifact: string;
-            /** @description Of the LoRA file; of several files, their `listing_sha256`. */
+            /** @description Checksum of the LoRA file; for several files, their `listing_sha256`. */
             readonly sha256: string;
-            /** @description Of all files together. */
+            /** @description Size of all files together, in bytes. */
             readonly num_bytes: number;
+            /** @description Whether it is the version at the end of the run. */
             readonly final: boolean;
             /**
-             * @description Each with its own artifact, `<folder>/<path>`. One is a LoRA, several are weights in shards beside config and
-             *     index.
+             * @description The files, each an artifact of its own at `<folder>/<path>`. A single one is a LoRA; several are sharded weights
+             *     with their config and index.
              */
             readonly files: readonly components["schemas"]["AdapterFile"][];
         };
         /**
          * AdapterFile
-         * @description One file of a policy version that users download.
+         * @description One file of a policy version that users can download.
          */
         readonly AdapterFile: {
-            /** @description Relative to the version's folder: `pytorch_lora_weights.safetensors`, `transformer/config.json`. */
+            /**
+             * @description Path relative to the version's folder, such as `pytorch_lora_weights.safetensors` or
+             *     `transformer/config.json`.
+             */
             readonly path: string;
             readonly sha256: string;
             readonly num_bytes: number;
@@ -911,15 +919,20 @@ export interface components {
             readonly next: string | null;
             readonly results: readonly components["schemas"]["Adapter"][];
         };
-        /** AestheticSettings */
+        /**
+         * AestheticSettings
+         * @description LAION's aesthetic predictor: a rating head on CLIP ViT-L/14.
+         */
         readonly AestheticSettings: {
             /**
-             * @description CLIP with the aesthetic head: hub id (`org/name`), or a folder below one of `TANDEM_MODEL_ROOTS`.
+             * @description Weights of CLIP and rating head together: a hub id (`org/name`), or a folder below one of `TANDEM_MODEL_ROOTS`.
+             *     Change it only to use a mirror or another head.
              * @default shunk031/aesthetics-predictor-v2-sac-logos-ava1-l14-linearMSE
              */
             readonly weights: string;
             /**
-             * @description Pictures in one forward pass.
+             * @description Pictures, or frames of clips, in one forward pass of the scorer. 16 fits beside other work on a GPU of 24 GB;
+             *     lower it when the reward lane runs out of memory, raise it when scoring is slow on a GPU.
              * @default 16
              */
             readonly pictures_per_call: number;
@@ -946,12 +959,13 @@ export interface components {
         };
         /**
          * AttentionBackend
-         * @description Of diffusers, by its own names; those without a gradient, and those that download code, are left out.
+         * @description Attention backends of diffusers, by its names. Those without a gradient, and those that download code, are left
+         *     out.
          * @enum {string}
          */
         readonly AttentionBackend: "default" | "_native_math" | "_native_flash" | "_native_efficient" | "_native_cudnn" | "flash" | "xformers" | "_native_npu";
         readonly BaseModel: {
-            /** @description What `base_model.path` of a spec says. */
+            /** @description Value for `base_model.path` in a spec. */
             readonly name: string;
             readonly family: components["schemas"]["ModelFamily"];
             readonly path: string;
@@ -965,21 +979,26 @@ export interface components {
         };
         /**
          * BaseModelSpec
-         * @description The policy's base weights: a hub id (`org/name`) or a path below one of `TANDEM_MODEL_ROOTS`.
+         * @description The model that is trained, and the precision that it is computed in.
          */
         readonly BaseModelSpec: {
             /**
-             * @description Hub id (`org/name`), or a folder below one of `TANDEM_MODEL_ROOTS`. Safetensors only.
+             * @description Diffusers checkpoint that is trained: a hub id (`org/name`), or a folder below one of `TANDEM_MODEL_ROOTS`.
+             *     Weights must be safetensors; pickles are refused. The default, `shapes`, is the tiny model of the demo, which trains
+             *     on CPU lanes.
              * @default shapes
              */
             readonly path: string;
             /**
-             * @description Which diffusers pipeline the weights belong to.
+             * @description Architecture of the checkpoint: which diffusers pipeline it belongs to. It decides how guidance works and whether
+             *     the model makes pictures or clips; a family that is not the checkpoint's own is refused when the model is loaded.
              * @default flux
              */
             readonly family: components["schemas"]["ModelFamily"];
             /**
-             * @description Precision of the weights and of the forward pass; LoRA layers and the maths of the policy stay fp32.
+             * @description Precision of the frozen weights and of the forward pass; LoRA layers, optimizer and log-probs stay fp32. bf16 is
+             *     usual on GPUs: half the memory, and several times as fast. fp32 is for tiny models on CPU lanes, and for finding out
+             *     whether a failing replay gate is a matter of rounding.
              * @default fp32
              * @enum {string}
              */
@@ -990,60 +1009,86 @@ export interface components {
          * @description Every derived count of a run, printed at its start and stored with it.
          */
         readonly BatchAlgebra: {
+            /** @description Groups in a batch. */
             readonly num_groups: number;
+            /** @description Trajectories in a group. */
             readonly group_size: number;
+            /** @description Trajectories in a batch. */
             readonly num_trajectories: number;
+            /** @description Trajectories in a fragment. */
             readonly fragment_size: number;
+            /** @description Fragments in a batch. */
             readonly num_fragments: number;
+            /** @description Mini-batches in a batch. */
             readonly num_minibatches: number;
+            /** @description Passes through a batch. */
             readonly num_epochs: number;
+            /** @description Groups in a mini-batch. */
             readonly num_groups_per_minibatch: number;
-            /** @description Or noise levels, for an algorithm that noises finished samples anew. */
+            /**
+             * @description Denoising steps at which each trajectory is trained on; noise levels, for an algorithm that adds noise to
+             *     finished samples.
+             */
             readonly num_trained_denoising_steps: number;
             /**
-             * @description Units that a group makes at each of those; empty: one for each trajectory.
+             * @description Units of training that a group makes at each of those steps or levels. Empty: one for each trajectory.
              * @default null
              */
             readonly num_trained_members: number | null;
+            /** @description (trajectory, denoising step) pairs that one optimizer step is computed from. */
             readonly num_pairs_per_optimizer_step: number;
+            /** @description Most pairs in one forward and backward pass. */
             readonly micro_batch_size: number;
-            /** @description Several where a group alone does not fill a micro-batch. */
+            /** @description Denoising steps of the same trajectories in one micro-batch; more than 1 where a group alone does not fill it. */
             readonly num_denoising_steps_per_micro_batch: number;
+            /** @description Micro-batches of all trainer lanes in one optimizer step. */
             readonly num_micro_batches_per_optimizer_step: number;
+            /** @description Optimizer steps in a batch. */
             readonly num_optimizer_steps_per_batch: number;
         };
         /**
          * BatchSpec
-         * @description The batch algebra, in prompts, groups and optimizer steps. See `worker.contracts.algebra`.
+         * @description How a batch is made up, in prompts, groups and optimizer steps; every other count follows from these.
          */
         readonly BatchSpec: {
             /**
-             * @description Groups in a batch: one prompt each.
+             * @description Groups in a batch, each of a prompt of its own. Usual: 16 to 48 (Flow-GRPO trains on 48 groups of 24), fewer for
+             *     clips. More prompts make the gradient less noisy and each batch longer.
              * @default 8
              */
             readonly num_prompts_per_batch: number;
             /**
-             * @description Trajectories of one prompt, compared with each other.
+             * @description Trajectories of one prompt; each is compared with the others of its group. Usual: 12 (DanceGRPO), 16
+             *     (Qwen-Image), 24 (Flow-GRPO), 4 to 8 for clips. Raise it when many groups have equal rewards (the share of groups
+             *     with zero spread), since those teach nothing.
              * @default 8
              */
             readonly group_size: number;
             /**
-             * @description Optimizer steps in one pass through the batch; divides num_prompts_per_batch.
+             * @description Mini-batches that a batch is split into by prompt, each closed by one optimizer step; it must divide
+             *     `num_prompts_per_batch`. 1 or 2 is usual (Flow-GRPO takes 2). More steps a batch learn faster, but the later ones
+             *     train on samples of an older policy.
              * @default 1
              */
             readonly num_minibatches: number;
             /**
-             * @description Passes through the batch.
+             * @description Passes through the batch. 1 is usual; more learn more from samples that are dear to generate, with
+             *     `num_minibatches` × this optimizer steps a batch. Lower it when the clip fraction is high: the last passes then
+             *     hardly change the policy.
              * @default 1
              */
             readonly num_epochs_per_batch: number;
             /**
-             * @description (trajectory, denoising step) pairs in one forward/backward.
+             * @description (trajectory, denoising step) pairs in one forward and backward pass on one lane. Activation memory grows in
+             *     proportion: 1 to 3 fits models of 12 billion parameters and more at 512 × 512. The result does not depend on it but
+             *     for rounding; raise it until memory or speed stops gaining.
              * @default 8
              */
             readonly micro_batch_size: number;
             /**
-             * @description Trajectories generated at once by a lane; divides group_size. Empty: the whole group.
+             * @description Trajectories of one group that a lane generates in one call; it must divide `group_size`. Empty: the whole group.
+             *     Smaller fragments share the work out more evenly over the lanes and need less memory; larger ones use a GPU better.
+             *     It fixes the batch of the forward pass, so it may change samples by rounding.
              * @default null
              */
             readonly fragment_size: number | null;
@@ -1073,7 +1118,7 @@ export interface components {
             readonly stream_seq: number;
         };
         /**
-         * @description Types of stream items that are too many to read as events.
+         * @description Types of stream items that are too frequent to be read as events.
          * @enum {string}
          */
         readonly BulkItemType: "costs" | "lend" | "log" | "metrics" | "queues" | "spans" | "staleness";
@@ -1093,7 +1138,7 @@ export interface components {
         };
         /**
          * CheckpointEvent
-         * @description A resumable checkpoint, on the checkpoint store (not uploaded to the web).
+         * @description A resumable checkpoint in the checkpoint store; it is not uploaded to the web.
          */
         readonly CheckpointEvent: {
             readonly seq: number;
@@ -1111,7 +1156,7 @@ export interface components {
         };
         /**
          * CheckpointFields
-         * @description A resumable checkpoint, on the checkpoint store (not uploaded to the web).
+         * @description A resumable checkpoint in the checkpoint store; it is not uploaded to the web.
          */
         readonly CheckpointFields: {
             readonly batch: number;
@@ -1143,28 +1188,39 @@ export interface components {
             readonly next: string | null;
             readonly results: readonly components["schemas"]["Checkpoint"][];
         };
-        /** CheckpointSpec */
+        /**
+         * CheckpointSpec
+         * @description Resumable checkpoints: trained weights, optimizer state and random states, in the store of
+         *     `TANDEM_CHECKPOINTS`.
+         */
         readonly CheckpointSpec: {
             /**
-             * @description A lost run goes on from the newest. Empty: only at the end and on request.
+             * @description Batches between two resumable checkpoints; a run whose driver is lost repeats at most that many. 10 is usual, 25
+             *     for all weights, whose checkpoints are large. Empty: only at the end, at a stop, and when a user asks for one.
              * @default 10
              */
             readonly every_num_batches: number | null;
             /**
-             * @description Older resumable checkpoints are deleted.
+             * @description Newest resumable checkpoints that are kept; older ones are deleted. One of a LoRA takes megabytes, one of all
+             *     weights about 14 bytes a parameter. Keep more to be able to go back after a collapse.
              * @default 3
              */
             readonly num_kept: number;
         };
-        /** ClipScoreSettings */
+        /**
+         * ClipScoreSettings
+         * @description CLIP score: cosine of picture and prompt in a CLIP model.
+         */
         readonly ClipScoreSettings: {
             /**
-             * @description A CLIP: hub id (`org/name`), or a folder below one of `TANDEM_MODEL_ROOTS`. Safetensors only.
+             * @description Weights of a CLIP model in transformers format: a hub id (`org/name`), or a folder below one of
+             *     `TANDEM_MODEL_ROOTS`. Safetensors only. ViT-L/14 is the usual one; scores of different models are not comparable.
              * @default openai/clip-vit-large-patch14
              */
             readonly weights: string;
             /**
-             * @description Pictures in one forward pass.
+             * @description Pictures, or frames of clips, in one forward pass of the scorer. 16 fits beside other work on a GPU of 24 GB;
+             *     lower it when the reward lane runs out of memory, raise it when scoring is slow on a GPU.
              * @default 16
              */
             readonly pictures_per_call: number;
@@ -1230,6 +1286,7 @@ export interface components {
         };
         /**
          * CommandKind
+         * @description What a user may ask of a run.
          * @enum {string}
          */
         readonly CommandKind: "pause" | "resume" | "stop" | "cancel" | "sample_now" | "checkpoint_now";
@@ -1247,7 +1304,7 @@ export interface components {
         readonly Compilation: "off" | "inductor" | "aot_eager";
         /**
          * CostsEvent
-         * @description What work costs on this run's lanes, as learnt from `batch` complete batches; a later event replaces it.
+         * @description Costs of work on this run's lanes, as measured in `batch` complete batches; a later event replaces it.
          */
         readonly CostsEvent: {
             readonly seq: number;
@@ -1262,7 +1319,7 @@ export interface components {
         };
         /**
          * CostsFields
-         * @description What work costs on this run's lanes, as learnt from `batch` complete batches; a later event replaces it.
+         * @description Costs of work on this run's lanes, as measured in `batch` complete batches; a later event replaces it.
          */
         readonly CostsFields: {
             readonly batch: number;
@@ -1307,28 +1364,35 @@ export interface components {
         };
         /**
          * DanceGrpoSpec
-         * @description DanceGRPO (arXiv 2505.07818): one initial noise for a group, a constant diffusion coefficient, and training on a
-         *     part of the stochastic steps.
+         * @description DanceGRPO (arXiv 2505.07818): a group shares its initial noise, the noise strength is constant, and a random part
+         *     of the stochastic steps is trained on. Published for pictures and clips.
          */
         readonly DanceGrpoSpec: {
             /**
-             * @description Divide by the spread of the group (it can train at once) or of the whole batch (all rewards must be in).
+             * @description Standard deviation that advantages are divided by. `group`: of the group's own rewards, so a group can be trained
+             *     on as soon as it is complete. `batch`: of all rewards of the batch (Flow-GRPO's choice for SD3 and FLUX), which
+             *     weights prompts with a small spread less, but makes training wait for the whole batch.
              * @default group
              * @enum {string}
              */
             readonly advantage_std: "group" | "batch";
             /**
-             * @description Advantages are clipped to ± this.
+             * @description Bound on advantages, in standard deviations: they are clipped to ± this. 5 is usual and rarely reached with the
+             *     group's own standard deviation; lower it where single outliers of the reward dominate the update.
              * @default 5
              */
             readonly advantage_clip: number;
             /**
-             * @description Weight of the KL divergence to the base model; 0 skips the second forward pass.
+             * @description Weight of the KL divergence to the base model in the loss. 0 needs no forward pass of the base model. Flow-GRPO
+             *     uses 0.04 for GenEval and OCR, 0.01 for PickScore, 0.004 for Wan, and 0 for FLUX and Qwen-Image. Raise it when the
+             *     reward rises while pictures get worse.
              * @default 0
              */
             readonly kl_coefficient: number;
             /**
-             * @description The ratio is clipped to 1 ± this. Small, because log-probs are means over all latent dimensions.
+             * @description Bound on the ratio of new to old likelihood: it is clipped to 1 ± this. So small a number is right because
+             *     log-probs are means over all latent dimensions: 1e-4 is usual, 1e-5 for Flow-GRPO-Fast, 1e-3 for Wan. Raise it when
+             *     most ratios are clipped and the reward hardly moves; lower it when the reward collapses.
              * @default 0.0001
              */
             readonly clip_range: number;
@@ -1338,12 +1402,15 @@ export interface components {
              */
             readonly name: "dance_grpo";
             /**
-             * @description The trajectories of a group start from the same noise, and differ by what is added on the way.
+             * @description Start all trajectories of a group from the same initial noise, so that they differ by the noise of their
+             *     stochastic steps alone. On is the paper's choice: rewards then compare the steps that are trained on. Off gives
+             *     groups more variety.
              * @default true
              */
             readonly shared_initial_noise: boolean;
             /**
-             * @description Share of the stochastic steps that is trained on, drawn for each group by batch and prompt.
+             * @description Share of the stochastic denoising steps that is trained on, drawn for each group. 0.6 is the paper's; training
+             *     time grows in proportion.
              * @default 0.6
              */
             readonly timestep_fraction: number;
@@ -1354,35 +1421,44 @@ export interface components {
          */
         readonly DeepSpeedSpec: {
             /**
-             * @description What is sharded over the trainer lanes, and what lies in host memory.
+             * @description Named DeepSpeed configuration: what is sharded over the trainer lanes, and what lies in host memory. Results are
+             *     the same but for rounding; each step further saves memory and costs time. `zero0` or `zero1` is usual for LoRA,
+             *     `zero2` or `zero3` for all weights; the plan beside the form says what fits.
              * @default zero0
              */
             readonly config: components["schemas"]["ZeroConfig"];
             /**
-             * @description Changes to the configuration, one `path=value` a line, e.g. `zero_optimization.reduce_bucket_size=50000000`.
+             * @description Changes to the configuration, one `path=value` a line, such as `zero_optimization.reduce_bucket_size=50000000`.
+             *     Usually empty. Smaller buckets save memory, larger ones use the network better; DeepSpeed's own documentation
+             *     explains each setting.
              * @default []
              */
             readonly overrides: readonly string[];
             /**
-             * @description Blocks whose activations are recomputed in the backward pass instead of kept. 0: none; 1: all; n: every n-th.
-             *     Empty: all of a model of a billion parameters or more, else none.
+             * @description Which transformer blocks are recomputed in the backward pass instead of keeping their activations: 0 none, 1 all,
+             *     n every n-th. Empty: all in a model of a billion parameters or more, else none. All costs about a third more
+             *     training time; take a larger n where memory allows.
              * @default null
              */
             readonly gradient_checkpointing: number | null;
             /**
-             * @description Move optimizer state and open gradients to host memory while a trainer lane generates.
+             * @description Move optimizer state and accumulated gradients to host memory while a trainer lane generates, and back before it
+             *     trains. Turn it on when generation runs out of memory on colocated or lent trainer lanes; each switch of role then
+             *     takes longer, by the bytes moved.
              * @default false
              */
             readonly offload_idle_states: boolean;
             /**
-             * @description Shard weights (ZeRO 3) in host memory, before they go to the device.
+             * @description Shard the weights in host memory while the model is loaded, and only then move each shard to its device (ZeRO 3
+             *     alone). Turn it on when loading a large model runs out of device memory; it loads more slowly.
              * @default false
              */
             readonly initialize_model_on_cpu: boolean;
         };
         /**
          * DiffusionDpoSpec
-         * @description Online Diffusion-DPO (arXiv 2311.12908): prefers a group's best samples to its worst, on the same noise.
+         * @description Online Diffusion-DPO (arXiv 2311.12908): trains the policy to prefer a group's best samples to its worst, with
+         *     the same noise added to both. Uses the order of the rewards only.
          */
         readonly DiffusionDpoSpec: {
             /**
@@ -1391,40 +1467,47 @@ export interface components {
              */
             readonly name: "diffusion_dpo";
             /**
-             * @description How sharply a preference is meant; it also holds the policy near the base model.
+             * @description Weight of the preference against the distance to the base model, without unit. 100 is usual online, 2000 for
+             *     training on fixed pairs (the paper). A larger one holds the policy nearer to the base model.
              * @default 100
              */
             readonly beta: number;
             /**
-             * @description Pairs of a group: best and worst, second best and second worst, and so on.
+             * @description (best, worst) pairs of a group: the second pair is second best and second worst, and so on; at most half the
+             *     group size. 1 gives the clearest preferences; more train on more of the samples that were generated.
              * @default 1
              */
             readonly num_preferences: number;
             /**
-             * @description Noise levels at which each pair is compared, in one pass through the batch.
+             * @description Noise levels at which each pair is compared, one drawn from each of as many equal parts of the schedule. Training
+             *     time grows in proportion; more levels make the gradient less noisy.
              * @default 4
              */
             readonly num_noise_levels: number;
         };
         /**
          * DiffusionNftSpec
-         * @description DiffusionNFT (arXiv 2509.16117): learns on noised finished samples, towards the good and away from the bad ones;
-         *     an older adapter generates.
+         * @description DiffusionNFT (arXiv 2509.16117): adds noise to finished samples and trains the velocity towards good samples and
+         *     away from bad ones. An older adapter generates. Needs neither stochastic steps nor guidance.
          */
         readonly DiffusionNftSpec: {
             /**
-             * @description Divide by the spread of the group (it can train at once) or of the whole batch (all rewards must be in).
+             * @description Standard deviation that advantages are divided by. `group`: of the group's own rewards, so a group can be trained
+             *     on as soon as it is complete. `batch`: of all rewards of the batch (Flow-GRPO's choice for SD3 and FLUX), which
+             *     weights prompts with a small spread less, but makes training wait for the whole batch.
              * @default group
              * @enum {string}
              */
             readonly advantage_std: "group" | "batch";
             /**
-             * @description Advantages are clipped to ± this.
+             * @description Bound on advantages, in standard deviations: they are clipped to ± this. 5 is usual and rarely reached with the
+             *     group's own standard deviation; lower it where single outliers of the reward dominate the update.
              * @default 5
              */
             readonly advantage_clip: number;
             /**
-             * @description Weight of the squared distance to the base model's velocity; 0 skips that forward pass.
+             * @description Weight of the squared distance to the base model's velocity in the loss. 1e-4 is the paper's; 0 needs no forward
+             *     pass of the base model. Raise it when the reward rises while pictures get worse.
              * @default 0.0001
              */
             readonly kl_coefficient: number;
@@ -1434,27 +1517,34 @@ export interface components {
              */
             readonly name: "diffusion_nft";
             /**
-             * @description How far the implied good and bad policies lie from the old one; smaller is stronger.
+             * @description How far the implied good and bad policies lie from the old one, without unit; smaller makes larger updates.
+             *     1 is the paper's, 0.1 for OCR and for several rewards. Lower it when learning is slow.
              * @default 1
              */
             readonly beta: number;
             /**
-             * @description Noise levels at which each sample is trained on, in one pass through the batch.
+             * @description Noise levels at which each sample is trained on, one drawn from each of as many equal parts of the schedule.
+             *     Training time grows in proportion; more levels make the gradient less noisy.
              * @default 4
              */
             readonly num_noise_levels: number;
             /**
-             * @description After each batch the old adapter keeps min(this × optimizer steps, `old_decay_cap`) of itself.
+             * @description Growth of the share of itself that the old adapter keeps after each batch, per optimizer step: it keeps
+             *     min(this × steps since `old_decay_hold`, `old_decay_cap`). 0.001 with a cap of 0.5 is the paper's fast schedule,
+             *     0.0075 with a cap of 0.999 after 75 steps its slow one. 0 replaces the old adapter with the trained one at every
+             *     batch.
              * @default 0.001
              */
             readonly old_decay_rate: number;
             /**
-             * @description The most that the old adapter keeps of itself.
+             * @description Largest share of itself that the old adapter keeps after a batch, from 0 to below 1. The paper's are 0.5 and
+             *     0.999; a larger one makes the policy that generates follow more slowly, which is more stable.
              * @default 0.5
              */
             readonly old_decay_cap: number;
             /**
-             * @description Optimizer steps before that share begins to rise.
+             * @description Optimizer steps from the start of the run during which the old adapter keeps nothing of itself. 0 is the paper's
+             *     fast schedule, 75 its slow one.
              * @default 0
              */
             readonly old_decay_hold: number;
@@ -1473,57 +1563,63 @@ export interface components {
         };
         /**
          * ElasticSpec
-         * @description How far the pool may shrink and grow the run while it works, in lanes by role.
+         * @description How far the pool may shrink and grow the run while it works, in lanes of each role.
          *
-         *     All empty: it keeps the lanes that it began with. For colocated and auto placement the bounds of rollout and trainer
-         *     lanes are added up, as the lanes are.
+         *     All empty: the run keeps the lanes that it began with. For colocated and auto placement the bounds of rollout and
+         *     trainer lanes are added up, as the lanes are.
          */
         readonly ElasticSpec: {
             /**
-             * @description Fewest lanes that generate: the pool may take others back for runs that are entitled to them. Empty:
-             *     `lanes.num_rollout`.
+             * @description Fewest lanes that generate: the pool may take the others for runs that are entitled to them. Empty:
+             *     `lanes.num_rollout`, so none is taken. Lanes join and leave between fragments, which costs seconds.
              * @default null
              */
             readonly min_rollout: number | null;
             /**
-             * @description Most lanes that generate: the run may borrow idle ones up to this. Empty: `lanes.num_rollout`.
+             * @description Most lanes that generate: the run may borrow idle lanes of the pool up to this number. Empty:
+             *     `lanes.num_rollout`, so none is borrowed. Worth raising where trainer lanes wait for fragments.
              * @default null
              */
             readonly max_rollout: number | null;
             /**
-             * @description Fewest lanes that train. A change costs a checkpoint and new processes. Empty: `lanes.num_trainer`.
+             * @description Fewest lanes that train. Empty: `lanes.num_trainer`. Each change goes through a checkpoint and new processes,
+             *     which costs minutes with large models, so leave it empty unless lanes are scarce.
              * @default null
              */
             readonly min_trainer: number | null;
             /**
-             * @description Most lanes that train. Empty: `lanes.num_trainer`.
+             * @description Most lanes that train. Empty: `lanes.num_trainer`. Each change goes through a checkpoint and new processes, so
+             *     allow it for long runs with much training only.
              * @default null
              */
             readonly max_trainer: number | null;
             /**
-             * @description Fewest lanes that score. Empty: `lanes.num_reward`.
+             * @description Fewest lanes that score. Empty: `lanes.num_reward`. Reward lanes join and leave between fragments.
              * @default null
              */
             readonly min_reward: number | null;
             /**
-             * @description Most lanes that score. Empty: `lanes.num_reward`.
+             * @description Most lanes that score. Empty: `lanes.num_reward`. Worth raising where other lanes wait for rewards.
              * @default null
              */
             readonly max_reward: number | null;
         };
         /**
          * EmaSpec
-         * @description A moving average of the trained weights: what evaluation, requested samples and the exported LoRA use. Training
-         *     data are drawn by the policy itself.
+         * @description An exponential moving average (EMA) of the trained weights. Evaluation, requested samples and the exported
+         *     weights use the average; training samples come from the policy itself.
          */
         readonly EmaSpec: {
             /**
-             * @description Share of itself that the average keeps at each update. 0: no average.
+             * @description Share of itself that the average keeps at each update, from 0 to below 1; 0 keeps no average. Flow-GRPO uses 0.9
+             *     with an update every 8 optimizer steps. Use it where evaluation jumps from batch to batch; it costs one more copy of
+             *     the trained weights.
              * @default 0
              */
             readonly decay: number;
             /**
-             * @description Optimizer steps between updates.
+             * @description Optimizer steps between two updates of the average. 8 is Flow-GRPO's. Fewer steps, or a smaller decay, make the
+             *     average follow the policy more closely.
              * @default 8
              */
             readonly every_num_optimizer_steps: number;
@@ -1535,7 +1631,7 @@ export interface components {
         readonly EndState: "cancelled" | "completed" | "failed" | "stopped";
         /**
          * EvaluationEvent
-         * @description Held-out means after `batch` complete batches; keys are `reward` (weighted) and each reward's name.
+         * @description Mean rewards of a held-out evaluation after `batch` complete batches, by reward; `reward` is the weighted sum.
          */
         readonly EvaluationEvent: {
             readonly seq: number;
@@ -1554,7 +1650,7 @@ export interface components {
         };
         /**
          * EvaluationFields
-         * @description Held-out means after `batch` complete batches; keys are `reward` (weighted) and each reward's name.
+         * @description Mean rewards of a held-out evaluation after `batch` complete batches, by reward; `reward` is the weighted sum.
          */
         readonly EvaluationFields: {
             readonly batch: number;
@@ -1583,21 +1679,25 @@ export interface components {
         };
         /**
          * EvaluationSpec
-         * @description Held-out evaluation: deterministic ODE sampling on seeds never trained on.
+         * @description Held-out evaluation: deterministic (ODE) sampling on seeds that training never uses, at the start, at the end and
+         *     in between.
          */
         readonly EvaluationSpec: {
             /**
-             * @description On held-out seeds. Empty: only at the start and at the end.
+             * @description Batches between two evaluations. 10 to 20 is usual; each evaluation occupies the rollout lanes for
+             *     `num_samples_per_prompt` × prompts samples. Empty: only at the start and at the end.
              * @default 10
              */
             readonly every_num_batches: number | null;
             /**
-             * @description Held-out samples of each prompt.
+             * @description Samples of each evaluation prompt, from seeds that training never uses and that stay the same all through the
+             *     run. 4 for a few prompts, 1 for dozens. More samples make the curve less noisy and the evaluation longer.
              * @default 4
              */
             readonly num_samples_per_prompt: number;
             /**
-             * @description Empty: the training prompts, on held-out seeds.
+             * @description Prompts to evaluate on, one a line. Empty: the first 64 training prompts at most, on seeds of evaluation. Give
+             *     prompts that are not trained on to see whether what is learnt carries over.
              * @default []
              */
             readonly prompts: readonly components["schemas"]["Prompt"][];
@@ -1609,7 +1709,7 @@ export interface components {
         readonly Failure: {
             /** @description One sentence with the field, the value and what to do. */
             readonly reason: string;
-            /** @description What the driver did when it failed; empty where nobody knows. */
+            /** @description What the driver was doing when it failed; empty if unknown. */
             readonly phase: components["schemas"]["Phase"] | "";
             /** @description The end of the traceback, or of what the driver reported. */
             readonly details: string;
@@ -1619,22 +1719,28 @@ export interface components {
         };
         /**
          * FlowDppoSpec
-         * @description Flow-DPPO (arXiv 2606.11025): no clip; pairs beyond a divergence from the old policy stop moving further away.
+         * @description Flow-DPPO (arXiv 2606.11025): Flow-GRPO without a clip. Steps whose divergence from the old policy is above a
+         *     bound get no gradient that would increase it.
          */
         readonly FlowDppoSpec: {
             /**
-             * @description Divide by the spread of the group (it can train at once) or of the whole batch (all rewards must be in).
+             * @description Standard deviation that advantages are divided by. `group`: of the group's own rewards, so a group can be trained
+             *     on as soon as it is complete. `batch`: of all rewards of the batch (Flow-GRPO's choice for SD3 and FLUX), which
+             *     weights prompts with a small spread less, but makes training wait for the whole batch.
              * @default group
              * @enum {string}
              */
             readonly advantage_std: "group" | "batch";
             /**
-             * @description Advantages are clipped to ± this.
+             * @description Bound on advantages, in standard deviations: they are clipped to ± this. 5 is usual and rarely reached with the
+             *     group's own standard deviation; lower it where single outliers of the reward dominate the update.
              * @default 5
              */
             readonly advantage_clip: number;
             /**
-             * @description Weight of the KL divergence to the base model; 0 skips the second forward pass.
+             * @description Weight of the KL divergence to the base model in the loss. 0 needs no forward pass of the base model. Flow-GRPO
+             *     uses 0.04 for GenEval and OCR, 0.01 for PickScore, 0.004 for Wan, and 0 for FLUX and Qwen-Image. Raise it when the
+             *     reward rises while pictures get worse.
              * @default 0
              */
             readonly kl_coefficient: number;
@@ -1644,39 +1750,50 @@ export interface components {
              */
             readonly name: "flow_dppo";
             /**
-             * @description Bound on mean((mean - old mean)²) / (2 std²) of a pair.
+             * @description Bound on the divergence of a denoising step from the old policy, mean((μ − μ_old)²) / (2 std²), without unit.
+             *     1e-5 is the paper's. Raise it when most steps are masked (the clip fraction counts them); lower it when the reward
+             *     collapses.
              * @default 0.00001
              */
             readonly divergence_bound: number;
         };
         /**
          * FlowGrpoFastSpec
-         * @description Flow-GRPO-Fast: stochastic in a short window, which all trajectories of a group share.
+         * @description Flow-GRPO-Fast (github.com/yifan123/flow_grpo): stochastic in a short window that all trajectories of a group
+         *     share, so training costs a fraction of Flow-GRPO's.
          */
         readonly FlowGrpoFastSpec: {
             /**
-             * @description Divide by the spread of the group (it can train at once) or of the whole batch (all rewards must be in).
+             * @description Standard deviation that advantages are divided by. `group`: of the group's own rewards, so a group can be trained
+             *     on as soon as it is complete. `batch`: of all rewards of the batch (Flow-GRPO's choice for SD3 and FLUX), which
+             *     weights prompts with a small spread less, but makes training wait for the whole batch.
              * @default group
              * @enum {string}
              */
             readonly advantage_std: "group" | "batch";
             /**
-             * @description Advantages are clipped to ± this.
+             * @description Bound on advantages, in standard deviations: they are clipped to ± this. 5 is usual and rarely reached with the
+             *     group's own standard deviation; lower it where single outliers of the reward dominate the update.
              * @default 5
              */
             readonly advantage_clip: number;
             /**
-             * @description Weight of the KL divergence to the base model; 0 skips the second forward pass.
+             * @description Weight of the KL divergence to the base model in the loss. 0 needs no forward pass of the base model. Flow-GRPO
+             *     uses 0.04 for GenEval and OCR, 0.01 for PickScore, 0.004 for Wan, and 0 for FLUX and Qwen-Image. Raise it when the
+             *     reward rises while pictures get worse.
              * @default 0
              */
             readonly kl_coefficient: number;
             /**
-             * @description The ratio is clipped to 1 ± this. Small, because log-probs are means over all latent dimensions.
+             * @description Bound on the ratio of new to old likelihood: it is clipped to 1 ± this. So small a number is right because
+             *     log-probs are means over all latent dimensions: 1e-4 is usual, 1e-5 for Flow-GRPO-Fast, 1e-3 for Wan. Raise it when
+             *     most ratios are clipped and the reward hardly moves; lower it when the reward collapses.
              * @default 0.0001
              */
             readonly clip_range: number;
             /**
-             * @description Stochastic denoising steps of a trajectory; they alone are trained on. The rest is deterministic.
+             * @description Stochastic denoising steps of each trajectory, which are the ones trained on; all others are deterministic.
+             *     2 or 3 learn as well as all steps in Flow-GRPO-Fast. Training time grows in proportion.
              * @default 2
              */
             readonly window_size: number;
@@ -1686,7 +1803,9 @@ export interface components {
              */
             readonly name: "flow_grpo_fast";
             /**
-             * @description random: each group's window lies anywhere in `sampling.sde_*`, by batch and prompt. first: at its start.
+             * @description Where a group's window lies among the steps of `sampling.sde_start` and `sampling.num_sde_steps`. `random`:
+             *     drawn for each group; Flow-GRPO's recipes draw from the first half of the steps (set `sampling.num_sde_steps` to
+             *     that). `first`: always at their start.
              * @default random
              * @enum {string}
              */
@@ -1694,27 +1813,34 @@ export interface components {
         };
         /**
          * FlowGrpoSpec
-         * @description Flow-GRPO (arXiv 2505.05470): clipped policy gradient on the denoising steps of `sampling.sde_*`.
+         * @description Flow-GRPO (arXiv 2505.05470): a clipped policy gradient on all stochastic denoising steps. The usual choice.
          */
         readonly FlowGrpoSpec: {
             /**
-             * @description Divide by the spread of the group (it can train at once) or of the whole batch (all rewards must be in).
+             * @description Standard deviation that advantages are divided by. `group`: of the group's own rewards, so a group can be trained
+             *     on as soon as it is complete. `batch`: of all rewards of the batch (Flow-GRPO's choice for SD3 and FLUX), which
+             *     weights prompts with a small spread less, but makes training wait for the whole batch.
              * @default group
              * @enum {string}
              */
             readonly advantage_std: "group" | "batch";
             /**
-             * @description Advantages are clipped to ± this.
+             * @description Bound on advantages, in standard deviations: they are clipped to ± this. 5 is usual and rarely reached with the
+             *     group's own standard deviation; lower it where single outliers of the reward dominate the update.
              * @default 5
              */
             readonly advantage_clip: number;
             /**
-             * @description Weight of the KL divergence to the base model; 0 skips the second forward pass.
+             * @description Weight of the KL divergence to the base model in the loss. 0 needs no forward pass of the base model. Flow-GRPO
+             *     uses 0.04 for GenEval and OCR, 0.01 for PickScore, 0.004 for Wan, and 0 for FLUX and Qwen-Image. Raise it when the
+             *     reward rises while pictures get worse.
              * @default 0
              */
             readonly kl_coefficient: number;
             /**
-             * @description The ratio is clipped to 1 ± this. Small, because log-probs are means over all latent dimensions.
+             * @description Bound on the ratio of new to old likelihood: it is clipped to 1 ± this. So small a number is right because
+             *     log-probs are means over all latent dimensions: 1e-4 is usual, 1e-5 for Flow-GRPO-Fast, 1e-3 for Wan. Raise it when
+             *     most ratios are clipped and the reward hardly moves; lower it when the reward collapses.
              * @default 0.0001
              */
             readonly clip_range: number;
@@ -1724,7 +1850,10 @@ export interface components {
              */
             readonly name: "flow_grpo";
         };
-        /** GateEvent */
+        /**
+         * GateEvent
+         * @description The result of the replay gate on a batch's first update, with the values that it compared.
+         */
         readonly GateEvent: {
             readonly seq: number;
             readonly at: number;
@@ -1741,7 +1870,10 @@ export interface components {
                 readonly [key: string]: number;
             };
         };
-        /** GateFields */
+        /**
+         * GateFields
+         * @description The result of the replay gate on a batch's first update, with the values that it compared.
+         */
         readonly GateFields: {
             /** @constant */
             readonly gate: "replay";
@@ -1770,23 +1902,28 @@ export interface components {
         };
         /**
          * GrpoGuardSpec
-         * @description GRPO-Guard (arXiv 2510.22319): ratios of all denoising steps are centred at 1 and of one scale, so that the clip
-         *     holds for each of them.
+         * @description GRPO-Guard (arXiv 2510.22319): Flow-GRPO with ratios that are centred at 1 and equally scaled at all denoising
+         *     steps, so that one clip range suits all of them. Made against over-optimisation.
          */
         readonly GrpoGuardSpec: {
             /**
-             * @description Divide by the spread of the group (it can train at once) or of the whole batch (all rewards must be in).
+             * @description Standard deviation that advantages are divided by. `group`: of the group's own rewards, so a group can be trained
+             *     on as soon as it is complete. `batch`: of all rewards of the batch (Flow-GRPO's choice for SD3 and FLUX), which
+             *     weights prompts with a small spread less, but makes training wait for the whole batch.
              * @default group
              * @enum {string}
              */
             readonly advantage_std: "group" | "batch";
             /**
-             * @description Advantages are clipped to ± this.
+             * @description Bound on advantages, in standard deviations: they are clipped to ± this. 5 is usual and rarely reached with the
+             *     group's own standard deviation; lower it where single outliers of the reward dominate the update.
              * @default 5
              */
             readonly advantage_clip: number;
             /**
-             * @description Weight of the KL divergence to the base model; 0 skips the second forward pass.
+             * @description Weight of the KL divergence to the base model in the loss. 0 needs no forward pass of the base model. Flow-GRPO
+             *     uses 0.04 for GenEval and OCR, 0.01 for PickScore, 0.004 for Wan, and 0 for FLUX and Qwen-Image. Raise it when the
+             *     reward rises while pictures get worse.
              * @default 0
              */
             readonly kl_coefficient: number;
@@ -1796,14 +1933,16 @@ export interface components {
              */
             readonly name: "grpo_guard";
             /**
-             * @description The centred ratio is clipped to 1 ± this.
+             * @description Bound on the centred and scaled ratio: it is clipped to 1 ± this. 2e-6 is the paper's, smaller than Flow-GRPO's
+             *     because the scaling shrinks the ratio's deviations. Raise it when most ratios are clipped and the reward hardly
+             *     moves.
              * @default 0.000002
              */
             readonly clip_range: number;
         };
         /**
          * Headline
-         * @description Held-out evaluation before training and now; what was not evaluated yet is absent.
+         * @description Held-out evaluation before training and now; values that were not evaluated yet are absent.
          */
         readonly Headline: {
             /** @description Weighted held-out reward of the untrained policy. */
@@ -1838,15 +1977,20 @@ export interface components {
             /** @description The server's clock, in Unix seconds. */
             readonly now: number;
         };
-        /** HpsV2Settings */
+        /**
+         * HpsV2Settings
+         * @description HPS v2 (arXiv 2306.09341): CLIP-H trained on ranked pictures.
+         */
         readonly HpsV2Settings: {
             /**
-             * @description HPSv2 as a transformers CLIP: hub id (`org/name`), or a folder below one of `TANDEM_MODEL_ROOTS`.
+             * @description Weights of HPS v2 as a transformers CLIP: a hub id (`org/name`), or a folder below one of `TANDEM_MODEL_ROOTS`.
+             *     The default is a conversion of the authors' checkpoint; deploy/docs/guides/rewards.md says how to convert others.
              * @default adams-story/HPSv2-hf
              */
             readonly weights: string;
             /**
-             * @description Pictures in one forward pass.
+             * @description Pictures, or frames of clips, in one forward pass of the scorer. 16 fits beside other work on a GPU of 24 GB;
+             *     lower it when the reward lane runs out of memory, raise it when scoring is slow on a GPU.
              * @default 16
              */
             readonly pictures_per_call: number;
@@ -1858,13 +2002,18 @@ export interface components {
         readonly IdleCause: "no_fragment_ready" | "head_of_line" | "group_incomplete" | "reward_pending" | "batch_barrier" | "back_pressure" | "publish_wait" | "start_up" | "drain" | "failure";
         /**
          * ImageRewardSettings
-         * @description ImageReward is published only as a pickle: name its converted folder here (deploy/docs/guides/rewards.md).
+         * @description ImageReward (arXiv 2304.05977) is published as a pickle, which is refused: convert it once and give the folder as
+         *     `weights` (deploy/docs/guides/rewards.md).
          */
         readonly ImageRewardSettings: {
-            /** @description Hub id (`org/name`), or a folder below one of `TANDEM_MODEL_ROOTS`. Safetensors only. */
+            /**
+             * @description Weights of the scorer's network: a hub id (`org/name`), or a folder below one of `TANDEM_MODEL_ROOTS`.
+             *     Safetensors only. Change it to use a mirror or a model of the same architecture of your own.
+             */
             readonly weights: string;
             /**
-             * @description Pictures in one forward pass.
+             * @description Pictures, or frames of clips, in one forward pass of the scorer. 16 fits beside other work on a GPU of 24 GB;
+             *     lower it when the reward lane runs out of memory, raise it when scoring is slow on a GPU.
              * @default 16
              */
             readonly pictures_per_call: number;
@@ -1904,7 +2053,7 @@ export interface components {
         readonly LaneAction: {
             readonly action: components["schemas"]["LaneActionActionEnum"];
             /**
-             * @description Needed for all but resume.
+             * @description Required except for resume.
              * @default
              */
             readonly reason?: string;
@@ -1913,7 +2062,7 @@ export interface components {
         readonly LaneActionActionEnum: "cordon" | "resume";
         /**
          * LaneInfo
-         * @description Where a lane landed.
+         * @description Where a lane was placed.
          */
         readonly LaneInfo: {
             readonly lane: string;
@@ -1924,39 +2073,46 @@ export interface components {
         };
         /**
          * LaneRole
-         * @description What a lane does. The driver reports as a lane too, so its own seconds are accounted for.
+         * @description What a lane does.
          * @enum {string}
          */
         readonly LaneRole: "rollout" | "trainer" | "reward";
         /**
          * LaneSpec
-         * @description For colocated and auto placement, rollout and trainer lanes are counted together.
+         * @description Lanes that the run asks the pool for, by role. A lane is one GPU, or one CPU slot on a machine without GPUs. For
+         *     colocated and auto placement, rollout and trainer lanes are added up: every colocated lane does both, and the
+         *     planner makes a split of its own.
          */
         readonly LaneSpec: {
             /**
-             * @description Lanes that generate.
+             * @description Lanes that generate. How many balance the trainer lanes depends on model, steps and algorithm: the plan shows the
+             *     predicted bubbles, and `placement: auto` finds the split itself. 0 is possible with colocated placement only.
              * @default 1
              */
             readonly num_rollout: number;
             /**
-             * @description Lanes that train, together as one group.
+             * @description Lanes that train, together as one gang (a torch.distributed group under DeepSpeed). Generation costs about a
+             *     third as much as training for each denoising step, so trainer lanes are often the majority. More of them also leave
+             *     less memory to each under ZeRO.
              * @default 1
              */
             readonly num_trainer: number;
             /**
-             * @description Lanes that score.
+             * @description Lanes that score. 1 is enough for rewards without networks; raise it when rollout or trainer lanes wait for
+             *     rewards.
              * @default 1
              */
             readonly num_reward: number;
             /**
-             * @description Reward lanes take GPUs where the pool has any: scorers with networks (CLIP, BLIP) are slow on CPU slots.
+             * @description Give reward lanes GPUs where the pool has any; off, they are CPU slots. Turn it on for scorers with networks
+             *     (CLIP, BLIP), which are slow on CPUs; leave it off for rewards computed from pixels and for remote scorers.
              * @default false
              */
             readonly rewards_on_gpus: boolean;
         };
         /**
          * LanesEvent
-         * @description All lanes of the run as they stand now, and the resolved algebra.
+         * @description All lanes of the run, and the batch algebra; a later event replaces it.
          */
         readonly LanesEvent: {
             readonly seq: number;
@@ -1971,7 +2127,7 @@ export interface components {
         };
         /**
          * LanesFields
-         * @description All lanes of the run as they stand now, and the resolved algebra.
+         * @description All lanes of the run, and the batch algebra; a later event replaces it.
          */
         readonly LanesFields: {
             readonly lanes: readonly components["schemas"]["LaneInfo"][];
@@ -2008,15 +2164,16 @@ export interface components {
             readonly predicted_gain_seconds: number | null;
             readonly settled_at: number | null;
             readonly realised_gain_seconds: number | null;
-            /** @description Fragments that its lanes generated. Fewer than its lanes might have: the loan ended early. */
+            /** @description Fragments that its lanes generated; fewer than allowed if the loan ended early. */
             readonly num_generated: number;
         };
         /**
          * LendDecision
-         * @description A decision to let trainer lanes generate: the `lend` event that made it, joined with the one that settled it.
+         * @description A decision to lend trainer lanes: the `lend` event that reported it, joined with the one that reported its
+         *     gain.
          */
         readonly LendDecision: {
-            /** @description Number of the decision, which a driver counts anew from each checkpoint that it goes back to. */
+            /** @description Number of the decision. A driver that goes back to a checkpoint numbers its decisions from there again. */
             readonly decision: number;
             readonly attempt: number;
             readonly batch: number;
@@ -2025,7 +2182,7 @@ export interface components {
             readonly lanes: readonly string[];
             /** @description Fragments that each lane may generate. */
             readonly num_fragments: number;
-            /** @description Seconds by which the open batches were predicted to end sooner; null where nothing was predicted (greedy). */
+            /** @description Seconds by which the open batches were predicted to end sooner; null without a prediction (greedy). */
             readonly predicted_gain_seconds: number | null;
             /** @description Unix time at which the batches then open had ended, in seconds; null before. */
             readonly settled_at: number | null;
@@ -2034,7 +2191,8 @@ export interface components {
         };
         /**
          * LendEvent
-         * @description Idle trainer lanes lend their hands to generation: one decision, told when it is made and when it is settled.
+         * @description A decision to lend idle trainer lanes to generation. It is reported when made, and again when its gain is
+         *     known.
          */
         readonly LendEvent: {
             readonly seq: number;
@@ -2044,41 +2202,44 @@ export interface components {
              * @enum {string}
              */
             readonly type: "lend";
-            /** @description Counts the run's decisions: the settled one repeats the number of the one made. */
+            /** @description Number of the decision within the run, from 1; both reports carry it. */
             readonly decision: number;
             readonly batch: number;
+            /** @description The trainer lanes lent. */
             readonly lanes: readonly string[];
-            /** @description Fragments that each lane may generate before it is asked again. */
+            /** @description Fragments that each lane may generate before the next decision on it. */
             readonly num_fragments: number;
             /**
-             * @description By which the batches in view were predicted to end sooner; empty where nothing was predicted.
+             * @description Seconds by which the open batches were predicted to end sooner; empty if nothing was predicted (greedy).
              * @default null
              */
             readonly predicted_gain_seconds: number | null;
             /**
-             * @description Predicted end without lending − actual end; given once those batches have ended.
+             * @description Predicted end without lending − actual end, in seconds; given once those batches have ended.
              * @default null
              */
             readonly realised_gain_seconds: number | null;
         };
         /**
          * LendFields
-         * @description Idle trainer lanes lend their hands to generation: one decision, told when it is made and when it is settled.
+         * @description A decision to lend idle trainer lanes to generation. It is reported when made, and again when its gain is
+         *     known.
          */
         readonly LendFields: {
-            /** @description Counts the run's decisions: the settled one repeats the number of the one made. */
+            /** @description Number of the decision within the run, from 1; both reports carry it. */
             readonly decision: number;
             readonly batch: number;
+            /** @description The trainer lanes lent. */
             readonly lanes: readonly string[];
-            /** @description Fragments that each lane may generate before it is asked again. */
+            /** @description Fragments that each lane may generate before the next decision on it. */
             readonly num_fragments: number;
             /**
-             * @description By which the batches in view were predicted to end sooner; empty where nothing was predicted.
+             * @description Seconds by which the open batches were predicted to end sooner; empty if nothing was predicted (greedy).
              * @default null
              */
             readonly predicted_gain_seconds: number | null;
             /**
-             * @description Predicted end without lending − actual end; given once those batches have ended.
+             * @description Predicted end without lending − actual end, in seconds; given once those batches have ended.
              * @default null
              */
             readonly realised_gain_seconds: number | null;
@@ -2118,7 +2279,7 @@ export interface components {
             readonly switch_seconds: number;
             readonly num_switches: number;
             readonly num_decisions: number;
-            /** @description Decisions with a prediction that are settled; the means are over them. */
+            /** @description Decisions with both a predicted and a realised gain; the means are over them. */
             readonly num_graded: number;
             readonly mean_predicted_gain_seconds: number | null;
             readonly mean_realised_gain_seconds: number | null;
@@ -2126,7 +2287,10 @@ export interface components {
         readonly Live: {
             readonly ok: boolean;
         };
-        /** LogEvent */
+        /**
+         * LogEvent
+         * @description A line of a lane's or the driver's log.
+         */
         readonly LogEvent: {
             readonly seq: number;
             readonly at: number;
@@ -2137,15 +2301,18 @@ export interface components {
             readonly type: "log";
             /** @enum {string} */
             readonly level: "debug" | "info" | "warning" | "error";
-            /** @description Lane id, or `driver`. */
+            /** @description The lane's id, or `driver`. */
             readonly source: string;
             readonly message: string;
         };
-        /** LogFields */
+        /**
+         * LogFields
+         * @description A line of a lane's or the driver's log.
+         */
         readonly LogFields: {
             /** @enum {string} */
             readonly level: "debug" | "info" | "warning" | "error";
-            /** @description Lane id, or `driver`. */
+            /** @description The lane's id, or `driver`. */
             readonly source: string;
             readonly message: string;
         };
@@ -2166,20 +2333,28 @@ export interface components {
             readonly attempt: number;
             readonly body: components["schemas"]["LogFields"];
         };
-        /** LoraSpec */
+        /**
+         * LoraSpec
+         * @description Low-rank layers beside the frozen weights (LoRA, arXiv 2106.09685); read where `tuning` is `lora`.
+         */
         readonly LoraSpec: {
             /**
-             * @description Rank of the low-rank update.
+             * @description Rank of each LoRA layer. Usual: 32 (Flow-GRPO on SD3.5 and FLUX.1), 64 (Qwen-Image), 128 (DanceGRPO on video).
+             *     Trained parameters, optimizer memory and published bytes grow in proportion to it; raise it when the reward levels
+             *     off too early.
              * @default 16
              */
             readonly rank: number;
             /**
-             * @description Scale: the update is multiplied by alpha / rank.
+             * @description Scale of the LoRA: its output is multiplied by `alpha` / `rank`. Usual is twice the rank. Change the two
+             *     together, since their quotient acts like a factor on the learning rate.
              * @default 32
              */
             readonly alpha: number;
             /**
-             * @description Endings of module names. Empty: the model family's own. A target that matches nothing is an error.
+             * @description Linear layers that get a LoRA, by module name or by the end of it, such as `attn.to_q`. Empty: the attention
+             *     projections usual for the model family. A name that matches no layer stops the run when the model is loaded, so that
+             *     nothing is left out unnoticed.
              * @default []
              */
             readonly targets: readonly string[];
@@ -2204,6 +2379,7 @@ export interface components {
         };
         /**
          * Metric
+         * @description Names of curves: one value for each batch.
          * @enum {string}
          */
         readonly Metric: "reward/mean" | "reward/std" | "reward/part/{name}" | "reward/missing/{name}" | "reward/retries/{name}" | "reward/hacking_suspected" | "reward/zero_std_share" | "policy/kl" | "policy/ratio_mean" | "policy/ratio_max_deviation" | "policy/clip_fraction" | "policy/loss" | "policy/grad_norm" | "policy/learning_rate" | "speed/images_per_second" | "speed/batch_seconds" | "speed/generate_seconds" | "speed/train_seconds" | "staleness/mean" | "staleness/max" | "staleness/policy_version" | "lanes/idle_share" | "eval/reward" | "eval/part/{name}";
@@ -2255,32 +2431,41 @@ export interface components {
         };
         /**
          * MixGrpoSpec
-         * @description MixGRPO (arXiv 2507.21802): a stochastic window that moves over the denoising steps as batches go by.
+         * @description MixGRPO (arXiv 2507.21802): stochastic in a window that moves over the denoising steps from batch to batch, and
+         *     that all groups of a batch share.
          */
         readonly MixGrpoSpec: {
             /**
-             * @description Divide by the spread of the group (it can train at once) or of the whole batch (all rewards must be in).
+             * @description Standard deviation that advantages are divided by. `group`: of the group's own rewards, so a group can be trained
+             *     on as soon as it is complete. `batch`: of all rewards of the batch (Flow-GRPO's choice for SD3 and FLUX), which
+             *     weights prompts with a small spread less, but makes training wait for the whole batch.
              * @default group
              * @enum {string}
              */
             readonly advantage_std: "group" | "batch";
             /**
-             * @description Advantages are clipped to ± this.
+             * @description Bound on advantages, in standard deviations: they are clipped to ± this. 5 is usual and rarely reached with the
+             *     group's own standard deviation; lower it where single outliers of the reward dominate the update.
              * @default 5
              */
             readonly advantage_clip: number;
             /**
-             * @description Weight of the KL divergence to the base model; 0 skips the second forward pass.
+             * @description Weight of the KL divergence to the base model in the loss. 0 needs no forward pass of the base model. Flow-GRPO
+             *     uses 0.04 for GenEval and OCR, 0.01 for PickScore, 0.004 for Wan, and 0 for FLUX and Qwen-Image. Raise it when the
+             *     reward rises while pictures get worse.
              * @default 0
              */
             readonly kl_coefficient: number;
             /**
-             * @description The ratio is clipped to 1 ± this. Small, because log-probs are means over all latent dimensions.
+             * @description Bound on the ratio of new to old likelihood: it is clipped to 1 ± this. So small a number is right because
+             *     log-probs are means over all latent dimensions: 1e-4 is usual, 1e-5 for Flow-GRPO-Fast, 1e-3 for Wan. Raise it when
+             *     most ratios are clipped and the reward hardly moves; lower it when the reward collapses.
              * @default 0.0001
              */
             readonly clip_range: number;
             /**
-             * @description Stochastic denoising steps of a trajectory; they alone are trained on. The rest is deterministic.
+             * @description Stochastic denoising steps of each trajectory, which are the ones trained on; all others are deterministic.
+             *     4 of 25 is the paper's. Training time grows in proportion.
              * @default 4
              */
             readonly window_size: number;
@@ -2290,24 +2475,28 @@ export interface components {
              */
             readonly name: "mix_grpo";
             /**
-             * @description progressive: from the noisiest steps on, and from the start again at the end. random: anywhere.
+             * @description How the window moves. `progressive`: from the noisiest steps to the last, then again from the start, which the
+             *     paper found best. `random`: to a position drawn anew each time.
              * @default progressive
              * @enum {string}
              */
             readonly strategy: "progressive" | "random";
             /**
-             * @description Batches between two moves of the window. The paper's random window moves with every batch: 1.
+             * @description Batches between two moves of the window. 25 is the authors' for the progressive window; their random window moves
+             *     with every batch, which is 1. Lower it in short runs, so that the window reaches all steps.
              * @default 25
              */
             readonly shift_every_num_batches: number;
             /**
-             * @description Denoising steps that the progressive window moves by: less than the window, and it overlaps.
+             * @description Denoising steps by which the progressive window moves. 1 is the authors'; less than `window_size` makes
+             *     successive windows overlap.
              * @default 1
              */
             readonly stride: number;
         };
         /**
          * ModelFamily
+         * @description Architectures of base models.
          * @enum {string}
          */
         readonly ModelFamily: "flux" | "sd3" | "flux2" | "flux2_klein" | "qwen_image" | "z_image" | "wan" | "wan22" | "hunyuan_video";
@@ -2344,9 +2533,9 @@ export interface components {
         readonly NewSecret: {
             /** Format: uuid */
             readonly project: string;
-            /** @description What specs call it. */
+            /** @description Name by which specs refer to it. */
             readonly name: string;
-            /** @description The one host, or host:port, that it may be sent to. */
+            /** @description The only host, or host:port, that it may be sent to. */
             readonly host: string;
             readonly value: string;
         };
@@ -2359,45 +2548,57 @@ export interface components {
         readonly NodeAction: {
             readonly action: components["schemas"]["NodeActionActionEnum"];
             /**
-             * @description Needed for all but resume.
+             * @description Required except for resume.
              * @default
              */
             readonly reason?: string;
         };
         /** @enum {string} */
         readonly NodeActionActionEnum: "cordon" | "drain" | "resume";
-        /** OcrSettings */
+        /**
+         * OcrSettings
+         * @description Text recognition, as PaddleOCR's models do it.
+         */
         readonly OcrSettings: {
             /**
-             * @description Smaller pictures are enlarged until their shorter side has so many pixels: more finds smaller letters.
+             * @description Length in pixels to which a picture's shorter side is enlarged before text is looked for; larger pictures stay as
+             *     they are. 736 is PaddleOCR's default. Raise it when small letters are missed; scoring time grows with the area.
              * @default 736
              */
             readonly shortest_side: number;
         };
-        /** OptimizerSpec */
+        /**
+         * OptimizerSpec
+         * @description AdamW with a constant learning rate; its state is fp32.
+         */
         readonly OptimizerSpec: {
             /**
-             * @description Constant learning rate of AdamW.
+             * @description Learning rate of AdamW, constant over the run. Usual: 1e-4 to 3e-4 for LoRA (Flow-GRPO), 1e-5 for all weights
+             *     (DanceGRPO, MixGRPO). Lower it when the reward falls again after a rise, or when most ratios are clipped.
              * @default 0.0003
              */
             readonly learning_rate: number;
             /**
-             * @description Decay of the first moment.
+             * @description Decay of AdamW's first moment (the mean of the gradient). 0.9 is PyTorch's default and that of the published
+             *     recipes; there is rarely a reason to change it.
              * @default 0.9
              */
             readonly beta1: number;
             /**
-             * @description Decay of the second moment.
+             * @description Decay of AdamW's second moment (the mean of the squared gradient). 0.999 is PyTorch's default and that of the
+             *     published recipes; 0.95 adapts faster where the gradient's scale changes much.
              * @default 0.999
              */
             readonly beta2: number;
             /**
-             * @description Decoupled weight decay.
+             * @description Decoupled weight decay of AdamW: each optimizer step shrinks the trained weights by `learning_rate` × this. 1e-4
+             *     is Flow-GRPO's. It hardly matters in runs of a few hundred steps; 0 turns it off.
              * @default 0.0001
              */
             readonly weight_decay: number;
             /**
-             * @description The gradient is scaled down to this norm.
+             * @description Largest L2 norm of the gradient in one optimizer step; a larger gradient is scaled down to it. 1 is usual. Lower
+             *     it when spikes of the gradient norm are followed by a fall of the reward.
              * @default 1
              */
             readonly max_grad_norm: number;
@@ -2416,28 +2617,34 @@ export interface components {
         };
         /**
          * PerformanceSpec
-         * @description Off by default. Each reaches every lane that generates, replays or trains.
+         * @description Kernels of the transformer, on every lane that generates, replays or trains. Results change by rounding only,
+         *     which the replay gate bounds.
          */
         readonly PerformanceSpec: {
             /**
-             * @description Compile the transformer's repeated blocks at their first use. New adapters need no new compilation; new shapes
-             *     do.
+             * @description Backend of `torch.compile` for the transformer's repeated blocks. `inductor` speeds up most models on GPUs, after
+             *     some minutes of compilation at the start and for each new shape; `off` is usual for short runs and for finding
+             *     errors. Not available with ZeRO 3.
              * @default off
              */
             readonly compilation: components["schemas"]["Compilation"];
             /**
-             * @description Kernel of the transformer's attention. On a CPU lane those of accelerators are left off.
+             * @description Attention kernel of the transformer. `default` is usual; on Hopper GPUs `_native_cudnn` was measured 1.7 to 2.3
+             *     times as fast as FlashAttention-2. CPU lanes use the default in place of kernels for accelerators.
              * @default default
              */
             readonly attention: components["schemas"]["AttentionBackend"];
         };
         /**
          * Phase
-         * @description What the driver is doing, for the lifecycle stepper and for "why it failed".
+         * @description What the driver is doing: the run page shows it, and names the phase in which a run failed.
          * @enum {string}
          */
         readonly Phase: "bootstrap" | "place_lanes" | "load_model" | "restore" | "evaluate" | "train" | "checkpoint" | "export" | "finish";
-        /** PhaseEvent */
+        /**
+         * PhaseEvent
+         * @description The driver has entered a phase.
+         */
         readonly PhaseEvent: {
             readonly seq: number;
             readonly at: number;
@@ -2450,7 +2657,10 @@ export interface components {
             /** @default  */
             readonly detail: string;
         };
-        /** PhaseFields */
+        /**
+         * PhaseFields
+         * @description The driver has entered a phase.
+         */
         readonly PhaseFields: {
             readonly phase: components["schemas"]["Phase"];
             /** @default  */
@@ -2473,76 +2683,98 @@ export interface components {
             readonly attempt: number;
             readonly body: components["schemas"]["PhaseFields"];
         };
-        /** PickScoreSettings */
+        /**
+         * PickScoreSettings
+         * @description PickScore (arXiv 2305.01569): CLIP-H trained on choices between two pictures. Scores lie near 20.
+         */
         readonly PickScoreSettings: {
             /**
-             * @description PickScore: hub id (`org/name`), or a folder below one of `TANDEM_MODEL_ROOTS`. Safetensors only.
+             * @description Weights of PickScore: a hub id (`org/name`), or a folder below one of `TANDEM_MODEL_ROOTS`. Safetensors only.
+             *     Change it only to use a mirror.
              * @default yuvalkirstain/PickScore_v1
              */
             readonly weights: string;
             /**
-             * @description Pictures in one forward pass.
+             * @description Pictures, or frames of clips, in one forward pass of the scorer. 16 fits beside other work on a GPU of 24 GB;
+             *     lower it when the reward lane runs out of memory, raise it when scoring is slow on a GPU.
              * @default 16
              */
             readonly pictures_per_call: number;
             /**
-             * @description Where tokenizer and picture processor come from; named as the weights are.
+             * @description Tokenizer and picture processor: a hub id (`org/name`), or a folder below one of `TANDEM_MODEL_ROOTS`.
+             *     PickScore's model card names the default, the CLIP-H that it was trained from; change it only to use a mirror.
              * @default laion/CLIP-ViT-H-14-laion2B-s32B-b79K
              */
             readonly processor: string;
         };
         /**
          * PipelineSpec
-         * @description How the lanes work together. At staleness 0 no switch here changes what is learnt.
+         * @description How generation, scoring and training overlap on the lanes. At staleness 0 no switch here changes the result, only
+         *     the time that it takes; `max_staleness: 1` and `importance_cap` change what is trained on.
          */
         readonly PipelineSpec: {
             /**
-             * @description colocated: all lanes generate, then all train. disaggregated: rollout and trainer lanes overlap. auto: whatever
-             *     is predicted to be fastest for these lanes, with its own split and switches.
+             * @description Which lanes do what. `colocated`: every lane generates, then every lane trains; needs no balance and is the
+             *     baseline. `disaggregated`: rollout lanes and trainer lanes work at the same time, faster where both are kept busy.
+             *     `auto`: the planner takes whichever is predicted to be fastest on these lanes, with its own split, fragment size and
+             *     switches.
              * @default disaggregated
              */
             readonly placement: components["schemas"]["Placement"];
             /**
-             * @description Train complete groups while others still generate. Colocated lanes never do.
+             * @description Train on groups as soon as they are complete and scored, while other groups of the batch are still generated
+             *     (generation-axis pipeline). On is usual: off makes the trainer lanes wait for the whole batch. It has no effect with
+             *     `advantage_std: batch`.
              * @default true
              */
             readonly gap: boolean;
             /**
-             * @description Spread single (trajectory, denoising step) pairs over trainer lanes; off: whole trajectories.
+             * @description Share out (trajectory, denoising step) pairs over the trainer lanes one by one (time-step parallelism); off, all
+             *     pairs of a trajectory go to one lane. On is usual: lanes wait less for each other, the more so with few trajectories
+             *     for each lane.
              * @default true
              */
             readonly tsp: boolean;
             /**
-             * @description Idle trainer lanes generate too. greedy: whenever fragments wait; search: where the batch is predicted to end
-             *     sooner for it.
+             * @description Whether idle trainer lanes are lent to generation (trainer-assisted generation). `greedy` lends whenever
+             *     fragments wait; `search` only where the batch is predicted to end sooner, switching costs included. Use `search`
+             *     where trainer lanes show long bubbles; lending coarse fragments greedily can be slower than `off` (UniRL measured
+             *     0.68×).
              * @default off
              */
             readonly tag: components["schemas"]["TrainerAssist"];
             /**
-             * @description 0: strictly on-policy. 1: generation may begin the next batch on the version before.
+             * @description Policy versions by which samples may be older than the trained weights. 0 is strictly on-policy. 1 lets rollout
+             *     lanes begin the next batch with the version before, so that they do not wait for training; a trajectory never mixes
+             *     versions. The published gain is 1.36× to 1.44× (UniRL, Wan2.1), with slightly more clipping.
              * @default 0
              * @enum {integer}
              */
             readonly max_staleness: 0 | 1;
             /**
-             * @description Stale samples are weighed by their importance ratio, cut at this. Empty: they are clipped like fresh ones.
+             * @description Upper bound on the importance ratio by which stale samples are weighted (truncated importance sampling). Empty:
+             *     stale samples go through the same clipped loss as fresh ones. 2 is a usual value; try it when the clip fraction of
+             *     stale batches is high.
              * @default null
              */
             readonly importance_cap: number | null;
             /**
-             * @description Accumulate in index order: bitwise repeatable on one trainer rank, at the price of waiting in line.
+             * @description Accumulate gradients in the order of prompts, never of arrival, so that one trainer rank reaches bitwise the same
+             *     weights in every run with these settings. Trainer lanes wait for the next in order, so it costs time. Turn it on to
+             *     reproduce a result or to compare two changes exactly.
              * @default false
              */
             readonly deterministic: boolean;
         };
         /**
          * Placement
+         * @description How generation and training are placed on the lanes.
          * @enum {string}
          */
         readonly Placement: "colocated" | "disaggregated" | "auto";
         /**
          * PlanBody
-         * @description What the planner chooses for a spec, and what else there is.
+         * @description What the planner chooses for a spec, and the alternatives.
          */
         readonly Plan: {
             /**
@@ -2563,21 +2795,21 @@ export interface components {
             readonly bound_samples_per_second: number;
             readonly devices: readonly string[];
             /**
-             * @description Whether costs were measured on earlier runs, or taken from the documented profile of model and hardware.
+             * @description Source of the costs: measured on earlier runs, or the documented profile of model and hardware.
              * @enum {string}
              */
             readonly costs: "measured" | "profile";
-            /** @description Name of the profile that stands for a model of unknown size; null for a known one. */
+            /** @description Name of the profile used for a model of unknown size; null for a known one. */
             readonly stand_in_profile: string | null;
             readonly num_batches_measured: number;
-            /** @description Fragment sizes of the runs that costs were measured on; what other sizes cost is inferred. */
+            /** @description Fragment sizes at which costs were measured; the costs of other sizes are inferred. */
             readonly fragment_sizes_measured: readonly number[];
             /** @description The costs that the choice assumes; `lane` is a device, `gang` for all trainer lanes together, or `reward`. */
             readonly expected: readonly components["schemas"]["WorkCost"][];
         };
         /**
          * PlanChoice
-         * @description The best choice of one mode, with what the planner predicts for it.
+         * @description The best choice of one mode, with the planner's predictions for it.
          */
         readonly PlanChoice: {
             /** @description The `pipeline` section of the spec that an attempt would use. */
@@ -2591,7 +2823,7 @@ export interface components {
             readonly bound_share: number;
             /** @description Mean staleness of the simulated samples; null where nothing was simulated. */
             readonly mean_staleness: number | null;
-            /** @description Memory of the fullest lane, by its duty. */
+            /** @description Memory of the lane with the highest peak, by what the lane does. */
             readonly memory_bytes: {
                 readonly [key: string]: number;
             };
@@ -2621,7 +2853,7 @@ export interface components {
             /** @description Whether the pool has as many lanes, free or not. */
             readonly fits_pool: boolean;
         };
-        /** @description A lane of the pool, and what holds it as far as you may know. */
+        /** @description A lane of the pool, and the run that holds it if you may see that run. */
         readonly PoolLane: {
             readonly id: number;
             readonly node: string;
@@ -2629,7 +2861,7 @@ export interface components {
             readonly kind: components["schemas"]["PoolLaneKindEnum"];
             readonly device: string;
             readonly state: components["schemas"]["PoolLaneStateEnum"];
-            /** @description Whether it takes nothing new. */
+            /** @description Whether it takes no new work. */
             readonly cordoned: boolean;
             /** @description Why it is cordoned. */
             readonly reason: string;
@@ -2641,14 +2873,14 @@ export interface components {
             readonly held_since: string | null;
             /**
              * Format: uuid
-             * @description Id of the run that holds it; null too for a run of another project.
+             * @description Id of the run that holds it; also null for a run of another project.
              */
             readonly run_id: string | null;
             readonly run_name: string;
         };
         /** @enum {string} */
         readonly PoolLaneKindEnum: "gpu" | "cpu";
-        /** @description One page: A lane of the pool, and what holds it as far as you may know. */
+        /** @description One page: A lane of the pool, and the run that holds it if you may see that run. */
         readonly PoolLanePage: {
             /** Format: uri */
             readonly next: string | null;
@@ -2661,9 +2893,9 @@ export interface components {
             readonly id: number;
             readonly name: string;
             readonly state: components["schemas"]["PoolNodeStateEnum"];
-            /** @description Whether it is draining and nothing runs there any more. */
+            /** @description Whether it is draining and no run is left on it. */
             readonly is_drained: boolean;
-            /** @description Why it takes nothing new. */
+            /** @description Why it takes no new work. */
             readonly reason: string;
             readonly kept_back_by: string;
             readonly num_lanes: number;
@@ -2726,7 +2958,7 @@ export interface components {
         readonly PreviewState: "queued" | "running" | "done" | "failed";
         /**
          * Priority
-         * @description Where a run stands in the queue, first to last; equal ones by age.
+         * @description Order of the queue, first to last; among equals the older run is first.
          * @enum {string}
          */
         readonly Priority: "high" | "normal" | "low";
@@ -2741,7 +2973,7 @@ export interface components {
             readonly status: number;
             /** @description One sentence for the user. */
             readonly detail: string;
-            /** @description Messages by dotted field path; `__all__` is the path of what concerns no single field. */
+            /** @description Messages by dotted field path; `__all__` holds those that concern no single field. */
             readonly errors?: {
                 readonly [key: string]: readonly string[];
             };
@@ -2794,7 +3026,10 @@ export interface components {
              * @default []
              */
             readonly pictures: readonly string[];
-            /** @description Name of the prompt, by which samples of different runs are compared. By default a digest of all the rest. */
+            /**
+             * @description Name of the prompt, by which samples of different runs are compared. By default a digest of all the rest.
+             * @default
+             */
             readonly id: string;
         };
         readonly PromptSet: {
@@ -2815,23 +3050,26 @@ export interface components {
         };
         /**
          * PromptSpec
-         * @description The prompts a run learns on: written inline, or an uploaded set named by its id. Exactly one of the two.
+         * @description The prompts that a run trains on: written in the spec, or an uploaded prompt set. Exactly one of the two.
          */
         readonly PromptSpec: {
             /**
-             * @description One prompt a line: its text, or an object with `text` and any of `negative`, `metadata`, `pictures`, `id`.
+             * @description Prompts written in the spec, each at most once: texts, or objects with `text` and any of `negative`, `metadata`,
+             *     `pictures` and `id`. A batch takes `batch.num_prompts_per_batch` of them in turn, so there must be at least that
+             *     many.
              * @default []
              */
             readonly inline: readonly components["schemas"]["Prompt"][];
             /**
-             * @description Id of an uploaded prompt set.
+             * @description Id of an uploaded prompt set, instead of `inline`. Use one for more than a few dozen prompts, or for prompts that
+             *     several runs share.
              * @default null
              */
             readonly prompt_set: string | null;
         };
         /**
          * PublishEvent
-         * @description A policy version, offered by the trainer and read back from every rollout lane.
+         * @description A policy version that the trainer published and every rollout lane has pulled and verified.
          */
         readonly PublishEvent: {
             readonly seq: number;
@@ -2849,7 +3087,7 @@ export interface components {
         };
         /**
          * PublishFields
-         * @description A policy version, offered by the trainer and read back from every rollout lane.
+         * @description A policy version that the trainer published and every rollout lane has pulled and verified.
          */
         readonly PublishFields: {
             readonly policy_version: number;
@@ -2890,7 +3128,7 @@ export interface components {
         };
         /**
          * QueueEvent
-         * @description Depths of the queues at one instant: fragments to generate, to score, groups ready to train.
+         * @description Lengths of the queues at one moment: fragments to generate, fragments to score, groups ready to train.
          */
         readonly QueueEvent: {
             readonly seq: number;
@@ -2907,7 +3145,7 @@ export interface components {
         };
         /**
          * QueueFields
-         * @description Depths of the queues at one instant: fragments to generate, to score, groups ready to train.
+         * @description Lengths of the queues at one moment: fragments to generate, fragments to score, groups ready to train.
          */
         readonly QueueFields: {
             readonly batch: number;
@@ -2940,12 +3178,14 @@ export interface components {
         };
         /**
          * ReflSpec
-         * @description ReFL (arXiv 2304.05977): one late denoising step guesses the finished sample, and the reward of the guess is
-         *     followed uphill.
+         * @description ReFL (arXiv 2304.05977): predicts the finished sample from one late denoising step and follows the gradient of
+         *     its reward. Needs differentiable rewards.
          */
         readonly ReflSpec: {
             /**
-             * @description Weight of the distance to the base model's velocity; 0 skips that forward pass.
+             * @description Weight of the squared distance to the base model's velocity in the loss, as a KL penalty. 0 needs no forward pass
+             *     of the base model; ROLL's pipeline uses 1. Raise it when the reward rises while pictures get worse, which direct
+             *     gradients bring about sooner than policy gradients do.
              * @default 0
              */
             readonly kl_coefficient: number;
@@ -2955,69 +3195,83 @@ export interface components {
              */
             readonly name: "refl";
             /**
-             * @description The step is drawn among this many last ones, for each group by batch and prompt.
+             * @description Number of last denoising steps among which the step with the gradient is drawn for each group. It must be below
+             *     `sampling.num_denoising_steps`. Predictions from earlier steps are blurred, so their rewards say less; the paper
+             *     stays within the last quarter.
              * @default 3
              */
             readonly num_late_steps: number;
             /**
-             * @description Weight of the reward in the loss.
+             * @description Weight of the reward in the loss. The paper's is 0.001 for ImageReward; scale it inversely to the reward's range,
+             *     and down when training is unstable.
              * @default 1
              */
             readonly reward_scale: number;
             /**
-             * @description Samples at this reward or above are left alone. Empty: none are.
+             * @description Reward from which on a sample gets no gradient, in units of the reward. Empty: no ceiling. ReFL's recipe stops at
+             *     2 for ImageReward; use one against over-optimisation, at a reward that good samples reach.
              * @default null
              */
             readonly reward_ceiling: number | null;
         };
         /**
          * RemoteFormat
+         * @description Encodings of requests to a remote scorer.
          * @enum {string}
          */
         readonly RemoteFormat: "msgpack" | "json";
         /**
          * RemoteSettings
-         * @description A scorer behind HTTP; the protocol is in deploy/docs/guides/rewards.md.
+         * @description A scorer of your own behind HTTP. The protocol, with an example server, is in deploy/docs/guides/rewards.md.
          */
         readonly RemoteSettings: {
-            /** @description Where batches are posted, e.g. https://scorer.example/score. */
+            /**
+             * @description Address that fragments are posted to, such as https://scorer.example/score. It must be reachable from the reward
+             *     lanes, and hold no user or password: use `secret` for a token.
+             */
             readonly url: string;
             /**
-             * @description Which of the server's scorers to use. Empty: its only one.
+             * @description Name of the scorer, on a server that has several. Empty: the server's only one.
              * @default
              */
             readonly scorer: string;
             /**
-             * @description Name of a secret of the project, sent as bearer token. The token itself is never part of a spec.
+             * @description Name of a project secret that is sent as bearer token. The token itself is stored encrypted and is never part of
+             *     a spec. Empty: no token is sent.
              * @default null
              */
             readonly secret: string | null;
             /**
-             * @description msgpack sends pictures as bytes, json as base64 text.
+             * @description Encoding of requests. `msgpack` sends pictures as bytes and is usual; `json` sends them as base64 text, a third
+             *     larger, for servers without msgpack.
              * @default msgpack
              */
             readonly format: components["schemas"]["RemoteFormat"];
         };
         /**
          * ReplayGateSpec
-         * @description Release gate on the first update of fresh data: sampling and replay must agree on the policy.
+         * @description The check before the first update on each batch: replaying the stored denoising steps in training must give what
+         *     rollout computed. A run beyond a bound fails, because rollout and trainer lanes then differ in weights, precision or
+         *     schedule, and would train on wrong ratios.
          */
         readonly ReplayGateSpec: {
             /**
-             * @description Bound on max|μ_replay − μ_rollout| / std. Empty: 0.001, and 0.1 in bf16, where a batch of another size already
-             *     rounds differently.
+             * @description Bound on max|μ_replay − μ_rollout| / std: how far the mean of a replayed denoising step may lie from the one that
+             *     rollout computed, in standard deviations of its noise. Empty: 0.001 in fp32 and 0.1 in bf16, where another size of
+             *     batch already rounds differently. Raise it only when the difference is known to be rounding.
              * @default null
              */
             readonly max_mean_error: number | null;
             /**
-             * @description Bound on max|ratio − 1|. Empty: 0.0001, and 0.01 in bf16.
+             * @description Bound on max|ratio − 1| of replayed denoising steps, where 1 means that rollout and training agree. Empty: 0.0001
+             *     in fp32 and 0.01 in bf16. It averages over all dimensions of a sample, so it is the weaker of the two bounds.
              * @default null
              */
             readonly max_ratio_error: number | null;
         };
         /**
          * ResumedEvent
-         * @description This attempt goes on after `batch` complete batches; later points of earlier attempts are superseded.
+         * @description This attempt resumed after `batch` complete batches; later points of earlier attempts are superseded.
          */
         readonly ResumedEvent: {
             readonly seq: number;
@@ -3033,7 +3287,7 @@ export interface components {
         };
         /**
          * ResumedFields
-         * @description This attempt goes on after `batch` complete batches; later points of earlier attempts are superseded.
+         * @description This attempt resumed after `batch` complete batches; later points of earlier attempts are superseded.
          */
         readonly ResumedFields: {
             readonly batch: number;
@@ -3059,7 +3313,7 @@ export interface components {
         };
         /**
          * RevisedPlan
-         * @description A plan that a run works by.
+         * @description A plan that a run uses.
          */
         readonly RevisedPlan: {
             /** @enum {string} */
@@ -3082,19 +3336,21 @@ export interface components {
             readonly attempt: number;
             /** @description Number of the plan among the run's plans, from 1. */
             readonly revision: number;
-            /** @description Number of complete batches when the plan came into force. */
+            /** @description Number of complete batches when the plan took effect. */
             readonly since_batch: number;
-            /** @description Why the run works by it, in one sentence. */
+            /** @description Why the run uses it, in one sentence. */
             readonly reason: string;
         };
         /**
          * RewardFlowSpec
-         * @description Reward flow, after ROLL's pipeline (IPRO, arXiv 2510.14255): the gradient of the reward goes back through the
-         *     last denoising steps, one after the other.
+         * @description Reward flow (ROLL's pipeline for IPRO, arXiv 2510.14255): follows the gradient of the reward back through the
+         *     last denoising steps. Needs differentiable rewards.
          */
         readonly RewardFlowSpec: {
             /**
-             * @description Weight of the distance to the base model's velocity; 0 skips that forward pass.
+             * @description Weight of the squared distance to the base model's velocity in the loss, as a KL penalty. 0 needs no forward pass
+             *     of the base model; ROLL's pipeline uses 1. Raise it when the reward rises while pictures get worse, which direct
+             *     gradients bring about sooner than policy gradients do.
              * @default 0
              */
             readonly kl_coefficient: number;
@@ -3104,22 +3360,25 @@ export interface components {
              */
             readonly name: "reward_flow";
             /**
-             * @description The last denoising steps, which carry the gradient; memory grows with each.
+             * @description Number of last denoising steps that carry the gradient. It must be below `sampling.num_denoising_steps`. ROLL's
+             *     pipeline uses 4 of 8; activation memory and training time grow with each.
              * @default 2
              */
             readonly num_gradient_steps: number;
             /**
-             * @description Weight of the normalised reward in the loss.
+             * @description Weight of the normalised reward in the loss. 0.1 is ROLL's; lower it when training is unstable.
              * @default 0.1
              */
             readonly reward_scale: number;
             /**
-             * @description Subtracted from the reward: it places the loss and has no gradient.
+             * @description Mean subtracted from the reward before it is weighted, in units of the reward. It shifts the loss curve and has
+             *     no effect on the gradient; ROLL's is 0.54 for its face reward.
              * @default 0
              */
             readonly reward_mean: number;
             /**
-             * @description The reward is divided by this.
+             * @description Standard deviation that the reward is divided by, in units of the reward. Set it to the spread of your reward
+             *     (ROLL: 0.16), so that `reward_scale` means the same for every reward.
              * @default 1
              */
             readonly reward_std: number;
@@ -3132,56 +3391,68 @@ export interface components {
         readonly RewardMixing: "sum" | "normalised";
         /**
          * RewardName
+         * @description The scorers.
          * @enum {string}
          */
         readonly RewardName: "shape_match" | "shape_judge" | "jpeg_compressibility" | "colorfulness" | "ocr" | "clip_score" | "pick_score" | "hps_v2" | "image_reward" | "aesthetic" | "motion_smoothness" | "remote";
         /**
          * RewardSpec
-         * @description One scorer. `watched` rewards are measured and shown, never trained on, to make reward hacking visible.
+         * @description One scorer: what it counts in training, and what happens when it fails. `watched` rewards are measured and shown
+         *     but not trained on, to make reward hacking visible.
          */
         readonly RewardSpec: {
-            /** @description The scorer. */
+            /**
+             * @description Which scorer computes the reward. Preference models (`pick_score`, `hps_v2`) are usual for pictures, `ocr` for
+             *     text in pictures; `remote` is a scorer of your own.
+             */
             readonly name: components["schemas"]["RewardName"];
             /**
-             * @description What its curves are called: needed where one scorer is used twice. Empty: the scorer's name.
+             * @description Name of its curves and columns, in lower case with underscores. Empty: the scorer's name. Needed only where a
+             *     scorer is used twice, such as two `remote` ones.
              * @default null
              */
             readonly label: string | null;
             /**
-             * @description Its share in what is trained on.
+             * @description Weight of the reward among those trained on, without unit; see `reward_mixing` for what is weighted. 1 is usual
+             *     with a single reward, where the weight makes no difference.
              * @default 1
              */
             readonly weight: number;
             /**
-             * @description Measured and shown, never trained on.
+             * @description Measure and show the reward without training on it. Watch one or two rewards besides the trained ones: if they
+             *     fall while the trained one rises, the policy is exploiting the scorer.
              * @default false
              */
             readonly watched: boolean;
             /**
-             * @description A sample that it cannot score ends the run. Off: the sample goes without it, which is counted. Watched rewards
-             *     never end a run.
+             * @description Whether the run fails when a sample cannot be scored, after all retries. Off: the sample is trained on without
+             *     this reward, and the share of missing scores is a curve. Turn it off for a remote scorer that may be down for a
+             *     while; watched rewards never fail a run.
              * @default true
              */
             readonly required: boolean;
             /**
-             * @description For one try at the samples of one fragment.
+             * @description Longest time in seconds that one call may take to score a fragment. 120 is usual; raise it for slow remote
+             *     scorers and for networks on CPU slots.
              * @default 120
              */
             readonly timeout_seconds: number;
             /**
-             * @description Further tries after a time-out, or after a failure that may pass.
+             * @description Further calls after a time-out, or after a failure that may pass, before a score counts as missing. 2 is usual;
+             *     raise it for a remote scorer that is restarted now and then.
              * @default 2
              */
             readonly num_retries: number;
             /**
-             * @description Of this scorer. Empty: its defaults.
+             * @description Settings of the scorer, which depend on `name`; scorers that compute from pixels have none. Empty: the
+             *     defaults.
              * @default null
              */
             readonly settings: components["schemas"]["ClipScoreSettings"] | components["schemas"]["PickScoreSettings"] | components["schemas"]["HpsV2Settings"] | components["schemas"]["ImageRewardSettings"] | components["schemas"]["AestheticSettings"] | components["schemas"]["OcrSettings"] | components["schemas"]["RemoteSettings"] | null;
         };
         /**
          * RunBody
-         * @description A whole run, as one reader sees it.
+         * @description A run in full, as one reader may see it.
          */
         readonly Run: {
             readonly id: string;
@@ -3214,9 +3485,9 @@ export interface components {
             readonly notes: string;
             /** @description Id of the run that this one was duplicated from. */
             readonly parent: string | null;
-            /** @description Complete batches of the checkpoint from which the next attempt goes on; null without one. */
+            /** @description Complete batches of the checkpoint from which the next attempt resumes; null without one. */
             readonly resume_batch: number | null;
-            /** @description The end that a user asked for: `stop` or `cancel`; null before. */
+            /** @description The end that a user requested, `stop` or `cancel`; null before. */
             readonly ending: ("stop" | "cancel") | null;
             readonly legal_actions: readonly components["schemas"]["CommandKind"][];
             /** @description What a queued run waits for, in one sentence; empty for any other. */
@@ -3231,12 +3502,17 @@ export interface components {
             readonly kind: "run_changed";
             readonly run: components["schemas"]["RunRow"];
         };
-        /** RunCommand */
+        /**
+         * RunCommand
+         * @description One command, as the driver receives it.
+         */
         readonly RunCommand: {
+            /** @description Identifier that the driver's answer repeats. */
             readonly id: string;
+            /** @description What is asked. */
             readonly kind: components["schemas"]["CommandKind"];
             /**
-             * @description For `sample_now`: prompts of the user's own; empty means the held-out ones.
+             * @description For `sample_now`: prompts to generate from. Empty: the held-out ones.
              * @default []
              */
             readonly prompts: readonly components["schemas"]["Prompt"][];
@@ -3265,7 +3541,7 @@ export interface components {
             readonly state: components["schemas"]["RunState"];
             /** Format: date-time */
             readonly state_changed_at: string;
-            /** @description What the driver does; empty before its first report. */
+            /** @description What the driver is doing; empty before its first report. */
             readonly phase: components["schemas"]["Phase"] | "";
             /** @description Number of the newest attempt; 0 before the first. */
             readonly attempt: number;
@@ -3282,9 +3558,10 @@ export interface components {
         };
         /**
          * RunSpec
-         * @description What a user asks for. Frozen; unknown fields refused; cross-field rules checked below.
+         * @description Everything that a user asks for in a run, by sections. Frozen; unknown fields are refused.
          *
-         *     Its JSON schema says beside the fields which of them do not apply when: see `worker.contracts.applicability`.
+         *     Its JSON schema also lists, as `inapplicable`, which fields do not apply beside which values of others: see
+         *     `worker.contracts.applicability`.
          */
         readonly RunSpec: {
             /**
@@ -3296,14 +3573,21 @@ export interface components {
              */
             readonly base_model: components["schemas"]["BaseModelSpec"];
             readonly prompts: components["schemas"]["PromptSpec"];
+            /**
+             * @description The scorers of the samples, each named once; at least one is trained on. Watch one or two that are not trained
+             *     on, to notice when a reward rises at the cost of the pictures.
+             */
             readonly rewards: readonly components["schemas"]["RewardSpec"][];
             /**
-             * @description How several trained rewards become one. sum: weighted raw scores; normalised: each one's advantages on their own
-             *     scale, then weighted.
+             * @description How several trained rewards become one advantage. `sum` adds the weighted raw scores, which suits rewards of like
+             *     scale; `normalised` computes each reward's advantages first and averages them by weight (MixGRPO), which suits any
+             *     others. It makes no difference for a single trained reward.
              * @default sum
              */
             readonly reward_mixing: components["schemas"]["RewardMixing"];
             /**
+             * @description How the policy learns from the rewards: an algorithm by `name`, with its settings. `flow_grpo` is the usual one
+             *     to begin with; `flow_grpo_fast` and `diffusion_nft` train at a fraction of its cost.
              * @default {
              *       "advantage_std": "group",
              *       "advantage_clip": 5,
@@ -3314,7 +3598,9 @@ export interface components {
              */
             readonly algorithm: components["schemas"]["FlowGrpoSpec"] | components["schemas"]["FlowGrpoFastSpec"] | components["schemas"]["MixGrpoSpec"] | components["schemas"]["DanceGrpoSpec"] | components["schemas"]["GrpoGuardSpec"] | components["schemas"]["FlowDppoSpec"] | components["schemas"]["DiffusionNftSpec"] | components["schemas"]["DiffusionDpoSpec"] | components["schemas"]["ReflSpec"] | components["schemas"]["RewardFlowSpec"];
             /**
-             * @description What is trained: low-rank updates as `lora` says, or all weights of the transformer.
+             * @description Which weights are trained. `lora` trains low-rank layers, set up by `lora`, and is usual: megabytes to store and
+             *     publish. `full` trains all weights of the transformer, about 16 bytes each over the trainer lanes; use it when a
+             *     LoRA of high rank levels off, with a learning rate some 30 times smaller.
              * @default lora
              */
             readonly tuning: components["schemas"]["Tuning"];
@@ -3446,29 +3732,34 @@ export interface components {
              */
             readonly replay_gate: components["schemas"]["ReplayGateSpec"];
             /**
-             * @description Seeds prompts, noise and initial adapter: the same seed trains on the same samples.
+             * @description Seed of prompt order, initial noise, stochastic steps and LoRA initialisation. Runs that differ in lanes or in
+             *     `pipeline` switches alone train on the same samples at staleness 0. Repeat a result with three seeds before relying
+             *     on it: RL runs vary with the seed.
              * @default 0
              */
             readonly seed: number;
             /**
-             * @description Length of the run; each batch ends with one policy version.
+             * @description Length of the run in batches; each batch ends with one new policy version. A few hundred are usual for large
+             *     models, with 1 or 2 optimizer steps each; the tiny model of the demo learns in 20.
              * @default 20
              */
             readonly num_batches: number;
             /**
-             * @description How often a lost driver may start again from its last checkpoint, the first start included.
+             * @description Attempts that the run has, the first included: when its driver is lost, the next attempt resumes from the newest
+             *     checkpoint. Raise it for long runs on nodes that may be taken away.
              * @default 3
              */
             readonly max_attempts: number;
             /**
-             * @description Where the run stands in the queue: high before normal before low, older runs first among equals. It changes
-             *     nothing once the run has its lanes.
+             * @description Position in the queue: `high` before `normal` before `low`, older runs first among equals. It has no effect once
+             *     the run has its lanes. Use `low` for sweeps, and `high` for work that somebody waits for.
              * @default normal
              */
             readonly priority: components["schemas"]["Priority"];
         };
         /**
          * RunState
+         * @description The states of a run.
          * @enum {string}
          */
         readonly RunState: "queued" | "starting" | "running" | "paused" | "stopping" | "completed" | "stopped" | "cancelled" | "failed";
@@ -3505,7 +3796,7 @@ export interface components {
         };
         /**
          * SampleInfo
-         * @description One picture or clip shown: of a batch (`purpose: train`), an evaluation, or asked for by the user.
+         * @description One picture or clip in the gallery: of a batch, of an evaluation, or requested by a user.
          */
         readonly SampleInfo: {
             /** @description The prompt's text. */
@@ -3515,10 +3806,10 @@ export interface components {
             readonly prompt_index: number;
             readonly member: number;
             readonly seed: number;
-            /** @description Artifact path under the run, as it was PUT; its ending says whether it is a picture or a clip. */
+            /** @description Artifact path below the run, as it was uploaded. Its ending tells a picture from a clip. */
             readonly artifact: string;
             /**
-             * @description Artifact path of the picture that stands for a clip until it plays; empty for pictures.
+             * @description Artifact path of the still picture that is shown until a clip plays; empty for pictures.
              * @default
              */
             readonly poster: string;
@@ -3526,13 +3817,13 @@ export interface components {
                 readonly [key: string]: number;
             };
             /**
-             * @description Why a reward gave no score, by its key.
+             * @description Why a reward gave no score, by the reward's key.
              * @default {}
              */
             readonly missing: {
                 readonly [key: string]: string;
             };
-            /** @description The weighted sum; `None` for a picture asked for whose prompt a trained reward does not understand. */
+            /** @description Weighted sum of the trained rewards; `None` for a requested sample whose prompt a trained reward cannot score. */
             readonly reward: number | null;
             /** @default null */
             readonly advantage: number | null;
@@ -3548,7 +3839,10 @@ export interface components {
             readonly batches: readonly number[];
             readonly results: readonly components["schemas"]["Sample"][];
         };
-        /** SamplesEvent */
+        /**
+         * SamplesEvent
+         * @description Samples for the gallery: of a batch (`train`), of an evaluation, or of a user's request.
+         */
         readonly SamplesEvent: {
             readonly seq: number;
             readonly at: number;
@@ -3563,7 +3857,10 @@ export interface components {
             readonly policy_version: number;
             readonly samples: readonly components["schemas"]["SampleInfo"][];
         };
-        /** SamplesFields */
+        /**
+         * SamplesFields
+         * @description Samples for the gallery: of a batch (`train`), of an evaluation, or of a user's request.
+         */
         readonly SamplesFields: {
             /** @enum {string} */
             readonly purpose: "train" | "evaluate" | "request";
@@ -3590,85 +3887,105 @@ export interface components {
         };
         /**
          * SamplingSpec
-         * @description How trajectories are drawn. Stochastic, trainable denoising steps are the window
-         *     `[sde_start, sde_start + num_sde_steps)`; the final step (sigma 0) is never stochastic.
+         * @description How trajectories are generated. The denoising steps `sde_start` … `sde_start + num_sde_steps - 1` are stochastic
+         *     and are trained on; the others are deterministic, the final one (to sigma 0) always.
          */
         readonly SamplingSpec: {
             /**
-             * @description Denoising steps of a training trajectory.
+             * @description Denoising steps of a training trajectory; generation time grows in proportion. Usual: 6 (FLUX.1), 10 (SD3.5,
+             *     Qwen-Image), 16 to 20 (video). Training works on far fewer steps than good pictures need (Flow-GRPO), so raise it
+             *     only when training samples are too rough to be scored.
              * @default 10
              */
             readonly num_denoising_steps: number;
             /**
-             * @description Denoising steps of evaluation and of requested samples, all deterministic.
+             * @description Denoising steps of evaluation and of requested samples, which are all deterministic (ODE). Usual is what the
+             *     model's pipeline recommends: 28 (FLUX.1), 40 (SD3.5), 50 (Qwen-Image). Lower it for distilled models or faster
+             *     evaluations.
              * @default 10
              */
             readonly num_eval_denoising_steps: number;
             /**
-             * @description A multiple of 8.
+             * @description Height of the samples in pixels, a multiple of 8; most hub models need a multiple of 16, which is checked against
+             *     the checkpoint. 512 is usual for training. Tokens grow with the area, and memory and time with them.
              * @default 32
              */
             readonly height: number;
             /**
-             * @description A multiple of 8.
+             * @description Width of the samples in pixels, a multiple of 8; most hub models need a multiple of 16, which is checked against
+             *     the checkpoint. 512 is usual for training. Tokens grow with the area, and memory and time with them.
              * @default 32
              */
             readonly width: number;
             /**
-             * @description 1 draws pictures; more draws clips, where the model family makes video.
+             * @description Frames of a sample: 1 makes pictures, more make clips with model families for video. Wan and HunyuanVideo take a
+             *     multiple of 4 plus 1; usual for training are 33 and 53. Memory and time grow at least in proportion.
              * @default 1
              */
             readonly num_frames: number;
             /**
-             * @description Frames per second at which clips play.
+             * @description Frames per second at which clips are stored and played. It changes neither generation nor rewards. Take the rate
+             *     that the model was trained on: 16 for Wan2.1, 24 for Wan2.2 TI2V-5B.
              * @default 16
              */
             readonly fps: number;
             /**
-             * @description Guidance of rollout and evaluation; 1 means none. Embedded where the model has it, else from two predictions
-             *     (true CFG).
+             * @description Guidance scale of rollout and evaluation; 1 means no guidance. FLUX and HunyuanVideo take it as an input of the
+             *     model (3.5 for FLUX.1), the others compute it from two predictions (true CFG, usual 4 to 4.5), which doubles the
+             *     forward passes. 1 is worth trying with true CFG: training then learns what guidance did, and Flow-GRPO's authors
+             *     advise it.
              * @default 1
              */
             readonly guidance_scale: number;
             /**
-             * @description Guidance of the low-noise expert, where a model has two (Wan2.2 A14B). Empty: `guidance_scale` for both.
+             * @description Guidance scale of the expert for low noise, in models that have two experts (Wan2.2 A14B). Empty:
+             *     `guidance_scale` holds for both. Wan's own pipeline uses 3 here beside 4 for the expert for high noise.
              * @default null
              */
             readonly guidance_scale_2: number | null;
             /**
-             * @description Guidance of the policy that is trained: trajectories are drawn with `guidance_scale` and scored with this, both
-             *     experts where there are two. Empty: the same. 1 trains the model to do without.
+             * @description Guidance scale of the policy that is trained, for both experts where there are two. Empty: the same as in
+             *     rollout, which keeps training on-policy. 1 draws trajectories with `guidance_scale` and trains the model to do as
+             *     well without guidance, which spares half of the training passes under true CFG.
              * @default null
              */
             readonly train_guidance_scale: number | null;
             /**
-             * @description What true CFG steers away from.
+             * @description Prompt that true CFG steers away from, the same for all samples. Empty is usual in training. It has an effect
+             *     only with a guidance scale above 1.
              * @default
              */
             readonly negative_prompt: string;
             /**
-             * @description True CFG in one forward pass of twice the batch instead of two: for GPUs with room to spare.
+             * @description Compute both predictions of true CFG in one forward pass of twice the batch. Faster where a batch leaves the GPU
+             *     underused, at the price of activation memory; leave it off when memory is short.
              * @default false
              */
             readonly batched_cfg: boolean;
             /**
-             * @description Of the stochastic steps. flow: Flow-GRPO's SDE; dance: DanceGRPO's, as noisy at every step; cps:
-             *     coefficient-preserving sampling.
+             * @description Formula of the stochastic denoising steps. `flow` is Flow-GRPO's SDE; `dance` is DanceGRPO's, with the same noise
+             *     strength at every step; `cps` replaces noise instead of adding to it, so samples stay cleaner (arXiv 2509.05952).
+             *     Clip ranges are not comparable between them.
              * @default flow
              */
             readonly sde_type: components["schemas"]["SdeType"];
             /**
-             * @description How much noise a stochastic denoising step adds: exploration.
+             * @description Strength of the noise that a stochastic denoising step adds, without unit; it is what makes the trajectories of a
+             *     group differ. Usual: 0.7 (SD3.5), 0.9 (FLUX.1), 1.2 (Qwen-Image), 0.25 to 0.3 for `dance`, 0.8 for `cps` (at most
+             *     1). Raise it when the rewards within groups are nearly equal; lower it when training samples look grainy.
              * @default 0.7
              */
             readonly noise_level: number;
             /**
-             * @description First stochastic denoising step, counted from 0.
+             * @description Index of the first stochastic denoising step, counted from 0, the noisiest. 0 is usual: early steps decide the
+             *     composition, which is where exploration pays.
              * @default 0
              */
             readonly sde_start: number;
             /**
-             * @description Only these are trained on. Empty: all from the first stochastic one but the final.
+             * @description Number of stochastic denoising steps from `sde_start` on; only these are trained on, so training time grows in
+             *     proportion. Empty: all but the final step, which is always deterministic. Algorithms with a window or a share of
+             *     steps choose theirs among these.
              * @default null
              */
             readonly num_sde_steps: number | null;
@@ -3705,13 +4022,13 @@ export interface components {
             /** @description Unix times of the points, in seconds. */
             readonly at: readonly number[];
             readonly value: readonly number[];
-            /** @description The least value that the point stands for; the value itself where the point is exact. */
+            /** @description Smallest value behind the point; the value itself for an exact point. */
             readonly min: readonly number[];
             readonly max: readonly number[];
         };
         /**
          * SnapshotFrame
-         * @description The frame that replaces items for a client that gave no number, or one too far behind: it must read all anew.
+         * @description The first data for a client that gave no number or is too far behind; it must discard what it has.
          */
         readonly SnapshotFrame: {
             /**
@@ -3719,7 +4036,7 @@ export interface components {
              * @enum {string}
              */
             readonly kind: "snapshot";
-            /** @description Everything up to this number is in; the items that follow are those above it. */
+            /** @description The snapshot includes everything up to this number; the items that follow are above it. */
             readonly stream_seq: number;
             readonly run: components["schemas"]["Run"];
             /** @description The lanes of the newest `lanes` event. */
@@ -3777,7 +4094,10 @@ export interface components {
          * @enum {string}
          */
         readonly SpanKind: "generate" | "lent_generate" | "decode" | "encode" | "score" | "train" | "publish" | "pull" | "switch" | "evaluate" | "checkpoint" | "pause" | "idle";
-        /** SpansEvent */
+        /**
+         * SpansEvent
+         * @description Finished spans of any lanes.
+         */
         readonly SpansEvent: {
             readonly seq: number;
             readonly at: number;
@@ -3788,7 +4108,10 @@ export interface components {
             readonly type: "spans";
             readonly spans: readonly components["schemas"]["Span"][];
         };
-        /** SpansFields */
+        /**
+         * SpansFields
+         * @description Finished spans of any lanes.
+         */
         readonly SpansFields: {
             readonly spans: readonly components["schemas"]["Span"][];
         };
@@ -3824,7 +4147,7 @@ export interface components {
         };
         /**
          * SplitPoint
-         * @description The throughput of one mode with so many trainer lanes.
+         * @description The throughput of one mode at one number of trainer lanes.
          */
         readonly SplitPoint: {
             readonly num_trainer: number;
@@ -3834,7 +4157,7 @@ export interface components {
         };
         /**
          * StalenessEvent
-         * @description Samples of a batch by staleness, as trained.
+         * @description Number of samples of a batch by their staleness when they were trained on.
          */
         readonly StalenessEvent: {
             readonly seq: number;
@@ -3851,7 +4174,7 @@ export interface components {
         };
         /**
          * StalenessFields
-         * @description Samples of a batch by staleness, as trained.
+         * @description Number of samples of a batch by their staleness when they were trained on.
          */
         readonly StalenessFields: {
             readonly batch: number;
@@ -3879,14 +4202,14 @@ export interface components {
         /** StalenessOfBatch */
         readonly StalenessOfBatch: {
             readonly batch: number;
-            /** @description Samples by the number of policy versions that they were behind when they were trained on. */
+            /** @description Number of samples by their staleness in policy versions when they were trained on. */
             readonly counts: {
                 readonly [key: string]: number;
             };
         };
         /**
          * StateEvent
-         * @description The driver's word on the run's state; the web's transition table has the last word.
+         * @description The state that the driver reports. The web applies it if its transition table allows the move.
          */
         readonly StateEvent: {
             readonly seq: number;
@@ -3898,7 +4221,7 @@ export interface components {
             readonly type: "state";
             readonly state: components["schemas"]["RunState"];
             /**
-             * @description For a failure: one plain sentence with field, value and what to do.
+             * @description For a failure: one sentence with field, value and what to do.
              * @default
              */
             readonly reason: string;
@@ -3910,12 +4233,12 @@ export interface components {
         };
         /**
          * StateFields
-         * @description The driver's word on the run's state; the web's transition table has the last word.
+         * @description The state that the driver reports. The web applies it if its transition table allows the move.
          */
         readonly StateFields: {
             readonly state: components["schemas"]["RunState"];
             /**
-             * @description For a failure: one plain sentence with field, value and what to do.
+             * @description For a failure: one sentence with field, value and what to do.
              * @default
              */
             readonly reason: string;
@@ -3965,7 +4288,7 @@ export interface components {
          * TimelineSpan
          * @description A span of the timeline: one that its lane reported, or several short neighbours drawn as one.
          *
-         *     Of merged ones `kind` and `cause` are what took most of the stretch, counts are sums, and all else is empty.
+         *     In merged ones, `kind` and `cause` are those that took most of the time, counts are sums, and all else is empty.
          */
         readonly TimelineSpan: {
             readonly lane: string;
@@ -4031,7 +4354,7 @@ export interface components {
         };
         /**
          * TrainerAssist
-         * @description Trainer-assisted generation.
+         * @description Trainer-assisted generation: whether idle trainer lanes are lent to generation.
          * @enum {string}
          */
         readonly TrainerAssist: "off" | "greedy" | "search";
@@ -4056,7 +4379,7 @@ export interface components {
         };
         /**
          * TransitionItem
-         * @description The web's own item: a change of the run's state.
+         * @description A stream item of the web: a change of the run's state.
          */
         readonly TransitionItem: {
             readonly stream_seq: number;
@@ -4077,7 +4400,7 @@ export interface components {
         };
         /**
          * Tuning
-         * @description What of a model's transformer is trained.
+         * @description Which weights of a model's transformer are trained.
          * @enum {string}
          */
         readonly Tuning: "lora" | "full";
@@ -4094,31 +4417,33 @@ export interface components {
             };
             readonly algebra: components["schemas"]["BatchAlgebra"] | null;
             readonly algebra_text: string | null;
-            /** @description What is legal and yet unlikely to work, e.g. for want of memory. */
+            /** @description Why a valid spec may still fail, such as too little memory. */
             readonly warnings: readonly string[];
             /** @description The spec with every field written out. */
             readonly spec: components["schemas"]["RunSpec"] | null;
             readonly yaml: string | null;
         };
         /**
-         * @description Rewards that are 1 for right and 0 for wrong, so that their mean is a share.
+         * @description Rewards that are 1 for a right sample and 0 for a wrong one, so that their mean is a share.
          * @enum {string}
          */
         readonly VerdictReward: "shape_judge";
         /**
          * WorkCost
-         * @description What one kind of work costs a lane: seconds = `per_call` + units × `per_unit`.
+         * @description The cost of one kind of work on a lane: seconds = `per_call` + units × `per_unit`.
          */
         readonly WorkCost: {
-            /** @description A lane, or `gang` for the trainer lanes together. */
+            /** @description A lane's id, or `gang` for all trainer lanes together. */
             readonly lane: string;
-            /** @description As `worker.scheduling.core.costs` names kinds and their units. */
+            /** @description The kind of work, one of those that `worker.scheduling.core.costs` defines with their units. */
             readonly kind: string;
+            /** @description Seconds of a call, whatever its size. */
             readonly per_call: number;
+            /** @description Seconds of each unit of a call. */
             readonly per_unit: number;
             /**
-             * @description The fewest and the most units of one call that this was observed with: where both are the same, only the seconds
-             *     of so many units are known, not how they are made up. Empty: assumed, not observed.
+             * @description The fewest and the most units of one call that were measured. If both are equal, only the sum for that size is
+             *     known, not how it divides into `per_call` and `per_unit`. Empty: the cost is an estimate.
              * @default null
              */
             readonly observed_units: readonly [
@@ -4939,7 +5264,7 @@ export interface operations {
     readonly runs_list: {
         readonly parameters: {
             readonly query?: {
-                /** @description Whether to list archived runs only. Default: the others only. */
+                /** @description Whether to list only the archived runs. Default: only the others. */
                 readonly archived?: boolean;
                 /** @description The pagination cursor value. */
                 readonly cursor?: string;
@@ -5295,7 +5620,7 @@ export interface operations {
                 /** @description The newest items below this number. */
                 readonly before_seq?: number;
                 readonly limit?: number;
-                /** @description Types by comma, or `all`. Default: all but those that come in bulk (metrics, spans, lend, log, …). */
+                /** @description Types by comma, or `all`. Default: all but the frequent ones (metrics, spans, lend, log, …). */
                 readonly types?: string;
             };
             readonly header?: never;
@@ -5383,7 +5708,7 @@ export interface operations {
     readonly runs_metrics_retrieve: {
         readonly parameters: {
             readonly query?: {
-                /** @description Metric names, by comma. Default: all. */
+                /** @description Metric names, separated by commas. Default: all. */
                 readonly keys?: string;
                 readonly max_points?: number;
             };

@@ -1,7 +1,7 @@
-"""What all serializers of answers have in common.
+"""The base of all serializers of answers.
 
-An answer is only ever rendered, never read from a request: its fields are read-only, which the schema writes as always
-present. (The classes carry no docstring, since the schema would show it as that of every answer.)
+An answer is only rendered, never parsed, so its fields are read-only, which the schema shows as always present. The
+classes have no docstrings, because the schema would show them for every answer.
 """
 
 from typing import Any
@@ -25,6 +25,6 @@ class ModelAnswer(Answer, serializers.ModelSerializer[Any]):
 
 
 def contract_field(kind: Any, **options: Any) -> serializers.Field[Any, Any, Any, Any]:
-    """A field that holds the JSON of a contract, passed on as it is."""
+    """A field that holds the JSON of a contract unchanged."""
     field: type[serializers.Field[Any, Any, Any, Any]] = type("ContractField", (serializers.JSONField,), {})
     return extend_schema_field(component(kind))(field)(**options)

@@ -19,7 +19,7 @@ class PresetBody(Answer):
 
 
 class BaseModelBody(Answer):
-    name = serializers.CharField(help_text="What `base_model.path` of a spec says.")
+    name = serializers.CharField(help_text="Value for `base_model.path` in a spec.")
     family = contract_field(ModelFamily)
     path = serializers.CharField(source="name")
     description = serializers.CharField()
@@ -57,6 +57,6 @@ class SecretBody(Answer):
 
 class NewSecret(serializers.Serializer[Any]):
     project = serializers.UUIDField()
-    name = serializers.CharField(max_length=64, help_text="What specs call it.")
-    host = serializers.CharField(max_length=255, help_text="The one host, or host:port, that it may be sent to.")
+    name = serializers.CharField(max_length=64, help_text="Name by which specs refer to it.")
+    host = serializers.CharField(max_length=255, help_text="The only host, or host:port, that it may be sent to.")
     value = serializers.CharField(max_length=4000, write_only=True, trim_whitespace=False)

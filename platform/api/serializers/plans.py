@@ -1,4 +1,4 @@
-"""What is sent to plan a spec; the answer is `runs.plan_body`'s."""
+"""The request to plan a spec; the answer is defined in `runs.plan_body`."""
 
 from typing import Any
 

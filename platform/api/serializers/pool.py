@@ -1,4 +1,4 @@
-"""Nodes and lanes of the pool, and what a pool admin asks of them."""
+"""Nodes and lanes of the pool, and the actions of pool admins."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from fleet.upkeep import LANE_ACTIONS, MAX_REASON_CHARS, PoolAction
 
 
 class PoolLane(Answer):
-    """A lane of the pool, and what holds it as far as you may know."""
+    """A lane of the pool, and the run that holds it if you may see that run."""
 
     id = serializers.IntegerField()
     node = serializers.CharField()
@@ -18,13 +18,13 @@ class PoolLane(Answer):
     kind = serializers.ChoiceField(LaneKind.values)
     device = serializers.CharField()
     state = serializers.ChoiceField(["free", "held", "cordoned"])
-    cordoned = serializers.BooleanField(help_text="Whether it takes nothing new.")
+    cordoned = serializers.BooleanField(help_text="Whether it takes no new work.")
     reason = serializers.CharField(help_text="Why it is cordoned.")
     kept_back_by = serializers.CharField(help_text="Who cordoned it.")
     role = serializers.CharField(help_text="Its role in the run that holds it.")
     held_since = serializers.DateTimeField(allow_null=True)
     run_id = serializers.UUIDField(
-        allow_null=True, help_text="Id of the run that holds it; null too for a run of another project."
+        allow_null=True, help_text="Id of the run that holds it; also null for a run of another project."
     )
     run_name = serializers.CharField()
 
@@ -35,8 +35,8 @@ class PoolNode(Answer):
     id = serializers.IntegerField()
     name = serializers.CharField()
     state = serializers.ChoiceField(NodeState.values)
-    is_drained = serializers.BooleanField(help_text="Whether it is draining and nothing runs there any more.")
-    reason = serializers.CharField(help_text="Why it takes nothing new.")
+    is_drained = serializers.BooleanField(help_text="Whether it is draining and no run is left on it.")
+    reason = serializers.CharField(help_text="Why it takes no new work.")
     kept_back_by = serializers.CharField()
     num_lanes = serializers.IntegerField()
     num_held = serializers.IntegerField()
@@ -52,7 +52,7 @@ class LanesQuery(serializers.Serializer[Any]):
 class NodeAction(serializers.Serializer[Any]):
     action = serializers.ChoiceField([action.value for action in PoolAction])
     reason = serializers.CharField(
-        default="", allow_blank=True, max_length=MAX_REASON_CHARS, help_text="Needed for all but resume."
+        default="", allow_blank=True, max_length=MAX_REASON_CHARS, help_text="Required except for resume."
     )
 
 

@@ -1,4 +1,4 @@
-"""Runs: what is sent to make and change one, and the rows of its history."""
+"""Runs: the requests that create and change one, and the rows of its history."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ class RunsQuery(serializers.Serializer[Any]):
     state = serializers.ChoiceField(STATE_VALUES, required=False)
     tag = serializers.CharField(required=False)
     archived = serializers.BooleanField(
-        default=False, help_text="Whether to list archived runs only. Default: the others only."
+        default=False, help_text="Whether to list only the archived runs. Default: only the others."
     )
     search = serializers.CharField(required=False, help_text="Words of the name, the notes or a tag.")
 
@@ -67,7 +67,8 @@ class Validation(Answer):
     algebra = contract_field(BatchAlgebra, allow_null=True)
     algebra_text = serializers.CharField(allow_null=True)
     warnings = serializers.ListField(
-        child=serializers.CharField(), help_text="What is legal and yet unlikely to work, e.g. for want of memory."
+        child=serializers.CharField(),
+        help_text="Why a valid spec may still fail, such as too little memory.",
     )
     spec = contract_field(RunSpec, allow_null=True, help_text="The spec with every field written out.")
     yaml = serializers.CharField(allow_null=True)

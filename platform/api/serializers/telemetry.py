@@ -1,4 +1,4 @@
-"""Curves, timeline, bubbles, events and logs: the parameters of their calls."""
+"""The query parameters of curves, timeline, bubbles, lending, events and logs."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ def parts(text: str) -> tuple[str, ...]:
 
 
 class MetricsQuery(serializers.Serializer[Any]):
-    keys = serializers.CharField(default="", help_text="Metric names, by comma. Default: all.")
+    keys = serializers.CharField(default="", help_text="Metric names, separated by commas. Default: all.")
     max_points = serializers.IntegerField(default=500, min_value=2, max_value=MAX_POINTS)
 
 
@@ -50,7 +50,7 @@ class EventsQuery(serializers.Serializer[Any]):
     before_seq = serializers.IntegerField(required=False, min_value=1, help_text="The newest items below this number.")
     types = serializers.CharField(
         default="",
-        help_text="Types by comma, or `all`. Default: all but those that come in bulk (metrics, spans, lend, log, …).",
+        help_text="Types by comma, or `all`. Default: all but the frequent ones (metrics, spans, lend, log, …).",
     )
     limit = serializers.IntegerField(default=500, min_value=1, max_value=MAX_ITEMS)
 

@@ -1,1 +1,1 @@
-"""One file per resource. A view parses, calls a service or selector, renders."""
+"""The views of REST v1, one module for each resource."""

@@ -1,4 +1,4 @@
-"""Who you are, your tokens, your projects and their members."""
+"""The user, their tokens, their projects and the members of those."""
 
 from datetime import timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a run can be made of: presets, base models, prompt sets, secrets."""
+"""Presets, base models, prompt sets and secrets, which run specs refer to."""
 
 from typing import Any
 from uuid import UUID
@@ -84,7 +84,7 @@ class PromptSetViewSet(GenericViewSet[Any]):
 
 
 class SecretViewSet(GenericViewSet[Any]):
-    """Tokens of remote scorers. A value is taken, kept encrypted and never shown."""
+    """Tokens of remote scorers. A value is stored encrypted and never shown."""
 
     serializer_class = bodies.SecretBody
     pagination_class = ByName

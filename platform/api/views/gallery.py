@@ -1,4 +1,4 @@
-"""What a run made: pictures, adapters, checkpoints, their bytes, and previews of a user's own prompts."""
+"""What a run produced: samples, adapters, checkpoints, their bytes, and previews on a user's own prompts."""
 
 import posixpath
 from uuid import UUID
@@ -42,7 +42,7 @@ class SamplesView(RunDataView):
 class AdaptersView(RunDataView):
     @extend_schema(responses=page_of(bodies.AdapterBody))
     def get(self, request: Request, run_id: UUID) -> Response:
-        """What was trained, in diffusers format, newest first: LoRAs, or whole transformers in several files."""
+        """Trained versions in diffusers format, newest first: LoRAs, or whole transformers in several files."""
         rows = selectors.adapters(self.run(run_id).pk)
         return Response({"next": None, "results": bodies.AdapterBody(rows, many=True).data})
 
@@ -50,7 +50,7 @@ class AdaptersView(RunDataView):
 class AdapterArchiveView(RunDataView):
     @extend_schema(responses={(200, CONTENT_TYPE): OpenApiTypes.BINARY})
     def get(self, request: Request, run_id: UUID, adapter_id: int) -> HttpResponseBase:
-        """All files of one version as an uncompressed tar, made while it is sent; a part may be asked for."""
+        """All files of one version as an uncompressed tar, written while it is sent. Supports `Range`."""
         run = self.run(run_id)
         adapter = selectors.adapters(run.pk).filter(pk=adapter_id).first()
         if adapter is None:
@@ -75,7 +75,7 @@ class CheckpointsView(RunDataView):
 class ArtifactView(RunDataView):
     @extend_schema(parameters=[bodies.ArtifactQuery], responses={(200, "*/*"): OpenApiTypes.BINARY})
     def get(self, request: Request, run_id: UUID, path: str) -> HttpResponseBase:
-        """The bytes of a picture or clip (shown) or an adapter (saved)."""
+        """The bytes of an artifact. Browsers show pictures and clips, and save adapters."""
         asked = checked(bodies.ArtifactQuery(data=request.query_params))
         run = self.run(run_id)
         artifact = find_artifact(run.pk, path, asked.get("attempt"))
@@ -96,7 +96,7 @@ class ArtifactView(RunDataView):
 class ScheduleLogView(RunDataView):
     @extend_schema(parameters=[bodies.ScheduleLogQuery], responses={(200, "application/gzip"): OpenApiTypes.BINARY})
     def get(self, request: Request, run_id: UUID) -> HttpResponseBase:
-        """All that an attempt's scheduler was told and decided, up to its last batch, as lines of JSON.
+        """Every event and decision of an attempt's scheduler, up to its last batch, as lines of JSON.
 
         `python -m worker.scheduling.replay FILE` replays it.
         """
@@ -120,7 +120,7 @@ class PreviewsView(RunDataView):
 
     @extend_schema(request=bodies.NewPreview, responses={202: bodies.PreviewAnswer})
     def post(self, request: Request, run_id: UUID) -> Response:
-        """Draw prompts of your own with the run's newest LoRA and, from the same seeds, without it."""
+        """Generate from your own prompts with the run's newest trained version and, from the same seeds, without it."""
         asked = checked(bodies.NewPreview(data=request.data))
         preview = previews.request_preview(user=user_of(request), run=self.run(run_id), **asked)
         return Response({"preview_id": str(preview.pk)}, status=202)
@@ -138,7 +138,8 @@ class PreviewImageView(RunDataView):
 
 
 def _cached(response: HttpResponseBase, tag: str, *, for_ever: bool) -> HttpResponseBase:
-    """Bytes never change under an address that names the attempt; only the reader's own browser may keep them."""
+    """Cache headers: bytes never change under a URL that names the attempt, and only the user's own browser may
+    cache."""
     response["ETag"] = f'"{tag}"'
     response["Cache-Control"] = f"private, max-age={ONE_YEAR_SECONDS}, immutable" if for_ever else "private, no-cache"
     return response

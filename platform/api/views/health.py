@@ -1,4 +1,4 @@
-"""For load balancers and supervisors: does this process answer, and do the servers behind it."""
+"""Health checks for load balancers: whether this process answers, and whether its servers do."""
 
 from collections.abc import Callable
 
@@ -32,7 +32,7 @@ class ReadyView(APIView):
 
     @extend_schema(responses={200: ReadyBody, 503: ReadyBody})
     def get(self, request: Request) -> Response:
-        """Database and broker answer too; 503 names what does not."""
+        """Database and broker answer too; 503 names the one that does not."""
         checks = {"database": _answers(_ask_database), "broker": _answers(_ask_broker)}
         ok = all(state == "ok" for state in checks.values())
         return Response({"ok": ok, "checks": checks}, status=200 if ok else 503)

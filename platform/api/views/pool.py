@@ -18,7 +18,7 @@ from runs.pool_view import LaneRow, NodeRow, lane_row, node_row, pool_rows
 class NodesView(APIView):
     @extend_schema(operation_id="nodes_list", responses=page_of(bodies.PoolNode))
     def get(self, request: Request) -> Response:
-        """Every node with its lanes. A run of a project that is not yours is shown as held, never named."""
+        """Every node with its lanes. Lanes held by runs of other projects are shown as held, without the run's name."""
         rows = pool_rows(user_of(request))
         return Response({"next": None, "results": bodies.PoolNode(rows, many=True).data})
 
@@ -42,7 +42,7 @@ class LanesView(APIView):
 class NodeActionsView(APIView):
     @extend_schema(request=bodies.NodeAction, responses=bodies.PoolNode)
     def post(self, request: Request, node_id: int) -> Response:
-        """Cordon, drain or resume a node; what runs there stays. For pool admins."""
+        """Cordon, drain or resume a node; runs on it keep their lanes. For pool admins."""
         asked = checked(bodies.NodeAction(data=request.data))
         node = get_object_or_404(Node, pk=node_id)
         change_node(user=user_of(request), node=node, action=PoolAction(asked["action"]), reason=asked["reason"])

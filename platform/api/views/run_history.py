@@ -1,4 +1,4 @@
-"""How a run came to where it is: transitions, attempts, commands, the plan behind its placement."""
+"""The history of a run: transitions, attempts, commands, and the plan behind its placement."""
 
 from typing import Any
 from uuid import UUID
@@ -55,7 +55,7 @@ class AttemptsView(HistoryView):
 
     @extend_schema(responses=page_of(bodies.AttemptBody))
     def get(self, request: Request, run_id: UUID) -> Response:
-        """Every driver that worked for the run, oldest first."""
+        """The run's attempts, oldest first: one driver each."""
         return self.page(request, selectors.attempts_of(request.user, self.run(run_id)))
 
 

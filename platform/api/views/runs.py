@@ -1,4 +1,4 @@
-"""Runs: list, create, read, change, delete, duplicate, and what users ask of them."""
+"""Runs: list, create, read, change, delete, duplicate, and send them commands."""
 
 from typing import Any
 from uuid import UUID
@@ -59,7 +59,7 @@ class ValidateView(APIView):
 class PlansView(APIView):
     @extend_schema(request=plans.SpecToPlan, responses={200: component(PlanPreview)})
     def post(self, request: Request) -> Response:
-        """What the planner would choose for a spec on the pool's lanes, whatever placement it asks for; may take
+        """What the planner would choose for a spec on the pool's lanes, ignoring the spec's own placement; may take
         seconds."""
         report = check_spec(checked(plans.SpecToPlan(data=request.data))["spec"])
         if report.spec is None:
@@ -116,7 +116,7 @@ class RunViewSet(GenericViewSet[Any]):
 
     @extend_schema(responses={204: None})
     def destroy(self, request: Request, pk: UUID) -> Response:
-        """Delete an ended run with everything it made."""
+        """Delete an ended run with its rows and files."""
         services.delete_run(user=user_of(request), run=selectors.get_run(request.user, pk))
         return Response(status=204)
 
@@ -124,7 +124,7 @@ class RunViewSet(GenericViewSet[Any]):
 class DuplicateView(APIView):
     @extend_schema(request=bodies.DuplicateRequest, responses={201: component(RunBody)}, parameters=[IDEMPOTENCY])
     def post(self, request: Request, run_id: UUID) -> Response:
-        """A new run like this one, or like it but for `spec`."""
+        """Create a run like this one; `spec`, if given, replaces the spec."""
         return idempotent(request, lambda: self._duplicate(request, run_id))
 
     def _duplicate(self, request: Request, run_id: UUID) -> Response:

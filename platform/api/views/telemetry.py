@@ -37,7 +37,7 @@ class RunDataView(APIView):
 class MetricsView(RunDataView):
     @extend_schema(parameters=[bodies.MetricsQuery], responses={200: component(Curves)})
     def get(self, request: Request, run_id: UUID) -> Response:
-        """Curves. Beyond `max_points`, each point is a bucket's mean with its min and max."""
+        """Curves. With more than `max_points` points, each one is the mean of a bucket, with its min and max."""
         asked = checked(bodies.MetricsQuery(data=request.query_params))
         keys = bodies.parts(asked["keys"])
         return Response(curves(self.run(run_id).pk, keys=keys, max_points=asked["max_points"]))
@@ -46,7 +46,7 @@ class MetricsView(RunDataView):
 class TimelineView(RunDataView):
     @extend_schema(parameters=[bodies.TimelineQuery], responses={200: component(Timeline)})
     def get(self, request: Request, run_id: UUID) -> Response:
-        """Lane time in a window. Beyond `limit`, neighbouring short spans of a lane come as one."""
+        """Lane time in a window. With more than `limit` spans, neighbouring short spans of a lane are merged."""
         asked = checked(bodies.TimelineQuery(data=request.query_params))
         run = self.run(run_id)
         window = {"start": asked.get("from"), "end": asked.get("to")}
@@ -56,7 +56,8 @@ class TimelineView(RunDataView):
 class BubblesView(RunDataView):
     @extend_schema(parameters=[bodies.WindowQuery], responses={200: component(Bubbles)})
     def get(self, request: Request, run_id: UUID) -> Response:
-        """Where every lane-second of a window went, or of the whole run. The classes of a lane sum to its time."""
+        """How the lanes of a run spent their time, in a window or over the whole run. The classes of a lane sum to its
+        time."""
         asked = checked(bodies.WindowQuery(data=request.query_params))
         return Response(bubbles(self.run(run_id).pk, start=asked.get("from"), end=asked.get("to")))
 
@@ -64,7 +65,7 @@ class BubblesView(RunDataView):
 class LendingView(RunDataView):
     @extend_schema(parameters=[bodies.LendingQuery], responses={200: component(Lending)})
     def get(self, request: Request, run_id: UUID) -> Response:
-        """Every decision to let trainer lanes generate, with its predicted and its realised gain."""
+        """Every decision to lend trainer lanes to generation, with its predicted and its realised gain."""
         asked = checked(bodies.LendingQuery(data=request.query_params))
         return Response(lending(self.run(run_id).pk, limit=asked["limit"]))
 
@@ -78,7 +79,7 @@ class StalenessView(RunDataView):
 class EventsView(RunDataView):
     @extend_schema(parameters=[bodies.EventsQuery], responses={200: page_schema(STREAM_ITEMS)})
     def get(self, request: Request, run_id: UUID) -> Response:
-        """Stream items, ascending: those after `after_seq`, else the newest. The socket carries the same."""
+        """Stream items, ascending: those after `after_seq`, else the newest. The websocket sends the same items."""
         asked = checked(bodies.EventsQuery(data=request.query_params))
         run = self.run(run_id)
         types, limit = self._types(bodies.parts(asked["types"])), asked["limit"]
@@ -104,7 +105,7 @@ class LogsView(RunDataView):
 
 
 def _page(request: Request, items: list[Item], limit: int, cursor: str, last: int) -> dict[str, Any]:
-    """`next` goes on beyond the item at index `last`, or is null when the page was not full."""
+    """A page; `next` continues beyond the item at index `last`, or is null if the page is not full."""
     following = None
     if len(items) == limit:
         following = replace_query_param(request.build_absolute_uri(), cursor, items[last]["stream_seq"])

@@ -1,7 +1,7 @@
-"""Where the embedded servers keep their sockets: a short private folder, because socket paths end at 107 bytes.
+"""The folder of the embedded servers' sockets: short, because socket paths hold at most 107 bytes, and private.
 
-The folder's name is derived from `TANDEM_VAR` alone, so that every process of one stack (and `manage.py shell`
-beside it) finds the same sockets, and two stacks with two data folders never meet.
+The folder's name is derived from `TANDEM_VAR` alone, so that every process of one stack (and `manage.py shell` beside
+it) finds the same sockets, and two stacks with two data folders never share any.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ RAY_SUFFIX_BYTES = 66
 
 
 class UnsafeFolderError(CannotStartError):
-    """The private folder exists but is not ours alone."""
+    """The private folder exists, but others may write to it."""
 
 
 def runtime_folder(var: Path) -> Path:
@@ -39,7 +39,7 @@ def runtime_folder(var: Path) -> Path:
 
 
 def make_runtime_folder(var: Path) -> Path:
-    """Create the private folder and check that nobody else can have prepared it.
+    """Create the private folder, and check that no other user has prepared it.
 
     Raises:
         UnsafeFolderError: it belongs to somebody else, or is a link.
@@ -49,7 +49,7 @@ def make_runtime_folder(var: Path) -> Path:
     found = folder.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
         raise UnsafeFolderError(f"{folder} is not a folder of user {os.getuid()}. Remove it, or set `TANDEM_RUNTIME`.")
-    # Root's PostgreSQL runs as `nobody`, who must pass through to its own 0700 folder below.
+    # Root's PostgreSQL runs as `nobody`, which must be able to enter its own 0700 folder below.
     folder.chmod(0o711 if os.getuid() == 0 else 0o700)
     return folder
 

@@ -1,4 +1,4 @@
-"""Which GPUs this machine has, asked of the driver's own tool: the web side never imports torch."""
+"""The GPUs of this machine, read from `nvidia-smi`, because the web side never imports torch."""
 
 import shutil
 import subprocess
@@ -11,11 +11,11 @@ from server.environment import env
 class LocalGpus:
     num: int = 0
     accelerator: str = ""
-    """The first one's model, in its maker's words; empty where nobody says."""
+    """Product name of the first GPU; empty if unknown."""
 
 
 def local_gpus() -> LocalGpus:
-    """What the NVIDIA driver lists, none without a driver; `TANDEM_NUM_GPUS`, if given, overrides how many."""
+    """The GPUs that the NVIDIA driver lists, none without a driver; `TANDEM_NUM_GPUS` overrides their number."""
     names = _names()
     given = env.str("TANDEM_NUM_GPUS", "")
     return LocalGpus(num=int(given) if given else len(names), accelerator=names[0] if names else "")

@@ -18,13 +18,16 @@ def database_and_broker(var: Path, *, database: str = "tandem", durable: bool = 
     """PostgreSQL with `database` in it, and Valkey, on the data folder `var`, until the block ends.
 
     Raises:
-        NotReadyError: one did not answer; the message ends with its log's last lines.
+        NotReadyError: a server did not answer; the message ends with the last lines of its log.
     """
     make_runtime_folder(var)
     postgres, valkey = EmbeddedPostgres.of(var, durable=durable), EmbeddedValkey.of(var)
     postgres.prepare()
     valkey.prepare()
-    with _running(postgres.plan(), var) as postgres_process, _running(valkey.plan(), var) as valkey_process:
+    with (
+        _running(postgres.process_spec(), var) as postgres_process,
+        _running(valkey.process_spec(), var) as valkey_process,
+    ):
         for server, process, name in ((postgres, postgres_process, "postgres"), (valkey, valkey_process, "valkey")):
             wait_until(
                 server.is_ready,
@@ -37,15 +40,15 @@ def database_and_broker(var: Path, *, database: str = "tandem", durable: bool = 
 
 
 @contextmanager
-def _running(plan: ProcessSpec, var: Path) -> Iterator[subprocess.Popen[bytes]]:
-    with open_log(var / "logs", plan.name) as log:
-        process = start(plan, log)
+def _running(spec: ProcessSpec, var: Path) -> Iterator[subprocess.Popen[bytes]]:
+    with open_log(var / "logs", spec.name) as log:
+        process = start(spec, log)
     try:
         yield process
     finally:
-        process.send_signal(plan.stop_signal)
+        process.send_signal(spec.stop_signal)
         try:
-            process.wait(plan.stop_seconds)
+            process.wait(spec.stop_seconds)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()

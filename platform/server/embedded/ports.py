@@ -1,7 +1,7 @@
-"""Explicit ports for a stack: the web's is `TANDEM_PORT`, Ray's are a block of 200 chosen from it.
+"""Explicit ports for a stack: the web's is `TANDEM_PORT`, Ray's are a block of 200 derived from it.
 
-Invariant: blocks lie between 10000 and 32000, below the ports that the kernel hands out by itself, and two stacks on
-one machine never share one: a block with a busy port is passed over.
+Invariant: blocks lie between 10000 and 32000, below the kernel's ephemeral ports, and two stacks on one machine never
+share one: a block with a busy port is skipped.
 """
 
 import errno
@@ -66,7 +66,8 @@ class RayPorts:
 
     @property
     def reservation(self) -> int:
-        """Bound by `up` itself for as long as it lives: two stacks that start at once cannot choose one block."""
+        """The port that `up` binds while it runs, so that two stacks that start at once cannot choose the same
+        block."""
         return self.base + 9
 
     @property
@@ -76,7 +77,7 @@ class RayPorts:
 
 
 def is_free(port: int, host: str = "127.0.0.1") -> bool:
-    """Whether a server could listen there now. A connection of an ended server that lingers does not count."""
+    """Whether a server could listen there now; lingering connections of an ended server do not count."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -92,7 +93,7 @@ def is_free(port: int, host: str = "127.0.0.1") -> bool:
 
 @contextmanager
 def reserved_ray_ports(web_port: int) -> Iterator[RayPorts]:
-    """The block that belongs to `web_port`, or the next one that is free; nobody else's within the `with` block.
+    """The block for `web_port`, or the next free one, reserved within the `with` block.
 
     Raises:
         PortError: every block has a busy port.
@@ -111,7 +112,7 @@ def reserved_ray_ports(web_port: int) -> Iterator[RayPorts]:
 
 def _reserve(reservation: socket.socket, ports: RayPorts) -> bool:
     try:
-        # Without SO_REUSEADDR: the kernel gives the port to one socket only.
+        # Without SO_REUSEADDR the kernel gives the port to a single socket.
         reservation.bind(("127.0.0.1", ports.reservation))
     except OSError as error:
         if error.errno != errno.EADDRINUSE:

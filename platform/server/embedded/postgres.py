@@ -1,7 +1,7 @@
 """A real PostgreSQL from a wheel: unix socket only, trust authentication inside a 0700 folder.
 
-PostgreSQL refuses to run as root, so root's server runs as `nobody`, who owns the data and the socket folder. The
-data folder travels as an open descriptor (`ProcessSpec.folder_fd_path`): its parents may be closed to `nobody`.
+PostgreSQL refuses to run as root, so root's server runs as `nobody`, which owns the data and the socket folder. The
+data folder is passed as an open descriptor (`ProcessSpec.folder_fd_path`), because `nobody` may not enter its parents.
 """
 
 import os
@@ -21,7 +21,7 @@ from server.embedded import folders
 from server.errors import CannotStartError
 from server.supervisor.process_spec import ProcessSpec, base_environment, start
 
-ROOT_STAND_IN = "nobody"
+UNPRIVILEGED_USER = "nobody"
 ROLE = "tandem"
 
 
@@ -30,7 +30,7 @@ class PostgresError(CannotStartError):
 
 
 def pg_bin() -> Path:
-    """Folder of `initdb` and `postgres`. The one place that knows where they come from."""
+    """Folder of `initdb` and `postgres`: from `TANDEM_PG_BIN`, else from the wheel."""
     given = os.environ.get("TANDEM_PG_BIN")
     if given:
         return Path(given)
@@ -53,7 +53,7 @@ class EmbeddedPostgres:
     data: Path
     sockets: Path
     durable: bool = True
-    """False for tests: nothing is forced to disk."""
+    """Whether writes are synced to disk; False for tests."""
 
     @classmethod
     def of(cls, var: Path, *, durable: bool = True) -> "EmbeddedPostgres":
@@ -72,38 +72,38 @@ class EmbeddedPostgres:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             folder.chmod(0o700)
             if is_root():
-                shutil.chown(folder, ROOT_STAND_IN)
+                shutil.chown(folder, UNPRIVILEGED_USER)
         if (self.data / "PG_VERSION").exists() and (self.data / "global" / "pg_control").exists():
             return
         for leftover in self.data.iterdir():
-            # An initdb that was cut off leaves a folder that neither starts nor lets itself be initialised.
+            # An interrupted initdb leaves a folder that can be neither started nor initialised.
             shutil.rmtree(leftover) if leftover.is_dir() else leftover.unlink()
         self._run_initdb()
 
     def _run_initdb(self) -> None:
         argv = ("initdb", "-D", "{folder}", "-U", ROLE, "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync")
-        initdb = start(self._plan("initdb", argv), subprocess.PIPE)
+        initdb = start(self._process_spec("initdb", argv), subprocess.PIPE)
         output, _ = initdb.communicate()
         if initdb.returncode:
             tail = output.decode(errors="replace")[-800:]
             raise PostgresError(f"initdb ended with {initdb.returncode} in {self.data}:\n{tail}")
 
-    def plan(self) -> ProcessSpec:
+    def process_spec(self) -> ProcessSpec:
         settings = ["listen_addresses=", "unix_socket_permissions=0700", "max_connections=100", "shared_buffers=64MB"]
         if not self.durable:
             settings += ["fsync=off", "synchronous_commit=off", "full_page_writes=off"]
         flags = [flag for setting in settings for flag in ("-c", setting)]
-        return self._plan("postgres", ("postgres", "-D", "{folder}", "-k", str(self.sockets), *flags))
+        return self._process_spec("postgres", ("postgres", "-D", "{folder}", "-k", str(self.sockets), *flags))
 
-    def _plan(self, name: str, argv: tuple[str, ...]) -> ProcessSpec:
+    def _process_spec(self, name: str, argv: tuple[str, ...]) -> ProcessSpec:
         path = base_environment()["PATH"]
         return ProcessSpec(
             name=name,
             argv=(str(self._readable_bin() / argv[0]), *argv[1:]),
             env={"PATH": path, "LC_ALL": "C.UTF-8", "TZ": "UTC"},
-            user=ROOT_STAND_IN if is_root() else None,
+            user=UNPRIVILEGED_USER if is_root() else None,
             folder_fd_path=str(self.data),
-            # SIGINT is PostgreSQL's "fast" shutdown: sessions are cut, data is flushed.
+            # SIGINT is PostgreSQL's "fast" shutdown: it ends all sessions and flushes the data.
             stop_signal=signal.SIGINT,
             stop_seconds=5.0,
             death_signal=signal.SIGINT,
@@ -111,7 +111,7 @@ class EmbeddedPostgres:
         )
 
     def _readable_bin(self) -> Path:
-        """`pg_bin()`, or a copy beside the sockets where `nobody` may not enter the folders above it."""
+        """`pg_bin()`, or a copy of it beside the sockets if `nobody` may not enter its parent folders."""
         installed = pg_bin()
         if not is_root() or all(_others_may_enter(parent) for parent in installed.resolve().parents):
             return installed
@@ -130,7 +130,7 @@ class EmbeddedPostgres:
         return copy / package.name / installed.parent.name / installed.name
 
     def running_pid(self) -> int | None:
-        """The process that holds this data folder, if one lives."""
+        """Pid of the running process that holds this data folder; None if there is none."""
         try:
             pid = int((self.data / "postmaster.pid").read_text().splitlines()[0])
             command = Path(f"/proc/{pid}/cmdline").read_bytes()
@@ -146,7 +146,7 @@ class EmbeddedPostgres:
             return False
 
     def can_be_reused(self, timeout_seconds: float = 10.0) -> bool:
-        """Whether a server already runs on this folder and answers; waits for one that is ending to be gone.
+        """Whether a server already runs on this folder and answers; waits for one that is ending.
 
         Raises:
             PostgresError: one holds the folder and does not answer.
@@ -173,5 +173,5 @@ class EmbeddedPostgres:
 
 def _others_may_enter(folder: Path) -> bool:
     mode = folder.stat()
-    stand_in = pwd.getpwnam(ROOT_STAND_IN)
+    stand_in = pwd.getpwnam(UNPRIVILEGED_USER)
     return bool(mode.st_mode & 0o001) or mode.st_uid == stand_in.pw_uid

@@ -1,8 +1,8 @@
 """A local Ray head for `make up`: token authentication, explicit ports, everything on loopback.
 
-Lanes, not Ray's CPU count, decide how much runs at once, so the head promises more CPUs than the machine has. Jobs
-inherit the head's environment and folder, in which nothing of ours can be imported: as on any other cluster they run
-the code that they bring along.
+Lanes, not Ray's CPU count, limit how much runs at once, so the head declares more CPUs than the machine has. Jobs
+inherit the head's environment and folder, from which no code of Tandem can be imported; as on any other cluster, they
+run the code that they upload.
 """
 
 import json
@@ -20,7 +20,7 @@ from server.supervisor.process_spec import ProcessSpec, base_environment
 NUM_CPUS = 64
 OBJECT_STORE_BYTES = 512 * 2**20
 
-# What belongs to the web side only. A job's environment is readable through Ray.
+# Variables of the web side only, which jobs must not see: a job's environment is readable through Ray.
 PRIVATE_VARIABLES = frozenset(
     {"DATABASE_URL", "REDIS_URL", "SECRET_KEY", "DJANGO_SETTINGS_MODULE", "PYTHONPATH", "RAY_ADDRESS", "TANDEM_ONESHOT"}
 )
@@ -54,25 +54,25 @@ class RayHead:
     def prepare(self) -> None:
         read_or_create_secret(self.token_path, num_bytes=32)
         folder = folders.ray_folder(self.var)
-        # Sessions of earlier starts: nobody else removes them, and what a run needs of their logs is in the database.
+        # Sessions of earlier starts are removed by nobody else, and the logs that runs need are in the database.
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(mode=0o700)
 
-    def plan(self) -> ProcessSpec:
+    def process_spec(self) -> ProcessSpec:
         inherited = {name: value for name, value in base_environment().items() if name not in PRIVATE_VARIABLES}
         env = {
             **inherited,
             "RAY_AUTH_MODE": "token",
             "RAY_AUTH_TOKEN_PATH": str(self.token_path),
             "RAY_USAGE_STATS_ENABLED": "0",
-            # 64 promised CPUs must not mean 64 idle workers; the actors come when a run asks for them.
+            # Ray must not start 64 idle workers for 64 declared CPUs; actors start when a run needs them.
             "RAY_prestart_worker_first_driver": "0",
             "RAY_enable_worker_prestart": "0",
-            # An actor chooses its device by its lane, so Ray must not blank the choice of a zero-GPU actor.
+            # An actor sets its visible devices from its lane, so Ray must not clear them for an actor without GPUs.
             "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
             "OMP_NUM_THREADS": inherited.get("OMP_NUM_THREADS", "1"),
         }
-        # `ray` as a module: the script's first line may name an interpreter in a folder that was moved.
+        # `ray` is run as a module, because the script's first line may name an interpreter in a moved folder.
         argv = (str(Path(env["PATH"].split(":")[0]) / "python"), "-m", "ray.scripts.scripts", "start", *self._flags())
         return ProcessSpec(name="ray", argv=argv, env=env, cwd=str(folders.ray_folder(self.var)), stop_seconds=1.5)
 

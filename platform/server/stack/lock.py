@@ -1,6 +1,6 @@
-"""One `up` per data folder, by a kernel lock that ends with its last holder: a stale lock cannot exist.
+"""One `up` for each data folder, by a kernel lock that is released with its last holder, so it is never stale.
 
-The keeper inherits the descriptor, so the folder stays locked until the last process of the stack is gone.
+The supervisor inherits the descriptor, so the folder stays locked until the last process of the stack is gone.
 """
 
 import fcntl
@@ -15,15 +15,15 @@ import psutil
 from server.errors import CannotStartError
 
 ENDING_SECONDS = 12.0
-"""How long the processes of an `up` that was killed may take to go."""
+"""How long the processes of a killed `up` may take to end, in seconds."""
 
 
 @contextmanager
 def folder_lock(var: Path, ending_seconds: float = ENDING_SECONDS) -> Iterator[int]:
-    """Hold `var` for this process; gives the descriptor of the lock.
+    """Lock `var` for this process; yields the descriptor of the lock.
 
     Raises:
-        CannotStartError: another `up` holds it. One that was just killed is waited for.
+        CannotStartError: another `up` holds it. The processes of a killed one are waited for.
     """
     descriptor = os.open(var / "up.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:

@@ -1,4 +1,4 @@
-"""What can be known to be wrong before anything is started, each with what to do about it."""
+"""Checks before anything is started; each error says what to do."""
 
 import shutil
 from pathlib import Path
@@ -13,10 +13,10 @@ MIN_FREE_BYTES = 1 * 2**30
 
 
 def check_folder(var: Path) -> None:
-    """The data folder can be made and written.
+    """Check that the data folder can be created and written.
 
     Raises:
-        CannotStartError: it cannot.
+        CannotStartError: it cannot be.
     """
     probe = var / ".write-probe"
     try:
@@ -31,10 +31,10 @@ def check_folder(var: Path) -> None:
 
 
 def check_disk(folder: Path, min_free_bytes: int = MIN_FREE_BYTES) -> None:
-    """Enough space is left on the disk of `folder`.
+    """Check that the disk of `folder` has enough free space.
 
     Raises:
-        CannotStartError: too little is.
+        CannotStartError: it has too little.
     """
     free = shutil.disk_usage(folder).free
     if free < min_free_bytes:
@@ -45,10 +45,10 @@ def check_disk(folder: Path, min_free_bytes: int = MIN_FREE_BYTES) -> None:
 
 
 def check_port(port: int, host: str) -> None:
-    """The web port is free.
+    """Check that the web port is free.
 
     Raises:
-        CannotStartError: something listens there.
+        CannotStartError: another process listens there.
     """
     if is_free(port, host):
         return

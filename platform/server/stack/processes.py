@@ -1,4 +1,4 @@
-"""Our own two processes: the web server and the Celery worker with its beat."""
+"""Process specs of the web server and of the Celery worker with its beat."""
 
 import sys
 from collections.abc import Mapping
@@ -14,14 +14,14 @@ def django_environment(extra: Mapping[str, str]) -> dict[str, str]:
     return {
         **base_environment(),
         "DJANGO_SETTINGS_MODULE": "server.settings",
-        # The checkout first, as in manage.py: `platform/` itself must never be importable.
+        # The checkout comes first, as in manage.py, because `platform/` itself must never be importable.
         "PYTHONPATH": f"{ROOT}:{ROOT / 'platform'}",
         "PYTHONUNBUFFERED": "1",
         **extra,
     }
 
 
-def web_plan(extra: Mapping[str, str]) -> ProcessSpec:
+def web_process(extra: Mapping[str, str]) -> ProcessSpec:
     argv = (
         *(sys.executable, "-m", "uvicorn", "server.asgi:application"),
         *("--host", HOST, "--port", str(PORT)),
@@ -30,7 +30,7 @@ def web_plan(extra: Mapping[str, str]) -> ProcessSpec:
     return ProcessSpec(name="web", argv=argv, env=django_environment(extra), cwd=str(ROOT), stop_seconds=2.5)
 
 
-def task_worker_plan(extra: Mapping[str, str], schedule_file: str) -> ProcessSpec:
+def task_worker_process(extra: Mapping[str, str], schedule_file: str) -> ProcessSpec:
     """Threads, not forked children: tasks are short and wait on the network, and a fork costs 80 MB each."""
     argv = (
         *(sys.executable, "-m", "celery", "--app", "server.celery_app:app", "worker"),

@@ -16,7 +16,7 @@ from server.supervisor.client import ProcessState
 
 
 def greet(console: Console, started: Started) -> None:
-    """Where to go and how to sign in. A password is shown on the start that made it, and never again."""
+    """Print the address and how to sign in. A password is shown only by the start that created it."""
     console.print(f"\n[bold]Tandem[/bold] serves at [bold cyan]{environment.PUBLIC_URL}[/bold cyan]")
     path = environment.VAR / "admin-password"
     if started.new_password is not None:
@@ -43,7 +43,7 @@ def status_line(states: dict[str, ProcessState]) -> Text:
 
 
 class Screen:
-    """What is shown below the greeting."""
+    """The part of the terminal below the greeting."""
 
     def __init__(self, console: Console, live: Live | None) -> None:
         self.console = console
@@ -55,7 +55,7 @@ class Screen:
         return self._live is not None
 
     def show(self, states: dict[str, ProcessState], *below: RenderableType) -> None:
-        """The status line, and below it what the caller adds (on a terminal only)."""
+        """Show the status line, and on a terminal the caller's lines below it."""
         line = status_line(states)
         if self._live is not None:
             self._live.update(Group(line, *below))

@@ -1,4 +1,4 @@
-"""The loop of `up` and `demo`: listen to the keeper, follow the run, until told to stop."""
+"""The loop of `up` and `demo`: reads the supervisor's events and follows the run until a stop signal."""
 
 import time
 
@@ -15,7 +15,7 @@ POLL_SECONDS = 0.5
 
 
 def serve(console: Console, *, preset: str | None = None) -> int:
-    """Start the stack, with `preset` also a demo run, and serve until a stop signal. The exit code.
+    """Start the stack, with `preset` also a demo run, and serve until a stop signal; returns the exit code.
 
     With `TANDEM_ONESHOT=1` it ends with the demo run: 0 if that completed, 1 if not.
 
@@ -35,7 +35,7 @@ def serve(console: Console, *, preset: str | None = None) -> int:
                 keep_serving(console, started)
         except StopRequested as request:
             console.print(f"\nStopped by {request}; everything has ended.")
-            # Being told to stop is how serving ends; a demo run that was to be awaited was cut off.
+            # A stop signal is the normal end of serving, but interrupts a demo run that was to be awaited.
             exit_code = 1 if one_shot and preset is not None else 0
     return exit_code
 
@@ -48,7 +48,7 @@ def keep_serving(console: Console, started: Started) -> None:
 
 
 def follow_demo(console: Console, started: Started, preset: str) -> bool:
-    """Run the preset to its end. Whether it completed."""
+    """Run the preset to its end; returns whether it completed."""
     run = create_demo_run(preset, user=started.admin, project=started.project)
     console.print(f"Run [bold]{run.name}[/bold]: {run.batch_algebra.describe()}", soft_wrap=True)
     with screen(console) as shown:

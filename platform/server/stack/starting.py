@@ -1,13 +1,13 @@
-"""Starts the whole stack in the order in which its parts need each other, and ends it with the block.
+"""Starts the whole stack in the order of its dependencies, and ends it with the block.
 
 ::
 
-    folder, disk, port ─► lock ─► keeper ─┬─► PostgreSQL ─► migrate, static, admin, lanes ─► web ─┐
-                                          ├─► Valkey ─────────────────────────────────────────────┼─► worker ─► serving
-                                          └─► Ray head (slowest, so it starts first) ─────────────┘
+    folder, disk, port ─► lock ─► supervisor ─┬─► PostgreSQL ─► migrate, static, admin, lanes ─► web ─┐
+                                              ├─► Valkey ─────────────────────────────────────────────┼─► worker ─► up
+                                              └─► Ray head (slowest, so it starts first) ─────────────┘
 
-A server whose URL is given in the environment is not started. Invariant: whatever happens inside, nothing that was
-started here is left when the block ends.
+A server whose URL is given in the environment is not started. Invariant: whatever happens inside, no process that was
+started here outlives the block.
 """
 
 import os
@@ -35,12 +35,12 @@ from server.stack.lock import folder_lock
 from server.supervisor.client import Stack, running_stack
 
 START_SECONDS = 90.0
-"""Ten times what a start takes on two idle cores: a busy machine must not fail here."""
+"""Longest start of a server, in seconds: ten times that on two idle cores, so that a busy machine does not fail."""
 
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """The serving stack and what belongs to its first screen."""
+    """The serving stack, and what its greeting shows."""
 
     stack: Stack
     admin: User
@@ -50,10 +50,10 @@ class Started:
 
 @contextmanager
 def started_stack(console: Console) -> Iterator[Started]:
-    """The whole stack, serving.
+    """Start the whole stack; yields once it serves.
 
     Raises:
-        CannotStartError: something is in the way; the message says what to do.
+        CannotStartError: the stack cannot start; the message says what to do.
     """
     var = environment.VAR
     preflight.check_folder(var)
@@ -84,11 +84,11 @@ def started_stack(console: Console) -> Iterator[Started]:
 
 
 def start_postgres(stack: Stack) -> None:
-    """PostgreSQL with our database; one that already runs on the folder is used as it is."""
+    """Start PostgreSQL and create the database; a server that already runs on the folder is reused."""
     postgres = EmbeddedPostgres.of(environment.VAR)
     postgres.prepare()
     if not postgres.can_be_reused():
-        stack.start(postgres.plan())
+        stack.start(postgres.process_spec())
         wait_until(
             postgres.is_ready,
             what="PostgreSQL",
@@ -101,27 +101,27 @@ def start_postgres(stack: Stack) -> None:
 def start_valkey(stack: Stack) -> None:
     valkey = EmbeddedValkey.of(environment.VAR)
     valkey.prepare()
-    stack.start(valkey.plan())
+    stack.start(valkey.process_spec())
     wait_until(
         valkey.is_ready, what="Valkey", timeout_seconds=START_SECONDS, failure=lambda: stack.exit_reason("valkey")
     )
 
 
 def start_ray(stack: Stack, ports: RayPorts, num_gpus: int) -> RayHead:
-    """Start the head; it is waited for last, because it takes longest."""
-    # A token in the caller's shell is another cluster's, and Ray would prefer it to the file of ours.
+    """Start the Ray head. It is waited for last, because it takes longest."""
+    # A token in the caller's environment belongs to another cluster, and Ray would prefer it to our file.
     os.environ.pop("RAY_AUTH_TOKEN", None)
     resources = {gpu_resource(LOCAL_NODE, index): 1.0 for index in range(num_gpus)}
     ray = RayHead(var=environment.VAR, ports=ports, resources=resources)
     ray.prepare()
-    stack.start(ray.plan())
+    stack.start(ray.process_spec())
     return ray
 
 
 def start_services(stack: Stack, ray: RayHead | None) -> None:
-    """Web server, then the worker; returns when web and Ray answer.
+    """Start the web server, then the worker; returns when web and Ray answer.
 
-    The worker comes last: its first look at a live run of an earlier start must find a Ray that can answer.
+    The worker comes last, because its first check of a run from an earlier start needs Ray's answer.
     """
     extra = {
         "TANDEM_VAR": str(environment.VAR),
@@ -129,7 +129,7 @@ def start_services(stack: Stack, ray: RayHead | None) -> None:
         "TANDEM_PUBLIC_URL": environment.PUBLIC_URL,
         **(ray.client_environment() if ray else {}),
     }
-    stack.start(processes.web_plan(extra))
+    stack.start(processes.web_process(extra))
     wait_until(
         web_is_ready, what="The web server", timeout_seconds=START_SECONDS, failure=lambda: stack.exit_reason("web")
     )
@@ -137,7 +137,7 @@ def start_services(stack: Stack, ray: RayHead | None) -> None:
         wait_until(
             ray.is_ready, what="The Ray head", timeout_seconds=START_SECONDS, failure=lambda: stack.exit_reason("ray")
         )
-    stack.start(processes.task_worker_plan(extra, str(environment.VAR / "celery-beat-schedule")))
+    stack.start(processes.task_worker_process(extra, str(environment.VAR / "celery-beat-schedule")))
 
 
 def web_is_ready() -> bool:

@@ -1,4 +1,4 @@
-"""How `up` learns that it is to end: a signal, or the end of the `make` that started it."""
+"""Stop conditions of `up`: a signal, or the end of the `make` that started it."""
 
 import os
 import signal
@@ -12,14 +12,14 @@ STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class StopRequested(BaseException):
-    """Raised in the main thread by the first stop signal. Later ones are ignored: ending is bounded in time."""
+    """Raised in the main thread by the first stop signal. Later ones are ignored, because ending is bounded in time."""
 
 
 @contextmanager
 def stop_signals() -> Iterator[None]:
     """Turn SIGINT, SIGTERM and SIGHUP into `StopRequested` within the block.
 
-    Set explicitly: a background job of a shell starts with SIGINT ignored.
+    SIGINT is set explicitly, because a shell starts background jobs with SIGINT ignored.
     """
 
     def stop(number: int, frame: FrameType | None) -> None:

@@ -1,1 +1,1 @@
-"""Starts the stack's processes and makes sure that none outlives it."""
+"""Starts the stack's processes and ensures that none outlives it."""

@@ -1,6 +1,7 @@
-"""`up`'s side of the keeper: starts it, hands it plans, hears what becomes of them.
+"""`up`'s side of the supervisor: starts it, sends it process specs, and reads its events.
 
-The pipe to the keeper is the stack's lifeline: only `up` holds its writing end, so the kernel closes it with `up`.
+Invariant: only `up` holds the writing end of the pipe to the supervisor, so the kernel closes it when `up` ends, and
+the supervisor then ends the stack.
 """
 
 import json
@@ -22,11 +23,11 @@ from server.supervisor.process_logs import last_lines, open_log
 from server.supervisor.process_spec import ProcessSpec, base_environment
 from server.supervisor.process_tree import become_subreaper, kill_all_descendants
 
-END_SECONDS = daemon.POLITE_SECONDS + daemon.DATABASE_SECONDS + 4.0
+END_SECONDS = daemon.TERMINATE_SECONDS + daemon.DATABASE_SECONDS + 4.0
 
 
 class StackError(CannotStartError):
-    """The stack cannot go on. The message says which process, why, and where its log lies."""
+    """The stack cannot continue. The message names the process, the reason and the log."""
 
 
 @dataclass(slots=True)
@@ -50,61 +51,61 @@ class Stack:
     def __init__(self, process: subprocess.Popen[bytes], logs: Path) -> None:
         self.logs = logs
         self.states: dict[str, ProcessState] = {}
-        self._keeper = process
+        self._supervisor = process
         self._buffer = b""
 
     @property
-    def keeper_pid(self) -> int:
-        return self._keeper.pid
+    def supervisor_pid(self) -> int:
+        return self._supervisor.pid
 
-    def start(self, plan: ProcessSpec) -> None:
+    def start(self, spec: ProcessSpec) -> None:
         """Start a process and keep it running.
 
         Raises:
-            StackError: the keeper is gone.
+            StackError: the supervisor is gone.
         """
-        self.states.setdefault(plan.name, ProcessState(plan.name))
-        self._send({"do": "start", "plan": plan.to_json()})
+        self.states.setdefault(spec.name, ProcessState(spec.name))
+        self._send({"do": "start", "spec": spec.to_json()})
         deadline = time.monotonic() + 10
-        while not self.states[plan.name].is_up and time.monotonic() < deadline:
+        while not self.states[spec.name].is_up and time.monotonic() < deadline:
             self.listen(timeout_seconds=0.1)
 
     def listen(self, timeout_seconds: float = 0.0) -> None:
-        """Take in the keeper's news.
+        """Read the supervisor's events.
 
         Raises:
-            StackError: a process ended too often, or the keeper is gone.
+            StackError: a process ended too often, or the supervisor is gone.
         """
-        assert self._keeper.stdout is not None
-        readable, _, _ = select.select([self._keeper.stdout], [], [], timeout_seconds)
+        assert self._supervisor.stdout is not None
+        readable, _, _ = select.select([self._supervisor.stdout], [], [], timeout_seconds)
         if not readable:
             return
-        chunk = os.read(self._keeper.stdout.fileno(), 1 << 16)
+        chunk = os.read(self._supervisor.stdout.fileno(), 1 << 16)
         if not chunk:
-            raise StackError(f"The keeper of the stack's processes is gone. See {self.logs / 'daemon.log'}")
+            raise StackError(f"The supervisor of the stack's processes is gone. See {self.logs / 'supervisor.log'}")
         *lines, self._buffer = (self._buffer + chunk).split(b"\n")
         for line in lines:
-            self._take_in(json.loads(line))
+            self._apply(json.loads(line))
 
     def exit_reason(self, name: str) -> str | None:
-        """Why `name` is not up at the moment; None while it is."""
+        """Why `name` is not running; None while it is."""
         self.listen()
         state = self.states[name]
         return None if state.is_up else f"exit code {state.last_code}; {last_lines(self.logs / f'{name}.log')}"
 
     def end(self) -> None:
-        """End every process and the keeper; returns when all are gone."""
+        """End every process and the supervisor; returns when all are gone."""
         try:
             self._send({"do": "stop"})
-            self._keeper.wait(END_SECONDS)
+            self._supervisor.wait(END_SECONDS)
         except (StackError, subprocess.TimeoutExpired):
-            self._keeper.kill()
-            self._keeper.wait()
-        if self._keeper.returncode != 0:
-            # It did not end its processes itself: they are ours now.
+            self._supervisor.kill()
+            self._supervisor.wait()
+        if self._supervisor.returncode != 0:
+            # The supervisor did not end its processes, which are now children of this process.
             kill_all_descendants()
 
-    def _take_in(self, event: dict[str, Any]) -> None:
+    def _apply(self, event: dict[str, Any]) -> None:
         if event["event"] == "ended":
             return
         state = self.states[event["name"]]
@@ -121,21 +122,23 @@ class Stack:
             )
 
     def _send(self, command: dict[str, Any]) -> None:
-        assert self._keeper.stdin is not None
+        assert self._supervisor.stdin is not None
         try:
-            self._keeper.stdin.write(json.dumps(command).encode() + b"\n")
-            self._keeper.stdin.flush()
+            self._supervisor.stdin.write(json.dumps(command).encode() + b"\n")
+            self._supervisor.stdin.flush()
         except BrokenPipeError:
-            raise StackError(f"The keeper of the stack's processes is gone. See {self.logs / 'daemon.log'}") from None
+            raise StackError(
+                f"The supervisor of the stack's processes is gone. See {self.logs / 'supervisor.log'}"
+            ) from None
 
 
 @contextmanager
 def running_stack(logs: Path, *, inherit: tuple[int, ...] = ()) -> Iterator[Stack]:
-    """A keeper and its stack, ended with the block. `inherit`: descriptors that the keeper holds until the last
-    process is gone (the data folder's lock)."""
-    # Should the keeper itself be killed, what it kept falls to this process, which then ends it.
+    """Start a supervisor; its stack ends with the block. `inherit`: descriptors that the supervisor holds until the
+    last process is gone (the data folder's lock)."""
+    # If the supervisor itself is killed, its processes become children of this process, which then ends them.
     become_subreaper()
-    with open_log(logs, "keeper") as log:
+    with open_log(logs, "supervisor") as log:
         process = subprocess.Popen(
             [sys.executable, "-m", "server.supervisor.daemon", str(logs)],
             cwd="/",

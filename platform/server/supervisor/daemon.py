@@ -1,13 +1,13 @@
-"""The keeper: parent of every process of the stack, in a session of its own, and the last one to leave.
+"""The supervisor: parent of every process of the stack, in a session of its own, and the last one to end.
 
 `up` starts it and talks to it in JSON lines::
 
-    up ── stdin ──►  {"do": "start", "plan": {…}}   {"do": "stop"}
+    up ── stdin ──►  {"do": "start", "spec": {…}}   {"do": "stop"}
     up ◄─ stdout ──  {"event": "started" | "exited" | "gave_up" | "ended", "name", "pid", "code", "num_restarts"}
 
-Invariant: when its stdin closes, which the kernel does however `up` ends (kill -9 included), every process below
-the keeper is gone within `POLITE_SECONDS` + `DATABASE_SECONDS` + 3 s, and then the keeper goes. As a subreaper it is
-an ancestor of all of them, however they detach themselves.
+Invariant: when its stdin closes, which the kernel does however `up` ends (kill -9 included), every process below the
+supervisor is gone within `TERMINATE_SECONDS` + `DATABASE_SECONDS` + 3 s, and then the supervisor ends. As a subreaper
+it stays an ancestor of all of them, even of those that detach.
 """
 
 import json
@@ -28,51 +28,51 @@ from server.supervisor.process_spec import ProcessSpec, start
 from server.supervisor.process_tree import become_subreaper, descendants, kill_all_descendants, reap, send
 
 POLL_SECONDS = 0.1
-POLITE_SECONDS = 3.0
-"""What processes get for a clean end, before their trees are killed."""
+TERMINATE_SECONDS = 3.0
+"""Time that processes have for a clean end before their process trees are killed."""
 DATABASE_SECONDS = 3.5
-"""What the servers that others write to get after that."""
+"""Time that processes with `ends_last` have after that."""
 RESTART_WINDOW_SECONDS = 600.0
-"""More than a plan's `max_restarts` within this, and the keeper gives up on the process."""
+"""With more than `ProcessSpec.max_restarts` restarts within this time, the supervisor gives up on the process."""
 
 
 @dataclass(slots=True)
 class SupervisedProcess:
-    """A process under care."""
+    """A process that the supervisor keeps running."""
 
-    plan: ProcessSpec
+    spec: ProcessSpec
     process: subprocess.Popen[bytes]
-    """Held until it is collected: a dropped Popen is waited for by the next one, which would swallow its exit code."""
+    """Held until the process is reaped, because the next Popen reaps dropped ones and loses their exit codes."""
     pid: int | None
-    """None once it has ended and was collected: its number may belong to somebody else by then."""
+    """None once the process has ended and was reaped, since its pid may be reused."""
     restarted_at: list[float] = field(default_factory=list)
     num_restarts: int = 0
     restart_due: float | None = None
 
 
 class Supervisor:
-    """Runs the loop of the module docstring. Single-threaded: the death signals hang on the thread that forks."""
+    """Runs the loop of the module docstring. Single-threaded, because death signals are tied to the forking thread."""
 
     def __init__(self, logs: Path) -> None:
         self.logs = logs
-        self.kept: dict[str, SupervisedProcess] = {}
+        self.supervised: dict[str, SupervisedProcess] = {}
         self._buffer = b""
 
     def run(self) -> None:
-        """Serve until told to stop or stdin closes, then end everything."""
+        """Serve until a stop command or the end of stdin, then end every process."""
         become_subreaper()
         for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
             # `up` decides when the stack ends; a terminal's or a session manager's signals are for `up`. A handler
             # and not SIG_IGN, which the processes started from here would inherit.
             signal.signal(number, lambda *_: None)
         while self._serve_commands():
-            self._notice_ends()
+            self._handle_ended()
             self._restart_due_ones()
         self.end_everything()
-        self._tell(event="ended")
+        self._report(event="ended")
 
     def _serve_commands(self) -> bool:
-        """Handle what stands on stdin. False once the stack is to end."""
+        """Handle the commands on stdin. False once the stack has to end."""
         readable, _, _ = select.select([0], [], [], POLL_SECONDS)
         if not readable:
             return True
@@ -84,58 +84,63 @@ class Supervisor:
             command = json.loads(line)
             if command["do"] == "stop":
                 return False
-            self._start(ProcessSpec.from_json(command["plan"]))
+            self._start(ProcessSpec.from_json(command["spec"]))
         return True
 
-    def _start(self, plan: ProcessSpec) -> None:
-        with open_log(self.logs, plan.name) as log:
-            process = start(plan, log)
-        kept = self.kept.setdefault(plan.name, SupervisedProcess(plan, process, process.pid))
-        kept.process, kept.pid, kept.restart_due = process, process.pid, None
-        self._tell(event="started", name=plan.name, pid=process.pid, num_restarts=kept.num_restarts)
+    def _start(self, spec: ProcessSpec) -> None:
+        with open_log(self.logs, spec.name) as log:
+            process = start(spec, log)
+        supervised = self.supervised.setdefault(spec.name, SupervisedProcess(spec, process, process.pid))
+        supervised.process, supervised.pid, supervised.restart_due = process, process.pid, None
+        self._report(event="started", name=spec.name, pid=process.pid, num_restarts=supervised.num_restarts)
 
     def _collect(self) -> list[tuple[SupervisedProcess, int]]:
         """The kept processes that ended since the last call, with their exit codes."""
         ended = reap()
-        found = [(kept, ended[kept.pid]) for kept in self.kept.values() if kept.pid in ended]
-        for kept, code in found:
-            kept.pid, kept.process.returncode = None, code
+        found = [
+            (supervised, ended[supervised.pid]) for supervised in self.supervised.values() if supervised.pid in ended
+        ]
+        for supervised, code in found:
+            supervised.pid, supervised.process.returncode = None, code
         return found
 
-    def _notice_ends(self) -> None:
-        for kept, code in self._collect():
-            self._plan_restart(kept, code)
+    def _handle_ended(self) -> None:
+        for supervised, code in self._collect():
+            self._schedule_restart(supervised, code)
 
-    def _plan_restart(self, kept: SupervisedProcess, code: int) -> None:
+    def _schedule_restart(self, supervised: SupervisedProcess, code: int) -> None:
         now = time.monotonic()
-        kept.restarted_at = [at for at in kept.restarted_at if now - at < RESTART_WINDOW_SECONDS]
-        self._tell(event="exited", name=kept.plan.name, code=code, num_restarts=kept.num_restarts)
-        if len(kept.restarted_at) >= kept.plan.max_restarts:
-            self._tell(event="gave_up", name=kept.plan.name, code=code, num_restarts=kept.num_restarts)
+        supervised.restarted_at = [at for at in supervised.restarted_at if now - at < RESTART_WINDOW_SECONDS]
+        self._report(event="exited", name=supervised.spec.name, code=code, num_restarts=supervised.num_restarts)
+        if len(supervised.restarted_at) >= supervised.spec.max_restarts:
+            self._report(event="gave_up", name=supervised.spec.name, code=code, num_restarts=supervised.num_restarts)
             return
-        kept.restart_due = now + min(2.0 ** len(kept.restarted_at) - 1, 10.0)
+        supervised.restart_due = now + min(2.0 ** len(supervised.restarted_at) - 1, 10.0)
 
     def _restart_due_ones(self) -> None:
         now = time.monotonic()
-        for kept in self.kept.values():
-            if kept.restart_due is None or now < kept.restart_due:
+        for supervised in self.supervised.values():
+            if supervised.restart_due is None or now < supervised.restart_due:
                 continue
-            # What the dead one left behind was adopted by us and may hold its ports.
+            # Processes that the ended one left behind were adopted by the supervisor and may hold its ports.
             send(self._adopted(), signal.SIGKILL)
-            kept.restarted_at.append(now)
-            kept.num_restarts += 1
-            self._start(kept.plan)
+            supervised.restarted_at.append(now)
+            supervised.num_restarts += 1
+            self._start(supervised.spec)
 
     def _adopted(self) -> list[psutil.Process]:
-        own = {kept.pid for kept in self.kept.values()}
+        own = {supervised.pid for supervised in self.supervised.values()}
         orphans = [child for child in psutil.Process().children() if child.pid not in own]
         return [process for orphan in orphans for process in [*descendants(orphan.pid), orphan]]
 
     def end_everything(self) -> None:
-        """Ask, wait, kill; the servers that the others write to come last."""
-        last = [kept for kept in self.kept.values() if kept.plan.ends_last]
-        self._end([kept for kept in self.kept.values() if not kept.plan.ends_last], POLITE_SECONDS)
-        spared = {process.pid for kept in last for process in self._tree(kept)}
+        """Signal every process, wait, kill; processes with `ends_last` come last."""
+        last = [supervised for supervised in self.supervised.values() if supervised.spec.ends_last]
+        self._end(
+            [supervised for supervised in self.supervised.values() if not supervised.spec.ends_last],
+            TERMINATE_SECONDS,
+        )
+        spared = {process.pid for supervised in last for process in self._tree(supervised)}
         send([process for process in descendants() if process.pid not in spared], signal.SIGKILL)
         self._end(last, DATABASE_SECONDS)
         left = kill_all_descendants()
@@ -143,26 +148,26 @@ class Supervisor:
             print(f"these processes would not end: {left}", file=sys.stderr, flush=True)
 
     def _end(self, group: list[SupervisedProcess], timeout_seconds: float) -> None:
-        for kept in group:
-            if kept.pid is not None:
-                os.kill(kept.pid, kept.plan.stop_signal)
+        for supervised in group:
+            if supervised.pid is not None:
+                os.kill(supervised.pid, supervised.spec.stop_signal)
         started = time.monotonic()
         while (waited := time.monotonic() - started) < timeout_seconds:
             self._collect()
-            if all(kept.pid is None for kept in group):
+            if all(supervised.pid is None for supervised in group):
                 return
-            for kept in group:
-                if waited > kept.plan.stop_seconds:
-                    send(self._tree(kept), signal.SIGKILL)
+            for supervised in group:
+                if waited > supervised.spec.stop_seconds:
+                    send(self._tree(supervised), signal.SIGKILL)
             time.sleep(0.05)
 
     @staticmethod
-    def _tree(kept: SupervisedProcess) -> list[psutil.Process]:
-        # Its pid cannot vanish between the lines: it stays a zombie until we collect it.
-        return [] if kept.pid is None else [*descendants(kept.pid), psutil.Process(kept.pid)]
+    def _tree(supervised: SupervisedProcess) -> list[psutil.Process]:
+        # The pid stays valid here: an ended process is a zombie until it is reaped.
+        return [] if supervised.pid is None else [*descendants(supervised.pid), psutil.Process(supervised.pid)]
 
     @staticmethod
-    def _tell(**event: Any) -> None:
+    def _report(**event: Any) -> None:
         try:
             os.write(1, json.dumps(event).encode() + b"\n")
         except BrokenPipeError:

@@ -1,4 +1,5 @@
-"""What a process of the stack is, and the one way to start it. Standard library only: the keeper must stay small.
+"""The description of a process of the stack, and the function that starts it. Standard library only, to keep the
+supervisor small.
 
 Invariant: a process started here gets its death signal when the process that started it dies, however that happens.
 """
@@ -33,12 +34,12 @@ class ProcessSpec:
     folder_fd_path: str | None = None
     stop_signal: int = signal.SIGTERM
     stop_seconds: float = 3.0
-    """How long it may take over a clean end before it is killed."""
+    """How long it may take to end before it is killed."""
     death_signal: int = signal.SIGKILL
     max_restarts: int = 5
-    """How often it may be restarted within `keeper.RESTART_WINDOW_SECONDS`, before the keeper gives up on it."""
+    """How often it may be restarted within `daemon.RESTART_WINDOW_SECONDS` before the supervisor gives up on it."""
     ends_last: bool = False
-    """True for servers that the others still write to while they end."""
+    """Whether it ends after all others, because they write to it while they end."""
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -51,35 +52,35 @@ class ProcessSpec:
 def die_with_parent(death_signal: int, parent: int) -> None:
     """Ask the kernel to send `death_signal` to this process when `parent` ends.
 
-    Linux ties this to the thread that forked, so callers start processes from a thread that lives on.
+    Linux ties this to the forking thread, so processes must be started from a thread that keeps running.
     """
     _libc.prctl(PR_SET_PDEATHSIG, death_signal, 0, 0, 0)
     if os.getppid() != parent:
-        # The parent ended before the call above: its signal will never come.
+        # The parent ended before the call above, so its signal will never arrive.
         os.kill(os.getpid(), signal.SIGKILL)
 
 
-def start(plan: ProcessSpec, output: IO[bytes] | int) -> subprocess.Popen[bytes]:
-    """Start `plan` in its own session, with stdout and stderr going to `output`."""
+def start(spec: ProcessSpec, output: IO[bytes] | int) -> subprocess.Popen[bytes]:
+    """Start `spec` in its own session, with stdout and stderr going to `output`."""
     parent = os.getpid()
     identity: dict[str, Any] = {}
-    if plan.user is not None:
-        found = pwd.getpwnam(plan.user)
+    if spec.user is not None:
+        found = pwd.getpwnam(spec.user)
         identity = {"user": found.pw_uid, "group": found.pw_gid, "extra_groups": []}
-    folder = None if plan.folder_fd_path is None else os.open(plan.folder_fd_path, os.O_RDONLY | os.O_DIRECTORY)
-    argv = [part.replace("{folder}", f"/proc/self/fd/{folder}") for part in plan.argv] if folder else list(plan.argv)
+    folder = None if spec.folder_fd_path is None else os.open(spec.folder_fd_path, os.O_RDONLY | os.O_DIRECTORY)
+    argv = [part.replace("{folder}", f"/proc/self/fd/{folder}") for part in spec.argv] if folder else list(spec.argv)
     try:
         # Positional in CPython's child: the user changes first, which clears PDEATHSIG, then preexec_fn sets it.
         return subprocess.Popen(
             argv,
-            cwd=plan.cwd,
-            env=plan.env,
+            cwd=spec.cwd,
+            env=spec.env,
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
             start_new_session=True,
             pass_fds=() if folder is None else (folder,),
-            preexec_fn=lambda: die_with_parent(plan.death_signal, parent),
+            preexec_fn=lambda: die_with_parent(spec.death_signal, parent),
             **identity,
         )
     finally:

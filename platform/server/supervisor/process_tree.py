@@ -1,4 +1,4 @@
-"""Finding and ending every process below one: the keeper is a subreaper, so nothing below it can slip away."""
+"""Finds and ends every process below one. The supervisor is a subreaper, so no process below it can detach."""
 
 import ctypes
 import os
@@ -11,7 +11,7 @@ PR_SET_CHILD_SUBREAPER = 36
 
 
 def become_subreaper() -> None:
-    """Orphans below this process become its children instead of init's. Ray's daemons would escape otherwise."""
+    """Orphans below this process become its children instead of init's. Ray's daemons would detach otherwise."""
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
@@ -33,7 +33,7 @@ def send(processes: list[psutil.Process], number: int) -> None:
 
 
 def reap() -> dict[int, int]:
-    """Collect every ended child, adopted ones included: {pid: exit code, negative for a signal}."""
+    """Reap every ended child, adopted ones included; returns exit codes by pid, negative for a signal."""
     ended: dict[int, int] = {}
     while True:
         try:
@@ -46,7 +46,7 @@ def reap() -> dict[int, int]:
 
 
 def kill_all_descendants(timeout_seconds: float = 3.0) -> list[int]:
-    """Kill until nothing is left below this process. Returns the pids that would not go (in the kernel's hands)."""
+    """Kill until no process is left below this one. Returns the pids that did not end (blocked in the kernel)."""
     deadline = time.monotonic() + timeout_seconds
     while left := descendants():
         if time.monotonic() > deadline:

@@ -6,8 +6,8 @@ from collections import Counter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from worker.contracts.algebra import BatchAlgebra
-from worker.contracts.sections import BatchSpec, SamplingSpec
+from worker.contracts.algebra import BatchAlgebra, BatchSpec
+from worker.contracts.sections import SamplingSpec
 from worker.scheduling.core.batching import (
     MONITORING_STRIDE,
     MicroBatch,

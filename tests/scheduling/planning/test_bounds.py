@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from tests.scheduling.random_costs import pools
 from tests.scheduling.strategies import algebra_of, shapes_work
-from worker.contracts.algebra import BatchAlgebra
+from worker.contracts.algebra import BatchAlgebra, BatchSpec
 from worker.contracts.names import LaneRole, Placement, TrainerAssist
-from worker.contracts.sections import BatchSpec, PipelineSpec, SamplingSpec
+from worker.contracts.sections import PipelineSpec, SamplingSpec
 from worker.scheduling.core.costs import Cost
 from worker.scheduling.core.messages import Event, Published
 from worker.scheduling.core.scheduler import Scheduler

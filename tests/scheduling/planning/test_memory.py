@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from worker.contracts.algebra import BatchAlgebra
+from worker.contracts.algebra import BatchAlgebra, BatchSpec
 from worker.contracts.names import Tuning
-from worker.contracts.sections import BatchSpec, SamplingSpec
+from worker.contracts.sections import SamplingSpec
 from worker.engine.trainer.zero.deepspeed_config import MAX_BUCKET_NUMEL as OF_THE_ENGINE
 from worker.scheduling.planning.memory import MAX_BUCKET_NUMEL, LaneMemory, MemoryRole, host_bytes, lane_memory
 from worker.scheduling.planning.workload import MemorySavings, PolicyCopies, Workload

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from worker.contracts.algebra import BatchAlgebra
+from worker.contracts.algebra import BatchAlgebra, BatchSpec
 from worker.contracts.names import ModelFamily, Tuning
 from worker.contracts.run_spec import RunSpec
-from worker.contracts.sections import BaseModelSpec, BatchSpec, SamplingSpec
+from worker.contracts.sections import BaseModelSpec, SamplingSpec
 from worker.scheduling.core.costs import GANG, CostKind
 from worker.scheduling.planning.cost_estimates import lane_costs, lane_name, pool_costs
 from worker.scheduling.planning.workload import MemorySavings, WeightTransfer, Workload

@@ -46,8 +46,8 @@ def test_each_role_holds_the_rights_of_the_lower_ones(project: Project, alice: U
         assert [has_role(user, project, role) for role in ProjectRole] == [rank < num_rights for rank in range(3)]
 
 
-def test_a_member_without_the_right_is_told_which_role_it_takes(project: Project, viewer: User) -> None:
-    with pytest.raises(PermissionDenied, match="takes the role editor in Shapes, yours is viewer"):
+def test_a_member_without_the_right_learns_which_role_is_needed(project: Project, viewer: User) -> None:
+    with pytest.raises(PermissionDenied, match="needs the role editor in Shapes, yours is viewer"):
         require_role(viewer, project, ProjectRole.EDITOR)
 
 

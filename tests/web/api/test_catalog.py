@@ -28,7 +28,7 @@ def test_the_schema_of_a_spec_carries_every_choice_with_its_help(api: APIClient)
     assert schema["$defs"]["BatchSpec"]["properties"]["group_size"]["description"]
 
 
-def test_base_models_tell_names_not_server_paths(api: APIClient) -> None:
+def test_base_models_show_names_not_server_paths(api: APIClient) -> None:
     models = api.get("/api/v1/base-models").json()["results"]
     assert "shapes" in [model["name"] for model in models]
     assert not [model for model in models if model["path"].startswith("/")]
@@ -45,13 +45,13 @@ def test_prompt_sets_are_made_read_and_deleted(api: APIClient, project: Project)
     assert api.get(address).status_code == 404
 
 
-def test_a_repeated_prompt_is_told_by_field(api: APIClient, project: Project) -> None:
+def test_a_repeated_prompt_is_reported_at_its_field(api: APIClient, project: Project) -> None:
     refused = api.post("/api/v1/prompt-sets", {"project": str(project.pk), "name": "x", "prompts": ["a", "a"]})
     assert refused.status_code == 400
     assert "repeats prompt 1" in refused.json()["errors"]["prompts"][0]
 
 
-def test_a_missing_body_is_told_field_by_field(api: APIClient) -> None:
+def test_a_missing_body_is_reported_field_by_field(api: APIClient) -> None:
     refused = api.post("/api/v1/prompt-sets", {})
     assert set(refused.json()["errors"]) == {"project", "name", "prompts"}
 

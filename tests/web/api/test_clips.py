@@ -1,4 +1,4 @@
-"""Clips over REST: told apart from pictures, shown by a poster, played in parts."""
+"""Clips over REST: distinguished from pictures, shown by a poster, played in parts."""
 
 import hashlib
 from collections.abc import Callable
@@ -24,7 +24,7 @@ FILES = {"samples/b1/0-0.webm": bytes(9000), "samples/b1/0-0.png": b"poster", "s
 
 @pytest.fixture
 def run(make_run: Callable[..., Run], project: Project, tmp_path: Any, settings: Any) -> Run:
-    """A run that told of a clip and of a picture."""
+    """A run that reported a clip and a picture."""
     settings.TANDEM_ARTIFACTS = f"file://{tmp_path}"
     made = make_run(project=project, state="running", attempt=1)
     Attempt.objects.create(run=made, number=1, bootstrap_used_at=timezone.now(), token_hash=hash_secret("t"))
@@ -66,7 +66,7 @@ def preview(run: Run, alice: User) -> Preview:
     return previews.request_preview(user=alice, run=run, prompts=["a wave"], num_samples=1)
 
 
-def test_each_sample_tells_its_media_type(api: APIClient, run: Run) -> None:
+def test_each_sample_has_its_media_type(api: APIClient, run: Run) -> None:
     clip, picture = api.get(f"/api/v1/runs/{run.pk}/samples").json()["results"]
     assert (clip["media_type"], picture["media_type"]) == ("video/webm", "image/png")
     assert picture["clip_url"] is None

@@ -6,7 +6,7 @@ import pytest
 from rest_framework.test import APIClient
 
 
-def test_live_asks_nobody_else() -> None:
+def test_liveness_asks_no_other_server() -> None:
     assert APIClient().get("/api/v1/health/live").json() == {"ok": True}
 
 

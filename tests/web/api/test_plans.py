@@ -32,7 +32,9 @@ def test_a_spec_is_planned_on_the_pools_lanes_free_or_not(api: APIClient, make_s
     assert api.post("/api/v1/plans", asked(make_spec, **larger)).json()["fits_pool"] is False
 
 
-def test_a_spec_that_is_wrong_is_told_by_field_and_an_empty_pool_in_words(api: APIClient, make_spec: MakeSpec) -> None:
+def test_errors_of_a_planned_spec_have_fields_and_an_empty_pool_is_explained(
+    api: APIClient, make_spec: MakeSpec
+) -> None:
     document = asked(make_spec)
     empty = api.post("/api/v1/plans", document)
     assert (empty.status_code, "register a node" in empty.json()["detail"]) == (409, True)
@@ -42,7 +44,7 @@ def test_a_spec_that_is_wrong_is_told_by_field_and_an_empty_pool_in_words(api: A
     assert APIClient().post("/api/v1/plans", document).status_code == 401
 
 
-def test_a_run_tells_the_plan_it_works_by(
+def test_a_run_shows_the_plan_that_it_uses(
     api: APIClient, project: Project, make_run: Callable[..., Run], make_spec: MakeSpec
 ) -> None:
     ensure_local_lanes(num_cpu_lanes=4)

@@ -64,7 +64,7 @@ def test_an_admin_cordons_one_lane(admin: APIClient, run: Run) -> None:
     assert (refused.status_code, list(refused.json()["errors"])) == (400, ["action"])
 
 
-def test_others_may_not_and_nothing_is_kept_back_without_a_reason(api: APIClient, admin: APIClient, run: Run) -> None:
+def test_others_may_not_and_cordoning_needs_a_reason(api: APIClient, admin: APIClient, run: Run) -> None:
     (node,) = results(api, "nodes")
     address = f"/api/v1/nodes/{node['id']}/actions"
     assert api.post(address, {"action": "cordon", "reason": "mine"}).status_code == 403

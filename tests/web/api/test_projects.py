@@ -64,7 +64,7 @@ def test_editors_do_not_manage_members(client_of: ClientOf, project: Project, bo
     assert client_of(bob).delete(f"{members}/{charlie.pk}").status_code == 404
 
 
-def test_an_unknown_user_is_told_by_field(api: APIClient, project: Project) -> None:
+def test_an_unknown_user_is_reported_by_field(api: APIClient, project: Project) -> None:
     refused = api.post(f"/api/v1/projects/{project.pk}/members", {"username": "nobody"})
     assert refused.status_code == 400
     assert "there is no user `nobody`" in refused.json()["errors"]["username"][0]

@@ -110,7 +110,7 @@ def test_timeline_and_bubbles(api: APIClient, run: Run) -> None:
 
 
 @pytest.mark.parametrize("query", [{"limit": 5}, {"from": "noon"}, {"limit": 10**6}])
-def test_parameters_out_of_bounds_are_told_by_field(api: APIClient, run: Run, query: dict[str, Any]) -> None:
+def test_parameters_out_of_bounds_are_reported_by_field(api: APIClient, run: Run, query: dict[str, Any]) -> None:
     refused = api.get(f"/api/v1/runs/{run.pk}/timeline", query)
     assert (refused.status_code, list(refused.json()["errors"])) == (400, list(query))
 

@@ -38,7 +38,7 @@ def test_a_spec_may_be_yaml(api: APIClient, body: dict[str, Any], make_spec: Cal
     assert made.json()["spec"] == body["spec"]
 
 
-def test_errors_of_a_spec_are_told_below_spec(api: APIClient, body: dict[str, Any]) -> None:
+def test_errors_of_a_spec_are_reported_below_spec(api: APIClient, body: dict[str, Any]) -> None:
     body["spec"]["batch"]["group_size"] = 1
     refused = api.post("/api/v1/runs", body)
     assert refused.status_code == 400

@@ -31,7 +31,7 @@ def test_a_secret_is_made_listed_and_deleted_and_never_shown(api: APIClient, pro
     ("fields", "field"),
     [({"name": "Not a name"}, "name"), ({"host": "https://scorer.example"}, "host"), ({"value": ""}, "value")],
 )
-def test_what_cannot_be_kept_is_told_by_field(
+def test_invalid_secrets_are_reported_by_field(
     api: APIClient, project: Project, fields: dict[str, str], field: str
 ) -> None:
     refused = api.post("/api/v1/secrets", body(project, **fields))

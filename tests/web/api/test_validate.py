@@ -52,7 +52,7 @@ def test_each_error_is_put_at_its_field(api: APIClient, changes: dict[str, Any],
 
 
 @pytest.mark.parametrize("text", ["a: [", "- 1", "3"])
-def test_text_that_is_no_spec_is_told_of_the_whole(api: APIClient, text: str) -> None:
+def test_text_that_is_no_spec_is_an_error_of_the_whole(api: APIClient, text: str) -> None:
     assert list(validate(api, yaml=text)["errors"]) == ["__all__"]
 
 

@@ -1,4 +1,4 @@
-"""What is changed for somebody is told once, with who, what and which request."""
+"""Every change for a user is recorded once, with user, object and request."""
 
 import asyncio
 import logging

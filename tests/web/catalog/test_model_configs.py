@@ -42,12 +42,12 @@ def test_a_family_that_is_not_the_checkpoints_is_refused(tmp_path: Path, make_sp
     assert "must be z_image for `shapes`, got flux" in problems["base_model.family"]
 
 
-def test_nothing_is_said_of_a_hub_model_or_a_folder_without_configs(tmp_path: Path, make_spec: MakeSpec) -> None:
+def test_a_hub_model_and_a_folder_without_configs_have_no_problems(tmp_path: Path, make_spec: MakeSpec) -> None:
     assert model_problems(make_spec(), "org/name") == {}
     assert model_problems(make_spec(), folder_of(tmp_path, {"_class_name": "FluxPipeline"})) == {}
 
 
 @pytest.mark.django_db
-def test_the_form_learns_it_at_the_field(make_spec: MakeSpec) -> None:
+def test_validation_reports_the_problem_at_the_field(make_spec: MakeSpec) -> None:
     report = check_spec({**make_spec().model_dump(mode="json"), "base_model": {"path": "shapes", "family": "sd3"}})
     assert list(report.errors) == ["base_model.family"]

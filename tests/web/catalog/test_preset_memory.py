@@ -54,10 +54,10 @@ def test_a_preset_fits_the_gpus_that_it_names(preset: Preset) -> None:
 @EACH
 def test_a_preset_says_what_it_takes_of_the_hosts(preset: Preset) -> None:
     spec, work = preset.spec, Workload.of(preset.spec)
-    told = re.search(r"(\d+) GB of host memory", preset.description)
+    host_memory = re.search(r"(\d+) GB of host memory", preset.description)
     # What ranks share adds up to the same for any number of them.
     needed = host_bytes(work, num_ranks=1)
-    assert (float(told[1]) if told else 0.0) == pytest.approx(needed / 1e9, rel=0.05)
+    assert (float(host_memory[1]) if host_memory else 0.0) == pytest.approx(needed / 1e9, rel=0.05)
     assert spec.tuning is Tuning.FULL or not needed
 
 

@@ -9,9 +9,9 @@ import pytest
 
 from accounts.models import Project, User
 from catalog.base_models import ModelNotUsable
+from catalog.encryption import CannotDecrypt, decrypt, encrypt
 from catalog.models import Secret
 from catalog.scorers import scorer_problems, tokens_for, with_resolved_weights
-from catalog.sealing import CannotOpen, open_sealed, seal
 from catalog.services import create_secret, delete_secret
 from runs.spec_check import check_spec
 from worker.contracts.run_spec import RunSpec
@@ -62,19 +62,19 @@ def test_pickled_weights_are_refused(make_spec: MakeSpec, weights: Path) -> None
     assert "pickled weights (pytorch_model.bin)" in scorer_problems(spec, None)["rewards.0.settings.weights"]
 
 
-def test_a_secret_is_kept_sealed(secret: Secret) -> None:
+def test_a_secret_is_stored_encrypted(secret: Secret) -> None:
     row = Secret.objects.values().get(pk=secret.pk)
     assert TOKEN not in json.dumps(row, default=str)
-    assert open_sealed(row["sealed"]) == TOKEN
+    assert decrypt(row["sealed"]) == TOKEN
 
 
-def test_a_secret_sealed_under_an_older_key_opens_while_the_key_is_a_fallback(settings: Any) -> None:
-    sealed, old = seal(TOKEN), settings.SECRET_KEY
+def test_a_secret_encrypted_under_an_older_key_is_readable_while_the_key_is_a_fallback(settings: Any) -> None:
+    sealed, old = encrypt(TOKEN), settings.SECRET_KEY
     settings.SECRET_KEY = "another"
-    with pytest.raises(CannotOpen, match="enter it again"):
-        open_sealed(sealed)
+    with pytest.raises(CannotDecrypt, match="enter it again"):
+        decrypt(sealed)
     settings.SECRET_KEY_FALLBACKS = [old]
-    assert open_sealed(sealed) == TOKEN
+    assert decrypt(sealed) == TOKEN
 
 
 def test_a_run_gets_the_tokens_that_its_rewards_name_and_no_other(

@@ -1,4 +1,4 @@
-"""The pool page tells everybody what is held, and nobody the name of a run that is not theirs to see."""
+"""The pool page shows everybody which lanes are held, but names only runs that the user may see."""
 
 from collections.abc import Callable
 

@@ -20,7 +20,7 @@ from fleet.services import (
     release_preview,
 )
 from tests.web.lane_holders import held_by, held_for_preview
-from worker.contracts.sections import LaneSpec
+from worker.contracts.lanes import LaneSpec
 
 THREE = LaneSpec(num_rollout=1, num_trainer=1, num_reward=1)
 

@@ -13,8 +13,8 @@ from fleet.models import Lane, LaneKind, Node, NodeState
 from fleet.selectors import devices_for, devices_of, free_lanes, grants_of, holders, pool_lanes
 from fleet.services import allocate, ensure_local_lanes, gpu_resource, release
 from tests.web.lane_holders import held_by
+from worker.contracts.lanes import LaneSpec
 from worker.contracts.names import LaneRole
-from worker.contracts.sections import LaneSpec
 
 THREE = LaneSpec(num_rollout=1, num_trainer=1, num_reward=1)
 lane_specs = st.builds(LaneSpec, **{f"num_{role}": st.integers(1, 6) for role in LaneRole})
@@ -185,7 +185,7 @@ def test_the_lanes_that_train_can_be_named_by_place() -> None:
 
 
 @pytest.mark.django_db
-def test_devices_are_told_as_their_maker_names_them() -> None:
+def test_devices_have_the_names_that_their_maker_gives_them() -> None:
     ensure_local_lanes(num_cpu_lanes=2, num_gpus=2, accelerator="NVIDIA H100 80GB HBM3")
     wanted = LaneSpec(num_rollout=1, num_trainer=1, num_reward=1)
     assert devices_for(wanted) == ("NVIDIA H100 80GB HBM3",) * 2

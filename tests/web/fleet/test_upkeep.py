@@ -11,7 +11,7 @@ from fleet.selectors import free_lanes
 from fleet.services import NOT_OFFERED, allocate, ensure_local_lanes
 from fleet.upkeep import NodeOffline, PoolAction, change_lane, change_node
 from tests.web.lane_holders import held_by
-from worker.contracts.sections import LaneSpec
+from worker.contracts.lanes import LaneSpec
 
 pytestmark = pytest.mark.django_db
 THREE = LaneSpec(num_rollout=1, num_trainer=1, num_reward=1)
@@ -29,7 +29,7 @@ def node() -> Node:
 
 
 @pytest.mark.parametrize("action", [PoolAction.CORDON, PoolAction.DRAIN])
-def test_a_node_kept_back_keeps_its_runs_and_takes_nothing_new(admin: User, node: Node, action: PoolAction) -> None:
+def test_a_cordoned_node_keeps_its_runs_and_takes_nothing_new(admin: User, node: Node, action: PoolAction) -> None:
     run_id = uuid.uuid4()
     assert allocate(holder=held_by(run_id, 1), wanted=THREE) is not None
     changed = change_node(user=admin, node=node, action=action, reason=" new cables ")

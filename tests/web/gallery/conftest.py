@@ -78,7 +78,7 @@ def adapter_event() -> Callable[..., dict[str, Any]]:
 
 @dataclass
 class PreviewCluster:
-    """Takes jobs: with their lane, what their code is, and how they stand. Away when told so."""
+    """A cluster that stores submitted jobs with their lane, code and status, and is unavailable on request."""
 
     is_away: bool = False
     jobs: dict[str, JobStatus] = field(default_factory=dict)

@@ -38,7 +38,7 @@ def listed(contents: dict[str, bytes]) -> tuple[AdapterFile, ...]:
 def whole(
     run: Run, put: Callable[..., Any], report: Callable[..., None], adapter_event: Callable[..., dict[str, Any]]
 ) -> Adapter:
-    """A version of all weights, uploaded and told."""
+    """A version of all weights, uploaded and reported."""
     for path, content in SHARDS.items():
         put(f"{FOLDER}/{path}", content)
     files = listed(SHARDS)
@@ -87,7 +87,7 @@ def test_no_archive_of_what_was_never_uploaded(
         archive(Adapter.objects.get(run=run))
 
 
-def test_nor_of_another_file_than_the_one_told(
+def test_nor_of_another_file_than_the_one_reported(
     run: Run, put: Callable[..., Any], report: Callable[..., None], adapter_event: Callable[..., dict[str, Any]]
 ) -> None:
     put("adapters/final/pytorch_lora_weights.safetensors", b"others")

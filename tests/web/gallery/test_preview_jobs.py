@@ -17,7 +17,7 @@ from runs.cluster import JobStatus
 from runs.models import Run
 from tests.web.gallery.conftest import PreviewCluster
 from tests.web.lane_holders import held_by
-from worker.contracts.sections import LaneSpec
+from worker.contracts.lanes import LaneSpec
 
 
 @pytest.fixture
@@ -104,7 +104,7 @@ def test_a_lane_is_freed_when_the_job_is_over_and_not_before(
 
 
 @pytest.mark.django_db
-def test_a_job_that_ends_without_a_word_fails_its_preview_with_its_last_line(
+def test_a_job_that_ends_without_a_report_fails_its_preview_with_its_last_line(
     launched: Preview, preview_cluster: PreviewCluster
 ) -> None:
     preview_cluster.jobs[preview_jobs.job_name(launched.pk)] = JobStatus.FAILED
@@ -156,7 +156,7 @@ def test_a_cluster_that_is_away_fails_the_preview_and_frees_its_lane_when_it_is_
 
 
 @pytest.mark.django_db
-def test_limits_are_told_for_what_was_waited_for(preview: Preview) -> None:
+def test_an_exceeded_limit_names_what_was_waited_for(preview: Preview) -> None:
     preview.deadline = timezone.now() - timedelta(seconds=1)
     assert previews.current_state(preview)[1].startswith("no lane was free for 60 minutes")
     preview.code_hash = "launched"

@@ -60,7 +60,7 @@ def test_without_an_adapter_there_is_nothing_to_try(run: Run, alice: User) -> No
         ({"prompts": ["x"], "seed": 2**31}, "seed"),
     ],
 )
-def test_bounds_are_told_by_field(trained: Run, alice: User, asked: dict[str, Any], field: str) -> None:
+def test_bounds_are_reported_by_field(trained: Run, alice: User, asked: dict[str, Any], field: str) -> None:
     with pytest.raises(ValidationError) as refused:
         previews.request_preview(user=alice, run=trained, **asked)
     assert list(refused.value.message_dict) == [field]
@@ -110,13 +110,13 @@ def test_a_guessed_code_is_refused_alike(client: Client, preview: Preview) -> No
         assert client.post(PREVIEW_BOOTSTRAP_PATH, body, content_type="application/json").status_code == 401
 
 
-def test_an_overdue_job_is_told_to_exit(client: Client, preview: Preview, code_of: Callable[[Preview], str]) -> None:
+def test_an_overdue_job_gets_410(client: Client, preview: Preview, code_of: Callable[[Preview], str]) -> None:
     body = json.dumps({"code": code_of(preview)})
     Preview.objects.update(deadline=timezone.now())
     assert client.post(PREVIEW_BOOTSTRAP_PATH, body, content_type="application/json").status_code == 410
 
 
-def test_a_job_whose_lane_was_taken_away_is_told_to_exit(
+def test_a_job_whose_lane_was_taken_away_gets_410(
     client: Client, preview: Preview, code_of: Callable[[Preview], str]
 ) -> None:
     body = json.dumps({"code": code_of(preview)})

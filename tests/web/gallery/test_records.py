@@ -48,7 +48,7 @@ def test_samples_keep_seed_rewards_and_where_their_bytes_are(run: Run, report: C
     assert selectors.sample_batches(run.pk, "evaluate") == [1]
 
 
-def test_of_a_batch_drawn_twice_the_newer_attempt_is_shown(run: Run, report: Callable[..., None]) -> None:
+def test_of_a_batch_generated_twice_the_newer_attempt_is_shown(run: Run, report: Callable[..., None]) -> None:
     report(samples_event(1, members=4))
     Attempt.objects.update(ended_at=timezone.now())
     Attempt.objects.create(run=run, number=2, token_hash=hash_secret("second"))
@@ -73,7 +73,7 @@ def test_adapters_and_checkpoints_are_listed_newest_first(
     assert Run.objects.get().resume_from == "file:///c/2"
 
 
-def test_a_file_told_twice_is_one_row_and_final_once_it_was_so_told(
+def test_a_version_reported_twice_is_one_row_and_final_once_reported_so(
     run: Run, report: Callable[..., None], adapter_event: Callable[..., dict[str, Any]]
 ) -> None:
     checkpoint = {"type": "checkpoint", "batch": 2, "policy_version": 2, "optimizer_step": 4, "uri": "file:///c/2"}
@@ -95,8 +95,8 @@ def test_a_version_in_several_files_keeps_them(
         AdapterFile(path="transformer/config.json", sha256="b" * 64, num_bytes=2),
         AdapterFile(path="transformer/1.safetensors", sha256="c" * 64, num_bytes=40),
     )
-    told = {"sha256": listing_sha256(files), "num_bytes": 42, "files": [file.model_dump() for file in files]}
-    report(adapter_event(), adapter_event("adapters/v2", **told))
+    fields = {"sha256": listing_sha256(files), "num_bytes": 42, "files": [file.model_dump() for file in files]}
+    report(adapter_event(), adapter_event("adapters/v2", **fields))
     whole, lora = selectors.adapters(run.pk)
     assert (whole.all_files, whole.is_lora) == (files, False)
     assert whole.artifact_of(files[0]) == "adapters/v2/transformer/config.json"

@@ -52,7 +52,7 @@ def test_groups_do_not_wait_for_each_other() -> None:
     assert sorted(group for group, _ in recorder.frames) == ["run.a", "run.b", "run.c"]
 
 
-def test_a_broker_that_is_away_costs_a_count_and_no_error() -> None:
+def test_while_the_broker_is_away_lost_messages_are_counted_without_an_error() -> None:
     async def refuse(group: str, frame: Message) -> None:
         raise ConnectionError("no broker")
 

@@ -35,14 +35,14 @@ def auto_run(make_run: Callable[..., Run], make_spec: MakeSpec) -> Run:
 
 def costs(lane_seconds: dict[str, float], num_batches: int = MIN_BATCHES) -> CostsEvent:
     kinds = {"rollout-0": "generate", "gang": "accumulate", "reward-0": "score"}
-    told = [
+    work_costs = [
         WorkCost(lane=lane, kind=kinds[lane], per_call=0, per_unit=seconds, observed_units=(2, 2))
         for lane, seconds in lane_seconds.items()
     ]
-    return CostsEvent(seq=1, at=0.0, batch=num_batches, costs=tuple(told))
+    return CostsEvent(seq=1, at=0.0, batch=num_batches, costs=tuple(work_costs))
 
 
-def test_the_attempt_works_by_the_planners_choice_and_the_run_keeps_what_was_asked(auto_run: Run) -> None:
+def test_the_attempt_uses_the_planners_choice_and_the_run_keeps_what_was_asked(auto_run: Run) -> None:
     assert dispatch_waiting() == [auto_run.pk]
     attempt = Attempt.objects.get(run=auto_run)
     concrete = attempt.concrete_spec
@@ -56,7 +56,7 @@ def test_the_attempt_works_by_the_planners_choice_and_the_run_keeps_what_was_ask
     assert roles.count("rollout") == concrete.granted_lanes.num_rollout
 
 
-def test_the_driver_is_told_the_concrete_spec(auto_run: Run, cluster: Any) -> None:
+def test_the_driver_gets_the_concrete_spec(auto_run: Run, cluster: Any) -> None:
     attempt = start_attempt(auto_run)
     assert launch(run_id=auto_run.pk, number=1, gateway=cluster)
     answer = trade_code(cluster.envs[attempt.submission_id][BOOTSTRAP_CODE_VARIABLE])
@@ -165,7 +165,7 @@ def test_full_runs_share_costs_whatever_their_lora_section_says(make_spec: MakeS
     assert workload_of(make_spec(**full, lora={"rank": 64})) == workload_of(make_spec(**full))
 
 
-def test_a_plan_says_that_a_model_is_reckoned_with_as_another(make_spec: MakeSpec) -> None:
+def test_a_plan_names_the_model_that_stands_in_for_an_unknown_one(make_spec: MakeSpec) -> None:
     ensure_local_lanes(num_cpu_lanes=3)
     known, unknown = (
         hypothetical_plan(make_spec()),
@@ -189,7 +189,7 @@ def test_an_attempt_that_goes_on_from_a_checkpoint_keeps_its_choice(auto_run: Ru
     assert first.concrete_spec == second.concrete_spec
 
 
-def test_a_run_that_cannot_be_planned_fails_in_the_planners_words_and_bars_nobody(
+def test_a_run_that_cannot_be_planned_fails_with_the_planners_reason_and_blocks_nobody(
     auto_run: Run, make_run: Callable[..., Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*args: Any, **kwargs: Any) -> Any:

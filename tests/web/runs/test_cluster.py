@@ -68,7 +68,7 @@ def test_an_upload_holds_no_fixtures(unpacked_upload: Path) -> None:
     assert not (unpacked_upload / "worker" / "fixtures").exists()
 
 
-def test_a_node_with_nothing_but_the_shipped_code_judges_pictures(unpacked_upload: Path) -> None:
+def test_a_node_with_nothing_but_the_shipped_code_scores_pictures(unpacked_upload: Path) -> None:
     node = on_the_node(unpacked_upload, "-c", ON_THE_NODE)
     assert node.returncode == 0, node.stderr
     assert node.stdout.split() == ["1.0", "0.0"]

@@ -60,12 +60,12 @@ def test_commands_reach_the_driver_in_order_until_it_answers(
     run = live_run(project=project).run
     first = request_command(user=bob, run=run, kind="sample_now", prompts=["a red square"])
     second = request_command(user=bob, run=run, kind="checkpoint_now")
-    told = driver_reports.pending_commands(run.pk)
-    assert [(command.id, command.kind, command.prompts) for command in told] == [
+    pending = driver_reports.pending_commands(run.pk)
+    assert [(command.id, command.kind, command.prompts) for command in pending] == [
         (str(first.pk), CommandKind.SAMPLE_NOW, parse_prompts(["a red square"])),
         (str(second.pk), CommandKind.CHECKPOINT_NOW, ()),
     ]
-    assert driver_reports.pending_commands(run.pk) == told, "told again: the answer may have been lost"
+    assert driver_reports.pending_commands(run.pk) == pending, "sent again, since the answer may have been lost"
     driver_reports.record_command_done(
         run.pk, CommandDoneEvent(seq=1, at=0.0, command_id=str(first.pk), accepted=True, detail="4 pictures")
     )
@@ -108,7 +108,7 @@ def test_stop_moves_the_run_at_once_and_waits_for_the_driver(
     command = request_command(user=bob, run=run, kind="stop")
     run.refresh_from_db()
     assert (run.state, run.ending, command.done_at) == ("stopping", "stop", None)
-    assert [told.kind for told in driver_reports.pending_commands(run.pk)] == [CommandKind.STOP]
+    assert [one.kind for one in driver_reports.pending_commands(run.pk)] == [CommandKind.STOP]
 
 
 def test_stopping_only_worsens(project: Project, bob: User, live_run: Callable[..., Attempt]) -> None:
@@ -117,7 +117,10 @@ def test_stopping_only_worsens(project: Project, bob: User, live_run: Callable[.
     request_command(user=bob, run=run, kind="cancel")
     run.refresh_from_db()
     assert (run.state, run.ending) == ("stopping", "cancel")
-    assert [told.kind for told in driver_reports.pending_commands(run.pk)] == [CommandKind.STOP, CommandKind.CANCEL]
+    assert [one.kind for one in driver_reports.pending_commands(run.pk)] == [
+        CommandKind.STOP,
+        CommandKind.CANCEL,
+    ]
     for kind in KINDS:
         with pytest.raises(RunStateConflict):
             request_command(user=bob, run=run, kind=kind)
@@ -144,8 +147,8 @@ def test_a_parked_run_resumes_through_the_queue_with_its_next_attempt(
     assert legal_actions(attempt.run) == (CommandKind.RESUME, CommandKind.STOP, CommandKind.CANCEL)
     request_command(user=bob, run=attempt.run, kind="resume")
     assert dispatch_waiting() == [attempt.run_id]
-    follower = Attempt.objects.get(run=attempt.run, number=2)
-    assert follower.resumed_from == "file:///c"
+    resumed_attempt = Attempt.objects.get(run=attempt.run, number=2)
+    assert resumed_attempt.resumed_from == "file:///c"
     assert moves(attempt.run) == [("paused", "queued"), ("queued", "starting")]
 
 

@@ -47,7 +47,7 @@ def work(make_spec: MakeSpec) -> Callable[..., RunSpec]:
     return make
 
 
-def truth_of(spec: RunSpec, generate: Cost) -> dict[tuple[str, CostKind], Cost]:
+def true_costs(spec: RunSpec, generate: Cost) -> dict[tuple[str, CostKind], Cost]:
     """What everything costs on the lanes that the spec is granted."""
     of_lane = {
         CostKind.GENERATE: generate,
@@ -67,8 +67,8 @@ def truth_of(spec: RunSpec, generate: Cost) -> dict[tuple[str, CostKind], Cost]:
     return costs
 
 
-def learn(make_run: Callable[..., Run], spec: RunSpec, generate: Cost) -> Run:
-    """A run of `spec` on lanes of these costs, up to its last word on what it has learnt."""
+def measure(make_run: Callable[..., Run], spec: RunSpec, generate: Cost) -> Run:
+    """A run of `spec` on lanes of these costs, up to its last report of measured costs."""
     run = make_run(spec=spec)
     allocate(holder=held_by(run.pk, 1), wanted=spec.granted_lanes)
     scheduler = Scheduler(
@@ -81,15 +81,15 @@ def learn(make_run: Callable[..., Run], spec: RunSpec, generate: Cost) -> Run:
         policy_version=0,
     )
     lanes = [SimulatedLane(lane=grant.lane, role=grant.role) for grant in grants(spec)]
-    Simulator(scheduler, spec.algebra, lanes, truth_of(spec, generate), lambda span: None, tsp=True).run()
+    Simulator(scheduler, spec.algebra, lanes, true_costs(spec, generate), lambda span: None, tsp=True).run()
     event = CostsEvent(seq=1, at=0.0, batch=MIN_BATCHES, costs=dump_costs(scheduler.state.costs.measured()))
     record_costs(run.pk, 1, CostsEvent.model_validate_json(event.model_dump_json()))
     return run
 
 
 def true_batch_seconds(spec: RunSpec, generate: Cost) -> float:
-    told = simulated(spec, truth_of(spec, generate))
-    return told.mean_seconds(range(2, spec.num_batches))
+    reported = simulated(spec, true_costs(spec, generate))
+    return reported.mean_seconds(range(2, spec.num_batches))
 
 
 @pytest.mark.parametrize("fragment_size", [2, GROUP_SIZE])
@@ -98,7 +98,7 @@ def test_a_plan_from_costs_of_one_size_is_no_slower_than_the_best_at_that_size(
     work: Callable[..., RunSpec], make_run: Callable[..., Run], generate: Cost, fragment_size: int
 ) -> None:
     ensure_local_lanes(num_cpu_lanes=6)
-    learn(make_run, work(fragment_size), generate)
+    measure(make_run, work(fragment_size), generate)
     chosen = choose(make_run(spec=work(pipeline=AUTO)), DEVICES)
     assert chosen.plan is not None
     assert chosen.plan["fragment_sizes_measured"] == [fragment_size]
@@ -111,7 +111,7 @@ def test_runs_of_several_sizes_are_put_together(work: Callable[..., RunSpec], ma
     ensure_local_lanes(num_cpu_lanes=12)
     generate = Cost(0.04, 0.003)
     for size in (2, 4, 2):
-        learn(make_run, work(size), generate)
+        measure(make_run, work(size), generate)
     history = measured_costs(work(), DEVICES)
     assert [observed_sizes([table]) for table in history.tables] == [(2,), (4,)]
     asked = work(pipeline=AUTO)
@@ -127,7 +127,7 @@ def test_costs_that_were_not_observed_are_not_handed_on(
     work: Callable[..., RunSpec], make_run: Callable[..., Run]
 ) -> None:
     ensure_local_lanes(num_cpu_lanes=6)
-    run = learn(make_run, work(4), Cost(0.04, 0.003))
+    run = measure(make_run, work(4), Cost(0.04, 0.003))
     assumed = {"lane": "rollout-0", "kind": "generate", "per_call": 0.0, "per_unit": 0.5}
     observed = {"lane": "gang", "kind": "commit", "per_call": 0.0, "per_unit": 0.125, "observed_units": [1, 1]}
     MeasuredCosts.objects.filter(run=run).update(costs=[assumed, observed])
@@ -135,7 +135,7 @@ def test_costs_that_were_not_observed_are_not_handed_on(
     assert table == {(GANG, CostKind.COMMIT): MeasuredCost(Cost(0.0, 0.125), 1, 1)}
 
 
-def test_the_driver_is_told_what_the_plan_was_reckoned_from(
+def test_the_driver_gets_the_costs_that_its_plan_assumed(
     work: Callable[..., RunSpec], make_run: Callable[..., Run], cluster: Any
 ) -> None:
     ensure_local_lanes(num_cpu_lanes=6)
@@ -143,15 +143,15 @@ def test_the_driver_is_told_what_the_plan_was_reckoned_from(
     attempt = start_attempt(run)
     assert launch(run_id=run.pk, number=1, gateway=cluster)
     answer = trade_code(cluster.envs[attempt.submission_id][BOOTSTRAP_CODE_VARIABLE])
-    told = {(cost.lane, cost.kind): cost for cost in answer.prior_costs}
+    reported = {(cost.lane, cost.kind): cost for cost in answer.prior_costs}
     lanes = {grant.lane for grant in grants_of(run.pk, 1)}
-    assert {lane for lane, _ in told} == lanes | {GANG}
-    assert {(lane, "score" if lane.startswith("reward") else "generate") for lane in lanes} <= set(told)
-    assert {(GANG, kind) for kind in ("accumulate", "commit", "publish")} <= set(told)
-    assert all(cost.observed_units is None for cost in told.values())
+    assert {lane for lane, _ in reported} == lanes | {GANG}
+    assert {(lane, "score" if lane.startswith("reward") else "generate") for lane in lanes} <= set(reported)
+    assert {(GANG, kind) for kind in ("accumulate", "commit", "publish")} <= set(reported)
+    assert all(cost.observed_units is None for cost in reported.values())
 
 
-def test_a_run_that_nobody_planned_is_told_no_costs(
+def test_a_run_without_a_plan_gets_no_costs(
     work: Callable[..., RunSpec], make_run: Callable[..., Run], cluster: Any
 ) -> None:
     ensure_local_lanes(num_cpu_lanes=6)

@@ -47,13 +47,13 @@ def test_the_oldest_runs_start_first_as_far_as_lanes_go(queue: Callable[..., lis
 
 
 @pytest.mark.django_db
-def test_priority_comes_before_age_and_bars_the_way_like_age(queue: Callable[..., list[Run]]) -> None:
+def test_priority_comes_before_age_and_a_run_that_waits_blocks_later_ones(queue: Callable[..., list[Run]]) -> None:
     ensure_local_lanes(num_cpu_lanes=6)
     low, old, young, urgent = queue({"priority": "low"}, {}, {}, {"priority": "high"} | BIG)
     assert [run.pk for run in waiting_runs()] == [urgent.pk, old.pk, young.pk, low.pk]
     assert waiting_for(young).startswith("2 runs ahead; ")
     ensure_local_lanes(num_cpu_lanes=4)
-    assert dispatch_waiting() == [old.pk], "the pool could never hold the urgent one: it bars nobody"
+    assert dispatch_waiting() == [old.pk], "the pool is too small for the urgent one, which blocks nobody"
     release(run_id=old.pk, attempt=1)
     ensure_local_lanes(num_cpu_lanes=6)
     assert dispatch_waiting() == [urgent.pk]
@@ -92,7 +92,7 @@ def test_a_large_run_is_not_starved_by_small_ones(queue: Callable[..., list[Run]
 
 
 @pytest.mark.django_db
-def test_a_run_larger_than_the_pool_bars_nobody_and_is_told_so(queue: Callable[..., list[Run]]) -> None:
+def test_a_run_larger_than_the_pool_blocks_nobody_and_says_so(queue: Callable[..., list[Run]]) -> None:
     ensure_local_lanes(num_cpu_lanes=4)
     large, small = queue(BIG, {})
     assert dispatch_waiting() == [small.pk]
@@ -122,7 +122,7 @@ def test_only_waiting_runs_are_started(live_run: Callable[..., Attempt], state: 
 
 
 @pytest.mark.django_db
-def test_a_run_whose_driver_was_lost_waits_with_its_old_place(
+def test_a_run_whose_driver_was_lost_keeps_its_position_in_the_queue(
     live_run: Callable[..., Attempt], queue: Callable[..., list[Run]]
 ) -> None:
     (younger,) = queue({})
@@ -130,8 +130,8 @@ def test_a_run_whose_driver_was_lost_waits_with_its_old_place(
     attempts.close(attempt.run_id, 1, AttemptOutcome.LOST, detail="gone")
     assert [run.pk for run in waiting_runs()] == [attempt.run_id, younger.pk]
     assert dispatch_waiting() == [attempt.run_id]
-    follower = Attempt.objects.get(run=attempt.run, number=2)
-    assert follower.resumed_from == "file:///c"
+    resumed_attempt = Attempt.objects.get(run=attempt.run, number=2)
+    assert resumed_attempt.resumed_from == "file:///c"
     assert Run.objects.get(pk=attempt.run_id).attempt == 2
 
 

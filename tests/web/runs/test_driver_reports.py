@@ -23,11 +23,11 @@ from worker.contracts.states import END_STATES, RunState
 pytestmark = pytest.mark.django_db
 
 
-def says(state: RunState, reason: str = "", details: str = "") -> StateEvent:
+def report_of(state: RunState, reason: str = "", details: str = "") -> StateEvent:
     return StateEvent(seq=1, at=0.0, state=state, reason=reason, details=details)
 
 
-def moves(run_id: UUID) -> list[str]:
+def states_of(run_id: UUID) -> list[str]:
     return [row.new for row in RunTransition.objects.filter(run_id=run_id)]
 
 
@@ -58,20 +58,20 @@ def moves(run_id: UUID) -> list[str]:
         ("cancelled", "failed", []),
     ],
 )
-def test_the_drivers_word_is_followed_as_far_as_the_table_allows(
+def test_a_reported_state_is_applied_as_far_as_the_table_allows(
     live_run: Callable[..., Attempt], current: str, word: str, way: list[str]
 ) -> None:
     attempt = live_run(RunState(current))
-    driver_reports.apply_event(attempt.run_id, 1, says(RunState(word)))
-    assert moves(attempt.run_id) == way
+    driver_reports.apply_event(attempt.run_id, 1, report_of(RunState(word)))
+    assert states_of(attempt.run_id) == way
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25, deadline=None)
 @given(words=st.lists(st.sampled_from(list(RunState)), max_size=6))
-def test_no_words_of_a_driver_break_the_run(live_run: Callable[..., Attempt], words: list[RunState]) -> None:
+def test_no_report_of_a_driver_breaks_the_run(live_run: Callable[..., Attempt], words: list[RunState]) -> None:
     attempt = live_run(RunState.STARTING)
     for word in words:
-        driver_reports.apply_event(attempt.run_id, 1, says(word))
+        driver_reports.apply_event(attempt.run_id, 1, report_of(word))
     run = Run.objects.get(pk=attempt.run_id)
     is_open = Attempt.objects.filter(run=run, ended_at=None).exists()
     assert is_open == (run.run_state not in END_STATES)
@@ -80,21 +80,23 @@ def test_no_words_of_a_driver_break_the_run(live_run: Callable[..., Attempt], wo
 
 def test_a_reported_end_closes_the_attempt(live_run: Callable[..., Attempt]) -> None:
     attempt = live_run()
-    driver_reports.apply_event(attempt.run_id, 1, says(RunState.COMPLETED))
+    driver_reports.apply_event(attempt.run_id, 1, report_of(RunState.COMPLETED))
     attempt.refresh_from_db()
     assert (attempt.outcome, attempt.detail) == (AttemptOutcome.ENDED, "the run ended as completed")
 
 
-def test_an_older_attempts_word_counts_no_more(live_run: Callable[..., Attempt]) -> None:
+def test_reports_of_an_older_attempt_are_ignored(live_run: Callable[..., Attempt]) -> None:
     attempt = live_run()
     Run.objects.filter(pk=attempt.run_id).update(attempt=2)
-    driver_reports.apply_event(attempt.run_id, 1, says(RunState.FAILED))
-    assert moves(attempt.run_id) == []
+    driver_reports.apply_event(attempt.run_id, 1, report_of(RunState.FAILED))
+    assert states_of(attempt.run_id) == []
 
 
 def test_a_reported_failure_says_why_and_what_to_try(live_run: Callable[..., Attempt]) -> None:
     attempt = live_run(phase="train")
-    driver_reports.apply_event(attempt.run_id, 1, says(RunState.FAILED, "non-finite loss in batch 3", "Traceback …"))
+    driver_reports.apply_event(
+        attempt.run_id, 1, report_of(RunState.FAILED, "non-finite loss in batch 3", "Traceback …")
+    )
     failure = Run.objects.get(pk=attempt.run_id).failure
     assert failure is not None
     assert (failure["reason"], failure["phase"], failure["details"]) == (

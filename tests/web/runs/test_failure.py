@@ -43,7 +43,7 @@ def test_known_reasons_come_with_what_to_try(reason: str, word: str) -> None:
     assert any(word in hint for hint in suggestions_for(SPEC, reason))
 
 
-def test_the_reasons_own_words_come_before_those_of_the_log() -> None:
+def test_suggestions_from_the_reason_come_before_those_from_the_log() -> None:
     hints = suggestions_for(SPEC, "non-finite loss", log_tail="out of memory")
     assert any("learning_rate" in hint for hint in hints)
     assert not any("micro_batch_size" in hint for hint in hints)
@@ -80,13 +80,13 @@ def test_no_setting_is_named_that_the_runs_algorithm_lacks(name: str) -> None:
         assert (f"`algorithm.{setting}`" in hints) == hasattr(spec.algorithm, setting)
 
 
-def test_nor_what_the_run_has_already() -> None:
+def test_nothing_is_suggested_that_the_run_has_already() -> None:
     fp32 = spec_of(base_model={"dtype": "fp32"})
     assert not any("fp32" in hint for hint in suggestions_for(fp32, "non-finite loss"))
     assert any("fp32" in hint for hint in suggestions_for(SPEC, "non-finite loss"))
 
 
-def test_of_a_run_without_a_lora_no_targets_are_spoken_of() -> None:
+def test_lora_targets_are_not_suggested_without_a_lora() -> None:
     full = spec_of(tuning="full", base_model={"dtype": "fp32"})
     assert suggestions_for(full, "the checksum differs") == [
         "The published weights did not reach the rollout lanes whole."

@@ -85,7 +85,7 @@ def test_a_model_that_is_gone_fails_the_run_with_what_to_do(
 
 
 @pytest.mark.django_db
-def test_the_code_is_traded_for_all_that_the_driver_needs(starting: Attempt, code: str, settings: Settings) -> None:
+def test_the_code_is_exchanged_for_all_that_the_driver_needs(starting: Attempt, code: str, settings: Settings) -> None:
     settings.TANDEM_CHECKPOINTS = "s3://bucket/checkpoints/"
     settings.TANDEM_MAX_STOP_SECONDS = 77.0
     answer = trade_code(code)
@@ -111,7 +111,7 @@ def test_only_hashes_of_code_and_token_are_kept(starting: Attempt, code: str) ->
 
 
 @pytest.mark.django_db
-def test_a_code_is_good_once(code: str) -> None:
+def test_a_code_is_accepted_once(code: str) -> None:
     trade_code(code)
     with pytest.raises(BootstrapRefused, match="used before"):
         trade_code(code)
@@ -125,7 +125,7 @@ def test_a_code_expires(starting: Attempt, code: str) -> None:
 
 
 @pytest.mark.django_db
-def test_a_code_dies_with_its_attempt(starting: Attempt, code: str) -> None:
+def test_a_code_is_void_once_its_attempt_has_ended(starting: Attempt, code: str) -> None:
     attempts.close(starting.run_id, 1, AttemptOutcome.CLOSED, detail="cancelled")
     with pytest.raises(BootstrapRefused, match="attempt 1 has ended: cancelled"):
         trade_code(code)
@@ -141,7 +141,7 @@ def test_any_other_code_is_not_known(code: str, change: Any) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_two_trades_at_once_one_is_refused(starting: Attempt, code: str) -> None:
+def test_of_two_exchanges_at_once_one_is_refused(starting: Attempt, code: str) -> None:
     outcomes: list[str] = []
 
     def act() -> None:
@@ -161,7 +161,7 @@ def test_of_two_trades_at_once_one_is_refused(starting: Attempt, code: str) -> N
 
 
 @pytest.mark.django_db
-def test_a_token_is_good_for_its_run_and_attempt_alone(
+def test_a_token_is_valid_for_its_run_and_attempt_only(
     starting: Attempt, code: str, make_run: Callable[..., Run]
 ) -> None:
     token = trade_code(code).token
@@ -185,7 +185,7 @@ def test_an_attempt_that_never_had_a_token_has_none(starting: Attempt) -> None:
 
 
 @pytest.mark.django_db
-def test_older_attempts_and_ended_runs_are_told_to_go(starting: Attempt, code: str) -> None:
+def test_older_attempts_and_ended_runs_are_fenced_off(starting: Attempt, code: str) -> None:
     token = trade_code(code).token
     Run.objects.update(state="completed")
     with pytest.raises(AttemptGone):

@@ -42,7 +42,7 @@ def silence(attempt: Attempt, seconds: float) -> None:
     age(attempt, "last_heartbeat_at", "bootstrap_used_at", "silent_from", seconds=seconds)
 
 
-def test_a_well_driver_is_left_alone(live_run: Callable[..., Attempt], reconciler: Reconciler, cluster: Any) -> None:
+def test_a_healthy_driver_is_left_alone(live_run: Callable[..., Attempt], reconciler: Reconciler, cluster: Any) -> None:
     attempt = live_run()
     silence(attempt, 11)
     reconciler.tick()
@@ -55,11 +55,11 @@ def test_a_killed_driver_is_found_its_lanes_freed_and_the_run_resumed_in_one_rou
 ) -> None:
     attempt = live_run(resume_from="file:///c/b4", resume_batch=4)
     cluster.jobs[attempt.submission_id] = job
-    cluster.logs = "the last words"
+    cluster.logs = "the last lines"
     reconciler.tick()
     attempt.refresh_from_db()
     assert (state_of(attempt), held(attempt)) == ("starting", 0)
-    assert (attempt.outcome, attempt.log_tail) == (AttemptOutcome.LOST, "the last words")
+    assert (attempt.outcome, attempt.log_tail) == (AttemptOutcome.LOST, "the last lines")
     assert "attempt 2 goes on from batch 4 (1 of 3 lost)" in RunTransition.objects.get(run=attempt.run).reason
     assert dispatch_waiting() == [attempt.run_id]
     assert Attempt.objects.get(run=attempt.run, number=2).resumed_from == "file:///c/b4"
@@ -92,7 +92,7 @@ def test_a_silent_driver_is_stopped_and_keeps_its_lanes_until_it_is_gone(
     assert held(attempt) == 0
 
 
-def test_silence_is_excused_while_the_web_is_away_and_counted_afresh_after(
+def test_silence_is_excused_while_the_web_is_away_and_counted_anew_afterwards(
     live_run: Callable[..., Attempt], reconciler: Reconciler, web: Any
 ) -> None:
     attempt = live_run()
@@ -107,7 +107,7 @@ def test_silence_is_excused_while_the_web_is_away_and_counted_afresh_after(
     assert state_of(attempt) == "starting"
 
 
-def test_nobody_was_silent_to_a_watcher_that_did_not_watch(
+def test_silence_before_the_reconciler_started_does_not_count(
     live_run: Callable[..., Attempt], cluster: Any, web: Any
 ) -> None:
     attempt = live_run()
@@ -116,7 +116,7 @@ def test_nobody_was_silent_to_a_watcher_that_did_not_watch(
     assert state_of(attempt) == "running"
 
 
-def test_heartbeats_alone_are_judged_when_ray_does_not_answer(
+def test_only_heartbeats_count_while_ray_does_not_answer(
     live_run: Callable[..., Attempt], reconciler: Reconciler, cluster: Any
 ) -> None:
     well, silent = live_run(), live_run()
@@ -168,7 +168,7 @@ def test_a_driver_lost_before_it_ran_goes_back_to_the_queue(
     assert dispatch_waiting() == [attempt.run_id]
 
 
-def test_a_driver_that_never_calls_home_is_lost_when_its_code_expires(
+def test_a_driver_that_never_bootstraps_is_lost_when_its_code_expires(
     live_run: Callable[..., Attempt], reconciler: Reconciler
 ) -> None:
     attempt = live_run(RunState.STARTING)
@@ -269,7 +269,7 @@ def test_an_ended_driver_that_does_not_exit_is_stopped(
     assert (held(attempt), cluster.stopped) == (0, [attempt.submission_id])
 
 
-def test_a_failed_drivers_last_words_join_the_failure(
+def test_a_failed_drivers_log_tail_is_stored_with_the_failure(
     live_run: Callable[..., Attempt], reconciler: Reconciler, cluster: Any
 ) -> None:
     attempt = live_run(phase="load_model")
@@ -366,7 +366,7 @@ def _set_created(command: PendingCommand, at: datetime) -> None:
     PendingCommand.objects.filter(pk=command.pk).update(created_at=at)
 
 
-def test_what_goes_wrong_with_one_run_keeps_no_other_waiting(
+def test_an_error_with_one_run_delays_no_other(
     live_run: Callable[..., Attempt], reconciler: Reconciler, cluster: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     broken, lost = live_run(), live_run()
@@ -385,7 +385,7 @@ def test_what_goes_wrong_with_one_run_keeps_no_other_waiting(
     assert (state_of(lost), held(lost)) == ("starting", 0)
 
 
-def test_a_second_watcher_finds_nothing_left_to_do(
+def test_a_second_reconciler_finds_nothing_left_to_do(
     live_run: Callable[..., Attempt], reconciler: Reconciler, cluster: Any
 ) -> None:
     attempt = live_run()
@@ -393,6 +393,6 @@ def test_a_second_watcher_finds_nothing_left_to_do(
     reconciler.tick()
     reconciler.tick()
     assert RunTransition.objects.filter(run=attempt.run).count() == 1
-    follower = start_attempt(attempt.run)
+    resumed_attempt = start_attempt(attempt.run)
     reconciler.tick()
-    assert Attempt.objects.get(pk=follower.pk).ended_at is None
+    assert Attempt.objects.get(pk=resumed_attempt.pk).ended_at is None

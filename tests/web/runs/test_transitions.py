@@ -47,7 +47,7 @@ def test_only_legal_moves_from_the_claimed_state_happen(
 @pytest.mark.django_db
 @SHARED_ROW
 @given(path=st.lists(states, max_size=12))
-def test_history_tells_the_whole_way_and_ends_at_a_terminal_state(
+def test_history_lists_every_transition_up_to_a_terminal_state(
     make_run: Callable[..., Run], path: list[RunState]
 ) -> None:
     run, current, way = make_run(), RunState.QUEUED, []
@@ -133,7 +133,7 @@ def test_numbers_of_a_stream_have_no_gaps(make_run: Callable[..., Run]) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_two_moves_at_once_one_wins_and_the_other_is_told(make_run: Callable[..., Run], alice: User) -> None:
+def test_of_two_moves_at_once_one_wins_and_the_other_conflicts(make_run: Callable[..., Run], alice: User) -> None:
     run = make_run(state="running")
     outcomes: list[str] = []
 
@@ -142,7 +142,7 @@ def test_of_two_moves_at_once_one_wins_and_the_other_is_told(make_run: Callable[
             move(run.pk, [RunState.RUNNING], new, reason="", actor="test")
             outcomes.append("moved")
         except RunStateConflict as conflict:
-            outcomes.append(f"told {conflict.state}")
+            outcomes.append(f"conflict in {conflict.state}")
         finally:
             connection.close()
 
@@ -153,7 +153,7 @@ def test_of_two_moves_at_once_one_wins_and_the_other_is_told(make_run: Callable[
             thread.start()
     for thread in threads:
         thread.join(timeout=10)
-    assert sorted(outcomes) == ["moved", "told paused"]
+    assert sorted(outcomes) == ["conflict in paused", "moved"]
     assert RunTransition.objects.filter(run=run).count() == 1
 
 

@@ -1,4 +1,4 @@
-"""A small `up`, run as a process of its own by the tests: a keeper with two awkward processes under it.
+"""A small `up`, run as a process of its own by the tests: a supervisor with two awkward processes under it.
 
 Argument: a folder. Writes every pid below itself to `<folder>/pids`, then serves until it ends.
 """

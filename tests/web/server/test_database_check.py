@@ -72,6 +72,6 @@ def test_tables_of_apps_that_are_still_to_be_migrated_are_not_compared() -> None
 def test_prepare_stops_with_what_to_do() -> None:
     run_sql("ALTER TABLE runs_run DROP COLUMN priority")()
     with pytest.raises(
-        CommandError, match=r"begin anew with another TANDEM_VAR|let DATABASE_URL name an empty database"
+        CommandError, match=r"start over with another TANDEM_VAR|let DATABASE_URL name an empty database"
     ):
         call_command("prepare")

@@ -57,7 +57,7 @@ def test_sockets_and_data_are_closed_to_others(var: Path) -> None:
 def test_postgres_recovers_after_kill_9(var: Path) -> None:
     postgres = EmbeddedPostgres.of(var)
     postgres.prepare()
-    first = start(postgres.plan(), subprocess.DEVNULL)
+    first = start(postgres.process_spec(), subprocess.DEVNULL)
     wait_until(postgres.is_ready, what="PostgreSQL", timeout_seconds=30)
     os.kill(first.pid, signal.SIGKILL)
     first.wait()
@@ -65,7 +65,7 @@ def test_postgres_recovers_after_kill_9(var: Path) -> None:
         assert postgres.is_ready()
 
 
-def test_a_cut_off_initdb_is_begun_afresh(tmp_path: Path) -> None:
+def test_an_interrupted_initdb_is_started_over(tmp_path: Path) -> None:
     make_runtime_folder(tmp_path)
     postgres = EmbeddedPostgres.of(tmp_path)
     try:

@@ -47,7 +47,7 @@ def launch(tmp_path: Path) -> Iterator[Launch]:
 
 
 def stack_pids(folder: Path) -> list[int]:
-    """Every process of the stack: the keeper, two kept processes and one that detached itself."""
+    """Every process of the stack: the supervisor, two kept processes and one that detached itself."""
     until(lambda: (folder / "pids").exists(), "the small stack starts")
     pids = [int(pid) for pid in (folder / "pids").read_text().split()]
     assert len(pids) == 4
@@ -83,13 +83,13 @@ def test_kill_9_of_make_ends_up_and_every_process(launch: Launch, tmp_path: Path
     until(lambda: all_gone(pids), "every process is gone", GONE_WITHIN_SECONDS)
 
 
-def test_kill_9_of_the_keeper_ends_the_stack_with_a_plain_message(launch: Launch, tmp_path: Path) -> None:
+def test_kill_9_of_the_supervisor_ends_the_stack_with_a_plain_message(launch: Launch, tmp_path: Path) -> None:
     up = launch()
     pids = stack_pids(tmp_path)
-    [keeper] = psutil.Process(up.pid).children()
-    kill_9(keeper.pid)
+    [supervisor] = psutil.Process(up.pid).children()
+    kill_9(supervisor.pid)
     output, _ = up.communicate(timeout=GONE_WITHIN_SECONDS)
-    assert "The keeper of the stack's processes is gone" in output
+    assert "The supervisor of the stack's processes is gone" in output
     assert up.returncode == 3
     assert all_gone(pids)
 
@@ -109,11 +109,11 @@ def test_a_process_that_dies_is_restarted_and_one_that_keeps_dying_ends_the_stac
 ) -> None:
     up = launch()
     stack_pids(tmp_path)
-    [keeper] = psutil.Process(up.pid).children()
+    [supervisor] = psutil.Process(up.pid).children()
 
     def kill_polite() -> None:
         with suppress(psutil.NoSuchProcess):
-            for child in keeper.children():
+            for child in supervisor.children():
                 if child.name() == "sleep":
                     child.kill()
 

@@ -96,7 +96,7 @@ def test_an_older_attempt_is_fenced_off_and_the_newer_one_counts_from_one(
     assert list(StreamItem.objects.order_by("stream_seq").values_list("attempt", "stream_seq")) == [(1, 1), (2, 2)]
 
 
-def test_a_driver_whose_last_answer_was_lost_ends_in_peace(driver: Any, event: Make) -> None:
+def test_a_driver_whose_last_answer_was_lost_is_acknowledged_again(driver: Any, event: Make) -> None:
     last = [event(1), event(2, "state", state="completed")]
     assert driver.send(*last).acknowledged == 2
     assert driver.send(*last).acknowledged == 2
@@ -110,10 +110,10 @@ def test_an_empty_batch_is_a_heartbeat(driver: Any) -> None:
     assert Run.objects.get().last_heartbeat_at is not None
 
 
-def test_commands_ride_back_until_they_are_done(driver: Any, event: Make) -> None:
+def test_answers_carry_commands_until_they_are_done(driver: Any, event: Make) -> None:
     command = PendingCommand.objects.create(run=driver.run, kind="pause")
-    assert [told.id for told in driver.send().commands] == [str(command.pk)]
-    assert [told.id for told in driver.send(event(1)).commands] == [str(command.pk)]
+    assert [one.id for one in driver.send().commands] == [str(command.pk)]
+    assert [one.id for one in driver.send(event(1)).commands] == [str(command.pk)]
     answer = driver.send(event(2, "command_done", command_id=str(command.pk), accepted=True))
     assert answer.commands == ()
 
@@ -153,15 +153,15 @@ def test_a_driver_that_goes_back_supersedes_its_own_points(driver: Any, event: M
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(cuts=st.lists(st.tuples(st.integers(0, 11), st.integers(1, 12)), max_size=12))
-def test_any_split_and_any_repeat_gives_the_same_stream(driver: Any, event: Make, cuts: list[tuple[int, int]]) -> None:
+@given(slices=st.lists(st.tuples(st.integers(0, 11), st.integers(1, 12)), max_size=12))
+def test_any_split_and_repeat_gives_the_same_stream(driver: Any, event: Make, slices: list[tuple[int, int]]) -> None:
     """Batches start anywhere up to the mark, overlap and repeat; the end is sent last."""
     StreamItem.objects.all().delete()
     AttemptStream.objects.all().delete()
     RunStream.objects.update(last_stream_seq=0)
     everything = [event(seq, message=f"word {seq}") for seq in range(1, 13)]
     mark = 0
-    for first, length in cuts:
+    for first, length in slices:
         start = min(first, mark)
         mark = max(mark, driver.send(*everything[start : start + length]).acknowledged)
     assert driver.send(*everything).acknowledged == 12

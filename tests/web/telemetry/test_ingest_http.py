@@ -1,4 +1,4 @@
-"""The driver's door over HTTP: every status of the contract."""
+"""The ingest over HTTP: every status of the contract."""
 
 import json
 from collections.abc import Callable
@@ -95,7 +95,7 @@ def test_a_zero_byte_in_a_log_line_does_not_block_the_stream(client: Client, dri
     assert list(messages) == ["a\ufffdb", "backslash \\u0000"]
 
 
-def test_the_bootstrap_code_buys_spec_and_token_once(client: Client, make_run: Any) -> None:
+def test_the_bootstrap_code_gives_spec_and_token_once(client: Client, make_run: Any) -> None:
     run = make_run(state="starting", attempt=1)
     attempt = Attempt.objects.create(
         run=run,
@@ -113,7 +113,7 @@ def test_the_bootstrap_code_buys_spec_and_token_once(client: Client, make_run: A
 
 
 @pytest.mark.parametrize("body", [{"code": "1.guess"}, {"code": ""}, {"code": "x.y"}])
-def test_a_guessed_code_buys_nothing(client: Client, db: None, body: dict[str, str]) -> None:
+def test_a_guessed_code_gives_nothing(client: Client, db: None, body: dict[str, str]) -> None:
     assert post(client, BOOTSTRAP_PATH, body).status_code == 401
 
 

@@ -1,4 +1,4 @@
-"""The lending ledger: one row a decision, told when it is made and again when it is settled."""
+"""The lending ledger: one row for each decision, which is reported when made and again with its realised gain."""
 
 from collections.abc import Callable
 from typing import Any
@@ -29,7 +29,7 @@ def lend(event: Make) -> Make:
     return make
 
 
-def test_a_decision_is_one_row_with_what_it_promised_and_what_it_brought(driver: Any, lend: Make) -> None:
+def test_a_decision_is_one_row_with_predicted_and_realised_gain(driver: Any, lend: Make) -> None:
     driver.send(lend(1, 1, predicted=2.0), lend(2, 2, predicted=1.0), lend(3, 1, predicted=2.0, realised=1.5))
     ledger = lending(driver.run_id)
     assert [one["decision"] for one in ledger["decisions"]] == [2, 1]
@@ -51,7 +51,7 @@ def test_a_driver_that_goes_back_counts_anew_and_leaves_open_decisions_open(
     assert [one["realised_gain_seconds"] for one in lending(driver.run_id)["decisions"]] == [3.0, None]
 
 
-def test_greedy_decisions_predict_nothing_and_are_not_graded(driver: Any, lend: Make) -> None:
+def test_greedy_decisions_predict_nothing_and_count_in_no_mean(driver: Any, lend: Make) -> None:
     driver.send(lend(1, 1), lend(2, 1, realised=1.0))
     totals = lending(driver.run_id)["totals"]
     assert (totals["num_graded"], totals["mean_realised_gain_seconds"]) == (0, None)

@@ -18,7 +18,7 @@ Make = Callable[..., dict[str, Any]]
 pytestmark = pytest.mark.django_db
 
 values = st.floats(-1e6, 1e6, allow_nan=False)
-tellings = st.lists(
+report_lists = st.lists(
     st.one_of(
         st.tuples(st.just("metrics"), st.integers(1, 40), st.dictionaries(st.sampled_from("ab"), values, min_size=1)),
         st.tuples(st.just("resumed"), st.integers(0, 40), st.just({})),
@@ -27,38 +27,38 @@ tellings = st.lists(
 )
 
 
-def events_of(telling: list[tuple[str, int, dict[str, float]]]) -> list[dict[str, Any]]:
+def events_of(reports: list[tuple[str, int, dict[str, float]]]) -> list[dict[str, Any]]:
     """Events in order: metrics of a batch, at four optimizer steps each, and resumes."""
     events = []
-    for seq, (kind, batch, told) in enumerate(telling, start=1):
+    for seq, (kind, batch, reported) in enumerate(reports, start=1):
         body: dict[str, Any] = {"batch": batch, "optimizer_step": 4 * batch}
-        body |= {"values": told} if kind == "metrics" else {"policy_version": batch}
+        body |= {"values": reported} if kind == "metrics" else {"policy_version": batch}
         events.append({"seq": seq, "at": float(seq), "type": kind, **body})
     return events
 
 
-def expected_points(telling: list[tuple[str, int, dict[str, float]]]) -> list[tuple[str, int, float]]:
+def expected_points(reports: list[tuple[str, int, dict[str, float]]]) -> list[tuple[str, int, float]]:
     """(key, batch, value) of what still counts, by hand."""
     kept: list[tuple[str, int, float]] = []
-    for kind, batch, told in telling:
+    for kind, batch, reported in reports:
         if kind == "resumed":
             kept = [point for point in kept if point[1] <= batch]
         else:
-            kept += [(key, batch, value) for key, value in told.items()]
+            kept += [(key, batch, value) for key, value in reported.items()]
     return kept
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(telling=tellings, portion=st.integers(1, 9))
+@given(reports=report_lists, portion=st.integers(1, 9))
 def test_every_rollup_is_what_its_points_say(
-    driver: Any, telling: list[tuple[str, int, dict[str, float]]], portion: int
+    driver: Any, reports: list[tuple[str, int, dict[str, float]]], portion: int
 ) -> None:
     for model in (StreamItem, AttemptStream, MetricPoint, MetricRollup):
         model.objects.all().delete()
-    events = events_of(telling)
+    events = events_of(reports)
     for first in range(0, len(events), portion):
         driver.send(*events[first : first + portion])
-    points = expected_points(telling)
+    points = expected_points(reports)
     assert sorted(MetricPoint.objects.values_list("key", "batch", "value")) == sorted(points)
     by_bucket: defaultdict[tuple[str, int, int], list[tuple[int, float]]] = defaultdict(list)
     for key, batch, value in points:
@@ -67,9 +67,9 @@ def test_every_rollup_is_what_its_points_say(
     rollups = {(row.key, row.level, row.bucket): row for row in MetricRollup.objects.all()}
     assert rollups.keys() == by_bucket.keys()
     for name, inside in by_bucket.items():
-        row, told = rollups[name], [value for _, value in inside]
-        assert (row.count, row.min, row.max) == (len(told), min(told), max(told))
-        assert math.isclose(row.mean, fmean(told), rel_tol=1e-9, abs_tol=1e-9 * max(map(abs, told)))
+        row, reported = rollups[name], [value for _, value in inside]
+        assert (row.count, row.min, row.max) == (len(reported), min(reported), max(reported))
+        assert math.isclose(row.mean, fmean(reported), rel_tol=1e-9, abs_tol=1e-9 * max(map(abs, reported)))
         batches = [batch for batch, _ in inside]
         assert (row.first_step, row.last_step, row.last_batch) == (4 * min(batches), 4 * max(batches), max(batches))
 
@@ -85,8 +85,8 @@ def test_attempts_have_rollups_of_their_own(driver: Any, event: Make, metrics: M
 @pytest.mark.parametrize("max_points", [2, 7, 50])
 def test_a_long_curve_keeps_its_extremes_its_ends_and_its_mean(driver: Any, max_points: int) -> None:
     num_steps = 3000
-    told = [math.sin(step / 50) for step in range(num_steps)]
-    told[1234], told[2222] = 9.0, -7.0
+    reported = [math.sin(step / 50) for step in range(num_steps)]
+    reported[1234], reported[2222] = 9.0, -7.0
     driver.send(
         *(
             {
@@ -97,7 +97,7 @@ def test_a_long_curve_keeps_its_extremes_its_ends_and_its_mean(driver: Any, max_
                 "optimizer_step": seq,
                 "values": {"x": value},
             }
-            for seq, value in enumerate(told, start=1)
+            for seq, value in enumerate(reported, start=1)
         )
     )
     series = curves(driver.run_id, max_points=max_points)["series"]["x"]
@@ -106,7 +106,7 @@ def test_a_long_curve_keeps_its_extremes_its_ends_and_its_mean(driver: Any, max_
     assert (series["batch"][-1], series["optimizer_step"][-1], series["at"][-1]) == (num_steps,) * 3
     assert series["batch"] == sorted(series["batch"])
     # Buckets hold nearly the same number of points each, so that the mean of means is near the mean.
-    assert abs(fmean(series["value"]) - fmean(told)) < 0.35 / max_points + 0.01
+    assert abs(fmean(series["value"]) - fmean(reported)) < 0.35 / max_points + 0.01
 
 
 def test_sparse_and_dense_metrics_are_each_read_as_finely_as_they_can_be(driver: Any, event: Make) -> None:

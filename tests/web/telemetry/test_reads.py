@@ -163,7 +163,7 @@ def test_the_account_of_a_run_grows_batch_by_batch_and_by_attempt(
     next_attempt(driver.run, 2).send(spans(1, ("rollout-0", "generate", 100, 101)))
     account = bubbles(driver.run_id)
     assert account["by_lane"] == {"rollout-0": {"generate": 8.0, "idle:publish_wait": 1.0}}
-    assert bubbles(driver.run_id, start=0.0) == account, "spans and their running total tell the same"
+    assert bubbles(driver.run_id, start=0.0) == account, "spans and their running total agree"
 
 
 @given(lives=st.lists(st.lists(st.floats(0.01, 50), min_size=1, max_size=8), min_size=1, max_size=5), data=st.data())
@@ -192,7 +192,7 @@ def test_shares_sum_to_one_in_any_window_whatever_lanes_do(
     assert sum(s for parts in account["by_role"].values() for s in parts.values()) == pytest.approx(lived, abs=1e-5)
 
 
-def test_bubbles_sum_to_the_lanes_whole_life(driver: Any, spans: Make) -> None:
+def test_bubbles_sum_to_the_whole_time_of_the_lanes(driver: Any, spans: Make) -> None:
     driver.send(
         spans(1, ("a", "generate", 0, 4), ("a", "idle", 4, 5, "publish_wait"), ("a", "pull", 6, 7)),
         spans(2, ("b", "train", 0, 10)),
@@ -217,7 +217,7 @@ def test_bubbles_are_summed_as_the_ledger_sums_them(driver: Any, event: Make, wi
     }
 
 
-def test_staleness_is_the_newest_attempts_word(driver: Any, event: Make, next_attempt: Any) -> None:
+def test_staleness_comes_from_the_newest_attempt(driver: Any, event: Make, next_attempt: Any) -> None:
     driver.send(*(event(batch, "staleness", batch=batch, counts={0: 4}) for batch in (1, 2, 3)))
     newer = next_attempt(driver.run, 2)
     newer.send(

@@ -103,7 +103,7 @@ def test_a_fresh_client_gets_hello_then_a_snapshot_then_deltas(driver: Any, even
     scenario(act)
 
 
-def test_a_decision_to_lend_is_told_live_as_it_is_in_the_ledger(driver: Any, event: Make, alice: User) -> None:
+def test_a_lending_decision_is_sent_live_as_it_is_in_the_ledger(driver: Any, event: Make, alice: User) -> None:
     lend = event(1, "lend", decision=1, batch=2, lanes=["trainer-0"], num_fragments=3, predicted_gain_seconds=0.5)
 
     async def act() -> None:
@@ -113,8 +113,8 @@ def test_a_decision_to_lend_is_told_live_as_it_is_in_the_ledger(driver: Any, eve
             (item,) = (await opened.frame())["items"]
             ledger = await database_sync_to_async(lending)(driver.run_id)
             (decision,) = ledger["decisions"]
-            told = {"attempt": item["attempt"], "at": item["at"], "settled_at": None, **item["body"]}
-            assert (item["type"], {**told, "num_generated": 0}) == ("lend", decision)
+            as_decision = {"attempt": item["attempt"], "at": item["at"], "settled_at": None, **item["body"]}
+            assert (item["type"], {**as_decision, "num_generated": 0}) == ("lend", decision)
 
     scenario(act)
 
@@ -162,7 +162,7 @@ def test_a_lost_frame_is_made_good_from_the_database(
     scenario(act)
 
 
-def test_the_poll_finds_what_pub_sub_never_told(
+def test_the_poll_finds_what_pub_sub_never_delivered(
     driver: Any, event: Make, alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(consumers, "POLL_SECONDS", 0.05)
@@ -240,7 +240,7 @@ def test_a_token_opens_the_socket_of_its_owner(driver: Any, alice: User, charlie
     scenario(act)
 
 
-def test_a_member_who_was_removed_is_closed_at_the_next_look(
+def test_the_socket_of_a_removed_member_is_closed_at_the_next_poll(
     driver: Any, viewer: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(consumers, "POLL_SECONDS", 0.05)

@@ -53,7 +53,7 @@ test("what the spec leaves out counts as the server's default", () => {
   assert.match(whyNot("ema.every_num_optimizer_steps", {}), /no average/);
 });
 
-test("DanceGRPO brings its SDE, and what draws without noise has no use for one", () => {
+test("DanceGRPO prescribes its SDE, and algorithms without stochastic steps need none", () => {
   const dance = settled({ algorithm: { name: "dance_grpo" }, sampling: { sde_type: "flow" } });
   assert.equal(getPath(dance, "sampling.sde_type"), "dance");
   assert.match(whyNot("sampling.sde_type", dance), /SDE of its own/);
@@ -63,8 +63,8 @@ test("DanceGRPO brings its SDE, and what draws without noise has no use for one"
     pipeline: { max_staleness: 1, importance_cap: null },
   };
   assert.equal(settled(feedback), feedback);
-  assert.match(whyNot("sampling.noise_level", feedback), /without noise/);
-  assert.match(whyNot("pipeline.importance_cap", feedback), /no sample by a ratio/);
+  assert.match(whyNot("sampling.noise_level", feedback), /without stochastic/);
+  assert.match(whyNot("pipeline.importance_cap", feedback), /no importance ratio/);
 });
 
 test("what a model family has no use for is greyed out, and put at what the server accepts", () => {
@@ -110,7 +110,7 @@ const rewards = [{ name: "shape_match" }, { name: "ocr" }, { name: "shape_judge"
 test("a rule about rewards holds for each of them apart", () => {
   assert.deepEqual(
     rewards.map((_, index) => whyNot(`rewards.${index}.required`, { rewards })),
-    ["", "", "A watched reward never ends a run."],
+    ["", "", "A watched reward never fails a run."],
   );
   assert.equal(whyNot("rewards.7.required", { rewards }), "");
 });

@@ -56,6 +56,11 @@ test("a choice offers what the server accepts and explains the one made", () => 
   assert.match(markup(element), /<option[^>]*selected[^>]*>low|<option selected[^>]*value="low"/);
 });
 
+test("help shows its first sentence, and the rest on demand", () => {
+  const html = markup(field("batch.group_size", 8));
+  assert.match(html, /<details class="field-help"><summary[^>]*>Trajectories of one prompt[^<]*\.<\/summary>Usual: 12/);
+});
+
 test("a switch is on or off", () => {
   assert.match(markup(field("lanes.rewards_on_gpus", true)), /type="checkbox"[^>]*checked/);
   assert.doesNotMatch(markup(field("lanes.rewards_on_gpus", false)), /checked/);

@@ -5,6 +5,7 @@ import { type Json, sameJson } from "../../base/paths.ts";
 import { Coded } from "../../ui/coded.tsx";
 import { EntriesInput } from "./entries.tsx";
 import type { FieldSpec } from "./fields.ts";
+import { splitHelp } from "./help_text.ts";
 import type { FieldSchema } from "./spec_schema.ts";
 
 interface Props {
@@ -71,12 +72,24 @@ export function FieldNote(props: {
         ))
       ) : (
         <>
-          {props.help && <span class="field-help">{props.help}</span>}
+          {props.help && <Help text={props.help} />}
           {props.choice && <span class="field-help choice-help">{props.choice}</span>}
         </>
       )}
       {props.children}
     </div>
+  );
+}
+
+/** The first sentence; a longer help unfolds from it. */
+function Help({ text }: { text: string }) {
+  const { lead, rest } = splitHelp(text);
+  if (!rest) return <span class="field-help">{lead}</span>;
+  return (
+    <details class="field-help">
+      <summary title="What is usual, and when to change it">{lead}</summary>
+      {rest}
+    </details>
   );
 }
 

@@ -1,4 +1,4 @@
-"""`manage.py prepare`: what `up` does before it serves, for installations that start their own processes."""
+"""`manage.py prepare`: the steps of `up` before it serves, for installations that start their own processes."""
 
 from typing import Any
 

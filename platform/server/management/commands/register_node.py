@@ -1,4 +1,4 @@
-"""`manage.py register_node`: put a node of an own Ray cluster into the pool, and say how Ray is started there."""
+"""`manage.py register_node`: add a node of an existing Ray cluster to the pool, and print how to start Ray there."""
 
 import json
 from typing import Any
@@ -17,9 +17,9 @@ class Command(BaseCommand):
     help = "Give a node's lanes to the pool. Repeat it with other numbers to change them; 0 and 0 take them all away."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("name", help="Short name of the node: letters, digits, hyphens.")
+        parser.add_argument("name", help="Name of the node: letters, digits, hyphens, underscores.")
         parser.add_argument("--num-gpus", type=int, default=0, help="One lane each, for rollout and training.")
-        parser.add_argument("--accelerator", default="", help="Their model, e.g. H100; the planner reckons with it.")
+        parser.add_argument("--accelerator", default="", help="Their model, e.g. H100: selects the planner's profile.")
         parser.add_argument("--num-cpu-lanes", type=int, default=4, help="For rewards; without GPUs, for everything.")
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -9,6 +9,7 @@ import torch
 from transformers import BlipConfig
 
 from tests.engine.reward.networks.conftest import SIDE, WIDTH
+from worker.contracts.prompts import parse_prompts
 from worker.contracts.rewards import ImageRewardSettings
 from worker.engine.reward.convert_image_reward import convert, main
 from worker.engine.reward.image_reward import ImageReward, ImageRewardNetwork
@@ -69,5 +70,7 @@ def test_the_reward_loads_the_folder_that_the_command_writes(
     main()
     pictures = np.random.default_rng(6).integers(0, 256, size=(2, 40, 40, 3), dtype=np.uint8)
     reward = ImageReward(ImageRewardSettings(weights=str(tmp_path / "out")))
-    first, second = reward.score(pictures, ["a red circle", "a blue square"]).require_complete("image_reward")
+    first, second = reward.score(pictures, parse_prompts(["a red circle", "a blue square"])).require_complete(
+        "image_reward"
+    )
     assert first != second

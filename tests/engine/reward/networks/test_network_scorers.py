@@ -114,7 +114,9 @@ def test_image_rewards_state_at_cls_depends_on_the_whole_prompt(image_reward_fol
     """With a causal mask the state at [CLS], the first token, would be the same for every prompt."""
     reward = ImageReward(ImageRewardSettings(weights=str(image_reward_folder)))
     one = np.repeat(PICTURES[:1], 3, axis=0)
-    found = reward.score(one, ["a red circle", "a red square", "a red circle"]).require_complete("image_reward")
+    found = reward.score(one, parse_prompts(["a red circle", "a red square", "a red circle"])).require_complete(
+        "image_reward"
+    )
     assert found[0] == found[2] != found[1]
 
 

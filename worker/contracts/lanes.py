@@ -1,0 +1,83 @@
+"""The `lanes` and `elastic` sections of a `RunSpec`: how many lanes a run asks for, and how far that may change."""
+
+from collections.abc import Iterator
+from typing import Annotated, NamedTuple
+
+from pydantic import Field
+
+from worker.contracts.base import Contract
+from worker.contracts.names import LaneRole
+
+
+class LaneSpec(Contract):
+    """Lanes that the run asks the pool for, by role. A lane is one GPU, or one CPU slot on a machine without GPUs. For
+    colocated and auto placement, rollout and trainer lanes are added up: every colocated lane does both, and the
+    planner makes a split of its own."""
+
+    num_rollout: Annotated[int, Field(ge=0, le=4096)] = 1
+    """Lanes that generate. How many balance the trainer lanes depends on model, steps and algorithm: the plan shows the
+    predicted bubbles, and `placement: auto` finds the split itself. 0 is possible with colocated placement only."""
+    num_trainer: Annotated[int, Field(ge=1, le=4096)] = 1
+    """Lanes that train, together as one gang (a torch.distributed group under DeepSpeed). Generation costs about a
+    third as much as training for each denoising step, so trainer lanes are often the majority. More of them also leave
+    less memory to each under ZeRO."""
+    num_reward: Annotated[int, Field(ge=1, le=4096)] = 1
+    """Lanes that score. 1 is enough for rewards without networks; raise it when rollout or trainer lanes wait for
+    rewards."""
+    rewards_on_gpus: bool = False
+    """Give reward lanes GPUs where the pool has any; off, they are CPU slots. Turn it on for scorers with networks
+    (CLIP, BLIP), which are slow on CPUs; leave it off for rewards computed from pixels and for remote scorers."""
+
+
+class LaneBounds(NamedTuple):
+    """The fewest and the most lanes of a role that a run may have."""
+
+    min: int
+    max: int
+
+
+class ElasticSpec(Contract):
+    """How far the pool may shrink and grow the run while it works, in lanes of each role.
+
+    All empty: the run keeps the lanes that it began with. For colocated and auto placement the bounds of rollout and
+    trainer lanes are added up, as the lanes are.
+    """
+
+    min_rollout: Annotated[int, Field(ge=0, le=4096)] | None = None
+    """Fewest lanes that generate: the pool may take the others for runs that are entitled to them. Empty:
+    `lanes.num_rollout`, so none is taken. Lanes join and leave between fragments, which costs seconds."""
+    max_rollout: Annotated[int, Field(ge=0, le=4096)] | None = None
+    """Most lanes that generate: the run may borrow idle lanes of the pool up to this number. Empty:
+    `lanes.num_rollout`, so none is borrowed. Worth raising where trainer lanes wait for fragments."""
+    min_trainer: Annotated[int, Field(ge=1, le=4096)] | None = None
+    """Fewest lanes that train. Empty: `lanes.num_trainer`. Each change goes through a checkpoint and new processes,
+    which costs minutes with large models, so leave it empty unless lanes are scarce."""
+    max_trainer: Annotated[int, Field(ge=1, le=4096)] | None = None
+    """Most lanes that train. Empty: `lanes.num_trainer`. Each change goes through a checkpoint and new processes, so
+    allow it for long runs with much training only."""
+    min_reward: Annotated[int, Field(ge=1, le=4096)] | None = None
+    """Fewest lanes that score. Empty: `lanes.num_reward`. Reward lanes join and leave between fragments."""
+    max_reward: Annotated[int, Field(ge=1, le=4096)] | None = None
+    """Most lanes that score. Empty: `lanes.num_reward`. Worth raising where other lanes wait for rewards."""
+
+    def bounds(self, role: LaneRole, num_lanes: int) -> LaneBounds:
+        """The bounds of a role of which `lanes` asks for `num_lanes`."""
+        low: int | None = getattr(self, f"min_{role}")
+        high: int | None = getattr(self, f"max_{role}")
+        return LaneBounds(num_lanes if low is None else low, num_lanes if high is None else high)
+
+    def problems(self, lanes: LaneSpec) -> Iterator[str]:
+        """Bounds that exclude the lanes asked for, each as a sentence for the user."""
+        for role in LaneRole:
+            wanted: int = getattr(lanes, f"num_{role}")
+            low, high = self.bounds(role, wanted)
+            if low > wanted:
+                yield (
+                    f"`elastic.min_{role}` must be ≤ `lanes.num_{role}` ({wanted}), got {low}: "
+                    "a run begins with the lanes that it asks for"
+                )
+            if high < wanted:
+                yield (
+                    f"`elastic.max_{role}` must be ≥ `lanes.num_{role}` ({wanted}), got {high}: "
+                    "a run begins with the lanes that it asks for"
+                )
