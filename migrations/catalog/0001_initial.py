@@ -39,7 +39,7 @@ class Migration(migrations.Migration):
                 ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
                 ('name', models.CharField(max_length=64, validators=[django.core.validators.RegexValidator('^[a-z0-9][a-z0-9_-]*$', 'use a-z, 0-9, _ and -')])),
                 ('host', models.CharField(max_length=255, validators=[django.core.validators.RegexValidator('^[A-Za-z0-9.\\-\\[\\]:]+$', 'use a host, or host:port')])),
-                ('sealed', models.TextField()),
+                ('encrypted', models.TextField()),
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
                 ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='secrets', to='accounts.project')),

@@ -22,7 +22,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('reason', models.CharField(blank=True, default='', max_length=200)),
-                ('kept_back_by', models.CharField(blank=True, default='', max_length=150)),
+                ('cordoned_by', models.CharField(blank=True, default='', max_length=150)),
                 ('name', models.SlugField(max_length=100, unique=True)),
                 ('ray_node_id', models.CharField(blank=True, default='', max_length=100)),
                 ('state', models.CharField(choices=[('active', 'Active'), ('cordoned', 'Cordoned'), ('draining', 'Draining'), ('offline', 'Offline')], default='active', max_length=10)),
@@ -37,7 +37,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('reason', models.CharField(blank=True, default='', max_length=200)),
-                ('kept_back_by', models.CharField(blank=True, default='', max_length=150)),
+                ('cordoned_by', models.CharField(blank=True, default='', max_length=150)),
                 ('kind', models.CharField(choices=[('gpu', 'Gpu'), ('cpu', 'Cpu')], max_length=5)),
                 ('index', models.PositiveIntegerField()),
                 ('label', models.CharField(max_length=120, unique=True)),

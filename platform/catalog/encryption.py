@@ -23,10 +23,10 @@ def encrypt(text: str) -> str:
     return _cipher().encrypt(text.encode()).decode()
 
 
-def decrypt(sealed: str) -> str:
+def decrypt(token: str) -> str:
     """The text of a stored secret. Raises `CannotDecrypt`."""
     try:
-        return _cipher().decrypt(sealed.encode()).decode()
+        return _cipher().decrypt(token.encode()).decode()
     except InvalidToken as error:
         raise CannotDecrypt("`SECRET_KEY` has changed since this secret was stored: enter it again") from error
 

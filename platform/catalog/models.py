@@ -45,7 +45,7 @@ class Secret(models.Model):
     name = models.CharField(max_length=64, validators=[RegexValidator(SECRET_NAME, "use a-z, 0-9, _ and -")])
     host = models.CharField(max_length=255, validators=[RegexValidator(HOST, "use a host, or host:port")])
     """Host, or host:port, as in a URL: `scorer.example`, `10.0.0.7:8900`."""
-    sealed = models.TextField()
+    encrypted = models.TextField()
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     created_at = models.DateTimeField(default=timezone.now)
 

@@ -72,7 +72,7 @@ def _token(project: Project, remote: RemoteSettings) -> str:
     if host.lower() != secret.host.lower():
         raise LookupError(f"`{secret.name}` may be sent to `{secret.host}` alone, got `{host}` in `url`")
     try:
-        return decrypt(secret.sealed)
+        return decrypt(secret.encrypted)
     except CannotDecrypt as error:
         raise LookupError(f"`{secret.name}` cannot be read: {error}") from error
 

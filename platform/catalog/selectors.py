@@ -53,7 +53,7 @@ def prompts_of_set(project: Project, prompt_set_id: str) -> tuple[Prompt, ...]:
 
 def visible_secrets(user: Actor) -> QuerySet[Secret]:
     """The secrets of the user's projects, for their names and hosts; only `catalog.scorers` decrypts them."""
-    return Secret.objects.filter(project__in=visible_projects(user)).select_related("project").defer("sealed")
+    return Secret.objects.filter(project__in=visible_projects(user)).select_related("project").defer("encrypted")
 
 
 def get_secret(user: Actor, secret_id: UUID | str) -> Secret:

@@ -64,7 +64,7 @@ def _check_pictures(prompts: Sequence[Prompt]) -> None:
 def create_secret(*, user: User, project: Project, name: str, host: str, value: str) -> Secret:
     """Store a token, encrypted. It is never shown again. Raises `ValidationError` with the field at fault."""
     require_role(user, project, TO_MANAGE_SECRETS)
-    secret = Secret(project=project, name=name.strip(), host=host.strip(), sealed=encrypt(value), created_by=user)
+    secret = Secret(project=project, name=name.strip(), host=host.strip(), encrypted=encrypt(value), created_by=user)
     secret.full_clean()
     secret.save()
     record("secret.create", secret, user=user, project_id=project.pk, host=secret.host)

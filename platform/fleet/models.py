@@ -27,17 +27,17 @@ class LaneKind(models.TextChoices):
     CPU = "cpu"
 
 
-class KeptBack(models.Model):
-    """Why a node or lane takes no new work, and who cordoned it; both empty if it does."""
+class Cordonable(models.Model):
+    """Why a node or lane takes no new work, and the user who cordoned it. Both are empty while it takes work."""
 
     reason = models.CharField(max_length=200, blank=True, default="")
-    kept_back_by = models.CharField(max_length=150, blank=True, default="")
+    cordoned_by = models.CharField(max_length=150, blank=True, default="")
 
     class Meta:
         abstract = True
 
 
-class Node(KeptBack):
+class Node(Cordonable):
     name = models.SlugField(max_length=100, unique=True)
     ray_node_id = models.CharField(max_length=100, blank=True, default="")
     state = models.CharField(max_length=10, choices=NodeState.choices, default=NodeState.ACTIVE.value)
@@ -50,7 +50,7 @@ class Node(KeptBack):
         return self.name
 
 
-class Lane(KeptBack):
+class Lane(Cordonable):
     """One or several GPUs of a node, or a CPU slot, allocated to one holder at a time."""
 
     node = models.ForeignKey(Node, on_delete=models.CASCADE, related_name="lanes")

@@ -44,7 +44,7 @@ def change_node(*, user: Actor, node: Node, action: PoolAction, reason: str = ""
     changed = (
         Node.objects.filter(pk=node.pk)
         .exclude(state=NodeState.OFFLINE)
-        .update(state=_STATE_AFTER[action].value, reason=said, kept_back_by=by)
+        .update(state=_STATE_AFTER[action].value, reason=said, cordoned_by=by)
     )
     node.refresh_from_db()
     if not changed:
@@ -61,7 +61,7 @@ def change_lane(*, user: Actor, lane: Lane, action: PoolAction, reason: str = ""
         raise ValidationError({"action": f"`action` must be cordon or resume for a lane, got {action}"})
     said = _reason(action, reason)
     Lane.objects.filter(pk=lane.pk).update(
-        cordoned=action is PoolAction.CORDON, reason=said, kept_back_by=admin.username if said else ""
+        cordoned=action is PoolAction.CORDON, reason=said, cordoned_by=admin.username if said else ""
     )
     lane.refresh_from_db()
     record(f"lane.{action}", lane, user=admin, reason=said)

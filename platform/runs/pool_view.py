@@ -23,7 +23,7 @@ class LaneRow:
     """`free`, `held` or `cordoned`; a held lane may be cordoned too."""
     cordoned: bool
     reason: str
-    kept_back_by: str
+    cordoned_by: str
     role: str
     held_since: datetime | None
     run_id: UUID | None
@@ -37,7 +37,7 @@ class NodeRow:
     name: str
     state: str
     reason: str
-    kept_back_by: str
+    cordoned_by: str
     lanes: tuple[LaneRow, ...]
 
     @property
@@ -76,7 +76,7 @@ def _node_row(node: Node, names: dict[UUID, str]) -> NodeRow:
         name=node.name,
         state=node.state,
         reason=node.reason,
-        kept_back_by=node.kept_back_by,
+        cordoned_by=node.cordoned_by,
         lanes=tuple(_lane_row(lane, node, names) for lane in node.lanes.all()),
     )
 
@@ -91,7 +91,7 @@ def _lane_row(lane: Lane, node: Node, names: dict[UUID, str]) -> LaneRow:
         state="held" if lane.run_id else "cordoned" if lane.cordoned else "free",
         cordoned=lane.cordoned,
         reason=lane.reason,
-        kept_back_by=lane.kept_back_by,
+        cordoned_by=lane.cordoned_by,
         role="preview" if lane.preview_id else lane.role,
         held_since=lane.held_since,
         run_id=lane.run_id if lane.run_id in names else None,

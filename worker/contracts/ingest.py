@@ -93,8 +93,6 @@ class BootstrapAnswer(Contract):
     """Tokens of remote scorers by name, only those that the spec names."""
     first_seq: Count = 1
     """The `seq` of the attempt's first event."""
-    initial_adapter: str | None = None
-    """LoRA file that training starts from. Empty: from the base model."""
     stop_seconds: Annotated[float, Field(gt=0)] = 300.0
     """Seconds after the stop command at which a run gives up the batch under way, or its last evaluation."""
     prior_costs: tuple[WorkCost, ...] = ()

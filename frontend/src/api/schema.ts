@@ -2866,7 +2866,7 @@ export interface components {
             /** @description Why it is cordoned. */
             readonly reason: string;
             /** @description Who cordoned it. */
-            readonly kept_back_by: string;
+            readonly cordoned_by: string;
             /** @description Its role in the run that holds it. */
             readonly role: string;
             /** Format: date-time */
@@ -2897,7 +2897,7 @@ export interface components {
             readonly is_drained: boolean;
             /** @description Why it takes no new work. */
             readonly reason: string;
-            readonly kept_back_by: string;
+            readonly cordoned_by: string;
             readonly num_lanes: number;
             readonly num_held: number;
             readonly lanes: readonly components["schemas"]["PoolLane"][];

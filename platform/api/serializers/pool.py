@@ -20,7 +20,7 @@ class PoolLane(Answer):
     state = serializers.ChoiceField(["free", "held", "cordoned"])
     cordoned = serializers.BooleanField(help_text="Whether it takes no new work.")
     reason = serializers.CharField(help_text="Why it is cordoned.")
-    kept_back_by = serializers.CharField(help_text="Who cordoned it.")
+    cordoned_by = serializers.CharField(help_text="Who cordoned it.")
     role = serializers.CharField(help_text="Its role in the run that holds it.")
     held_since = serializers.DateTimeField(allow_null=True)
     run_id = serializers.UUIDField(
@@ -37,7 +37,7 @@ class PoolNode(Answer):
     state = serializers.ChoiceField(NodeState.values)
     is_drained = serializers.BooleanField(help_text="Whether it is draining and no run is left on it.")
     reason = serializers.CharField(help_text="Why it takes no new work.")
-    kept_back_by = serializers.CharField()
+    cordoned_by = serializers.CharField()
     num_lanes = serializers.IntegerField()
     num_held = serializers.IntegerField()
     lanes = PoolLane(many=True)

@@ -44,7 +44,7 @@ def actors(monkeypatch: pytest.MonkeyPatch) -> Iterator[Mapping[LaneRole, Any]]:
 @pytest.fixture
 def trainer(actors: Mapping[LaneRole, Any]) -> Any:
     trainer = actors[LaneRole.TRAINER]("trainer-0", "cpu")
-    trainer.load(SPEC, "none", 0, 1, Rendezvous(address="localhost", port=0), None, ())
+    trainer.load(SPEC, "none", 0, 1, Rendezvous(address="localhost", port=0), ())
     trainer.snapshot(3)
     trainer.publish(3)
     return trainer

@@ -52,7 +52,7 @@ def test_an_admin_drains_a_node_and_gives_it_back(admin: APIClient, run: Run) ->
     address = f"/api/v1/nodes/{node['id']}/actions"
     drained = admin.post(address, {"action": "drain", "reason": "new cables"}).json()
     assert (drained["state"], drained["is_drained"], drained["num_held"]) == (NodeState.DRAINING, False, 3)
-    assert (drained["reason"], drained["kept_back_by"]) == ("new cables", "pool-admin")
+    assert (drained["reason"], drained["cordoned_by"]) == ("new cables", "pool-admin")
     assert admin.post(address, {"action": "resume"}).json()["state"] == NodeState.ACTIVE
 
 

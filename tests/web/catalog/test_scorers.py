@@ -65,16 +65,16 @@ def test_pickled_weights_are_refused(make_spec: MakeSpec, weights: Path) -> None
 def test_a_secret_is_stored_encrypted(secret: Secret) -> None:
     row = Secret.objects.values().get(pk=secret.pk)
     assert TOKEN not in json.dumps(row, default=str)
-    assert decrypt(row["sealed"]) == TOKEN
+    assert decrypt(row["encrypted"]) == TOKEN
 
 
 def test_a_secret_encrypted_under_an_older_key_is_readable_while_the_key_is_a_fallback(settings: Any) -> None:
-    sealed, old = encrypt(TOKEN), settings.SECRET_KEY
+    encrypted, old = encrypt(TOKEN), settings.SECRET_KEY
     settings.SECRET_KEY = "another"
     with pytest.raises(CannotDecrypt, match="enter it again"):
-        decrypt(sealed)
+        decrypt(encrypted)
     settings.SECRET_KEY_FALLBACKS = [old]
-    assert decrypt(sealed) == TOKEN
+    assert decrypt(encrypted) == TOKEN
 
 
 def test_a_run_gets_the_tokens_that_its_rewards_name_and_no_other(

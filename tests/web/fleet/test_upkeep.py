@@ -33,11 +33,11 @@ def test_a_cordoned_node_keeps_its_runs_and_takes_nothing_new(admin: User, node:
     run_id = uuid.uuid4()
     assert allocate(holder=held_by(run_id, 1), wanted=THREE) is not None
     changed = change_node(user=admin, node=node, action=action, reason=" new cables ")
-    assert (changed.reason, changed.kept_back_by) == ("new cables", "pool-admin")
+    assert (changed.reason, changed.cordoned_by) == ("new cables", "pool-admin")
     assert Lane.objects.filter(run_id=run_id).count() == 3
     assert allocate(holder=held_by(uuid.uuid4(), 1), wanted=THREE) is None
     resumed = change_node(user=admin, node=node, action=PoolAction.RESUME)
-    assert (resumed.state, resumed.reason, resumed.kept_back_by) == (NodeState.ACTIVE, "", "")
+    assert (resumed.state, resumed.reason, resumed.cordoned_by) == (NodeState.ACTIVE, "", "")
     assert free_lanes() == {"cpu": 3}
 
 

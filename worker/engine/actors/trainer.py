@@ -85,7 +85,6 @@ class TrainerActor(GeneratingActor):
         rank: int,
         world_size: int,
         rendezvous: Rendezvous,
-        initial_adapter: str | None,
         prompts: Sequence[Prompt],
     ) -> CallReport[int]:
         """Join the process group and load the model.
@@ -96,7 +95,6 @@ class TrainerActor(GeneratingActor):
             rank: this rank.
             world_size: the number of ranks.
             rendezvous: the address that rank 0 chose.
-            initial_adapter: the path of a LoRA file to start from.
             prompts: the run's prompts, encoded before the transformer is loaded.
 
         Returns:
@@ -104,7 +102,6 @@ class TrainerActor(GeneratingActor):
         """
         start = time.monotonic()
         from worker.engine.models.prompt_encoding import run_embeddings
-        from worker.engine.trainer.export import read_lora
         from worker.engine.trainer.rank import TrainerRank
         from worker.engine.trainer.zero.process_group import init_process_group
 
@@ -114,8 +111,6 @@ class TrainerActor(GeneratingActor):
         self._trainer_rank = TrainerRank(spec, base_model_path, rank, world_size, embeddings=embeddings)
         if self._trainer_rank.sampler is not None:
             self._sampler = self._trainer_rank.sampler
-        if initial_adapter is not None:
-            self._trainer_rank.load_version(read_lora(initial_adapter, spec.lora))
         self._check_device()
         return self._report(start, self._trainer_rank.num_shards)
 

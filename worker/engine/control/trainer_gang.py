@@ -49,7 +49,6 @@ class TrainerGang:
                 rank,
                 len(lanes),
                 rendezvous,
-                answer.initial_adapter,
                 prompts,
             )
             for rank, lane in enumerate(lanes)

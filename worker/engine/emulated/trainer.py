@@ -42,7 +42,6 @@ class EmulatedTrainer(EmulatedGenerator):
         rank: int,
         world_size: int,
         rendezvous: Rendezvous,
-        initial_adapter: str | None,
         prompts: Sequence[Prompt],
     ) -> CallReport[int]:
         self._spec, self._rank, self._world_size = spec, rank, world_size
