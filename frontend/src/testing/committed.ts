@@ -10,6 +10,11 @@ function readJson(path: string): unknown {
   return JSON.parse(readFileSync(new URL(path, FRONTEND), "utf8"));
 }
 
+/** The glossary of the documentation, as Markdown. */
+export function glossaryPage(): string {
+  return readFileSync(new URL("../deploy/docs/reference/glossary.md", FRONTEND), "utf8");
+}
+
 interface OpenApi {
   readonly components: { readonly schemas: Readonly<Record<string, SchemaNode>> };
 }

@@ -54,7 +54,7 @@ test("a role has a bar where it has more than one lane", () => {
 test("the largest loss is named with its share of all lane time, beginnings aside", () => {
   assert.match(
     textOf(bars(BUBBLES)),
-    /most was lost on (rollout|trainer) lanes idle for (back-pressure|group incomplete) : 10\.0 %/,
+    /first work and the last: (rollout|trainer) lanes idle for (back-pressure|group incomplete) , 10\.0 %/,
   );
   assert.doesNotMatch(textOf(bars(manyLanes(2))), /most was lost/);
 });

@@ -3,6 +3,7 @@
 import type { Bubbles } from "../api/schema.ts";
 import { duration, percent, words } from "../base/format.ts";
 import { Empty } from "../ui/states.tsx";
+import { Term } from "../ui/term.tsx";
 import { causeLabel, classLabel, parseClass } from "./classes.ts";
 import { busyShare, largestLoss, ordered, roles, type Seconds, total } from "./shares.ts";
 
@@ -49,8 +50,8 @@ function LargestLoss({ bubbles }: { bubbles: Bubbles }) {
   const cause = parseClass(loss.name).cause ?? "";
   return (
     <p class="small">
-      Between the first work and the last, most was lost on <b>{loss.role} lanes</b> idle for <b>{causeLabel(cause)}</b>
-      : {percent(loss.share, 1)} of all lane time.
+      The largest <Term word="bubble">bubbles</Term> between the first work and the last: <b>{loss.role} lanes</b> idle
+      for <b>{causeLabel(cause)}</b>, {percent(loss.share, 1)} of all lane time.
     </p>
   );
 }

@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import type { BaseModel, PromptSet } from "../../api/schema.ts";
+import { Terms } from "../../ui/term.tsx";
 import { Field } from "./field.tsx";
 import { GROUPS, type GroupSpec, settingField } from "./fields.ts";
 import type { FormModel } from "./form_model.ts";
@@ -65,7 +66,9 @@ function FieldGroup(props: { group: GroupSpec; model: FormModel; children?: Comp
         </details>
       ) : (
         <>
-          <p class="small muted">{group.intro}</p>
+          <p class="small muted">
+            <Terms>{group.intro}</Terms>
+          </p>
           {fields}
           {props.children}
         </>

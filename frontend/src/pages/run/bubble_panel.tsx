@@ -7,6 +7,7 @@ import { BubbleBars } from "../../timeline/bubble_bars.tsx";
 import { Segmented } from "../../ui/controls.tsx";
 import { useLiveResource } from "../../ui/resource.ts";
 import { Failed, Loading } from "../../ui/states.tsx";
+import { Terms } from "../../ui/term.tsx";
 import type { RunProps } from "./context.ts";
 
 const RECENT_SECONDS = 120;
@@ -20,7 +21,9 @@ export function BubblePanel({ store, run, inFull = false }: RunProps & { inFull?
   return (
     <section class="card" aria-label="Where lane time went">
       <div class="card-head">
-        <h2>Where lane time went</h2>
+        <h2>
+          <Terms>Where lane time went</Terms>
+        </h2>
         {!store.hasEnded.value && (
           <Segmented
             label="Which part of the run"

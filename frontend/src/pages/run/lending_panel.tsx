@@ -5,6 +5,7 @@ import type { LedgerEntry, LendDecision, LendingTotals } from "../../api/schema.
 import { clock, duration, number } from "../../base/format.ts";
 import { useLiveResource } from "../../ui/resource.ts";
 import { Empty, Failed, Loading } from "../../ui/states.tsx";
+import { Term } from "../../ui/term.tsx";
 import type { RunProps } from "./context.ts";
 
 export function LendingPanel({ store, run }: RunProps) {
@@ -13,7 +14,9 @@ export function LendingPanel({ store, run }: RunProps) {
   return (
     <section class="card flush" aria-label="Lending">
       <div class="card-head">
-        <h2>Lending</h2>
+        <h2>
+          <Term word="lend">Lending</Term>
+        </h2>
         {answer && <Totals totals={answer.totals} />}
       </div>
       {lending.error !== null && <Failed message={lending.error} onRetry={lending.reload} />}
@@ -61,9 +64,15 @@ function Ledger({ decisions }: { decisions: readonly LedgerEntry[] }) {
         <thead>
           <tr>
             <th>Decided</th>
-            <th class="right">Batch</th>
-            <th>Lanes</th>
-            <th class="right">Fragments</th>
+            <th class="right">
+              <Term word="batch">Batch</Term>
+            </th>
+            <th>
+              <Term word="lane">Lanes</Term>
+            </th>
+            <th class="right">
+              <Term word="fragment">Fragments</Term>
+            </th>
             <th class="right">Predicted gain</th>
             <th class="right">Realised gain</th>
           </tr>

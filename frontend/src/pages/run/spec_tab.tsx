@@ -6,6 +6,7 @@ import { words } from "../../base/format.ts";
 import { isObject, type JsonObject } from "../../base/paths.ts";
 import { inWords } from "../../base/spec_words.ts";
 import { CopyButton } from "../../ui/controls.tsx";
+import { Terms } from "../../ui/term.tsx";
 import { attempt } from "../../ui/toasts.tsx";
 import { inFormOrder } from "../new_run/fields.ts";
 import { mayEdit, type RunProps } from "./context.ts";
@@ -23,7 +24,9 @@ export function SpecTab(props: RunProps) {
           <div class="card-head">
             <h2>Batch algebra</h2>
           </div>
-          <p>{run.algebra_text}</p>
+          <p>
+            <Terms>{run.algebra_text}</Terms>
+          </p>
         </section>
       </div>
       <section class="card" aria-label="Spec">

@@ -5,6 +5,7 @@ import type { StalenessOfBatch } from "../../api/schema.ts";
 import { percent } from "../../base/format.ts";
 import { useLiveResource } from "../../ui/resource.ts";
 import { Empty, Failed, Loading } from "../../ui/states.tsx";
+import { Terms } from "../../ui/term.tsx";
 import type { RunProps } from "./context.ts";
 
 /** The newest batches that are drawn; more columns would be thinner than a pixel. */
@@ -23,7 +24,9 @@ export function StalenessPanel({ store, run }: RunProps) {
   return (
     <section class="card" aria-label="Staleness by batch">
       <div class="card-head">
-        <h2>Staleness by batch</h2>
+        <h2>
+          <Terms>Staleness by batch</Terms>
+        </h2>
         <ul class="span-legend">
           {levels.map((level) => (
             <li key={level}>

@@ -1,6 +1,7 @@
 /** How the lanes worked together: the plan, the timeline, lane time by class, lending, staleness, and where lanes are. */
 
 import { Timeline } from "../../timeline/timeline.tsx";
+import { Term } from "../../ui/term.tsx";
 import { BubblePanel } from "./bubble_panel.tsx";
 import type { RunProps } from "./context.ts";
 import { LendingPanel } from "./lending_panel.tsx";
@@ -32,7 +33,9 @@ function LaneTable({ store }: RunProps) {
         <table>
           <thead>
             <tr>
-              <th>Lane</th>
+              <th>
+                <Term word="lane">Lane</Term>
+              </th>
               <th>Role</th>
               <th>Node</th>
               <th>Device</th>
