@@ -4367,6 +4367,8 @@ export interface components {
             readonly attempt: number;
             /** Format: date-time */
             readonly at: string;
+            /** @description `X-Request-ID` of the request that led to it, also through a task; empty where there was none. */
+            readonly request_id: string;
         };
         /** TransitionFields */
         readonly TransitionFields: {

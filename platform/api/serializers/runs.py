@@ -96,6 +96,9 @@ class TransitionBody(Answer):
     actor = serializers.CharField()
     attempt = serializers.IntegerField()
     at = serializers.DateTimeField()
+    request_id = serializers.CharField(
+        help_text="`X-Request-ID` of the request that led to it, also through a task; empty where there was none."
+    )
 
 
 class AttemptBody(Answer):

@@ -1,4 +1,4 @@
-"""Costs that runs have learnt, kept with the sizes they were seen at: what later plans make of them."""
+"""Costs that runs have measured, kept with the sizes they were measured at: what later plans make of them."""
 
 from collections.abc import Callable
 from typing import Any

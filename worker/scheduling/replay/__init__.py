@@ -1,1 +1,1 @@
-"""What a scheduler was told and what it decided, written as the run goes on, so that the run can be replayed."""
+"""What a scheduler was given and what it decided, written as the run goes on, so that the run can be replayed."""

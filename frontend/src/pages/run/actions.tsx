@@ -155,7 +155,7 @@ function MoreMenu({ run, disabled, onDuplicate, onArchive, onDelete }: MenuProps
         <a href={`/compare?runs=${run.id}`}>Compare with…</a>
         <a
           href={`/api/v1/runs/${run.id}/schedule`}
-          title="All that the scheduler was told and decided, to be replayed with python -m worker.scheduling.replay."
+          title="All that the scheduler was given and decided, to be replayed with python -m worker.scheduling.replay."
           download
         >
           Download the schedule log

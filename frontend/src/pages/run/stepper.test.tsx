@@ -23,6 +23,7 @@ function stepper(states: readonly RunState[], fields: Partial<Run> = {}, reason 
       reason,
       actor: "alice",
       attempt: 1,
+      request_id: "",
       at: new Date((START + 10 * index) * 1000).toISOString(),
       stream_seq: index + 1,
     }),
