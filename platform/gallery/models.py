@@ -11,7 +11,7 @@ from django.db import models
 from django.utils import timezone
 
 from runs.models import Run
-from worker.contracts.events import AdapterFile
+from worker.contracts.adapter_files import AdapterFile
 
 
 class Artifact(models.Model):

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from worker.contracts.events import AdapterEvent, AdapterFile, MetricsEvent, listing_sha256, run_event_adapter
+from worker.contracts.adapter_files import AdapterFile, listing_sha256
+from worker.contracts.events import AdapterEvent, MetricsEvent, run_event_adapter
 from worker.contracts.spans import IdleCause, Span, SpanKind
 from worker.contracts.states import END_STATES, LEGAL_MOVES, RunState, is_legal
 

@@ -9,7 +9,7 @@ import torch
 from diffusers import AutoencoderKLHunyuanVideo, WanPipeline
 
 from tests.engine.models.family_checks import load_family, with_random_lora
-from worker.contracts.events import AdapterFile
+from worker.contracts.adapter_files import AdapterFile
 from worker.contracts.names import ModelFamily
 from worker.contracts.previews import PreviewJob
 from worker.contracts.sections import SamplingSpec

@@ -3,15 +3,13 @@
 The driver never waits for the web: events are spooled to disk and posted in batches (see `worker.contracts.ingest`).
 """
 
-import hashlib
 import posixpath
-from collections.abc import Iterable
 from enum import StrEnum
-from operator import attrgetter
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, StringConstraints, TypeAdapter, model_validator
+from pydantic import Field, TypeAdapter, model_validator
 
+from worker.contracts.adapter_files import AdapterFile, listing_sha256
 from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.base import Contract, Count, Index, Name
 from worker.contracts.names import LaneRole
@@ -163,23 +161,6 @@ class PublishEvent(Event):
     num_tensors: Index
     sha256: str
     seconds: float
-
-
-class AdapterFile(Contract):
-    """One file of a policy version that users can download."""
-
-    path: Annotated[str, StringConstraints(pattern=r"^\w[\w.-]*(/\w[\w.-]*)*$", max_length=200)]
-    """Path relative to the version's folder, such as `pytorch_lora_weights.safetensors` or
-    `transformer/config.json`."""
-    sha256: str
-    num_bytes: Index
-
-
-def listing_sha256(files: Iterable[AdapterFile]) -> str:
-    """One checksum for several files: the sha256 of the lines that `sha256sum` prints for them, in order of their
-    paths."""
-    lines = (f"{file.sha256}  {file.path}\n" for file in sorted(files, key=attrgetter("path")))
-    return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
 class AdapterEvent(Event):

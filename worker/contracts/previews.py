@@ -17,8 +17,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field
 
+from worker.contracts.adapter_files import AdapterFile
 from worker.contracts.base import Contract, Count, Index
-from worker.contracts.events import AdapterFile
 from worker.contracts.names import ModelFamily
 from worker.contracts.sections import SamplingSpec
 

@@ -12,7 +12,7 @@ from gallery import previews
 from gallery.archives import folder_of
 from gallery.models import Adapter, CheckpointRecord, Preview, PreviewImage, PreviewState, Sample
 from gallery.storage import content_type
-from worker.contracts.events import AdapterFile
+from worker.contracts.adapter_files import AdapterFile
 from worker.contracts.names import Tuning
 from worker.contracts.previews import MAX_PREVIEW_PROMPTS, MAX_PREVIEW_SAMPLES
 

@@ -14,7 +14,7 @@ from gallery.archives import ArchiveIncomplete, archive, folder_of
 from gallery.downloads import bytes_response
 from gallery.models import Adapter
 from runs.models import Run
-from worker.contracts.events import AdapterFile, listing_sha256
+from worker.contracts.adapter_files import AdapterFile, listing_sha256
 
 pytestmark = pytest.mark.django_db
 FOLDER = "adapters/v3"

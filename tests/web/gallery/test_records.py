@@ -11,7 +11,7 @@ from gallery.models import Adapter, CheckpointRecord, Sample
 from runs.models import Attempt, Run
 from runs.secrets import hash_secret
 from telemetry.ingest import ingest
-from worker.contracts.events import AdapterFile, listing_sha256
+from worker.contracts.adapter_files import AdapterFile, listing_sha256
 from worker.contracts.ingest import IngestBatch
 
 pytestmark = pytest.mark.django_db

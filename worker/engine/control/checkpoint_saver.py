@@ -13,7 +13,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 
-from worker.contracts.events import AdapterEvent, AdapterFile, CheckpointEvent, listing_sha256
+from worker.contracts.adapter_files import AdapterFile, listing_sha256
+from worker.contracts.events import AdapterEvent, CheckpointEvent
 from worker.contracts.names import Tuning
 from worker.contracts.spans import SpanKind
 from worker.engine.actors.remote_version import RemoteVersion
