@@ -1,6 +1,8 @@
 """The pool page shows everybody which lanes are held, but names only runs that the user may see."""
 
+import re
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from django.test import Client
@@ -14,6 +16,7 @@ from runs.pool_view import pool_rows
 from tests.web.lane_holders import held_by
 
 MakeRun = Callable[..., Run]
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture
@@ -45,6 +48,15 @@ def test_a_cordoned_lane_is_shown_as_such(bob: User, held_by_a_run: Run) -> None
     Lane.objects.filter(run_id=None).update(cordoned=True)
     (node,) = pool_rows(bob)
     assert [lane.state for lane in node.lanes] == ["held", "held", "held", "cordoned"]
+
+
+def test_the_words_of_the_table_are_defined_as_in_the_glossary(client: Client, bob: User) -> None:
+    ensure_local_lanes(num_cpu_lanes=1)
+    client.force_login(bob)
+    titles = re.findall(r'<abbr class="term" title="([^"]+)">', client.get(reverse("pool")).content.decode())
+    glossary = " ".join((ROOT / "deploy/docs/reference/glossary.md").read_text().split())
+    assert len(titles) == 2
+    assert all(title in glossary for title in titles)
 
 
 def test_an_empty_pool_says_what_to_do(client: Client, bob: User) -> None:
