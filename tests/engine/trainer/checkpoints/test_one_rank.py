@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from worker.engine.errors import CheckpointError, MinibatchError
-from worker.engine.trainer.checkpoint import load_behaviour
+
 from worker.engine.trainer.rank import TrainerRank
 from worker.engine.types import GroupBatch, PublishedShard
 
@@ -39,7 +39,7 @@ def test_resuming_is_bitwise_equal_on_one_rank(
     num_bytes = trainer.save_checkpoint(uri, STATE)
     expected = losses_of_steps(trainer, groups, 3), trainer.version(9).sha256
     resumed = make_trainer(**sections)
-    assert resumed.load_checkpoint(uri) == STATE
+    assert resumed.load_checkpoint(uri).client_state == STATE
     assert (losses_of_steps(resumed, groups, 3), resumed.version(9).sha256) == expected
     assert 0 < num_bytes < 2_000_000
 
@@ -76,7 +76,7 @@ def test_a_checkpoint_in_an_object_store_resumes_alike(make_trainer: TrainerMake
     trainer.save_checkpoint("memory://tandem/run/batch-1", STATE)
     expected = losses_of_steps(trainer, groups, 1)
     resumed = make_trainer()
-    assert resumed.load_checkpoint("memory://tandem/run/batch-1") == STATE
+    assert resumed.load_checkpoint("memory://tandem/run/batch-1").client_state == STATE
     assert losses_of_steps(resumed, groups, 1) == expected
     filesystem = fsspec.filesystem("memory")
     assert filesystem.exists("/tandem/run/batch-1/complete.json")
@@ -94,7 +94,7 @@ def test_the_version_that_the_next_batch_had_begun_on_is_kept(
     assert trainer.save_checkpoint(uri, STATE, behaviour) > without + behaviour.num_bytes
     (kept,) = load_behaviour(uri)
     assert (kept.policy_version, kept.sha256) == (behaviour.policy_version, behaviour.sha256)
-    assert make_trainer().load_checkpoint(uri) == STATE
+    assert make_trainer().load_checkpoint(uri).client_state == STATE
 
 
 def test_a_kept_adapter_that_changed_is_refused(
@@ -124,10 +124,10 @@ def test_a_save_that_fails_leaves_the_earlier_checkpoint_unchanged(
         with pytest.raises(OSError, match="No space left"):
             trainer.save_checkpoint(uri, {})
     resumed = make_trainer()
-    assert resumed.load_checkpoint(uri) == STATE
+    assert resumed.load_checkpoint(uri).client_state == STATE
     assert resumed.version(0).sha256 == saved
     trainer.save_checkpoint(uri, {"batch": 8})
-    assert make_trainer().load_checkpoint(uri) == {"batch": 8}
+    assert make_trainer().load_checkpoint(uri).client_state == {"batch": 8}
 
 
 def _disk_full() -> None:
