@@ -57,8 +57,12 @@ class ShardInfo:
 class RestoredCheckpoint:
     """What the driver reads of a loaded checkpoint."""
 
+    uri: str
+    """The checkpoint that was loaded."""
     client_state: dict[str, Any]
     """The driver's state, as it was given to `save_checkpoint`."""
+    passed_over: tuple[str, ...] = ()
+    """Why each checkpoint that was preferred to it could not be loaded, in order of preference."""
     behaviour_version: int | None = None
     """The older version that the next batch is generated with, where the checkpoint stores one."""
     behaviour_shards: tuple[ShardInfo, ...] = ()

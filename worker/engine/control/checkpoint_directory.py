@@ -1,6 +1,9 @@
-"""The directory of this attempt's checkpoints: their names, when one is due, and which old ones are removed."""
+"""The directory of this attempt's checkpoints: their names, when one is due, which old ones are removed, and what there
+is to continue from."""
 
 import logging
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import fsspec
@@ -8,6 +11,13 @@ import fsspec
 from worker.contracts.sections import CheckpointSpec
 
 logger = logging.getLogger(__name__)
+
+REPLACED = ".replaced"
+"""The ending of the name of a checkpoint that was being replaced when the trainer crashed, see
+`worker.engine.trainer.checkpoints.staging`."""
+_CHECKPOINT = re.compile(rf"batch-(\d+)(?:{re.escape(REPLACED)})?")
+_ATTEMPT = re.compile(r"attempt-(\d+)")
+"""The folder of an attempt's checkpoints, as the web names it (`checkpoints_url` of `runs.checkpoint_files`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +51,17 @@ class CheckpointDirectory:
         """The URI of the newest checkpoint written by this attempt."""
         return self._written[-1] if self._written else None
 
+    def candidates(self, resume_from: str | None) -> list[str]:
+        """The URIs of checkpoints to continue from, the preferred first: those written by this attempt, the newest
+        first, then `resume_from`, which an earlier attempt has written, and then what lies before it."""
+        older = [] if resume_from is None else [resume_from, *checkpoints_before(resume_from)]
+        return [*reversed(self._written), *older]
+
+    def passed_over(self, uris: Iterable[str]) -> None:
+        """Forget checkpoints that turned out to be damaged, so that they do not count among those kept."""
+        damaged = set(uris)
+        self._written = [uri for uri in self._written if uri not in damaged]
+
     def uri(self, batch: int) -> str:
         """The URI of the checkpoint after `batch` complete batches."""
         return f"{self._root}/batch-{batch:06d}"
@@ -63,3 +84,45 @@ class CheckpointDirectory:
         except OSError as error:
             # One old checkpoint too many wastes disk space; it is no reason to end a run.
             logger.warning("could not remove the old checkpoint %s: %s", uri, error)
+
+
+def checkpoints_before(uri: str) -> list[str]:
+    """Other checkpoints that a run can continue from where the one at `uri` cannot be loaded, the newest first: of the
+    same attempt, then of earlier ones.
+
+    All are of fewer batches, but for one: where a crash came while the checkpoint was being replaced, its predecessor
+    of as many batches.
+    """
+    attempt_uri, _, name = uri.rstrip("/").rpartition("/")
+    run_uri, _, attempt = attempt_uri.rpartition("/")
+    newest, number = _number(_CHECKPOINT, name), _number(_ATTEMPT, attempt)
+    if newest is None:
+        return []
+    found = [] if name.endswith(REPLACED) else [f"{uri.rstrip('/')}{REPLACED}"]
+    attempts = [attempt_uri]
+    if number is not None:
+        earlier = [(other, each) for each in _names(run_uri) if (other := _number(_ATTEMPT, each)) is not None]
+        attempts += [f"{run_uri}/{each}" for other, each in sorted(earlier, reverse=True) if other < number]
+    for folder in attempts:
+        batches = [(batch, each) for each in _names(folder) if (batch := _number(_CHECKPOINT, each)) is not None]
+        found += [f"{folder}/{each}" for batch, each in sorted(batches, key=_newest_first) if batch < newest]
+    return found
+
+
+def _newest_first(entry: tuple[int, str]) -> tuple[int, str]:
+    # `batch-000003` before `batch-000003.replaced`, which is older.
+    return -entry[0], entry[1]
+
+
+def _number(pattern: re.Pattern[str], name: str) -> int | None:
+    found = pattern.fullmatch(name)
+    return None if found is None else int(found[1])
+
+
+def _names(uri: str) -> list[str]:
+    """The names of what lies in a folder; none where there is no such folder."""
+    filesystem, path = fsspec.core.url_to_fs(uri)
+    try:
+        return [entry.rstrip("/").rpartition("/")[2] for entry in filesystem.ls(path, detail=False)]
+    except FileNotFoundError:
+        return []

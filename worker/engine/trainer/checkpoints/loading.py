@@ -52,9 +52,7 @@ def load(state: TrainingState, uris: Sequence[str], rank: int) -> RestoredState:
             logger.warning("a checkpoint is passed over: %s", error)
             passed_over.append(str(error))
             continue
-        return RestoredState(
-            uri=uri, client_state=client_state, behaviour=behaviour, passed_over=tuple(passed_over)
-        )
+        return RestoredState(uri=uri, client_state=client_state, behaviour=behaviour, passed_over=tuple(passed_over))
     raise CheckpointDamagedError(
         passed_over[0] if len(passed_over) == 1 else f"no checkpoint can be loaded: {'; '.join(passed_over)}"
     )

@@ -93,9 +93,7 @@ def _nothing() -> None:
     """What ranks other than 0 have to do while it alone opens or commits."""
 
 
-def _manifest(
-    state: TrainingState, folder: str, written: Sequence[_Written], client_state: dict[str, Any]
-) -> Manifest:
+def _manifest(state: TrainingState, folder: str, written: Sequence[_Written], client_state: dict[str, Any]) -> Manifest:
     """The manifest of what all ranks have written, in rank order."""
     return Manifest(
         world_size=len(written),

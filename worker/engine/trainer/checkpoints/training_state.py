@@ -85,4 +85,3 @@ class TrainingState:
 
     def set_counters(self, *, optimizer_steps: int, skipped_steps: int) -> None:
         self._engine.global_steps, self._engine.skipped_steps = optimizer_steps, skipped_steps
-
