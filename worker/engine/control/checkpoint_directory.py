@@ -2,22 +2,15 @@
 is to continue from."""
 
 import logging
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 import fsspec
 
+from worker.contracts.checkpoint_names import REPLACED, attempt_number, batch_number, checkpoint_name
 from worker.contracts.sections import CheckpointSpec
 
 logger = logging.getLogger(__name__)
-
-REPLACED = ".replaced"
-"""The ending of the name of a checkpoint that was being replaced when the trainer crashed, see
-`worker.engine.trainer.checkpoints.staging`."""
-_CHECKPOINT = re.compile(rf"batch-(\d+)(?:{re.escape(REPLACED)})?")
-_ATTEMPT = re.compile(r"attempt-(\d+)")
-"""The folder of an attempt's checkpoints, as the web names it (`checkpoints_url` of `runs.checkpoint_files`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,9 +46,10 @@ class CheckpointDirectory:
 
     def candidates(self, resume_from: str | None) -> list[str]:
         """The URIs of checkpoints to continue from, the preferred first: those written by this attempt, the newest
-        first, then `resume_from`, which an earlier attempt has written, and then what lies before it."""
-        older = [] if resume_from is None else [resume_from, *checkpoints_before(resume_from)]
-        return [*reversed(self._written), *older]
+        first, then `resume_from`, which an earlier attempt has written, and then what lies before it. Some may not
+        exist."""
+        own = [each for uri in reversed(self._written) for each in (uri, uri + REPLACED)]
+        return own if resume_from is None else [*own, resume_from, *checkpoints_before(resume_from)]
 
     def passed_over(self, uris: Iterable[str]) -> None:
         """Forget checkpoints that turned out to be damaged, so that they do not count among those kept."""
@@ -64,7 +58,7 @@ class CheckpointDirectory:
 
     def uri(self, batch: int) -> str:
         """The URI of the checkpoint after `batch` complete batches."""
-        return f"{self._root}/batch-{batch:06d}"
+        return f"{self._root}/{checkpoint_name(batch)}"
 
     def is_due(self, batch: int) -> bool:
         """Whether the spec's cadence has a checkpoint after `batch` complete batches."""
@@ -95,16 +89,16 @@ def checkpoints_before(uri: str) -> list[str]:
     """
     attempt_uri, _, name = uri.rstrip("/").rpartition("/")
     run_uri, _, attempt = attempt_uri.rpartition("/")
-    newest, number = _number(_CHECKPOINT, name), _number(_ATTEMPT, attempt)
+    newest, number = batch_number(name), attempt_number(attempt)
     if newest is None:
         return []
     found = [] if name.endswith(REPLACED) else [f"{uri.rstrip('/')}{REPLACED}"]
     attempts = [attempt_uri]
     if number is not None:
-        earlier = [(other, each) for each in _names(run_uri) if (other := _number(_ATTEMPT, each)) is not None]
+        earlier = [(other, each) for each in _names(run_uri) if (other := attempt_number(each)) is not None]
         attempts += [f"{run_uri}/{each}" for other, each in sorted(earlier, reverse=True) if other < number]
     for folder in attempts:
-        batches = [(batch, each) for each in _names(folder) if (batch := _number(_CHECKPOINT, each)) is not None]
+        batches = [(batch, each) for each in _names(folder) if (batch := batch_number(each)) is not None]
         found += [f"{folder}/{each}" for batch, each in sorted(batches, key=_newest_first) if batch < newest]
     return found
 
@@ -112,11 +106,6 @@ def checkpoints_before(uri: str) -> list[str]:
 def _newest_first(entry: tuple[int, str]) -> tuple[int, str]:
     # `batch-000003` before `batch-000003.replaced`, which is older.
     return -entry[0], entry[1]
-
-
-def _number(pattern: re.Pattern[str], name: str) -> int | None:
-    found = pattern.fullmatch(name)
-    return None if found is None else int(found[1])
 
 
 def _names(uri: str) -> list[str]:

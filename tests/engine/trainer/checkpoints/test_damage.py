@@ -11,6 +11,7 @@ import fsspec
 import pytest
 
 from tests.engine.trainer.checkpoints.test_one_rank import STATE, losses_of_steps
+from worker.contracts.checkpoint_names import REPLACED
 from worker.engine.errors import CheckpointDamagedError, CheckpointError
 from worker.engine.trainer.checkpoints import staging
 from worker.engine.trainer.rank import TrainerRank
@@ -178,7 +179,7 @@ def test_a_crash_between_the_two_renames_leaves_the_earlier_checkpoint_beside(
         patched.setattr(Path, "rename", crash_after)
         with pytest.raises(Crash):
             trainer.save_checkpoint(uri, {"save": "second"})
-    restored = trainer.load_checkpoint(uri, uri + staging.REPLACED)
+    restored = trainer.load_checkpoint(uri, uri + REPLACED)
     assert restored.client_state == {"save": "first"} and len(restored.passed_over) == 1
 
 

@@ -20,13 +20,12 @@ from typing import Any, Protocol
 import fsspec
 from fsspec.implementations.local import LocalFileSystem
 
+from worker.contracts.checkpoint_names import REPLACED
 from worker.engine.trainer.checkpoints.agreement import gather
 from worker.engine.trainer.checkpoints.manifest import MANIFEST
 
 PARTIAL = ".partial"
 """The ending of the folder that a local checkpoint is written in."""
-REPLACED = ".replaced"
-"""The ending of the folder of a local checkpoint that is being replaced."""
 
 
 class Staging(Protocol):

@@ -8,10 +8,10 @@ stage     master weights                                moments and step count
           row for each sub-group
 ```
 
-DeepSpeed's public access (`safe_get_full_optimizer_state` and its kin) is not used: it has no step counts, gathers whole
-tensors, knows no moments before the first step, and in ZeRO 1 and 2 takes parameters to lie in their original order,
-which `round_robin_gradients` changes (deepspeed 0.19, `_link_all_hp_params`). With `gradients`, the only module that
-relies on private state of DeepSpeed's optimizers.
+DeepSpeed's public access (`safe_get_full_optimizer_state` and its kin) is not used: it has no step counts, gathers
+whole tensors, knows no moments before the first step, and in ZeRO 1 and 2 takes parameters to lie in their original
+order, which `round_robin_gradients` changes (deepspeed 0.19, `_link_all_hp_params`). With `gradients`, the only module
+that relies on private state of DeepSpeed's optimizers.
 """
 
 from collections.abc import Iterator, Mapping
