@@ -3,6 +3,7 @@
 import hashlib
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -111,11 +112,13 @@ def _manifest(state: TrainingState, folder: str, written: Sequence[_Written], cl
 def _chunks(fragments: Iterable[tuple[str, Fragment]]) -> Iterator[dict[str, Fragment]]:
     """The fragments in dicts of at least `FILE_BYTES`; the last one may hold fewer, and none is empty."""
     chunk: dict[str, Fragment] = {}
+    num_bytes = 0
     for key, fragment in fragments:
         chunk[key] = fragment
-        if sum(each.values.nbytes for each in chunk.values()) >= FILE_BYTES:
+        num_bytes += fragment.values.nbytes
+        if num_bytes >= FILE_BYTES:
             yield chunk
-            chunk = {}
+            chunk, num_bytes = {}, 0
     if chunk:
         yield chunk
 
@@ -137,9 +140,13 @@ def _add(
     content: bytes,
     fragments: dict[str, tuple[int, int]] | None = None,
 ) -> None:
-    staging.write(name, content)
-    sha256 = hashlib.sha256(content).hexdigest()
-    written.files[name] = StoredFile(num_bytes=len(content), sha256=sha256, fragments=fragments or {})
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        # Hashing takes about as long as writing, and leaves the interpreter free meanwhile.
+        hashed = pool.submit(hashlib.sha256, content)
+        staging.write(name, content)
+    written.files[name] = StoredFile(
+        num_bytes=len(content), sha256=hashed.result().hexdigest(), fragments=fragments or {}
+    )
 
 
 def random_file(rank: int) -> str:

@@ -6,6 +6,7 @@ import shutil
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -20,6 +21,9 @@ from worker.engine.errors import CheckpointDamagedError, CheckpointError
 from worker.engine.sync.packing import pack
 from worker.engine.trainer.checkpoints.manifest import MANIFEST, Manifest, decode
 from worker.engine.types import PublishedShard
+
+NUM_THREADS = 4
+"""Files that a rank fetches and verifies at once: one core hashes 1.3 GB/s, a local disk reads several times that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,17 +60,18 @@ class StoredCheckpoint:
         for file, stored in self.manifest.files.items():
             for key, (first, numel) in stored.fragments.items():
                 self._parts[key].append(Part(file, first, first, first + numel))
-        self._copies: Path | None = None
+        self._copies = Path()
+        """Where the files of an object store are copied to, while the context is entered."""
         self._verified: dict[str, Path] = {}
         self._open: dict[str, Any] = {}
 
     def __enter__(self) -> Self:
+        self._copies = Path(tempfile.mkdtemp(prefix="tandem-checkpoint-"))
         return self
 
     def __exit__(self, *error: object) -> None:
         self._open.clear()
-        if self._copies is not None:
-            shutil.rmtree(self._copies, ignore_errors=True)
+        shutil.rmtree(self._copies, ignore_errors=True)
 
     @property
     def keys(self) -> frozenset[str]:
@@ -99,22 +104,26 @@ class StoredCheckpoint:
         Raises:
             CheckpointDamagedError: for a file that is missing, cut off or changed.
         """
-        for name in sorted(set(names)):
-            stored, path = self.manifest.files[name], self._local_path(name)
-            if not path.exists():
-                raise CheckpointDamagedError(f"{self._uri} is damaged: its file {name} is missing")
-            num_bytes = path.stat().st_size
-            if num_bytes != stored.num_bytes:
-                raise CheckpointDamagedError(
-                    f"{self._uri} is damaged: its file {name} must have {stored.num_bytes} bytes, got {num_bytes}"
-                )
-            with path.open("rb") as file:
-                sha256 = hashlib.file_digest(file, "sha256").hexdigest()
-            if sha256 != stored.sha256:
-                raise CheckpointDamagedError(
-                    f"{self._uri} is damaged: its file {name} must have sha256 {stored.sha256}, got {sha256}"
-                )
-            self._verified[name] = path
+        wanted = sorted(set(names))
+        with ThreadPoolExecutor(max_workers=NUM_THREADS) as pool:
+            self._verified |= zip(wanted, pool.map(self._verified_path, wanted), strict=True)
+
+    def _verified_path(self, name: str) -> Path:
+        stored, path = self.manifest.files[name], self._local_path(name)
+        if not path.exists():
+            raise CheckpointDamagedError(f"{self._uri} is damaged: its file {name} is missing")
+        num_bytes = path.stat().st_size
+        if num_bytes != stored.num_bytes:
+            raise CheckpointDamagedError(
+                f"{self._uri} is damaged: its file {name} must have {stored.num_bytes} bytes, got {num_bytes}"
+            )
+        with path.open("rb") as file:
+            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+        if sha256 != stored.sha256:
+            raise CheckpointDamagedError(
+                f"{self._uri} is damaged: its file {name} must have sha256 {stored.sha256}, got {sha256}"
+            )
+        return path
 
     def read(self, key: str, part: Part) -> torch.Tensor:
         """(end - start,) a part of the tensor `key`, from a verified file."""
@@ -145,8 +154,6 @@ class StoredCheckpoint:
         relative = f"{self.manifest.folder}/{name}" if self.manifest.folder else name
         if isinstance(self._filesystem, LocalFileSystem):
             return Path(self._source) / relative
-        if self._copies is None:
-            self._copies = Path(tempfile.mkdtemp(prefix="tandem-checkpoint-"))
         path = self._copies / name
         if self._filesystem.exists(f"{self._source}/{relative}"):
             self._filesystem.get_file(f"{self._source}/{relative}", str(path))
