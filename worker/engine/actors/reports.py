@@ -61,8 +61,6 @@ class RestoredCheckpoint:
     """The checkpoint that was loaded."""
     client_state: dict[str, Any]
     """The driver's state, as it was given to `save_checkpoint`."""
-    passed_over: tuple[str, ...] = ()
-    """Why each checkpoint that was preferred to it could not be loaded, in order of preference."""
     behaviour_version: int | None = None
     """The older version that the next batch is generated with, where the checkpoint stores one."""
     behaviour_shards: tuple[ShardInfo, ...] = ()

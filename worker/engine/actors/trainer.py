@@ -184,7 +184,6 @@ class TrainerActor(GeneratingActor):
         restored = RestoredCheckpoint(
             uri=state.uri,
             client_state=state.client_state,
-            passed_over=state.passed_over,
             behaviour_version=state.behaviour[0].policy_version if state.behaviour else None,
             behaviour_shards=tuple(_shard_info(shard) for shard in state.behaviour),
         )

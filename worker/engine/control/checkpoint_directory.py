@@ -46,10 +46,10 @@ class CheckpointDirectory:
 
     def candidates(self, resume_from: str | None) -> list[str]:
         """The URIs of checkpoints to continue from, the preferred first: those written by this attempt, the newest
-        first, then `resume_from`, which an earlier attempt has written, and then what lies before it. Some may not
-        exist."""
-        own = [each for uri in reversed(self._written) for each in (uri, uri + REPLACED)]
-        return own if resume_from is None else [*own, resume_from, *checkpoints_before(resume_from)]
+        first, then `resume_from`, which an earlier attempt has written, and then what lies before it."""
+        newest_first = [*reversed(self._written), *([] if resume_from is None else [resume_from])]
+        found = [each for uri in newest_first for each in (uri, *_replaced(uri))]
+        return found if resume_from is None else found + checkpoints_before(resume_from)
 
     def passed_over(self, uris: Iterable[str]) -> None:
         """Forget checkpoints that turned out to be damaged, so that they do not count among those kept."""
@@ -81,18 +81,14 @@ class CheckpointDirectory:
 
 
 def checkpoints_before(uri: str) -> list[str]:
-    """Other checkpoints that a run can continue from where the one at `uri` cannot be loaded, the newest first: of the
-    same attempt, then of earlier ones.
-
-    All are of fewer batches, but for one: where a crash came while the checkpoint was being replaced, its predecessor
-    of as many batches.
-    """
+    """The checkpoints of fewer batches than the one at `uri`, which a run can continue from where that cannot be
+    loaded, the newest first: of the same attempt, then of earlier ones."""
     attempt_uri, _, name = uri.rstrip("/").rpartition("/")
     run_uri, _, attempt = attempt_uri.rpartition("/")
     newest, number = batch_number(name), attempt_number(attempt)
     if newest is None:
         return []
-    found = [] if name.endswith(REPLACED) else [f"{uri.rstrip('/')}{REPLACED}"]
+    found: list[str] = []
     attempts = [attempt_uri]
     if number is not None:
         earlier = [(other, each) for each in _names(run_uri) if (other := attempt_number(each)) is not None]
@@ -101,6 +97,12 @@ def checkpoints_before(uri: str) -> list[str]:
         batches = [(batch, each) for each in _names(folder) if (batch := batch_number(each)) is not None]
         found += [f"{folder}/{each}" for batch, each in sorted(batches, key=_newest_first) if batch < newest]
     return found
+
+
+def _replaced(uri: str) -> list[str]:
+    """The predecessor of the checkpoint at `uri`, where a crash came while it was being replaced."""
+    filesystem, path = fsspec.core.url_to_fs(uri + REPLACED)
+    return [uri + REPLACED] if filesystem.exists(path) else []
 
 
 def _newest_first(entry: tuple[int, str]) -> tuple[int, str]:

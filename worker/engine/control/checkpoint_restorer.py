@@ -61,8 +61,8 @@ class CheckpointRestorer:
         positions: list[RunPosition] = []
 
         def finish(restored: RestoredCheckpoint, behaviour: RemoteVersion | None) -> None:
-            for problem in restored.passed_over:
-                logger.warning("a checkpoint is passed over for the one before: %s", problem)
+            if restored.uri != uris[0]:
+                logger.warning("the run goes on from %s, since %s cannot be loaded", restored.uri, uris[0])
             self._components.checkpoints.passed_over(uris[: uris.index(restored.uri)])
             positions.append(RunPosition(**restored.client_state))
             if behaviour is not None:

@@ -38,8 +38,13 @@ Observed = dict[str, Any]
 
 
 def new_trainer(work: Work, config: str, rank: int, world_size: int) -> TrainerRank:
-    overrides = [] if "zero3" not in config else ["zero_optimization.stage3_param_persistence_threshold=0"]
-    deepspeed = DeepSpeedSpec.model_validate({"config": config, "overrides": overrides})
+    """A trainer in a configuration, written `<name>` or `<name>+<setting of zero_optimization>=<value>`."""
+    name, *overrides = config.split("+")
+    if name.startswith("zero3"):
+        # By default ZeRO 3 would keep every weight of so small a model gathered.
+        overrides.append("stage3_param_persistence_threshold=0")
+    paths = [f"zero_optimization.{override}" for override in overrides]
+    deepspeed = DeepSpeedSpec.model_validate({"config": name, "overrides": paths})
     spec = RunSpec.model_validate(work.spec.model_copy(update={"deepspeed": deepspeed}).model_dump())
     trainer = TrainerRank(spec, work.path, rank, world_size)
     trainer.load_version(work.version)

@@ -32,7 +32,11 @@ class Kind:
     world_sizes: tuple[int, ...]
 
 
-LORA = Kind(EMA, ("zero0", "zero1_cpuoffload", "zero2", "zero3"), (1, 2, 3, 4))
+LORA = Kind(
+    EMA,
+    ("zero0", "zero1_cpuoffload", "zero2+round_robin_gradients=true", "zero3+sub_group_size=1000"),
+    (1, 2, 3, 4),
+)
 FULL = Kind(EMA | {"tuning": "full"}, ("zero0", "zero2_cpuoffload", "zero3"), (1, 2, 4))
 FULL_BF16 = Kind(
     EMA | {"tuning": "full", "base_model": {"dtype": "bf16"}}, ("zero1", "zero2", "zero3_cpuoffload"), (1, 3)

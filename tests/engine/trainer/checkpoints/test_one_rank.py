@@ -142,7 +142,7 @@ def test_a_checkpoint_of_other_parameters_is_refused_by_name(make_trainer: Train
         other.load_checkpoint(uri)
     manifest = tmp_path / "one" / "manifest.json"
     manifest.write_text(manifest.read_text().replace('"format": 5', '"format": 4'))
-    with pytest.raises(CheckpointError, match="checksum differs"):
+    with pytest.raises(CheckpointError, match="sha256 differs"):
         make_trainer().load_checkpoint(uri)
 
 

@@ -33,8 +33,6 @@ class RestoredState:
     """The caller's values, as they were saved."""
     behaviour: tuple[PublishedShard, ...]
     """On rank 0, the shards of the older version that the next batch had begun on; empty where there was none."""
-    passed_over: tuple[str, ...] = ()
-    """Why each checkpoint before `uri` could not be loaded, in their order."""
 
 
 def load(state: TrainingState, uris: Sequence[str], rank: int) -> RestoredState:
@@ -44,17 +42,18 @@ def load(state: TrainingState, uris: Sequence[str], rank: int) -> RestoredState:
         CheckpointDamagedError: when all are damaged or missing; the training state is as before.
         CheckpointError: when one was written for other parameters, or in another format; likewise.
     """
-    passed_over: list[str] = []
+    problems: list[str] = []
     for uri in uris:
         try:
             client_state, behaviour = _load(state, uri, rank)
         except CheckpointDamagedError as error:
-            logger.warning("a checkpoint is passed over: %s", error)
-            passed_over.append(str(error))
+            if rank == 0:
+                logger.warning("a checkpoint is passed over for the one before: %s", error)
+            problems.append(str(error))
             continue
-        return RestoredState(uri=uri, client_state=client_state, behaviour=behaviour, passed_over=tuple(passed_over))
+        return RestoredState(uri=uri, client_state=client_state, behaviour=behaviour)
     raise CheckpointDamagedError(
-        passed_over[0] if len(passed_over) == 1 else f"no checkpoint can be loaded: {'; '.join(passed_over)}"
+        problems[0] if len(problems) == 1 else f"no checkpoint can be loaded: {'; '.join(problems)}"
     )
 
 

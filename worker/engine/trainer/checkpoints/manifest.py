@@ -82,7 +82,7 @@ def decode(content: bytes, uri: str) -> Manifest:
     except (ValueError, KeyError, TypeError) as error:
         raise CheckpointDamagedError(f"{uri}/{MANIFEST} is damaged: {error}") from error
     if _checksum(body) != checksum:
-        raise CheckpointDamagedError(f"{uri}/{MANIFEST} was changed after it was written: its checksum differs")
+        raise CheckpointDamagedError(f"{uri}/{MANIFEST} was changed after it was written: its sha256 differs")
     if body.get("format") != FORMAT:
         raise CheckpointError(f"`format` of {uri} must be {FORMAT}, got {body.get('format')}")
     try:

@@ -146,7 +146,7 @@ class StoredCheckpoint:
         shards = [pack(load_file(self._verified[name]), kept.policy_version) for name in kept.files]
         for name, shard, sha256 in zip(kept.files, shards, kept.sha256, strict=True):
             if shard.sha256 != sha256:
-                raise CheckpointError(f"{name} of {self._uri} must have checksum {sha256}, got {shard.sha256}")
+                raise CheckpointError(f"{name} of {self._uri} must have fingerprint {sha256}, got {shard.sha256}")
         return tuple(shards)
 
     def _local_path(self, name: str) -> Path:
