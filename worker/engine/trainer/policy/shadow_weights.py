@@ -1,7 +1,8 @@
 """Shadow weights: averages of the trained weights, namely their moving average (EMA) and DiffusionNFT's old policy.
 
 Invariant: they are the same on every rank, since every rank updates them by the same numbers; under full fine-tuning in
-ZeRO 3, each rank holds its shards of them. Checkpoints keep them as they keep weights.
+ZeRO 3, each rank holds its shards of them. They are buffers below the module that DeepSpeed wraps, and move with
+it; checkpoints keep them as they keep weights.
 """
 
 from collections.abc import Mapping
