@@ -11,10 +11,11 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import torch
+from deepspeed.runtime.zero.partition_parameters import is_zero_param
 
-from worker.engine.models.sharded_parameters import full_shape, local_shard
+from worker.engine.models.sharded_parameters import full_numel, full_shape, local_shard
 from worker.engine.sync.finite import require_finite
-from worker.engine.trainer.zero.fragments import Fragment, Fragments
+from worker.engine.trainer.zero.fragments import Fragment, Fragments, replicated, sharded
 from worker.engine.trainer.zero.optimizer_state import MOMENTS, OptimizerState
 
 WEIGHTS = "weights"
@@ -73,7 +74,7 @@ class TrainingState:
 
     def require_finite(self) -> None:
         """Raise `NonFiniteError` when a weight, master weight or moment of this rank is NaN or infinite."""
-        require_finite("weights", {name: local_shard(parameter) for name, parameter in self._trainable.items()})
+        require_finite("weights", self._local_weights())
         held = {WEIGHTS: self.optimizer.masters, **self.optimizer.moments}
         state = {f"{name} ({quantity})": each.values for quantity in held for name, each in held[quantity].items()}
         require_finite("optimizer state", state)
@@ -85,3 +86,15 @@ class TrainingState:
 
     def set_counters(self, *, optimizer_steps: int, skipped_steps: int) -> None:
         self._engine.global_steps, self._engine.skipped_steps = optimizer_steps, skipped_steps
+
+    def _local_weights(self) -> dict[str, torch.Tensor]:
+        """The trained weights as this rank holds them, without the padding of shards in ZeRO 3, which DeepSpeed never
+        writes: it may be anything, NaN too."""
+        rank = torch.distributed.get_rank()
+        shards = {
+            name: sharded(local_shard(parameter), full_numel=full_numel(parameter), rank=rank)
+            if is_zero_param(parameter)
+            else replicated(parameter)
+            for name, parameter in self._trainable.items()
+        }
+        return {name: shard.values for name, shard in shards.items() if shard is not None}
