@@ -6,6 +6,7 @@ import fsspec
 from django.conf import settings
 
 from runs.models import Run
+from worker.contracts.checkpoint_names import attempt_name
 
 
 class RunStillExists(Exception):
@@ -14,7 +15,7 @@ class RunStillExists(Exception):
 
 def checkpoints_url(run_id: UUID, attempt: int) -> str:
     """Where an attempt writes its checkpoints: below its own number, so that a fenced-off driver overwrites nothing."""
-    return f"{_run_url(run_id)}/attempt-{attempt}"
+    return f"{_run_url(run_id)}/{attempt_name(attempt)}"
 
 
 def delete_checkpoints(run_id: UUID) -> None:

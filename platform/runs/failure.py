@@ -59,10 +59,19 @@ SUGGESTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
         ),
     ),
     (
-        r"base_model\.path|model_index\.json|safetensors|not found on the hub|RepositoryNotFound|is no folder",
+        r"base_model\.path|model_index\.json|safetensors(?! must have| is missing)|not found on the hub|"
+        r"RepositoryNotFound|is no folder",
         (
             "Choose a base model from the list in the form.",
             "A cluster's nodes must see the same TANDEM_MODEL_ROOTS as the web.",
+        ),
+    ),
+    (
+        r"is damaged: its file|is not a complete checkpoint|manifest\.json (is damaged|was changed)",
+        (
+            "Neither this checkpoint nor one before it can be loaded: look for what changes files below "
+            "TANDEM_CHECKPOINTS.",
+            "Duplicate the run to start again; raise `checkpoint.num_kept` to have more to go back to.",
         ),
     ),
     (

@@ -54,7 +54,11 @@ class LendingError(EngineError):
 
 
 class CheckpointError(EngineError):
-    """A checkpoint is missing, incomplete or damaged, or of another world size or ZeRO stage."""
+    """A checkpoint cannot be written, or was written for other parameters or in another format."""
+
+
+class CheckpointDamagedError(CheckpointError):
+    """A checkpoint is missing, incomplete or changed, so that an earlier one has to serve."""
 
 
 def listing(names: Iterable[str], limit: int = 40) -> str:

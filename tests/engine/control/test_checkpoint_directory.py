@@ -45,3 +45,50 @@ def test_checkpoints_are_due_by_the_number_of_complete_batches() -> None:
 def test_the_trainers_version_rises_by_one_with_each_batch() -> None:
     position = RunPosition(batch=4, policy_version=4, optimizer_step=8)
     assert [position.version_at(batch) for batch in (4, 5)] == [4, 5]
+
+
+def make_checkpoints(root: Path, *names: str) -> None:
+    for name in names:
+        (root / name).mkdir(parents=True)
+
+
+def test_an_attempt_falls_back_within_itself_then_on_what_it_resumed_from_and_what_lies_before_that(
+    tmp_path: Path,
+) -> None:
+    make_checkpoints(
+        tmp_path,
+        *("attempt-1/batch-000001", "attempt-1/batch-000002", "attempt-1/batch-000009"),
+        *("attempt-2/batch-000002.replaced", "attempt-2/batch-000003", "attempt-2/batch-000004"),
+        *("attempt-2/batch-000004.replaced", "attempt-2/batch-000005.partial", "attempt-2/batch-000006"),
+        *("attempt-3/batch-000003", "attempt-10/batch-000001", "other/batch-000001"),
+    )
+    root = f"file://{tmp_path}"
+    checkpoints = CheckpointDirectory(f"{root}/attempt-11", CheckpointSpec(num_kept=2))
+    for batch in (5, 6):
+        write(checkpoints, batch)
+    make_checkpoints(tmp_path, "attempt-11/batch-000005.replaced")
+    assert checkpoints.candidates(f"{root}/attempt-2/batch-000004") == [
+        f"{root}/attempt-11/batch-000006",
+        f"{root}/attempt-11/batch-000005",
+        f"{root}/attempt-11/batch-000005.replaced",
+        *(f"{root}/attempt-2/{name}" for name in ("batch-000004", "batch-000004.replaced", "batch-000003")),
+        *(f"{root}/attempt-2/batch-000002.replaced", f"{root}/attempt-1/batch-000002"),
+        f"{root}/attempt-1/batch-000001",
+    ]
+
+
+def test_a_checkpoint_of_another_name_or_place_is_the_only_candidate() -> None:
+    checkpoints = CheckpointDirectory("memory://nowhere", CheckpointSpec())
+    assert checkpoints.candidates(None) == []
+    assert checkpoints.candidates("memory://nowhere/mine") == ["memory://nowhere/mine"]
+    missing = "memory://nowhere/attempt-2/batch-000002"
+    assert checkpoints.candidates(missing) == [missing]
+
+
+def test_a_checkpoint_that_was_passed_over_does_not_count_among_those_kept(tmp_path: Path) -> None:
+    checkpoints = CheckpointDirectory(f"file://{tmp_path}", CheckpointSpec(num_kept=2))
+    uris = [write(checkpoints, batch) for batch in (1, 2)]
+    checkpoints.passed_over(uris[1:])
+    assert checkpoints.latest == uris[0]
+    write(checkpoints, 3)
+    assert checkpoints.candidates(None) == [checkpoints.uri(3), uris[0]]

@@ -3,6 +3,7 @@
 import gzip
 import itertools
 import os
+import shutil
 import signal
 import time
 from collections import defaultdict
@@ -277,6 +278,36 @@ def test_at_staleness_one_a_resumed_run_has_bitwise_the_results_of_an_uninterrup
         assert found and found == {key: expected[name][key] for key in found}, name
     assert {batch for batch, _ in losses(resumed)} == {2, 3}
     assert [event["counts"] for event in resumed.ingest.of_type("staleness")] == [{"1": 8}, {"1": 8}]
+
+
+def test_a_run_goes_on_from_the_checkpoint_before_a_damaged_one_on_more_trainer_lanes_in_another_stage(
+    drive: Drive, make_spec: MakeSpec, reference: dict[str, Any], tmp_path: Path
+) -> None:
+    store = tmp_path / "attempt-1"
+    shutil.copytree(reference["store"], store)
+    damaged = store / "batch-000004"
+    file = next(damaged.glob("rank-*.safetensors"))
+    os.truncate(file, file.stat().st_size - 1)
+    spec = make_spec(
+        num_batches=5,
+        lanes={"num_rollout": 1, "num_trainer": 2},
+        deepspeed={"config": "zero2"},
+        batch={"fragment_size": 2, "num_epochs_per_batch": 2, "num_minibatches": 2},
+        evaluation={"every_num_batches": None},
+    )
+    lanes = [grant.model_copy(update={"resources": (LANE_RESOURCES[grant.lane],)}) for grant in grants(spec)]
+    driven = drive(
+        spec, lanes=lanes, resume_from=f"file://{damaged}", checkpoints=f"file://{tmp_path}/attempt-2", attempt=2
+    )
+    assert driven.finish() == 0
+    (resumed,) = driven.ingest.of_type("resumed")
+    assert (resumed["batch"], resumed["policy_version"], resumed["optimizer_step"]) == (3, 3, 12)
+    warnings = [event["message"] for event in driven.ingest.of_type("log") if event["level"] == "warning"]
+    assert any("passed over" in text and "batch-000004" in text and file.name in text for text in warnings)
+    assert driven.states() == ["running", "completed"]
+    assert published(driven)[3] == reference["published"][3], "two ranks in ZeRO 2 hold the weights of one in ZeRO 0"
+    assert {batch for batch, _ in losses(driven)} == {4, 5}
+    assert (tmp_path / "attempt-2" / "batch-000005" / "manifest.json").exists()
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,7 @@ def run_case(task: dict[str, Any], case: Case, rank: int, world_size: int, folde
     step(trainer, groups, task["num_pairs"])
     result["undisturbed"] = trainer.version(2).sha256
     resumed = TrainerRank(spec, task["path"], rank, world_size)
-    result["state"] = resumed.load_checkpoint(uri)
+    result["state"] = resumed.load_checkpoint(uri).client_state
     step(resumed, groups, task["num_pairs"])
     result["resumed"] = resumed.version(2).sha256
     return result

@@ -8,7 +8,7 @@ import torch
 from worker.contracts.names import LaneRole
 from worker.contracts.prompts import Prompt
 from worker.engine.rollout.sampler import Sampler
-from worker.engine.trainer.checkpoint import capture_random_state
+from worker.engine.trainer.checkpoints.random_state import capture_random_state
 from worker.engine.trainer.rank import TrainerRank
 from worker.engine.types import GeneratedFragment, GenerationRequest, PublishedShard
 from worker.scheduling.core.messages import Fragment, FragmentKey, Purpose

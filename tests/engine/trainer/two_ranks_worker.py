@@ -64,7 +64,7 @@ def run_case(task: dict[str, Any], case: Case, rank: int, world_size: int, folde
     one_step(trainer, groups, num_pairs)
     result["after_abort"] = trainer.version(2).sha256
     resumed = new_trainer()
-    result["client_state"] = resumed.load_checkpoint(uri)
+    result["client_state"] = resumed.load_checkpoint(uri).client_state
     one_step(resumed, groups, num_pairs)
     result["after_resume"] = resumed.version(2).sha256
     return result

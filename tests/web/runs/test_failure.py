@@ -31,6 +31,7 @@ SPEC = spec_of()
         ("the replay gate did not pass in batch 1: max_mean_error 0.02 > 0.001", "fp32"),
         ("the adapter's checksum differs on rollout-0", "lora.targets"),
         ("`base_model.path` `x` is no folder below TANDEM_MODEL_ROOTS", "list in the form"),
+        ("/c/batch-000003 is damaged: its file rank-00000-000.safetensors must have 10 bytes, got 9", "num_kept"),
         ("the placement group of trainer-0 was not ready after 60 s", "ray status"),
         ("the driver was lost: no heartbeat for 13 s", "last log lines"),
         ("the job could not be submitted for 91 s: Ray could not be reached", "RAY_ADDRESS"),

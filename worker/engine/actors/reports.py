@@ -57,6 +57,8 @@ class ShardInfo:
 class RestoredCheckpoint:
     """What the driver reads of a loaded checkpoint."""
 
+    uri: str
+    """The checkpoint that was loaded."""
     client_state: dict[str, Any]
     """The driver's state, as it was given to `save_checkpoint`."""
     behaviour_version: int | None = None

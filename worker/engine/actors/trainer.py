@@ -172,24 +172,22 @@ class TrainerActor(GeneratingActor):
         start = time.monotonic()
         return self._report(start, self._trainer_rank.save_checkpoint(uri, client_state, behaviour))
 
-    def load_checkpoint(self, uri: str) -> tuple[Any, ...]:
-        """Load a checkpoint.
+    def load_checkpoint(self, uris: Sequence[str]) -> tuple[Any, ...]:
+        """Load the first of `uris` that is not damaged.
 
         Returns:
             A `CallReport` of `RestoredCheckpoint` for the driver, then a value for each shard of a version: the shards
             of the older version that is stored with the checkpoint, on rank 0, or `None`.
         """
-        from worker.engine.trainer.checkpoint import load_behaviour
-
         start = time.monotonic()
-        state = self._trainer_rank.load_checkpoint(uri)
-        behaviour = load_behaviour(uri) if self._rank == 0 else ()
+        state = self._trainer_rank.load_checkpoint(*uris)
         restored = RestoredCheckpoint(
-            client_state=state,
-            behaviour_version=behaviour[0].policy_version if behaviour else None,
-            behaviour_shards=tuple(_shard_info(shard) for shard in behaviour),
+            uri=state.uri,
+            client_state=state.client_state,
+            behaviour_version=state.behaviour[0].policy_version if state.behaviour else None,
+            behaviour_shards=tuple(_shard_info(shard) for shard in state.behaviour),
         )
-        return self._report(start, restored), *(behaviour or [None] * self._trainer_rank.num_shards)
+        return self._report(start, restored), *(state.behaviour or [None] * self._trainer_rank.num_shards)
 
     def export(self) -> tuple[CallReport[None], dict[str, bytes]]:
         """The weights as files in diffusers format, by path, so that driver and trainer need not share a disk. Only

@@ -1,10 +1,13 @@
-"""The directory of this attempt's checkpoints: their names, when one is due, and which old ones are removed."""
+"""The directory of this attempt's checkpoints: their names, when one is due, which old ones are removed, and what there
+is to continue from."""
 
 import logging
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import fsspec
 
+from worker.contracts.checkpoint_names import REPLACED, attempt_number, batch_number, checkpoint_name
 from worker.contracts.sections import CheckpointSpec
 
 logger = logging.getLogger(__name__)
@@ -41,9 +44,21 @@ class CheckpointDirectory:
         """The URI of the newest checkpoint written by this attempt."""
         return self._written[-1] if self._written else None
 
+    def candidates(self, resume_from: str | None) -> list[str]:
+        """The URIs of checkpoints to continue from, the preferred first: those written by this attempt, the newest
+        first, then `resume_from`, which an earlier attempt has written, and then what lies before it."""
+        newest_first = [*reversed(self._written), *([] if resume_from is None else [resume_from])]
+        found = [each for uri in newest_first for each in (uri, *_replaced(uri))]
+        return found if resume_from is None else found + checkpoints_before(resume_from)
+
+    def passed_over(self, uris: Iterable[str]) -> None:
+        """Forget checkpoints that turned out to be damaged, so that they do not count among those kept."""
+        damaged = set(uris)
+        self._written = [uri for uri in self._written if uri not in damaged]
+
     def uri(self, batch: int) -> str:
         """The URI of the checkpoint after `batch` complete batches."""
-        return f"{self._root}/batch-{batch:06d}"
+        return f"{self._root}/{checkpoint_name(batch)}"
 
     def is_due(self, batch: int) -> bool:
         """Whether the spec's cadence has a checkpoint after `batch` complete batches."""
@@ -63,3 +78,42 @@ class CheckpointDirectory:
         except OSError as error:
             # One old checkpoint too many wastes disk space; it is no reason to end a run.
             logger.warning("could not remove the old checkpoint %s: %s", uri, error)
+
+
+def checkpoints_before(uri: str) -> list[str]:
+    """The checkpoints of fewer batches than the one at `uri`, which a run can continue from where that cannot be
+    loaded, the newest first: of the same attempt, then of earlier ones."""
+    attempt_uri, _, name = uri.rstrip("/").rpartition("/")
+    run_uri, _, attempt = attempt_uri.rpartition("/")
+    newest, number = batch_number(name), attempt_number(attempt)
+    if newest is None:
+        return []
+    found: list[str] = []
+    attempts = [attempt_uri]
+    if number is not None:
+        earlier = [(other, each) for each in _names(run_uri) if (other := attempt_number(each)) is not None]
+        attempts += [f"{run_uri}/{each}" for other, each in sorted(earlier, reverse=True) if other < number]
+    for folder in attempts:
+        batches = [(batch, each) for each in _names(folder) if (batch := batch_number(each)) is not None]
+        found += [f"{folder}/{each}" for batch, each in sorted(batches, key=_newest_first) if batch < newest]
+    return found
+
+
+def _replaced(uri: str) -> list[str]:
+    """The predecessor of the checkpoint at `uri`, where a crash came while it was being replaced."""
+    filesystem, path = fsspec.core.url_to_fs(uri + REPLACED)
+    return [uri + REPLACED] if filesystem.exists(path) else []
+
+
+def _newest_first(entry: tuple[int, str]) -> tuple[int, str]:
+    # `batch-000003` before `batch-000003.replaced`, which is older.
+    return -entry[0], entry[1]
+
+
+def _names(uri: str) -> list[str]:
+    """The names of what lies in a folder; none where there is no such folder."""
+    filesystem, path = fsspec.core.url_to_fs(uri)
+    try:
+        return [entry.rstrip("/").rpartition("/")[2] for entry in filesystem.ls(path, detail=False)]
+    except FileNotFoundError:
+        return []

@@ -1,18 +1,22 @@
 """Loads the checkpoint that an attempt starts from: at first the one it was given, after a rewind its own newest.
 
-A checkpoint holds the trainer's state on all ranks, the run's position, and at staleness 1 the older version that the
-next batch is generated with, which is made available for lanes to pull again.
+A checkpoint holds the trainer's state, the run's position, and at staleness 1 the older version that the next batch is
+generated with, which is made available for lanes to pull again. One that is damaged is passed over for the one before:
+the run then repeats more batches, and the web marks what it had reported of them as superseded.
 """
 
-from collections.abc import Callable
-from typing import Any
+import logging
+from collections.abc import Callable, Sequence
 
 from worker.contracts.events import Phase, ResumedEvent
 from worker.engine.actors.remote_version import RemoteVersion
+from worker.engine.actors.reports import RestoredCheckpoint
 from worker.engine.control.checkpoint_directory import RunPosition
 from worker.engine.control.run_components import RunComponents
 from worker.engine.control.status_reporter import StatusReporter
 from worker.engine.control.trainer_gang import TrainerGang
+
+logger = logging.getLogger(__name__)
 
 
 class CheckpointRestorer:
@@ -31,16 +35,17 @@ class CheckpointRestorer:
         self._wait_for_calls = wait_for_calls
 
     def restore(self) -> RunPosition:
-        """Load the newest checkpoint, if there is one, and report the position that the run continues from.
+        """Load the newest checkpoint that is not damaged, if there is any, and report the position that the run
+        continues from.
 
         An attempt that starts from scratch reports nothing; one that was training and has no checkpoint reports that it
         is back at the start.
         """
-        uri = self._components.checkpoints.latest or self._components.answer.resume_from
+        uris = self._components.checkpoints.candidates(self._components.answer.resume_from)
         position = RunPosition()
-        if uri is not None:
-            self._status.enter(Phase.RESTORE, uri)
-            position = self._load(uri)
+        if uris:
+            self._status.enter(Phase.RESTORE, uris[0])
+            position = self._load(uris)
         elif not self._status.has_run:
             return position
         self._components.telemetry.client.emit(
@@ -51,14 +56,18 @@ class CheckpointRestorer:
         )
         return position
 
-    def _load(self, uri: str) -> RunPosition:
+    def _load(self, uris: Sequence[str]) -> RunPosition:
+        """Load the first of `uris` that is not damaged. Raises `CheckpointError` as the trainer ranks do."""
         positions: list[RunPosition] = []
 
-        def finish(client_state: dict[str, Any], behaviour: RemoteVersion | None) -> None:
-            positions.append(RunPosition(**client_state))
+        def finish(restored: RestoredCheckpoint, behaviour: RemoteVersion | None) -> None:
+            if restored.uri != uris[0]:
+                logger.warning("the run goes on from %s, since %s cannot be loaded", restored.uri, uris[0])
+            self._components.checkpoints.passed_over(uris[: uris.index(restored.uri)])
+            positions.append(RunPosition(**restored.client_state))
             if behaviour is not None:
                 self._components.versions.add_restored(behaviour)
 
-        self._gang.load_checkpoint(uri, finish)
+        self._gang.load_checkpoint(uris, finish)
         self._wait_for_calls()
         return positions[0]

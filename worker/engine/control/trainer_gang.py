@@ -125,10 +125,13 @@ class TrainerGang:
         }
         self._calls.start(refs, then)
 
-    def load_checkpoint(self, uri: str, then: Callable[[dict[str, Any], RemoteVersion | None], None]) -> None:
-        """Load a checkpoint; `then` receives its client state, and the older version stored with it, if any."""
+    def load_checkpoint(
+        self, uris: Sequence[str], then: Callable[[RestoredCheckpoint, RemoteVersion | None], None]
+    ) -> None:
+        """Load the first of `uris` that is not damaged; `then` also receives the older version stored with it, if
+        any."""
         returns = {
-            lane: self._lanes[lane].actor.load_checkpoint.options(num_returns=1 + self._num_shards).remote(uri)
+            lane: self._lanes[lane].actor.load_checkpoint.options(num_returns=1 + self._num_shards).remote(uris)
             for lane in self.lanes
         }
         _, *shards = returns[self.lanes[0]]
@@ -141,7 +144,7 @@ class TrainerGang:
                 behaviour = RemoteVersion(
                     policy_version=version, shard_infos=restored.behaviour_shards, refs=tuple(shards)
                 )
-            then(restored.client_state, behaviour)
+            then(restored, behaviour)
 
         self._calls.start({lane: refs[0] for lane, refs in returns.items()}, finish)
 

@@ -114,15 +114,15 @@ class EmulatedTrainer(EmulatedGenerator):
             file.write(content)
         return self._report(start, len(content))
 
-    def load_checkpoint(self, uri: str) -> tuple[CallReport[RestoredCheckpoint], EmulatedShard | None]:
+    def load_checkpoint(self, uris: Sequence[str]) -> tuple[CallReport[RestoredCheckpoint], EmulatedShard | None]:
         start = time.monotonic()
-        with fsspec.open(f"{uri}/{CHECKPOINT_FILE}", "r") as file:
+        with fsspec.open(f"{uris[0]}/{CHECKPOINT_FILE}", "r") as file:
             saved = json.load(file)
         version = saved["behaviour"]
         behaviour = None if version is None else make_shard(version, self.emulation.adapter_num_bytes)
         infos = () if behaviour is None else (behaviour.info,)
         restored = RestoredCheckpoint(
-            client_state=saved["client_state"], behaviour_version=version, behaviour_shards=infos
+            uri=uris[0], client_state=saved["client_state"], behaviour_version=version, behaviour_shards=infos
         )
         return self._report(start, restored), behaviour if self._rank == 0 else None
 

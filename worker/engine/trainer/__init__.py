@@ -5,7 +5,7 @@ rank.py                the trainer rank, which the rooms below are parts of
   generation_switch.py   turning to generation and back
   learners/              from a group to the loss of a micro-batch
     policy/                the models of the rank: trained, generating, older, reference, averages
-      checkpoint.py export.py
+      checkpoints/ export.py
         zero/                  what Tandem adds to DeepSpeed ZeRO
 ```
 

@@ -27,7 +27,9 @@ from worker.engine.models.embeddings import PromptEmbeds
 from worker.engine.models.sharded_parameters import full_numel
 from worker.engine.sync.packing import pack
 from worker.engine.sync.shards import LoadedVersion
-from worker.engine.trainer import checkpoint
+from worker.engine.trainer.checkpoints.loading import RestoredState, load
+from worker.engine.trainer.checkpoints.saving import save
+from worker.engine.trainer.checkpoints.training_state import TrainingState
 from worker.engine.trainer.export import write_untrained
 from worker.engine.trainer.generation_switch import GenerationSwitch
 from worker.engine.trainer.learners.base import GateMode, PreparedGroup
@@ -229,20 +231,19 @@ class TrainerRank:
             MinibatchError: when gradients are open, since a checkpoint does not hold them.
             LendingError: while this rank generates.
             NonFiniteError: on every rank, for weights or optimizer state that are NaN or infinite.
+            CheckpointError: when another rank could not write.
         """
         self._generation_switch.require_training("is saved")
         self._minibatch.require_empty()
-        return checkpoint.save(
-            self._deepspeed_engine, uri, client_state, self._rank, self._world_size, behaviour=behaviour
-        )
+        return save(self._training_state(), uri, client_state, self._rank, self._world_size, behaviour=behaviour)
 
-    def load_checkpoint(self, uri: str) -> dict[str, Any]:
-        """Restore what `save_checkpoint` wrote, but for `behaviour`, and return its `client_state`. An open mini-batch
-        is aborted. Raises `CheckpointError` as `checkpoint.load`."""
+    def load_checkpoint(self, *uris: str) -> RestoredState:
+        """Restore the first of `uris` that is not damaged, whatever number of ranks and ZeRO stage wrote it. An open
+        mini-batch is aborted. Raises `CheckpointError` as `worker.engine.trainer.checkpoints.loading.load`."""
         self.abort()
-        client_state = checkpoint.load(self._deepspeed_engine, uri, self._rank, self._world_size)
+        restored = load(self._training_state(), uris, self._rank)
         self._policy.restored()
-        return client_state
+        return restored
 
     def export(self, folder: str) -> None:
         """Write, on rank 0, what users download in diffusers format.
@@ -258,6 +259,10 @@ class TrainerRank:
         untrained = self._policy.untrained()
         if self._rank == 0:
             write_untrained(folder, self._model.transformer, untrained)
+
+    def _training_state(self) -> TrainingState:
+        """What a checkpoint keeps of this rank."""
+        return TrainingState(self._deepspeed_engine, self._trainable, self._policy.shadow_fragments())
 
     def _own_micro_batches(self, groups: Sequence[int]) -> list[MicroBatch]:
         """This rank's share of the micro-batches of `groups`, padding included."""

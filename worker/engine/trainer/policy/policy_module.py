@@ -1,8 +1,8 @@
 """The module that DeepSpeed wraps: it exposes the trainable parameters alone, and its forward runs the whole model.
 
-DeepSpeed broadcasts and checkpoints every parameter it sees. If it sees only the trainable ones, LoRA weights can be
-fp32 over a frozen base of any dtype, and checkpoints hold trainable weights alone. In ZeRO 3 it must see every layer
-that has sharded weights, to gather them when the layer is reached.
+DeepSpeed broadcasts every parameter it sees, and casts or shards it like any other. If it sees only the trainable ones,
+LoRA weights can be fp32 over a frozen base of any dtype. In ZeRO 3 it must see every layer that has sharded weights, to
+gather them when the layer is reached.
 """
 
 from collections.abc import Sequence

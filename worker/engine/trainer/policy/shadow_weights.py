@@ -1,8 +1,8 @@
 """Shadow weights: averages of the trained weights, namely their moving average (EMA) and DiffusionNFT's old policy.
 
-They are buffers below the module that DeepSpeed wraps, so checkpoints hold them in every ZeRO stage. Invariant: they
-are the same on every rank, since every rank updates them by the same numbers; under full fine-tuning in ZeRO 3, each
-rank holds its shards of them.
+Invariant: they are the same on every rank, since every rank updates them by the same numbers; under full fine-tuning in
+ZeRO 3, each rank holds its shards of them. They are buffers below the module that DeepSpeed wraps, and move with
+it; checkpoints keep them as they keep weights.
 """
 
 from collections.abc import Mapping
@@ -14,9 +14,10 @@ from worker.contracts.algorithms import DiffusionNftSpec
 from worker.contracts.run_spec import RunSpec
 from worker.engine.algorithms.diffusion_nft import old_policy_share
 from worker.engine.models.precision import at_least_fp32
-from worker.engine.models.sharded_parameters import gather_shards, gathered, local_shard
+from worker.engine.models.sharded_parameters import full_numel, gather_shards, gathered, local_shard
 from worker.engine.sync.packing import EVALUATED, pack
 from worker.engine.trainer.policy.policies import BehaviourPolicy
+from worker.engine.trainer.zero.fragments import Fragment, Fragments, replicated, sharded
 
 Trainable = Mapping[str, torch.nn.Parameter]
 """The trainable parameters, or some of them, by name."""
@@ -38,6 +39,17 @@ class ShadowWeights(torch.nn.Module):
     def tensors(self) -> dict[str, torch.Tensor]:
         """The shadow weights as this rank holds them, by name: full, or flat shards."""
         return {name: self.get_buffer(_buffer_name(name)) for name in self._names}
+
+    def fragments(self, trainable: Trainable) -> dict[str, Fragment]:
+        """This rank's fragments of the shadow weights, by name; views, for a checkpoint."""
+        if not self._is_sharded:
+            return {name: replicated(tensor) for name, tensor in self.tensors.items()}
+        rank = torch.distributed.get_rank()
+        found = {
+            name: sharded(shard, full_numel=full_numel(trainable[name]), rank=rank)
+            for name, shard in self.tensors.items()
+        }
+        return {name: fragment for name, fragment in found.items() if fragment is not None}
 
     @torch.no_grad()
     def update(self, trainable: Trainable, *, keep: float) -> None:
@@ -101,6 +113,11 @@ class ShadowPolicies(torch.nn.Module):
         behaviour = self._behaviour[0]
         if self.old is not None and behaviour is not None:
             behaviour.bind(pack(self.old.tensors, 0))
+
+    def fragments(self, trainable: Trainable) -> dict[str, Fragments]:
+        """This rank's fragments of each average, for a checkpoint."""
+        shadows = {"average": self.average, "old": self.old}
+        return {kind: shadow.fragments(trainable) for kind, shadow in shadows.items() if shadow is not None}
 
     def published(self, trainable: Trainable) -> dict[str, torch.Tensor]:
         """The weights of a version: those that draw training data, and under `EVALUATED` names those that evaluation

@@ -28,6 +28,7 @@ from worker.engine.trainer.policy.policy_module import PolicyModule, ShardedPoli
 from worker.engine.trainer.policy.shadow_weights import ShadowPolicies
 from worker.engine.trainer.zero.activation_checkpointing import recompute_blocks
 from worker.engine.trainer.zero.deepspeed_config import deepspeed_config
+from worker.engine.trainer.zero.fragments import Fragments
 from worker.engine.trainer.zero.sharded_loading import load_sharded
 from worker.engine.types import PublishedVersion
 
@@ -97,8 +98,12 @@ class TrainedPolicy:
         if self._shadow_policies.are_due(num_optimizer_steps):
             self._shadow_policies.update(self.trainable, num_optimizer_steps)
 
+    def shadow_fragments(self) -> dict[str, Fragments]:
+        """This rank's fragments of each average of the weights, for a checkpoint."""
+        return self._shadow_policies.fragments(self.trainable)
+
     def restored(self) -> None:
-        """Called after a checkpoint was loaded into the module."""
+        """Called after a checkpoint was loaded into weights and averages."""
         self._shadow_policies.bind_old_policy()
 
     def snapshot(self, indices: Collection[int]) -> ShardSnapshots:

@@ -1,7 +1,7 @@
 """The gradients between two optimizer steps: checked and clipped before a step, dropped without a trace by an abort.
 
-The only module that writes to private state of DeepSpeed's engine and optimizers: their own `zero_grad` leaves
-gradients behind in ZeRO 2, so that an aborted mini-batch would leak into the next step.
+It writes to private state of DeepSpeed's engine and optimizers, as only `optimizer_state` does besides: their own
+`zero_grad` leaves gradients behind in ZeRO 2, so that an aborted mini-batch would leak into the next step.
 """
 
 import math
