@@ -27,7 +27,8 @@ from tests.bench.planning_scale import planning_seconds
 from worker.contracts.spans import SpanKind
 from worker.scheduling.planning.candidate_simulation import Candidate, CandidateResult, simulate_candidate
 from worker.scheduling.planning.cost_estimates import PoolCosts
-from worker.scheduling.planning.limits import LaneKinds, batch_limits
+from worker.scheduling.planning.lane_kinds import LaneKinds
+from worker.scheduling.planning.limits import batch_limits
 from worker.scheduling.planning.modes import MODES
 from worker.scheduling.planning.planner import Plan, PlanRequest, make_plan
 from worker.scheduling.planning.workload import Workload
