@@ -10,8 +10,8 @@ least time is
 (g_i seconds for a trajectory, a_i for a micro-batch). Sorted by g_i / a_i, the lanes that are comparatively good at
 generating generate, the rest train, and at most one does both (an exchange argument: swapping work between two lanes
 that are in the wrong order shortens both). Lanes without memory for one kind of work do the other. Commits, publishes
-and pulls are left out, so the bound holds with them too. Scoring by the reward lanes alone is a second limit. Both bound
-the mean over a whole run: a single batch may be shorter if some of its work was done during the batch before it.
+and pulls are left out, so the bound holds with them too. Scoring by the reward lanes alone is a second limit. Both
+bound the mean over a whole run: a single batch may be shorter if some of its work was done during the batch before it.
 
 **The strict bound** (staleness 0) is of each single batch, from one publish to the next. It adds the time that cannot
 be avoided when nothing of a batch may begin before the previous one is published. For a given gang of trainer lanes,
@@ -26,8 +26,8 @@ with t for the training of all micro-batches by K ranks in step, all commits and
 
 The smallest such T over all gangs bounds every mode. Colocated placement is the gang of all lanes, for which step 2
 alone is generation and then training, with one switch each way. `limits.batch_limits` computes T for a gang,
-`exchange.GangOptions` a lower bound of the smallest one without going through all gangs. Neither bound takes more than a
-sort for each number of ranks. Invariant: the strict bound is never below the bound.
+`exchange.GangOptions` a lower bound of the smallest one without going through all gangs. Neither bound takes more than
+a sort for each number of ranks. Invariant: the strict bound is never below the bound.
 """
 
 import numpy as np

@@ -62,11 +62,11 @@ class GangOptions:
         only_slowest = np.zeros_like(available)
         np.add.at(only_slowest, (np.arange(option.size), pairs[option, 0]), num_ranks - 1)
         np.add.at(only_slowest, (np.arange(option.size), pairs[option, 1]), 1)
-        is_possible = (available.sum(axis=1) >= num_ranks) & (np.minimum(available, 1) >= only_slowest.clip(0, 1)).all(1)
-        is_possible &= (num_ranks > 1) | (pairs[option, 0] == pairs[option, 1])
-        num_ranks, available, only_slowest = (
-            array[is_possible] for array in (num_ranks, available, only_slowest)
+        is_possible = (available.sum(axis=1) >= num_ranks) & (np.minimum(available, 1) >= only_slowest.clip(0, 1)).all(
+            1
         )
+        is_possible &= (num_ranks > 1) | (pairs[option, 0] == pairs[option, 1])
+        num_ranks, available, only_slowest = (array[is_possible] for array in (num_ranks, available, only_slowest))
         gang = GangTraining.of(algebra, kinds, only_slowest, tsp=rules.tsp, waits_for_publish=not rules.runs_ahead)
         score = costs.score.seconds(algebra.fragment_size)
         scoring = score * algebra.num_fragments / costs.num_reward

@@ -54,18 +54,14 @@ def batch_limits(
     `trainers`: [split, kind], how many lanes of each kind train; at least one in each split.
     """
     splits = _Splits.of(algebra, costs, kinds, trainers, rules)
-    low, high = splits.at_least, np.maximum(splits.at_least, _FIRST_GUESS_SECONDS)
-    is_too_short = splits.are_too_short(high)
-    for _ in range(_NUM_DOUBLINGS):
-        if not is_too_short.any():
-            break
-        low, high = np.where(is_too_short, high, low), np.where(is_too_short, 2 * high, high)
-        is_too_short = splits.are_too_short(high)
+    low, high = splits.at_least, splits.enough()
+    is_endless = ~np.isfinite(high)
+    low, high = np.where(is_endless, 0.0, low), np.where(is_endless, 0.0, high)
     for _ in range(_NUM_HALVINGS):
         middle = (low + high) / 2
         is_middle_too_short = splits.are_too_short(middle)
         low, high = np.where(is_middle_too_short, middle, low), np.where(is_middle_too_short, high, middle)
-    return np.where(is_too_short, np.inf, np.maximum(low, splits.at_least))
+    return np.where(is_endless, np.inf, low)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,6 +77,8 @@ class _Splits:
     """[split]: training of a whole batch."""
     tail: Seconds
     """[split]: the end of the batch in which no lane generates."""
+    lent: Counts
+    """[split, kind]: how many lanes train and may generate too."""
     shared_switch: Seconds
     """[split, kind]: the part of either switch that the gang shares, divided among its ranks."""
     at_least: Seconds
@@ -94,14 +92,29 @@ class _Splits:
         score = costs.score.seconds(algebra.fragment_size)
         scoring = score * algebra.num_fragments / costs.num_reward
         shared_switch = kinds.shared_switch / trainers.sum(axis=1, keepdims=True)
+        # All trainer lanes are lent or none, so all must have memory for it.
+        may_lend = rules.lends & kinds.fit(trainers, lends=True)
+        lent = np.where(may_lend[:, None], trainers, 0)
         if rules.runs_ahead:
             tail = fill = np.zeros_like(gang.training)
         else:
             tail = score + (gang.after_last_group if rules.overlaps else gang.training)
-            lent = trainers if rules.lends else np.zeros_like(trainers)
             fill = _fill(algebra, kinds, kinds.number - trainers, lent, score, shared_switch)
         at_least = np.maximum(fill + gang.training, scoring)
-        return cls(algebra.num_fragments, kinds, rules, trainers, gang.training, tail, shared_switch, at_least)
+        return cls(algebra.num_fragments, kinds, rules, trainers, gang.training, tail, lent, shared_switch, at_least)
+
+    def enough(self) -> Seconds:
+        """[split]: seconds in which a batch surely ends, as the lanes that generate share its fragments equally; infinite
+        where no lane generates."""
+        kinds, own = self.kinds, self.kinds.number - self.trainers
+        num_own, num_lent = own.sum(axis=1), self.lent.sum(axis=1)
+        generators = np.where(num_own[:, None] > 0, own, self.lent) > 0
+        with np.errstate(divide="ignore"):
+            num_each = np.ceil(self.num_fragments / np.where(num_own > 0, num_own, num_lent))
+        each = np.where(generators, kinds.pull + (num_each[:, None] + 1) * kinds.fragment, 0.0).max(axis=1)
+        switches = np.where(generators, kinds.lend + kinds.reclaim + 2 * self.shared_switch, 0.0).max(axis=1)
+        lent_only = np.where(num_own > 0, 0.0, self.training + switches)
+        return np.where(num_own + num_lent > 0, np.maximum(self.at_least, each + self.tail + lent_only), np.inf)
 
     def are_too_short(self, seconds: Seconds) -> npt.NDArray[np.bool_]:
         """[split]: whether fewer fragments fit into `seconds` than a batch has."""
@@ -112,20 +125,14 @@ class _Splits:
         lent = (np.minimum(until, not_training) - kinds.lend - self.shared_switch - kinds.pull) / kinds.fragment
         if not self.rules.runs_ahead:
             own, lent = np.floor(own + ROUNDING), np.floor(lent + ROUNDING)
-        total = (kinds.number - self.trainers) * np.maximum(own, 0.0)
-        if self.rules.lends:
-            total = total + self.trainers * np.maximum(lent, 0.0)
+        total = (kinds.number - self.trainers) * np.maximum(own, 0.0) + self.lent * np.maximum(lent, 0.0)
         return np.asarray(total @ np.ones(total.shape[1]) < self.num_fragments)
 
 
 ROUNDING = 1e-9
 """Fragments: sums of the same seconds in another order may differ, which must not cost a whole fragment."""
-_FIRST_GUESS_SECONDS = 1e-6
-"""Where doubling begins for a split without any lower bound."""
-_NUM_DOUBLINGS = 80
-"""From 1e-6 s these reach 1e18 s; whatever is still too short then has no lane that generates."""
-_NUM_HALVINGS = 50
-"""2^-50 is 1e-15, the precision of a double."""
+_NUM_HALVINGS = 40
+"""2^-40 is 1e-12 of a time in which a batch surely ends: far below any figure that is shown."""
 
 
 def _fill(

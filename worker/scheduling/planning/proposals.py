@@ -9,6 +9,7 @@ there are of each kind, not on how they are listed; their number grows with kind
 splits.
 """
 
+import math
 from collections.abc import Callable
 from itertools import permutations
 
@@ -22,8 +23,9 @@ from worker.scheduling.planning.lane_kinds import Counts, LaneKinds, Seconds
 from worker.scheduling.planning.limits import ScheduleRules, batch_limits
 
 _MAX_NUMBERS = 128
-"""Numbers of ranks that are tried in a large pool; neighbours of the best are tried afterwards."""
-_NUM_REFINED = 4
+"""Numbers of ranks that are tried in a large pool; neighbours of the best are tried afterwards. A pool with no more
+splits than that, as one of a single kind, has all of them tried."""
+_NUM_IMPROVED = 4
 """The splits from which lanes are moved."""
 
 
@@ -48,35 +50,35 @@ def proposed_splits(
     def limits(trainers: Counts) -> Seconds:
         return _limits_within_memory(algebra, costs, kinds, rules, trainers, lends=lends)
 
-    options = GangOptions.of(algebra, costs, kinds, rules, rank_numbers(kinds.num_lanes))
-    least = options.least_seconds()
-    if not np.isfinite(least):
-        return np.zeros((0, kinds.number.size), dtype=np.int64), np.zeros(0)
-    # Of gangs that cannot be the best anyway, some have no time left at `least` to compare their losses by.
-    gangs = np.unique(np.concatenate([options.gangs(least), options.gangs(2 * least)]), axis=0)
-    seconds = limits(gangs)
-    if not np.isfinite(seconds).any():
-        return gangs[:0], seconds[:0]
-    moved = [improved(gangs[index], limits) for index in np.argsort(seconds, kind="stable")[:_NUM_REFINED]]
-    gangs = np.unique(np.concatenate([gangs, moved]), axis=0)
-    seconds = limits(gangs)
-    return gangs[np.isfinite(seconds)], seconds[np.isfinite(seconds)]
+    if math.prod((kinds.number + 1).tolist()) <= _MAX_NUMBERS:
+        splits = np.indices(kinds.number + 1).reshape(kinds.number.size, -1).T
+    else:
+        options = GangOptions.of(algebra, costs, kinds, rules, rank_numbers(kinds.num_lanes))
+        least = options.least_seconds()
+        if math.isinf(least):
+            return np.zeros((0, kinds.number.size), dtype=np.int64), np.zeros(0)
+        # Of gangs that cannot be the best anyway, some have no time left at `least` to compare their losses by.
+        splits = np.concatenate([options.gangs(least), options.gangs(2 * least)])
+        best = np.argsort(limits(splits), kind="stable")[:_NUM_IMPROVED]
+        splits = np.unique(np.concatenate([splits, improved(splits[best], limits)]), axis=0)
+    seconds = limits(splits)
+    return splits[np.isfinite(seconds)], seconds[np.isfinite(seconds)]
 
 
-def improved(split: Counts, limits: Callable[[Counts], Seconds]) -> Counts:
-    """The split after moving lanes of one kind, or exchanging lanes of two kinds, for as long as that lowers its limit:
-    many at once first, then fewer. `split`: [kind]."""
-    steps, best = _moves(split.size), float(limits(split[None, :])[0])
-    size = max(1, int(split.sum()) // 2)
-    while size:
-        neighbours = split + size * steps
-        seconds = limits(neighbours)
-        index = int(np.argmin(seconds))
-        if seconds[index] < best:
-            split, best = neighbours[index], float(seconds[index])
-        else:
-            size //= 2
-    return split
+def improved(splits: Counts, limits: Callable[[Counts], Seconds]) -> Counts:
+    """The splits after moving lanes of one kind, or exchanging lanes of two kinds, for as long as that lowers their
+    limits: many at once first, then fewer. `splits`: [split, kind]."""
+    steps, best = _moves(splits.shape[1]), limits(splits)
+    size = max(1, int(splits.max(initial=0)) // 8)
+    while size and splits.size:
+        neighbours = splits[:, None] + size * steps
+        seconds = limits(neighbours.reshape(-1, splits.shape[1])).reshape(len(splits), -1)
+        chosen = (np.arange(len(splits)), seconds.argmin(axis=1))
+        is_better = seconds[chosen] < best
+        splits = np.where(is_better[:, None], neighbours[chosen], splits)
+        best = np.minimum(best, seconds[chosen])
+        size = size if is_better.any() else size // 2
+    return splits
 
 
 def _moves(num_kinds: int) -> Counts:
