@@ -28,8 +28,7 @@ from worker.contracts.spans import SpanKind
 from worker.scheduling.planning.candidate_simulation import Candidate, CandidateResult, simulate_candidate
 from worker.scheduling.planning.cost_estimates import PoolCosts
 from worker.scheduling.planning.lane_kinds import LaneKinds
-from worker.scheduling.planning.limits import batch_limits
-from worker.scheduling.planning.modes import MODES
+from worker.scheduling.planning.limits import ScheduleRules, batch_limits
 from worker.scheduling.planning.planner import Plan, PlanRequest, make_plan
 from worker.scheduling.planning.workload import Workload
 from worker.scheduling.timeline.bubble_ledger import SpanClass
@@ -157,7 +156,7 @@ def _band(testbed: Testbed, work: Workload, plan: Plan, mode: str) -> tuple[floa
     ratios: list[float] = []
     for variation in variations():
         costs = variation.costs(work, testbed)
-        candidates = {colocated, chosen, _retuned(work, costs, chosen, mode)}
+        candidates = {colocated, chosen, _retuned(work, costs, chosen)}
         seconds = {
             candidate: _simulate(work, costs, candidate, BAND_NUM_BATCHES).batch_seconds for candidate in candidates
         }
@@ -165,9 +164,9 @@ def _band(testbed: Testbed, work: Workload, plan: Plan, mode: str) -> tuple[floa
     return min(ratios), max(ratios)
 
 
-def _retuned(work: Workload, costs: PoolCosts, candidate: Candidate, mode: str) -> Candidate:
+def _retuned(work: Workload, costs: PoolCosts, candidate: Candidate) -> Candidate:
     """The candidate with the number of trainers of the least limit, in its own order of lanes."""
-    rules = next(known.rules("group") for known in MODES if known.name == mode)
+    rules = ScheduleRules.of(candidate.pipeline, "group")
     num_lanes = len(costs.lanes)
     if len(candidate.trainers) == num_lanes:
         return candidate

@@ -40,7 +40,7 @@ class Split:
         return sum(abs(mine - theirs) for mine, theirs in zip(self.trainers, other.trainers, strict=True))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class ModeLimits:
     """Limits by split for one pool, computed when they are asked for."""
 

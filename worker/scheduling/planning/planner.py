@@ -60,8 +60,14 @@ class PlanRequest:
             yield self.work.with_fragment_size(size).algebra, limits.kinds_for(size, 0)
 
     def limits(self) -> ModeLimits:
+        """The pool's splits and their limits."""
         return ModeLimits(
-            self.work, self.costs, self.devices, self.fragment_sizes, self.advantage_std, self.size_is_known
+            work=self.work,
+            costs=self.costs,
+            devices=self.devices,
+            fragment_sizes=self.fragment_sizes,
+            advantage_std=self.advantage_std,
+            size_is_known=self.size_is_known,
         )
 
 
