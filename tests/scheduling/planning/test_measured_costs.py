@@ -174,9 +174,7 @@ def planned(costs: PoolCosts, fragment_sizes: tuple[int, ...], *, max_staleness:
         replace(mode, tags=tuple(tag for tag in mode.tags if tag is not TrainerAssist.SEARCH))
         for mode in allowed_modes(wanted)
     ]
-    findings = [
-        split_search.find(mode, wanted, share=1 / (len(modes) - index)) for index, mode in enumerate(modes)
-    ]
+    findings = [split_search.find(mode, wanted, share=1 / (len(modes) - index)) for index, mode in enumerate(modes)]
     return min(
         (split_result for split_result in findings if split_result is not None),
         key=lambda split_result: split_result.batch_seconds,

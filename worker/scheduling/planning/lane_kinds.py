@@ -1,6 +1,6 @@
 """The kinds of lanes in a pool: lanes of equal costs and equal devices are interchangeable.
 
-    PoolCosts, devices ──► LaneKinds ──► limits, bounds and the search ask "how many of each kind?", never "which lanes?"
+    PoolCosts, devices ──► LaneKinds ──► limits, bounds and the search count lanes of each kind, and never name one
 
 Invariant: kinds and their order follow from the lanes' properties alone, so what is computed from them does not depend
 on the order in which lanes are listed.

@@ -104,8 +104,8 @@ class _Splits:
         return cls(algebra.num_fragments, kinds, rules, trainers, gang.training, tail, lent, shared_switch, at_least)
 
     def enough(self) -> Seconds:
-        """[split]: seconds in which a batch surely ends, as the lanes that generate share its fragments equally; infinite
-        where no lane generates."""
+        """[split]: seconds in which a batch surely ends, as the lanes that generate share its fragments equally;
+        infinite where no lane generates."""
         kinds, own = self.kinds, self.kinds.number - self.trainers
         num_own, num_lent = own.sum(axis=1), self.lent.sum(axis=1)
         generators = np.where(num_own[:, None] > 0, own, self.lent) > 0
