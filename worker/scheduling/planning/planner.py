@@ -140,7 +140,8 @@ def make_plan(request: PlanRequest, *, only_best: bool = False) -> Plan:
         if only_best and split_search.least_seconds(mode) >= fastest:
             continue
         to_beat = _fastest(split_results.values(), max_staleness=mode.max_staleness)
-        share = 1 / (len(in_order) - index)
+        efforts = [split_search.effort(other, request.wanted) for other in in_order[index:]]
+        share = efforts[0] / sum(efforts)
         split_result = split_search.find(mode, request.wanted, to_beat=to_beat, share=share)
         if split_result is not None:
             split_results[mode.name] = split_result

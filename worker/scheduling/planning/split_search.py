@@ -38,11 +38,12 @@ _CLOSE = 0.001
 _WORTH_A_SEARCH = 0.01
 """What a mode must be able to gain over the fastest of all modes before lending by search is simulated, which takes a
 hundred times as long as greedy lending."""
-_FRAGMENTS_PER_PAIR = 40
-"""Fragments simulated for one plan, for each pair of lanes and each kind of lanes: the number of splits and their
-differences grow with both. A core simulates some 10,000 a second, so 8 lanes alike get a quarter of a second."""
-_MAX_FRAGMENTS = 60_000
-"""The most of them: 6 s of one core."""
+_FRAGMENTS_PER_CUBE = 4
+"""Fragments simulated for one plan, for each cubed number of lanes and each kind: splits, the simulations between two
+of them and the fragments of a batch grow with lanes. A core simulates some 10,000 a second, so 8 lanes alike get a
+fifth of a second."""
+_MAX_FRAGMENTS = 100_000
+"""The most of them: 10 s of one core."""
 _SHARE_OF_CLIMBS = 0.6
 """Of the fragments that may be simulated for a mode, the share for climbs; the rest is for finalists."""
 _NEAR = 0.03
@@ -77,7 +78,7 @@ class SplitSearch:
     def __init__(self, limits: ModeLimits) -> None:
         self._limits = limits
         self._num_lanes = len(limits.costs.lanes)
-        self._budget = min(_MAX_FRAGMENTS, _FRAGMENTS_PER_PAIR * self._num_lanes**2 * limits.kinds.number.size)
+        self._budget = min(_MAX_FRAGMENTS, _FRAGMENTS_PER_CUBE * self._num_lanes**3 * limits.kinds.number.size)
         self._simulations = SplitSimulations(
             limits.work, limits.costs, limits.kinds, advantage_std=limits.advantage_std
         )
@@ -90,6 +91,11 @@ class SplitSearch:
     def least_seconds(self, mode: PlanningMode) -> float:
         """Seconds of a batch that no split of this mode beats; infinite where no split fits in memory."""
         return self._limits.least_seconds(mode)
+
+    def effort(self, mode: PlanningMode, wanted: PipelineSpec) -> int:
+        """Batches that are simulated to compare this mode's settings on one split, without lending by search."""
+        settings = [other for other in mode.settings(wanted) if not _is_costly_to_simulate(other)]
+        return sum(self._simulations.num_batches(other) for other in settings)
 
     def find(
         self, mode: PlanningMode, wanted: PipelineSpec, *, to_beat: float = math.inf, share: float = 1.0

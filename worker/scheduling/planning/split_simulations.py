@@ -88,7 +88,11 @@ class SplitSimulations:
     def _price(self, split: Split, settings: PipelineSpec, num_batches: int) -> int:
         num_fragments = self._work.algebra.num_trajectories // split.fragment_size
         factor = _SEARCH_PRICE if settings.tag is TrainerAssist.SEARCH else 1
-        return factor * num_fragments * (num_batches + 1 + 2 * settings.max_staleness)
+        return factor * num_fragments * _num_batches_in_all(settings, num_batches)
+
+    def num_batches(self, settings: PipelineSpec) -> int:
+        """Batches of a short simulation, those before and after the measured ones included."""
+        return _num_batches_in_all(settings, _NUM_BATCHES_AHEAD if settings.max_staleness else 1)
 
     def candidate(self, split: Split, settings: PipelineSpec) -> Candidate:
         """The candidate for the pool as it is listed: of each kind the first lanes train."""
@@ -110,3 +114,8 @@ class SplitSimulations:
             num_batches=num_batches,
             with_shares=False,
         )
+
+
+def _num_batches_in_all(settings: PipelineSpec, num_measured: int) -> int:
+    """The measured batches, one to warm up, and for each unit of staleness one more before and after."""
+    return num_measured + 1 + 2 * settings.max_staleness
