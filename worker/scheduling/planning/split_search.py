@@ -132,28 +132,38 @@ class SplitSearch:
     def _climb_all(self, settings: Sequence[PipelineSpec], mode: PlanningMode, goal: "_Goal") -> None:
         """Climb with each of the settings from each of the best fragment sizes, each climb with an equal part of the
         fragments that may be simulated."""
-        climbs = [
-            (of_size, other, allowed)
-            for other in settings
-            for allowed in [self._limits.limits(mode, lends=other.trainers_generate)]
-            for of_size in _starts(allowed, self._limits.limits(mode, lends=False))
-        ]
-        for index, (of_size, other, allowed) in enumerate(climbs):
+        climbs = []
+        for other in settings:
+            allowed = self._limits.limits(mode, lends=other.trainers_generate)
+            starts = _starts(allowed, self._limits.limits(mode, lends=False))
+            climbs += [(rank, other, of_size, allowed) for rank, of_size in enumerate(starts)]
+        climbs.sort(key=lambda climb: climb[0])
+        for index, (_, other, of_size, allowed) in enumerate(climbs):
             spent = self._simulations.spent
             part = (goal.spent - spent) / (len(climbs) - index)
-            if index == 0 or (self._least(settings) > goal.seconds and part > 0):
+            if index == 0 or (self._least_at_length(settings, goal) > goal.seconds and part > 0):
                 self._climb(of_size, other, allowed, _Goal(goal.seconds, spent + part))
 
+    def _least_at_length(self, settings: Sequence[PipelineSpec], goal: "_Goal") -> float:
+        """The shortest batch so far; one that is short enough by a short simulation, which may be chance, is simulated
+        at length first."""
+        split, other = self._simulations.fastest(settings)[0]
+        if self._simulations.seconds(split, other) <= goal.seconds:
+            self._simulations.result_at_length(split, other)
+        return self._least(settings)
+
     def _best_finalist(self, mode: PlanningMode, settings: Sequence[PipelineSpec], goal: "_Goal") -> SplitResult:
-        """The best of the fastest splits, after simulating them at length."""
+        """The best of the fastest splits, after simulating them at length as far as may be spent."""
+        finalists = self._simulations.fastest(settings)[:_NUM_FINALISTS]
         least = math.inf
-        for split, other in self._simulations.fastest(settings)[:_NUM_FINALISTS]:
+        for split, other in finalists:
+            price = self._simulations.price(split, other)
             # A split whose limit is above the best result so far cannot be the best: it needs no longer simulation.
             limits = self._limits.limits(mode, lends=other.trainers_generate)
             may_be_best = limits[split] <= (1 + _SAME) * least
-            if math.isinf(least) or (may_be_best and not goal.is_reached(least, self._simulations.spent)):
+            if may_be_best and not goal.is_reached(least, self._simulations.spent + price):
                 least = min(least, self._simulations.result_at_length(split, other).batch_seconds)
-        best = self._simulations.fastest_at_length(settings)
+        best = self._simulations.fastest_at_length(settings) or finalists[0]
         result = self._simulations.result(*best)
         return SplitResult(
             candidate=self._simulations.candidate(*best), batch_seconds=result.batch_seconds, result=result

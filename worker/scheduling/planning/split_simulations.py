@@ -74,15 +74,17 @@ class SplitSimulations:
         tried = [entry for entry in self._results if entry[1] in settings]
         return sorted(tried, key=lambda entry: self._results[entry].batch_seconds)
 
-    def fastest_at_length(self, settings: Sequence[PipelineSpec]) -> tuple[Split, PipelineSpec]:
-        """The fastest of those simulated at length."""
-        return next(entry for entry in self.fastest(settings) if entry in self._at_length)
+    def fastest_at_length(self, settings: Sequence[PipelineSpec]) -> tuple[Split, PipelineSpec] | None:
+        """The fastest of those simulated at length, if any was."""
+        return next((entry for entry in self.fastest(settings) if entry in self._at_length), None)
 
     def is_at_length(self, split: Split, settings: PipelineSpec) -> bool:
         return (split, settings) in self._at_length
 
     def price(self, split: Split, settings: PipelineSpec) -> int:
-        """What a simulation at length would add to `spent`."""
+        """What a simulation at length would add to `spent`: nothing where a short one was made and is as good."""
+        if (split, settings) in self._results and not settings.max_staleness:
+            return 0
         return self._price(split, settings, _NUM_BATCHES_AT_LENGTH if settings.max_staleness else 1)
 
     def _price(self, split: Split, settings: PipelineSpec, num_batches: int) -> int:
