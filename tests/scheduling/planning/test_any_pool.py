@@ -50,13 +50,11 @@ def kinds_of_pools(draw: st.DrawFn, costs: PoolCosts, fragment_size: int) -> Lan
     kinds = LaneKinds.of(costs, fragment_size)
     number = kinds.number.size
     ranks = st.lists(st.sampled_from([1.0, 1.0, 1.0, 2.0, 3.0, np.inf]), min_size=number, max_size=number)
+    can_generate = np.array(draw(st.lists(st.integers(0, 4), min_size=number, max_size=number))) > 0
     to_train = np.array(draw(ranks))
-    return replace(
-        kinds,
-        can_generate=np.array(draw(st.lists(st.integers(0, 4), min_size=number, max_size=number))) > 0,
-        ranks_to_train=to_train,
-        ranks_to_do_both=np.maximum(to_train, draw(ranks)),
-    )
+    # A lane that does both needs memory for either.
+    to_do_both = np.where(can_generate, np.maximum(to_train, draw(ranks)), np.inf)
+    return replace(kinds, can_generate=can_generate, ranks_to_train=to_train, ranks_to_do_both=to_do_both)
 
 
 @settings(max_examples=150)
