@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+from tests.bench import any_pool
 from tests.bench.pipeline_inputs import (
     AS_PRACTISED,
     AS_WRITTEN,
@@ -92,10 +93,13 @@ def main() -> None:
             for row in rows:
                 print(row.line(), flush=True)
             cases.append((testbed.name, name, rows))
+    pools = list(any_pool.rows())
+    print("\nany pool", *(row.line() for row in pools), sep="\n  ", flush=True)
     report = {
         "published_speed_up": PUBLISHED,
         "targets": _targets(cases),
         "planning_seconds": planning_seconds(),
+        "any_pool": [asdict(row) for row in pools],
         "cases": [
             {"testbed": testbed, "model": model, "rows": [asdict(row) for row in rows]}
             for testbed, model, rows in cases

@@ -39,7 +39,7 @@ RULES = [
 
 def every_split(kinds: LaneKinds) -> Counts:
     """[split, kind]: all numbers of trainers of each kind that leave a rollout lane."""
-    counts = np.indices(kinds.number + 1).reshape(kinds.number.size, -1).T
+    counts = np.indices(tuple((kinds.number + 1).tolist())).reshape(kinds.number.size, -1).T
     num_ranks = counts.sum(axis=1)
     return counts[(num_ranks > 0) & (num_ranks < kinds.num_lanes)]
 

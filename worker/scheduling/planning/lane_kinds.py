@@ -64,7 +64,8 @@ class LaneKinds:
     def of(cls, costs: PoolCosts, fragment_size: int, devices: Sequence[Accelerator] = ()) -> Self:
         """Kinds whose lanes all fit in memory. With `devices`, one for each lane, lanes on different ones are of
         different kinds."""
-        lanes = list(zip(costs.lanes, devices or [None] * len(costs.lanes), strict=True))
+        on: Sequence[Accelerator | None] = devices or [None] * len(costs.lanes)
+        lanes = list(zip(costs.lanes, on, strict=True))
         distinct = {lane: repr(lane) for lane in set(lanes)}
         kinds = {lane: kind for kind, lane in enumerate(sorted(distinct, key=distinct.__getitem__))}
         of_lane = tuple(kinds[lane] for lane in lanes)

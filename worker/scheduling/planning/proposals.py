@@ -51,7 +51,7 @@ def proposed_splits(
         return _limits_within_memory(algebra, costs, kinds, rules, trainers, lends=lends)
 
     if math.prod((kinds.number + 1).tolist()) <= _MAX_NUMBERS:
-        splits = np.indices(kinds.number + 1).reshape(kinds.number.size, -1).T
+        splits = np.indices(tuple((kinds.number + 1).tolist())).reshape(kinds.number.size, -1).T
     else:
         options = GangOptions.of(algebra, costs, kinds, rules, rank_numbers(kinds.num_lanes))
         least = options.least_seconds()
