@@ -42,6 +42,8 @@ _FRAGMENTS_PER_CUBE = 4
 """Fragments simulated for one plan, for each cubed number of lanes and each kind: splits, the simulations between two
 of them and the fragments of a batch grow with lanes. A core simulates some 10,000 a second, so 8 lanes alike get a
 fifth of a second."""
+_MIN_FRAGMENTS = 2_000
+"""The fewest of them: a fifth of a second of one core."""
 _MAX_FRAGMENTS = 100_000
 """The most of them: 10 s of one core."""
 _SHARE_OF_CLIMBS = 0.6
@@ -78,7 +80,8 @@ class SplitSearch:
     def __init__(self, limits: ModeLimits) -> None:
         self._limits = limits
         self._num_lanes = len(limits.costs.lanes)
-        self._budget = min(_MAX_FRAGMENTS, _FRAGMENTS_PER_CUBE * self._num_lanes**3 * limits.kinds.number.size)
+        fragments = _FRAGMENTS_PER_CUBE * self._num_lanes**3 * limits.kinds.number.size
+        self._budget = min(_MAX_FRAGMENTS, max(_MIN_FRAGMENTS, fragments))
         self._simulations = SplitSimulations(
             limits.work, limits.costs, limits.kinds, advantage_std=limits.advantage_std
         )
