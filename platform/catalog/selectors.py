@@ -6,14 +6,13 @@ from django.db.models import QuerySet
 
 from accounts.access import Actor, NotVisible, visible_projects
 from accounts.models import Project
-from catalog.base_models import BaseModelEntry, ModelNotUsable, list_base_models, resolve_base_model
+from catalog.base_models import BaseModelEntry, list_base_models
 from catalog.models import PromptSet, Secret
 from catalog.presets import Preset, get_preset, list_presets
 from worker.contracts.prompts import Prompt, parse_prompts
 
 __all__ = [
     "BaseModelEntry",
-    "ModelNotUsable",
     "Preset",
     "get_preset",
     "get_prompt_set",
@@ -21,7 +20,6 @@ __all__ = [
     "list_base_models",
     "list_presets",
     "prompts_of_set",
-    "resolve_base_model",
     "visible_prompt_sets",
     "visible_secrets",
 ]

@@ -87,7 +87,7 @@ class Adapter(models.Model):
 
     @property
     def is_lora(self) -> bool:
-        return len(self.all_files) == 1
+        return len(self.files) == 1
 
     def artifact_of(self, file: AdapterFile) -> str:
         """The artifact path of one of the version's files."""

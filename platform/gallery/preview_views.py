@@ -9,7 +9,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 from pydantic import ValidationError
 
-from catalog.selectors import ModelNotUsable
+from catalog.base_models import ModelNotUsable
 from gallery import previews
 from gallery.artifacts import find_artifact
 from gallery.downloads import bytes_response

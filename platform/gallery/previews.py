@@ -19,7 +19,7 @@ from django.utils import timezone
 from accounts.access import TO_CONTROL_RUNS, require_role
 from accounts.models import User
 from audit.record import record
-from catalog.selectors import resolve_base_model
+from catalog.base_models import resolve_base_model
 from fleet.selectors import grant_of_preview
 from gallery import storage
 from gallery.models import Preview, PreviewImage, PreviewState

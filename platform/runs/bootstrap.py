@@ -8,9 +8,9 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
+from catalog.base_models import resolve_base_model
 from catalog.prompt_pictures import with_resolved_pictures
 from catalog.scorers import tokens_for, with_resolved_weights
-from catalog.selectors import resolve_base_model
 from fleet.selectors import devices_by_lane, grants_of
 from runs.checkpoint_files import checkpoints_url
 from runs.models import Attempt, Run

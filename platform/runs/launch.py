@@ -11,8 +11,8 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
+from catalog.base_models import ModelNotUsable, resolve_base_model
 from catalog.scorers import scorer_problems
-from catalog.selectors import ModelNotUsable, resolve_base_model
 from runs import attempts
 from runs.cluster import ClusterGateway, ClusterUnavailable
 from runs.failure import describe_failure

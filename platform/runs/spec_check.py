@@ -11,10 +11,11 @@ from typing import Any
 from pydantic import ValidationError
 
 from accounts.models import Project
+from catalog.base_models import ModelNotUsable, resolve_base_model
 from catalog.model_configs import model_problems
 from catalog.prompt_pictures import picture_problem
 from catalog.scorers import scorer_problems
-from catalog.selectors import ModelNotUsable, prompts_of_set, resolve_base_model
+from catalog.selectors import prompts_of_set
 from fleet.selectors import pool_devices
 from runs.selectors import lacking
 from worker.contracts.families import negative_prompt_problem

@@ -9,8 +9,7 @@ from django.db import connection
 from django.db.models import Model
 from psycopg import sql
 
-from telemetry.models import MetricPoint, SpanRow, StreamItem
-from telemetry.timeline_spans import SPAN_COLUMNS
+from telemetry.models import SPAN_COLUMNS, MetricPoint, SpanRow, StreamItem
 from worker.contracts.events import MetricsEvent, RunEvent, SpansEvent
 
 Numbered = Sequence[tuple[int, RunEvent]]

@@ -21,7 +21,7 @@ from telemetry.event_parsing import fresh_events, parse_events
 from telemetry.handlers import EventContext, handle
 from telemetry.metric_rollups import store_metrics
 from telemetry.models import AttemptStream
-from telemetry.stream_items import event_body
+from telemetry.stream_items import event_body, item
 from worker.contracts.events import RunEvent
 from worker.contracts.ingest import IngestAnswer, IngestBatch
 
@@ -76,7 +76,7 @@ def _store_fresh(run_id: UUID, attempt: int, fresh: Sequence[RunEvent]) -> None:
     publish_run(
         run_id,
         [
-            {"stream_seq": number, "type": event.type, "at": event.at, "attempt": attempt, "body": body}
+            item(stream_seq=number, type=event.type, at=event.at, attempt=attempt, body=body)
             for (number, event), body in zip(numbered, bodies, strict=True)
         ],
     )

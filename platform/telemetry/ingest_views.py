@@ -10,8 +10,8 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_GET, require_POST
 from pydantic import ValidationError
 
+from catalog.base_models import ModelNotUsable
 from catalog.prompt_pictures import PictureNotUsable
-from catalog.selectors import ModelNotUsable
 from runs.bootstrap import BootstrapRefused, prompts_of, trade_code
 from runs.tokens import AttemptGone, TokenRefused, authorise
 from telemetry.event_parsing import parse_batch

@@ -9,6 +9,7 @@ a run cost the same at any length.
 from django.db import models
 
 from runs.models import Run
+from worker.contracts.spans import Span
 
 
 class AttemptStream(models.Model):
@@ -77,6 +78,10 @@ class MetricRollup(models.Model):
             # In the order in which curves are read, so that this index is the only one to keep.
             models.UniqueConstraint(fields=["run", "level", "key", "attempt", "bucket"], name="metric_rollup_once")
         ]
+
+
+SPAN_COLUMNS = tuple(Span.model_fields)
+"""The fields of a span, which are columns of `SpanRow`."""
 
 
 class SpanRow(models.Model):

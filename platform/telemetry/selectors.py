@@ -15,7 +15,7 @@ from runs.models import RunStream, RunTransition
 from runs.run_body import transition_item
 from telemetry.models import StreamItem
 from telemetry.observed_lanes import Lane
-from telemetry.stream_items import TRANSITION, Item
+from telemetry.stream_items import TRANSITION, Item, item
 
 LOG_LEVELS = ("debug", "info", "warning", "error")
 
@@ -99,10 +99,4 @@ def _merged(events: Iterable[StreamItem], transitions: Iterable[RunTransition]) 
 
 
 def _event_item(row: StreamItem) -> Item:
-    return {
-        "stream_seq": row.stream_seq,
-        "type": row.type,
-        "at": row.at,
-        "attempt": row.attempt,
-        "body": row.body,
-    }
+    return item(stream_seq=row.stream_seq, type=row.type, at=row.at, attempt=row.attempt, body=row.body)

@@ -35,6 +35,11 @@ def event_body(event: RunEvent) -> dict[str, Any]:
     return event.model_dump(mode="json", exclude=set(ENVELOPE))
 
 
+def item(*, stream_seq: int, type: str, at: float, attempt: int, body: dict[str, Any]) -> Item:
+    """The item of one event."""
+    return {"stream_seq": stream_seq, "type": type, "at": at, "attempt": attempt, "body": body}
+
+
 def _item_model(kind: type[Event]) -> type[BaseModel]:
     """The item of one type of event, for the schema."""
     name, type_name = kind.__name__.removesuffix("Event"), kind.model_fields["type"].default

@@ -12,13 +12,10 @@ from django.db import connection
 from django.db.models import Count, QuerySet
 from psycopg import sql
 
-from telemetry.models import SpanRow
+from telemetry.models import SPAN_COLUMNS, SpanRow
 from worker.contracts.base import Count as AtLeastOne
 from worker.contracts.base import JsonOf
 from worker.contracts.spans import Span
-
-SPAN_COLUMNS = tuple(Span.model_fields)
-"""The fields of a span, which are columns of `SpanRow`."""
 
 
 class TimelineSpan(Span):

@@ -83,7 +83,7 @@ class Rollouts:
         makes_clips = FAMILY_TRAITS[spec.base_model.family].makes_clips
         num_argument = "num_videos_per_prompt" if makes_clips else "num_images_per_prompt"
         self._pipeline(
-            prompt=spec.prompts.inline[0],
+            prompt=spec.prompts.inline[0].text,
             height=sampling.height,
             width=sampling.width,
             num_inference_steps=sampling.num_eval_denoising_steps,

@@ -313,7 +313,7 @@ class ProtocolChecker:
         assert all(self.is_scored(batch, group) for group in needed)
         for group in action.groups:
             expected = [reward_of(FragmentKey(Purpose.TRAIN, batch, group, 0), m) for m in range(algebra.group_size)]
-            assert list(scheduler.state.group_rewards(batch, group)) == expected
+            assert list(scheduler.state.work.batches[batch].assembler.group_rewards(group)) == expected
 
     def check_evaluation(self, action: EvaluationComplete) -> None:
         request = self.requested[action.purpose, action.batch]

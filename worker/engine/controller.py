@@ -211,7 +211,6 @@ class Controller:
     def _rewind(self) -> None:
         """After a trainer rank was lost: drop everything that was under way, and bring up a new gang."""
         self._scheduler = None
-        self._saver.num_rewinds += 1
         self._components.rewind()
         self._status.enter(Phase.LOAD_MODEL, "new trainer ranks")
         self._supervisor.restart_gang()

@@ -39,5 +39,6 @@ test("what is cut is the sentence again, and a sentence without words stays whol
     sentence,
   );
   assert.deepEqual(partsOf("No gain is predicted."), [{ text: "No gain is predicted." }]);
+  assert.deepEqual(partsOf("mini-batches close"), [{ text: "mini-batches close" }], "a mini-batch is no batch");
   assert.deepEqual(partsOf("backgrounds, planes"), [{ text: "backgrounds, planes" }], "parts of words do not count");
 });

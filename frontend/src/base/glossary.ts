@@ -63,7 +63,8 @@ export function partsOf(sentence: string): Part[] {
   let rest = "";
   for (const text of sentence.split(/\b/)) {
     const word = FORMS[text.toLowerCase()];
-    if (word === undefined || seen.has(word)) {
+    // A mini-batch is no batch.
+    if (word === undefined || seen.has(word) || rest.endsWith("-")) {
       rest += text;
       continue;
     }

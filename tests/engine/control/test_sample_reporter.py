@@ -29,6 +29,9 @@ class FakeUploads:
         self.reported: tuple[SampleInfo, ...] = ()
         self._lost = lost
 
+    def folder(self, kind: str) -> str:
+        return kind
+
     def submit(self, files: list[ArtifactFile], then: Callable[[list[Receipt]], None], *, num_bytes_held: int) -> None:
         self.num_bytes_held = num_bytes_held
         self.files = {file.path: file.read() for file in files if not file.path.endswith(self._lost)}

@@ -384,9 +384,9 @@ def test_a_terminated_driver_frees_its_lanes_and_reports_no_state(drive: Drive, 
 
 
 def test_a_run_that_cannot_begin_fails_with_the_reason(drive: Drive, make_spec: MakeSpec) -> None:
-    driven = drive(make_spec(num_batches=1), prompts=("a red square",))
+    driven = drive(make_spec(num_batches=1, prompts={"inline": (), "prompt_set": "without-prompts"}))
     assert driven.finish() == 1
     failed = driven.ingest.of_type("state")[-1]
     assert failed["state"] == "failed"
-    assert "`batch.num_prompts_per_batch` must be ≤ 1" in failed["reason"]
+    assert "`batch.num_prompts_per_batch` must be ≤ 0" in failed["reason"]
     assert "Traceback" in failed["details"]

@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 from pytest_django.fixtures import Settings
 
+from catalog.base_models import resolve_base_model
 from catalog.presets import get_preset, list_presets
-from catalog.selectors import resolve_base_model
 from worker.contracts.names import ModelFamily, Placement, Tuning
 from worker.contracts.run_spec import RunSpec
 

@@ -20,7 +20,6 @@ from worker.contracts.spans import SpanKind
 from worker.engine.actors.remote_version import RemoteVersion
 from worker.engine.control.checkpoint_directory import CheckpointDirectory, RunPosition
 from worker.engine.control.pending_calls import Reports
-from worker.engine.control.sample_reporter import artifact_folder
 from worker.engine.control.span_reporter import SpanReporter
 from worker.engine.control.trainer_gang import TrainerGang
 from worker.engine.control.version_registry import VersionRegistry
@@ -67,9 +66,6 @@ class CheckpointSaver:
         self._spans = spans
         self._client = client
         self._uploader = uploader
-        self.num_rewinds = 0
-        """The number of times that this attempt went back to a checkpoint; it names the artifacts, see
-        `artifact_folder`."""
 
     def save(self, save: SaveRequest) -> None:
         """Write the checkpoint, then export and upload the download."""
@@ -94,7 +90,7 @@ class CheckpointSaver:
 
     def _exported(self, save: SaveRequest, uri: str, reports: Reports, exported: dict[str, bytes]) -> None:
         self._record(reports)
-        folder = f"{artifact_folder('adapters', self.num_rewinds)}/v{save.position.policy_version}"
+        folder = f"{self._uploader.folder('adapters')}/v{save.position.policy_version}"
         if self._tuning is Tuning.LORA:
             files = [ArtifactFile(f"{folder}/{path}", partial(bytes, content)) for path, content in exported.items()]
             self._upload(save, folder, files)

@@ -26,7 +26,7 @@ class RunComponents:
     """Everything that outlives a rewind of the run."""
 
     answer: BootstrapAnswer
-    """What the web has answered at the bootstrap: spec, lanes, prompts, where to store checkpoints."""
+    """What the web has answered at the bootstrap: spec, lanes, where to store checkpoints."""
     telemetry: RunTelemetry
     clock: DriverClock
     lanes: ClusterLanes
@@ -45,7 +45,7 @@ class RunComponents:
 
     def rewind(self) -> None:
         """Drop everything that was under way, before the run continues from a checkpoint with a new scheduler."""
-        self.samples.num_rewinds += 1
+        self.telemetry.uploader.rewind()
         self.fragments.clear()
         self.advantages.clear()
         self.versions.clear()

@@ -56,9 +56,6 @@ class SampleReporter:
         self._client = client
         self._uploader = uploader
         self._fps = fps
-        self.num_rewinds = 0
-        """The number of times that this attempt went back to a checkpoint; it names the artifacts, see
-        `artifact_folder`."""
 
     def report(
         self,
@@ -70,7 +67,7 @@ class SampleReporter:
         bound = MAX_TRAINING_SAMPLES if shown.purpose == "train" else MAX_HELD_OUT_SAMPLES
         num_groups = len({record.fragment.key.group for record in records})
         num_members = max(1, bound // num_groups)
-        folder = f"{artifact_folder('samples', self.num_rewinds)}/{shown.folder}"
+        folder = f"{self._uploader.folder('samples')}/{shown.folder}"
         files: list[ArtifactFile] = []
         num_bytes = 0
         infos: list[SampleInfo] = []
@@ -136,9 +133,3 @@ def _describe(
         staleness=shown.trainer_version - record.fragment.policy_version,
         lane=record.lane,
     )
-
-
-def artifact_folder(kind: str, num_rewinds: int) -> str:
-    """The artifact path of a kind of artifacts. Each rewind has its own, since the web refuses other content at a known
-    path and the content may differ after a rewind."""
-    return kind if num_rewinds == 0 else f"{kind}/rewind-{num_rewinds}"

@@ -65,6 +65,7 @@ class ArtifactUploader:
         self._thread = threading.Thread(target=self._work, name="artifacts", daemon=True)
         self._num_read = 0
         """The number of files read, by which `drain` notices progress."""
+        self._num_rewinds = 0
         self.num_failed = 0
         """The number of files that were given up."""
         self.num_dropped = 0
@@ -73,6 +74,15 @@ class ArtifactUploader:
     def start(self) -> None:
         """Start the upload thread."""
         self._thread.start()
+
+    def folder(self, kind: str) -> str:
+        """The artifact path of a kind of artifacts. Each rewind has its own, since the web refuses other content at a
+        known path and the content may differ after a rewind."""
+        return kind if self._num_rewinds == 0 else f"{kind}/rewind-{self._num_rewinds}"
+
+    def rewind(self) -> None:
+        """The attempt went back to a checkpoint: what is made from here on has folders of its own."""
+        self._num_rewinds += 1
 
     def submit(
         self,

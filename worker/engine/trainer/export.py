@@ -1,4 +1,4 @@
-"""Files in diffusers format: reading a LoRA that a run starts from, and writing the download of full fine-tuning.
+"""Files in diffusers format: reading a LoRA back, and writing the download of full fine-tuning.
 
 The published shards hold the trained weights already. What turns them into a folder that diffusers loads is written
 here, for each transformer:

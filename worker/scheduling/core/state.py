@@ -72,10 +72,6 @@ class SchedulerState:
         """Whether a lane that generates without being lent is free, and no fragment waits."""
         return not self.generation.num_waiting and self.lanes.num_free(self.generators) > 0
 
-    def group_rewards(self, batch: int, group: int) -> tuple[float, ...]:
-        """The rewards of a complete group of an open batch, in member order, for its advantages."""
-        return self.work.batches[batch].assembler.group_rewards(group)
-
     # --- how far the run is -----------------------------------------------------------------------------------------
 
     @property
