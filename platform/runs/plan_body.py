@@ -107,7 +107,7 @@ def plan_body(asked: RunSpec, made: Plan, devices: Sequence[str], measured: Hist
     return {
         "mode": next(mode for mode, choice in made.by_mode.items() if choice is made.best),
         "trainers": list(made.best.split_result.candidate.trainers),
-        "by_mode": {mode: _choice(asked, choice) for mode, choice in made.by_mode.items()},
+        "by_mode": {mode: _choice(asked, made, choice) for mode, choice in made.by_mode.items()},
         "curves": {
             mode: [
                 {
@@ -129,7 +129,7 @@ def plan_body(asked: RunSpec, made: Plan, devices: Sequence[str], measured: Hist
     }
 
 
-def _choice(asked: RunSpec, choice: ModeChoice) -> PlanChoice:
+def _choice(asked: RunSpec, made: Plan, choice: ModeChoice) -> PlanChoice:
     spec = with_choice(asked, choice)
     simulated = choice.split_result.result
     return {
@@ -139,7 +139,7 @@ def _choice(asked: RunSpec, choice: ModeChoice) -> PlanChoice:
         "fragment_size": spec.algebra.fragment_size,
         "samples_per_second": choice.samples_per_second,
         "batch_seconds": choice.split_result.batch_seconds,
-        "bound_share": choice.bound_share,
+        "bound_share": made.bound_share(choice),
         "mean_staleness": None if simulated is None else simulated.mean_staleness,
         "memory_bytes": {duty.value: memory.total for duty, memory in choice.memory.items()},
     }

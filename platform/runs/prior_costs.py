@@ -29,7 +29,7 @@ def expected_costs(made: Plan, devices: Sequence[str]) -> list[dict[str, Any]]:
     # Lanes of the same device cost the same, so one lane of each device is enough.
     table = {
         (names[lane], kind): cost.line_at(candidate.fragment_size)
-        for (lane, kind), cost in made.costs.cost_table(candidate.trainers).items()
+        for (lane, kind), cost in made.request.costs.cost_table(candidate.trainers).items()
         if lane in names
     }
     return [cost.model_dump(mode="json") for cost in dump_costs(table)]

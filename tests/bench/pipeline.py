@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+from tests.bench import any_pool
 from tests.bench.pipeline_inputs import (
     AS_PRACTISED,
     AS_WRITTEN,
@@ -27,8 +28,8 @@ from tests.bench.planning_scale import planning_seconds
 from worker.contracts.spans import SpanKind
 from worker.scheduling.planning.candidate_simulation import Candidate, CandidateResult, simulate_candidate
 from worker.scheduling.planning.cost_estimates import PoolCosts
-from worker.scheduling.planning.limits import LaneKinds, batch_limits
-from worker.scheduling.planning.modes import MODES
+from worker.scheduling.planning.lane_kinds import LaneKinds
+from worker.scheduling.planning.limits import ScheduleRules, batch_limits
 from worker.scheduling.planning.planner import Plan, PlanRequest, make_plan
 from worker.scheduling.planning.workload import Workload
 from worker.scheduling.timeline.bubble_ledger import SpanClass
@@ -92,10 +93,13 @@ def main() -> None:
             for row in rows:
                 print(row.line(), flush=True)
             cases.append((testbed.name, name, rows))
+    pools = list(any_pool.rows())
+    print("\nany pool", *(row.line() for row in pools), sep="\n  ", flush=True)
     report = {
         "published_speed_up": PUBLISHED,
         "targets": _targets(cases),
         "planning_seconds": planning_seconds(),
+        "any_pool": [asdict(row) for row in pools],
         "cases": [
             {"testbed": testbed, "model": model, "rows": [asdict(row) for row in rows]}
             for testbed, model, rows in cases
@@ -156,7 +160,7 @@ def _band(testbed: Testbed, work: Workload, plan: Plan, mode: str) -> tuple[floa
     ratios: list[float] = []
     for variation in variations():
         costs = variation.costs(work, testbed)
-        candidates = {colocated, chosen, _retuned(work, costs, chosen, mode)}
+        candidates = {colocated, chosen, _retuned(work, costs, chosen)}
         seconds = {
             candidate: _simulate(work, costs, candidate, BAND_NUM_BATCHES).batch_seconds for candidate in candidates
         }
@@ -164,9 +168,9 @@ def _band(testbed: Testbed, work: Workload, plan: Plan, mode: str) -> tuple[floa
     return min(ratios), max(ratios)
 
 
-def _retuned(work: Workload, costs: PoolCosts, candidate: Candidate, mode: str) -> Candidate:
+def _retuned(work: Workload, costs: PoolCosts, candidate: Candidate) -> Candidate:
     """The candidate with the number of trainers of the least limit, in its own order of lanes."""
-    rules = next(known.rules("group") for known in MODES if known.name == mode)
+    rules = ScheduleRules.of(candidate.pipeline, "group")
     num_lanes = len(costs.lanes)
     if len(candidate.trainers) == num_lanes:
         return candidate

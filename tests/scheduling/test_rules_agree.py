@@ -26,7 +26,8 @@ from worker.scheduling.forecast.forecast import extend
 from worker.scheduling.forecast.loans import loans_now
 from worker.scheduling.forecast.state_reader import InitialStateReader
 from worker.scheduling.planning.cost_estimates import LaneCosts, PoolCosts, lane_name, reward_lane_name
-from worker.scheduling.planning.limits import LaneKinds, ScheduleRules, batch_limits
+from worker.scheduling.planning.lane_kinds import LaneKinds
+from worker.scheduling.planning.limits import ScheduleRules, batch_limits
 from worker.scheduling.simulator.simulator import SimulatedLane, Simulator
 
 EXACT = 1e-9

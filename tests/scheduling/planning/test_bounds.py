@@ -19,7 +19,8 @@ from worker.scheduling.forecast.lending_policies import lending_policy
 from worker.scheduling.planning.bounds import bound_seconds, generation_share, strict_bound_seconds
 from worker.scheduling.planning.candidate_simulation import Candidate, simulate_candidate
 from worker.scheduling.planning.cost_estimates import LaneCosts, PoolCosts, lane_name, reward_lane_name
-from worker.scheduling.planning.limits import LaneKinds, ScheduleRules, batch_limits
+from worker.scheduling.planning.lane_kinds import LaneKinds
+from worker.scheduling.planning.limits import ScheduleRules, batch_limits
 from worker.scheduling.simulator.simulator import SimulatedLane, Simulator
 
 NUM_BATCHES = 2

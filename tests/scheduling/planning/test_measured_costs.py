@@ -23,6 +23,7 @@ from worker.scheduling.core.costs import (
 from worker.scheduling.planning.candidate_simulation import simulate_candidate
 from worker.scheduling.planning.cost_estimates import PoolCosts, pool_costs
 from worker.scheduling.planning.measured_costs import costs_from_history, observed_sizes
+from worker.scheduling.planning.mode_limits import ModeLimits
 from worker.scheduling.planning.modes import allowed_modes
 from worker.scheduling.planning.split_search import SplitResult, SplitSearch
 from worker.scheduling.planning.workload import Workload
@@ -167,12 +168,13 @@ def planned(costs: PoolCosts, fragment_sizes: tuple[int, ...], *, max_staleness:
     """The best of all modes, as the planner finds it; lending by search is left out, because simulating it takes
     long."""
     wanted = PipelineSpec.model_validate({"placement": "auto", "max_staleness": max_staleness})
-    split_search = SplitSearch(small_work(), costs, DEVICES, fragment_sizes=fragment_sizes)
+    limits = ModeLimits(work=small_work(), costs=costs, devices=DEVICES, fragment_sizes=fragment_sizes)
+    split_search = SplitSearch(limits)
     modes = [
         replace(mode, tags=tuple(tag for tag in mode.tags if tag is not TrainerAssist.SEARCH))
         for mode in allowed_modes(wanted)
     ]
-    findings = [split_search.find(mode, wanted) for mode in modes]
+    findings = [split_search.find(mode, wanted, share=1 / (len(modes) - index)) for index, mode in enumerate(modes)]
     return min(
         (split_result for split_result in findings if split_result is not None),
         key=lambda split_result: split_result.batch_seconds,

@@ -118,8 +118,8 @@ def test_the_choice_is_the_fastest_tried_and_leaving_modes_out_does_not_change_i
     fastest = min(seconds_of(made).values())
     assert made.best.split_result.batch_seconds == fastest
     assert only_best.best.split_result.batch_seconds == pytest.approx(fastest)
-    assert all(choice.bound_share <= 1 + 1e-6 for choice in made.by_mode.values())
-    assert all((choice.strict_bound_share or 0) <= 1 + 1e-6 for choice in made.by_mode.values())
+    assert all(made.bound_share(choice) <= 1 + 1e-6 for choice in made.by_mode.values())
+    assert all((made.strict_bound_share(choice) or 0) <= 1 + 1e-6 for choice in made.by_mode.values())
 
 
 def test_the_same_request_gets_the_same_plan() -> None:

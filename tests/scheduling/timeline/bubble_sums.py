@@ -49,6 +49,11 @@ def class_name(span_class: SpanClass) -> str:
     return kind.value if cause is None else f"{kind.value}:{cause.value}"
 
 
+def idle_share(shares: dict[SpanClass, float]) -> float:
+    """The share spent idle, whatever the cause."""
+    return sum(share for (kind, _), share in shares.items() if kind is SpanKind.IDLE)
+
+
 def sums() -> dict[str, Any]:
     """The spans, their seconds by class, and their idle share: of each lane, and of all together."""
     ledger = BubbleLedger()
@@ -62,8 +67,8 @@ def sums() -> dict[str, Any]:
         "spans": [span.model_dump(mode="json", exclude_defaults=True) for span in spans()],
         "by_lane": {lane: named(ledger.seconds(lane)) for lane in ledger.lanes},
         "by_class": named(ledger.seconds()),
-        "idle_share_by_lane": {lane: ledger.idle_share(lane) for lane in ledger.lanes},
-        "idle_share": ledger.idle_share(),
+        "idle_share_by_lane": {lane: idle_share(ledger.shares(lane)) for lane in ledger.lanes},
+        "idle_share": idle_share(ledger.shares()),
         "total_seconds": sum(ledger.seconds().values()),
     }
 

@@ -23,15 +23,13 @@ def test_shares_are_by_kind_and_cause_of_one_lane_and_of_all() -> None:
     ledger.add(idle("g", IdleCause.BATCH_BARRIER, 6, 10))
     ledger.add(work("t", SpanKind.TRAIN, 0, 10))
     assert ledger.shares("g") == {(SpanKind.GENERATE, None): 0.6, (SpanKind.IDLE, IdleCause.BATCH_BARRIER): 0.4}
-    assert ledger.idle_share("g") == 0.4
-    assert ledger.idle_share() == 0.2
+    assert ledger.shares()[SpanKind.IDLE, IdleCause.BATCH_BARRIER] == 0.2
     assert ledger.seconds()[SpanKind.TRAIN, None] == 10
     assert ledger.lanes == ("g", "t")
 
 
 def test_no_time_has_no_shares() -> None:
     assert BubbleLedger().shares() == {}
-    assert BubbleLedger().idle_share() == 0
 
 
 @pytest.mark.parametrize("start", [5.9, 6.1])

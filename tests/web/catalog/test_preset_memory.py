@@ -10,8 +10,8 @@ from catalog.presets import Preset, list_presets
 from worker.contracts.names import Placement, Tuning
 from worker.scheduling.planning.cost_estimates import pool_costs
 from worker.scheduling.planning.memory import MemoryRole, host_bytes, lane_memory
+from worker.scheduling.planning.mode_limits import ModeLimits
 from worker.scheduling.planning.modes import allowed_modes
-from worker.scheduling.planning.split_search import SplitSearch
 from worker.scheduling.planning.workload import Workload
 from worker.scheduling.profiles.hardware import CPU_CORE, H100, L40S, Accelerator
 
@@ -32,13 +32,13 @@ def usable_modes(preset: Preset, device: Accelerator) -> set[str]:
     """Those whose lanes hold what they must in some split."""
     spec, work = preset.spec, Workload.of(preset.spec)
     lanes = spec.lanes.num_rollout + spec.lanes.num_trainer
-    split_search = SplitSearch(
-        work,
-        pool_costs(work, [device] * lanes, num_reward=spec.lanes.num_reward),
-        [device] * lanes,
+    limits = ModeLimits(
+        work=work,
+        costs=pool_costs(work, [device] * lanes, num_reward=spec.lanes.num_reward),
+        devices=[device] * lanes,
         fragment_sizes=[work.algebra.fragment_size],
     )
-    return {mode.name for mode in allowed_modes(spec.pipeline) if math.isfinite(split_search.least_seconds(mode))}
+    return {mode.name for mode in allowed_modes(spec.pipeline) if math.isfinite(limits.least_seconds(mode))}
 
 
 @EACH

@@ -59,10 +59,6 @@ class GroupAssembler:
         self.num_scored = 0
 
     @property
-    def is_generated(self) -> bool:
-        return self.num_generated == self.num_fragments
-
-    @property
     def is_complete(self) -> bool:
         return self.num_scored == self.num_fragments
 

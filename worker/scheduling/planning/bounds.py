@@ -9,9 +9,9 @@ least time is
 
 (g_i seconds for a trajectory, a_i for a micro-batch). Sorted by g_i / a_i, the lanes that are comparatively good at
 generating generate, the rest train, and at most one does both (an exchange argument: swapping work between two lanes
-that are in the wrong order shortens both). Commits, publishes and pulls are left out, so the bound holds with them too.
-Scoring by the reward lanes alone is a second limit. Both bound the mean over a whole run: a single batch may be shorter
-if some of its work was done during the batch before it.
+that are in the wrong order shortens both). Lanes without memory for one kind of work do the other. Commits, publishes
+and pulls are left out, so the bound holds with them too. Scoring by the reward lanes alone is a second limit. Both
+bound the mean over a whole run: a single batch may be shorter if some of its work was done during the batch before it.
 
 **The strict bound** (staleness 0) is of each single batch, from one publish to the next. It adds the time that cannot
 be avoided when nothing of a batch may begin before the previous one is published. For a given gang of trainer lanes,
@@ -25,22 +25,30 @@ with t for the training of all micro-batches by K ranks in step, all commits and
 3. Fill. The gang cannot train before a first group is pulled for, generated and scored, so T ≥ fill + t.
 
 The smallest such T over all gangs bounds every mode. Colocated placement is the gang of all lanes, for which step 2
-alone is generation and then training, with one switch each way. `limits.batch_limits` computes T. Invariant: the strict
-bound is never below the bound.
+alone is generation and then training, with one switch each way. `limits.batch_limits` computes T for a gang,
+`exchange.GangOptions` a lower bound of the smallest one without going through all gangs. Neither bound takes more than
+a sort for each number of ranks. Invariant: the strict bound is never below the bound.
 """
-
-import math
 
 import numpy as np
 
 from worker.contracts.algebra import BatchAlgebra
 from worker.scheduling.planning.cost_estimates import PoolCosts
-from worker.scheduling.planning.limits import Counts, LaneKinds, ScheduleRules, Seconds, batch_limits, least_limit
+from worker.scheduling.planning.exchange import GangOptions
+from worker.scheduling.planning.lane_kinds import Counts, LaneKinds, Seconds
+from worker.scheduling.planning.limits import ScheduleRules
 
 
-def bound_seconds(algebra: BatchAlgebra, costs: PoolCosts) -> float:
-    """The least seconds of a batch, averaged over a run, at any staleness, for the algebra's fragment size."""
-    return max(scoring_seconds(algebra, costs), _solve(algebra, costs)[0])
+def bound_seconds(algebra: BatchAlgebra, costs: PoolCosts, kinds: LaneKinds | None = None) -> float:
+    """The least seconds of a batch, averaged over a run, at any staleness, for the algebra's fragment size; infinite
+    where no lane has memory for some work.
+
+    `kinds`: with the memory of their devices; without them every lane is assumed to have memory for everything.
+    """
+    kinds = LaneKinds.of(costs, algebra.fragment_size) if kinds is None else kinds
+    if not kinds.can_generate.any() or not np.isfinite(kinds.ranks_to_train).any():
+        return np.inf
+    return max(scoring_seconds(algebra, costs), _solve(algebra, kinds)[0])
 
 
 def scoring_seconds(algebra: BatchAlgebra, costs: PoolCosts) -> float:
@@ -54,34 +62,31 @@ def generation_share(algebra: BatchAlgebra, costs: PoolCosts) -> float:
     At these prices no lane can do work worth more than the time it takes, whichever of the two kinds it does, so a
     schedule that has generated and trained parts of batches is not credited with more than it could have done.
     """
-    return _solve(algebra, costs)[1]
+    return _solve(algebra, LaneKinds.of(costs, algebra.fragment_size))[1]
 
 
-def _solve(algebra: BatchAlgebra, costs: PoolCosts) -> tuple[float, float]:
+def strict_bound_seconds(algebra: BatchAlgebra, costs: PoolCosts, kinds: LaneKinds | None = None) -> float:
+    """The least seconds of any batch at staleness 0, whichever lanes train, for the algebra's fragment size; infinite
+    where no lane has memory for some work. `kinds`: as for `bound_seconds`."""
+    kinds = LaneKinds.of(costs, algebra.fragment_size) if kinds is None else kinds
+    options = GangOptions.of(algebra, costs, kinds, ScheduleRules(), np.arange(1, kinds.num_lanes + 1))
+    return options.least_seconds(low=bound_seconds(algebra, costs, kinds))
+
+
+def _solve(algebra: BatchAlgebra, kinds: LaneKinds) -> tuple[float, float]:
     """The linear program of generating and training: its value in seconds, and the share of generation in it."""
-    kinds = LaneKinds.of(costs, algebra.fragment_size)
     generate = np.maximum(kinds.fragment / algebra.fragment_size, _NO_TIME)
     train = np.maximum(kinds.micro_batch, _NO_TIME)
+    generate = np.where(kinds.can_generate, generate, _NEVER)
+    train = np.where(np.isfinite(kinds.ranks_to_train), train, _NEVER)
     num_micro_batches = algebra.num_micro_batches_per_optimizer_step * algebra.num_optimizer_steps_per_batch
     return _least_seconds(generate, train, kinds.number, algebra.num_trajectories, num_micro_batches)
 
 
-def strict_bound_seconds(algebra: BatchAlgebra, costs: PoolCosts, *, below: float = math.inf) -> float:
-    """The least seconds of any batch at staleness 0, whichever lanes train, for the algebra's fragment size.
-
-    `below`: a value that is returned where the bound is not smaller; a known one saves time.
-    """
-    kinds = LaneKinds.of(costs, algebra.fragment_size)
-    counts = np.indices(tuple(int(number) + 1 for number in kinds.number)).reshape(kinds.number.size, -1).T
-    counts = counts[counts.sum(axis=1) > 0]
-    # That all lanes generate, then all train, is possible in any pool.
-    known = float(batch_limits(algebra, costs, kinds, kinds.number[None, :], ScheduleRules())[0])
-    within = (bound_seconds(algebra, costs), min(below, known))
-    return least_limit(algebra, costs, kinds, counts, ScheduleRules(), within)
-
-
 _NO_TIME = 1e-12
 """Seconds that stand in for work that costs nothing, which would have no rate."""
+_NEVER = 1e15
+"""Seconds that stand in for work that a lane has no memory for: its rate is nothing beside any other."""
 _SAME = 1e-9
 """Relative difference of two equal times by rounding, with room to spare: a double is precise to 1e-16."""
 

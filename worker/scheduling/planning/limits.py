@@ -3,12 +3,11 @@
     lanes of equal costs form one kind; a split says how many lanes of each kind train
     batch seconds = the smallest T in which all fragments fit before the work that must follow the last of them
 
-With everything allowed this is the strict bound (`bounds` derives it); with the rules of one mode it narrows the
-planner's list of splits. Invariant: no schedule that keeps to the rules ends a batch sooner;
+With everything allowed and the best of all splits this is the strict bound (`bounds` derives it); with the rules of
+one mode it narrows the planner's list of splits. Invariant: no schedule that keeps to the rules ends a batch sooner;
 `tests/scheduling/test_rules_agree.py` holds that against the scheduler.
 """
 
-from collections import Counter
 from dataclasses import dataclass
 from typing import Literal, Self
 
@@ -17,16 +16,10 @@ import numpy.typing as npt
 
 from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.sections import PipelineSpec
-from worker.scheduling.core.batching import num_micro_batches
 from worker.scheduling.core.rules import waits_for_whole_batch
-from worker.scheduling.planning.cost_estimates import LaneCosts, PoolCosts
-
-Seconds = npt.NDArray[np.float64]
-Counts = npt.NDArray[np.int64]
-
-
-_NO_TIME = 1e-12
-"""Seconds that stand in for generation that costs nothing, of which any number of fragments would fit."""
+from worker.scheduling.planning.cost_estimates import PoolCosts
+from worker.scheduling.planning.gang import GangTraining
+from worker.scheduling.planning.lane_kinds import Counts, LaneKinds, Seconds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,50 +46,6 @@ class ScheduleRules:
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class LaneKinds:
-    """Lanes of equal costs as one kind. Arrays have one entry per kind; costs are in seconds."""
-
-    of_lane: tuple[int, ...]
-    """[lane of the pool]: the lane's kind."""
-    number: Counts
-    """The number of lanes of the kind."""
-    fragment: Seconds
-    """Generation of one fragment."""
-    pull: Seconds
-    lend: Seconds
-    reclaim: Seconds
-    micro_batch: Seconds
-    commit: Seconds
-    publish: Seconds
-    shared_commit: Seconds
-    """The part of a commit that is divided by the number of ranks."""
-    shared_publish: Seconds
-    """The part of a publish that is divided by the number of ranks."""
-    shared_switch: Seconds
-    """The part of either switch that is divided by the number of ranks."""
-
-    @classmethod
-    def of(cls, costs: PoolCosts, fragment_size: int) -> Self:
-        kinds: dict[LaneCosts, int] = {}
-        of_lane = tuple(kinds.setdefault(lane, len(kinds)) for lane in costs.lanes)
-        counted = Counter(of_lane)
-        return cls(
-            of_lane,
-            np.array([counted[kind] for kind in range(len(kinds))]),
-            np.maximum([lane.generate.seconds(fragment_size) for lane in kinds], _NO_TIME),
-            np.array([lane.pull for lane in kinds]),
-            np.array([lane.lend for lane in kinds]),
-            np.array([lane.reclaim for lane in kinds]),
-            np.array([lane.accumulate.per_unit for lane in kinds]),
-            np.array([lane.commit for lane in kinds]),
-            np.array([lane.publish for lane in kinds]),
-            np.array([lane.shared_commit for lane in kinds]),
-            np.array([lane.shared_publish for lane in kinds]),
-            np.array([lane.shared_switch for lane in kinds]),
-        )
-
-
 def batch_limits(
     algebra: BatchAlgebra, costs: PoolCosts, kinds: LaneKinds, trainers: Counts, rules: ScheduleRules
 ) -> Seconds:
@@ -105,45 +54,14 @@ def batch_limits(
     `trainers`: [split, kind], how many lanes of each kind train; at least one in each split.
     """
     splits = _Splits.of(algebra, costs, kinds, trainers, rules)
-    low, high = splits.at_least, np.maximum(splits.at_least, _FIRST_GUESS_SECONDS)
-    is_too_short = splits.are_too_short(high)
-    for _ in range(_NUM_DOUBLINGS):
-        if not is_too_short.any():
-            break
-        low, high = np.where(is_too_short, high, low), np.where(is_too_short, 2 * high, high)
-        is_too_short = splits.are_too_short(high)
+    low, high = splits.at_least, splits.enough()
+    is_endless = ~np.isfinite(high)
+    low, high = np.where(is_endless, 0.0, low), np.where(is_endless, 0.0, high)
     for _ in range(_NUM_HALVINGS):
         middle = (low + high) / 2
         is_middle_too_short = splits.are_too_short(middle)
         low, high = np.where(is_middle_too_short, middle, low), np.where(is_middle_too_short, high, middle)
-    return np.where(is_too_short, np.inf, np.maximum(low, splits.at_least))
-
-
-def least_limit(
-    algebra: BatchAlgebra,
-    costs: PoolCosts,
-    kinds: LaneKinds,
-    trainers: Counts,
-    rules: ScheduleRules,
-    within: tuple[float, float],
-) -> float:
-    """The smallest of `batch_limits`, for very many splits: those that cannot have it are dropped on the way.
-
-    `within`: a lower bound of the result, and an upper one that is returned where no split is below it.
-    """
-    splits = _Splits.of(algebra, costs, kinds, trainers, rules)
-    low, high = within
-    splits = splits.only(splits.in_time(high * (1 - _SAME)))
-    if not splits.at_least.size:
-        return high
-    while high - low > _SAME * high:
-        middle = (low + high) / 2
-        in_time = splits.in_time(middle)
-        if in_time.any():
-            high, splits = middle, splits.only(in_time)
-        else:
-            low = middle
-    return low
+    return np.where(is_endless, np.inf, low)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -159,6 +77,8 @@ class _Splits:
     """[split]: training of a whole batch."""
     tail: Seconds
     """[split]: the end of the batch in which no lane generates."""
+    lent: Counts
+    """[split, kind]: how many lanes train and may generate too."""
     shared_switch: Seconds
     """[split, kind]: the part of either switch that the gang shares, divided among its ranks."""
     at_least: Seconds
@@ -168,18 +88,33 @@ class _Splits:
     def of(
         cls, algebra: BatchAlgebra, costs: PoolCosts, kinds: LaneKinds, trainers: Counts, rules: ScheduleRules
     ) -> Self:
-        gang = _Gang.of(algebra, kinds, trainers, tsp=rules.tsp, waits_for_publish=not rules.runs_ahead)
+        gang = GangTraining.of(algebra, kinds, trainers, tsp=rules.tsp, waits_for_publish=not rules.runs_ahead)
         score = costs.score.seconds(algebra.fragment_size)
         scoring = score * algebra.num_fragments / costs.num_reward
         shared_switch = kinds.shared_switch / trainers.sum(axis=1, keepdims=True)
+        # All trainer lanes are lent or none, so all must have memory for it.
+        may_lend = rules.lends & kinds.fit(trainers, lends=True)
+        lent = np.where(may_lend[:, None], trainers, 0)
         if rules.runs_ahead:
             tail = fill = np.zeros_like(gang.training)
         else:
             tail = score + (gang.after_last_group if rules.overlaps else gang.training)
-            lent = trainers if rules.lends else np.zeros_like(trainers)
             fill = _fill(algebra, kinds, kinds.number - trainers, lent, score, shared_switch)
         at_least = np.maximum(fill + gang.training, scoring)
-        return cls(algebra.num_fragments, kinds, rules, trainers, gang.training, tail, shared_switch, at_least)
+        return cls(algebra.num_fragments, kinds, rules, trainers, gang.training, tail, lent, shared_switch, at_least)
+
+    def enough(self) -> Seconds:
+        """[split]: seconds in which a batch surely ends, as the lanes that generate share its fragments equally;
+        infinite where no lane generates."""
+        kinds, own = self.kinds, self.kinds.number - self.trainers
+        num_own, num_lent = own.sum(axis=1), self.lent.sum(axis=1)
+        generators = np.where(num_own[:, None] > 0, own, self.lent) > 0
+        with np.errstate(divide="ignore"):
+            num_each = np.ceil(self.num_fragments / np.where(num_own > 0, num_own, num_lent))
+        each = np.where(generators, kinds.pull + (num_each[:, None] + 1) * kinds.fragment, 0.0).max(axis=1)
+        switches = np.where(generators, kinds.lend + kinds.reclaim + 2 * self.shared_switch, 0.0).max(axis=1)
+        lent_only = np.where(num_own > 0, 0.0, self.training + switches)
+        return np.where(num_own + num_lent > 0, np.maximum(self.at_least, each + self.tail + lent_only), np.inf)
 
     def are_too_short(self, seconds: Seconds) -> npt.NDArray[np.bool_]:
         """[split]: whether fewer fragments fit into `seconds` than a batch has."""
@@ -189,84 +124,15 @@ class _Splits:
         not_training = (seconds - self.training)[:, None] - kinds.reclaim - self.shared_switch
         lent = (np.minimum(until, not_training) - kinds.lend - self.shared_switch - kinds.pull) / kinds.fragment
         if not self.rules.runs_ahead:
-            own, lent = np.floor(own + _ROUNDING), np.floor(lent + _ROUNDING)
-        total = (kinds.number - self.trainers) * np.maximum(own, 0.0)
-        if self.rules.lends:
-            total = total + self.trainers * np.maximum(lent, 0.0)
+            own, lent = np.floor(own + ROUNDING), np.floor(lent + ROUNDING)
+        total = (kinds.number - self.trainers) * np.maximum(own, 0.0) + self.lent * np.maximum(lent, 0.0)
         return np.asarray(total @ np.ones(total.shape[1]) < self.num_fragments)
 
-    def in_time(self, seconds: float) -> npt.NDArray[np.bool_]:
-        """[split]: whether a batch may end within `seconds`."""
-        may_be = self.at_least <= seconds
-        may_be[may_be] = ~self.only(may_be).are_too_short(np.full(int(may_be.sum()), seconds))
-        return may_be
 
-    def only(self, selected: npt.NDArray[np.bool_]) -> "_Splits":
-        """The selected splits; `selected`: [split]."""
-        arrays = (self.training, self.tail, self.shared_switch, self.at_least)
-        return _Splits(
-            self.num_fragments, self.kinds, self.rules, self.trainers[selected], *(array[selected] for array in arrays)
-        )
-
-
-_ROUNDING = 1e-9
+ROUNDING = 1e-9
 """Fragments: sums of the same seconds in another order may differ, which must not cost a whole fragment."""
-_SAME = 1e-9
-"""Relative difference at which a search for the smallest time ends; far below any figure that is shown."""
-_FIRST_GUESS_SECONDS = 1e-6
-"""Where doubling begins for a split without any lower bound."""
-_NUM_DOUBLINGS = 80
-"""From 1e-6 s these reach 1e18 s; whatever is still too short then has no lane that generates."""
-_NUM_HALVINGS = 50
-"""2^-50 is 1e-15, the precision of a double."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Gang:
-    """Training of a batch in each split, in seconds; [split]. Commits are included, and the publish where the gang must
-    wait for it. Snapshots are left out, so the limits hold with them too."""
-
-    training: Seconds
-    """All of a batch's training."""
-    after_last_group: Seconds
-    """The training left when the last group becomes complete, if all others are trained as far as possible by then:
-    that group, the epochs after the first, the commits and the publish."""
-
-    @classmethod
-    def of(
-        cls, algebra: BatchAlgebra, kinds: LaneKinds, trainers: Counts, *, tsp: bool, waits_for_publish: bool
-    ) -> Self:
-        # Ranks train equally many micro-batches in step, so the slowest kind sets the pace.
-        nothing = np.zeros_like(kinds.micro_batch)
-        micro_batch = _slowest(trainers, kinds.micro_batch, nothing)
-        commit = _slowest(trainers, kinds.commit, kinds.shared_commit)
-        publish = _slowest(trainers, kinds.publish, kinds.shared_publish)
-        if not waits_for_publish:
-            # The gang trains the next batch meanwhile.
-            publish = np.zeros_like(publish)
-        sizes, index_of_size = np.unique(trainers.sum(axis=1), return_inverse=True)
-
-        def micro_batches(num_groups: int) -> Seconds:
-            of_size = [num_micro_batches(algebra, num_groups, world_size=int(size), tsp=tsp) for size in sizes]
-            return np.array(of_size, dtype=np.float64)[index_of_size]
-
-        minibatch = micro_batches(algebra.num_groups_per_minibatch) * micro_batch
-        num_later_minibatches = (algebra.num_epochs - 1) * algebra.num_minibatches
-        return cls(
-            algebra.num_optimizer_steps_per_batch * (minibatch + commit) + publish,
-            micro_batches(1) * micro_batch + num_later_minibatches * (minibatch + commit) + commit + publish,
-        )
-
-
-def _slowest(number: Counts, own: Seconds, shared: Seconds) -> Seconds:
-    """[split]: the largest seconds over the kinds that take part, `own` plus `shared` divided by the number of ranks.
-
-    `number`: [split, kind]. Kinds are few and splits many, so going kind by kind is fastest.
-    """
-    slowest, num_ranks = np.zeros(len(number)), number.sum(axis=1)
-    for of_kind, alone, together in zip(number.T, own, shared, strict=True):
-        slowest = np.maximum(slowest, np.where(of_kind > 0, alone + together / num_ranks, 0.0))
-    return slowest
+_NUM_HALVINGS = 40
+"""2^-40 is 1e-12 of a time in which a batch surely ends: far below any figure that is shown."""
 
 
 def _fill(

@@ -3,11 +3,11 @@
     colocated                    every lane generates, then every lane trains
     disaggregated ─► gap ─► tsp ─► tag ─► stale      rollout and trainer lanes at the same time
 
-Invariant: a mode's rules for the limits follow from its settings and allow whatever any of them allows, so no setting
-of a mode beats the mode's limit.
+Invariant: a mode's rules for the limits follow from its settings, so no setting of a mode beats the limit of those that
+lend as it does.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from worker.contracts.names import Placement, TrainerAssist
@@ -32,19 +32,21 @@ class PlanningMode:
     def is_colocated(self) -> bool:
         return self.placement is Placement.COLOCATED
 
-    @property
-    def always_lends(self) -> bool:
-        """Whether trainer lanes generate in every setting of this mode."""
-        return self.is_colocated or TrainerAssist.OFF not in self.tags
-
     def settings(self, wanted: PipelineSpec) -> list[PipelineSpec]:
         """This mode's switches in a user's `pipeline` section, one for each way to lend."""
         return [self._setting(wanted, tag) for tag in self.tags]
 
-    def rules(self, advantage_std: Literal["group", "batch"]) -> ScheduleRules:
-        """What a schedule in any setting of this mode may do."""
-        of_settings = [ScheduleRules.of(self._setting(PipelineSpec(), tag), advantage_std) for tag in self.tags]
-        return max(of_settings, key=lambda rules: rules.lends)
+    @property
+    def may_lend(self) -> tuple[bool, ...]:
+        """Whether trainer lanes generate, once for each answer that some setting of this mode gives."""
+        if self.is_colocated:
+            return (True,)
+        return tuple(sorted({tag is not TrainerAssist.OFF for tag in self.tags}))
+
+    def rules(self, advantage_std: Literal["group", "batch"], *, lends: bool) -> ScheduleRules:
+        """What a schedule may do in those settings of this mode that lend trainer lanes, or in the others."""
+        rules = ScheduleRules.of(self._setting(PipelineSpec(), self.tags[0]), advantage_std)
+        return replace(rules, lends=lends)
 
     def _setting(self, wanted: PipelineSpec, tag: TrainerAssist) -> PipelineSpec:
         settings = {

@@ -11,18 +11,22 @@ the same plan.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
+from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.names import Placement
 from worker.contracts.run_spec import RunSpec
 from worker.contracts.sections import PipelineSpec
 from worker.scheduling.core.costs import MeasuredCostTable
 from worker.scheduling.planning.bounds import bound_seconds, strict_bound_seconds
 from worker.scheduling.planning.cost_estimates import PoolCosts, pool_costs
+from worker.scheduling.planning.lane_kinds import LaneKinds
 from worker.scheduling.planning.measured_costs import costs_from_history
 from worker.scheduling.planning.memory import LaneMemory, MemoryRole, lane_memory
+from worker.scheduling.planning.mode_limits import ModeLimits
 from worker.scheduling.planning.modes import allowed_modes
 from worker.scheduling.planning.split_search import SplitPoint, SplitResult, SplitSearch
 from worker.scheduling.planning.workload import Workload
@@ -48,6 +52,24 @@ class PlanRequest:
     size_is_known: bool = True
     """Whether the model has a profile of its own; otherwise it is assumed to be of its family's usual size."""
 
+    def algebras(self) -> Iterator[tuple[BatchAlgebra, LaneKinds]]:
+        """For each fragment size the batch, and the pool's kinds of lanes with what they have memory for at least:
+        staleness 0 takes the least."""
+        limits = self.limits()
+        for size in self.fragment_sizes:
+            yield self.work.with_fragment_size(size).algebra, limits.kinds_for(size, 0)
+
+    def limits(self) -> ModeLimits:
+        """The pool's splits and their limits."""
+        return ModeLimits(
+            work=self.work,
+            costs=self.costs,
+            devices=self.devices,
+            fragment_sizes=self.fragment_sizes,
+            advantage_std=self.advantage_std,
+            size_is_known=self.size_is_known,
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModeChoice:
@@ -58,30 +80,45 @@ class ModeChoice:
     """By memory role: the lane that holds most."""
     samples_per_second: float
     """Trajectories generated and trained per second."""
-    bound_share: float
-    """Throughput, as a share of the bound, which no schedule exceeds at any staleness."""
-    strict_bound_share: float | None
-    """Throughput, as a share of the strict bound; `None` at staleness 1, where that does not hold."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Plan:
-    """The comparison of modes for one pool."""
+    """The comparison of modes for one pool, and bounds to compare it with, which are computed when they are read."""
 
-    costs: PoolCosts
-    """The costs that the plan is computed from."""
+    request: PlanRequest
+    """What the plan is for."""
     by_mode: Mapping[str, ModeChoice]
     """By mode's name; only modes that fit the pool."""
     curves: Mapping[str, tuple[SplitPoint, ...]]
     """By mode's name: the seconds of a batch for each number of trainer lanes."""
-    bound_seconds: float
-    """The least seconds of a batch on average."""
-    strict_bound_seconds: float
-    """The least seconds of any batch at staleness 0."""
 
     @property
     def best(self) -> ModeChoice:
         return min(self.by_mode.values(), key=lambda choice: choice.split_result.batch_seconds)
+
+    @cached_property
+    def bound_seconds(self) -> float:
+        """The least seconds of a batch on average."""
+        return min(bound_seconds(algebra, self.request.costs, kinds) for algebra, kinds in self.request.algebras())
+
+    @cached_property
+    def strict_bound_seconds(self) -> float:
+        """The least seconds of any batch at staleness 0."""
+        return min(
+            strict_bound_seconds(algebra, self.request.costs, kinds) for algebra, kinds in self.request.algebras()
+        )
+
+    def bound_share(self, choice: ModeChoice) -> float:
+        """Throughput of one of the choices, as a share of the bound, which no schedule exceeds at any staleness."""
+        return self.bound_seconds / choice.split_result.batch_seconds
+
+    def strict_bound_share(self, choice: ModeChoice) -> float | None:
+        """Throughput of one of the choices, as a share of the strict bound; `None` at staleness 1, where that does not
+        hold."""
+        if choice.split_result.candidate.pipeline.max_staleness:
+            return None
+        return self.strict_bound_seconds / choice.split_result.batch_seconds
 
 
 def make_plan(request: PlanRequest, *, only_best: bool = False) -> Plan:
@@ -93,33 +130,22 @@ def make_plan(request: PlanRequest, *, only_best: bool = False) -> Plan:
     Raises:
         ValueError: where the model does not fit the lanes in any mode.
     """
-    split_search = SplitSearch(
-        request.work,
-        request.costs,
-        request.devices,
-        fragment_sizes=request.fragment_sizes,
-        advantage_std=request.advantage_std,
-        size_is_known=request.size_is_known,
-    )
+    split_search = SplitSearch(request.limits())
     split_results: dict[str, SplitResult] = {}
     modes = allowed_modes(request.wanted)
-    for mode in sorted(modes, key=split_search.least_seconds):
-        fastest = min((split_result.batch_seconds for split_result in split_results.values()), default=math.inf)
+    # Colocated placement is quickly simulated, and what it takes decides what is worth simulating in other modes.
+    in_order = sorted(modes, key=lambda mode: (not mode.is_colocated, split_search.least_seconds(mode)))
+    for index, mode in enumerate(in_order):
+        fastest = _fastest(split_results.values(), max_staleness=1)
         if only_best and split_search.least_seconds(mode) >= fastest:
             continue
-        split_result = split_search.find(mode, request.wanted)
+        to_beat = _fastest(split_results.values(), max_staleness=mode.max_staleness)
+        efforts = [split_search.effort(other, request.wanted) for other in in_order[index:]]
+        share = efforts[0] / sum(efforts)
+        split_result = split_search.find(mode, request.wanted, to_beat=to_beat, share=share)
         if split_result is not None:
             split_results[mode.name] = split_result
-    algebras = [request.work.with_fragment_size(size).algebra for size in request.fragment_sizes]
-    bound = min(bound_seconds(algebra, request.costs) for algebra in algebras)
-    strict = math.inf
-    for algebra in algebras:
-        strict = strict_bound_seconds(algebra, request.costs, below=strict)
-    by_mode = {
-        mode.name: _choice(request, split_results[mode.name], bound, strict)
-        for mode in modes
-        if mode.name in split_results
-    }
+    by_mode = {mode.name: _choice(request, split_results[mode.name]) for mode in modes if mode.name in split_results}
     if not by_mode:
         raise ValueError(
             f"`devices` must have memory for `{request.work.profile.name}`, got "
@@ -127,17 +153,24 @@ def make_plan(request: PlanRequest, *, only_best: bool = False) -> Plan:
             f"or a smaller `batch.micro_batch_size`{'' if request.work.is_full else ' or `lora.rank`'}"
         )
     curves = {mode.name: split_search.curve(mode, request.wanted) for mode in modes if mode.name in by_mode}
-    return Plan(costs=request.costs, by_mode=by_mode, curves=curves, bound_seconds=bound, strict_bound_seconds=strict)
+    return Plan(request=request, by_mode=by_mode, curves=curves)
 
 
-def _choice(request: PlanRequest, split_result: SplitResult, bound: float, strict: float) -> ModeChoice:
-    pipeline = split_result.candidate.pipeline
+def _fastest(split_results: Iterable[SplitResult], max_staleness: int) -> float:
+    """The shortest batch of those with at most that staleness."""
+    seconds = (
+        split_result.batch_seconds
+        for split_result in split_results
+        if split_result.candidate.pipeline.max_staleness <= max_staleness
+    )
+    return min(seconds, default=math.inf)
+
+
+def _choice(request: PlanRequest, split_result: SplitResult) -> ModeChoice:
     return ModeChoice(
         split_result=split_result,
         memory=_memory(request, split_result),
         samples_per_second=request.work.algebra.num_trajectories / split_result.batch_seconds,
-        bound_share=bound / split_result.batch_seconds,
-        strict_bound_share=None if pipeline.max_staleness else strict / split_result.batch_seconds,
     )
 
 

@@ -1,31 +1,24 @@
-"""Finds the best split of a pool for one mode: closed-form limits choose the start, simulations the direction.
+"""Finds the best split of a pool for one mode: limits choose the start, simulations the direction.
 
-    every (fragment size, order of kinds, number of trainer lanes) ─► limit ─► the best ─► simulate, move to neighbours
-                                                                               while that makes batches shorter
+    splits proposed for every fragment size, with limits ─► those with the best limits ─► simulate, move to neighbours
+                                                                                          while that shortens batches
 
-With lanes of several kinds, those that train are the first ones in some order of kinds: the gang is as slow as its
-slowest lane, so mixing kinds is worth it only where one kind is used up. Invariant: no split is simulated twice with
-the same settings and length, and none is offered whose lanes do not fit in memory.
+A search ends where a simulated batch is as short as the limits allow. Invariant: the choice depends on how many lanes
+of each kind there are, not on the order in which they are listed.
 """
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
-from itertools import islice, permutations
-from typing import Literal
-
-import numpy as np
+from itertools import islice
 
 from worker.contracts.names import TrainerAssist
 from worker.contracts.sections import PipelineSpec
-from worker.scheduling.planning.candidate_simulation import Candidate, CandidateResult, simulate_candidate
-from worker.scheduling.planning.cost_estimates import PoolCosts
-from worker.scheduling.planning.limits import Counts, LaneKinds, batch_limits
-from worker.scheduling.planning.memory import MemoryRole, lane_memory
+from worker.scheduling.planning.candidate_simulation import Candidate, CandidateResult
+from worker.scheduling.planning.mode_limits import ModeLimits, Split
 from worker.scheduling.planning.modes import PlanningMode
-from worker.scheduling.planning.workload import Workload
-from worker.scheduling.profiles.hardware import Accelerator
+from worker.scheduling.planning.split_simulations import SplitSimulations
 
 # What is said of plans below was measured on 12 cases of `tests.bench.pipeline` (testbeds B and A+C, and FLUX and
 # Qwen-Image on A and C), by simulating 16 batches of each plan's best, lending and staleness 1 candidates.
@@ -35,19 +28,26 @@ a third of the time; with 6 one is 1.4 % faster, in 70 % more time."""
 _MAX_SIMULATED_LANES = 64
 """Beyond this, a plan rests on the limits alone, because simulating takes longer than a user waits for a page: 12 to
 18 s of one core for 64 lanes, 32 s for 128."""
-_MAX_ORDERS = 6
-"""Orders of kinds of lanes that are tried: all orders of up to three kinds."""
-_NUM_BATCHES_AHEAD = 4
-"""Batches measured in a simulation at staleness 1, where they take different times; at staleness 0 one is enough. With
-1 plans are up to 2.2 % slower; with 8 no better, in 10 % more time."""
-_NUM_BATCHES_AT_LENGTH = 12
-"""The same for finalists. With 4 plans are up to 1.2 % slower, and their predictions are off by 0.3 % on average
-instead of 0.2 %; with 24 no better, in 15 % more time."""
 _NUM_FINALISTS = 6
 """The fastest splits of a mode, which are simulated at length because in a few batches chance decides between close
 ones. With 1 plans are up to 1.2 % slower; with 20 they are the same."""
 _SAME = 1e-6
 """Relative difference of a simulated time and an equal limit by rounding, with room to spare."""
+_CLOSE = 0.001
+"""Relative difference to the least limit at which a mode is not searched any further: no other split gains more."""
+_WORTH_A_SEARCH = 0.01
+"""What a mode must be able to gain over the fastest of all modes before lending by search is simulated, which takes a
+hundred times as long as greedy lending."""
+_FRAGMENTS_PER_CUBE = 4
+"""Fragments simulated for one plan, for each cubed number of lanes and each kind: splits, the simulations between two
+of them and the fragments of a batch grow with lanes. A core simulates some 10,000 a second, so 8 lanes alike get a
+fifth of a second."""
+_MIN_FRAGMENTS = 2_000
+"""The fewest of them: a fifth of a second of one core."""
+_MAX_FRAGMENTS = 100_000
+"""The most of them: 10 s of one core."""
+_SHARE_OF_CLIMBS = 0.6
+"""Of the fragments that may be simulated for a mode, the share for climbs; the rest is for finalists."""
 _NEAR = 0.03
 """Relative difference within which limits do not distinguish splits. With 0 plans are up to 1.1 % slower or faster,
 0.04 % slower on average; with 0.1 they are up to 1.8 % slower, 0.2 % on average."""
@@ -74,231 +74,216 @@ class SplitResult:
     """`None` for pools too large to simulate; `batch_seconds` is then the limit."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Split:
-    """A split: the first `num_trainer` lanes in one order of the pool train."""
-
-    order: int
-    """The index of the order."""
-    num_trainer: int
-    fragment_size: int
-
-
 class SplitSearch:
     """Searches the splits of one pool, for one mode after the other."""
 
-    def __init__(
-        self,
-        work: Workload,
-        costs: PoolCosts,
-        devices: Sequence[Accelerator],
-        *,
-        fragment_sizes: Sequence[int],
-        advantage_std: Literal["group", "batch"] = "group",
-        size_is_known: bool = True,
-    ) -> None:
-        """
-        Args:
-            devices: the device of each lane of the pool.
-            size_is_known: whether the model has a profile of its own; otherwise every lane is assumed to have memory
-                for it, because an assumed size must not rule out a split.
-        """
-        self._works = {size: work.with_fragment_size(size) for size in fragment_sizes}
-        self._costs = costs
-        self._devices = devices
-        self._advantage_std = advantage_std
-        self._size_is_known = size_is_known
-        self._kinds = {size: LaneKinds.of(costs, size) for size in fragment_sizes}
-        kinds = next(iter(self._kinds.values()))
-        self._of_lane = np.array(kinds.of_lane)
-        self._orders = [
-            np.concatenate([np.flatnonzero(self._of_lane == kind) for kind in order])
-            for order, _ in zip(permutations(range(kinds.number.size)), range(_MAX_ORDERS), strict=False)
-        ]
-        self._limits_by_mode: dict[tuple[PlanningMode, bool], dict[_Split, float]] = {}
-        self._simulated: dict[tuple[_Split, PipelineSpec], CandidateResult] = {}
-        self._at_length: set[tuple[_Split, PipelineSpec]] = set()
+    def __init__(self, limits: ModeLimits) -> None:
+        self._limits = limits
+        self._num_lanes = len(limits.costs.lanes)
+        fragments = _FRAGMENTS_PER_CUBE * self._num_lanes**3 * limits.kinds.number.size
+        self._budget = min(_MAX_FRAGMENTS, max(_MIN_FRAGMENTS, fragments))
+        self._simulations = SplitSimulations(
+            limits.work, limits.costs, limits.kinds, advantage_std=limits.advantage_std
+        )
 
     @property
     def simulates(self) -> bool:
         """Whether the pool is small enough to simulate its splits."""
-        return len(self._costs.lanes) <= _MAX_SIMULATED_LANES
+        return self._num_lanes <= _MAX_SIMULATED_LANES
 
     def least_seconds(self, mode: PlanningMode) -> float:
         """Seconds of a batch that no split of this mode beats; infinite where no split fits in memory."""
-        return min(self._limits(mode, lends=mode.always_lends).values(), default=math.inf)
+        return self._limits.least_seconds(mode)
 
-    def find(self, mode: PlanningMode, wanted: PipelineSpec) -> SplitResult | None:
-        """The best split of this mode; `None` where no split of it fits in memory."""
-        if not self._limits(mode, lends=mode.always_lends):
+    def effort(self, mode: PlanningMode, wanted: PipelineSpec) -> int:
+        """Batches that are simulated to compare this mode's settings on one split, without lending by search."""
+        settings = [other for other in mode.settings(wanted) if not _is_costly_to_simulate(other)]
+        return sum(self._simulations.num_batches(other) for other in settings)
+
+    def find(
+        self, mode: PlanningMode, wanted: PipelineSpec, *, to_beat: float = math.inf, share: float = 1.0
+    ) -> SplitResult | None:
+        """The best split of this mode; `None` where no split of it fits in memory.
+
+        Args:
+            to_beat: the seconds of a batch in another mode; what takes long to simulate is not, where this mode can
+                hardly be faster.
+            share: how much of what is left of the plan's simulated fragments this mode may use.
+        """
+        least, spent = self.least_seconds(mode), self._simulations.spent
+        if math.isinf(least):
             return None
         settings = sorted(mode.settings(wanted), key=_is_costly_to_simulate)
         if not self.simulates:
             return self._fastest_by_limit(mode, settings)
+        may_spend = max(0.0, share * (self._budget - spent))
+        goal = _Goal((1 + _CLOSE) * least, spent + _SHARE_OF_CLIMBS * may_spend)
+        self._climb_all([other for other in settings if not _is_costly_to_simulate(other)], mode, goal)
+        if min(self._least(settings), to_beat) > (1 + _WORTH_A_SEARCH) * least:
+            self._simulate_search(mode, settings)
+        return self._best_finalist(mode, settings, _Goal(goal.seconds, spent + may_spend))
+
+    def _simulate_search(self, mode: PlanningMode, settings: Sequence[PipelineSpec]) -> None:
+        """Simulate lending by search, where it is among the settings, on the fastest split of the others."""
         for other in settings:
-            limits = self._limits(mode, lends=other.trainers_generate)
-            if _is_costly_to_simulate(other):
-                fastest = (split for split, _ in self._fastest(settings) if split in limits)
-                for split in islice(fastest, 1):
-                    self._simulate_at_length(split, other)
-            else:
-                for of_size in _starts(limits):
-                    self._climb(of_size, other, limits)
-        limits, least = self._limits(mode, lends=mode.always_lends), math.inf
-        for split, other in self._fastest(settings)[:_NUM_FINALISTS]:
+            allowed = self._limits.limits(mode, lends=other.trainers_generate)
+            fastest = (split for split, _ in self._simulations.fastest(settings) if split in allowed)
+            for split in islice(fastest, 1 if _is_costly_to_simulate(other) else 0):
+                if self._simulations.spent + self._simulations.price(split, other) <= self._budget:
+                    self._simulations.result_at_length(split, other)
+
+    def _climb_all(self, settings: Sequence[PipelineSpec], mode: PlanningMode, goal: "_Goal") -> None:
+        """Climb with each of the settings from each of the best fragment sizes, each climb with an equal part of the
+        fragments that may be simulated."""
+        climbs = []
+        for other in settings:
+            allowed = self._limits.limits(mode, lends=other.trainers_generate)
+            starts = _starts(allowed, self._limits.limits(mode, lends=False))
+            climbs += [(rank, other, of_size, allowed) for rank, of_size in enumerate(starts)]
+        climbs.sort(key=lambda climb: climb[0])
+        for index, (_, other, of_size, allowed) in enumerate(climbs):
+            spent = self._simulations.spent
+            part = (goal.spent - spent) / (len(climbs) - index)
+            if index == 0 or (self._least_at_length(settings, goal) > goal.seconds and part > 0):
+                self._climb(of_size, other, allowed, _Goal(goal.seconds, spent + part))
+
+    def _least_at_length(self, settings: Sequence[PipelineSpec], goal: "_Goal") -> float:
+        """The shortest batch so far; one that is short enough by a short simulation, which may be chance, is simulated
+        at length first."""
+        split, other = self._simulations.fastest(settings)[0]
+        if self._simulations.seconds(split, other) <= goal.seconds:
+            self._simulations.result_at_length(split, other)
+        return self._least(settings)
+
+    def _best_finalist(self, mode: PlanningMode, settings: Sequence[PipelineSpec], goal: "_Goal") -> SplitResult:
+        """The best of the fastest splits, after simulating them at length as far as may be spent."""
+        finalists = self._simulations.fastest(settings)[:_NUM_FINALISTS]
+        least = math.inf
+        for split, other in finalists:
+            price = self._simulations.price(split, other)
             # A split whose limit is above the best result so far cannot be the best: it needs no longer simulation.
-            if limits[split] <= (1 + _SAME) * least:
-                self._simulate_at_length(split, other)
-                least = min(least, self._seconds(split, other))
-        best = next(entry for entry in self._fastest(settings) if entry in self._at_length)
-        result = self._simulated[best]
-        return SplitResult(candidate=self._candidate(*best), batch_seconds=result.batch_seconds, result=result)
+            limits = self._limits.limits(mode, lends=other.trainers_generate)
+            may_be_best = limits[split] <= (1 + _SAME) * least
+            if may_be_best and not goal.is_reached(least, self._simulations.spent + price):
+                least = min(least, self._simulations.result_at_length(split, other).batch_seconds)
+        best = self._simulations.fastest_at_length(settings) or finalists[0]
+        result = self._simulations.result(*best)
+        return SplitResult(
+            candidate=self._simulations.candidate(*best), batch_seconds=result.batch_seconds, result=result
+        )
 
     def _fastest_by_limit(self, mode: PlanningMode, settings: Sequence[PipelineSpec]) -> SplitResult:
-        limits = self._limits(mode, lends=mode.always_lends)
-        split = min(limits, key=limits.__getitem__)
-        # The last setting that fits lends by search where it can: the run itself then finds out whether lending pays.
-        usable = [other for other in settings if split in self._limits(mode, lends=other.trainers_generate)]
-        return SplitResult(candidate=self._candidate(split, usable[-1]), batch_seconds=limits[split], result=None)
+        # Of equal limits the last setting's counts, which lends by search where it can: the run itself then finds out
+        # whether lending pays.
+        least, _, split, other = min(
+            (seconds, -index, split, other)
+            for index, other in enumerate(settings)
+            for split, seconds in self._limits.limits(mode, lends=other.trainers_generate).items()
+        )
+        return SplitResult(candidate=self._simulations.candidate(split, other), batch_seconds=least, result=None)
 
     def curve(self, mode: PlanningMode, wanted: PipelineSpec) -> tuple[SplitPoint, ...]:
-        """The best split for every number of trainer lanes that fits in memory: its simulated seconds if there are any,
-        its limit otherwise."""
+        """The best split for the numbers of trainer lanes that fit in memory: its simulated seconds if there are any,
+        its limit otherwise. In a large pool some numbers are left out."""
         points: dict[int, SplitPoint] = {}
-        for split, seconds in self._limits(mode, lends=mode.always_lends).items():
+        limits = [entry for lends in mode.may_lend for entry in self._limits.limits(mode, lends=lends).items()]
+        for split, seconds in limits:
             if split.num_trainer not in points or seconds < points[split.num_trainer].batch_seconds:
                 points[split.num_trainer] = SplitPoint(
                     num_trainer=split.num_trainer, batch_seconds=seconds, is_simulated=False
                 )
-        tried = self._fastest(mode.settings(wanted))
+        tried = [
+            (*entry, self._simulations.seconds(*entry)) for entry in self._simulations.fastest(mode.settings(wanted))
+        ]
         # A later entry replaces an earlier one of the same number: long simulations and short seconds come last.
-        for entry in sorted(tried, key=lambda entry: (entry in self._at_length, -self._seconds(*entry))):
-            split, seconds = entry[0], self._seconds(*entry)
+        for split, _, seconds in sorted(
+            tried, key=lambda entry: (self._simulations.is_at_length(entry[0], entry[1]), -entry[2])
+        ):
             points[split.num_trainer] = SplitPoint(
                 num_trainer=split.num_trainer, batch_seconds=seconds, is_simulated=True
             )
         return tuple(points[number] for number in sorted(points))
 
-    # --- limits -----------------------------------------------------------------------------------------------------
+    def _least(self, settings: Sequence[PipelineSpec]) -> float:
+        """The shortest batch simulated so far with any of these settings."""
+        return min(
+            (self._simulations.seconds(*entry) for entry in self._simulations.fastest(settings)), default=math.inf
+        )
 
-    def _limits(self, mode: PlanningMode, *, lends: bool) -> dict[_Split, float]:
-        """The limit of every split that fits in memory, where trainer lanes generate too if it `lends`."""
-        if (mode, lends) in self._limits_by_mode:
-            return self._limits_by_mode[mode, lends]
-        rules = mode.rules(self._advantage_std)
-        num_lanes = len(self._costs.lanes)
-        numbers = [num_lanes] if mode.is_colocated else list(range(1, num_lanes))
-        limits = self._limits_by_mode[mode, lends] = {}
-        for size, work in self._works.items():
-            for order in range(1 if mode.is_colocated else len(self._orders)):
-                counts = self._counts(order, numbers)
-                seconds = batch_limits(work.algebra, self._costs, self._kinds[size], counts, rules)
-                fits = self._fits_memory(work.at_staleness(mode.max_staleness), counts, lends=lends)
-                for number, at_least, does_fit in zip(numbers, seconds.tolist(), fits, strict=True):
-                    if does_fit and math.isfinite(at_least):
-                        limits[_Split(order, number, size)] = at_least
-        return limits
+    def _climb(
+        self, starts: Sequence[Split], settings: PipelineSpec, limits: Mapping[Split, float], goal: "_Goal"
+    ) -> None:
+        """From the fastest of `starts`, move to a neighbour for as long as that shortens the batch, then halve the
+        step; end where the goal is reached."""
+        seconds_of = partial(self._simulations.seconds, settings=settings)
 
-    def _counts(self, order: int, numbers: Sequence[int]) -> Counts:
-        """[split, kind]: how many lanes of each kind train, if the first lanes in an order do, as many as in
-        `numbers`."""
-        num_kinds = int(self._of_lane.max()) + 1
-        taken = np.cumsum(np.eye(num_kinds, dtype=np.int64)[self._of_lane[self._orders[order]]], axis=0)
-        return np.asarray(taken[np.array(numbers, dtype=np.int64) - 1])
+        def is_done() -> bool:
+            return goal.is_reached(seconds_of(split), self._simulations.spent)
 
-    def _fits_memory(self, work: Workload, counts: Counts, *, lends: bool) -> list[bool]:
-        """[split]: whether every lane has memory for what it does. A trainer lane that may be lent does both."""
-        if not self._size_is_known:
-            return [True] * len(counts)
-        role = MemoryRole.BOTH if lends else MemoryRole.TRAINER
-        number = self._kinds[work.algebra.fragment_size].number
-        devices = {int(kind): device for kind, device in zip(self._of_lane, self._devices, strict=True)}
-        fits = np.ones(len(counts), dtype=np.bool_)
-        for kind, device in devices.items():
-            if not lane_memory(work, device, MemoryRole.ROLLOUT).fits(device):
-                fits &= counts[:, kind] == number[kind]
-            if not lane_memory(work, device, role).fits(device):
-                # Sharded state may fit where there are enough ranks.
-                with_ranks = [
-                    lane_memory(work, device, role, num_ranks=int(num_ranks)).fits(device)
-                    for num_ranks in counts.sum(axis=1)
-                ]
-                fits &= np.array(with_ranks) | (counts[:, kind] == 0)
-        return [bool(does_fit) for does_fit in fits]
-
-    # --- candidate simulations ---------------------------------------------------------------------------------------
-
-    def _climb(self, starts: Sequence[_Split], settings: PipelineSpec, limits: Mapping[_Split, float]) -> None:
-        """From the fastest of `starts`, move to a neighbouring number of trainers for as long as that shortens the
-        batch, then halve the step."""
         split = starts[0]
         for start in starts[1:]:
-            if limits[start] < self._seconds(split, settings) > self._seconds(start, settings):
+            if not is_done() and limits[start] < seconds_of(split) > seconds_of(start):
                 split = start
-        self._simulate(split, settings)
-        num_lanes = len(self._costs.lanes)
-        step = 0 if split.num_trainer == num_lanes else max(1, num_lanes // 16)
-        while step:
-            seconds = self._seconds(split, settings)
-            neighbours = [replace(split, num_trainer=split.num_trainer + move) for move in (-step, step)]
-            may_be_faster = [entry for entry in neighbours if limits.get(entry, math.inf) < seconds]
-            best = min([split, *may_be_faster], key=partial(self._seconds, settings=settings))
+        neighbours = _Neighbours(limits, split.fragment_size)
+        step = max(1, self._num_lanes // 16)
+        while step and not is_done():
+            seconds = seconds_of(split)
+            may_be_faster = [other for other in neighbours.of(split, step) if limits[other] < seconds]
+            best = min([split, *may_be_faster], key=seconds_of)
             if best == split:
                 step //= 2
             split = best
 
-    def _seconds(self, split: _Split, settings: PipelineSpec) -> float:
-        return self._simulate(split, settings).batch_seconds
 
-    def _fastest(self, settings: Sequence[PipelineSpec]) -> list[tuple[_Split, PipelineSpec]]:
-        """The splits simulated with any of these settings, the fastest first."""
-        tried = [entry for entry in self._simulated if entry[1] in settings]
-        return sorted(tried, key=lambda entry: self._simulated[entry].batch_seconds)
+@dataclass(frozen=True, slots=True)
+class _Goal:
+    """When a search ends."""
 
-    def _simulate(self, split: _Split, settings: PipelineSpec) -> CandidateResult:
-        if (split, settings) not in self._simulated:
-            num_batches = _NUM_BATCHES_AHEAD if settings.max_staleness else 1
-            self._simulated[split, settings] = self._result_of(split, settings, num_batches)
-        return self._simulated[split, settings]
+    seconds: float
+    """The seconds of a batch that are short enough."""
+    spent: float
+    """The number of simulated fragments that are enough."""
 
-    def _simulate_at_length(self, split: _Split, settings: PipelineSpec) -> None:
-        if (split, settings) in self._at_length:
-            return
-        if not settings.max_staleness:
-            self._simulate(split, settings)
-        else:
-            self._simulated[split, settings] = self._result_of(split, settings, _NUM_BATCHES_AT_LENGTH)
-        self._at_length.add((split, settings))
-
-    def _result_of(self, split: _Split, settings: PipelineSpec, num_batches: int) -> CandidateResult:
-        return simulate_candidate(
-            self._works[split.fragment_size],
-            self._costs,
-            self._candidate(split, settings),
-            advantage_std=self._advantage_std,
-            num_batches=num_batches,
-            with_shares=False,
-        )
-
-    def _candidate(self, split: _Split, settings: PipelineSpec) -> Candidate:
-        trainers = self._orders[split.order][: split.num_trainer]
-        return Candidate(
-            pipeline=settings, trainers=tuple(sorted(trainers.tolist())), fragment_size=split.fragment_size
-        )
+    def is_reached(self, seconds: float, spent: int) -> bool:
+        return seconds <= self.seconds or spent >= self.spent
 
 
-def _starts(limits: Mapping[_Split, float]) -> list[list[_Split]]:
-    """For each of the best fragment sizes, splits to start from: of those whose limit is near that size's best, the one
-    with the middle, the fewest and the most trainers. The limits of modes that lend hardly differ between splits, so
-    the best of them alone says little."""
-    by_size: dict[int, list[_Split]] = {}
-    for split in sorted(limits, key=limits.__getitem__):
+class _Neighbours:
+    """The proposed splits of one fragment size by their number of trainers."""
+
+    def __init__(self, limits: Mapping[Split, float], fragment_size: int) -> None:
+        self._limits = limits
+        self._by_number: dict[int, list[Split]] = {}
+        for split in limits:
+            if split.fragment_size == fragment_size:
+                self._by_number.setdefault(split.num_trainer, []).append(split)
+
+    def of(self, split: Split, step: int) -> list[Split]:
+        """With `step` trainers fewer or more, the split that changes the fewest roles and the one with the best
+        limit."""
+        found: dict[Split, None] = {}
+        for number in (split.num_trainer - step, split.num_trainer + step):
+            splits = self._by_number.get(number, [])
+            if splits:
+                found[min(splits, key=lambda other: (split.distance(other), other))] = None
+                found[min(splits, key=lambda other: (self._limits[other], other))] = None
+        return list(found)
+
+
+def _starts(limits: Mapping[Split, float], without_lending: Mapping[Split, float]) -> list[list[Split]]:
+    """For each of the best fragment sizes, splits to start from, of those whose limit is near that size's best: the one
+    that needs lending least, and the ones with the middle, the fewest and the most trainers. The limits of modes that
+    lend hardly differ between splits, so the best of them alone says little."""
+    by_size: dict[int, list[Split]] = {}
+    # Of sizes with the same limit the largest comes first, which has the fewest fragments to simulate.
+    for split in sorted(limits, key=lambda split: (round(math.log(limits[split]), 9), -split.fragment_size, split)):
         by_size.setdefault(split.fragment_size, []).append(split)
-    starts: list[list[_Split]] = []
+    starts: list[list[Split]] = []
     for splits in list(by_size.values())[:_NUM_FRAGMENT_SIZES_TRIED]:
         near = [split for split in splits if limits[split] <= (1 + _NEAR) * limits[splits[0]]]
-        near.sort(key=lambda split: (split.num_trainer, limits[split]))
-        starts.append(list(dict.fromkeys([near[len(near) // 2], near[0], near[-1]])))
+        first = min(near, key=lambda split: (without_lending.get(split, math.inf), limits[split], split))
+        near.sort(key=lambda split: (split.num_trainer, limits[split], split))
+        starts.append(list(dict.fromkeys([first, near[len(near) // 2], near[0], near[-1]])))
     return starts
 
 

@@ -57,7 +57,3 @@ class BubbleLedger:
         seconds = self.seconds(lane)
         lifetime = sum(seconds.values())
         return {span_class: part / lifetime for span_class, part in seconds.items()} if lifetime > 0 else {}
-
-    def idle_share(self, lane: str | None = None) -> float:
-        """The fraction spent idle, whatever the cause, of one lane or of all together."""
-        return sum(share for (kind, _), share in self.shares(lane).items() if kind is SpanKind.IDLE)

@@ -1,0 +1,102 @@
+"""The splits that each mode may use on one pool, with the limit of each.
+
+    PlanningMode ──► rules, what trainer lanes hold ──► proposed splits for every fragment size ──► limit by split
+
+Invariant: no split is offered whose lanes do not fit in memory, and none depends on the order in which lanes are
+listed.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from worker.scheduling.planning.cost_estimates import PoolCosts
+from worker.scheduling.planning.lane_kinds import LaneKinds
+from worker.scheduling.planning.limits import batch_limits
+from worker.scheduling.planning.modes import PlanningMode
+from worker.scheduling.planning.proposals import proposed_splits
+from worker.scheduling.planning.workload import Workload
+from worker.scheduling.profiles.hardware import Accelerator
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Split:
+    """How many lanes of each kind train, and the size of fragments."""
+
+    trainers: tuple[int, ...]
+    """[kind]: the number of lanes that train."""
+    fragment_size: int
+
+    @property
+    def num_trainer(self) -> int:
+        return sum(self.trainers)
+
+    def distance(self, other: "Split") -> int:
+        """The number of lanes that change their role between the two."""
+        return sum(abs(mine - theirs) for mine, theirs in zip(self.trainers, other.trainers, strict=True))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ModeLimits:
+    """Limits by split for one pool, computed when they are asked for."""
+
+    work: Workload
+    costs: PoolCosts
+    devices: Sequence[Accelerator]
+    fragment_sizes: Sequence[int]
+    advantage_std: Literal["group", "batch"] = "group"
+    size_is_known: bool = True
+    """Whether the model has a profile of its own; otherwise every lane is assumed to have memory for it, because an
+    assumed size must not rule out a split."""
+
+    @cached_property
+    def kinds(self) -> LaneKinds:
+        """The pool's kinds; what they hold, and a fragment's seconds, depend on the mode and the fragment size."""
+        return LaneKinds.of(self.costs, self.fragment_sizes[0], self.devices)
+
+    @cached_property
+    def _limits_by_mode(self) -> dict[tuple[PlanningMode, bool], dict[Split, float]]:
+        return {}
+
+    def least_seconds(self, mode: PlanningMode) -> float:
+        """Seconds of a batch that no split of this mode beats; infinite where no split fits in memory."""
+        return min(
+            (least for lends in mode.may_lend for least in self.limits(mode, lends=lends).values()), default=math.inf
+        )
+
+    def limits(self, mode: PlanningMode, *, lends: bool) -> Mapping[Split, float]:
+        """The limit of every proposed split of the mode that fits in memory, in the mode's settings that lend trainer
+        lanes if `lends`, in the others otherwise."""
+        if (mode, lends) not in self._limits_by_mode:
+            found: dict[Split, float] = {}
+            for size in self.fragment_sizes:
+                found |= self._of_size(mode, size, lends=lends)
+            self._limits_by_mode[mode, lends] = found
+        return self._limits_by_mode[mode, lends]
+
+    def kinds_for(self, fragment_size: int, max_staleness: int) -> LaneKinds:
+        """The pool's kinds with fragments of one size, and with what they have memory for."""
+        kinds = self.kinds.at_size(fragment_size)
+        if not self.size_is_known:
+            return kinds
+        work = self.work.with_fragment_size(fragment_size).at_staleness(max_staleness)
+        return kinds.within_memory(work, self.devices)
+
+    def _of_size(self, mode: PlanningMode, fragment_size: int, *, lends: bool) -> dict[Split, float]:
+        algebra = self.work.with_fragment_size(fragment_size).algebra
+        rules, kinds = mode.rules(self.advantage_std, lends=lends), self.kinds_for(fragment_size, mode.max_staleness)
+        if mode.is_colocated:
+            trainers = kinds.number[None, :]
+            seconds = batch_limits(algebra, self.costs, kinds, trainers, rules)
+            seconds = np.where(kinds.fit(trainers, lends=lends), seconds, np.inf)
+        else:
+            trainers, seconds = proposed_splits(algebra, self.costs, kinds, rules, lends=lends)
+        return {
+            Split(tuple(split), fragment_size): at_least
+            for split, at_least in zip(trainers.tolist(), seconds.tolist(), strict=True)
+            if math.isfinite(at_least)
+        }

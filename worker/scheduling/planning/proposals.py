@@ -1,0 +1,108 @@
+"""The splits of a pool that are worth simulating: those of the exchange argument, improved by moving lanes.
+
+    GangOptions ──► the best gang for each slowest kind and number of ranks ──► exact limits ──► move or exchange lanes
+                                                                                                 while that helps
+
+The exchange argument holds for lanes in step; moving lanes asks only for limits by counts, and makes up for what the
+argument leaves out (commits in another order of kinds, the first group). Invariant: the splits depend on how many lanes
+there are of each kind, not on how they are listed; their number grows with kinds and lanes, not with the number of
+splits.
+"""
+
+import math
+from collections.abc import Callable
+from itertools import permutations
+
+import numpy as np
+import numpy.typing as npt
+
+from worker.contracts.algebra import BatchAlgebra
+from worker.scheduling.planning.cost_estimates import PoolCosts
+from worker.scheduling.planning.exchange import GangOptions
+from worker.scheduling.planning.lane_kinds import Counts, LaneKinds, Seconds
+from worker.scheduling.planning.limits import ScheduleRules, batch_limits
+
+_MAX_NUMBERS = 128
+"""Numbers of ranks that are tried in a large pool; neighbours of the best are tried afterwards. A pool with no more
+splits than that, as one of a single kind, has all of them tried."""
+_NUM_IMPROVED = 4
+"""The splits from which lanes are moved."""
+
+
+def rank_numbers(num_lanes: int) -> Counts:
+    """The numbers of ranks to try, each from 1 to `num_lanes` − 1: all in a small pool, in a large one as many as
+    `_MAX_NUMBERS`, of equal ratios where they are few and equal differences where they are many."""
+    if num_lanes <= _MAX_NUMBERS:
+        return np.arange(1, num_lanes)
+    half = _MAX_NUMBERS // 2
+    ratios, differences = np.geomspace(1, num_lanes - 1, half), np.linspace(1, num_lanes - 1, half)
+    return np.unique(np.rint(np.concatenate([ratios, differences])).astype(np.int64))
+
+
+def proposed_splits(
+    algebra: BatchAlgebra, costs: PoolCosts, kinds: LaneKinds, rules: ScheduleRules, *, lends: bool
+) -> tuple[Counts, Seconds]:
+    """([split, kind] how many lanes of each kind train, [split] limits), all of which fit in memory.
+
+    `lends`: count memory for trainer lanes that generate too.
+    """
+
+    def limits(trainers: Counts) -> Seconds:
+        return _limits_within_memory(algebra, costs, kinds, rules, trainers, lends=lends)
+
+    if math.prod((kinds.number + 1).tolist()) <= _MAX_NUMBERS:
+        splits = np.indices(tuple((kinds.number + 1).tolist())).reshape(kinds.number.size, -1).T
+    else:
+        options = GangOptions.of(algebra, costs, kinds, rules, rank_numbers(kinds.num_lanes))
+        least = options.least_seconds()
+        if math.isinf(least):
+            return np.zeros((0, kinds.number.size), dtype=np.int64), np.zeros(0)
+        # Of gangs that cannot be the best anyway, some have no time left at `least` to compare their losses by.
+        splits = np.concatenate([options.gangs(least), options.gangs(2 * least)])
+        best = np.argsort(limits(splits), kind="stable")[:_NUM_IMPROVED]
+        splits = np.unique(np.concatenate([splits, improved(splits[best], limits)]), axis=0)
+    seconds = limits(splits)
+    return splits[np.isfinite(seconds)], seconds[np.isfinite(seconds)]
+
+
+def improved(splits: Counts, limits: Callable[[Counts], Seconds]) -> Counts:
+    """The splits after moving lanes of one kind, or exchanging lanes of two kinds, for as long as that lowers their
+    limits: many at once first, then fewer. `splits`: [split, kind]."""
+    steps, best = _moves(splits.shape[1]), limits(splits)
+    size = max(1, int(splits.max(initial=0)) // 8)
+    while size and splits.size:
+        neighbours = splits[:, None] + size * steps
+        seconds = limits(neighbours.reshape(-1, splits.shape[1])).reshape(len(splits), -1)
+        chosen = (np.arange(len(splits)), seconds.argmin(axis=1))
+        is_better = seconds[chosen] < best
+        splits = np.where(is_better[:, None], neighbours[chosen], splits)
+        best = np.minimum(best, seconds[chosen])
+        size = size if is_better.any() else size // 2
+    return splits
+
+
+def _moves(num_kinds: int) -> Counts:
+    """[move, kind]: one lane more or fewer of a kind, or one more of a kind and one fewer of another."""
+    single = np.eye(num_kinds, dtype=np.int64)
+    exchanges = [single[more] - single[fewer] for more, fewer in permutations(range(num_kinds), 2)]
+    return np.concatenate([single, -single, *([exchanges] if exchanges else [])])
+
+
+def _limits_within_memory(
+    algebra: BatchAlgebra,
+    costs: PoolCosts,
+    kinds: LaneKinds,
+    rules: ScheduleRules,
+    trainers: Counts,
+    *,
+    lends: bool,
+) -> Seconds:
+    """[split]: `batch_limits`, infinite for what is no split of the pool or does not fit in memory."""
+    num_ranks = trainers.sum(axis=1)
+    is_split = ((trainers >= 0) & (trainers <= kinds.number)).all(axis=1)
+    is_split &= (num_ranks > 0) & (num_ranks < kinds.num_lanes)
+    is_split &= kinds.fit(trainers, lends=lends)
+    seconds: npt.NDArray[np.float64] = np.full(len(trainers), np.inf)
+    if is_split.any():
+        seconds[is_split] = batch_limits(algebra, costs, kinds, trainers[is_split], rules)
+    return seconds
