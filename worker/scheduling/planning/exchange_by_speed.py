@@ -124,12 +124,21 @@ class RanksBySpeed(GangOptions):
         return np.asarray((self.at_least <= seconds) & is_trained & is_generated)
 
     def gangs(self, seconds: float) -> Counts:
-        """[option, kind]: how many lanes of each kind train, where a batch takes `seconds`: whole lanes, enough to end
-        a mini-batch in the option's time."""
+        """[gang, kind]: how many lanes of each kind train, where a batch takes `seconds`: whole lanes, enough to end
+        a mini-batch in the option's time. Which kinds commit and publish fast is no part of the options, so there is a
+        gang of the faster ones alone for each such time."""
         own, _ = self._fragments(seconds)
-        loss = _ratio(own, self.num_each)
+        together = self.kinds.commit * self.num_steps + self.kinds.publish
+        gangs = [self._gangs_of(together <= slowest, own) for slowest in np.unique(together)]
+        return np.unique(np.concatenate(gangs), axis=0)
+
+    def _gangs_of(self, allowed: npt.NDArray[np.bool_], own: Seconds) -> Counts:
+        """[option, kind]: the gangs of the `allowed` kinds. `own`: [option, kind], fragments that a lane completes if it
+        only generates."""
+        num_each = np.where(allowed, self.num_each, 0)
+        loss = _ratio(own, num_each)
         order = np.lexsort((np.broadcast_to(-self.kinds.fragment, loss.shape), loss), axis=1)
-        each = np.take_along_axis(self.num_each, order, axis=1)
+        each = np.take_along_axis(num_each, order, axis=1)
         number = np.where(each > 0, self.kinds.number[order], 0)
         before = np.cumsum(number * each, axis=1) - number * each
         needed = np.maximum(self.num_units // self.num_steps - before, 0)
