@@ -183,8 +183,8 @@ class _Splits:
         return spare, (most * np.clip(share, 0.0, 1.0) * (left >= 0)).sum(axis=1)
 
 
-_NUM_HALVINGS = 40
-"""2^-40 is 1e-12 of a time in which a batch surely ends: far below any figure that is shown."""
+_NUM_HALVINGS = 30
+"""2^-30 is 1e-9 of a time in which a batch surely ends: far below any figure that is shown."""
 
 
 def _fill(
