@@ -27,8 +27,8 @@ loses 6 % and a third 0.5 %, in more calls."""
 NO_TIME = 1e-12
 """Seconds that stand in for a unit that takes no time, of which any number would fit."""
 _NUM_NEXT = 4
-"""Units of each rank that are compared when the last ones are shared out, fewer than one for each rank: enough where no
-rank is four times as fast as the mean."""
+"""Units of each rank that are compared when the last ones are shared out, fewer than one for each rank; more where some
+rank is that many times as fast as others."""
 
 
 def earliest_ends(free_at: Seconds, unit_seconds: Seconds, num_units: int) -> Counts:
@@ -61,10 +61,17 @@ def earliest_ends(free_at: Seconds, unit_seconds: Seconds, num_units: int) -> Co
 
 def _add_earliest(counts: Counts, ranks: Counts, free_at: Seconds, unit_seconds: Seconds, num_units: int) -> None:
     """Add `num_units` to `counts` where they end first."""
-    number = np.arange(1, max(_NUM_NEXT, -(-num_units // ranks.size)) + 1)
-    ends = free_at[ranks] + (counts[ranks] + number[:, None]) * unit_seconds[ranks]
-    first = np.argsort(ends, axis=None, kind="stable")[:num_units]
-    np.add.at(counts, ranks[first % ranks.size], 1)
+    num_next = max(_NUM_NEXT, -(-num_units // ranks.size))
+    while True:
+        number = np.arange(1, num_next + 1)
+        ends = free_at[ranks] + (counts[ranks] + number[:, None]) * unit_seconds[ranks]
+        first = np.argsort(ends, axis=None, kind="stable")[:num_units]
+        added = np.bincount(first % ranks.size, minlength=ranks.size)
+        if num_next >= num_units or added.max() < num_next:
+            counts[ranks] += added
+            return
+        # The fastest rank might end even more of them first.
+        num_next *= 2
 
 
 _ROUNDING = 1e-9
