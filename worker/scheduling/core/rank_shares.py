@@ -5,9 +5,10 @@
 
 A unit is what one rank takes undivided: a micro-batch with `tsp`, a chunk of members without. Each unit that is ready
 belongs to the rank that would end it first. In one call a rank takes at most half of its share of all that is left of
-the mini-batch, so calls are large at first and small toward the end, and a rank that turns out slower leaves more to the
-others; but no call is so small that its fixed part outweighs the work. Invariant: each rank takes its first unit of a mini-batch as soon as one is left for it,
-because every rank must make a backward pass before a commit, and its speed must stay known.
+the mini-batch, so calls are large at first and small toward the end, and a rank that turns out slower leaves more to
+the others; but no call is so small that its fixed part outweighs the work. Invariant: each rank takes its first unit of
+a mini-batch as soon as one is left for it, because every rank must make a backward pass before a commit, and its speed
+must stay known.
 """
 
 from collections.abc import Sequence

@@ -5,12 +5,12 @@
                                                                               ▼
                                                      the gang, and the fragments that the other lanes generate
 
-A mini-batch takes as long as the ranks together need for its units, each rank whole ones (`gang.seconds_of_units`): some
-rank ends its last unit then. So it is one of the multiples of the kinds' seconds of a unit, and a gang that needs this
-long holds ranks enough to end all units in it. Of two lanes, the one that loses fewer fragments for a unit should
+A mini-batch takes as long as the ranks together need for its units, each rank whole ones (`gang.seconds_of_units`):
+some rank ends its last unit then. So it is one of the multiples of the kinds' seconds of a unit, and a gang that needs
+this long holds ranks enough to end all units in it. Of two lanes, the one that loses fewer fragments for a unit should
 train: exchanging them would keep the time and gain generation. So for each time the best gang takes lanes by that
-ratio, one sort. A lane that is also lent loses fewer: in the batch's last seconds, when nothing is generated, it
-trains for nothing, and before them it loses only the time that a unit takes.
+ratio, one sort. A lane that is also lent loses fewer: in the batch's last seconds, when nothing is generated, training
+costs it nothing, and before them only the time that a unit takes.
 
 Bounded from below instead of counted: fractions of a lane and of a fragment, the commit and publish of the fastest
 kinds by all ranks of the pool, the group that comes last. Multiples that are too many are thinned out; then an option
@@ -133,8 +133,8 @@ class RanksBySpeed(GangOptions):
         return np.unique(np.concatenate(gangs), axis=0)
 
     def _gangs_of(self, allowed: npt.NDArray[np.bool_], own: Seconds) -> Counts:
-        """[option, kind]: the gangs of the `allowed` kinds. `own`: [option, kind], fragments that a lane completes if it
-        only generates."""
+        """[option, kind]: the gangs of the `allowed` kinds. `own`: [option, kind], fragments that a lane completes if
+        it only generates."""
         num_each = np.where(allowed, self.num_each, 0)
         loss = _ratio(own, num_each)
         order = np.lexsort((np.broadcast_to(-self.kinds.fragment, loss.shape), loss), axis=1)
@@ -177,7 +177,8 @@ _NO_TIME = 1e-12
 
 
 def _times(kinds: LaneKinds, number: Counts, unit: Seconds, num_units: int) -> tuple[Seconds, Seconds]:
-    """([option], [option]): two times each, between which a mini-batch of some gang may end; equal where there are few."""
+    """([option], [option]): two times each, between which a mini-batch of some gang may end; the same where there are
+    few."""
     trains = np.flatnonzero(number)
     if not trains.size:
         return np.zeros(0), np.zeros(0)
