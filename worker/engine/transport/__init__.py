@@ -1,0 +1,1 @@
+"""Transport: trajectories on their way from the lane that generated them to the trainer ranks, each rank's share alone."""
