@@ -71,7 +71,7 @@ def published_at(algebra: BatchAlgebra, costs: PoolCosts, trainers: range, pipel
             times.append(at)
 
     Simulator(
-        scheduler, algebra, lanes, costs.cost_table(trainers), lambda span: None, tsp=pipeline.tsp, observe=observe
+        scheduler, algebra, lanes, costs.cost_table(trainers), lambda span: None, observe=observe
     ).run()
     return times
 
