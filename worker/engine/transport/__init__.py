@@ -1,1 +1,1 @@
-"""Transport: trajectories on their way from the lane that generated them to the trainer ranks, each rank's share alone."""
+"""Trajectories on their way from the lane that generated them to the trainer ranks: each gets its share alone."""

@@ -76,9 +76,7 @@ def cut(trajectories: Trajectories, parts: Sequence[Part], algebra: BatchAlgebra
     return [_part(trajectories, part, parts, slots) for part in parts]
 
 
-def _part(
-    trajectories: Trajectories, part: Part, parts: Sequence[Part], slots: Sequence[set[int]]
-) -> Trajectories:
+def _part(trajectories: Trajectories, part: Part, parts: Sequence[Part], slots: Sequence[set[int]]) -> Trajectories:
     """The tensors of one of `parts`; `slots` are, by index of the micro-batch, its steps' indices among the stored."""
     siblings = [other for other in parts if other.members == part.members]
     everyone = {index for other in siblings for index in other.micro_batches}
@@ -105,4 +103,3 @@ def _part(
         clean=None if trajectories.clean is None else trajectories.clean[rows],
         seeds=trajectories.seeds[rows],
     )
-

@@ -12,6 +12,7 @@ drawn by an older version, which is bound again from its published bytes and rep
 """
 
 from dataclasses import dataclass
+
 import torch
 
 from worker.contracts.algorithms import AlgorithmNeeds
