@@ -356,9 +356,7 @@ class ProtocolChecker:
         keys = [key for action in actions for key in action.micro_batches]
         groups = list(dict.fromkeys(key.group for key in keys))
         assert keys == self.micro_batches_of(groups)
-        number = num_micro_batches(
-            self.settings.algebra, len(groups), world_size=len(actions), tsp=self.settings.tsp
-        )
+        number = num_micro_batches(self.settings.algebra, len(groups), world_size=len(actions), tsp=self.settings.tsp)
         assert {len(action.micro_batches) + action.num_padding for action in actions} == {number}
 
     def check_evaluation(self, action: EvaluationComplete) -> None:

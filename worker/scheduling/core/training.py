@@ -136,9 +136,7 @@ class Training:
         num_each = num_micro_batches(self._algebra, number, world_size=len(lanes), tsp=self._tsp)
         shares = shares_in_step(self._algebra, groups, world_size=len(lanes), tsp=self._tsp)
         at = self._batch, self.minibatch, self.epoch
-        return [
-            Accumulate(lane, *at, share, num_each - len(share)) for lane, share in zip(lanes, shares, strict=True)
-        ]
+        return [Accumulate(lane, *at, share, num_each - len(share)) for lane, share in zip(lanes, shares, strict=True)]
 
     def commit(self) -> Commit:
         """The commit of the open mini-batch, which must be taken as a whole."""
