@@ -233,9 +233,10 @@ class Scheduler:
         if self.state.trainer_lost:
             return []
         self._begin_batches()
-        actions: list[Action] = [*self._pending, *self.state.work.take_complete_evaluations(), *self._gang_work.next_actions(at)]
-        self._pending.clear()
         training_waits = self.state.training_waits
+        actions: list[Action] = [*self._pending, *self.state.work.take_complete_evaluations()]
+        actions += self._gang_work.next_actions(at)
+        self._pending.clear()
         if training_waits:
             actions += self._lending.reclaim(training_waits=True, at=at)
         actions += self.state.generation.next_actions(self.state.policy_version, at)

@@ -68,7 +68,7 @@ class SchedulerState:
 
     @property
     def training_waits(self) -> bool:
-        """Whether there is training work that no free lane has begun: lent lanes must return for it."""
+        """Whether there is training work that no rank has begun, or a commit to come: lent lanes must return for it."""
         if self.head is None or self.lanes.gang_action is not None:
             return False
         return self.head.training.has_next and not self.waits_for_publish
