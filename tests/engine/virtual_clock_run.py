@@ -161,7 +161,7 @@ def _costs(lanes: list[str]) -> CostTable:
     costs |= {(lane, CostKind.SCORE): Cost(0.0, 0.2) for lane in lanes}
     costs |= {(lane, kind): Cost(0.1) for lane in lanes for kind in (CostKind.PULL, CostKind.LEND, CostKind.RECLAIM)}
     return costs | {
-        (GANG, CostKind.ACCUMULATE): Cost(0.0, 1.0),
+        (TRAINER, CostKind.ACCUMULATE): Cost(0.0, 1.0),
         (GANG, CostKind.COMMIT): Cost(0.1),
         (GANG, CostKind.SNAPSHOT): Cost(0.1),
         (GANG, CostKind.PUBLISH): Cost(0.5),
