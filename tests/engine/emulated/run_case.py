@@ -15,8 +15,8 @@ LANE_CPUS = 0.01
 
 
 def emulate(case: Case, ray_address: str, ingest: Ingest, folder: Path, **settings: Any) -> RunMeasurements:
-    """Run a case to its end; `settings` are fields of `Emulation`. Raises `RuntimeError` with the driver's output if the
-    run fails."""
+    """Run a case to its end; `settings` are fields of `Emulation`. Raises `RuntimeError` with the driver's output if
+    the run fails."""
     emulation = Emulation(costs=dump_costs(case.costs), **settings)
     file = folder / "emulation.json"
     file.write_text(emulation.model_dump_json())
