@@ -270,8 +270,8 @@ def test_colocated_lanes_all_generate_then_all_train() -> None:
         run.finish(Generate)
     run.finish_all(Switch)
     run.finish_all(Score)
-    # The first lane takes half of its share of three, the second half of its share of two.
-    assert run.actions == [whole_groups("t", FIVE_GROUPS, 0, 1), whole_groups("t2", FIVE_GROUPS, 2)]
+    # Of a share of three the first lane takes half, of two the second takes both: one would be less than half of 2.5.
+    assert run.actions == [whole_groups("t", FIVE_GROUPS, 0, 1), whole_groups("t2", FIVE_GROUPS, 2, 3)]
     run.finish_all(Accumulate, Commit)
     run.finish(Snapshot)
     assert set(run.finish(Publish)) == {Switch("t", LaneRole.ROLLOUT), Switch("t2", LaneRole.ROLLOUT)}

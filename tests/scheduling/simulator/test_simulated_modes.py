@@ -56,8 +56,8 @@ def test_every_second_of_every_lane_has_one_class_and_idling_a_cause(run: Settin
 @settings(max_examples=100, deadline=None)
 @given(run=settings_of_runs(), data=st.data())
 def test_gap_never_makes_a_run_slower(run: Settings, data: st.DataObject) -> None:
-    """This holds where groups together cost as much as they do alone: without a fixed part, and on one rank, which needs
-    no padding."""
+    """This holds where groups together cost as much as they do alone: without a fixed part, and on one rank, which
+    needs no padding."""
     strict = replace(
         run,
         placement=Placement.DISAGGREGATED,

@@ -90,9 +90,7 @@ def trained_by(spans: list[Span], lane: str) -> tuple[int, float]:
 
 
 def test_a_slow_rank_takes_fewer_micro_batches_and_ends_with_the_others() -> None:
-    pool = pool_of(
-        {**COSTS, ("slow", CostKind.ACCUMULATE): Cost(0.0, 12.0)}, *LANES, ("slow", LaneRole.TRAINER)
-    )
+    pool = pool_of({**COSTS, ("slow", CostKind.ACCUMULATE): Cost(0.0, 12.0)}, *LANES, ("slow", LaneRole.TRAINER))
     twelve = algebra_of(groups_per_minibatch=12, fragments=(1, 2))
     _, spans = simulate(Settings(algebra=twelve, gap=False, num_batches=1), pool)
     (fast, ended), (slow, slow_ended) = trained_by(spans, "t"), trained_by(spans, "slow")

@@ -72,7 +72,7 @@ class GangWork:
     def _take(self, training: Training, num_units: int, at: float) -> Iterator[Action]:
         shares = self._known_shares()
         free = [lane.name for lane in self._state.lanes.free(LaneRole.TRAINER)]
-        taken = [(lane, number) for lane, number in shares.to_take(free, num_units, at)]
+        taken = shares.to_take(free, num_units, training.num_units_left, at)
         for lane, number in taken:
             shares.began(lane, number, at)
         yield from self._started([training.take(lane, number) for lane, number in taken], at)

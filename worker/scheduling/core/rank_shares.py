@@ -4,10 +4,11 @@
     when each rank ends its call ┴─► the earliest ends of all units that are ready ─► a rank's share ─► part of it now
 
 A unit is what one rank takes undivided: a micro-batch with `tsp`, a chunk of members without. Each unit that is ready
-belongs to the rank that would end it first. Of its share a rank takes half in one call, so calls are large at first and
-small toward the end, and a rank that turns out slower leaves more to the others; but no call is so small that its
-fixed part outweighs the work. Invariant: each rank takes its first unit of a mini-batch as soon as one is left for it,
-because every rank must make a backward pass before a commit, and its speed must stay known.
+belongs to the rank that would end it first. In one call a rank takes at most half of its share of all that is left of
+the mini-batch, so calls are large at first and small toward the end, and a rank that turns out slower leaves more to
+the others; but no call is so small that its fixed part outweighs the work. Invariant: each rank takes its first unit of
+a mini-batch as soon as one is left for it, because every rank must make a backward pass before a commit, and its speed
+must stay known.
 """
 
 from collections.abc import Sequence
@@ -20,11 +21,15 @@ Counts = npt.NDArray[np.int64]
 
 MAX_FIXED_SHARE = 0.1
 """The share of a call's seconds that may go to its fixed part, where a rank's share of the work allows it."""
+TAKEN_AT_ONCE = 0.5
+"""What a rank takes in one call at most, of its share of all that is left of the mini-batch. Where calls vary by ±20 %,
+runs of 13 lanes lose 2 % to constant durations with a half, 4 % with two thirds, 14 % with all of it; with ±50 % a half
+loses 6 % and a third 0.5 %, in more calls."""
 NO_TIME = 1e-12
 """Seconds that stand in for a unit that takes no time, of which any number would fit."""
 _NUM_NEXT = 4
-"""Units of each rank that are compared when the last ones are shared out, fewer than one for each rank: enough where no
-rank is four times as fast as the mean."""
+"""Units of each rank that are compared when the last ones are shared out, fewer than one for each rank; more where some
+rank is that many times as fast as others."""
 
 
 def earliest_ends(free_at: Seconds, unit_seconds: Seconds, num_units: int) -> Counts:
@@ -57,10 +62,17 @@ def earliest_ends(free_at: Seconds, unit_seconds: Seconds, num_units: int) -> Co
 
 def _add_earliest(counts: Counts, ranks: Counts, free_at: Seconds, unit_seconds: Seconds, num_units: int) -> None:
     """Add `num_units` to `counts` where they end first."""
-    number = np.arange(1, max(_NUM_NEXT, -(-num_units // ranks.size)) + 1)
-    ends = free_at[ranks] + (counts[ranks] + number[:, None]) * unit_seconds[ranks]
-    first = np.argsort(ends, axis=None, kind="stable")[:num_units]
-    np.add.at(counts, ranks[first % ranks.size], 1)
+    num_next = max(_NUM_NEXT, -(-num_units // ranks.size))
+    while True:
+        number = np.arange(1, num_next + 1)
+        ends = free_at[ranks] + (counts[ranks] + number[:, None]) * unit_seconds[ranks]
+        first = np.argsort(ends, axis=None, kind="stable")[:num_units]
+        added = np.bincount(first % ranks.size, minlength=ranks.size)
+        if num_next >= num_units or added.max() < num_next:
+            counts[ranks] += added
+            return
+        # The fastest rank might end even more of them first.
+        num_next *= 2
 
 
 _ROUNDING = 1e-9
@@ -75,6 +87,7 @@ def units_to_take(
     is_free: npt.NDArray[np.bool_],
     has_pass: npt.NDArray[np.bool_],
     num_units: int,
+    num_left: int,
 ) -> Counts:
     """[rank]: how many of the units that are ready each free rank takes now; 0 for the others.
 
@@ -85,6 +98,7 @@ def units_to_take(
         is_free: [rank], whether the rank can begin now; at least one can.
         has_pass: [rank], whether the rank has taken a unit since the last commit.
         num_units: units that are ready and not taken, ≥ 1.
+        num_left: units of the mini-batch that are not taken, ready or not.
     """
     if np.count_nonzero(np.isfinite(free_at)) == 1:
         return np.where(is_free, num_units, 0)
@@ -97,8 +111,10 @@ def units_to_take(
         counts[fastest] = 1
         return counts
     counts = first + earliest_ends(free_at + first * unit_seconds, unit_seconds, num_units - num_first)
-    now = np.minimum(counts, np.maximum(-(-counts // 2), _worthwhile(unit_seconds, call_seconds))).astype(np.int64)
-    return np.where(is_free, now, 0)
+    rate = np.where(np.isfinite(free_at), 1.0 / unit_seconds, 0.0)
+    at_once = np.ceil(TAKEN_AT_ONCE * np.maximum(counts, num_left * rate / rate.sum()))
+    now = np.minimum(counts, np.maximum(at_once, _worthwhile(unit_seconds, call_seconds)))
+    return np.where(is_free, now.astype(np.int64), 0)
 
 
 def _worthwhile(unit_seconds: Seconds, call_seconds: Seconds) -> Seconds:
@@ -166,8 +182,8 @@ class RankShares:
         last one: those of the slowest such rank."""
         return float(np.max(self._unit_seconds, where=~self._has_pass, initial=0.0)) / self._num_per_unit
 
-    def to_take(self, free: Sequence[str], num_units: int, at: float) -> list[tuple[str, int]]:
-        """(lane, number of units) for the free lanes that take some of `num_units` at `at`."""
+    def to_take(self, free: Sequence[str], num_units: int, num_left: int, at: float) -> list[tuple[str, int]]:
+        """(lane, number of units) for the free lanes that take some of `num_units`, of `num_left` in all, at `at`."""
         indices = [self._index[lane] for lane in free]
         # A rank that is late is expected to be late by as much again.
         free_at = np.maximum(self._ends_at, 2 * at - self._ends_at)
@@ -180,5 +196,6 @@ class RankShares:
             is_free=is_free,
             has_pass=self._has_pass,
             num_units=num_units,
+            num_left=num_left,
         )
         return [(self._lanes[index], int(counts[index])) for index in np.flatnonzero(counts).tolist()]

@@ -30,7 +30,6 @@ each epoch, whatever lanes join or are lost; a fragment is generated under exact
 events give the same actions. No generated fragment is discarded.
 """
 
-from collections.abc import Iterator
 from typing import Literal, assert_never
 
 from worker.contracts.algebra import BatchAlgebra

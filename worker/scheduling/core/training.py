@@ -107,6 +107,12 @@ class Training:
         num_left = self._num_per_group - self._next_index
         return (num_left + self._num_groups_ready() * self._num_per_group) // self._num_per_unit
 
+    @property
+    def num_units_left(self) -> int:
+        """The number of units of the open mini-batch that are not taken, ready or not."""
+        all_of_it = self._algebra.num_groups_per_minibatch * self._num_per_group
+        return (all_of_it - self._num_taken) // self._num_per_unit
+
     def take(self, lane: str, num_units: int) -> Accumulate:
         """The next `num_units` of those ready, for a free rank; they count as taken."""
         keys: list[MicroBatchKey] = []

@@ -75,9 +75,7 @@ class RankSpeeds:
 
         `is_first`: they are the first of their mini-batch.
         """
-        return end_of_units(
-            free_at, self.unit, self.call, num_groups * self.num_units_per_group, is_first=is_first
-        )
+        return end_of_units(free_at, self.unit, self.call, num_groups * self.num_units_per_group, is_first=is_first)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,7 +36,7 @@ class GangOptions(ABC):
 
     @abstractmethod
     def gangs(self, seconds: float) -> Counts:
-        """[option, kind]: how many lanes of each kind train, where a batch takes `seconds`."""
+        """[gang, kind]: how many lanes of each kind train in the options' best gangs, where a batch takes `seconds`."""
 
     @abstractmethod
     def only(self, selected: npt.NDArray[np.bool_]) -> Self:

@@ -5,12 +5,12 @@
                                                                               ▼
                                                      the gang, and the fragments that the other lanes generate
 
-A mini-batch takes as long as the ranks together need for its units, each rank whole ones (`gang.seconds_of_units`): some
-rank ends its last unit then. So it is one of the multiples of the kinds' seconds of a unit, and a gang that needs this
-long holds ranks enough to end all units in it. Of two lanes, the one that loses fewer fragments for a unit should
+A mini-batch takes as long as the ranks together need for its units, each rank whole ones (`gang.seconds_of_units`):
+some rank ends its last unit then. So it is one of the multiples of the kinds' seconds of a unit, and a gang that needs
+this long holds ranks enough to end all units in it. Of two lanes, the one that loses fewer fragments for a unit should
 train: exchanging them would keep the time and gain generation. So for each time the best gang takes lanes by that
-ratio, one sort. A lane that is also lent loses fewer: in the batch's last seconds, when nothing is generated, it
-trains for nothing, and before them it loses only the time that a unit takes.
+ratio, one sort. A lane that is also lent loses fewer: in the batch's last seconds, when nothing is generated, training
+costs it nothing, and before them only the time that a unit takes.
 
 Bounded from below instead of counted: fractions of a lane and of a fragment, the commit and publish of the fastest
 kinds by all ranks of the pool, the group that comes last. Multiples that are too many are thinned out; then an option
@@ -124,12 +124,21 @@ class RanksBySpeed(GangOptions):
         return np.asarray((self.at_least <= seconds) & is_trained & is_generated)
 
     def gangs(self, seconds: float) -> Counts:
-        """[option, kind]: how many lanes of each kind train, where a batch takes `seconds`: whole lanes, enough to end
-        a mini-batch in the option's time."""
+        """[gang, kind]: how many lanes of each kind train, where a batch takes `seconds`: whole lanes, enough to end
+        a mini-batch in the option's time. Which kinds commit and publish fast is no part of the options, so there is a
+        gang of the faster ones alone for each such time."""
         own, _ = self._fragments(seconds)
-        loss = _ratio(own, self.num_each)
+        together = self.kinds.commit * self.num_steps + self.kinds.publish
+        gangs = [self._gangs_of(together <= slowest, own) for slowest in np.unique(together)]
+        return np.unique(np.concatenate(gangs), axis=0)
+
+    def _gangs_of(self, allowed: npt.NDArray[np.bool_], own: Seconds) -> Counts:
+        """[option, kind]: the gangs of the `allowed` kinds. `own`: [option, kind], fragments that a lane completes if
+        it only generates."""
+        num_each = np.where(allowed, self.num_each, 0)
+        loss = _ratio(own, num_each)
         order = np.lexsort((np.broadcast_to(-self.kinds.fragment, loss.shape), loss), axis=1)
-        each = np.take_along_axis(self.num_each, order, axis=1)
+        each = np.take_along_axis(num_each, order, axis=1)
         number = np.where(each > 0, self.kinds.number[order], 0)
         before = np.cumsum(number * each, axis=1) - number * each
         needed = np.maximum(self.num_units // self.num_steps - before, 0)
@@ -168,7 +177,8 @@ _NO_TIME = 1e-12
 
 
 def _times(kinds: LaneKinds, number: Counts, unit: Seconds, num_units: int) -> tuple[Seconds, Seconds]:
-    """([option], [option]): two times each, between which a mini-batch of some gang may end; equal where there are few."""
+    """([option], [option]): two times each, between which a mini-batch of some gang may end; the same where there are
+    few."""
     trains = np.flatnonzero(number)
     if not trains.size:
         return np.zeros(0), np.zeros(0)

@@ -29,6 +29,7 @@ from worker.scheduling.planning.gang import ROUNDING, GangTraining
 from worker.scheduling.planning.lane_kinds import Counts, LaneKinds, Seconds
 from worker.scheduling.planning.limits import ScheduleRules
 
+
 @dataclass(frozen=True, slots=True, eq=False)
 class RanksInStep(GangOptions):
     """One option for each pair of slowest kinds and each number of ranks; [option] or [option, kind], in seconds."""
@@ -44,6 +45,7 @@ class RanksInStep(GangOptions):
     """[option]: training of a whole batch."""
     tail: Seconds
     """[option]: the end of the batch in which no lane generates."""
+
     @classmethod
     def of(
         cls, algebra: BatchAlgebra, costs: PoolCosts, kinds: LaneKinds, rules: ScheduleRules, numbers: Counts
@@ -61,7 +63,9 @@ class RanksInStep(GangOptions):
         )
         is_possible &= (num_ranks > 1) | (pairs[option, 0] == pairs[option, 1])
         num_ranks, available, only_slowest = (array[is_possible] for array in (num_ranks, available, only_slowest))
-        gang = GangTraining.of(algebra, kinds, only_slowest, tsp=rules.tsp, waits_for_publish=not rules.runs_ahead, equal_counts=True)
+        gang = GangTraining.of(
+            algebra, kinds, only_slowest, tsp=rules.tsp, waits_for_publish=not rules.runs_ahead, equal_counts=True
+        )
         score = costs.score.seconds(algebra.fragment_size)
         scoring = score * algebra.num_fragments / costs.num_reward
         if rules.runs_ahead:

@@ -25,8 +25,8 @@ from worker.scheduling.planning.lane_kinds import Counts, LaneKinds, Seconds
 ROUNDING = 1e-9
 """Fragments, or units of training: sums of the same seconds in another order may differ, which must not cost a whole
 one."""
-_NUM_HALVINGS = 40
-"""2^-40 is 1e-12 of a time in which all units surely end."""
+_NUM_HALVINGS = 30
+"""2^-30 is 1e-9 of a unit's seconds."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

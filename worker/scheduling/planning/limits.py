@@ -154,7 +154,8 @@ class _Splits:
             own, lent = np.floor(own + ROUNDING), np.floor(lent + ROUNDING)
         own, lent = np.maximum(own, 0.0), np.maximum(lent, 0.0)
         num_own = ((kinds.number - self.trainers) * own).sum(axis=1)
-        if self.num_units is None:
+        if self.num_units is None or not self.lent.any():
+            # With no lane lent, training ends in time wherever `at_least` is kept.
             return np.asarray(num_own + (self.lent * lent).sum(axis=1) < self.num_fragments)
         num_spare, num_lent = self._traded(np.maximum(apart, 0.0), lent)
         return np.asarray((num_spare < -ROUNDING * self.num_units) | (num_own + num_lent < self.num_fragments))
@@ -182,8 +183,8 @@ class _Splits:
         return spare, (most * np.clip(share, 0.0, 1.0) * (left >= 0)).sum(axis=1)
 
 
-_NUM_HALVINGS = 40
-"""2^-40 is 1e-12 of a time in which a batch surely ends: far below any figure that is shown."""
+_NUM_HALVINGS = 30
+"""2^-30 is 1e-9 of a time in which a batch surely ends: far below any figure that is shown."""
 
 
 def _fill(

@@ -280,7 +280,8 @@ class Simulator:
                 self._occupy(self._trainers, SpanKind.PUBLISH, work, now, seconds, Snapshotted(version))
 
     def _pass_seconds(self) -> float:
-        """Seconds of the passes of weight 0 that a commit begins with, on the slowest rank that has made none for it."""
+        """Seconds of the passes of weight 0 that a commit begins with, on the slowest rank that has made none so
+        far."""
         lanes = [lane for lane in self._trainers if lane not in self._has_pass]
         self._has_pass.clear()
         costs = (self._costs.get((lane, CostKind.ACCUMULATE), Cost()) for lane in lanes)
