@@ -5,8 +5,8 @@ does falls on all alike: a plain copy into memory that was touched before (`memc
 trajectories with their tensors read in place, and a put and a get of pickled tensors with the latents between two steps
 stored twice, which is how they travelled before they were packed. The rate counts the bytes of the packed form.
 
-All of the store's memory is touched first, as in a run that has gone on for a while: fresh pages cost more than the copy
-into them.
+All of the store's memory is touched first, as in a run that has gone on for a while: fresh pages cost more than the
+copy into them.
 """
 
 import argparse
