@@ -195,7 +195,7 @@ def _least(takes_part: npt.NDArray[np.bool_], seconds: Seconds) -> Seconds:
     return np.where(takes_part, seconds, np.inf).min(axis=1, initial=np.inf)
 
 
-def _ratio(lost: Seconds, units: Seconds) -> Seconds:
+def _ratio(lost: Seconds, units: Seconds | Counts) -> Seconds:
     """Fragments lost for each unit; infinite where no unit is trained."""
     return np.divide(lost, units, out=np.full(lost.shape, np.inf), where=units > 0)
 
