@@ -61,8 +61,8 @@ def answer(action: Action) -> Event:
             return Generated(lane, fragment.key)
         case Score(lane, fragment):
             return Scored(lane, fragment.key, tuple(reward_of(fragment.key, member) for member in fragment.members))
-        case Accumulate(batch, minibatch, epoch, groups):
-            return Accumulated(batch, minibatch, epoch, groups)
+        case Accumulate(lane, batch, minibatch, epoch, micro_batches):
+            return Accumulated(lane, batch, minibatch, epoch, micro_batches)
         case Commit(batch, minibatch, epoch):
             return Committed(batch, minibatch, epoch)
         case Snapshot(_, version):
@@ -149,6 +149,9 @@ class RandomExecutor:
         if not self.is_paused:
             checker.last_batch_allowed = checker.num_complete + self.settings.max_staleness
         actions = self.scheduler.next_actions(self.now)
+        shares = [action for action in actions if isinstance(action, Accumulate)]
+        if self.settings.equal_counts and shares:
+            checker.check_in_step(shares)
         for action in actions:
             if isinstance(action, EvaluationComplete):
                 checker.check_evaluation(action)
@@ -216,7 +219,7 @@ class RandomExecutor:
     def _join_some(self) -> None:
         """Let a lane join; a trainer lane only between optimizer steps, even while others of the gang are lent."""
         roles = [LaneRole.REWARD] if self.settings.is_colocated else [LaneRole.ROLLOUT, LaneRole.REWARD]
-        if GANG not in self.checker.under_way and not self.checker.groups_taken:
+        if GANG not in self.checker.under_way and not self.checker.micro_batches_taken:
             roles.append(LaneRole.TRAINER)
         self.join(self.random.choice(roles))
         self._react()

@@ -11,7 +11,12 @@ from worker.scheduling.profiles.image_models import SHAPES
 
 
 def algebra_of(
-    *, num_minibatches: int = 1, groups_per_minibatch: int = 2, fragments: tuple[int, int] = (2, 2), num_epochs: int = 1
+    *,
+    num_minibatches: int = 1,
+    groups_per_minibatch: int = 2,
+    fragments: tuple[int, int] = (2, 2),
+    num_epochs: int = 1,
+    micro_batch_size: int = 8,
 ) -> BatchAlgebra:
     """A batch algebra; `fragments` is (number in a group, size of each)."""
     batch = BatchSpec(
@@ -20,6 +25,7 @@ def algebra_of(
         fragment_size=fragments[1],
         num_minibatches=num_minibatches,
         num_epochs_per_batch=num_epochs,
+        micro_batch_size=micro_batch_size,
     )
     return BatchAlgebra.resolve(batch, SamplingSpec(num_denoising_steps=4))
 
@@ -44,6 +50,7 @@ def algebras() -> st.SearchStrategy[BatchAlgebra]:
         groups_per_minibatch=st.integers(1, 3),
         fragments=st.sampled_from(shapes),
         num_epochs=st.integers(1, 3),
+        micro_batch_size=st.sampled_from([1, 2, 3, 8, 8]),
     )
 
 
@@ -62,6 +69,8 @@ def settings_of_runs(draw: st.DrawFn, disturbance: float = 0.0) -> Settings:
         deterministic=draw(st.booleans()),
         whole_batch_advantages=draw(st.booleans()),
         lends_together=draw(st.booleans()),
+        equal_counts=draw(st.booleans()),
+        tsp=draw(st.booleans()),
         first_batch=first_batch,
         first_batch_is_stale=bool(max_staleness and first_batch and draw(st.booleans())),
         num_batches=draw(st.integers(first_batch + 1, first_batch + 3)),

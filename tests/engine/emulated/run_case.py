@@ -1,6 +1,7 @@
 """Runs one case on a real Ray cluster, with emulated lanes."""
 
 from pathlib import Path
+from typing import Any
 
 from tests.engine.driving import RUN_SECONDS, bootstrap_answer, grants, start_driver
 from tests.engine.emulated.cases import Case
@@ -13,12 +14,10 @@ LANE_CPUS = 0.01
 """CPUs that Ray reserves for a lane. A lane only waits, and Ray must place dozens of them on a small machine."""
 
 
-def emulate(
-    case: Case, ray_address: str, ingest: Ingest, folder: Path, *, relative_spread: float = 0.0
-) -> RunMeasurements:
-    """Run a case to its end; `relative_spread` is the relative variation of its waits. Raises `RuntimeError` with the
-    driver's output if the run fails."""
-    emulation = Emulation(costs=dump_costs(case.costs), relative_spread=relative_spread)
+def emulate(case: Case, ray_address: str, ingest: Ingest, folder: Path, **settings: Any) -> RunMeasurements:
+    """Run a case to its end; `settings` are fields of `Emulation`. Raises `RuntimeError` with the driver's output if
+    the run fails."""
+    emulation = Emulation(costs=dump_costs(case.costs), **settings)
     file = folder / "emulation.json"
     file.write_text(emulation.model_dump_json())
     lanes = tuple(grant.model_copy(update={"num_cpus": LANE_CPUS}) for grant in grants(case.spec))

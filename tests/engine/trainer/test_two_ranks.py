@@ -9,6 +9,7 @@ from diffusers import FluxTransformer2DModel
 
 from tests.engine.fixed_trajectories import draw_groups, perturbed_version
 from tests.engine.rank_processes import run_rank_processes
+from tests.engine.stacked import next_latents_of
 from tests.engine.trainer.gradient_recorder import GradientRecorder, full_gradient, relative_distance
 from tests.engine.trainer.lent_generation import generate_fragment
 from tests.engine.trainer.two_ranks_worker import CASES, Case
@@ -151,4 +152,4 @@ def test_ranks_that_are_lent_together_draw_the_rollout_lanes_bits(
     trajectories = generate_fragment(sampler).trajectories
     assert trajectories is not None
     for rank in ranks:
-        assert torch.equal(rank[case]["lent"], trajectories.next_latents)
+        assert torch.equal(rank[case]["lent"], next_latents_of(trajectories))

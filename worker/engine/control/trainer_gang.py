@@ -1,7 +1,8 @@
-"""Calls to the trainer gang: each is made on all ranks alike, and is complete when all have answered.
+"""Calls to the trainer gang: most are made on all ranks alike, and are complete when all have answered.
 
-A rank left out of a collective would make the others wait for ever. Only two calls, which contain no collective, are
-made on single ranks: `rendezvous`, and `publish` of the shards that each rank has copied.
+A rank left out of a collective would make the others wait for ever. Three calls are made on single ranks: `rendezvous`
+and `publish` of the shards that each rank has copied contain no collective; `accumulate` contains one in ZeRO 2 and 3
+only, where the scheduler gives every rank equally many passes at once.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,7 +25,7 @@ RENDEZVOUS_TIMEOUT_SECONDS = 30.0
 
 
 class TrainerGang:
-    """The trainer lanes as one torch.distributed group; `then` is called with the reports of all ranks."""
+    """The trainer lanes as one torch.distributed group; `then` is called with the reports of all ranks concerned."""
 
     def __init__(self, lanes: ClusterLanes, calls: PendingCalls) -> None:
         self._lanes = lanes
@@ -62,21 +63,22 @@ class TrainerGang:
 
     def accumulate(
         self,
+        lane: str,
         plan: AccumulationPlan,
         behaviour: RemoteVersion | None,
-        trajectories: Sequence[ObjectRef],
+        parts: Sequence[ObjectRef],
         then: Callable[[Reports], None],
     ) -> None:
-        """Forward and backward over the groups of `plan`.
+        """Forward and backward over the micro-batches of `plan`, on one rank.
 
         Args:
-            plan: the groups and their advantages.
+            lane: the rank's lane.
+            plan: its micro-batches, their groups and advantages.
             behaviour: the version that generated the groups, where the plan needs it.
-            trajectories: references to the fragments of the plan's groups, flat and in order.
-            then: called with `UpdateStats` of every rank.
+            parts: references to the parts of trajectories that it needs, flat and in order of the groups.
+            then: called with `UpdateStats` of the rank.
         """
-        refs = {lane: self._lanes[lane].actor.accumulate.remote(plan, behaviour, *trajectories) for lane in self.lanes}
-        self._calls.start(refs, then)
+        self._calls.start({lane: self._lanes[lane].actor.accumulate.remote(plan, behaviour, *parts)}, then)
 
     def commit(self, then: Callable[[Reports], None]) -> None:
         """Take an optimizer step."""

@@ -71,6 +71,9 @@ class GroupAssembler:
         groups, self._newly_complete = self._newly_complete, []
         return groups
 
+    def is_group_complete(self, group: int) -> bool:
+        return self._groups[group].is_complete
+
     def generated(self, key: FragmentKey) -> None:
         """Count a fragment as generated. Raises `ProtocolError` for one that is unknown here, or generated before."""
         group, _ = self._find(key)

@@ -1,17 +1,27 @@
-"""Training: how far one batch is trained, and what the trainer gang does next.
+"""Training: how far one batch is trained, and which micro-batches are next.
+
+    complete groups ──► units of work, in order ──► any rank's share ──► … ──► all taken, all ranks free ──► commit
 
 For each epoch, for each mini-batch in index order: accumulate all its groups, then commit. Weights change at a commit,
 so a mini-batch never begins before the previous one is committed, nor an epoch before the previous one is complete.
-Invariant: every group is accumulated exactly once in each epoch, and a commit closes complete mini-batches only.
+Invariant: every micro-batch of every group is taken exactly once in each epoch, and a commit closes complete
+mini-batches only.
 """
 
-from itertools import count, takewhile
+import heapq
+from collections.abc import Sequence
 
 from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.spans import IdleCause
-from worker.scheduling.core.batching import bundle_size
+from worker.scheduling.core.batching import (
+    bundle_size,
+    num_micro_batches,
+    num_micro_batches_per_group,
+    num_micro_batches_per_unit,
+    shares_in_step,
+)
 from worker.scheduling.core.group_assembler import GroupAssembler
-from worker.scheduling.core.messages import Accumulate, Commit
+from worker.scheduling.core.messages import Accumulate, Commit, MicroBatchKey
 from worker.scheduling.core.rules import next_minibatch
 
 
@@ -34,7 +44,7 @@ class Training:
             batch: the batch's number.
             waits_for_whole_batch: train nothing before every group of the batch is scored.
             in_order: accumulate groups by index, so a complete group waits for those ahead of it.
-            tsp: whether micro-batches of one trajectory may go to different ranks, which decides how ranks are padded.
+            tsp: whether micro-batches of one trajectory may go to different ranks.
         """
         self._algebra = algebra
         self._assembler = assembler
@@ -42,16 +52,30 @@ class Training:
         self._waits_for_whole_batch = waits_for_whole_batch
         self._in_order = in_order
         self._tsp = tsp
+        self._num_per_group = num_micro_batches_per_group(algebra)
+        self._num_per_unit = num_micro_batches_per_unit(algebra, tsp=tsp)
         self.epoch = 0
         self.minibatch = 0
-        self._taken: set[int] = set()
-        # By mini-batch: complete groups that are not taken in this epoch.
-        self._ready: list[set[int]] = [set() for _ in range(algebra.num_minibatches)]
+        self._num_taken = 0
+        """Micro-batches of the open mini-batch that ranks have taken."""
+        self._begun: list[int] = []
+        """Groups of the open mini-batch of which a micro-batch is taken, in that order."""
+        self._next_index = self._num_per_group
+        """Index of the first micro-batch of the last group begun that is not taken."""
+        # By mini-batch: complete groups that are not begun in this epoch; a heap, the lowest index first.
+        self._ready: list[list[int]] = [[] for _ in range(algebra.num_minibatches)]
+        self._num_in_order = 0
+        """With `in_order`: groups of the open mini-batch, from the first one on, that are complete."""
 
     @property
     def taken(self) -> frozenset[int]:
-        """Groups of the open mini-batch whose gradients are accumulated or being accumulated."""
-        return frozenset(self._taken)
+        """Groups of the open mini-batch whose gradients are accumulated or being accumulated, the last in part."""
+        return frozenset(self._begun)
+
+    @property
+    def num_micro_batches_taken(self) -> int:
+        """Micro-batches of the open mini-batch that are accumulated or being accumulated."""
+        return self._num_taken
 
     @property
     def is_complete(self) -> bool:
@@ -60,45 +84,86 @@ class Training:
 
     @property
     def has_open_gradients(self) -> bool:
-        """Whether the gang holds gradients of a mini-batch that is not committed."""
-        return bool(self._taken)
+        """Whether ranks hold gradients of a mini-batch that is not committed."""
+        return bool(self._num_taken)
 
     @property
     def has_next(self) -> bool:
-        """Whether a free gang would have something to do: groups to accumulate, a commit, or the batch's snapshot."""
-        if self.is_complete or self._is_minibatch_taken:
-            return True
-        if self._waits_for_whole_batch:
-            return self._assembler.is_complete
-        ready = self._ready_now()
-        return self._next_in_order in ready if self._in_order else bool(ready)
+        """Whether a free gang would have something to do: micro-batches to accumulate, a commit, or the batch's
+        snapshot."""
+        return self.is_complete or self.is_minibatch_taken or self.num_units_ready > 0
 
-    def take_next(self, num_ranks: int) -> Accumulate | Commit | None:
-        """The next action of the free gang of `num_ranks`, its groups counted as taken; `None` while the gang must wait
-        and once the batch is trained."""
-        if self.is_complete or not self.has_next:
-            return None
-        if self._is_minibatch_taken:
-            return Commit(self._batch, self.minibatch, self.epoch)
-        groups = self._take_ready(num_ranks)
-        self._taken.update(groups)
-        return Accumulate(self._batch, self.minibatch, self.epoch, groups)
+    @property
+    def is_minibatch_taken(self) -> bool:
+        """Whether every micro-batch of the open mini-batch is accumulated or being accumulated."""
+        return self._num_taken == self._algebra.num_groups_per_minibatch * self._num_per_group
+
+    @property
+    def num_units_ready(self) -> int:
+        """The number of units of work that ranks can take now: chunks of members with all their denoising steps, or
+        single micro-batches with `tsp`."""
+        if self.is_complete:
+            return 0
+        num_left = self._num_per_group - self._next_index
+        return (num_left + self._num_groups_ready() * self._num_per_group) // self._num_per_unit
+
+    @property
+    def num_units_left(self) -> int:
+        """The number of units of the open mini-batch that are not taken, ready or not."""
+        all_of_it = self._algebra.num_groups_per_minibatch * self._num_per_group
+        return (all_of_it - self._num_taken) // self._num_per_unit
+
+    def take(self, lane: str, num_units: int) -> Accumulate:
+        """The next `num_units` of those ready, for a free rank; they count as taken."""
+        keys: list[MicroBatchKey] = []
+        num_left = num_units * self._num_per_unit
+        while num_left:
+            if self._next_index == self._num_per_group:
+                self._begun.append(heapq.heappop(self._ready[self.minibatch]))
+                self._next_index = 0
+            last = min(self._next_index + num_left, self._num_per_group)
+            keys += [MicroBatchKey(self._begun[-1], index) for index in range(self._next_index, last)]
+            num_left -= last - self._next_index
+            self._next_index = last
+        self._num_taken += len(keys)
+        return Accumulate(lane, self._batch, self.minibatch, self.epoch, tuple(keys))
+
+    def take_in_step(self, lanes: Sequence[str]) -> list[Accumulate]:
+        """For each of the ranks, all of them free, equally many passes over the next bundle of groups that are ready,
+        padding included; nothing where none is. The groups count as taken."""
+        num_ready = self._num_groups_ready()
+        if not num_ready:
+            return []
+        num_left = self._algebra.num_groups_per_minibatch - len(self._begun)
+        number = bundle_size(self._algebra, num_ready, num_left, world_size=len(lanes), tsp=self._tsp)
+        groups = [heapq.heappop(self._ready[self.minibatch]) for _ in range(number)]
+        self._begun += groups
+        self._num_taken += number * self._num_per_group
+        num_each = num_micro_batches(self._algebra, number, world_size=len(lanes), tsp=self._tsp)
+        shares = shares_in_step(self._algebra, groups, world_size=len(lanes), tsp=self._tsp)
+        at = self._batch, self.minibatch, self.epoch
+        return [Accumulate(lane, *at, share, num_each - len(share)) for lane, share in zip(lanes, shares, strict=True)]
+
+    def commit(self) -> Commit:
+        """The commit of the open mini-batch, which must be taken as a whole."""
+        return Commit(self._batch, self.minibatch, self.epoch)
 
     def committed(self) -> None:
         """Proceed to the next mini-batch, or to the next epoch, in which every group is ready from the start."""
-        self._taken.clear()
+        self._begun.clear()
+        self._num_taken, self._next_index, self._num_in_order = 0, self._num_per_group, 0
         epoch, self.minibatch = next_minibatch(self.epoch, self.minibatch, self._algebra.num_minibatches)
         if epoch > self.epoch:
             self.epoch = epoch
-            for minibatch, ready in enumerate(self._ready):
+            for minibatch in range(len(self._ready)):
                 first = minibatch * self._algebra.num_groups_per_minibatch
-                ready.update(range(first, first + self._algebra.num_groups_per_minibatch))
+                self._ready[minibatch] = list(range(first, first + self._algebra.num_groups_per_minibatch))
 
     def num_ready_groups(self) -> int:
         """The number of groups that are complete and not yet taken in this epoch, later mini-batches included."""
         if self.is_complete:
             return 0
-        num_trained = self.minibatch * self._algebra.num_groups_per_minibatch + len(self._taken)
+        num_trained = self.minibatch * self._algebra.num_groups_per_minibatch + len(self._begun)
         return self._assembler.counts().num_complete - num_trained
 
     def waiting_cause(self) -> IdleCause:
@@ -113,27 +178,18 @@ class Training:
             return IdleCause.BATCH_BARRIER if self._waits_for_whole_batch else IdleCause.HEAD_OF_LINE
         return IdleCause.GROUP_INCOMPLETE if counts.num_begun > counts.num_complete else IdleCause.NO_FRAGMENT_READY
 
-    @property
-    def _is_minibatch_taken(self) -> bool:
-        return len(self._taken) == self._algebra.num_groups_per_minibatch
-
-    @property
-    def _next_in_order(self) -> int:
-        return self.minibatch * self._algebra.num_groups_per_minibatch + len(self._taken)
-
-    def _ready_now(self) -> set[int]:
-        """Groups of the open mini-batch that are complete and not taken."""
+    def _num_groups_ready(self) -> int:
+        """The number of groups of the open mini-batch that are complete, not begun, and not to wait for others."""
         for group in self._assembler.take_newly_complete():
-            self._ready[self._algebra.minibatch_of(group)].add(group)
-        return self._ready[self.minibatch]
-
-    def _take_ready(self, num_ranks: int) -> tuple[int, ...]:
-        ready = self._ready_now()
+            heapq.heappush(self._ready[self._algebra.minibatch_of(group)], group)
+        if self._waits_for_whole_batch and not self._assembler.is_complete:
+            return 0
+        ready = self._ready[self.minibatch]
         if not self._in_order:
-            groups = tuple(sorted(ready))
-        else:
-            groups = tuple(takewhile(ready.__contains__, count(self._next_in_order)))
-        num_left = self._algebra.num_groups_per_minibatch - len(self._taken)
-        groups = groups[: bundle_size(self._algebra, len(groups), num_left, world_size=num_ranks, tsp=self._tsp)]
-        ready.difference_update(groups)
-        return groups
+            return len(ready)
+        first = self.minibatch * self._algebra.num_groups_per_minibatch
+        while self._num_in_order < self._algebra.num_groups_per_minibatch and (
+            self._assembler.is_group_complete(first + self._num_in_order)
+        ):
+            self._num_in_order += 1
+        return self._num_in_order - len(self._begun)

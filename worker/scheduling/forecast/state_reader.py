@@ -10,16 +10,22 @@ import numpy as np
 
 from worker.contracts.names import LaneRole
 from worker.scheduling.core.admission import OpenBatch
-from worker.scheduling.core.batching import bundle_size, num_micro_batches
-from worker.scheduling.core.costs import GANG, CostKind
+from worker.scheduling.core.batching import (
+    bundle_size,
+    num_micro_batches,
+    num_micro_batches_per_group,
+    num_micro_batches_per_unit,
+)
+from worker.scheduling.core.costs import GANG, Cost, CostKind
 from worker.scheduling.core.lane_table import Lane
-from worker.scheduling.core.messages import Action, Generate, Pull, Purpose, Score, Switch
+from worker.scheduling.core.messages import Accumulate, Action, Generate, Pull, Purpose, Score, Switch
 from worker.scheduling.core.state import SchedulerState
 from worker.scheduling.forecast.initial_state import (
     NO_VERSION,
     BatchState,
     InitialState,
     LendableLane,
+    RankSpeeds,
     TrainingSchedule,
 )
 from worker.scheduling.forecast.queueing import SAME_MOMENT, GeneratingLanes, Indices, ScoringLanes, Seconds
@@ -89,6 +95,7 @@ class _Reading:
                 np.array([self._free_at(lane) for lane in reward]),
                 np.array([self._seconds(lane.name, CostKind.SCORE) for lane in reward]),
             ),
+            ranks_free_at=np.array([self._free_at(lane) * _is_accumulating(lane) for lane in self._lanes.trainers]),
             training=training,
             batches=(*batches, *[self._following_batch()] * num_following),
             first_batch=next(iter(self._batches)),
@@ -106,17 +113,20 @@ class _Reading:
         return max(0.0, self._state.snapshot_at + self._seconds(GANG, CostKind.PUBLISH) - self._at)
 
     def _training(self) -> TrainingSchedule | None:
-        cost = self._costs.cost(GANG, CostKind.ACCUMULATE)
-        num_ranks = self._lanes.num(LaneRole.TRAINER)
-        if cost is None or not num_ranks:
+        trainers = self._lanes.trainers
+        names = [GANG] if self._state.equal_counts else [lane.name for lane in trainers]
+        costs = [cost for name in names if (cost := self._costs.cost(name, CostKind.ACCUMULATE)) is not None]
+        if not trainers or len(costs) < len(names):
             return None
         algebra = self._algebra
-        if num_ranks not in self._bundles:
-            self._bundles[num_ranks] = self._bundles_on(num_ranks)
-        units, sizes = self._bundles[num_ranks]
+        speeds = None if len(costs) == 1 else self._speeds(costs)
+        if len(trainers) not in self._bundles:
+            self._bundles[len(trainers)] = self._bundles_on(len(trainers))
+        units, sizes = self._bundles[len(trainers)]
         return TrainingSchedule(
-            bundle_seconds=(0.0, *map(cost.seconds, units)),
-            bundle_sizes=(0, *sizes),
+            bundle_seconds=() if speeds else (0.0, *map(costs[0].seconds, units)),
+            bundle_sizes=() if speeds else (0, *sizes),
+            speeds=speeds,
             commit_seconds=self._seconds(GANG, CostKind.COMMIT),
             snapshot_seconds=self._seconds(GANG, CostKind.SNAPSHOT),
             publish_seconds=self._seconds(GANG, CostKind.PUBLISH),
@@ -125,6 +135,14 @@ class _Reading:
             num_epochs=algebra.num_epochs,
             waits_for_whole_batch=self._settings.waits_for_whole_batch,
             in_order=self._settings.deterministic,
+        )
+
+    def _speeds(self, costs: Sequence[Cost]) -> RankSpeeds:
+        size = num_micro_batches_per_unit(self._algebra, tsp=self._settings.tsp)
+        return RankSpeeds(
+            unit=np.array([cost.per_unit * size for cost in costs]),
+            call=np.array([cost.per_call for cost in costs]),
+            num_units_per_group=num_micro_batches_per_group(self._algebra) // size,
         )
 
     def _bundles_on(self, num_ranks: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -155,7 +173,7 @@ class _Reading:
         pull = 0.0 if _version_of(lane) == version else self._seconds(lane.name, CostKind.PULL)
         lend, reclaim = self._seconds(lane.name, CostKind.LEND), self._seconds(lane.name, CostKind.RECLAIM)
         is_returning = isinstance(action, Switch) and action.to is LaneRole.TRAINER
-        is_lent = action is not None or lane.is_lent
+        is_lent = lane.is_lent or (action is not None and not _is_accumulating(lane))
         return LendableLane(
             name=lane.name,
             is_lent=is_lent,
@@ -188,6 +206,8 @@ class _Reading:
                 return self._seconds(lane, CostKind.LEND if to is LaneRole.ROLLOUT else CostKind.RECLAIM)
             case Generate(fragment=fragment):
                 return self._seconds(lane, CostKind.GENERATE, len(fragment.members))
+            case Accumulate(micro_batches=micro_batches):
+                return self._seconds(lane, CostKind.ACCUMULATE, len(micro_batches))
             case Score(fragment=fragment):
                 return self._seconds(lane, CostKind.SCORE, len(fragment.members))
             case _:
@@ -250,6 +270,10 @@ class _Reading:
         return BatchState(
             policy_version=None, waiting_groups=waiting_groups, unscored=_columns([]), in_scoring=_columns([])
         )
+
+
+def _is_accumulating(lane: Lane) -> bool:
+    return isinstance(lane.under_way, Accumulate)
 
 
 def _busy_since(lane: Lane, at: float) -> float:

@@ -4,6 +4,7 @@ Invariant: batches are measured from one publish to a later one while the run st
 nor the end of the run is counted.
 """
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -82,12 +83,13 @@ def simulate_candidate(
         prior=costs.cost_table(candidate.trainers),
         lending_policy=lending_policy(candidate.pipeline),
         lends_together=work.zero_stage == 3,
+        equal_counts=costs.equal_counts,
     )
     published, spans = _simulated_spans(scheduler, work, costs, candidate, with_idle_causes=with_shares)
     start, end = published[first - 1], published[last - 1]
     algebra = work.algebra
     generated = min(num_batches, _num_generated(spans, start, end) / algebra.num_trajectories)
-    trained = min(num_batches, _num_trained(spans, start, end) / algebra.num_trajectories / algebra.num_epochs)
+    trained = min(num_batches, _batches_trained(spans, start, end))
     share = generation_share(algebra, costs)
     return CandidateResult(
         batch_seconds=max((end - start) / (share * generated + (1 - share) * trained), scoring_seconds(algebra, costs)),
@@ -113,7 +115,6 @@ def _simulated_spans(
         _lanes(candidate, costs),
         costs.cost_table(candidate.trainers),
         spans.append,
-        tsp=candidate.pipeline.tsp,
         observe=observe,
         with_idle_causes=with_idle_causes,
     ).run()
@@ -145,20 +146,23 @@ def _shares(spans: list[Span], start: float, end: float) -> dict[SpanClass, floa
 def _num_generated(spans: list[Span], start: float, end: float) -> float:
     """The number of trajectories generated between `start` and `end`; those under way at either end count in part."""
     generated = (SpanKind.GENERATE, SpanKind.LENT_GENERATE)
-    return sum(_num_samples_inside(span, start, end) for span in spans if span.kind in generated)
+    return sum(_units_inside(span, start, end) for span in spans if span.kind in generated)
 
 
-def _num_trained(spans: list[Span], start: float, end: float) -> float:
-    """The number of trajectories trained between `start` and `end`, counted once per epoch. Ranks train in step, so one
-    rank is counted."""
-    trained = [span for span in spans if span.kind is SpanKind.TRAIN]
-    return sum(_num_samples_inside(span, start, end) for span in trained if span.lane == trained[0].lane)
+def _batches_trained(spans: list[Span], start: float, end: float) -> float:
+    """The number of batches trained between `start` and `end`, by micro-batches, padding included; those under way at
+    either end count in part."""
+    trained = [span for span in spans if span.kind is SpanKind.TRAIN and span.num_units]
+    num_units = Counter[int | None]()
+    for span in trained:
+        num_units[span.batch] += span.num_units
+    return sum(_units_inside(span, start, end) / num_units[span.batch] for span in trained)
 
 
-def _num_samples_inside(span: Span, start: float, end: float) -> float:
-    """The samples of a span that fall between `start` and `end`, if they are evenly spread over it."""
+def _units_inside(span: Span, start: float, end: float) -> float:
+    """The units of a span that fall between `start` and `end`, if they are evenly spread over it."""
     inside = max(0.0, min(span.end, end) - max(span.start, start))
-    return span.num_samples * inside / span.seconds
+    return span.num_units * inside / span.seconds if inside else 0.0
 
 
 def _mean_staleness(spans: list[Span], batches: range) -> float:
