@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from tests.bench.pipeline_inputs import WORK
+from tests.bench.pipeline_inputs import SCORER, WORK
 from tests.scheduling.planning.synthetic_pools import ALIKE, FOUR_KINDS, OPPOSITE_TALENTS, lane, pool, request_for
 from worker.scheduling.planning.bounds import bound_seconds
 from worker.scheduling.planning.candidate_simulation import simulate_candidate
@@ -39,7 +39,7 @@ def _shuffled(lanes: tuple[LaneCosts, ...]) -> tuple[LaneCosts, ...]:
 def _flux_on_three_kinds() -> PlanRequest:
     """FLUX.1-12B on 3 H100, 5 L40S and 4 H20, with costs from their profiles."""
     work, devices = WORK["flux.1-12b"], (H100,) * 3 + (L40S,) * 5 + (H20,) * 4
-    costs = pool_costs(work, devices, num_reward=3)
+    costs = pool_costs(work, devices, num_reward=3, scorer=SCORER)
     return PlanRequest(work=work, devices=devices, costs=costs, fragment_sizes=(1, 2, 4), size_is_known=True)
 
 

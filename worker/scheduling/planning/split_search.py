@@ -38,13 +38,13 @@ _CLOSE = 0.001
 _WORTH_A_SEARCH = 0.01
 """What a mode must be able to gain over the fastest of all modes before lending by search is simulated, which takes a
 hundred times as long as greedy lending."""
-_FRAGMENTS_PER_CUBE = 4
+_FRAGMENTS_PER_CUBE = 2
 """Fragments simulated for one plan, for each cubed number of lanes and each kind: splits, the simulations between two
-of them and the fragments of a batch grow with lanes. A core simulates some 10,000 a second, so 8 lanes alike get a
-fifth of a second."""
-_MIN_FRAGMENTS = 2_000
+of them and the fragments of a batch grow with lanes. A core simulates some 5,000 a second with their training, so 8
+lanes alike get a fifth of a second. With 4 a plan of `tests.bench.any_pool` is at most 0.4 % faster."""
+_MIN_FRAGMENTS = 1_000
 """The fewest of them: a fifth of a second of one core."""
-_MAX_FRAGMENTS = 100_000
+_MAX_FRAGMENTS = 50_000
 """The most of them: 10 s of one core."""
 _SHARE_OF_CLIMBS = 0.6
 """Of the fragments that may be simulated for a mode, the share for climbs; the rest is for finalists."""
