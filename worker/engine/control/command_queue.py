@@ -45,6 +45,8 @@ class CommandQueue:
         """The ids of the `checkpoint_now` commands that the next checkpoint answers."""
         self.sample_commands: deque[RunCommand] = deque()
         """The `sample_now` commands that have not begun, oldest first."""
+        self.resize_commands: deque[RunCommand] = deque()
+        """The `resize` commands that have not begun, oldest first."""
 
     @property
     def is_stop_overdue(self) -> bool:
@@ -95,3 +97,5 @@ class CommandQueue:
                 self.sample_commands.append(command)
             case CommandKind.CHECKPOINT_NOW:
                 self.checkpoint_command_ids.append(command.id)
+            case CommandKind.RESIZE:
+                self.resize_commands.append(command)

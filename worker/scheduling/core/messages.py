@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from worker.contracts.names import LaneRole
+from worker.scheduling.core.costs import CostKind
 
 
 class Purpose(StrEnum):
@@ -64,8 +65,17 @@ class LaneJoined:
 
 @dataclass(frozen=True, slots=True)
 class LaneLost:
-    """A lane has left or failed. Its unfinished fragments are generated (or scored) again elsewhere, from the same
-    seeds."""
+    """A lane has failed. Its unfinished fragments are generated (or scored) again elsewhere, from the same seeds."""
+
+    lane: str
+
+
+@dataclass(frozen=True, slots=True)
+class LeaveRequested:
+    """A lane is to leave the run: it finishes what it has begun, takes no more, and `Leave` says when it is free.
+
+    A trainer lane can only leave while the gang is reserved, when no gradients are open.
+    """
 
     lane: str
 
@@ -170,9 +180,20 @@ class TrainerReleased:
     """The controller no longer needs the trainer gang."""
 
 
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The controller has measured work that no action stands for: a checkpoint, the start of the gang's processes."""
+
+    lane: str
+    """The lane's id, or `GANG`."""
+    kind: CostKind
+    seconds: float
+
+
 Event = (
     LaneJoined
     | LaneLost
+    | LeaveRequested
     | Pulled
     | Switched
     | Generated
@@ -186,6 +207,7 @@ Event = (
     | AdmissionOpened
     | TrainerReserved
     | TrainerReleased
+    | Measured
 )
 
 
@@ -273,6 +295,14 @@ class Publish:
 
 
 @dataclass(frozen=True, slots=True)
+class Leave:
+    """A lane that was asked to leave is free, and no longer part of the run. Informs the controller; needs no
+    answer."""
+
+    lane: str
+
+
+@dataclass(frozen=True, slots=True)
 class EvaluationComplete:
     """All fragments of an `EvaluationRequested` are scored. Informs the controller; needs no answer."""
 
@@ -317,6 +347,7 @@ Action = (
     | Commit
     | Snapshot
     | Publish
+    | Leave
     | EvaluationComplete
     | Lend
     | LendSettled
