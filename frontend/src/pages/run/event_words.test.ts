@@ -10,7 +10,7 @@ const at = { stream_seq: 1, at: 1, attempt: 1 };
 const EVENTS: readonly (readonly [EventItem, string])[] = [
   [phaseItem(1), "Train"],
   [{ ...at, type: "phase", body: { phase: "load_model", detail: "2 of 3" } }, "Load model: 2 of 3"],
-  [{ ...at, type: "lanes", body: { lanes: [], algebra: run().algebra } }, "0 lanes placed"],
+  [{ ...at, type: "lanes", body: { lanes: [], algebra: run().algebra, resize: null } }, "0 lanes placed"],
   [
     { ...at, type: "state", body: { state: "failed", reason: "out of memory", details: "" } },
     "The driver reports: failed: out of memory",
