@@ -44,7 +44,7 @@ class FreeLanes(TypedDict):
 
 
 @with_config(use_attribute_docstrings=True)
-class ResizeBody(TypedDict):
+class RecordedResize(TypedDict):
     """A change of the run's lanes while it worked."""
 
     id: str
@@ -72,7 +72,7 @@ class RunSize(TypedDict):
     restore. Null until the run has measured one of them."""
     is_trainer_change_measured: bool
     """Whether all three parts are measured; otherwise the true seconds are more."""
-    resizes: list[ResizeBody]
+    resizes: list[RecordedResize]
     """The newest first."""
 
 
@@ -116,7 +116,7 @@ def _trainer_change_seconds(run: Run) -> dict[str, float]:
     }
 
 
-def _resize_body(row: Resize) -> ResizeBody:
+def _resize_body(row: Resize) -> RecordedResize:
     return {
         "id": str(row.pk),
         "cause": row.cause,

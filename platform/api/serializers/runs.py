@@ -14,7 +14,8 @@ from worker.contracts.run_spec import RunSpec
 
 COMMAND_KINDS = [kind.value for kind in CommandKind]
 ACTION_KINDS = [kind.value for kind in CommandKind if kind is not CommandKind.RESIZE]
-"""Commands without further fields; a resize has an address of its own."""
+"""Commands of the actions' address; a resize has one of its own."""
+LANE_ROLES = [role.value for role in LaneRole]
 
 
 class RunsQuery(serializers.Serializer[Any]):
@@ -89,7 +90,7 @@ class ActionRequest(serializers.Serializer[Any]):
 
 
 class AddedLanes(serializers.Serializer[Any]):
-    role = serializers.ChoiceField([role.value for role in LaneRole])
+    role = serializers.ChoiceField(LANE_ROLES)
     number = serializers.IntegerField(min_value=1, max_value=MAX_LANES, default=1)
     device = serializers.CharField(
         required=False, help_text="Accelerator that they must have, or `cpu`. Default: any that the role may use."
@@ -98,7 +99,7 @@ class AddedLanes(serializers.Serializer[Any]):
 
 class ChangedLane(serializers.Serializer[Any]):
     lane = serializers.CharField(help_text="Id of a lane of the run.")
-    role = serializers.ChoiceField([role.value for role in LaneRole])
+    role = serializers.ChoiceField(LANE_ROLES)
 
 
 class ResizeRequest(serializers.Serializer[Any]):

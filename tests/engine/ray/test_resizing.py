@@ -80,6 +80,21 @@ def long_spec(make_spec: MakeSpec, **sections: Any) -> RunSpec:
     )
 
 
+def pause(driven: Driven, num_batches: int) -> None:
+    """Pause the run once it has reported `num_batches`; few more are trained before that takes effect."""
+    driven.until(lambda: max(driven.reported_batches(), default=0) >= num_batches)
+    driven.command(f"pause-{num_batches}", "pause")
+    driven.until(lambda: driven.states()[-1] == "paused")
+
+
+def train_and_pause(driven: Driven) -> None:
+    """Let a paused run train a batch or a few more."""
+    num_batches = max(driven.reported_batches())
+    driven.command(f"resume-{num_batches}", "resume")
+    driven.until(lambda: driven.states()[-1] == "running")
+    pause(driven, num_batches + 1)
+
+
 def local_versions(spec: RunSpec, path: str, num_batches: int) -> dict[int, str]:
     """The checksums of the versions that an undisturbed run in one process trains."""
     local = LocalRun(spec, path)
@@ -134,9 +149,10 @@ def test_trainer_ranks_come_and_go_and_what_is_learnt_changes_by_float_reorderin
     drive: Drive, make_spec: MakeSpec, tiny_checkpoint: str, process_group: None, tmp_path: Path
 ) -> None:
     """1 → 2 → 1 ranks; the second comes from the pool, and goes to rollout."""
-    spec = long_spec(make_spec)
+    # Several micro-batches each, so that two ranks add them up in another order than one.
+    spec = long_spec(make_spec, batch={"fragment_size": 2, "num_minibatches": 2, "micro_batch_size": 1})
     driven = drive(spec)
-    driven.until(lambda: 1 in driven.reported_batches())
+    pause(driven, 1)
     old = processes(driven)
     resize(driven, "r1", add=[granted("trainer-1", "trainer")])
     grown = outcome(driven, "r1")
@@ -144,16 +160,14 @@ def test_trainer_ranks_come_and_go_and_what_is_learnt_changes_by_float_reorderin
     assert all(seconds > 0 for seconds in grown["trainer_seconds"].values())
     assert processes(driven)["rollout-0"] == old["rollout-0"], "rollout lanes live on"
     assert processes(driven)["trainer-0"] != old["trainer-0"]
-    num_batches = max(driven.reported_batches())
-    driven.until(lambda: max(driven.reported_batches()) > num_batches)
+    train_and_pause(driven)
     resize(driven, "r2", change={"trainer-0": "rollout"})
     assert (outcome(driven, "r2")["state"], roles(driven)["trainer-0"]) == ("done", "rollout")
-    num_batches = max(driven.reported_batches())
-    driven.until(lambda: max(driven.reported_batches()) > num_batches)
+    train_and_pause(driven)
     driven.command("c1", "stop")
     assert driven.finish() == 0
 
-    assert driven.states() == ["running", "stopping", "stopped"]
+    assert driven.states()[-2:] == ["stopping", "stopped"]
     assert not driven.ingest.of_type("resumed"), "no batch was repeated"
     num_batches = max(driven.reported_batches())
     assert set(published(driven)) == set(range(num_batches + 1))
@@ -173,3 +187,113 @@ def test_trainer_ranks_come_and_go_and_what_is_learnt_changes_by_float_reorderin
     distance = relative_distance(final_adapter(driven), undisturbed, start)
     print(f"{num_batches} batches: relative distance of what was learnt {distance:.1e}")
     assert distance < MAX_REORDERING
+
+
+def is_alive(pid: int) -> bool:
+    return Path(f"/proc/{pid}").exists()
+
+
+COLOCATED = {"pipeline": {"placement": "colocated"}, "lanes": {"num_rollout": 0}}
+
+
+@pytest.mark.parametrize(
+    "sections",
+    [
+        pytest.param(COLOCATED, id="colocated"),
+        pytest.param(
+            {
+                "pipeline": {"max_staleness": 1, "importance_cap": 2.0, "tag": "greedy"},
+                "deepspeed": {"config": "zero1"},
+            },
+            id="ahead-lending",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(COLOCATED | {"deepspeed": {"config": "zero3"}}, id="colocated-sharded", marks=pytest.mark.slow),
+    ],
+)
+def test_the_gang_grows_between_batches_and_shrinks_in_a_pause_in_other_modes(
+    drive: Drive, make_spec: MakeSpec, sections: dict[str, Any]
+) -> None:
+    driven = drive(long_spec(make_spec, **sections))
+    driven.until(lambda: 1 in driven.reported_batches())
+    resize(driven, "r1", add=[granted("trainer-1", "trainer")])
+    assert outcome(driven, "r1")["state"] == "done"
+    pause(driven, max(driven.reported_batches()) + 1)
+    resize(driven, "r2", release=["trainer-0"])
+    assert outcome(driven, "r2")["state"] == "done"
+    assert [lane for lane, role in roles(driven).items() if role == "trainer"] == ["trainer-1"]
+    train_and_pause(driven)
+    driven.command("c1", "stop")
+    assert driven.finish() == 0
+    assert driven.states()[-2:] == ["stopping", "stopped"]
+    assert set(published(driven)) == set(range(max(driven.reported_batches()) + 1))
+    assert all(gate["passed"] for gate in driven.ingest.of_type("gate"))
+    check_tiling(driven)
+
+
+def frozen_amid_a_change(driven: Driven) -> int:
+    """Ask for a second trainer lane and freeze it, so that the new gang never loads; the pid of the frozen process,
+    once the old gang has ended."""
+    driven.until(lambda: 1 in driven.reported_batches())
+    old = driven.pid("trainer-0")
+    resize(driven, "r1", add=[granted("trainer-1", "trainer")])
+    driven.until(lambda: "trainer-1" in roles(driven))
+    frozen = driven.pid("trainer-1")
+    os.kill(frozen, signal.SIGSTOP)
+    driven.until(lambda: not is_alive(old))
+    return frozen
+
+
+def test_a_lane_killed_amid_a_trainer_change_is_given_up_and_the_old_gang_goes_on(
+    drive: Drive, make_spec: MakeSpec, tiny_checkpoint: str, process_group: None
+) -> None:
+    """Before it, a lane that is killed while it loads is given up alone."""
+    spec = long_spec(make_spec)
+    driven = drive(spec)
+    driven.until(lambda: 1 in driven.reported_batches())
+    resize(driven, "r0", add=[granted("rollout-1", "rollout")])
+    driven.until(lambda: "rollout-1" in roles(driven))
+    os.kill(driven.pid("rollout-1"), signal.SIGKILL)
+    given_up = outcome(driven, "r0")
+    assert (given_up["state"], steps(given_up)) == ("failed", {"rollout-1": "given_up"})
+    frozen = frozen_amid_a_change(driven)
+    os.kill(frozen, signal.SIGKILL)
+    failed = outcome(driven, "r1")
+    assert (failed["state"], steps(failed)) == ("failed", {"trainer-1": "given_up"})
+    assert "trainer-1" in failed["reason"]
+    num_batches = max(driven.reported_batches())
+    driven.until(lambda: max(driven.reported_batches()) > num_batches)
+    assert set(roles(driven)) == {"rollout-0", "trainer-0", "reward-0"}
+    driven.command("c1", "stop")
+    assert driven.finish() == 0
+
+    (resumed,) = driven.ingest.of_type("resumed")
+    assert resumed["batch"] == driven.ingest.of_type("checkpoint")[0]["batch"], "no batch was lost"
+    answers = {done["command_id"]: done["accepted"] for done in driven.ingest.of_type("command_done")}
+    assert answers == {"r0": False, "r1": False, "c1": True}
+    found = published(driven)
+    assert found == local_versions(spec, tiny_checkpoint, max(found))
+    check_tiling(driven)
+
+
+def test_a_driver_killed_amid_a_trainer_change_leaves_no_process_and_a_checkpoint_to_go_on_from(
+    drive: Drive, make_spec: MakeSpec, tiny_checkpoint: str, process_group: None
+) -> None:
+    spec = long_spec(make_spec)
+    driven = drive(spec)
+    frozen = frozen_amid_a_change(driven)
+    alive = [frozen, driven.pid("rollout-0"), driven.pid("reward-0")]
+    driven.kill()
+    os.kill(frozen, signal.SIGCONT)
+    deadline = time.monotonic() + 60
+    while any(map(is_alive, alive)) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not any(map(is_alive, alive)), "Ray ends the lanes of a driver that is gone"
+    checkpoint, known = driven.ingest.of_type("checkpoint")[-1], published(driven)
+    driven.ingest.events.clear()
+    driven.ingest.commands.clear()
+    num_batches = checkpoint["batch"] + 2
+    again = drive(spec.model_copy(update={"num_batches": num_batches}), resume_from=checkpoint["uri"], attempt=2)
+    assert again.finish() == 0
+    assert again.states() == ["running", "completed"]
+    assert known | published(again) == local_versions(spec, tiny_checkpoint, num_batches)

@@ -61,12 +61,7 @@ def report(
     attempt: Attempt, resize: Resize | str, state: str, steps: dict[str, tuple[LaneRole | None, str]], **more: Any
 ) -> None:
     """The driver reports how far it is."""
-    progress = tuple(
-        LaneProgress(
-            lane=lane, role=role, step=LaneStep(step), detail="the cluster did not place it" * (step == "given_up")
-        )
-        for lane, (role, step) in steps.items()
-    )
+    progress = tuple(LaneProgress(lane=lane, role=role, step=LaneStep(step)) for lane, (role, step) in steps.items())
     found = ResizeReport(
         id=str(resize.pk if isinstance(resize, Resize) else resize),
         cause=ResizeCause.USER if isinstance(resize, Resize) else ResizeCause.PLAN,
@@ -97,10 +92,8 @@ def test_lanes_are_allocated_with_the_command_and_the_driver_is_told_of_them(att
     (command,) = driver_reports.pending_commands(attempt.run_id)
     assert (command.id, command.kind) == (str(row.pk), CommandKind.RESIZE)
     assert command.resize is not None
-    assert [(grant.lane, grant.role) for grant in command.resize.add] == [
-        ("rollout-1", ROLLOUT),
-        ("rollout-2", ROLLOUT),
-    ]
+    added = [(grant.lane, grant.role) for grant in command.resize.add]
+    assert added == [("rollout-1", ROLLOUT), ("rollout-2", ROLLOUT)]
     entry = AuditEntry.objects.get(action="run.resize")
     assert (entry.user_id, entry.changes["add"]) == (bob.pk, ["rollout-1 on local", "rollout-2 on local"])
     use = LaneUse.objects.get(name_in_run="rollout-2")

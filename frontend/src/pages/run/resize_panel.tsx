@@ -1,7 +1,7 @@
 /** Resizes of the run, newest first: who asked, how far each lane is, and what it took. */
 
 import { api } from "../../api/endpoints.ts";
-import type { ResizeBody } from "../../api/schema.ts";
+import type { RecordedResize } from "../../api/schema.ts";
 import { ago, unixSeconds } from "../../base/format.ts";
 import { seconds } from "../../base/clock.ts";
 import { progressText, secondsText } from "../../base/resize_words.ts";
@@ -16,7 +16,7 @@ export function ResizePanel({ store, run }: RunProps) {
   return <ResizeHistory resizes={size.value.resizes} />;
 }
 
-export function ResizeHistory({ resizes }: { resizes: readonly ResizeBody[] }) {
+export function ResizeHistory({ resizes }: { resizes: readonly RecordedResize[] }) {
   return (
     <section class="card flush" aria-label="Resizes">
       <div class="table-wrap">
