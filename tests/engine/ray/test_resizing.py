@@ -1,6 +1,9 @@
 """Runs on real Ray whose lanes come, go and change their roles while they work."""
 
 import itertools
+import os
+import signal
+import time
 from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
