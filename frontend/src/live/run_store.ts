@@ -162,7 +162,14 @@ export class RunStore {
     if (this.isReading || this.queue.length === 0) return;
     const items = this.queue;
     this.queue = [];
-    const changed = { metrics: false, timeline: false, files: false, run: false, size: false, samples: new Set<SamplePurpose>() };
+    const changed = {
+      metrics: false,
+      timeline: false,
+      files: false,
+      run: false,
+      size: false,
+      samples: new Set<SamplePurpose>(),
+    };
     for (const item of items) {
       if (this.metrics.gate.admit(item.stream_seq)) changed.metrics = this.metrics.apply(item) || changed.metrics;
       if (this.timeline.gate.admit(item.stream_seq)) changed.timeline = this.timeline.apply(item) || changed.timeline;

@@ -5,7 +5,15 @@
  */
 
 import { type Signal, signal } from "@preact/signals";
-import type { EndedResize, LendDecision, PublishedVersion, QueueDepths, StreamItem, Timeline, TimelineSpan } from "../api/schema.ts";
+import type {
+  EndedResize,
+  LendDecision,
+  PublishedVersion,
+  QueueDepths,
+  StreamItem,
+  Timeline,
+  TimelineSpan,
+} from "../api/schema.ts";
 import { serverNow } from "../base/clock.ts";
 import { decisionBehind, lendOf, withLend } from "../live/lends.ts";
 import { SequenceGate } from "../live/sequence_gate.ts";

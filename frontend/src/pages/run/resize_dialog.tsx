@@ -33,7 +33,9 @@ export function ResizeDialog({ store, run, onResize, onClose }: Props) {
     <Dialog title={`Resize “${run.name}”`} wide onClose={onClose}>
       {size.error !== null && <Failed message={size.error} onRetry={size.reload} />}
       {size.value === undefined && size.error === null && <Loading />}
-      {size.value && <ResizeForm size={size.value} isColocated={isColocated(run)} onResize={onResize} onClose={onClose} />}
+      {size.value && (
+        <ResizeForm size={size.value} isColocated={isColocated(run)} onResize={onResize} onClose={onClose} />
+      )}
     </Dialog>
   );
 }
@@ -64,8 +66,8 @@ export function ResizeForm({ size, isColocated, onResize, onClose }: FormProps) 
       <p class="small">{isEmpty(request) ? "Choose what is to change." : costText(size, request)}</p>
       {open && (
         <p class="small" role="status">
-          A resize is under way{open.lanes.length > 0 && `: ${progressText(open.lanes)}`}. The next one can begin when it
-          has ended.
+          A resize is under way{open.lanes.length > 0 && `: ${progressText(open.lanes)}`}. The next one can begin when
+          it has ended.
         </p>
       )}
       <div class="row" style={{ justifyContent: "flex-end" }}>
@@ -168,7 +170,8 @@ function costText(size: RunSize, request: ResizeRequest): string {
   if (!changesGang(size, request)) {
     return "Rollout and reward lanes join and leave between fragments: training goes on, and nothing is generated twice.";
   }
-  const waits = "Other lanes will train, so the run writes a checkpoint at the end of the batch and its trainer lanes start anew";
+  const waits =
+    "Other lanes will train, so the run writes a checkpoint at the end of the batch and its trainer lanes start anew";
   const { trainer_change_seconds: seconds, is_trainer_change_measured: isMeasured } = size;
   if (seconds === null) return `${waits}. How long training stands still is not measured yet.`;
   return `${waits}: training stands still for ${isMeasured ? "about" : "at least"} ${duration(seconds)}, as measured so far.`;

@@ -35,10 +35,11 @@ test("each choice goes where the request has it", () => {
     release: ["rollout-0"],
     change: [{ lane: "rollout-1", role: "trainer" }],
   });
-  assert.deepEqual(
-    Object.fromEntries(rolesAfter(size, choices({ "rollout-0": "release", "rollout-1": "trainer" }))),
-    { rollout: 0, trainer: 2, reward: 1 },
-  );
+  assert.deepEqual(Object.fromEntries(rolesAfter(size, choices({ "rollout-0": "release", "rollout-1": "trainer" }))), {
+    rollout: 0,
+    trainer: 2,
+    reward: 1,
+  });
 });
 
 test("the gang is replaced when other lanes train, not when rollout lanes come and go", () => {

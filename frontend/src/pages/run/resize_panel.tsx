@@ -2,8 +2,8 @@
 
 import { api } from "../../api/endpoints.ts";
 import type { RecordedResize } from "../../api/schema.ts";
-import { ago, unixSeconds } from "../../base/format.ts";
 import { seconds } from "../../base/clock.ts";
+import { ago, unixSeconds } from "../../base/format.ts";
 import { progressText, secondsText } from "../../base/resize_words.ts";
 import { useResource } from "../../ui/resource.ts";
 import { Failed } from "../../ui/states.tsx";
