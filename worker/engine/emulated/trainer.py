@@ -44,10 +44,12 @@ class EmulatedTrainer(EmulatedGenerator):
         rendezvous: Rendezvous,
         prompts: Sequence[Prompt],
     ) -> CallReport[int]:
+        start = time.monotonic()
         self._spec, self._rank, self._world_size = spec, rank, world_size
         self._open_groups: set[tuple[int, int]] = set()
         self._num_open_pairs = self._num_pairs_total = self._trained_version = 0
-        return self._report(time.monotonic(), 1)
+        self._timing.wait_until_due(start, GANG, CostKind.START)
+        return self._report(start, 1)
 
     def switch(self, to: LaneRole) -> CallReport[None]:
         start = time.monotonic()
@@ -107,23 +109,27 @@ class EmulatedTrainer(EmulatedGenerator):
     ) -> CallReport[int]:
         start = time.monotonic()
         if self._rank != 0:
+            self._timing.wait_until_due(start, GANG, CostKind.CHECKPOINT)
             return self._report(start, 0)
         version = None if behaviour is None else behaviour.policy_version
         content = json.dumps({"client_state": client_state, "behaviour": version})
         with fsspec.open(f"{uri}/{CHECKPOINT_FILE}", "w", auto_mkdir=True) as file:
             file.write(content)
+        self._timing.wait_until_due(start, GANG, CostKind.CHECKPOINT)
         return self._report(start, len(content))
 
     def load_checkpoint(self, uris: Sequence[str]) -> tuple[CallReport[RestoredCheckpoint], EmulatedShard | None]:
         start = time.monotonic()
         with fsspec.open(f"{uris[0]}/{CHECKPOINT_FILE}", "r") as file:
             saved = json.load(file)
+        self._trained_version = saved["client_state"]["policy_version"]
         version = saved["behaviour"]
         behaviour = None if version is None else make_shard(version, self.emulation.adapter_num_bytes)
         infos = () if behaviour is None else (behaviour.info,)
         restored = RestoredCheckpoint(
             uri=uris[0], client_state=saved["client_state"], behaviour_version=version, behaviour_shards=infos
         )
+        self._timing.wait_until_due(start, GANG, CostKind.RESTORE)
         return self._report(start, restored), behaviour if self._rank == 0 else None
 
     def export(self) -> tuple[CallReport[None], dict[str, bytes]]:
