@@ -8,9 +8,9 @@ from worker.contracts.lanes import LaneGrant
 from worker.contracts.names import LaneRole
 
 
-def granted(lane: str, role: str, resources: Sequence[str] = ()) -> dict[str, Any]:
+def granted(lane: str, role: str, gpus: Sequence[int] = ()) -> dict[str, Any]:
     """A lane that the pool has allocated, as a command holds it."""
-    return LaneGrant(lane=lane, role=LaneRole(role), node="local", resources=tuple(resources)).model_dump(mode="json")
+    return LaneGrant(lane=lane, role=LaneRole(role), node="local", gpus=tuple(gpus)).model_dump(mode="json")
 
 
 def resize(driven: Driven, identity: str, **lanes: Any) -> None:

@@ -133,13 +133,17 @@ def test_rollout_and_reward_lanes_come_and_go_without_changing_a_bit_of_the_weig
     refused = outcome(driven, "r3")
     assert refused["state"] == "failed"
     assert refused["reason"] == "the run must keep at least 1 rollout lane, got 0: release or change fewer"
+    resize(driven, "r4", add=[granted("rollout-2", "rollout", gpus=[0])])
+    unusable = outcome(driven, "r4")
+    assert steps(unusable) == {"rollout-2": "given_up"}
+    assert "lane `rollout-2` was granted an accelerator but torch finds none" in unusable["reason"]
     num_batches = max(driven.reported_batches())
     driven.until(lambda: max(driven.reported_batches()) > num_batches)
     driven.command("c1", "stop")
     assert driven.finish() == 0
 
     answers = {done["command_id"]: done["accepted"] for done in driven.ingest.of_type("command_done")}
-    assert answers == {"r1": True, "r2": True, "r3": False, "c1": True}
+    assert answers == {"r1": True, "r2": True, "r3": False, "r4": False, "c1": True}
     assert [report["state"] for report in reports(driven, "r2")][-1] == "done"
     found = published(driven)
     assert found == local_versions(spec, tiny_checkpoint, max(found))
@@ -253,7 +257,7 @@ def frozen_amid_a_change(driven: Driven) -> int:
 def test_a_lane_killed_amid_a_trainer_change_is_given_up_and_the_old_gang_goes_on(
     drive: Drive, make_spec: MakeSpec, tiny_checkpoint: str, process_group: None
 ) -> None:
-    """Before it, a lane that is killed while it loads is given up alone."""
+    """Before it, a lane that is killed while it loads is given up alone, and a trainer lane that cannot load."""
     spec = long_spec(make_spec)
     driven = drive(spec)
     driven.until(lambda: 1 in driven.reported_batches())
@@ -262,6 +266,12 @@ def test_a_lane_killed_amid_a_trainer_change_is_given_up_and_the_old_gang_goes_o
     os.kill(driven.pid("rollout-1"), signal.SIGKILL)
     given_up = outcome(driven, "r0")
     assert (given_up["state"], steps(given_up)) == ("failed", {"rollout-1": "given_up"})
+    resize(driven, "r00", add=[granted("trainer-2", "trainer", gpus=[0])])
+    unusable = outcome(driven, "r00")
+    assert steps(unusable) == {"trainer-2": "given_up"}
+    assert "lane `trainer-2` was granted an accelerator but torch finds none" in unusable["reason"]
+    num_batches = max(driven.reported_batches())
+    driven.until(lambda: max(driven.reported_batches()) > num_batches)
     frozen = frozen_amid_a_change(driven)
     os.kill(frozen, signal.SIGKILL)
     failed = outcome(driven, "r1")
@@ -273,10 +283,10 @@ def test_a_lane_killed_amid_a_trainer_change_is_given_up_and_the_old_gang_goes_o
     driven.command("c1", "stop")
     assert driven.finish() == 0
 
-    (resumed,) = driven.ingest.of_type("resumed")
-    assert resumed["batch"] == driven.ingest.of_type("checkpoint")[0]["batch"], "no batch was lost"
+    resumed = [event["batch"] for event in driven.ingest.of_type("resumed")]
+    assert resumed == [event["batch"] for event in driven.ingest.of_type("checkpoint")][:2], "no batch was lost"
     answers = {done["command_id"]: done["accepted"] for done in driven.ingest.of_type("command_done")}
-    assert answers == {"r0": False, "r1": False, "c1": True}
+    assert answers == {"r0": False, "r00": False, "r1": False, "c1": True}
     found = published(driven)
     assert found == local_versions(spec, tiny_checkpoint, max(found))
     check_tiling(driven)
