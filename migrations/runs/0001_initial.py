@@ -133,7 +133,7 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name='Resize',
+            name='RunResize',
             fields=[
                 ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
                 ('attempt', models.PositiveIntegerField()),
@@ -217,7 +217,7 @@ class Migration(migrations.Migration):
             constraint=models.UniqueConstraint(fields=('run', 'number'), name='plan_revision_number_once_per_run'),
         ),
         migrations.AddIndex(
-            model_name='resize',
+            model_name='runresize',
             index=models.Index(condition=models.Q(('ended_at', None)), fields=['run'], name='open_resizes'),
         ),
         migrations.AddConstraint(

@@ -288,7 +288,7 @@ RESIZE_REQUESTED = "requested"
 RESIZE_STATES = [RESIZE_REQUESTED, *(state.value for state in ResizeState)]
 
 
-class Resize(models.Model):
+class RunResize(models.Model):
     """A change of a run's lanes while it works: what was asked for, and how far the driver is with it.
 
     Its key is that of its command; a resize that the driver decided itself has no command.

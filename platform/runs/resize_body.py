@@ -9,7 +9,7 @@ from accounts.access import Actor
 from fleet.lane_demand import kind_for
 from fleet.selectors import devices_by_lane, free_devices, grants_of, pool_lanes
 from runs import attempts
-from runs.models import RESIZE_STATES, MeasuredCosts, Resize, Run
+from runs.models import RESIZE_STATES, MeasuredCosts, Run, RunResize
 from runs.run_body import IsoTime
 from runs.selectors import get_run
 from worker.contracts.base import JsonOf
@@ -116,7 +116,7 @@ def _trainer_change_seconds(run: Run) -> dict[str, float]:
     }
 
 
-def _resize_body(row: Resize) -> RecordedResize:
+def _resize_body(row: RunResize) -> RecordedResize:
     return {
         "id": str(row.pk),
         "cause": row.cause,

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from fleet.selectors import grants_of
 from fleet.services import change_role, release_lanes
-from runs.models import Resize, Run
+from runs.models import Run, RunResize
 from worker.contracts.names import LaneRole
 from worker.contracts.resizing import LaneStep, ResizeCause, ResizeReport, ResizeState
 
@@ -40,17 +40,17 @@ def apply_report(run_id: UUID, attempt: int, report: ResizeReport) -> None:
     row.save(update_fields=["state", "reason", "lanes", "trainer_seconds", "ended_at"])
 
 
-def _row(run_id: UUID, attempt: int, report: ResizeReport) -> Resize | None:
+def _row(run_id: UUID, attempt: int, report: ResizeReport) -> RunResize | None:
     """The row of the reported resize; a new one for a resize that the driver decided itself. None for an id that is
     none of ours."""
     try:
         key = UUID(report.id)
     except ValueError:
         return None
-    found = Resize.objects.filter(pk=key).first()
+    found = RunResize.objects.filter(pk=key).first()
     if found is not None:
         return found if (found.run_id, found.attempt) == (run_id, attempt) else None
-    return Resize.objects.create(
+    return RunResize.objects.create(
         pk=key, run_id=run_id, attempt=attempt, cause=report.cause.value, state=ResizeState.ACCEPTED.value
     )
 

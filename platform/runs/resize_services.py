@@ -21,15 +21,14 @@ from fleet.selectors import devices_by_lane, grants_of, kinds_by_lane, pool_lane
 from fleet.services import LaneHolder, WantedLanes, allocate_more
 from runs import attempts
 from runs.legal_actions import legal_actions
-from runs.models import RESIZE_REQUESTED, Attempt, PendingCommand, Resize, Run
+from runs.models import RESIZE_REQUESTED, Attempt, PendingCommand, Run, RunResize
 from runs.resize_memory import memory_problems
 from runs.stream import lock_stream
 from runs.transitions import RunStateConflict
 from worker.contracts.commands import CommandKind
 from worker.contracts.lanes import LaneGrant
 from worker.contracts.names import LaneRole
-from worker.contracts.resizing import Resize as ResizeContract
-from worker.contracts.resizing import ResizeCause, RoleChange, resize_problems
+from worker.contracts.resizing import Resize, ResizeCause, RoleChange, resize_problems
 from worker.contracts.run_spec import RunSpec
 
 MAX_LANES = 4096
@@ -39,7 +38,7 @@ MAX_LANES = 4096
 class ResizeUnderWay(Exception):
     """Another resize of the run is under way; the message names it."""
 
-    def __init__(self, resize: Resize) -> None:
+    def __init__(self, resize: RunResize) -> None:
         self.resize = resize
         super().__init__(
             f"the run is being resized already, by {resize.pk} ({resize.cause}, {resize.state}): wait until it is done"
@@ -58,7 +57,7 @@ class WantedResize:
 @transaction.atomic
 def request_resize(
     *, user: User | None, run: Run, wanted: WantedResize, cause: ResizeCause = ResizeCause.USER
-) -> Resize:
+) -> RunResize:
     """Allocate the lanes to add, and send the driver the command. `user` is None where Tandem itself resizes the run.
 
     Raises:
@@ -73,11 +72,11 @@ def request_resize(
     attempt, possible = attempts.open_attempt(run.pk), legal_actions(current)
     if attempt is None or CommandKind.RESIZE not in possible:
         raise RunStateConflict(CommandKind.RESIZE, current.run_state, possible)
-    under_way = Resize.objects.filter(run=current, ended_at=None).first()
+    under_way = RunResize.objects.filter(run=current, ended_at=None).first()
     if under_way is not None:
         raise ResizeUnderWay(under_way)
     resize = _checked(current, attempt, wanted, cause)
-    row = Resize.objects.create(
+    row = RunResize.objects.create(
         run=current,
         attempt=attempt.number,
         cause=cause.value,
@@ -106,13 +105,13 @@ def request_resize(
     return row
 
 
-def _checked(run: Run, attempt: Attempt, wanted: WantedResize, cause: ResizeCause) -> ResizeContract:
+def _checked(run: Run, attempt: Attempt, wanted: WantedResize, cause: ResizeCause) -> Resize:
     """The resize with its lanes allocated. Raises `ValidationError`."""
     roles = {grant.lane: grant.role for grant in grants_of(run.pk, attempt.number)}
     spec = attempt.concrete_spec
     _require(_kind_problems(run, attempt, wanted, spec), "change")
     grants = _allocated(run, attempt, wanted.add, spec) if wanted.add else ()
-    resize = ResizeContract(add=grants, release=tuple(wanted.release), change=tuple(wanted.change), cause=cause)
+    resize = Resize(add=grants, release=tuple(wanted.release), change=tuple(wanted.change), cause=cause)
     field = "release" if wanted.release else "change" if wanted.change else "add"
     _require(resize_problems(resize, roles, spec.pipeline.placement), field)
     after, device_of = resize.roles_after(roles), devices_by_lane(run.pk, attempt.number)

@@ -8,7 +8,7 @@ from rest_framework.test import APIClient
 
 from accounts.models import Project, User
 from fleet.services import LaneHolder, allocate, ensure_local_lanes
-from runs.models import Attempt, MeasuredCosts, Resize, Run
+from runs.models import Attempt, MeasuredCosts, Run, RunResize
 
 pytestmark = pytest.mark.django_db
 
@@ -53,7 +53,7 @@ def test_a_repeat_with_the_same_key_is_answered_alike_and_another_resize_gets_40
 
     first = ask("a")
     assert ask("a") == first
-    assert Resize.objects.count() == 1
+    assert RunResize.objects.count() == 1
     status, body = ask("b")
     assert (status, body["resize"]) == (409, first[1]["resize_id"])
     assert first[1]["resize_id"] in body["detail"]

@@ -13,7 +13,7 @@ from fleet.models import Lane, LaneUse
 from fleet.services import WantedLanes, ensure_local_lanes
 from runs import driver_reports
 from runs.dispatch import dispatch_waiting
-from runs.models import Attempt, PendingCommand, Resize, Run
+from runs.models import Attempt, PendingCommand, Run, RunResize
 from runs.reconciler import Reconciler
 from runs.resize_services import ResizeUnderWay, WantedResize, request_resize
 from runs.transitions import RunStateConflict
@@ -58,13 +58,13 @@ def held(run_id: uuid.UUID) -> dict[str, str]:
 
 
 def report(
-    attempt: Attempt, resize: Resize | str, state: str, steps: dict[str, tuple[LaneRole | None, str]], **more: Any
+    attempt: Attempt, resize: RunResize | str, state: str, steps: dict[str, tuple[LaneRole | None, str]], **more: Any
 ) -> None:
     """The driver reports how far it is."""
     progress = tuple(LaneProgress(lane=lane, role=role, step=LaneStep(step)) for lane, (role, step) in steps.items())
     found = ResizeReport(
-        id=str(resize.pk if isinstance(resize, Resize) else resize),
-        cause=ResizeCause.USER if isinstance(resize, Resize) else ResizeCause.PLAN,
+        id=str(resize.pk if isinstance(resize, RunResize) else resize),
+        cause=ResizeCause.USER if isinstance(resize, RunResize) else ResizeCause.PLAN,
         state=ResizeState(state),
         lanes=progress,
         **more,
@@ -132,7 +132,7 @@ def test_what_a_run_cannot_be_is_refused_by_field_and_holds_nothing(
         request_resize(user=alice, run=attempt.run, wanted=wanted)
     assert message in messages(error, field)
     assert held(attempt.run_id) == before
-    assert not Resize.objects.exists() and not PendingCommand.objects.exists()
+    assert not RunResize.objects.exists() and not PendingCommand.objects.exists()
 
 
 def test_a_lane_named_twice_is_refused(attempt: Attempt, alice: User) -> None:
@@ -259,7 +259,7 @@ def test_a_resize_of_the_drivers_own_is_recorded(attempt: Attempt, alice: User) 
         request_resize(user=alice, run=attempt.run, wanted=add(ROLLOUT))
     report(attempt, own, "done", {"rollout-1": (TRAINER, "joined")})
     assert held(attempt.run_id)["rollout-1"] == "trainer"
-    assert Resize.objects.get(pk=own).cause == "plan"
+    assert RunResize.objects.get(pk=own).cause == "plan"
 
 
 def test_a_driver_lost_amid_a_resize_leaves_no_lane_behind_and_the_resize_failed(
