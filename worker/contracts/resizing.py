@@ -60,11 +60,6 @@ class Resize(Contract):
         after.update((grant.lane, grant.role) for grant in self.add)
         return after
 
-    def is_trainer_change(self, roles: Mapping[str, LaneRole]) -> bool:
-        """Whether it changes which lanes train, so that the trainer gang is replaced at a batch boundary."""
-        after = self.roles_after(roles)
-        return _trainers(roles) != _trainers(after)
-
 
 def resize_problems(resize: Resize, roles: Mapping[str, LaneRole], placement: Placement) -> Iterator[str]:
     """Why a run with the lanes `roles` (role by id) cannot be resized so, each as a sentence for the user."""
@@ -97,10 +92,6 @@ def _missing_roles(after: Counter[LaneRole], placement: Placement) -> Iterator[s
     for role in needed:
         if not after[role]:
             yield f"the run must keep at least 1 {role} lane, got 0: release or change fewer"
-
-
-def _trainers(roles: Mapping[str, LaneRole]) -> set[str]:
-    return {lane for lane, role in roles.items() if role is LaneRole.TRAINER}
 
 
 class ResizeState(StrEnum):
