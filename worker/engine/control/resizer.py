@@ -16,15 +16,15 @@ dies.
 
 import logging
 import time
-from dataclasses import dataclass, field
 from functools import partial
 
 from worker.contracts.names import LaneRole
 from worker.contracts.resizing import LaneStep, Resize, ResizeReport, ResizeState, TrainerChangeSeconds, resize_problems
 from worker.engine.control.batch_boundaries import BatchBoundaries
 from worker.engine.control.cluster_lanes import PLACEMENT_TIMEOUT_SECONDS
-from worker.engine.control.lane_moves import LaneMove, abandon, lane_moves
+from worker.engine.control.lane_move import LaneMove
 from worker.engine.control.lane_supervisor import LaneSupervisor
+from worker.engine.control.open_resize import OpenResize
 from worker.engine.control.pending_calls import PendingCalls
 from worker.engine.control.run_components import RunComponents
 from worker.engine.control.trainer_change import ChangeParts, TrainerChange
@@ -38,33 +38,6 @@ logger = logging.getLogger(__name__)
 
 class ResizeRefusedError(EngineError):
     """The run cannot be resized so, or not now; nothing has changed."""
-
-
-@dataclass(slots=True, kw_only=True)
-class _OpenResize:
-    """The resize under way."""
-
-    id: str
-    resize: Resize
-    moves: dict[str, LaneMove]
-    """By lane."""
-    is_command: bool
-    """Whether a command asked for it, which must be answered."""
-    change: TrainerChange | None = None
-    """The replacement of the trainer gang, where it changes."""
-    trainer_seconds: TrainerChangeSeconds | None = None
-    deadlines: dict[str, float] = field(default_factory=dict)
-    """By lane whose process is being placed: the driver's monotonic clock when that has taken too long."""
-
-    def report(self, state: ResizeState, reason: str = "") -> ResizeReport:
-        return ResizeReport(
-            id=self.id,
-            cause=self.resize.cause,
-            state=state,
-            reason=reason,
-            lanes=tuple(move.progress for move in self.moves.values()),
-            trainer_seconds=self.trainer_seconds,
-        )
 
 
 class Resizer:
@@ -82,10 +55,9 @@ class Resizer:
         self._lanes, self._spans, self._commands = components.lanes, components.spans, components.commands
         self._supervisor = supervisor
         self._scheduler: Scheduler | None = None
-        self._open: _OpenResize | None = None
+        self._open: OpenResize | None = None
         self._reported: ResizeReport | None = None
-        self._change_parts = partial(
-            ChangeParts,
+        self._change_parts = ChangeParts(
             lanes=components.lanes,
             calls=calls,
             gang=gang,
@@ -110,14 +82,11 @@ class Resizer:
         )
         if reason is not None:
             raise ResizeRefusedError(reason)
-        moves = lane_moves(resize, roles)
-        opened = _OpenResize(
-            id=resize_id, resize=resize, moves={move.lane: move for move in moves}, is_command=is_command
-        )
-        self._open = opened
+        opened = self._open = OpenResize.of(resize_id, resize, roles, is_command=is_command)
+        moves = list(opened.moves.values())
         of_gang = [move for move in moves if move.is_of_gang]
         if of_gang:
-            opened.change = TrainerChange(of_gang, self._change_parts(), self._gang_replaced)
+            opened.change = TrainerChange(of_gang, self._change_parts, self._gang_replaced)
             opened.change.begin()
         for move in moves:
             if not move.is_of_gang:
@@ -136,20 +105,17 @@ class Resizer:
 
     def start_requested(self) -> None:
         """Begin the resize that a command asks for; refuse it where it cannot begin."""
-        while self._commands.resize_commands:
-            command = self._commands.resize_commands.popleft()
-            assert command.resize is not None, "the contract refuses a resize command without one"
+        for resize_id, resize in self._commands.take_resizes():
             try:
-                self.start(command.id, command.resize, is_command=True)
+                self.start(resize_id, resize, is_command=True)
             except ResizeRefusedError as error:
-                self._refuse(command.id, command.resize, str(error))
+                self._refuse(resize_id, resize, str(error))
 
     def _refuse(self, resize_id: str, resize: Resize, reason: str) -> None:
         """Report a resize that did not begin: the lanes that were allocated for it can be freed."""
-        moves = {move.lane: move for move in lane_moves(resize, self._lanes.roles())}
-        abandon(moves.values(), reason)
-        refused = _OpenResize(id=resize_id, resize=resize, moves=moves, is_command=True)
-        self._supervisor.report(refused.report(ResizeState.FAILED, reason))
+        refused = OpenResize.of(resize_id, resize, self._lanes.roles(), is_command=True)
+        refused.abandon(reason)
+        self._supervisor.report(refused.report().model_copy(update={"state": ResizeState.FAILED, "reason": reason}))
         self._commands.answer(resize_id, reason, accepted=False)
 
     # --- what the controller passes on ------------------------------------------------------------------------------
@@ -248,12 +214,10 @@ class Resizer:
 
     def close(self, reason: str) -> None:
         """Report the resize under way, and those that have not begun, as failed: the run ends."""
-        while self._commands.resize_commands:
-            command = self._commands.resize_commands.popleft()
-            assert command.resize is not None, "the contract refuses a resize command without one"
-            self._refuse(command.id, command.resize, reason)
+        for resize_id, resize in self._commands.take_resizes():
+            self._refuse(resize_id, resize, reason)
         if self._open is not None:
-            abandon(self._open.moves.values(), reason)
+            self._open.abandon(reason)
             self._report()
 
     # --- rollout and reward lanes -----------------------------------------------------------------------------------
@@ -325,15 +289,12 @@ class Resizer:
         opened = self._open
         if opened is None:
             return
-        state, reason = ResizeState.ACCEPTED, ""
-        moves = opened.moves.values()
-        if all(move.step.is_settled for move in moves):
-            reasons = [f"{move.lane}: {move.detail}" for move in moves if move.detail]
-            state, reason = (ResizeState.FAILED, reasons[0]) if reasons else (ResizeState.DONE, "")
+        report = opened.report()
+        if report.state is not ResizeState.ACCEPTED:
             self._open = None
             if opened.is_command:
-                self._commands.answer(opened.id, reason or "every lane is in its place", accepted=not reasons)
-        report = opened.report(state, reason)
+                is_done = report.state is ResizeState.DONE
+                self._commands.answer(opened.id, report.reason or "every lane is in its place", accepted=is_done)
         if report != self._reported:
             self._reported = report
             self._supervisor.report(report)

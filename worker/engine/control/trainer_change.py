@@ -22,7 +22,7 @@ from worker.engine.actors.remote_version import RemoteVersion
 from worker.engine.actors.reports import RestoredCheckpoint
 from worker.engine.control.batch_boundaries import BatchBoundaries
 from worker.engine.control.cluster_lanes import PLACEMENT_TIMEOUT_SECONDS, ClusterLanes
-from worker.engine.control.lane_moves import LaneMove
+from worker.engine.control.lane_move import LaneMove
 from worker.engine.control.lane_supervisor import LaneSupervisor
 from worker.engine.control.pending_calls import PendingCalls, Reports, RewindNeededError
 from worker.engine.control.span_reporter import SpanReporter

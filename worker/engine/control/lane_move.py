@@ -1,6 +1,6 @@
-"""The lanes of one resize: where each comes from, where it goes, and how far it is."""
+"""One lane that a resize adds, releases or gives another role: where it comes from, where it goes, how far it is."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from worker.contracts.lanes import LaneGrant
@@ -10,7 +10,7 @@ from worker.contracts.resizing import LaneProgress, LaneStep, Resize
 
 @dataclass(slots=True, kw_only=True)
 class LaneMove:
-    """One lane that a resize adds, releases or gives another role."""
+    """The move of one lane."""
 
     lane: str
     before: LaneRole | None
@@ -21,6 +21,7 @@ class LaneMove:
     """The pool's grant of a lane that is added."""
     step: LaneStep = LaneStep.WAITING
     detail: str = ""
+    """Why the move came to nothing; empty otherwise."""
 
     @property
     def is_of_gang(self) -> bool:
@@ -36,18 +37,11 @@ class LaneMove:
         self.step, self.detail = step, detail
 
 
-def lane_moves(resize: Resize, roles: Mapping[str, LaneRole]) -> list[LaneMove]:
+def lane_moves(resize: Resize, roles: Mapping[str, LaneRole]) -> Iterator[LaneMove]:
     """The moves of a resize of a run with the lanes `roles` (role by id), releases first."""
-    return [
-        *(LaneMove(lane=lane, before=roles.get(lane), after=None) for lane in resize.release),
-        *(LaneMove(lane=change.lane, before=roles.get(change.lane), after=change.role) for change in resize.change),
-        *(LaneMove(lane=grant.lane, before=None, after=grant.role, grant=grant) for grant in resize.add),
-    ]
-
-
-def abandon(moves: Iterable[LaneMove], reason: str) -> None:
-    """Settle the moves that are not: nothing more comes of them. Lanes that were to be added count as given up, the
-    others keep their role."""
-    for move in moves:
-        if not move.step.is_settled:
-            move.settle(LaneStep.GIVEN_UP if move.before is None else LaneStep.KEPT, reason)
+    for lane in resize.release:
+        yield LaneMove(lane=lane, before=roles.get(lane), after=None)
+    for change in resize.change:
+        yield LaneMove(lane=change.lane, before=roles.get(change.lane), after=change.role)
+    for grant in resize.add:
+        yield LaneMove(lane=grant.lane, before=None, after=grant.role, grant=grant)
