@@ -271,12 +271,7 @@ class Resizer:
         """The new gang works: lanes that it does without are let go, or start in another role."""
         assert self._open is not None, "the gang is replaced for a resize"
         self._open.trainer_seconds = seconds
-        logger.info(
-            "the trainer gang was replaced: checkpoint %.1f s, start %.1f s, restore %.1f s",
-            seconds.checkpoint,
-            seconds.start,
-            seconds.restore,
-        )
+        logger.info("the trainer gang was replaced, in seconds: %s", seconds)
         for move in self._open.moves.values():
             if move.before is LaneRole.TRAINER:
                 self._end_role(move)
@@ -290,14 +285,15 @@ class Resizer:
         if opened is None:
             return
         report = opened.report()
-        if report.state is not ResizeState.ACCEPTED:
-            self._open = None
-            if opened.is_command:
-                is_done = report.state is ResizeState.DONE
-                self._commands.answer(opened.id, report.reason or "every lane is in its place", accepted=is_done)
         if report != self._reported:
             self._reported = report
             self._supervisor.report(report)
+        if report.state is ResizeState.ACCEPTED:
+            return
+        self._open = None
+        if opened.is_command:
+            is_done = report.state is ResizeState.DONE
+            self._commands.answer(opened.id, report.reason or "every lane is in its place", accepted=is_done)
 
     def _apply(self, event: Event) -> None:
         self._current.apply(event, self._components.clock.now())
