@@ -39,7 +39,6 @@ def test_a_lane_joins_a_run_from_the_page_and_becomes_a_trainer(rest: Rest, runs
     dialog = opened.open_resize()
     dialog.get_by_label("rollout-1 from now on").select_option("trainer")
     expect(dialog).to_contain_text("its trainer lanes start anew")
-    opened.page.screenshot(path="/tmp/resize_dialog.png")
     dialog.get_by_role("button", name="Resize", exact=True).click()
     wait_until(lambda: newest()["state"] != "requested" and newest()["ended_at"], "the trainer", START_SECONDS)
     assert (newest()["state"], newest()["reason"]) == ("done", "")
@@ -49,7 +48,6 @@ def test_a_lane_joins_a_run_from_the_page_and_becomes_a_trainer(rest: Rest, runs
     resizes = opened.page.get_by_role("region", name="Resizes")
     expect(resizes).to_contain_text("rollout-1 joined as trainer", timeout=20 * SECONDS)
     expect(resizes).to_contain_text("training stood still for")
-    opened.page.screenshot(path="/tmp/resize_tab.png", full_page=True)
     trainers = {lane["lane"] for lane in rest.get(f"/runs/{run}/size")["lanes"] if lane["role"] == "trainer"}
     assert trainers == {"trainer-0", "rollout-1"}
     rest.act(run, "cancel")
