@@ -126,12 +126,6 @@ class Plan:
         for exceeds. Where a choice is not simulated, its limit may leave out what the bound counts."""
         return min(1.0, self.bound_seconds / choice.split_result.batch_seconds)
 
-    def own_bound_share(self, choice: ModeChoice) -> float:
-        """The same of the bound at the choice's own staleness."""
-        is_ahead = choice.split_result.candidate.pipeline.max_staleness
-        bound = self.bound_seconds if is_ahead else self.on_policy_bound_seconds
-        return min(1.0, bound / choice.split_result.batch_seconds)
-
     def lock_step_bound_share(self, choice: ModeChoice) -> float | None:
         """The same of the lock-step bound; `None` at staleness 1, where that does not hold."""
         if choice.split_result.candidate.pipeline.max_staleness:

@@ -5,7 +5,7 @@ Peak rates are the makers' (dense, bf16); efficiencies are uncertain, so each ha
 has measured replace everything derived from them.
 """
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
 GB = 1e9
@@ -71,14 +71,6 @@ class Accelerator:
     """Where the peak rates come from."""
     efficiency_source: str
     """Where the two efficiencies come from: of generation, of training; what is assumed is called so."""
-
-    def at(self, field: str, end: RangeEnd) -> "Accelerator":
-        """The device with one uncertain field at an end of its range. Raises `ValueError` for a field without one."""
-        estimate = getattr(self, field, None)
-        if not isinstance(estimate, Estimate):
-            uncertain = [item.name for item in fields(self) if isinstance(getattr(self, item.name), Estimate)]
-            raise ValueError(f"`field` must be one of {', '.join(uncertain)}, got `{field}`: the rest has no range")
-        return replace(self, **{field: estimate.at(end)})  # type: ignore[arg-type]
 
     def with_fixed_share_at(self, end: RangeEnd) -> "Accelerator":
         """The device with the smallest or the largest share of a call's seconds that does not depend on the call's

@@ -44,6 +44,8 @@ FLUX2 = ModelProfile(
     token_channels=128,
     lora_parameters_per_rank=5_210_112,
     decoder_flops_per_pixel=_KL_DECODER_FLOPS,
+    # Mistral Small 3.
+    text_encoder_parameters=24.0e9,
     decoder_parameters=0.084e9,
     decoder_values_per_pixel=_KL_DECODER_VALUES,
     source="black-forest-labs/FLUX.2-dev transformer/config.json: 8 two-stream and 48 one-stream blocks of width 6144",
@@ -59,6 +61,8 @@ KLEIN_4B = ModelProfile(
     token_channels=128,
     lora_parameters_per_rank=1_167_360,
     decoder_flops_per_pixel=_KL_DECODER_FLOPS,
+    # Qwen3-4B.
+    text_encoder_parameters=4.02e9,
     decoder_parameters=0.084e9,
     decoder_values_per_pixel=_KL_DECODER_VALUES,
     source="black-forest-labs/FLUX.2-klein-base-4B transformer/config.json: 5 two- and 20 one-stream blocks of 3072",
@@ -74,6 +78,8 @@ KLEIN_9B = ModelProfile(
     token_channels=128,
     lora_parameters_per_rank=1_998_848,
     decoder_flops_per_pixel=_KL_DECODER_FLOPS,
+    # Qwen3-8B.
+    text_encoder_parameters=8.19e9,
     decoder_parameters=0.084e9,
     decoder_values_per_pixel=_KL_DECODER_VALUES,
     source="black-forest-labs/FLUX.2-klein-base-9B transformer/config.json: 8 two- and 24 one-stream blocks of 4096",

@@ -104,6 +104,8 @@ WAN22_5B = ModelProfile(
     token_channels=192,
     lora_parameters_per_rank=30 * 8 * 2 * 3072,
     decoder_flops_per_pixel=18.5e6,
+    # The encoder of UMT5-XXL.
+    text_encoder_parameters=5.68e9,
     decoder_parameters=0.705e9,
     decoder_values_per_pixel=4100,
     decodes_in_fp32=True,
