@@ -115,6 +115,7 @@ class CaseResult:
     testbed: str
     cards: str
     model: str
+    micro_batch_size: int
     rows: tuple[Row, ...]
     """Empty where the model does not fit the cards."""
     refusal: str = ""
@@ -143,6 +144,7 @@ def case_result(case: Case) -> CaseResult:
         testbed=case.testbed.name,
         cards=case.testbed.cards,
         model=case.model,
+        micro_batch_size=case.work.algebra.micro_batch_size,
         rows=rows,
         refusal=refusal,
         cpu_seconds=time.process_time() - started,

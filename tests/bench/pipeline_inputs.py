@@ -13,7 +13,8 @@ from worker.contracts.names import Tuning
 from worker.contracts.sections import SamplingSpec
 from worker.scheduling.core.costs import Cost
 from worker.scheduling.planning.bounds import work_seconds
-from worker.scheduling.planning.cost_estimates import PoolCosts, pool_costs
+from worker.scheduling.planning.cost_estimates import PoolCosts, lane_costs, pool_costs
+from worker.scheduling.planning.memory import MemoryRole, lane_memory
 from worker.scheduling.planning.workload import Workload
 from worker.scheduling.profiles.hardware import H20, H100, HOST_SOCKET, L40S, Accelerator
 from worker.scheduling.profiles.image_models import FLUX, QWEN_IMAGE
@@ -195,29 +196,77 @@ def cases() -> Iterator[Case]:
     by_name = {testbed.name: testbed for testbed in TESTBEDS}
     for testbed in TESTBEDS:
         for model, work in WORK.items():
-            yield Case(kind="lora", testbed=testbed, model=model, work=work, sharded_work=as_others_shard(work))
+            yield Case(
+                kind="lora", testbed=testbed, model=model, work=work, sharded_work=as_others_shard(work, testbed)
+            )
     for name in ("B", "C"):
         for model, work in WORK.items():
-            yield Case(kind="lora, zero 3", testbed=by_name[name], model=model, work=replace(work, zero_stage=3))
+            sharded = with_best_micro_batches(
+                replace(work, zero_stage=3), by_name[name], MemoryRole.BOTH, num_each=LEAST_MICRO_BATCHES
+            )
+            yield Case(kind="lora, zero 3", testbed=by_name[name], model=model, work=sharded)
     for name in ("B", "C"):
         for model, work in WORK.items():
-            yield Case(kind="full, zero 3", testbed=by_name[name], model=model, work=_full(work))
+            full = replace(work, tuning=Tuning.FULL, trained_parameters=work.profile.parameters, zero_stage=3)
+            full = with_best_micro_batches(full, by_name[name], MemoryRole.BOTH, num_each=LEAST_MICRO_BATCHES)
+            yield Case(kind="full, zero 3", testbed=by_name[name], model=model, work=full)
     for name in ("A", "B"):
         for model, work in WORK.items():
             late = replace(work, encodes_prompts_late=True)
             yield Case(kind="late prompts", testbed=by_name[name], model=model, work=late)
 
 
-def as_others_shard(work: Workload) -> Workload:
+def as_others_shard(work: Workload, testbed: Testbed) -> Workload:
     """Colocated LoRA as systems built on FSDP and a rollout engine run it: the trainer's weights are sharded and
     gathered in every pass, and the engine has its own copy, loaded from host memory at each switch. The sync is
     Tandem's, since no other was published by itself."""
-    return replace(work, zero_stage=3, weight_transfer=replace(work.weight_transfer, shares_base=False))
+    sharded = replace(work, zero_stage=3, weight_transfer=replace(work.weight_transfer, shares_base=False))
+    return with_best_micro_batches(sharded, testbed, MemoryRole.TRAINER, num_each=1)
 
 
-def _full(work: Workload) -> Workload:
-    """The same with all weights trained, under ZeRO 3."""
-    return replace(work, tuning=Tuning.FULL, trained_parameters=work.profile.parameters, zero_stage=3)
+LEAST_MICRO_BATCHES = 4
+"""Micro-batches for each lane and optimizer step, at least, where all modes share their size: with fewer, a split of
+the lanes could not be even."""
+
+
+def with_best_micro_batches(work: Workload, testbed: Testbed, role: MemoryRole, *, num_each: int) -> Workload:
+    """The work with the size of micro-batches at which all lanes together train fastest, of those that fit in memory.
+
+    Sharded weights leave memory free and are gathered in each micro-batch, so larger ones pay: with those that fit
+    beside whole weights, sharding would look slower than anybody would run it.
+
+    Args:
+        role: what each lane must have memory for.
+        num_each: how many micro-batches there must be for each lane and optimizer step.
+    """
+    cards, num_ranks = set(testbed.cards_for(work)), len(testbed.devices)
+    sizes = [work.algebra.micro_batch_size]
+    while sizes[-1] < work.algebra.group_size * work.algebra.num_trained_denoising_steps:
+        sizes.append(2 * sizes[-1])
+    works = [_with_micro_batches(work, size) for size in sizes]
+
+    def is_possible(sized: Workload) -> bool:
+        fits = all(lane_memory(sized, card, role, num_ranks=num_ranks).fits(card) for card in cards)
+        return fits and sized.algebra.num_micro_batches_per_optimizer_step >= num_each * num_ranks
+
+    def training_seconds(sized: Workload) -> float:
+        of_slowest = math.ceil(sized.algebra.num_micro_batches_per_optimizer_step / num_ranks)
+        return of_slowest * max(lane_costs(sized, card).accumulate.per_unit for card in cards)
+
+    return min(filter(is_possible, works), key=training_seconds, default=work)
+
+
+def _with_micro_batches(work: Workload, size: int) -> Workload:
+    batch = BatchSpec(
+        num_prompts_per_batch=work.algebra.num_groups,
+        group_size=work.algebra.group_size,
+        fragment_size=work.algebra.fragment_size,
+        micro_batch_size=size,
+    )
+    sampling = SamplingSpec(
+        num_denoising_steps=work.num_denoising_steps, num_sde_steps=work.algebra.num_trained_denoising_steps
+    )
+    return work.with_algebra(BatchAlgebra.resolve(batch, sampling))
 
 
 def costs_as_written(work: Workload, testbed: Testbed) -> PoolCosts:

@@ -1,5 +1,6 @@
 """What the pipeline's uncertain inputs may truly be: a plan is made on the costs as written, and judged on these.
 
+    written        every input as written
     opposed        generation at one end of its range, training at the other, on all cards
     correlated     one draw for each input: all cards are off in the same way, and both efficiencies too
     independent    one draw for each card and input
@@ -132,5 +133,10 @@ def _independent(rng: np.random.Generator) -> list[TrueCosts]:
 
 
 _SEED = 1
-TRUTHS = (*_opposed(), *_correlated(np.random.default_rng(_SEED)), *_independent(np.random.default_rng(_SEED)))
+TRUTHS = (
+    TrueCosts("written", {}),
+    *_opposed(),
+    *_correlated(np.random.default_rng(_SEED)),
+    *_independent(np.random.default_rng(_SEED)),
+)
 """All truths that plans are judged by."""

@@ -193,7 +193,7 @@ def test_no_mode_beats_the_limit_of_its_own_switches_and_split(
 def test_the_bound_of_equal_lanes_is_all_work_over_their_number() -> None:
     costs = PoolCosts(lanes=(LANE,) * 4, score=Cost(0.0, 0.0), num_reward=1)
     # 8 trajectories in 4 fragments of 1 + 2 × 2 seconds, 4 micro-batches of 3.
-    assert bound_seconds(TWO_GROUPS_OF_FOUR, costs) == pytest.approx((4 * 5 + 4 * 3) / 4)
+    assert work_seconds(TWO_GROUPS_OF_FOUR, costs) == pytest.approx((4 * 5 + 4 * 3) / 4)
     assert generation_share(TWO_GROUPS_OF_FOUR, costs) == pytest.approx(20 / 32)
 
 
@@ -268,3 +268,12 @@ def test_the_bound_counts_memory() -> None:
     )
     assert without_both >= bound
     assert bound_seconds(TWO_GROUPS_OF_FOUR, costs, replace(kinds, can_generate=np.array([False]))) == np.inf
+
+
+@pytest.mark.parametrize(("max_staleness", "num_batches_per_pull"), [(0, 1), (1, 2)])
+def test_the_bound_counts_the_pulls_of_lanes_that_generate(max_staleness: int, num_batches_per_pull: int) -> None:
+    # Training takes next to nothing. One lane generates all 4 fragments of 5 s, since another pull would take longer.
+    lane = replace(LANE, accumulate=Cost(0.0, 0.001), commit=0.0, publish=0.0, lend=0.0, reclaim=0.0, pull=1000.0)
+    costs = PoolCosts(lanes=(lane,), score=Cost(0.0, 0.0), num_reward=1)
+    bound = bound_seconds(TWO_GROUPS_OF_FOUR, costs, max_staleness=max_staleness)
+    assert bound == pytest.approx(1000 / num_batches_per_pull + 4 * 5, rel=0.01)

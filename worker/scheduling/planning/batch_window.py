@@ -11,7 +11,7 @@ needs, so a window in which a batch does not fit here is too short for all of th
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -88,6 +88,18 @@ class BatchWindow:
         """Seconds of the longest chain of work that must be done one after the other."""
         scored = self.first_fragment + self.scoring + self.after_scores
         return max(self.fill + self.training + self.publish, scored, self.first_fragment + self.after_last)
+
+    def kinds_that_pull(self, seconds: float, num_batches: int) -> LaneKinds:
+        """The kinds with fragments that take their part of a pull too. A lane pulls at least once for every
+        `num_batches` batches that it generates for, since a version serves no more, and for each of them it completes
+        no more fragments than fit into the window of `seconds`."""
+        fits = np.floor((seconds - self.after_last - self.kinds.pull) / self.kinds.fragment + ROUNDING)
+        most = np.clip(fits, 1, self._num_fragments)
+        return replace(
+            self.kinds,
+            fragment=self.kinds.fragment + self.kinds.pull / (num_batches * most),
+            can_generate=self.kinds.can_generate & (fits >= 1),
+        )
 
     def holds_batch(self, seconds: float, generation_share: float, *, switches: bool) -> bool:
         """Whether all whole fragments and micro-batches of a batch may fit into a window of `seconds`.

@@ -16,7 +16,8 @@ rank takes. It is the largest of four terms, each counted with what lanes have m
 3. Critical path: the pull, a first group, its score, all optimizer steps one after the other and the publish fit into
    the batch's window (`batch_window`); so do a first fragment, all scores of the busiest reward lane, and the training
    that follows the last of them.
-4. Whole fragments and micro-batches, within that window.
+4. Whole fragments and micro-batches, within that window; and the work of term 1 with the pulls of lanes that generate,
+   one for each version that they use.
 
 At staleness 0 the window is one batch long, and lanes that do both switch twice in it. At staleness 1 it is two batches
 long, which bounds their mean; optimizer steps still follow one another, and the work is that of the mean over a run: a
@@ -61,20 +62,24 @@ def bound_seconds(
     least = work_seconds(algebra, costs, kinds)
     if np.isinf(least):
         return least
-    window, share = BatchWindow.of(algebra, costs, kinds), _solve(algebra, kinds)[1]
-    num_batches = 1 + max_staleness
-    low = max(least, window.training, window.critical_path / num_batches)
-    high = low
-    while not window.holds_batch(num_batches * high, share, switches=not max_staleness):
+    window, share, num_batches = BatchWindow.of(algebra, costs, kinds), _solve(algebra, kinds)[1], 1 + max_staleness
+
+    def is_enough(seconds: float) -> bool:
+        pulling = window.kinds_that_pull(num_batches * seconds, num_batches)
+        return (
+            bool(pulling.can_generate.any())
+            and _solve(algebra, pulling)[0] <= seconds * (1 + _SAME)
+            and window.holds_batch(num_batches * seconds, share, switches=not max_staleness)
+        )
+
+    low = high = max(least, window.training, window.critical_path / num_batches)
+    while not is_enough(high):
         low, high = high, 2 * high
         if high > _NEVER:
             return np.inf
     while high - low > _SAME * high:
         middle = (low + high) / 2
-        if window.holds_batch(num_batches * middle, share, switches=not max_staleness):
-            high = middle
-        else:
-            low = middle
+        low, high = (low, middle) if is_enough(middle) else (middle, high)
     return low
 
 
