@@ -109,7 +109,8 @@ class Plan:
 
     @cached_property
     def lock_step_bound_seconds(self) -> float:
-        """The least seconds of any batch at staleness 0 with trainer ranks in lock-step."""
+        """The least seconds of any batch at staleness 0 with trainer ranks in lock-step. Ranks that take work by their
+        speed may be faster."""
         lock_step = min(
             lock_step_bound_seconds(algebra, self.request.costs, kinds) for algebra, kinds in self.request.algebras()
         )
@@ -125,12 +126,6 @@ class Plan:
         """Throughput of one of the choices, as a share of the bound, which no schedule with at most the staleness asked
         for exceeds. Where a choice is not simulated, its limit may leave out what the bound counts."""
         return min(1.0, self.bound_seconds / choice.split_result.batch_seconds)
-
-    def lock_step_bound_share(self, choice: ModeChoice) -> float | None:
-        """The same of the lock-step bound; `None` at staleness 1, where that does not hold."""
-        if choice.split_result.candidate.pipeline.max_staleness:
-            return None
-        return min(1.0, self.lock_step_bound_seconds / choice.split_result.batch_seconds)
 
 
 def make_plan(request: PlanRequest, *, only_best: bool = False) -> Plan:
