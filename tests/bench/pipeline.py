@@ -134,7 +134,8 @@ def case_result(case: Case) -> CaseResult:
     request = PlanRequest(
         work=case.work, devices=case.testbed.devices, costs=costs, fragment_sizes=fragment_sizes(case.work)
     )
-    rows, refusal = (), ""
+    rows: tuple[Row, ...] = ()
+    refusal = ""
     try:
         rows = tuple(_rows(case, make_plan(request)))
     except ValueError as error:

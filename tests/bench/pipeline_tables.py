@@ -8,12 +8,12 @@ blocks is an error.
 
 import argparse
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from tests.bench.pipeline import CASE_KINDS, FILE, SLOW_NETWORK
+from tests.bench.pipeline import FILE, SLOW_NETWORK
+from tests.bench.pipeline_inputs import CASE_KINDS
 
 Report = Mapping[str, Any]
 """The report as JSON."""
@@ -285,13 +285,13 @@ def with_blocks(text: str, blocks: Iterable[Block], report: Report) -> str:
     """The document with its generated blocks replaced. Raises `ValueError` where the markers of one are missing."""
     for block in blocks:
         name = block.__name__
-        pattern = re.compile(rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)", re.DOTALL)
-        if not pattern.search(text):
+        before, opening, rest = text.partition(f"<!-- {name} -->\n")
+        _, closing, after = rest.partition(f"<!-- /{name} -->")
+        if not opening or not closing:
             raise ValueError(
                 f"the document must have `<!-- {name} -->` and `<!-- /{name} -->`, each on a line: add them"
             )
-        written = f"\n{block(report)}\n\n"
-        text = pattern.sub(lambda match, written=written: match[1] + written + match[2], text)
+        text = f"{before}{opening}\n{block(report)}\n\n{closing}{after}"
     return text
 
 

@@ -73,7 +73,8 @@ class TrueCosts:
             for name in _CARD_INPUTS
             if (card.name, name) in self.quantiles
         }
-        return replace(card, network_bandwidth=card.network_bandwidth * self._factor("network"), **estimates)
+        network = card.network_bandwidth * self._factor("network")
+        return replace(card, network_bandwidth=network, **estimates)  # type: ignore[arg-type]
 
     def _factor(self, name: str) -> float:
         low, high = _FACTORS[name]
@@ -109,7 +110,7 @@ def _opposed() -> list[TrueCosts]:
 def _hypercube(num_inputs: int, rng: np.random.Generator) -> list[list[float]]:
     """[draw][input]: quantiles of which, for each input, every `NUM_DRAWS`-th part holds one."""
     parts = np.stack([rng.permutation(NUM_DRAWS) for _ in range(num_inputs)], axis=1)
-    return ((parts + rng.random(parts.shape)) / NUM_DRAWS).tolist()  # type: ignore[no-any-return]
+    return ((parts + rng.random(parts.shape)) / NUM_DRAWS).tolist()
 
 
 def _correlated(rng: np.random.Generator) -> list[TrueCosts]:
