@@ -8,7 +8,7 @@
 
 PYTHON := .venv/bin/python
 .DEFAULT_GOAL := help
-.PHONY: help up demo demo-long test test-full lint types contract bundle demo-model tiny-models bench-pipeline bench-pipeline-real bench-emulated bench-engine bench-scheduler bench-transport bench-search bench-algorithms bench-overhead lock clean ready ready-dev
+.PHONY: help up demo demo-long test test-full lint types contract bundle demo-model tiny-models bench-pipeline bench-tables bench-pipeline-real bench-emulated bench-engine bench-scheduler bench-transport bench-search bench-algorithms bench-overhead lock clean ready ready-dev
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /  make \1 \t/' | expand -t 20
@@ -49,8 +49,11 @@ demo-model: ready ## build the shapes base model afresh (15 to 30 minutes)
 tiny-models: ready ## tiny random checkpoints of every model family, to try one without a download
 	@exec $(PYTHON) -m worker.fixtures.tiny_models
 
-bench-pipeline: ready-dev ## every mode on the published testbeds, simulated, against the bound
+bench-pipeline: ready-dev ## every mode on testbeds of published sizes, simulated, against bounds and baselines (3 minutes)
 	@exec $(PYTHON) -m tests.bench.pipeline
+
+bench-tables: ready-dev ## the tables of the docs, from the report of bench-pipeline
+	@exec $(PYTHON) -m tests.bench.pipeline_tables
 
 bench-pipeline-real: ready-dev ## every mode measured on this machine's cores, in interleaved repeats (some 20 minutes)
 	@exec $(PYTHON) -m tests.bench.real

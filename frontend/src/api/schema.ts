@@ -2929,7 +2929,10 @@ export interface components {
             readonly curves: {
                 readonly [key: string]: readonly components["schemas"]["SplitPoint"][];
             };
-            /** @description The throughput that no schedule exceeds on these lanes. */
+            /**
+             * @description The throughput that no schedule with at most the staleness asked for exceeds on these lanes. It counts work,
+             *     critical path, whole fragments and micro-batches, and memory.
+             */
             readonly bound_samples_per_second: number;
             readonly devices: readonly string[];
             /**
@@ -2957,7 +2960,7 @@ export interface components {
             readonly fragment_size: number;
             readonly samples_per_second: number;
             readonly batch_seconds: number;
-            /** @description Share of the throughput that no schedule exceeds on these lanes. */
+            /** @description Share of the throughput that no schedule with at most the staleness asked for exceeds on these lanes. */
             readonly bound_share: number;
             /** @description Mean staleness of the simulated samples; null where nothing was simulated. */
             readonly mean_staleness: number | null;

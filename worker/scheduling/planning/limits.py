@@ -3,7 +3,7 @@
     lanes of equal costs form one kind; a split says how many lanes of each kind train
     batch seconds = the smallest T in which all fragments fit before the work that must follow the last of them
 
-With everything allowed and the best of all splits this is the strict bound (`bounds` derives it); with the rules of
+With everything allowed and the best of all splits this is the lock-step bound (`bounds` derives it); with the rules of
 one mode it narrows the planner's list of splits. Invariant: no schedule that keeps to the rules ends a batch sooner;
 `tests/scheduling/test_rules_agree.py` holds that against the scheduler.
 """
