@@ -20,7 +20,7 @@ def record(group: int, index: int, *, is_scored: bool = True) -> FragmentRecord:
         prompt_index=group,
         lane="rollout-0",
         seeds=(0, 1),
-        images=None,  # type: ignore[arg-type]
+        images=None,
         parts=refs,
         scored=ScoredFragment(fragment=fragment, rewards=(0.0, 0.0), parts={}) if is_scored else None,
     )
