@@ -95,6 +95,11 @@ def _algorithm() -> Iterator[Inapplicable]:
         "The loss of this algorithm has no importance ratio to bound.",
         None,
     )
+    without_spread = _named(
+        "algorithm.name", (name for name, kind in ALGORITHM_SPECS.items() if not kind.learns_from_spread)
+    )
+    for field, off in (("batch.filter_groups", False), ("batch.max_resamples", 0)):
+        yield _fixed(field, without_spread, "This algorithm learns from groups of equal rewards too.", off)
     yield _fixed(
         "tuning",
         _named("algorithm.name", (name for name in needs if needs[name].second_adapter)),

@@ -178,6 +178,13 @@ class RunSpec(Contract):
                 f"`pipeline.importance_cap` must be empty for {self.algorithm.name}, got "
                 f"{self.pipeline.importance_cap}: its loss has no importance ratio to bound"
             )
+        for field, off in (("filter_groups", False), ("max_resamples", 0)):
+            value = getattr(self.batch, field)
+            if value != off and not self.algorithm.learns_from_spread:
+                raise ValueError(
+                    f"`batch.{field}` must be {str(off).lower()} for {self.algorithm.name}, got {str(value).lower()}: "
+                    "it follows the gradient of the reward itself, so groups of equal rewards teach as much as others"
+                )
         if self.algorithm.needs.differentiable_reward:
             for reward in self.trained_rewards:
                 if reward.name not in DIFFERENTIABLE_REWARDS:

@@ -38,6 +38,8 @@ class Algorithm(Contract):
 
     is_policy_gradient: ClassVar[bool] = False
     """Whether the loss weights pairs by a likelihood ratio, which `pipeline.importance_cap` may bound."""
+    learns_from_spread: ClassVar[bool] = True
+    """Whether it learns from differences within a group, so that a group of equal rewards teaches nothing."""
     sde_types: ClassVar[frozenset[SdeType]] = frozenset(SdeType)
     """The stochastic denoising steps that the loss is defined for."""
 

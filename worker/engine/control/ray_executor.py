@@ -30,6 +30,7 @@ from worker.scheduling.core.messages import (
     Commit,
     Committed,
     Event,
+    FragmentKey,
     Generate,
     Generated,
     Publish,
@@ -44,6 +45,7 @@ from worker.scheduling.core.messages import (
     Switch,
     Switched,
 )
+from worker.scheduling.core.rules import is_resampled
 
 LaneAction = Pull | Switch | Generate | Score | Accumulate | Commit | Snapshot | Publish
 """The actions that lanes carry out; the controller handles the others itself."""
@@ -157,12 +159,26 @@ class RayExecutor:
         self._calls.start({action.lane: ref}, partial(self._scored, action))
 
     def _scored(self, action: Score, reports: Reports) -> None:
-        report, key = reports[action.lane], action.fragment.key
-        self._spans.record_fragment(action.lane, SpanKind.SCORE, report, action.fragment)
+        report, fragment = reports[action.lane], action.fragment
+        key = fragment.key
+        self._spans.record_fragment(action.lane, SpanKind.SCORE, report, fragment)
         self._fragments[key].scored = report.value
-        self._on_event(Scored(action.lane, key, report.value.rewards))
-        if key.purpose is Purpose.TRAIN:
+        has_spread = key.purpose is not Purpose.TRAIN or self._has_spread(key)
+        self._on_event(Scored(action.lane, key, report.value.rewards, has_spread))
+        if key.purpose is not Purpose.TRAIN:
+            return
+        if is_resampled(has_spread=has_spread, draw=fragment.draw, max_resamples=self._spec.batch.max_resamples):
+            self._fragments.drop_group(Purpose.TRAIN, key.batch, key.group)
+            self._metrics.resampled(key.batch)
+        else:
             self._metrics.scored(key.batch)
+
+    def _has_spread(self, key: FragmentKey) -> bool:
+        """Whether the fragment's group has spread; also true while others of its fragments are not scored."""
+        records, algebra = self._fragments.of_group(Purpose.TRAIN, key.batch, key.group), self._spec.algebra
+        num_scored = sum(record.scored is not None for record in records)
+        is_complete = num_scored == algebra.num_fragments // algebra.num_groups
+        return not is_complete or self._advantages.has_spread(key.batch, key.group)
 
     # --- trainer lanes ----------------------------------------------------------------------------------------------
 
@@ -177,7 +193,7 @@ class RayExecutor:
         plan = AccumulationPlan(
             groups=tuple(groups),
             num_pairs_total=self._spec.algebra.num_pairs_per_optimizer_step,
-            fresh=_is_fresh(action),
+            fresh=self._metrics.is_batch_fresh,
             staleness=self._metrics.position.version_at(action.batch) - version,
         )
         behaviour = self._versions[version] if plan.needs_behaviour else None
@@ -197,9 +213,9 @@ class RayExecutor:
         self._on_event(Accumulated(action.batch, action.minibatch, action.epoch, action.groups))
 
     def _commit(self, action: Commit) -> None:
-        if _is_fresh(action):
+        if self._metrics.is_batch_fresh:
             self._metrics.check_gate(action.batch)
-        self._gang.commit(partial(self._committed, action))
+        self._gang.commit(action.num_skipped_groups, partial(self._committed, action))
 
     def _committed(self, action: Commit, reports: Reports) -> None:
         for lane, report in reports.items():
@@ -224,8 +240,3 @@ class RayExecutor:
     def _published(self, action: Publish, began_at: float, version: RemoteVersion) -> None:
         self._versions.add(version, began_at=began_at)
         self._on_event(Published(action.policy_version))
-
-
-def _is_fresh(action: Accumulate | Commit) -> bool:
-    """Whether no optimizer step was taken on the batch yet: it is the first mini-batch of the first epoch."""
-    return action.minibatch == 0 and action.epoch == 0

@@ -75,12 +75,14 @@ class EmulatedTrainer(EmulatedGenerator):
         )
         return self._report(start, stats)
 
-    def commit(self) -> CallReport[dict[str, float]]:
+    def commit(self, num_skipped_groups: int = 0) -> CallReport[dict[str, float]]:
         start = time.monotonic()
-        if self._num_open_pairs != self._num_pairs_total or not self._num_open_pairs:
+        algebra = self._spec.algebra
+        num_skipped = num_skipped_groups * algebra.num_units_per_group * algebra.num_trained_denoising_steps
+        if self._num_open_pairs + num_skipped != self._num_pairs_total or not self._num_open_pairs:
             raise MinibatchError(
                 f"an optimizer step needs all {self._num_pairs_total} pairs of its mini-batch, "
-                f"got {self._num_open_pairs}"
+                f"got {self._num_open_pairs} and {num_skipped} skipped"
             )
         self._open_groups.clear()
         self._num_open_pairs = 0

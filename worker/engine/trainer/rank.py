@@ -172,8 +172,12 @@ class TrainerRank:
                 stats.add(prepared, micro, result)
         return stats.result()
 
-    def commit(self) -> dict[str, float]:
+    def commit(self, num_skipped_groups: int = 0) -> dict[str, float]:
         """Take the optimizer step that closes the mini-batch.
+
+        Args:
+            num_skipped_groups: groups of the mini-batch that are left out on purpose, since their advantages are all 0.
+                The loss has counted their pairs: `num_pairs_total` includes them.
 
         Returns:
             `grad_norm` (before clipping) and `learning_rate`.
@@ -185,7 +189,7 @@ class TrainerRank:
                 gradients are dropped.
         """
         self._generation_switch.require_training("takes an optimizer step")
-        self._minibatch.require_complete()
+        self._minibatch.require_complete(num_skipped_groups)
         try:
             norm = step_optimizer(self._deepspeed_engine, self._trainable, self._spec.optimizer.max_grad_norm)
         except NonFiniteError:

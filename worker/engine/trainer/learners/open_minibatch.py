@@ -41,7 +41,7 @@ class OpenMinibatch:
         repeated = self._groups.intersection(keys)
         if repeated or len(set(keys)) < len(keys):
             raise MinibatchError(f"each group must enter a mini-batch once, got again: {sorted(repeated) or keys}")
-        pairs_per_group = self._algebra.num_units_per_group * self._algebra.num_trained_denoising_steps
+        pairs_per_group = self._pairs_per_group
         for group in groups:
             found = len(prepared_of[group.group])
             if found != pairs_per_group or len(group.advantages) != self._algebra.group_size:
@@ -56,18 +56,23 @@ class OpenMinibatch:
         self.num_pairs = num_pairs
         self._num_pairs_total = num_pairs_total
 
+    @property
+    def _pairs_per_group(self) -> int:
+        return self._algebra.num_units_per_group * self._algebra.num_trained_denoising_steps
+
     def monitored(self, number: int, *, batch: int) -> frozenset[int]:
         """Which of the next `number` micro-batches of every rank are monitored, by index from 0; counts them in."""
         indices = monitored_indices(self._num_micro_batches, number, batch=batch)
         self._num_micro_batches += number
         return indices
 
-    def require_complete(self) -> None:
-        """Raise `MinibatchError` when pairs are missing."""
-        if self.num_pairs != self._num_pairs_total or not self.num_pairs:
+    def require_complete(self, num_skipped_groups: int = 0) -> None:
+        """Raise `MinibatchError` when pairs are missing beside those of `num_skipped_groups` groups."""
+        num_skipped = num_skipped_groups * self._pairs_per_group
+        if self.num_pairs + num_skipped != self._num_pairs_total or not self.num_pairs:
             raise MinibatchError(
                 f"a mini-batch of {self._num_pairs_total} pairs must be complete at its optimizer step, "
-                f"got {self.num_pairs}: accumulate the missing groups or abort"
+                f"got {self.num_pairs} and {num_skipped} skipped: accumulate the missing groups or abort"
             )
 
     def require_empty(self) -> None:
