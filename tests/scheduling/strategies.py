@@ -11,7 +11,13 @@ from worker.scheduling.profiles.image_models import SHAPES
 
 
 def algebra_of(
-    *, num_minibatches: int = 1, groups_per_minibatch: int = 2, fragments: tuple[int, int] = (2, 2), num_epochs: int = 1
+    *,
+    num_minibatches: int = 1,
+    groups_per_minibatch: int = 2,
+    fragments: tuple[int, int] = (2, 2),
+    num_epochs: int = 1,
+    filter_groups: bool = False,
+    max_resamples: int = 0,
 ) -> BatchAlgebra:
     """A batch algebra; `fragments` is (number in a group, size of each)."""
     batch = BatchSpec(
@@ -20,6 +26,8 @@ def algebra_of(
         fragment_size=fragments[1],
         num_minibatches=num_minibatches,
         num_epochs_per_batch=num_epochs,
+        filter_groups=filter_groups,
+        max_resamples=max_resamples,
     )
     return BatchAlgebra.resolve(batch, SamplingSpec(num_denoising_steps=4))
 
@@ -44,6 +52,8 @@ def algebras() -> st.SearchStrategy[BatchAlgebra]:
         groups_per_minibatch=st.integers(1, 3),
         fragments=st.sampled_from(shapes),
         num_epochs=st.integers(1, 3),
+        filter_groups=st.booleans(),
+        max_resamples=st.integers(0, 2),
     )
 
 
@@ -68,5 +78,6 @@ def settings_of_runs(draw: st.DrawFn, disturbance: float = 0.0) -> Settings:
         num_rollout=0 if is_colocated else draw(st.integers(1, 4)),
         num_reward=draw(st.integers(1, 3)),
         num_trainer=draw(st.integers(1, 4)),
+        share_without_spread=draw(st.sampled_from([0.0, 0.0, 0.3, 0.7, 1.0])),
         disturbance=disturbance,
     )

@@ -106,7 +106,9 @@ class LocalRun:
         """
         batch = self.policy_version
         groups = self._draw(Purpose.TRAIN, batch, self.spec.algebra.num_groups, self.spec.batch.group_size)
-        metrics = self._train([self._with_advantages(batch, groups, index) for index in range(len(groups))])
+        skips = self.spec.batch.filter_groups
+        skipped = frozenset(index for index, group in enumerate(groups) if skips and not self._has_spread(group))
+        metrics = self._train([self._with_advantages(batch, groups, index) for index in range(len(groups))], skipped)
         self.policy_version += 1
         self.sampler.pull(self.trainer.version(self.policy_version))
         metrics[Metric.REWARD_MEAN] = float(np.mean([group.rewards for group in groups]))
@@ -137,9 +139,7 @@ class LocalRun:
         drawn = [self._draw_fragment(replace(fragment, draw=draw)) for fragment in fragments]
         group = ScoredGroup(*zip(*drawn, strict=True))
         max_resamples = self.spec.batch.max_resamples if fragments[0].key.purpose is Purpose.TRAIN else 0
-        if draw < max_resamples and is_resampled(
-            has_spread=self._has_spread(group), draw=draw, max_resamples=max_resamples
-        ):
+        if is_resampled(has_spread=self._has_spread(group), draw=draw, max_resamples=max_resamples):
             return self._draw_group(fragments, draw + 1)
         return group
 
@@ -178,13 +178,15 @@ class LocalRun:
             advantages=advantages[index if over_batch else 0].advantages,
         )
 
-    def _train(self, groups: Sequence[GroupBatch]) -> dict[str, float]:
-        """Take one optimizer step for each mini-batch of each epoch that is not skipped, and return the metrics of the
-        last."""
+    def _train(self, groups: Sequence[GroupBatch], skipped: frozenset[int]) -> dict[str, float]:
+        """Take one optimizer step for each mini-batch of each epoch with a group that is not `skipped`, and return the
+        metrics of the last."""
         algebra, metrics, is_fresh = self.spec.algebra, dict[str, float](), True
         for _epoch in range(algebra.num_epochs):
             for minibatch in range(algebra.num_minibatches):
-                trained = [group for group in self._of_minibatch(groups, minibatch) if self._is_trained(group)]
+                first = minibatch * algebra.num_groups_per_minibatch
+                of_minibatch = groups[first : first + algebra.num_groups_per_minibatch]
+                trained = [group for group in of_minibatch if group.group not in skipped]
                 if not trained:
                     continue
                 stats = self.trainer.accumulate(
@@ -195,14 +197,6 @@ class LocalRun:
                 step = self.trainer.commit(num_skipped_groups=algebra.num_groups_per_minibatch - len(trained))
                 metrics, is_fresh = update_metrics(stats) | {Metric.GRAD_NORM.value: step["grad_norm"]}, False
         return metrics
-
-    def _of_minibatch(self, groups: Sequence[GroupBatch], minibatch: int) -> Sequence[GroupBatch]:
-        first = minibatch * self.spec.algebra.num_groups_per_minibatch
-        return groups[first : first + self.spec.algebra.num_groups_per_minibatch]
-
-    def _is_trained(self, group: GroupBatch) -> bool:
-        """Whether the group is trained on: without a filter always, otherwise if it has spread."""
-        return not self.spec.batch.filter_groups or any(group.advantages)
 
 
 def read_spec(path: Path) -> RunSpec:

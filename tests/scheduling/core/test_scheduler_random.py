@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.scheduling.protocol_checker import Settings
+from tests.scheduling.protocol_checker import Settings, kept_draw, skipped_groups
 from tests.scheduling.random_executor import RandomExecutor, answer
 from tests.scheduling.strategies import algebra_of, settings_of_runs
 from worker.contracts.names import LaneRole, Placement, TrainerAssist
@@ -44,7 +44,18 @@ def reference_training(run: Settings) -> list[tuple[int, int, int, int]]:
         for batch in range(run.first_batch, run.num_batches)
         for epoch in range(run.algebra.num_epochs)
         for group in range(run.algebra.num_groups)
+        if group not in skipped_groups(run, batch)
     ]
+
+
+def check_draws(executor: RandomExecutor) -> None:
+    """Of each group the draw is kept that its rewards decide on, and every draw before it was dropped, whole."""
+    run = executor.settings
+    kept = {(key.batch, key.group): fragment.draw for key, fragment in trained_fragments(executor).items()}
+    assert kept == {at: kept_draw(run, *at).draw for at in kept}
+    assert sorted((each.key, each.draw) for each in executor.checker.dropped) == sorted(
+        (key, draw) for key in trained_fragments(executor) for draw in range(kept[key.batch, key.group])
+    )
 
 
 def check_versions(executor: RandomExecutor) -> None:
@@ -66,6 +77,7 @@ def check_whole_run(executor: RandomExecutor) -> None:
     last_version = run.num_batches + run.version_of_batch_0
     assert samples_of(executor) == reference_samples(run)
     check_versions(executor)
+    check_draws(executor)
     assert sorted(checker.accumulated) == reference_training(run)
     if run.deterministic:
         assert checker.accumulated == reference_training(run)

@@ -57,9 +57,7 @@ class GroupCounts:
 class GroupAssembler:
     """Collects the fragments of one batch, or of one evaluation."""
 
-    def __init__(
-        self, fragments: Iterable[Fragment], *, num_groups_per_part: int = 1, max_resamples: int = 0
-    ) -> None:
+    def __init__(self, fragments: Iterable[Fragment], *, num_groups_per_part: int = 1, max_resamples: int = 0) -> None:
         """
         Args:
             num_groups_per_part: groups are also counted by part, so many consecutive groups, a mini-batch say.
