@@ -151,6 +151,10 @@ class GroupAssembler:
         """Whether the draw of a group that is kept is scored."""
         return self._groups[group].is_complete
 
+    def num_draws_left(self, group: int) -> int:
+        """How many more times an incomplete group may be drawn."""
+        return self._max_resamples - next(iter(self._groups[group].fragments.values())).draw
+
     def has_spread(self, group: int) -> bool:
         """Whether the rewards of a complete group differ."""
         return self._groups[group].has_spread

@@ -1,6 +1,6 @@
 """The share of draws without spread, measured in the run itself, and what follows from it for the work to be expected.
 
-    complete groups, one draw each ──► SpreadShare ──► expected draws of a group, expected share of groups trained
+    complete draws of groups ──► SpreadShare ──► further draws of a group, share of groups that is trained on
 
 Invariant: shares lie within 0 to 1, and without an observation a group is expected to have spread.
 """
@@ -36,17 +36,17 @@ class SpreadShare:
         self.num_without = self.num_without * _DECAY + (not has_spread)
 
 
-def expected_draws(algebra: BatchAlgebra, without_spread: float) -> float:
-    """Draws of a group, its first included, where each draw has no spread with this probability: the sum of
-    `without_spread`^k over k from 0 to `max_resamples`.
+def further_draws(without_spread: float, num_left: int) -> float:
+    """Draws to be expected after the present one of a group, of which at most `num_left` are left and each has no
+    spread with the probability `without_spread`: the sum of its powers from 1 to `num_left`.
 
     Draws of one group are taken to be independent. A prompt that is too easy or too hard lacks spread more often than
     others, so real groups are drawn again somewhat more often than this.
     """
-    return sum(without_spread**draw for draw in range(algebra.max_resamples + 1))
+    return sum(without_spread**draw for draw in range(1, num_left + 1))
 
 
-def expected_trained_share(algebra: BatchAlgebra, without_spread: float) -> float:
-    """The share of groups that are trained on: those with spread in one of their draws, or all without a filter.
-    `without_spread`: as for `expected_draws`."""
-    return 1 - without_spread ** (algebra.max_resamples + 1) if algebra.filter_groups else 1.0
+def trained_share(algebra: BatchAlgebra, without_spread: float, num_left: int) -> float:
+    """The probability that a group is trained on whose present draw is not known yet: always without a filter, else if
+    it or one of the `num_left` draws after it has spread."""
+    return 1 - without_spread ** (num_left + 1) if algebra.filter_groups else 1.0

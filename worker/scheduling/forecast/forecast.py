@@ -200,8 +200,9 @@ class _ForecastRun:
         by_minibatch = self._complete[number].reshape(training.num_minibatches, -1)
         epoch, minibatch, taken = batch.epoch, batch.minibatch, batch.taken
         while epoch < training.num_epochs:
-            ready = self._ready_times(by_minibatch[minibatch], minibatch, taken)
-            now = self._accumulate(ready, now, (number, epoch, minibatch)) + training.commit_seconds
+            ready = self._ready_times(by_minibatch[minibatch], minibatch, taken | batch.skipped)
+            if ready or taken:
+                now = self._accumulate(ready, now, (number, epoch, minibatch)) + training.commit_seconds
             epoch, minibatch = next_minibatch(epoch, minibatch, training.num_minibatches)
             taken = frozenset()
         return now
@@ -214,21 +215,23 @@ class _ForecastRun:
         self._published.append(free_at + training.publish_seconds)
         return free_at
 
-    def _ready_times(self, complete: Seconds, minibatch: int, taken: frozenset[int]) -> list[float]:
+    def _ready_times(self, complete: Seconds, minibatch: int, done: frozenset[int]) -> list[float]:
         """When each group still to be taken is ready, in the order in which they are taken.
 
-        `complete`: [group of the mini-batch], when the group is complete.
+        Args:
+            complete: [group of the mini-batch], when the group is complete.
+            done: groups that are taken already, or never.
         """
-        if taken:
+        if done:
             first = minibatch * complete.size
-            complete = complete[[index for index in range(complete.size) if first + index not in taken]]
+            complete = complete[[index for index in range(complete.size) if first + index not in done]]
         if self._initial.training.in_order:
             return list(np.maximum.accumulate(complete).tolist())
         return list(np.sort(complete).tolist())
 
     def _accumulate(self, ready: list[float], now: float, position: tuple[int, int, int]) -> float:
         """Accumulate one mini-batch at `position` (batch, epoch, mini-batch); returns when its last bundle ends."""
-        num_taken = 0
+        num_taken, trained_share = 0, self._initial.batches[position[0]].trained_share
         while num_taken < len(ready):
             # A forecast begins in a bubble, so the first one is there even if a group is ready at once.
             if ready[num_taken] > now + SAME_MOMENT or not self._num_bubbles:
@@ -236,7 +239,7 @@ class _ForecastRun:
             num_ready = bisect_right(ready, now + SAME_MOMENT) - num_taken
             if num_taken + num_ready < len(ready):
                 num_ready = self._initial.training.bundle_sizes[num_ready]
-            now += self._initial.training.bundle_seconds[num_ready]
+            now += self._initial.training.bundle_seconds[num_ready] * trained_share
             num_taken += num_ready
         return now
 
