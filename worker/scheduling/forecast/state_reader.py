@@ -14,7 +14,6 @@ from worker.scheduling.core.batching import bundle_size, num_micro_batches
 from worker.scheduling.core.costs import GANG, CostKind
 from worker.scheduling.core.lane_table import Lane
 from worker.scheduling.core.messages import Action, Generate, Pull, Purpose, Score, Switch
-from worker.scheduling.core.spread_share import further_draws, trained_share
 from worker.scheduling.core.state import SchedulerState
 from worker.scheduling.forecast.initial_state import (
     NO_VERSION,
@@ -24,6 +23,7 @@ from worker.scheduling.forecast.initial_state import (
     TrainingSchedule,
 )
 from worker.scheduling.forecast.queueing import SAME_MOMENT, GeneratingLanes, Indices, ScoringLanes, Seconds
+from worker.scheduling.forecast.unknown_groups import UnknownGroups
 
 _HORIZON_BY_STALENESS = {0: 1, 1: 3}
 """Batches in a forecast, the open ones included. At staleness 0 nothing of a batch begins before the end of the one
@@ -234,18 +234,12 @@ class _Reading:
     ) -> BatchState:
         groups = np.arange(self._algebra.num_groups)
         numbers = [counts.get((Purpose.TRAIN, batch.number, group), 0) for group in groups.tolist()]
-        assembler, skipped = batch.assembler, batch.training.skipped.all()
-        draws_left = {
-            group: assembler.num_draws_left(group)
-            for group in groups.tolist()
-            if not assembler.is_complete_group(group)
-        }
-        num_known = self._algebra.num_groups - len(draws_left) - len(skipped)
+        skipped, unknown = batch.training.skipped.all(), self._unknown_groups(batch)
         return BatchState(
             policy_version=batch.policy_version,
-            waiting_groups=self._with_further_draws(np.repeat(groups, numbers), draws_left),
+            waiting_groups=unknown.with_further_draws(np.repeat(groups, numbers)),
             skipped=skipped,
-            trained_share=self._trained_share(draws_left, num_known),
+            trained_share=unknown.trained_share(self._algebra.num_groups - len(unknown.draws_left) - len(skipped)),
             unscored=_columns(unscored[batch.number]),
             in_scoring=_columns(in_scoring[batch.number]),
             epoch=batch.training.epoch,
@@ -255,48 +249,26 @@ class _Reading:
 
     def _following_batch(self) -> BatchState:
         """A batch that has not begun."""
-        groups = np.arange(self._algebra.num_groups)
-        draws_left = dict.fromkeys(groups.tolist(), self._algebra.max_resamples)
+        num_per_group = self._algebra.num_fragments // self._algebra.num_groups
+        unknown = self._unknown_groups(None)
         return BatchState(
             policy_version=None,
-            waiting_groups=self._with_further_draws(np.repeat(groups, self._num_fragments_per_group), draws_left),
+            waiting_groups=unknown.with_further_draws(np.repeat(np.arange(self._algebra.num_groups), num_per_group)),
             unscored=_columns([]),
             in_scoring=_columns([]),
-            trained_share=self._trained_share(draws_left, 0),
+            trained_share=unknown.trained_share(0),
         )
 
-    # --- groups without spread --------------------------------------------------------------------------------------
-
-    @property
-    def _num_fragments_per_group(self) -> int:
-        return self._algebra.num_fragments // self._algebra.num_groups
-
-    def _with_further_draws(self, waiting_groups: Indices, draws_left: Mapping[int, int]) -> Indices:
-        """The groups of waiting fragments, with those of the draws to be expected; they wait as if all were drawn
-        already, since which groups will be is not known.
-
-        `draws_left`: by incomplete group, how many more times it may be drawn.
-        """
-        share = self._state.work.spread.without_spread
-        number = round(sum(further_draws(share, left) for left in draws_left.values()))
-        if not number:
-            return waiting_groups
-        incomplete = list(draws_left)
-        drawn = [incomplete[index * len(incomplete) // number] for index in range(number)]
-        return np.sort(np.concatenate([waiting_groups, np.repeat(drawn, self._num_fragments_per_group)]))
-
-    def _trained_share(self, draws_left: Mapping[int, int], num_known: int) -> float:
-        """The expected share that is trained on, of the groups not known to be skipped.
-
-        Args:
-            draws_left: by incomplete group, how many more times it may be drawn.
-            num_known: complete groups that are trained on.
-        """
-        if not draws_left:
-            return 1.0
-        share = self._state.work.spread.without_spread
-        num_trained = sum(trained_share(self._algebra, share, left) for left in draws_left.values())
-        return (num_known + num_trained) / (num_known + len(draws_left))
+    def _unknown_groups(self, batch: OpenBatch | None) -> UnknownGroups:
+        """The incomplete groups of a batch, or all groups of one that has not begun."""
+        groups, algebra = range(self._algebra.num_groups), self._algebra
+        if batch is None:
+            draws_left = dict.fromkeys(groups, algebra.max_resamples)
+        else:
+            assembler = batch.assembler
+            incomplete = (group for group in groups if not assembler.is_complete_group(group))
+            draws_left = {group: assembler.num_draws_left(group) for group in incomplete}
+        return UnknownGroups(algebra, draws_left, self._state.work.spread.without_spread)
 
 
 def _busy_since(lane: Lane, at: float) -> float:
