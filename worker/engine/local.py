@@ -181,9 +181,10 @@ class LocalRun:
     def _train(self, groups: Sequence[GroupBatch], skipped: frozenset[int]) -> dict[str, float]:
         """Take one optimizer step for each mini-batch of each epoch with a group that is not `skipped`, and return the
         metrics of the last."""
-        algebra, metrics, is_fresh = self.spec.algebra, dict[str, float](), True
-        for _epoch in range(algebra.num_epochs):
+        algebra, metrics = self.spec.algebra, dict[str, float]()
+        for epoch in range(algebra.num_epochs):
             for minibatch in range(algebra.num_minibatches):
+                is_fresh = epoch == minibatch == 0
                 first = minibatch * algebra.num_groups_per_minibatch
                 of_minibatch = groups[first : first + algebra.num_groups_per_minibatch]
                 trained = [group for group in of_minibatch if group.group not in skipped]
@@ -195,7 +196,7 @@ class LocalRun:
                 if is_fresh and self.spec.algorithm.needs.log_probs:
                     check_replay_gate(stats, self.spec.replay_bounds)
                 step = self.trainer.commit(num_skipped_groups=algebra.num_groups_per_minibatch - len(trained))
-                metrics, is_fresh = update_metrics(stats) | {Metric.GRAD_NORM.value: step["grad_norm"]}, False
+                metrics = update_metrics(stats) | {Metric.GRAD_NORM.value: step["grad_norm"]}
         return metrics
 
 

@@ -101,11 +101,6 @@ class MetricsReporter:
         self._hacking.clear()
         self._batch_began = self._clock.now()
 
-    @property
-    def is_batch_fresh(self) -> bool:
-        """Whether no optimizer step was taken yet on the batch being trained."""
-        return not self._num_steps
-
     def resampled(self, batch: int) -> None:
         """Count a draw of `batch` whose last fragment was scored and whose group is drawn again."""
         self._num_resampled[batch] += 1
@@ -151,8 +146,7 @@ class MetricsReporter:
         self._open_stats.extend(stats)
 
     def check_gate(self, batch: int) -> None:
-        """Check the replay gate on the open mini-batch, on which the batch's first optimizer step is taken. Raises
-        `ReplayGateError`."""
+        """Check the replay gate on the open mini-batch, which must be the batch's first. Raises `ReplayGateError`."""
         if self._gate is None:
             return
         stats = merge_stats(self._open_stats)

@@ -193,7 +193,7 @@ class RayExecutor:
         plan = AccumulationPlan(
             groups=tuple(groups),
             num_pairs_total=self._spec.algebra.num_pairs_per_optimizer_step,
-            fresh=self._metrics.is_batch_fresh,
+            fresh=_is_fresh(action),
             staleness=self._metrics.position.version_at(action.batch) - version,
         )
         behaviour = self._versions[version] if plan.needs_behaviour else None
@@ -213,7 +213,7 @@ class RayExecutor:
         self._on_event(Accumulated(action.batch, action.minibatch, action.epoch, action.groups))
 
     def _commit(self, action: Commit) -> None:
-        if self._metrics.is_batch_fresh:
+        if _is_fresh(action):
             self._metrics.check_gate(action.batch)
         self._gang.commit(action.num_skipped_groups, partial(self._committed, action))
 
@@ -240,3 +240,9 @@ class RayExecutor:
     def _published(self, action: Publish, began_at: float, version: RemoteVersion) -> None:
         self._versions.add(version, began_at=began_at)
         self._on_event(Published(action.policy_version))
+
+
+def _is_fresh(action: Accumulate | Commit) -> bool:
+    """Whether no optimizer step was taken on the batch yet and its replay can be checked: rollout keeps what that takes
+    for the first mini-batch. Where that one is skipped for want of spread, the batch goes unchecked."""
+    return action.minibatch == 0 and action.epoch == 0
