@@ -41,16 +41,16 @@ class BatchSpec(Contract):
     Smaller fragments share the work out more evenly over the lanes and need less memory; larger ones use a GPU better.
     It fixes the batch of the forward pass, so it may change samples by rounding."""
     filter_groups: bool = False
-    """Skip training on groups without spread: those whose members all have the same reward, so that every advantage is
-    0. The loss still counts their pairs, so what is learnt stays the same while training time falls; only a mini-batch
-    made up of such groups takes no optimizer step instead of one by momentum and weight decay alone. It also leaves out
-    what has no advantage as a factor: the KL of `kl_coefficient`, and DiffusionNFT's pull towards its older policy.
-    Flow-GRPO's code does the same; off trains on all groups."""
+    """Leave groups without spread out of training: those whose members all have the same reward, within float32's
+    rounding, so that every advantage is 0. The loss still counts their pairs, so without a KL penalty what is learnt
+    stays the same and training takes less time; with a `kl_coefficient` their part of the penalty is left out too. A
+    mini-batch of nothing else takes no optimizer step, where it would otherwise be one of momentum and weight decay
+    alone. Flow-GRPO's code drops such samples as well."""
     max_resamples: Annotated[int, Field(ge=0, le=10)] = 0
     """Times that a group without spread is drawn again, with other noise, before it is kept as it is. 0: never. 1 to 3
     suit rewards with few values, such as right or wrong, whose groups often teach nothing (DAPO's dynamic sampling
     draws other prompts instead). Each draw costs generation and scoring; prompts that are too easy or too hard stay
-    without spread however often they are drawn."""
+    without spread however often they are drawn. Dropped draws count nowhere, not in `advantage_std: batch` either."""
 
 
 def nearest_divisors(number: int, wanted: int) -> tuple[int, ...]:

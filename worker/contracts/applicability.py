@@ -95,11 +95,19 @@ def _algorithm() -> Iterator[Inapplicable]:
         "The loss of this algorithm has no importance ratio to bound.",
         None,
     )
-    without_spread = _named(
-        "algorithm.name", (name for name, kind in ALGORITHM_SPECS.items() if not kind.learns_from_spread)
+    kinds = ALGORITHM_SPECS.items()
+    yield _fixed(
+        "batch.filter_groups",
+        _named("algorithm.name", (name for name, kind in kinds if not kind.ignores_equal_rewards)),
+        "The loss of this algorithm has a gradient on groups of equal rewards too.",
+        False,
     )
-    for field, off in (("batch.filter_groups", False), ("batch.max_resamples", 0)):
-        yield _fixed(field, without_spread, "This algorithm learns from groups of equal rewards too.", off)
+    yield _fixed(
+        "batch.max_resamples",
+        _named("algorithm.name", (name for name, kind in kinds if not kind.learns_from_spread)),
+        "This algorithm follows the gradient of the reward, whether or not a group's rewards differ.",
+        0,
+    )
     yield _fixed(
         "tuning",
         _named("algorithm.name", (name for name in needs if needs[name].second_adapter)),

@@ -20,6 +20,7 @@ class _RewardFeedbackAlgorithm(UnscaledAlgorithm):
     """Gradient ascent on a differentiable reward."""
 
     learns_from_spread: ClassVar[bool] = False
+    ignores_equal_rewards: ClassVar[bool] = False
 
     kl_coefficient: Annotated[float, Field(ge=0)] = 0.0
     """Weight of the squared distance to the base model's velocity in the loss, as a KL penalty. 0 needs no forward pass
