@@ -40,7 +40,7 @@ def test_each_is_refused_where_groups_of_equal_rewards_teach(
         algebra = RunSpec.model_validate(document(name, **batch)).algebra
         assert {field: getattr(algebra, field) for field in batch} == batch
         return
-    with pytest.raises(ValidationError, match="groups of equal rewards|leaving them out would change"):
+    with pytest.raises(ValidationError, match="groups of equal rewards"):
         RunSpec.model_validate(document(name, **batch))
 
 
