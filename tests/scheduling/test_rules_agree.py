@@ -105,6 +105,8 @@ def runs(*, max_staleness: int, num_rollout: st.SearchStrategy[int]) -> st.Searc
         groups_per_minibatch=st.integers(1, 5),
         fragments=st.sampled_from([(1, 2), (2, 2), (3, 1)]),
         num_epochs=st.integers(1, 2),
+        filter_groups=st.booleans(),
+        max_resamples=st.integers(0, 2),
     )
     return st.builds(
         Settings,

@@ -1,5 +1,7 @@
 """Groups without spread: drawn again, kept, left out of training, and passed over where a mini-batch has no others."""
 
+from typing import Any
+
 import pytest
 
 from tests.scheduling.manual_executor import ManualExecutor
@@ -22,9 +24,9 @@ from worker.scheduling.core.spread_share import SpreadShare, further_draws, trai
 from worker.scheduling.forecast.state_reader import InitialStateReader
 
 
-def algebra(num_groups: int = 2, **fields: int | bool) -> BatchAlgebra:
+def algebra(num_groups: int = 2, **fields: Any) -> BatchAlgebra:
     """One fragment a group, unless `fields` say otherwise."""
-    return algebra_of(groups_per_minibatch=num_groups, **{"fragments": (1, 2), **fields})  # type: ignore[arg-type]
+    return algebra_of(groups_per_minibatch=num_groups, **{"fragments": (1, 2), **fields})
 
 
 def score_next(run: ManualExecutor, *, has_spread: bool) -> list[object]:
@@ -152,7 +154,7 @@ def test_expected_work_is_the_sum_over_draws() -> None:
     assert trained_share(algebra(max_resamples=2, filter_groups=True), 0.5, 2) == 1 - 0.125
 
 
-def forecast_inputs(**fields: int | bool) -> tuple[int, frozenset[int], float]:
+def forecast_inputs(**fields: Any) -> tuple[int, frozenset[int], float]:
     """Of a run whose first two groups of four had no spread and whose third is being generated: the fragments that a
     forecast expects to be begun, the groups known to be skipped, and the share of the others to be trained."""
     run = ManualExecutor(algebra(4, **fields))
@@ -174,6 +176,6 @@ def test_a_forecast_expects_what_was_measured() -> None:
     assert forecast_inputs() == (1, frozenset(), 1.0)
     share = 2 / (2 + 8)
     num_waiting, skipped, trained = forecast_inputs(filter_groups=True)
-    assert (num_waiting, skipped) == (1, {0, 1})
+    assert (num_waiting, skipped) == (1, frozenset({0, 1}))
     assert trained == pytest.approx(1 - share, abs=0.01)
     assert forecast_inputs(max_resamples=3)[0] > 1, "further draws of the two incomplete groups"

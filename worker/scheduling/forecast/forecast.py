@@ -216,11 +216,9 @@ class _ForecastRun:
         return free_at
 
     def _ready_times(self, complete: Seconds, minibatch: int, done: frozenset[int]) -> list[float]:
-        """When each group still to be taken is ready, in the order in which they are taken.
+        """When each group still to be taken is ready, in the order in which they are taken: all but `done`.
 
-        Args:
-            complete: [group of the mini-batch], when the group is complete.
-            done: groups that are taken already, or never.
+        `complete`: [group of the mini-batch], when the group is complete.
         """
         if done:
             first = minibatch * complete.size
