@@ -97,7 +97,9 @@ class RayHead:
             "temp-dir": folders.ray_folder(self.var),
             "resources": json.dumps(self.resources),
         }
-        return ["--head", "--block", "--disable-usage-stats", *(f"--{name}={value}" for name, value in values.items())]
+        # No monitor: it scales clusters whose nodes a cloud starts, and takes 50 MB.
+        switches = ("--head", "--block", "--no-monitor", "--disable-usage-stats")
+        return [*switches, *(f"--{name}={value}" for name, value in values.items())]
 
     def is_ready(self) -> bool:
         """Whether the Jobs API answers with our token."""
