@@ -23,7 +23,6 @@ from random import Random
 from worker.contracts.algebra import BatchAlgebra, BatchSpec
 from worker.contracts.names import LaneRole, TrainerAssist
 from worker.contracts.sections import PipelineSpec, SamplingSpec
-from worker.scheduling.core.batching import num_micro_batches
 from worker.scheduling.core.costs import GANG, Cost, CostKind
 from worker.scheduling.core.lending import LendingPolicy
 from worker.scheduling.core.messages import (
@@ -131,10 +130,8 @@ def lanes_for(num_lanes: int) -> Iterator[tuple[str, LaneRole]]:
 def costs_for(algebra: BatchAlgebra, num_lanes: int, training_seconds: float) -> dict[tuple[str, CostKind], Cost]:
     """The mean durations of `answer`, as costs."""
     lanes = list(lanes_for(num_lanes))
-    num_ranks = sum(role is LaneRole.TRAINER for _, role in lanes)
-    num_units = num_micro_batches(algebra, algebra.num_groups, world_size=num_ranks, tsp=True)
+    each = micro_batch_seconds(algebra, num_lanes, training_seconds)
     table = {
-        (GANG, CostKind.ACCUMULATE): Cost(0.0, training_seconds / num_units),
         (GANG, CostKind.COMMIT): Cost(COMMIT_SECONDS),
         (GANG, CostKind.SNAPSHOT): Cost(SNAPSHOT_SECONDS),
         (GANG, CostKind.PUBLISH): Cost(PUBLISH_SECONDS),
@@ -148,10 +145,19 @@ def costs_for(algebra: BatchAlgebra, num_lanes: int, training_seconds: float) ->
     )
     for lane, role in lanes:
         table |= {(lane, kind): Cost(seconds) for kind, seconds in of_role[role].items()}
+        if role is LaneRole.TRAINER:
+            table[lane, CostKind.ACCUMULATE] = Cost(0.0, each)
     return table
 
 
-def answer(action: Action, seconds_per_group: float, rng: Random) -> tuple[float, Event] | None:
+def micro_batch_seconds(algebra: BatchAlgebra, num_lanes: int, training_seconds: float) -> float:
+    """Seconds in which each of the trainer lanes trains a micro-batch, if all train a batch in `training_seconds`."""
+    num_ranks = sum(role is LaneRole.TRAINER for _, role in lanes_for(num_lanes))
+    num_micro_batches = algebra.num_micro_batches_per_optimizer_step * algebra.num_optimizer_steps_per_batch
+    return training_seconds * num_ranks / num_micro_batches
+
+
+def answer(action: Action, seconds_per_micro_batch: float, rng: Random) -> tuple[float, Event] | None:
     """(seconds, event): when and how the action is answered; `None` for an action that needs no answer."""
     match action:
         case Pull(lane, version):
@@ -162,8 +168,9 @@ def answer(action: Action, seconds_per_group: float, rng: Random) -> tuple[float
             return FRAGMENT_SECONDS * rng.uniform(0.8, 1.2), Generated(lane, fragment.key)
         case Score(lane, fragment):
             return SCORE_SECONDS * rng.uniform(0.8, 1.2), Scored(lane, fragment.key, (0.0,) * len(fragment.members))
-        case Accumulate(batch, minibatch, epoch, groups):
-            return seconds_per_group * len(groups), Accumulated(batch, minibatch, epoch, groups)
+        case Accumulate(lane, batch, minibatch, epoch, micro_batches):
+            seconds = seconds_per_micro_batch * len(micro_batches) * rng.uniform(0.8, 1.2)
+            return seconds, Accumulated(lane, batch, minibatch, epoch, micro_batches)
         case Commit(batch, minibatch, epoch):
             return COMMIT_SECONDS, Committed(batch, minibatch, epoch)
         case Snapshot(_, version):
@@ -178,6 +185,7 @@ def measure(case: Case, num_lanes: int) -> Row:
     """Simulate a run and time every decision."""
     algebra, rng = algebra_for(num_lanes), Random(0)
     training_seconds = case.training_fragments * FRAGMENT_SECONDS
+    each = micro_batch_seconds(algebra, num_lanes, training_seconds)
     pipeline = PipelineSpec(tag=case.tag, max_staleness=1)
     policy = lending_policy(pipeline)
     scheduler = Scheduler(
@@ -202,7 +210,7 @@ def measure(case: Case, num_lanes: int) -> Row:
         actions = scheduler.next_actions(now)
         durations.append(time.process_time() - began)
         for action in actions:
-            answered = answer(action, training_seconds / algebra.num_groups, rng)
+            answered = answer(action, each, rng)
             if answered is not None:
                 num_answers += 1
                 heapq.heappush(event_queue, (now + answered[0], num_answers, answered[1]))

@@ -89,7 +89,8 @@ class Profile:
         speed = sum(speeds[index % len(speeds)] for index in range(self.num_rollout))
         training = self.algebra.num_fragments / speed / self.generation_to_training
         units = num_micro_batches(self.algebra, self.num_groups, world_size=self.num_trainer, tsp=True)
-        table[GANG, CostKind.ACCUMULATE] = Cost(0.0, training / units / self.num_epochs)
+        in_step = table[GANG, CostKind.ACCUMULATE] = Cost(0.0, training / units / self.num_epochs)
+        table |= {(lane.lane, CostKind.ACCUMULATE): in_step for lane in self.lanes if lane.role is LaneRole.TRAINER}
         table[GANG, CostKind.COMMIT] = Cost(0.1, 0.0)
         table[GANG, CostKind.PUBLISH] = Cost(0.1, 0.0)
         return table
@@ -100,6 +101,7 @@ class Profile:
         *,
         knows_costs: bool = True,
         lends_together: bool = False,
+        equal_counts: bool = False,
         policy: LendingPolicy | None = None,
     ) -> "Recorded":
         pipeline = PipelineSpec(tag=tag, max_staleness=self.max_staleness, gap=self.gap)
@@ -112,6 +114,7 @@ class Profile:
             num_batches=self.num_batches,
             policy_version=0,
             lends_together=lends_together,
+            equal_counts=equal_counts,
             prior=self.costs if knows_costs else None,
         )
 

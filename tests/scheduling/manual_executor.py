@@ -7,7 +7,8 @@ from tests.scheduling.protocol_checker import Settings
 from tests.scheduling.random_executor import answer
 from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.names import LaneRole, Placement
-from worker.scheduling.core.messages import Action, Event, LaneJoined, Scored
+from worker.scheduling.core.batching import num_micro_batches_per_group
+from worker.scheduling.core.messages import Accumulate, Action, Event, LaneJoined, MicroBatchKey, Scored
 
 ONE_OF_EACH = (("t", LaneRole.TRAINER), ("g", LaneRole.ROLLOUT), ("s", LaneRole.REWARD))
 """Lanes by name: `t` trains, `g` generates, `s` scores."""
@@ -58,6 +59,13 @@ class ManualExecutor:
         """Answer actions of these kinds for as long as there are any."""
         while any(isinstance(action, kinds) for action in self.actions):
             self.finish(next(type(action) for action in self.actions if isinstance(action, kinds)))
+
+
+def whole_groups(lane: str, algebra: BatchAlgebra, *groups: int, batch: int = 0) -> Accumulate:
+    """One lane's share of all micro-batches of these groups, in the first mini-batch of a batch."""
+    number = num_micro_batches_per_group(algebra)
+    keys = tuple(MicroBatchKey(group, index) for group in groups for index in range(number))
+    return Accumulate(lane, batch, 0, 0, keys)
 
 
 def colocated(algebra: BatchAlgebra, *trainers: str, **switches: Any) -> ManualExecutor:

@@ -13,12 +13,12 @@ from worker.scheduling.simulator.simulator import Arrival, Incident, Loss, Simul
 
 LANE_KINDS = {
     LaneRole.ROLLOUT: (CostKind.GENERATE, CostKind.PULL),
-    LaneRole.TRAINER: (CostKind.GENERATE, CostKind.PULL, CostKind.LEND, CostKind.RECLAIM),
+    LaneRole.TRAINER: (CostKind.GENERATE, CostKind.PULL, CostKind.LEND, CostKind.RECLAIM, CostKind.ACCUMULATE),
     LaneRole.REWARD: (CostKind.SCORE,),
 }
 """By role: the kinds of work of a single lane."""
 GANG_KINDS = (CostKind.ACCUMULATE, CostKind.COMMIT, CostKind.SNAPSHOT, CostKind.PUBLISH)
-"""The kinds of work of the trainer gang."""
+"""The kinds of work of the trainer gang; it accumulates together only where ranks take equally many."""
 
 seconds = st.sampled_from([0.0, 0.1, 0.5, 1.0, 3.0])
 

@@ -4,12 +4,14 @@ Each `check…` raises `AssertionError` for an action that is not allowed; each 
 """
 
 from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.names import LaneRole, Placement, TrainerAssist
 from worker.contracts.sections import PipelineSpec
+from worker.scheduling.core.batching import num_micro_batches, num_micro_batches_per_group, num_micro_batches_per_unit
 from worker.scheduling.core.costs import CostTable
 from worker.scheduling.core.lending import LendingPolicy
 from worker.scheduling.core.messages import (
@@ -21,6 +23,7 @@ from worker.scheduling.core.messages import (
     Fragment,
     FragmentKey,
     Generate,
+    MicroBatchKey,
     Publish,
     Pull,
     Purpose,
@@ -50,6 +53,8 @@ class Settings:
     deterministic: bool = False
     whole_batch_advantages: bool = False
     lends_together: bool = False
+    equal_counts: bool = False
+    tsp: bool = True
     version_of_batch_0: int = 10
     """The version of batch 0 at staleness 0; not 0, so that versions cannot be mistaken for batch numbers."""
     first_batch: int = 0
@@ -89,6 +94,7 @@ class Settings:
             {
                 "placement": self.placement,
                 "gap": self.gap,
+                "tsp": self.tsp,
                 "tag": self.tag,
                 "max_staleness": self.max_staleness,
                 "deterministic": self.deterministic,
@@ -112,6 +118,7 @@ class Settings:
             policy_version=self.first_version,
             first_batch_version=self.first_batch_version,
             lends_together=self.lends_together,
+            equal_counts=self.equal_counts,
         )
 
 
@@ -141,7 +148,7 @@ def worker_of(action: Action) -> str:
     """The worker that an action occupies: a lane, the trainer gang or the publisher."""
     if isinstance(action, Publish):
         return PUBLISHER
-    return action.lane if isinstance(action, Pull | Switch | Generate | Score) else GANG
+    return action.lane if isinstance(action, Pull | Switch | Generate | Score | Accumulate) else GANG
 
 
 @dataclass
@@ -166,8 +173,8 @@ class ProtocolChecker:
     scored: set[FragmentKey] = field(default_factory=set)
     batch_versions: dict[int, int] = field(default_factory=dict)
     """By batch: the version of its fragments."""
-    accumulated: list[tuple[int, int, int, int]] = field(default_factory=list)
-    """(batch, epoch, mini-batch, group) of each group accumulated, in order."""
+    accumulated: list[tuple[int, int, int, MicroBatchKey]] = field(default_factory=list)
+    """(batch, epoch, mini-batch, key) of each micro-batch that a rank has begun to accumulate, in order."""
     committed: list[tuple[int, int, int]] = field(default_factory=list)
     """(batch, epoch, mini-batch) of each commit, in order."""
     snapshots: list[int] = field(default_factory=list)
@@ -218,10 +225,19 @@ class ProtocolChecker:
         return [group for group in groups if (self.head, group) not in self.skipped]
 
     @property
-    def groups_taken(self) -> list[int]:
-        """Groups accumulated since the last commit."""
+    def micro_batches_taken(self) -> list[MicroBatchKey]:
+        """Micro-batches that ranks have begun to accumulate since the last commit."""
         position = (self.head, *self.training_position)
-        return [group for *at, group in self.accumulated if tuple(at) == position]
+        return [key for *at, key in self.accumulated if tuple(at) == position]
+
+    def micro_batches_of(self, groups: Iterable[int]) -> list[MicroBatchKey]:
+        """All micro-batches of these groups, in the order of a single rank."""
+        number = num_micro_batches_per_group(self.settings.algebra)
+        return [MicroBatchKey(group, index) for group in groups for index in range(number)]
+
+    @property
+    def is_accumulating(self) -> bool:
+        return any(isinstance(action, Accumulate) for action in self.under_way.values())
 
     def is_scored(self, batch: int, group: int) -> bool:
         return self._num_members_scored[batch, group] == self.settings.algebra.group_size
@@ -232,7 +248,8 @@ class ProtocolChecker:
         algebra = self.settings.algebra
         epoch, minibatch = self.training_position
         due = self.due_of(minibatch)
-        left = [group for group in due if group not in self.groups_taken]
+        taken = set(self.micro_batches_taken)
+        left = [group for group in due if not taken.issuperset(self.micro_batches_of([group]))]
         if epoch == algebra.num_epochs:
             return PUBLISHER not in self.under_way
         if not left:
@@ -257,7 +274,7 @@ class ProtocolChecker:
         """Check one action that begins against the record."""
         worker = worker_of(action)
         assert worker not in self.under_way, f"{worker} is busy with {self.under_way[worker]}, got {action}"
-        if self.roles.get(worker) is LaneRole.TRAINER:
+        if self.roles.get(worker) is LaneRole.TRAINER and not isinstance(action, Accumulate):
             self._check_lent(action, worker)
         match action:
             case Switch(lane, to):
@@ -319,19 +336,15 @@ class ProtocolChecker:
             assert action.policy_version == self.published_version + 1
             return
         assert not self.is_reserved
-        assert self.gang_is_free, "the gang trains only while none of its lanes is lent"
+        if isinstance(action, Accumulate):
+            assert (action.batch, action.epoch, action.minibatch) == (self.head, epoch, minibatch)
+            self._check_accumulate(action, due, scheduler)
+            return
+        assert self.gang_is_free, "the gang commits only while none of its lanes is at work or lent"
         match action:
-            case Accumulate():
-                assert (action.batch, action.epoch, action.minibatch) == (self.head, epoch, minibatch)
-                assert action.groups
-                assert set(action.groups) <= set(due) - set(self.groups_taken)
-                self._check_ready(action, scheduler)
-                if self.settings.deterministic:
-                    taken = [*self.groups_taken, *action.groups]
-                    assert taken == due[: len(taken)]
             case Commit():
                 assert (action.batch, action.epoch, action.minibatch) == (self.head, epoch, minibatch)
-                assert sorted(self.groups_taken) == due
+                assert sorted(self.micro_batches_taken) == self.micro_batches_of(due)
                 assert action.num_skipped_groups == algebra.num_groups_per_minibatch - len(due)
             case Snapshot():
                 assert self.published_version == self.trainer_version, "one publish at a time"
@@ -340,13 +353,44 @@ class ProtocolChecker:
             case _:
                 raise AssertionError(f"not an action of the gang: {action}")
 
+    def _check_accumulate(self, action: Accumulate, due: list[int], scheduler: Scheduler) -> None:
+        """Check one rank's share. `due`: the groups of the mini-batch."""
+        settings, taken = self.settings, self.micro_batches_taken
+        assert self.serves[action.lane] is LaneRole.TRAINER
+        assert GANG not in self.under_way, "the gang is at work"
+        assert len(set(action.micro_batches)) == len(action.micro_batches)
+        assert set(action.micro_batches) <= set(self.micro_batches_of(due)) - set(taken)
+        assert action.micro_batches or settings.equal_counts
+        self._check_ready(action, scheduler)
+        in_order = [*taken, *action.micro_batches]
+        if settings.deterministic:
+            assert in_order == self.micro_batches_of(due)[: len(in_order)]
+        size = num_micro_batches_per_unit(settings.algebra, tsp=settings.tsp)
+        assert len(action.micro_batches) % size == 0, "all denoising steps of a trajectory are on one rank"
+        for first in range(0, len(action.micro_batches), size):
+            of_unit = action.micro_batches[first : first + size]
+            assert len({(key.group, key.index // size) for key in of_unit}) == 1
+        assert settings.equal_counts or not action.num_padding
+
     def _check_ready(self, action: Accumulate, scheduler: Scheduler) -> None:
         algebra, batch = self.settings.algebra, action.batch
-        needed = range(algebra.num_groups) if self.settings.waits_for_whole_batch else action.groups
+        groups = {key.group for key in action.micro_batches}
+        needed = range(algebra.num_groups) if self.settings.waits_for_whole_batch else groups
         assert all(self.is_scored(batch, group) for group in needed)
-        for group in action.groups:
+        for group in groups:
             expected = [reward_of(FragmentKey(Purpose.TRAIN, batch, group, 0), m) for m in range(algebra.group_size)]
             assert list(scheduler.state.work.batches[batch].assembler.group_rewards(group)) == expected
+
+    def check_in_step(self, actions: Sequence[Accumulate]) -> None:
+        """Check the shares that ranks in step begin at once, before the first of them is recorded: they are those of
+        whole groups, in order, and padded to the same number."""
+        assert self.gang_is_free, "ranks in step begin and end together"
+        assert sorted(action.lane for action in actions) == self.lanes(LaneRole.TRAINER)
+        keys = [key for action in actions for key in action.micro_batches]
+        groups = list(dict.fromkeys(key.group for key in keys))
+        assert keys == self.micro_batches_of(groups)
+        number = num_micro_batches(self.settings.algebra, len(groups), world_size=len(actions), tsp=self.settings.tsp)
+        assert {len(action.micro_batches) + action.num_padding for action in actions} == {number}
 
     def check_evaluation(self, action: EvaluationComplete) -> None:
         request = self.requested[action.purpose, action.batch]
@@ -360,6 +404,9 @@ class ProtocolChecker:
 
     def record_started(self, action: Action) -> None:
         self.under_way[worker_of(action)] = action
+        if isinstance(action, Accumulate):
+            at = action.batch, action.epoch, action.minibatch
+            self.accumulated += [(*at, key) for key in action.micro_batches]
 
     def _record_complete(self, last: Fragment) -> None:
         """Record what becomes of the group of `last`, if that was the last of its fragments to be scored."""
@@ -392,8 +439,7 @@ class ProtocolChecker:
                 if fragment.key.purpose is Purpose.TRAIN:
                     self._num_members_scored[fragment.key.batch, fragment.key.group] += len(fragment.members)
                     self._record_complete(fragment)
-            case Accumulate(batch, minibatch, epoch, groups):
-                self.accumulated += [(batch, epoch, minibatch, group) for group in groups]
+            case Accumulate(batch=batch):
                 self.staleness[batch] = self.trainer_version - self.batch_versions[batch]
             case Commit(batch, minibatch, epoch):
                 self.committed.append((batch, epoch, minibatch))

@@ -28,4 +28,5 @@ def pools(draw: st.DrawFn, max_lanes: int = 5) -> PoolCosts:
         lanes=tuple(draw(st.sampled_from(kinds)) for _ in range(number)),
         score=Cost(0.0, draw(SECONDS)),
         num_reward=draw(st.integers(1, 3)),
+        equal_counts=draw(st.booleans()),
     )

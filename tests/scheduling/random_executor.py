@@ -63,8 +63,8 @@ def answer(action: Action, *, share_without_spread: float = 0.0) -> Event:
         case Score(lane, fragment):
             rewards = tuple(reward_of(fragment.key, member) for member in fragment.members)
             return Scored(lane, fragment.key, rewards, has_synthetic_spread(fragment, share_without_spread))
-        case Accumulate(batch, minibatch, epoch, groups):
-            return Accumulated(batch, minibatch, epoch, groups)
+        case Accumulate(lane, batch, minibatch, epoch, micro_batches):
+            return Accumulated(lane, batch, minibatch, epoch, micro_batches)
         case Commit(batch, minibatch, epoch):
             return Committed(batch, minibatch, epoch)
         case Snapshot(_, version):
@@ -151,6 +151,9 @@ class RandomExecutor:
         if not self.is_paused:
             checker.last_batch_allowed = checker.num_complete + self.settings.max_staleness
         actions = self.scheduler.next_actions(self.now)
+        shares = [action for action in actions if isinstance(action, Accumulate)]
+        if self.settings.equal_counts and shares:
+            checker.check_in_step(shares)
         for action in actions:
             if isinstance(action, EvaluationComplete):
                 checker.check_evaluation(action)
@@ -218,7 +221,7 @@ class RandomExecutor:
     def _join_some(self) -> None:
         """Let a lane join; a trainer lane only between optimizer steps, even while others of the gang are lent."""
         roles = [LaneRole.REWARD] if self.settings.is_colocated else [LaneRole.ROLLOUT, LaneRole.REWARD]
-        if GANG not in self.checker.under_way and not self.checker.groups_taken:
+        if GANG not in self.checker.under_way and not self.checker.micro_batches_taken:
             roles.append(LaneRole.TRAINER)
         self.join(self.random.choice(roles))
         self._react()

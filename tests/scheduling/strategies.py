@@ -18,6 +18,7 @@ def algebra_of(
     num_epochs: int = 1,
     filter_groups: bool = False,
     max_resamples: int = 0,
+    micro_batch_size: int = 8,
 ) -> BatchAlgebra:
     """A batch algebra; `fragments` is (number in a group, size of each)."""
     batch = BatchSpec(
@@ -28,6 +29,7 @@ def algebra_of(
         num_epochs_per_batch=num_epochs,
         filter_groups=filter_groups,
         max_resamples=max_resamples,
+        micro_batch_size=micro_batch_size,
     )
     return BatchAlgebra.resolve(batch, SamplingSpec(num_denoising_steps=4))
 
@@ -54,6 +56,7 @@ def algebras() -> st.SearchStrategy[BatchAlgebra]:
         num_epochs=st.integers(1, 3),
         filter_groups=st.booleans(),
         max_resamples=st.integers(0, 2),
+        micro_batch_size=st.sampled_from([1, 2, 3, 8, 8]),
     )
 
 
@@ -72,6 +75,8 @@ def settings_of_runs(draw: st.DrawFn, disturbance: float = 0.0) -> Settings:
         deterministic=draw(st.booleans()),
         whole_batch_advantages=draw(st.booleans()),
         lends_together=draw(st.booleans()),
+        equal_counts=draw(st.booleans()),
+        tsp=draw(st.booleans()),
         first_batch=first_batch,
         first_batch_is_stale=bool(max_staleness and first_batch and draw(st.booleans())),
         num_batches=draw(st.integers(first_batch + 1, first_batch + 3)),

@@ -33,6 +33,10 @@ from worker.scheduling.simulator.simulator import SimulatedLane, Simulator
 EXACT = 1e-9
 """Relative to the length of the run: sums of the same durations in another order differ by less."""
 
+NUM_CALLS_OFF = 3.0
+"""Calls of the slowest rank, of one unit, for each mini-batch: how far a forecast with uneven ranks may be off. Of 16,765
+forecasts for 400 random runs of up to two mini-batches the farthest is off by 2.7, the mean by 0.2."""
+
 seeds = st.integers(0, 2**32)
 
 
@@ -47,7 +51,7 @@ def published_at(
             times[run.first_batch + len(times)] = at
 
     scheduler = run.scheduler(policy=policy, prior=costs)
-    Simulator(scheduler, run.algebra, lanes, costs, lambda _: None, tsp=run.pipeline.tsp, observe=observe).run()
+    Simulator(scheduler, run.algebra, lanes, costs, lambda _: None, observe=observe).run()
     return times
 
 
@@ -97,8 +101,11 @@ def random_pool(run: Settings, seed: int) -> tuple[list[SimulatedLane], CostTabl
     return lanes, {**costs, (GANG, CostKind.PUBLISH): publish}
 
 
-def runs(*, max_staleness: int, num_rollout: st.SearchStrategy[int]) -> st.SearchStrategy[Settings]:
-    """Runs with separate rollout and trainer lanes, whose lending policy is asked in every bubble."""
+def runs(
+    *, max_staleness: int, num_rollout: st.SearchStrategy[int], is_uneven: bool = False
+) -> st.SearchStrategy[Settings]:
+    """Runs with separate rollout and trainer lanes, whose lending policy is asked in every bubble. Ranks are in step, or
+    there is one, unless `is_uneven`."""
     algebras = st.builds(
         algebra_of,
         num_minibatches=st.integers(1, 2),
@@ -107,8 +114,9 @@ def runs(*, max_staleness: int, num_rollout: st.SearchStrategy[int]) -> st.Searc
         num_epochs=st.integers(1, 2),
         filter_groups=st.booleans(),
         max_resamples=st.integers(0, 2),
+        micro_batch_size=st.sampled_from([1, 2, 8]),
     )
-    return st.builds(
+    all_runs = st.builds(
         Settings,
         algebra=algebras,
         gap=st.sampled_from([True, True, False]),
@@ -121,8 +129,15 @@ def runs(*, max_staleness: int, num_rollout: st.SearchStrategy[int]) -> st.Searc
         num_batches=st.just(4),
         num_rollout=num_rollout,
         num_reward=st.integers(1, 3),
-        num_trainer=st.integers(1, 4),
+        num_trainer=st.integers(2, 4) if is_uneven else st.integers(1, 4),
+        equal_counts=st.just(False) if is_uneven else st.booleans(),
     )
+    return all_runs.map(lambda run: run if run.equal_counts or is_uneven else replace(run, num_trainer=1))
+
+
+def slowest_call(costs: CostTable) -> float:
+    """Seconds in which the slowest rank accumulates a single micro-batch."""
+    return max(cost.seconds() for (lane, kind), cost in costs.items() if kind is CostKind.ACCUMULATE and lane != GANG)
 
 
 def check_forecasts(run: Settings, seed: int, num_lanes: int, num_fragments: int) -> None:
@@ -158,6 +173,26 @@ def test_forecasts_of_a_lending_plan_come_true_in_strict_runs_that_follow_it(
 def test_forecasts_at_staleness_1_come_true_with_one_rollout_lane(run: Settings, seed: int) -> None:
     """With several rollout lanes, or with lending, they are approximations: see `forecast/test_forecast`."""
     check_forecasts(run, seed, num_lanes=0, num_fragments=0)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    run=runs(max_staleness=0, num_rollout=st.integers(1, 5), is_uneven=True),
+    seed=seeds,
+    num_lanes=st.integers(0, 4),
+    num_fragments=st.integers(1, 4),
+)
+def test_forecasts_with_uneven_ranks_are_off_by_a_few_calls_of_the_slowest_at_most(
+    run: Settings, seed: int, num_lanes: int, num_fragments: int
+) -> None:
+    """Which rank takes the last units of a group before the next one is ready is left open, in each mini-batch of the
+    first epoch."""
+    policy = ForecastingPolicy(num_lanes, num_fragments)
+    lanes, costs = random_pool(run, seed)
+    times = published_at(run, lanes, costs, policy)
+    assert policy.ends
+    allowed = NUM_CALLS_OFF * run.algebra.num_minibatches * slowest_call(costs)
+    assert all(abs(end - times[batch]) <= allowed for batch, end in policy.ends)
 
 
 # --- the limits -----------------------------------------------------------------------------------------------------

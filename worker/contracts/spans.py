@@ -32,6 +32,7 @@ class IdleCause(StrEnum):
     GROUP_INCOMPLETE = "group_incomplete"
     REWARD_PENDING = "reward_pending"
     BATCH_BARRIER = "batch_barrier"
+    GANG_BARRIER = "gang_barrier"
     BACK_PRESSURE = "back_pressure"
     PUBLISH_WAIT = "publish_wait"
     START_UP = "start_up"
@@ -56,7 +57,7 @@ class Span(Contract):
     """Index of the fragment within its batch."""
     policy_version: Index | None = None
     num_samples: int = Field(default=0, ge=0)
-    """Number of trajectories that were generated, scored or trained, by all lanes that did this work together."""
+    """Number of trajectories that were generated or scored; 0 for training, which is divided by micro-batches."""
     num_units: int = Field(default=0, ge=0)
     """Number of units that this lane did, as its costs count them: trajectories generated, images or clips decoded or
     scored, micro-batches trained; 0 for work whose cost has no unit."""

@@ -144,7 +144,9 @@ def test_the_scheduler_measures_every_cost_from_its_own_events() -> None:
     run.finish_all(Generate, Score, Switch, Pull, Accumulate, Commit, Snapshot, Publish)
     assert run.scheduler.state.is_finished
     known = set(costs.table())
-    assert {(GANG, kind) for kind in (CostKind.ACCUMULATE, CostKind.COMMIT, CostKind.PUBLISH)} <= known
+    assert {(GANG, CostKind.COMMIT), (GANG, CostKind.PUBLISH)} <= known
+    assert (GANG, CostKind.ACCUMULATE) not in known, "each rank is measured by itself"
+    assert {("t", CostKind.ACCUMULATE), ("t2", CostKind.ACCUMULATE)} <= known
     assert {("t", CostKind.RECLAIM), ("g", CostKind.GENERATE), ("s", CostKind.SCORE)} <= known
 
 

@@ -119,26 +119,37 @@ def test_at_staleness_1_the_last_batches_drain_without_back_pressure() -> None:
     assert run.scheduler.state.idle_cause("g") is IdleCause.DRAIN
 
 
-def test_trainer_lanes_with_work_behind_a_lent_lane_stand_at_the_head_of_the_line() -> None:
+def test_ranks_in_step_with_work_wait_for_a_lent_lane_at_the_gangs_barrier() -> None:
     lanes = (("t", LaneRole.TRAINER), ("t2", LaneRole.TRAINER), ("g", LaneRole.ROLLOUT), ("s", LaneRole.REWARD))
-    run = ManualExecutor(algebra_of(groups_per_minibatch=3, fragments=(1, 2)), tag=TrainerAssist.GREEDY, lanes=lanes)
-    run.finish_all(Switch, Pull)
-    run.finish(Generate, "g")
-    run.finish(Score)
-    run.finish(Generate, "t2")
-    run.finish(Switch, "t2")
-    assert run.scheduler.state.idle_cause("t2") is IdleCause.HEAD_OF_LINE
-    assert run.scheduler.state.idle_cause("t") is None, "it generates"
+    for in_step in (False, True):
+        run = ManualExecutor(
+            algebra_of(groups_per_minibatch=3, fragments=(1, 2)),
+            tag=TrainerAssist.GREEDY,
+            lanes=lanes,
+            equal_counts=in_step,
+        )
+        run.finish_all(Switch, Pull)
+        run.finish(Generate, "g")
+        run.finish(Score)
+        run.finish(Generate, "t2")
+        started = run.finish(Switch, "t2")
+        is_at_work = any(isinstance(action, Accumulate) for action in started)
+        assert is_at_work != in_step, "a rank that need not wait for the others trains meanwhile"
+        assert run.scheduler.state.idle_cause("t2") is (IdleCause.GANG_BARRIER if in_step else None)
+        assert run.scheduler.state.idle_cause("t") is None, "it generates"
 
 
-def test_with_all_of_the_batch_scored_it_is_still_the_lent_lane_that_stands_in_line() -> None:
+def test_with_all_of_the_mini_batch_taken_a_rank_waits_for_those_that_accumulate_or_are_lent() -> None:
     lanes = (("t", LaneRole.TRAINER), ("t2", LaneRole.TRAINER), ("g", LaneRole.ROLLOUT), ("s", LaneRole.REWARD))
     run = ManualExecutor(algebra_of(groups_per_minibatch=1, fragments=(1, 2)), tag=TrainerAssist.GREEDY, lanes=lanes)
     run.apply(EvaluationRequested(Purpose.REQUEST, 0, 1, 2, 0))
     run.finish_all(Switch, Pull)
     run.finish(Generate, "g")
     run.finish_all(Score)
-    assert run.scheduler.state.idle_cause("t2") is IdleCause.HEAD_OF_LINE
+    run.finish(Accumulate, "t2")
+    assert run.scheduler.state.idle_cause("t2") is IdleCause.GANG_BARRIER
+    run.finish_all(Generate, Switch)
+    assert any(isinstance(action, Commit) for action in run.actions)
 
 
 def test_a_colocated_lane_waits_for_the_groups_of_the_others() -> None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from tests.scheduling.manual_executor import ManualExecutor, colocated
+from tests.scheduling.manual_executor import ManualExecutor, colocated, whole_groups
 from tests.scheduling.strategies import algebra_of
 from worker.contracts.names import LaneRole, TrainerAssist
 from worker.contracts.sections import PipelineSpec
@@ -36,6 +36,7 @@ from worker.scheduling.core.state import SchedulerState
 
 GREEDY = TrainerAssist.GREEDY
 TWO_GROUPS = algebra_of(groups_per_minibatch=2, fragments=(1, 2))
+THREE_GROUPS = algebra_of(groups_per_minibatch=3, fragments=(1, 2))
 FIVE_GROUPS = algebra_of(groups_per_minibatch=5, fragments=(1, 2))
 TWO_TRAINERS = (("t", LaneRole.TRAINER), ("t2", LaneRole.TRAINER), ("g", LaneRole.ROLLOUT), ("s", LaneRole.REWARD))
 
@@ -73,7 +74,7 @@ def test_with_training_work_ready_a_lent_lane_finishes_its_fragment_and_returns(
     run.finish(Generate, "g")
     assert run.finish(Score) == [], "a lane of the gang is lent"
     assert of_lane(run.finish(Generate, "t"), "t") == [Switch("t", LaneRole.TRAINER)]
-    assert run.finish(Switch) == [Accumulate(0, 0, 0, (0,))]
+    assert run.finish(Switch) == [whole_groups("t", FIVE_GROUPS, 0)]
 
 
 @pytest.mark.parametrize("under_way", [Switch, Pull])
@@ -108,7 +109,7 @@ def test_no_more_lanes_are_lent_than_fragments_wait() -> None:
 
 
 def test_lanes_that_are_lent_together_return_together() -> None:
-    run = ManualExecutor(FIVE_GROUPS, tag=GREEDY, lanes=TWO_TRAINERS, lends_together=True)
+    run = ManualExecutor(FIVE_GROUPS, tag=GREEDY, lanes=TWO_TRAINERS, lends_together=True, equal_counts=True)
     assert of_lane(run.actions, "t") == [Switch("t", LaneRole.ROLLOUT)]
     assert of_lane(run.actions, "t2") == [Switch("t2", LaneRole.ROLLOUT)]
     run.finish_all(Switch, Pull)
@@ -117,7 +118,28 @@ def test_lanes_that_are_lent_together_return_together() -> None:
     assert of_lane(run.finish(Generate, "t"), "t") == [], "it waits for the other lane"
     assert run.finish(Generate, "t2")[:2] == [Switch("t", LaneRole.TRAINER), Switch("t2", LaneRole.TRAINER)]
     run.finish(Switch, "t")
-    assert run.finish(Switch, "t2")[0] == Accumulate(0, 0, 0, (0,))
+    # The group is a single micro-batch, so the second rank only keeps in step.
+    shares = [whole_groups("t", FIVE_GROUPS, 0), Accumulate("t2", 0, 0, 0, (), num_padding=1)]
+    assert run.finish(Switch, "t2")[:2] == shares
+
+
+def test_a_returned_lane_trains_while_another_is_lent_and_the_commit_waits_for_both() -> None:
+    run = ManualExecutor(THREE_GROUPS, tag=GREEDY, lanes=TWO_TRAINERS)
+    run.finish_all(Switch, Pull)
+    run.finish(Generate, "g")
+    run.finish(Score)
+    run.finish(Generate, "t2")
+    run.finish(Score)
+    shares = [action for action in run.finish(Switch, "t2") if isinstance(action, Accumulate)]
+    assert [share.lane for share in shares] == ["t2"]
+    run.finish_all(Accumulate, Score)
+    assert not any(isinstance(action, Commit) for action in run.actions), "the third group is being generated"
+    run.finish(Generate, "t")
+    run.finish(Score)
+    run.finish_all(Accumulate)
+    assert not any(isinstance(action, Commit) for action in run.actions), "a lane is still lent"
+    run.finish(Switch, "t")
+    assert any(isinstance(action, Commit) for action in run.actions)
 
 
 def test_a_lane_waiting_for_the_others_begins_nothing_once_training_is_ready() -> None:
@@ -170,7 +192,7 @@ def test_a_reserved_trainer_lane_is_not_lent() -> None:
     run.apply(EvaluationRequested(Purpose.REQUEST, 0, 1, 2, 0))
     assert of_lane(run.actions, "t") == []
     run.finish_all(Score)
-    assert run.apply(TrainerReleased()) == [Accumulate(0, 0, 0, (0, 1))]
+    assert run.apply(TrainerReleased()) == [whole_groups("t", TWO_GROUPS, 0, 1)]
 
 
 def test_lent_lanes_serve_requests_too() -> None:
@@ -248,7 +270,8 @@ def test_colocated_lanes_all_generate_then_all_train() -> None:
         run.finish(Generate)
     run.finish_all(Switch)
     run.finish_all(Score)
-    assert run.actions == [Accumulate(0, 0, 0, (0, 1, 2, 3, 4))]
+    # Of a share of three the first lane takes half, of two the second takes both: one would be less than half of 2.5.
+    assert run.actions == [whole_groups("t", FIVE_GROUPS, 0, 1), whole_groups("t2", FIVE_GROUPS, 2, 3)]
     run.finish_all(Accumulate, Commit)
     run.finish(Snapshot)
     assert set(run.finish(Publish)) == {Switch("t", LaneRole.ROLLOUT), Switch("t2", LaneRole.ROLLOUT)}

@@ -20,6 +20,7 @@ from worker.scheduling.core.messages import (
     Generated,
     LaneJoined,
     LaneLost,
+    MicroBatchKey,
     Published,
     Pulled,
     Purpose,
@@ -105,11 +106,11 @@ def test_a_lane_pulls_the_version_of_its_action() -> None:
         run.apply(Pulled("g", 1))
 
 
-def test_an_accumulation_is_answered_with_its_own_groups() -> None:
+def test_an_accumulation_is_answered_with_its_own_micro_batches() -> None:
     run = ManualExecutor(algebra_of(groups_per_minibatch=1))
     run.finish_all(Generate, Score)
-    with pytest.raises(ProtocolError, match=r"groups=\(0,\)"):
-        run.apply(Accumulated(0, 0, 0, (1,)))
+    with pytest.raises(ProtocolError, match=r"MicroBatchKey\(group=0, index=0\)"):
+        run.apply(Accumulated("t", 0, 0, 0, (MicroBatchKey(1, 0),)))
 
 
 def test_only_a_publish_under_way_is_published() -> None:

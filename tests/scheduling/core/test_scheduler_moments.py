@@ -1,6 +1,6 @@
 """Single moments of a run: what goes first, what overlaps, what waits."""
 
-from tests.scheduling.manual_executor import ManualExecutor
+from tests.scheduling.manual_executor import ManualExecutor, whole_groups
 from tests.scheduling.random_executor import answer
 from tests.scheduling.strategies import algebra_of
 from worker.contracts.names import LaneRole
@@ -46,7 +46,7 @@ def test_without_gap_training_waits_for_the_whole_batch() -> None:
     run.finish(Score)
     assert kinds(run) == {Generate}
     run.finish(Generate)
-    assert run.finish(Score) == [Accumulate(0, 0, 0, (0, 1))]
+    assert run.finish(Score) == [whole_groups("t", TWO_GROUPS, 0, 1)]
 
 
 def test_advantages_over_the_batch_wait_for_its_last_reward() -> None:
@@ -55,7 +55,7 @@ def test_advantages_over_the_batch_wait_for_its_last_reward() -> None:
     run.finish(Score)
     run.finish(Generate)
     assert kinds(run) == {Score}
-    assert run.finish(Score) == [Accumulate(0, 0, 0, (0, 1))]
+    assert run.finish(Score) == [whole_groups("t", TWO_GROUPS, 0, 1)]
 
 
 def test_scoring_overlaps_generation() -> None:
@@ -64,11 +64,12 @@ def test_scoring_overlaps_generation() -> None:
 
 
 def test_groups_that_became_ready_while_the_trainer_worked_are_bundled() -> None:
-    run = ManualExecutor(algebra_of(groups_per_minibatch=3, fragments=(1, 2)))
+    three_groups = algebra_of(groups_per_minibatch=3, fragments=(1, 2))
+    run = ManualExecutor(three_groups)
     run.finish(Generate)
     run.finish(Score)
     run.finish_all(Generate, Score)
-    assert run.finish(Accumulate) == [Accumulate(0, 0, 0, (1, 2))]
+    assert run.finish(Accumulate) == [whole_groups("t", three_groups, 1, 2)]
 
 
 def test_in_order_a_later_group_waits_at_the_head_of_the_line() -> None:
@@ -77,7 +78,7 @@ def test_in_order_a_later_group_waits_at_the_head_of_the_line() -> None:
         run = ManualExecutor(TWO_GROUPS, deterministic=deterministic, lanes=lanes)
         run.finish(Generate, "h")
         started = run.finish(Score)
-        assert started == ([] if deterministic else [Accumulate(0, 0, 0, (1,))])
+        assert started == ([] if deterministic else [whole_groups("t", TWO_GROUPS, 1)])
 
 
 def test_the_trained_version_is_pulled_before_the_next_batch() -> None:
@@ -197,11 +198,12 @@ def test_a_lost_trainer_lane_stops_everything_until_a_restart() -> None:
 
 
 def test_a_reserved_trainer_trains_when_it_is_released() -> None:
-    run = ManualExecutor(algebra_of(groups_per_minibatch=1, fragments=(1, 2)))
+    one_group = algebra_of(groups_per_minibatch=1, fragments=(1, 2))
+    run = ManualExecutor(one_group)
     run.apply(TrainerReserved())
     run.finish_all(Generate, Score)
     assert run.actions == []
-    assert run.apply(TrainerReleased()) == [Accumulate(0, 0, 0, (0,))]
+    assert run.apply(TrainerReleased()) == [whole_groups("t", one_group, 0)]
 
 
 def test_a_run_is_not_finished_while_its_trainer_is_reserved() -> None:

@@ -10,7 +10,8 @@ from tests.scheduling.protocol_checker import Settings, kept_draw, skipped_group
 from tests.scheduling.random_executor import RandomExecutor, answer
 from tests.scheduling.strategies import algebra_of, settings_of_runs
 from worker.contracts.names import LaneRole, Placement, TrainerAssist
-from worker.scheduling.core.messages import Action, Event, Fragment, FragmentKey, LaneLost, Purpose
+from worker.scheduling.core.batching import num_micro_batches_per_group
+from worker.scheduling.core.messages import Action, Event, Fragment, FragmentKey, LaneLost, MicroBatchKey, Purpose
 
 seeds = st.integers(0, 2**32)
 
@@ -38,13 +39,15 @@ def reference_samples(run: Settings) -> list[tuple[int, int, int]]:
     ]
 
 
-def reference_training(run: Settings) -> list[tuple[int, int, int, int]]:
+def reference_training(run: Settings) -> list[tuple[int, int, int, MicroBatchKey]]:
+    """(batch, epoch, mini-batch, key) of every micro-batch."""
     return [
-        (batch, epoch, run.algebra.minibatch_of(group), group)
+        (batch, epoch, run.algebra.minibatch_of(group), MicroBatchKey(group, index))
         for batch in range(run.first_batch, run.num_batches)
         for epoch in range(run.algebra.num_epochs)
         for group in range(run.algebra.num_groups)
         if group not in skipped_groups(run, batch)
+        for index in range(num_micro_batches_per_group(run.algebra))
     ]
 
 
@@ -81,7 +84,7 @@ def check_whole_run(executor: RandomExecutor) -> None:
     assert sorted(checker.accumulated) == reference_training(run)
     if run.deterministic:
         assert checker.accumulated == reference_training(run)
-    assert checker.committed == sorted({group[:3] for group in reference_training(run)})
+    assert checker.committed == sorted({at[:3] for at in reference_training(run)})
     assert checker.published == list(range(run.first_version + 1, last_version + 1))
     assert executor.scheduler.state.batches_completed == run.num_batches
     assert executor.scheduler.state.policy_version == last_version

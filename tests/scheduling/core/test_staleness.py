@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.scheduling.manual_executor import ManualExecutor
+from tests.scheduling.manual_executor import ManualExecutor, whole_groups
 from tests.scheduling.random_executor import answer
 from tests.scheduling.strategies import algebra_of
 from worker.contracts.names import LaneRole, TrainerAssist
@@ -103,7 +103,7 @@ def test_the_next_batch_is_trained_while_the_version_before_is_published() -> No
     run = ManualExecutor(ONE_GROUP, max_staleness=1, num_batches=4)
     run.finish_all(Generate, Score)
     run.finish_all(Accumulate, Commit)
-    assert run.finish(Snapshot) == [Publish(0, 1), Accumulate(1, 0, 0, (0,))]
+    assert run.finish(Snapshot) == [Publish(0, 1), whole_groups("t", ONE_GROUP, 0, batch=1)]
     assert run.scheduler.state.policy_version == 0
     assert run.scheduler.state.idle_cause("g") is IdleCause.PUBLISH_WAIT
     run.finish_all(Accumulate, Commit)

@@ -18,12 +18,11 @@ from worker.contracts.sections import PipelineSpec
 from worker.scheduling.planning.bounds import bound_seconds, strict_bound_seconds
 from worker.scheduling.planning.candidate_simulation import simulate_candidate
 from worker.scheduling.planning.cost_estimates import PoolCosts
-from worker.scheduling.planning.exchange import GangOptions
 from worker.scheduling.planning.lane_kinds import Counts, LaneKinds
 from worker.scheduling.planning.limits import ScheduleRules, batch_limits
 from worker.scheduling.planning.mode_limits import Split
 from worker.scheduling.planning.planner import PlanRequest, make_plan
-from worker.scheduling.planning.proposals import proposed_splits
+from worker.scheduling.planning.proposals import gang_options, proposed_splits
 from worker.scheduling.planning.split_simulations import SplitSimulations
 from worker.scheduling.profiles.hardware import H100, Accelerator
 
@@ -66,7 +65,7 @@ def test_the_exchange_argument_finds_the_best_of_all_splits(
     splits = every_split(kinds)
     limits = batch_limits(algebra, costs, kinds, splits, rules)
     best = limits[kinds.fit(splits, lends=False)].min(initial=np.inf)
-    options = GangOptions.of(algebra, costs, kinds, rules, np.arange(1, kinds.num_lanes))
+    options = gang_options(algebra, costs, kinds, rules, np.arange(1, kinds.num_lanes))
     assert options.least_seconds() <= best * (1 + ROUNDING) + ROUNDING
     _, found = proposed_splits(algebra, costs, kinds, rules, lends=False)
     assert found.min(initial=np.inf) == pytest.approx(best)

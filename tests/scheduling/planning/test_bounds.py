@@ -58,6 +58,7 @@ def published_at(algebra: BatchAlgebra, costs: PoolCosts, trainers: range, pipel
         num_batches=NUM_BATCHES,
         policy_version=0,
         lending_policy=lending_policy(pipeline),
+        equal_counts=costs.equal_counts,
     )
     lanes = [
         SimulatedLane(lane=lane_name(index), role=LaneRole.TRAINER if index in trainers else LaneRole.ROLLOUT)
@@ -70,9 +71,7 @@ def published_at(algebra: BatchAlgebra, costs: PoolCosts, trainers: range, pipel
         if isinstance(event, Published):
             times.append(at)
 
-    Simulator(
-        scheduler, algebra, lanes, costs.cost_table(trainers), lambda span: None, tsp=pipeline.tsp, observe=observe
-    ).run()
+    Simulator(scheduler, algebra, lanes, costs.cost_table(trainers), lambda span: None, observe=observe).run()
     return times
 
 

@@ -32,6 +32,7 @@ def start_of(run: Settings) -> ScheduleStart:
         policy_version=run.first_version,
         first_batch_version=run.first_batch_version,
         lends_together=run.lends_together,
+        equal_counts=run.equal_counts,
     )
 
 

@@ -14,7 +14,7 @@ from worker.contracts.names import LaneRole, Placement, TrainerAssist
 from worker.contracts.spans import IdleCause, Span, SpanKind
 from worker.scheduling.core.batching import num_micro_batches
 from worker.scheduling.core.costs import GANG, Cost, CostKind
-from worker.scheduling.core.messages import Accumulated, FragmentKey, Generated
+from worker.scheduling.core.messages import Accumulated, FragmentKey, Generated, MicroBatchKey
 from worker.scheduling.simulator.simulator import Arrival, Loss
 from worker.scheduling.timeline.bubble_ledger import BubbleLedger
 
@@ -56,8 +56,8 @@ def test_every_second_of_every_lane_has_one_class_and_idling_a_cause(run: Settin
 @settings(max_examples=100, deadline=None)
 @given(run=settings_of_runs(), data=st.data())
 def test_gap_never_makes_a_run_slower(run: Settings, data: st.DataObject) -> None:
-    """This holds where a bundle of groups costs as much as its groups do alone: without a fixed part, and on one rank,
-    which needs no padding."""
+    """This holds where groups together cost as much as they do alone: without a fixed part, and on one rank, which needs
+    no padding."""
     strict = replace(
         run,
         placement=Placement.DISAGGREGATED,
@@ -68,7 +68,8 @@ def test_gap_never_makes_a_run_slower(run: Settings, data: st.DataObject) -> Non
         num_trainer=1,
     )
     pool = data.draw(pools_of(strict, all_at_once=True))
-    fair = {**pool.costs, (GANG, CostKind.ACCUMULATE): Cost(0.0, pool.costs[GANG, CostKind.ACCUMULATE].per_unit)}
+    accumulate = ((key, cost) for key, cost in pool.costs.items() if key[1] is CostKind.ACCUMULATE)
+    fair = pool.costs | {key: Cost(0.0, cost.per_unit) for key, cost in accumulate}
     with_gap, _ = simulate(replace(strict, gap=True), replace(pool, costs=fair))
     without, _ = simulate(replace(strict, gap=False), replace(pool, costs=fair))
     assert with_gap <= without + ROUNDING
@@ -85,11 +86,18 @@ def test_colocated_lanes_never_generate_while_any_of_them_trains(run: Settings, 
 
 
 def training_seconds(run: Settings, pool: Pool) -> float:
-    """The seconds in which a batch is trained, if all groups of a mini-batch are bundled; with the publish at staleness
-    0, where the gang waits for it."""
+    """The least seconds in which a batch is trained: in step if all groups of a mini-batch are bundled, otherwise if
+    ranks share the work by speed; with the publish at staleness 0, where the gang waits for it."""
     algebra, costs = run.algebra, pool.costs
-    units = num_micro_batches(algebra, algebra.num_groups_per_minibatch, world_size=run.num_trainer, tsp=True)
-    each = costs[GANG, CostKind.ACCUMULATE].seconds(units) + costs[GANG, CostKind.COMMIT].seconds()
+    if run.equal_counts:
+        units = num_micro_batches(algebra, algebra.num_groups_per_minibatch, world_size=run.num_trainer, tsp=True)
+        minibatch = costs[GANG, CostKind.ACCUMULATE].seconds(units)
+    else:
+        ranks = [costs[lane.lane, CostKind.ACCUMULATE] for lane in pool.lanes if lane.role is LaneRole.TRAINER]
+        rates = [1 / cost.per_unit if cost.per_unit else float("inf") for cost in ranks]
+        calls = min(cost.per_call for cost in ranks)
+        minibatch = calls + algebra.num_micro_batches_per_optimizer_step / sum(rates)
+    each = minibatch + costs[GANG, CostKind.COMMIT].seconds()
     snapshot, publish = (costs[GANG, kind].seconds() for kind in (CostKind.SNAPSHOT, CostKind.PUBLISH))
     return each * algebra.num_optimizer_steps_per_batch + snapshot + (0.0 if run.max_staleness else publish)
 
@@ -102,7 +110,7 @@ def rate(pool: Pool, role: LaneRole, kind: CostKind, fragment_size: int) -> floa
 
 def least_seconds(run: Settings, pool: Pool) -> float:
     """The least seconds of the run: all work over the lanes' rates, if trainer lanes that may generate do so whenever
-    they do not train."""
+    they do not train, and in step all of them train at once."""
     size = run.algebra.fragment_size
     num = (run.num_batches - run.first_batch) * run.algebra.num_trajectories
     # Without spread a group may cost no training; the snapshots and publishes that are left are too little to claim.
@@ -112,7 +120,8 @@ def least_seconds(run: Settings, pool: Pool) -> float:
     own_rate = rate(pool, LaneRole.ROLLOUT, CostKind.GENERATE, size)
     lent_rate = rate(pool, LaneRole.TRAINER, CostKind.GENERATE, size) if may_lend else 0.0
     together = own_rate + lent_rate
-    generating = 0.0 if together == float("inf") else (num + training * lent_rate) / together
+    lost = training * lent_rate if run.equal_counts else 0.0
+    generating = 0.0 if together == float("inf") else (num + lost) / together
     return max(training, generating, num / rate(pool, LaneRole.REWARD, CostKind.SCORE, size))
 
 
@@ -124,15 +133,15 @@ def test_no_mode_beats_all_work_over_all_rates(run: Settings, data: st.DataObjec
     assert seconds >= least_seconds(run, pool) - ROUNDING
 
 
-def work_done(run: Settings, pool: Pool) -> list[FragmentKey | tuple[int, int, int, int]]:
-    """Every fragment generated and every group accumulated, with repeats."""
+def work_done(run: Settings, pool: Pool) -> list[FragmentKey | tuple[int, int, int, MicroBatchKey]]:
+    """Every fragment generated and every micro-batch accumulated, with repeats."""
     _, _, events = simulate_events(run, pool)
     generated = [event.key for event, _ in events if isinstance(event, Generated)]
     accumulated = [
-        (event.batch, event.epoch, event.minibatch, group)
+        (event.batch, event.epoch, event.minibatch, key)
         for event, _ in events
         if isinstance(event, Accumulated)
-        for group in event.groups
+        for key in event.micro_batches
     ]
     return [*sorted(generated), *sorted(accumulated)]
 

@@ -22,7 +22,8 @@ COSTS = per_unit(
     {
         ("g", CostKind.GENERATE): 1.0,
         ("s", CostKind.SCORE): 0.5,
-        (GANG, CostKind.ACCUMULATE): 4.0,
+        ("t", CostKind.ACCUMULATE): 4.0,
+        ("t2", CostKind.ACCUMULATE): 4.0,
         (GANG, CostKind.COMMIT): 0.25,
         (GANG, CostKind.SNAPSHOT): 0.0625,
         (GANG, CostKind.PUBLISH): 0.5,
@@ -80,6 +81,38 @@ def test_two_trainer_lanes_share_the_micro_batches() -> None:
     pool = pool_of(COSTS, *LANES, ("t2", LaneRole.TRAINER))
     _, spans = simulate(Settings(algebra=TWO_GROUPS_OF_TWO, gap=False, num_batches=1), pool)
     assert [s.seconds for s in spans if s.lane == "t" and s.kind is SpanKind.TRAIN] == [4.0, 0.25]
+
+
+def trained_by(spans: list[Span], lane: str) -> tuple[int, float]:
+    """(micro-batches that a lane has trained, when it ended the last of them)."""
+    shares = [span for span in spans if span.lane == lane and span.kind is SpanKind.TRAIN and span.num_units]
+    return sum(span.num_units for span in shares), max(span.end for span in shares)
+
+
+def test_a_slow_rank_takes_fewer_micro_batches_and_ends_with_the_others() -> None:
+    pool = pool_of({**COSTS, ("slow", CostKind.ACCUMULATE): Cost(0.0, 12.0)}, *LANES, ("slow", LaneRole.TRAINER))
+    twelve = algebra_of(groups_per_minibatch=12, fragments=(1, 2))
+    _, spans = simulate(Settings(algebra=twelve, gap=False, num_batches=1), pool)
+    (fast, ended), (slow, slow_ended) = trained_by(spans, "t"), trained_by(spans, "slow")
+    assert (fast, slow) == (9, 3)
+    assert ended == slow_ended
+
+
+def test_ranks_in_step_take_equally_many_and_the_slowest_sets_the_pace() -> None:
+    costs = {**COSTS, (GANG, CostKind.ACCUMULATE): Cost(0.0, 12.0)}
+    twelve = algebra_of(groups_per_minibatch=12, fragments=(1, 2))
+    run = Settings(algebra=twelve, gap=False, num_batches=1, equal_counts=True)
+    _, spans = simulate(run, pool_of(costs, *LANES, ("slow", LaneRole.TRAINER)))
+    assert trained_by(spans, "t") == trained_by(spans, "slow")
+    shares = [s.seconds for s in spans if s.lane == "t" and s.kind is SpanKind.TRAIN and s.num_units]
+    assert shares == [6 * 12.0]
+
+
+def test_a_rank_without_a_micro_batch_makes_a_pass_in_the_commit() -> None:
+    one_micro_batch = algebra_of(groups_per_minibatch=1, fragments=(1, 2))
+    pool = pool_of({**COSTS, ("t2", CostKind.ACCUMULATE): Cost(0.0, 7.0)}, *LANES, ("t2", LaneRole.TRAINER))
+    _, spans = simulate(Settings(algebra=one_micro_batch, gap=False, num_batches=1), pool)
+    assert [s.seconds for s in spans if s.lane == "t" and s.kind is SpanKind.TRAIN] == [4.0, 7.0 + 0.25]
 
 
 def test_a_role_without_lanes_is_refused() -> None:

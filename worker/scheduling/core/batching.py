@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from worker.contracts.algebra import BatchAlgebra
+from worker.scheduling.core.messages import MicroBatchKey
 
 MONITORING_STRIDE = 10
 """One micro-batch in this many goes through another forward pass, for quantities that nothing is trained on. A
@@ -43,6 +44,28 @@ def split_group(algebra: BatchAlgebra, group: int) -> list[tuple[MicroBatch, ...
     ]
 
 
+def num_micro_batches_per_group(algebra: BatchAlgebra) -> int:
+    """The number of micro-batches that a group is split into."""
+    return _num_chunks(algebra) * _num_per_chunk(algebra)
+
+
+def num_micro_batches_per_unit(algebra: BatchAlgebra, *, tsp: bool) -> int:
+    """The number of micro-batches that one rank takes together: 1 with `tsp` (time-step parallelism), since the pairs
+    of a finished trajectory are independent; all those of a chunk of members without it."""
+    return 1 if tsp else _num_per_chunk(algebra)
+
+
+def shares_in_step(
+    algebra: BatchAlgebra, groups: Sequence[int], *, world_size: int, tsp: bool
+) -> list[tuple[MicroBatchKey, ...]]:
+    """[rank]: the micro-batches of these groups that the rank takes, where all ranks must take equally many passes and
+    are padded to `num_micro_batches`; consecutive units of work for each rank."""
+    number, size = num_micro_batches_per_group(algebra), num_micro_batches_per_unit(algebra, tsp=tsp)
+    keys = [MicroBatchKey(group, index) for group in groups for index in range(number)]
+    ranges = (_range_of_rank(len(keys) // size, rank, world_size) for rank in range(world_size))
+    return [tuple(keys[first * size : last * size]) for first, last in ranges]
+
+
 def spread(algebra: BatchAlgebra, groups: Sequence[int], *, rank: int, world_size: int, tsp: bool) -> list[MicroBatch]:
     """The micro-batches that `rank` trains of these groups, padded to the same number on every rank.
 
@@ -61,8 +84,7 @@ def spread(algebra: BatchAlgebra, groups: Sequence[int], *, rank: int, world_siz
 
 def num_micro_batches(algebra: BatchAlgebra, num_groups: int, *, world_size: int, tsp: bool) -> int:
     """The number of micro-batches that each rank trains of a bundle of `num_groups` groups, padding included."""
-    num_chunks = num_groups * math.ceil(algebra.num_units_per_group / algebra.micro_batch_size)
-    num_per_chunk = math.ceil(algebra.num_trained_denoising_steps / algebra.num_denoising_steps_per_micro_batch)
+    num_chunks, num_per_chunk = num_groups * _num_chunks(algebra), _num_per_chunk(algebra)
     if tsp:
         return math.ceil(num_chunks * num_per_chunk / world_size)
     return math.ceil(num_chunks / world_size) * num_per_chunk
@@ -118,6 +140,16 @@ def _index_in_stride(number: int) -> int:
     """Every index once in `MONITORING_STRIDE` consecutive numbers, since 7 and 10 have no common divisor; neighbours
     lie far apart."""
     return 7 * number % MONITORING_STRIDE
+
+
+def _num_chunks(algebra: BatchAlgebra) -> int:
+    """The number of chunks of members that a group is split into."""
+    return math.ceil(algebra.num_units_per_group / algebra.micro_batch_size)
+
+
+def _num_per_chunk(algebra: BatchAlgebra) -> int:
+    """The number of micro-batches that the denoising steps of a chunk are split into."""
+    return math.ceil(algebra.num_trained_denoising_steps / algebra.num_denoising_steps_per_micro_batch)
 
 
 def _ranges(number: int, size: int) -> list[range]:

@@ -5,7 +5,6 @@ training fragments count as generation or scoring, because an evaluation takes a
 """
 
 from worker.contracts.names import LaneRole
-from worker.scheduling.core.batching import num_micro_batches
 from worker.scheduling.core.costs import GANG, CostKind
 from worker.scheduling.core.messages import (
     Accumulate,
@@ -41,9 +40,10 @@ class CostObserver:
             case Switched(lane, to):
                 self._lane_done(lane, CostKind.LEND if to is LaneRole.ROLLOUT else CostKind.RECLAIM, at)
             case Accumulated():
-                self._accumulated(at)
+                self._accumulated(event, at)
             case Committed():
-                self._gang_done(CostKind.COMMIT, at)
+                # Ranks without a micro-batch make a pass first, which is no part of a commit by itself.
+                self._gang_done(CostKind.COMMIT, at, less=self._state.pass_seconds)
             case Snapshotted():
                 self._gang_done(CostKind.SNAPSHOT, at)
             case Published():
@@ -59,20 +59,22 @@ class CostObserver:
             kind = CostKind.GENERATE if isinstance(action, Generate) else CostKind.SCORE
             self._lane_done(event.lane, kind, at, len(action.fragment.members))
 
-    def _accumulated(self, at: float) -> None:
-        lanes, action = self._state.lanes, self._state.lanes.gang_action
-        if isinstance(action, Accumulate):
-            num_units = num_micro_batches(
-                self._state.algebra,
-                len(action.groups),
-                world_size=lanes.num(LaneRole.TRAINER),
-                tsp=self._state.settings.tsp,
-            )
-            self._gang_done(CostKind.ACCUMULATE, at, num_units)
+    def _accumulated(self, event: Accumulated, at: float) -> None:
+        """Ranks in step are slowed by each other, so their seconds are the gang's: those from the common start to the
+        last answer."""
+        lanes = self._state.lanes
+        action = lanes[event.lane].under_way if event.lane in lanes else None
+        if not isinstance(action, Accumulate):
+            return
+        num_passes = len(action.micro_batches) + action.num_padding
+        if not self._state.equal_counts:
+            self._lane_done(event.lane, CostKind.ACCUMULATE, at, num_passes)
+        elif lanes.num_accumulating == 1:
+            self._state.costs.observe(GANG, CostKind.ACCUMULATE, at - lanes[event.lane].since, num_passes)
 
-    def _gang_done(self, kind: CostKind, at: float, num_units: int = 1) -> None:
+    def _gang_done(self, kind: CostKind, at: float, *, less: float = 0.0) -> None:
         if self._state.lanes.gang_action is not None:
-            self._state.costs.observe(GANG, kind, at - self._state.lanes.gang_since, num_units)
+            self._state.costs.observe(GANG, kind, max(0.0, at - self._state.lanes.gang_since - less))
 
     def _lane_done(self, lane: str, kind: CostKind, at: float, num_units: int = 1) -> None:
         lanes = self._state.lanes

@@ -13,7 +13,8 @@ from enum import StrEnum
 from worker.contracts.events import WorkCost
 
 GANG = "gang"
-"""Stands for all trainer lanes together, which accumulate, commit and take a snapshot in step."""
+"""Stands for all trainer lanes together, which commit and take a snapshot in step, and accumulate in step where they
+must take equally many micro-batches."""
 
 
 class CostKind(StrEnum):
@@ -24,7 +25,7 @@ class CostKind(StrEnum):
     SCORE = "score"
     """Scoring of a fragment. Unit: an image or clip."""
     ACCUMULATE = "accumulate"
-    """Forward and backward over a bundle of groups. Unit: a micro-batch of each rank."""
+    """Forward and backward over micro-batches, of one lane or of each rank in step. Unit: a micro-batch of a rank."""
     COMMIT = "commit"
     """The optimizer step of a mini-batch."""
     SNAPSHOT = "snapshot"

@@ -89,6 +89,9 @@ class GroupAssembler:
         groups, self._newly_complete = self._newly_complete, []
         return groups
 
+    def is_group_complete(self, group: int) -> bool:
+        return self._groups[group].is_complete
+
     def generated(self, key: FragmentKey) -> None:
         """Count a fragment as generated. Raises `ProtocolError` for one that is unknown here, or generated before."""
         group, _ = self._find(key)
@@ -146,10 +149,6 @@ class GroupAssembler:
         for counts in self._counts_of(key):
             counts.num_complete += 1
         return []
-
-    def is_complete_group(self, group: int) -> bool:
-        """Whether the draw of a group that is kept is scored."""
-        return self._groups[group].is_complete
 
     def num_draws_left(self, group: int) -> int:
         """How many more times an incomplete group may be drawn."""

@@ -1,7 +1,7 @@
 """Why a free lane is idle, derived from what its role waits for.
 
     trainer   waits for complete groups      ◄── reward lanes score them ◄── rollout lanes generate them
-              or for a lane of its gang that is lent
+              or for lanes of its gang that still accumulate or are lent
     reward    waits for generated fragments  ◄── rollout lanes
     rollout   waits for the next batch       ◄── the trainer's last commit ◄── its publish
               or for the staleness bound alone, which is back-pressure
@@ -44,8 +44,9 @@ def idle_cause(
     if is_publishing and (head is None or head.training.is_complete):
         return IdleCause.PUBLISH_WAIT
     if role is LaneRole.TRAINER and head is not None:
-        # With training work ready, a free trainer lane can only be waiting for the lanes of its gang that are lent.
-        return IdleCause.HEAD_OF_LINE if head.training.has_next else head.training.waiting_cause()
+        # With training work ready, a free trainer lane can only be waiting for others of its gang: those that are lent
+        # or still accumulate, or a faster one that will end what is left sooner.
+        return IdleCause.GANG_BARRIER if head.training.has_next else head.training.waiting_cause()
     if role is LaneRole.REWARD and num_ungenerated:
         return IdleCause.NO_FRAGMENT_READY
     if is_publishing and admission.more_to_come:

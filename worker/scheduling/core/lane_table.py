@@ -2,12 +2,12 @@
 
 Free lanes are indexed, so that finding one takes the same time among thousands of lanes:
 
-    by role      the role that the lane serves now; a trainer lane that is not lent is listed even while the gang works
+    by role      the role that the lane serves now; a trainer lane that is not lent is listed while the gang commits
     newly free   lanes that may generate and have not been asked for their next action since they became free
     exhausted    lent lanes that may begin no further fragment
 
-Invariant: a lane has at most one action under way. The trainer lanes form one gang: an action of the gang occupies all
-of them, so none begins while one of them is lent.
+Invariant: a lane has at most one action under way. The trainer lanes form one gang: they accumulate each by itself, but
+an action of the gang (a commit, a snapshot) occupies all of them, so none begins while one is at work or lent.
 """
 
 from collections import OrderedDict
@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from worker.contracts.names import LaneRole
-from worker.scheduling.core.messages import Action, Event, LaneJoined, Switch
+from worker.scheduling.core.messages import Accumulate, Action, Event, LaneJoined, Switch
 from worker.scheduling.core.protocol import ProtocolError, is_answer
 
 
@@ -60,6 +60,8 @@ class LaneTable:
         self._lent: dict[str, Lane] = {}
         """Trainer lanes, from the start of their switch to generation to the end of their switch back."""
         self._with_allowance: dict[str, Lane] = {}
+        self._accumulating: dict[str, Lane] = {}
+        """Trainer lanes that accumulate."""
         self._gang_action: Action | None = None
         self._gang_since = 0.0
         self._gang_is_reserved = False
@@ -80,9 +82,9 @@ class LaneTable:
         """Add a free lane. Raises `ProtocolError` for a name in use, or a trainer lane while the gang is at work."""
         if event.lane in self._lanes:
             raise ProtocolError(f"lane `{event.lane}` has joined already: apply `LaneLost` before it joins again")
-        if event.role is LaneRole.TRAINER and self._gang_action is not None:
+        if event.role is LaneRole.TRAINER and self.gang_work is not None:
             raise ProtocolError(
-                f"trainer lane `{event.lane}` must join while the gang is free, got {self._gang_action} under way: "
+                f"trainer lane `{event.lane}` must join while the gang is free, got {self.gang_work} under way: "
                 "apply its answer first"
             )
         lane = Lane(event.lane, event.role, event.policy_version, serves=event.role)
@@ -98,7 +100,7 @@ class LaneTable:
         lane = self[name]
         del self._lanes[name]
         self._set_busy(lane)
-        for index in (self._trainers, self._lent, self._with_allowance):
+        for index in (self._trainers, self._lent, self._with_allowance, self._accumulating):
             index.pop(name, None)
         self._num[lane.role] -= 1
         self._num_lost[lane.role] += 1
@@ -155,6 +157,8 @@ class LaneTable:
         self._set_busy(lane)
         if isinstance(action, Switch):
             self._lent[lane.name] = lane
+        elif isinstance(action, Accumulate):
+            self._accumulating[lane.name] = lane
 
     def finish(self, name: str, event: Event) -> Action:
         """Free a lane by the answer to its action under way, and return that action. Raises `ProtocolError` where
@@ -166,6 +170,7 @@ class LaneTable:
         if not is_answer(event, action):
             raise ProtocolError(f"lane `{name}` has {action} under way and was expected to answer that, got {event}")
         lane.under_way = None
+        self._accumulating.pop(name, None)
         if isinstance(action, Switch):
             lane.serves = action.to
             if not lane.is_lent:
@@ -226,15 +231,33 @@ class LaneTable:
         return self._gang_action
 
     @property
+    def gang_work(self) -> Action | None:
+        """The action of the whole gang under way, or of a rank that accumulates; `None` where no lane trains."""
+        if self._gang_action is not None or not self._accumulating:
+            return self._gang_action
+        return next(iter(self._accumulating.values())).under_way
+
+    @property
+    def num_accumulating(self) -> int:
+        """The number of ranks that accumulate."""
+        return len(self._accumulating)
+
+    @property
     def gang_since(self) -> float:
         """When the gang's latest action began, in seconds of the executor's clock."""
         return self._gang_since
 
     @property
     def gang_is_free(self) -> bool:
-        """Whether the gang may be given an action: it has lanes, none of them is lent, and it is neither at work nor
-        reserved by the controller."""
-        return bool(self._trainers) and not self._lent and not self._gang_is_reserved and self._gang_action is None
+        """Whether the gang may be given an action: it has lanes, none of them is lent or at work, and it is neither at
+        work as a whole nor reserved by the controller."""
+        return bool(self._trainers) and not self._lent and self.ranks_may_begin and not self._accumulating
+
+    @property
+    def ranks_may_begin(self) -> bool:
+        """Whether a free rank may begin to accumulate by itself: the gang is neither at work as a whole nor
+        reserved."""
+        return self._gang_action is None and not self._gang_is_reserved
 
     def start_gang(self, action: Action, at: float) -> None:
         """Occupy the free gang with `action` from `at` on."""
@@ -259,9 +282,9 @@ class LaneTable:
 
     def reserve_gang(self) -> None:
         """Keep the gang for the controller. Raises `ProtocolError` where it is at work, reserved or partly lent."""
-        if self._gang_action is not None:
+        if self.gang_work is not None:
             raise ProtocolError(
-                f"the trainer gang must be free to be reserved, got {self._gang_action} under way: wait for its answer"
+                f"the trainer gang must be free to be reserved, got {self.gang_work} under way: wait for its answer"
             )
         if self._lent:
             raise ProtocolError(

@@ -49,6 +49,16 @@ class Fragment:
     """How many times the group's trajectories were drawn before; each draw has noise of its own."""
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class MicroBatchKey:
+    """Identifies a micro-batch within a batch."""
+
+    group: int
+    """The group's index, from 0, in its batch."""
+    index: int
+    """The micro-batch's index, from 0, in the order in which one rank trains the group (`batching.split_group`)."""
+
+
 # --- events: what happened ----------------------------------------------------------------------------------------
 
 
@@ -109,12 +119,13 @@ class Scored:
 
 @dataclass(frozen=True, slots=True)
 class Accumulated:
-    """The trainer gang has added the gradients of these groups."""
+    """A trainer lane has added the gradients of these micro-batches to its own sum."""
 
+    lane: str
     batch: int
     minibatch: int
     epoch: int
-    groups: tuple[int, ...]
+    micro_batches: tuple[MicroBatchKey, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,21 +243,25 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Accumulate:
-    """All trainer lanes together: forward and backward over a bundle of complete groups, in the order given.
+    """One trainer lane: forward and backward over micro-batches of complete groups, in the order given.
 
-    Which groups are bundled depends on timing, so what a micro-batch holds must not: none spans two groups. Answered by
-    `Accumulated`.
+    Which lane takes a micro-batch depends on timing; what it holds does not. Answered by `Accumulated`.
     """
 
+    lane: str
     batch: int
     minibatch: int
     epoch: int
-    groups: tuple[int, ...]
+    micro_batches: tuple[MicroBatchKey, ...]
+    num_padding: int = 0
+    """Passes of weight 0 after the micro-batches, which keep the lane in step with the others. Only where all ranks
+    must take equally many (ZeRO 2 and 3): there all lanes begin at once, and the sum of both is the same on each."""
 
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """All trainer lanes: the optimizer step that closes a mini-batch. Answered by `Committed`."""
+    """All trainer lanes: the optimizer step that closes a mini-batch. A lane without a micro-batch in it makes one pass
+    of weight 0 first, since every rank must have a gradient. Answered by `Committed`."""
 
     batch: int
     minibatch: int

@@ -91,7 +91,7 @@ class OpenWork:
         key, assembler = event.key, self.assembler_of(event.key)
         drawn_again = assembler.scored(key, event.rewards, has_spread=event.has_spread)
         self._generation.enqueue(drawn_again)
-        if key.purpose is Purpose.TRAIN and (drawn_again or assembler.is_complete_group(key.group)):
+        if key.purpose is Purpose.TRAIN and (drawn_again or assembler.is_group_complete(key.group)):
             self.spread.observe(has_spread=event.has_spread)
             self.batches[key.batch].training.take_complete_groups()
 

@@ -41,8 +41,8 @@ def is_answer(event: Event, action: Action) -> bool:
             return event == Generated(lane, fragment.key)
         case Score(lane, fragment):
             return isinstance(event, Scored) and (event.lane, event.key) == (lane, fragment.key)
-        case Accumulate(batch, minibatch, epoch, groups):
-            return event == Accumulated(batch, minibatch, epoch, groups)
+        case Accumulate(lane, batch, minibatch, epoch, micro_batches):
+            return event == Accumulated(lane, batch, minibatch, epoch, micro_batches)
         case Commit(batch, minibatch, epoch):
             return event == Committed(batch, minibatch, epoch)
         case Snapshot(_, version):

@@ -5,7 +5,8 @@
     `next_minibatch`              `training`                `forecast.forecast`
     `waits_for_whole_batch`       `admission`               `planning.limits`, through `planning.modes`
     `is_resampled`                `group_assembler`         the driver and `engine.local`, which drop what was drawn
-    sizes of bundles, padding     `batching`                `forecast.state_reader`, `planning.limits`, simulator
+    sizes of bundles, padding     `batching`                `forecast.state_reader`, `planning.gang`
+    shares by speed               `rank_shares`             `forecast.state_reader`
 
 The forecast and the limits are closed forms, so they must restate the other rules (who pulls when, one publish at a
 time, when a lent lane returns). `tests/scheduling/test_rules_agree.py` holds both to the scheduler itself.

@@ -11,13 +11,13 @@ An executor (Ray, simulator, emulator) loops: `apply(event, at)` for each event 
     Published                                   │                                          group assembler
         │                                       │                                                 │ complete groups
      Publish ◄── Snapshotted                    │                                                 ▼
-                     └── batch trained ◄── Commit ◄── mini-batch accumulated ◄── Accumulate ── trainer gang
+                     └── batch trained ◄── Commit ◄── mini-batch accumulated ◄── Accumulate ── trainer ranks
 
     what waits             for what                                      what unblocks it
     a rollout lane         a fragment; the fragment's version            admission, `Published`; `Pulled`
     a reward lane          a generated fragment                          rollout lanes
-    the trainer gang       a complete group of the open mini-batch       reward lanes
-    the gang, lanes lent   the end of the lent lanes' fragments          `Generated`, then `Switched`
+    a trainer rank         a complete group of the open mini-batch       reward lanes
+    the next commit        ranks that accumulate; lanes that are lent    `Accumulated`; `Generated`, then `Switched`
     the next snapshot      the publish of the version before it          `Published`
     the next batch         the publish of the batch before it            the trainer gang
                            (staleness 1: the end of its generation)      (rollout lanes)
@@ -34,7 +34,6 @@ are lost; a fragment is generated under exactly the version that it names; the s
 generated fragment is discarded but those of a draw without spread.
 """
 
-from collections.abc import Iterator
 from typing import Literal, assert_never
 
 from worker.contracts.algebra import BatchAlgebra
@@ -44,6 +43,7 @@ from worker.scheduling.core.admission import Admission, BatchSettings, resumed_b
 from worker.scheduling.core.cost_model import CostModel
 from worker.scheduling.core.cost_observer import CostObserver
 from worker.scheduling.core.costs import CostTable
+from worker.scheduling.core.gang_work import GangWork
 from worker.scheduling.core.generation import Generation
 from worker.scheduling.core.lane_table import LaneTable
 from worker.scheduling.core.lending import Lending, LendingPolicy
@@ -91,6 +91,7 @@ class Scheduler:
         first_batch_version: int | None = None,
         lending_policy: LendingPolicy | None = None,
         lends_together: bool = False,
+        equal_counts: bool = False,
         prior: CostTable | None = None,
     ) -> None:
         """
@@ -102,6 +103,7 @@ class Scheduler:
             lending_policy: decides when trainer lanes generate; `lending_policies.lending_policy` finds the one for the
                 switches. Without one they never generate.
             lends_together: trainer lanes are lent all together or not at all, as sharded parameters require.
+            equal_counts: ranks take equally many micro-batches in step, as ZeRO 2 and 3 require.
             prior: cost estimates to use until the run has measured its own.
 
         Raises:
@@ -118,6 +120,7 @@ class Scheduler:
             settings=settings,
             generators=LaneRole.TRAINER if pipeline.placement is Placement.COLOCATED else LaneRole.ROLLOUT,
             lends_together=lends_together,
+            equal_counts=equal_counts,
             lanes=lanes,
             admission=Admission(first_batch, num_batches, settings.max_staleness, first_batch_version=first_version),
             generation=generation,
@@ -127,6 +130,7 @@ class Scheduler:
             policy_version=policy_version,
         )
         self._cost_observer = CostObserver(self.state)
+        self._gang_work = GangWork(self.state)
         self._lending = Lending(self.state, lending_policy)
         self._pending: list[Action] = []
         """Actions that follow from the events applied, to be returned by the next `next_actions`."""
@@ -152,10 +156,9 @@ class Scheduler:
             case Scored():
                 self._scored(event)
             case Accumulated():
-                self.state.lanes.finish_gang(event)
+                self._gang_work.accumulated(event)
             case Committed():
-                self.state.lanes.finish_gang(event)
-                self.state.work.batches[event.batch].training.committed()
+                self._gang_work.committed(event)
             case Snapshotted():
                 self._snapshotted(event, at)
             case Published():
@@ -233,9 +236,10 @@ class Scheduler:
         if self.state.trainer_lost:
             return []
         self._begin_batches()
-        actions: list[Action] = [*self._pending, *self.state.work.take_complete_evaluations(), *self._train(at)]
-        self._pending.clear()
         training_waits = self.state.training_waits
+        actions: list[Action] = [*self._pending, *self.state.work.take_complete_evaluations()]
+        actions += self._gang_work.next_actions(at)
+        self._pending.clear()
         if training_waits:
             actions += self._lending.reclaim(training_waits=True, at=at)
         actions += self.state.generation.next_actions(self.state.policy_version, at)
@@ -258,17 +262,6 @@ class Scheduler:
             self.state.work.begin_batch(number, self.state.admission.version_of(number, self.state.policy_version))
             has_begun = True
         return has_begun
-
-    def _train(self, at: float) -> Iterator[Action]:
-        head = self.state.head
-        if head is None or not self.state.lanes.gang_is_free or self.state.waits_for_publish:
-            return
-        action: Action | None = head.training.take_next(self.state.lanes.num(LaneRole.TRAINER))
-        if head.training.is_complete:
-            action = Snapshot(head.number, self.state.policy_version + 1)
-        if action is not None:
-            self.state.lanes.start_gang(action, at)
-            yield action
 
 
 def _check_switches(pipeline: PipelineSpec, lending_policy: LendingPolicy | None) -> None:

@@ -30,6 +30,9 @@ class SchedulerState:
     """The role whose lanes generate without being lent: trainer lanes if colocated, rollout lanes otherwise."""
     lends_together: bool
     """Trainer lanes are lent all together or not at all, because their parameters are sharded over them (ZeRO 3)."""
+    equal_counts: bool
+    """Ranks take equally many micro-batches in step, because gradients are reduced in every backward pass (ZeRO 2 and
+    3)."""
     lanes: LaneTable
     admission: Admission
     generation: Generation
@@ -42,6 +45,9 @@ class SchedulerState:
     """The publish under way; `None` where there is none."""
     snapshot_at: float = 0.0
     """When the trainer gang took its last snapshot, in seconds of the executor's clock."""
+    pass_seconds: float = 0.0
+    """Seconds, by estimate, of the passes of weight 0 that the latest commit began with: those of the slowest rank that
+    had taken no micro-batch."""
     trainer_lost: bool = False
     """A trainer lane was lost, and open gradients with it: this scheduler starts nothing more, and the attempt must
     continue with a new one."""
@@ -62,7 +68,7 @@ class SchedulerState:
 
     @property
     def training_waits(self) -> bool:
-        """Whether there is training work that waits only for lent lanes to return."""
+        """Whether there is training work that no rank has begun, or a commit to come: lent lanes must return for it."""
         if self.head is None or self.lanes.gang_action is not None:
             return False
         return self.head.training.has_next and not self.waits_for_publish

@@ -93,6 +93,8 @@ class _ForecastRun:
         self._published = [] if initial.publish_ends_in is None else [initial.publish_ends_in]
         """When versions can be pulled: the one being published at the beginning, then those of the batches in order."""
         self._num_earlier_publishes = len(self._published)
+        self._ranks_free_at = initial.ranks_free_at
+        """[trainer lane]: when the rank may begin to accumulate."""
         self._num_bubbles = 0
         self._next_bubble: Bubble | None = None
         self._recalled_at = NEVER
@@ -202,7 +204,8 @@ class _ForecastRun:
         while epoch < training.num_epochs:
             ready = self._ready_times(by_minibatch[minibatch], minibatch, taken | batch.skipped)
             if ready or taken:
-                now = self._accumulate(ready, now, (number, epoch, minibatch)) + training.commit_seconds
+                accumulate = self._accumulate if training.speeds is None else self._share
+                now = accumulate(ready, now, (number, epoch, minibatch)) + training.commit_seconds
             epoch, minibatch = next_minibatch(epoch, minibatch, training.num_minibatches)
             taken = frozenset()
         return now
@@ -228,12 +231,14 @@ class _ForecastRun:
         return list(np.sort(complete).tolist())
 
     def _accumulate(self, ready: list[float], now: float, position: tuple[int, int, int]) -> float:
-        """Accumulate one mini-batch at `position` (batch, epoch, mini-batch); returns when its last bundle ends."""
+        """Accumulate one mini-batch at `position` (batch, epoch, mini-batch) in step; returns when its last bundle
+        ends."""
         num_taken, trained_share = 0, self._initial.batches[position[0]].trained_share
         while num_taken < len(ready):
             # A forecast begins in a bubble, so the first one is there even if a group is ready at once.
             if ready[num_taken] > now + SAME_MOMENT or not self._num_bubbles:
-                now = self._wait(now, ready[num_taken], (*position, num_taken))
+                self._wait(now, ready[num_taken], (*position, num_taken))
+                now = max(ready[num_taken], float(self._ranks_free_at.max()))
             num_ready = bisect_right(ready, now + SAME_MOMENT) - num_taken
             if num_taken + num_ready < len(ready):
                 num_ready = self._initial.training.bundle_sizes[num_ready]
@@ -241,40 +246,61 @@ class _ForecastRun:
             num_taken += num_ready
         return now
 
+    def _share(self, ready: list[float], now: float, position: tuple[int, int, int]) -> float:
+        """The same for ranks that share the work by speed. Groups that become ready before the ranks run dry join the
+        others; which rank takes the last units of a group that is followed by a later one is left open."""
+        speeds, num_taken = self._initial.training.speeds, 0
+        trained_share = self._initial.batches[position[0]].trained_share
+        assert speeds is not None
+        while num_taken < len(ready):
+            if ready[num_taken] > now + SAME_MOMENT or not self._num_bubbles:
+                self._wait(now, ready[num_taken], (*position, num_taken))
+                now = max(now, ready[num_taken])
+            free_at = np.maximum(self._ranks_free_at, now)
+            last, end = num_taken, now
+            while last < len(ready) and ready[last] <= end + SAME_MOMENT:
+                last = bisect_right(ready, end + SAME_MOMENT, lo=last)
+                end = speeds.end_of_groups(free_at, last - num_taken, is_first=num_taken == 0)
+                end = now + trained_share * (end - now) if trained_share < 1 else end
+            now, num_taken = end, last
+        # The commit needs all ranks, also those that have not returned in time to take anything.
+        return max(now, float(self._ranks_free_at.max()))
+
     # --- bubbles ----------------------------------------------------------------------------------------------------
 
-    def _wait(self, now: float, ready: float, progress: tuple[int, ...]) -> float:
-        """The gang has nothing to do until a group is `ready`; returns when it can take that group, all its lanes
-        returned."""
+    def _wait(self, now: float, ready: float, progress: tuple[int, ...]) -> None:
+        """The gang has nothing to do until a group is `ready`; finds out when lanes lent meanwhile are returned."""
         if self._num_bubbles > len(self._plan):
-            return ready
+            return
         num_waiting = sum(
             start.size - int(start.searchsorted(now, "right")) for begins, start in self._begun if begins <= now
         )
         if self._num_bubbles and not num_waiting:
-            return ready
+            return
         index = self._num_bubbles
         self._num_bubbles += 1
         if index == len(self._plan):
             self._next_bubble = Bubble(now, num_waiting, progress)
         if index >= len(self._plan):
-            return ready
+            return
         if index == len(self._plan) - 1:
             self._recalled_at = ready
-        return max(ready, self._all_returned(index))
+        self._return_lanes(index)
 
-    def _all_returned(self, index: int) -> float:
-        """When all lanes lent in bubble `index` are returned."""
+    def _return_lanes(self, index: int) -> None:
+        """Note when the lanes lent in bubble `index` are returned."""
         bubble_loans = self._plan[index]
         first = self._num_rollout + sum(len(earlier.loans) for earlier in self._plan[:index])
         starts = [
             self._return_start(loan, entry, bubble_loans.recalled_at)
             for entry, loan in enumerate(bubble_loans.loans, first)
         ]
-        seconds = [loan.reclaim_seconds for loan in bubble_loans.loans]
-        if self._initial.lends_together:
-            return max(starts, default=0.0) + max(seconds, default=0.0)
-        return max((start + reclaim for start, reclaim in zip(starts, seconds, strict=True)), default=0.0)
+        ends = [start + loan.reclaim_seconds for start, loan in zip(starts, bubble_loans.loans, strict=True)]
+        if self._initial.lends_together and ends:
+            ends = [max(starts) + max(loan.reclaim_seconds for loan in bubble_loans.loans)] * len(ends)
+        self._ranks_free_at = self._ranks_free_at.copy()
+        for loan, end in zip(bubble_loans.loans, ends, strict=True):
+            self._ranks_free_at[self._initial.rank_of[loan.lane]] = end
 
     def _return_start(self, loan: Loan, entry: int, recalled_at: float) -> float:
         """When a lent lane starts its switch back; `entry` is its index among the lanes."""

@@ -6,7 +6,9 @@ Invariant: it holds everything that decides when the open batches end, as far as
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
+from worker.scheduling.core.rank_shares import end_of_units
 from worker.scheduling.forecast.queueing import GeneratingLanes, Indices, ScoringLanes, Seconds
 
 NO_VERSION = -1
@@ -63,14 +65,34 @@ class BatchState:
     """The share of the other groups that is expected to be trained on; it scales the seconds of accumulating them."""
 
 
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class RankSpeeds:
+    """How fast each trainer rank trains by itself; [rank] in the order of `InitialState.lendable_lanes`, in seconds."""
+
+    unit: Seconds
+    """Seconds of one more unit of work."""
+    call: Seconds
+    """Seconds of each call, whatever its size."""
+    num_units_per_group: int
+
+    def end_of_groups(self, free_at: Seconds, num_groups: int, *, is_first: bool) -> float:
+        """When groups that are ready are accumulated by ranks that are free at these times.
+
+        `is_first`: they are the first of their mini-batch.
+        """
+        return end_of_units(free_at, self.unit, self.call, num_groups * self.num_units_per_group, is_first=is_first)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingSchedule:
     """How the trainer gang trains a batch: the seconds of each action, and which groups it takes together."""
 
     bundle_seconds: tuple[float, ...]
-    """[number of groups]: seconds to accumulate a bundle of that many groups."""
+    """[number of groups]: seconds to accumulate a bundle of that many groups, in step or on a single rank."""
     bundle_sizes: tuple[int, ...]
     """[number of ready groups]: how many of them are accumulated together while others are still to come."""
+    speeds: RankSpeeds | None
+    """Of ranks that share the work by speed; `None` where they are in step, or only one."""
     commit_seconds: float
     snapshot_seconds: float
     publish_seconds: float
@@ -84,7 +106,7 @@ class TrainingSchedule:
     """Groups are accumulated in index order."""
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class InitialState:
     """Everything that a forecast needs to know of the scheduler's state."""
 
@@ -96,6 +118,8 @@ class InitialState:
     lendable_lanes: tuple[LendableLane, ...]
     """All trainer lanes."""
     reward_lanes: ScoringLanes
+    ranks_free_at: Seconds
+    """[trainer lane]: when the micro-batches that the lane accumulates now are done; 0 where it accumulates none."""
     training: TrainingSchedule
     batches: tuple[BatchState, ...]
     """The open batches in order, then those that will follow within the horizon."""
@@ -112,3 +136,8 @@ class InitialState:
     """Seconds until the publish under way ends; `None` where there is none."""
     lends_together: bool
     """Trainer lanes are lent all together or not at all."""
+
+    @cached_property
+    def rank_of(self) -> dict[str, int]:
+        """By trainer lane: its index among `lendable_lanes`."""
+        return {lane.name: rank for rank, lane in enumerate(self.lendable_lanes)}

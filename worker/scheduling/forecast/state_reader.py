@@ -10,16 +10,22 @@ import numpy as np
 
 from worker.contracts.names import LaneRole
 from worker.scheduling.core.admission import OpenBatch
-from worker.scheduling.core.batching import bundle_size, num_micro_batches
-from worker.scheduling.core.costs import GANG, CostKind
+from worker.scheduling.core.batching import (
+    bundle_size,
+    num_micro_batches,
+    num_micro_batches_per_group,
+    num_micro_batches_per_unit,
+)
+from worker.scheduling.core.costs import GANG, Cost, CostKind
 from worker.scheduling.core.lane_table import Lane
-from worker.scheduling.core.messages import Action, Generate, Pull, Purpose, Score, Switch
+from worker.scheduling.core.messages import Accumulate, Action, Generate, Pull, Purpose, Score, Switch
 from worker.scheduling.core.state import SchedulerState
 from worker.scheduling.forecast.initial_state import (
     NO_VERSION,
     BatchState,
     InitialState,
     LendableLane,
+    RankSpeeds,
     TrainingSchedule,
 )
 from worker.scheduling.forecast.queueing import SAME_MOMENT, GeneratingLanes, Indices, ScoringLanes, Seconds
@@ -90,6 +96,7 @@ class _Reading:
                 np.array([self._free_at(lane) for lane in reward]),
                 np.array([self._seconds(lane.name, CostKind.SCORE) for lane in reward]),
             ),
+            ranks_free_at=np.array([self._free_at(lane) * _is_accumulating(lane) for lane in self._lanes.trainers]),
             training=training,
             batches=(*batches, *[self._following_batch()] * num_following),
             first_batch=next(iter(self._batches)),
@@ -107,18 +114,21 @@ class _Reading:
         return max(0.0, self._state.snapshot_at + self._seconds(GANG, CostKind.PUBLISH) - self._at)
 
     def _training(self) -> TrainingSchedule | None:
-        cost = self._costs.cost(GANG, CostKind.ACCUMULATE)
-        num_ranks = self._lanes.num(LaneRole.TRAINER)
-        if cost is None or not num_ranks:
+        trainers = self._lanes.trainers
+        names = [GANG] if self._state.equal_counts else [lane.name for lane in trainers]
+        costs = [cost for name in names if (cost := self._costs.cost(name, CostKind.ACCUMULATE)) is not None]
+        if not trainers or len(costs) < len(names):
             return None
         algebra = self._algebra
-        if num_ranks not in self._bundles:
-            self._bundles[num_ranks] = self._bundles_on(num_ranks)
-        units, sizes = self._bundles[num_ranks]
+        speeds = None if len(costs) == 1 else self._speeds(costs)
+        if len(trainers) not in self._bundles:
+            self._bundles[len(trainers)] = self._bundles_on(len(trainers))
+        units, sizes = self._bundles[len(trainers)]
         return TrainingSchedule(
-            bundle_seconds=(0.0, *map(cost.seconds, units)),
-            bundle_sizes=(0, *sizes),
-            commit_seconds=self._seconds(GANG, CostKind.COMMIT),
+            bundle_seconds=() if speeds else (0.0, *map(costs[0].seconds, units)),
+            bundle_sizes=() if speeds else (0, *sizes),
+            speeds=speeds,
+            commit_seconds=self._seconds(GANG, CostKind.COMMIT) + self._pass_seconds(speeds),
             snapshot_seconds=self._seconds(GANG, CostKind.SNAPSHOT),
             publish_seconds=self._seconds(GANG, CostKind.PUBLISH),
             num_groups=algebra.num_groups,
@@ -127,6 +137,20 @@ class _Reading:
             waits_for_whole_batch=self._settings.waits_for_whole_batch,
             in_order=self._settings.deterministic,
         )
+
+    def _speeds(self, costs: Sequence[Cost]) -> RankSpeeds:
+        size = num_micro_batches_per_unit(self._algebra, tsp=self._settings.tsp)
+        return RankSpeeds(
+            unit=np.array([cost.per_unit * size for cost in costs]),
+            call=np.array([cost.per_call for cost in costs]),
+            num_units_per_group=num_micro_batches_per_group(self._algebra) // size,
+        )
+
+    def _pass_seconds(self, speeds: RankSpeeds | None) -> float:
+        """Seconds of the passes of weight 0 in a commit, where a mini-batch has fewer units than there are ranks."""
+        if speeds is None or self._algebra.num_groups_per_minibatch * speeds.num_units_per_group >= speeds.unit.size:
+            return 0.0
+        return float(speeds.unit.max()) / num_micro_batches_per_unit(self._algebra, tsp=self._settings.tsp)
 
     def _bundles_on(self, num_ranks: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """For each number of groups, from 1: micro-batches of each rank in a bundle of that many groups, and how many
@@ -156,7 +180,7 @@ class _Reading:
         pull = 0.0 if _version_of(lane) == version else self._seconds(lane.name, CostKind.PULL)
         lend, reclaim = self._seconds(lane.name, CostKind.LEND), self._seconds(lane.name, CostKind.RECLAIM)
         is_returning = isinstance(action, Switch) and action.to is LaneRole.TRAINER
-        is_lent = action is not None or lane.is_lent
+        is_lent = lane.is_lent or (action is not None and not _is_accumulating(lane))
         return LendableLane(
             name=lane.name,
             is_lent=is_lent,
@@ -189,6 +213,8 @@ class _Reading:
                 return self._seconds(lane, CostKind.LEND if to is LaneRole.ROLLOUT else CostKind.RECLAIM)
             case Generate(fragment=fragment):
                 return self._seconds(lane, CostKind.GENERATE, len(fragment.members))
+            case Accumulate(micro_batches=micro_batches):
+                return self._seconds(lane, CostKind.ACCUMULATE, len(micro_batches))
             case Score(fragment=fragment):
                 return self._seconds(lane, CostKind.SCORE, len(fragment.members))
             case _:
@@ -266,9 +292,13 @@ class _Reading:
             draws_left = dict.fromkeys(groups, algebra.max_resamples)
         else:
             assembler = batch.assembler
-            incomplete = (group for group in groups if not assembler.is_complete_group(group))
+            incomplete = (group for group in groups if not assembler.is_group_complete(group))
             draws_left = {group: assembler.num_draws_left(group) for group in incomplete}
         return UnknownGroups(algebra, draws_left, self._state.work.spread.without_spread)
+
+
+def _is_accumulating(lane: Lane) -> bool:
+    return isinstance(lane.under_way, Accumulate)
 
 
 def _busy_since(lane: Lane, at: float) -> float:

@@ -34,9 +34,9 @@ import numpy as np
 
 from worker.contracts.algebra import BatchAlgebra
 from worker.scheduling.planning.cost_estimates import PoolCosts
-from worker.scheduling.planning.exchange import GangOptions
 from worker.scheduling.planning.lane_kinds import Counts, LaneKinds, Seconds
 from worker.scheduling.planning.limits import ScheduleRules
+from worker.scheduling.planning.proposals import gang_options
 
 
 def bound_seconds(algebra: BatchAlgebra, costs: PoolCosts, kinds: LaneKinds | None = None) -> float:
@@ -69,7 +69,7 @@ def strict_bound_seconds(algebra: BatchAlgebra, costs: PoolCosts, kinds: LaneKin
     """The least seconds of any batch at staleness 0, whichever lanes train, for the algebra's fragment size; infinite
     where no lane has memory for some work. `kinds`: as for `bound_seconds`."""
     kinds = LaneKinds.of(costs, algebra.fragment_size) if kinds is None else kinds
-    options = GangOptions.of(algebra, costs, kinds, ScheduleRules(), np.arange(1, kinds.num_lanes + 1))
+    options = gang_options(algebra, costs, kinds, ScheduleRules(), np.arange(1, kinds.num_lanes + 1))
     return options.least_seconds(low=bound_seconds(algebra, costs, kinds))
 
 

@@ -4,6 +4,7 @@ Invariant: batches are measured from one publish to a later one while the run st
 nor the end of the run is counted.
 """
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -90,16 +91,14 @@ def simulate_candidate(
         prior=costs.cost_table(candidate.trainers),
         lending_policy=lending_policy(candidate.pipeline),
         lends_together=work.zero_stage == 3,
+        equal_counts=costs.equal_counts,
     )
     published, spans = _simulated_spans(scheduler, work, costs, candidate, with_idle_causes=with_shares)
     start, end = published[first - 1], published[last - 1]
     algebra, expected_costs = work.algebra, costs.expected(work)
-    num_drawn, num_to_train = _num_groups(work, range(first, last))
+    num_drawn, num_untrained = _num_groups(work, range(first, last))
     generated = min(num_batches, num_batches * _num_generated(spans, start, end) / algebra.group_size / num_drawn)
-    trained = float(num_batches)
-    if num_to_train:
-        num_trained = _num_trained(spans, start, end) / algebra.group_size / algebra.num_epochs
-        trained = min(trained, num_batches * num_trained / num_to_train)
+    trained = min(num_batches, num_untrained + _batches_trained(spans, start, end))
     share = generation_share(algebra, expected_costs)
     least_seconds = scoring_seconds(algebra, costs)
     return CandidateResult(
@@ -126,7 +125,6 @@ def _simulated_spans(
         _lanes(candidate, costs),
         costs.cost_table(candidate.trainers),
         spans.append,
-        tsp=candidate.pipeline.tsp,
         observe=observe,
         with_idle_causes=with_idle_causes,
         share_without_spread=work.share_without_spread,
@@ -135,19 +133,19 @@ def _simulated_spans(
 
 
 def _num_groups(work: Workload, batches: range) -> tuple[int, int]:
-    """How many groups are drawn in these batches, each draw counted, and how many of them are trained on."""
-    algebra, num_drawn, num_trained = work.algebra, 0, 0
+    """How many groups are drawn in these batches, each draw counted, and how many of the batches train on none."""
+    algebra, num_drawn, num_untrained = work.algebra, 0, 0
     for batch in batches:
+        is_trained = not algebra.filter_groups
         for group in range(algebra.num_groups):
             key = FragmentKey(Purpose.TRAIN, batch, group, 0)
-            draws = (Fragment(key, (), 0, draw) for draw in range(algebra.max_resamples + 1))
-            for fragment in draws:
-                has_spread = has_synthetic_spread(fragment, work.share_without_spread)
+            for draw in range(algebra.max_resamples + 1):
                 num_drawn += 1
-                if has_spread:
+                if has_synthetic_spread(Fragment(key, (), 0, draw), work.share_without_spread):
+                    is_trained = True
                     break
-            num_trained += has_spread or not algebra.filter_groups
-    return num_drawn, num_trained
+        num_untrained += not is_trained
+    return num_drawn, num_untrained
 
 
 def _lanes(candidate: Candidate, costs: PoolCosts) -> list[SimulatedLane]:
@@ -175,20 +173,23 @@ def _shares(spans: list[Span], start: float, end: float) -> dict[SpanClass, floa
 def _num_generated(spans: list[Span], start: float, end: float) -> float:
     """The number of trajectories generated between `start` and `end`; those under way at either end count in part."""
     generated = (SpanKind.GENERATE, SpanKind.LENT_GENERATE)
-    return sum(_num_samples_inside(span, start, end) for span in spans if span.kind in generated)
+    return sum(_units_inside(span, start, end) for span in spans if span.kind in generated)
 
 
-def _num_trained(spans: list[Span], start: float, end: float) -> float:
-    """The number of trajectories trained between `start` and `end`, counted once per epoch. Ranks train in step, so one
-    rank is counted."""
-    trained = [span for span in spans if span.kind is SpanKind.TRAIN]
-    return sum(_num_samples_inside(span, start, end) for span in trained if span.lane == trained[0].lane)
+def _batches_trained(spans: list[Span], start: float, end: float) -> float:
+    """The number of batches trained between `start` and `end`, by micro-batches, padding included; those under way at
+    either end count in part."""
+    trained = [span for span in spans if span.kind is SpanKind.TRAIN and span.num_units]
+    num_units = Counter[int | None]()
+    for span in trained:
+        num_units[span.batch] += span.num_units
+    return sum(_units_inside(span, start, end) / num_units[span.batch] for span in trained)
 
 
-def _num_samples_inside(span: Span, start: float, end: float) -> float:
-    """The samples of a span that fall between `start` and `end`, if they are evenly spread over it."""
+def _units_inside(span: Span, start: float, end: float) -> float:
+    """The units of a span that fall between `start` and `end`, if they are evenly spread over it."""
     inside = max(0.0, min(span.end, end) - max(span.start, start))
-    return span.num_samples * inside / span.seconds
+    return span.num_units * inside / span.seconds if inside else 0.0
 
 
 def _mean_staleness(spans: list[Span], batches: range) -> float:

@@ -160,6 +160,8 @@ class PoolCosts:
     """Scoring of a fragment on one reward lane. Unit: a sample."""
     num_reward: int
     """The number of reward lanes."""
+    equal_counts: bool = False
+    """Ranks take equally many micro-batches in step (ZeRO 2 and 3)."""
 
     def expected(self, work: Workload) -> "PoolCosts":
         """The costs of a batch's nominal work as it is expected to be done: a fragment is generated and scored once
@@ -179,23 +181,26 @@ class PoolCosts:
         """The costs by lane and kind, where the lanes with these indices train and the others generate. Lanes are named
         by `lane_name` and `reward_lane_name`.
 
-        Ranks train equally many micro-batches in step, so the slowest sets the gang's pace.
+        Ranks commit and take snapshots together, so the slowest sets the pace there, and in every micro-batch where
+        they must take equally many.
         """
         gang, num_ranks = [self.lanes[index] for index in trainers], len(trainers)
-        accumulate = Cost(
-            max(lane.accumulate.per_call for lane in gang), max(lane.accumulate.per_unit for lane in gang)
-        )
         table = {
-            (GANG, CostKind.ACCUMULATE): accumulate,
             (GANG, CostKind.COMMIT): Cost(max(lane.commit_by(num_ranks) for lane in gang)),
             (GANG, CostKind.SNAPSHOT): Cost(max(lane.snapshot_by(num_ranks) for lane in gang)),
             (GANG, CostKind.PUBLISH): Cost(max(lane.publish_by(num_ranks) for lane in gang)),
         }
+        if self.equal_counts:
+            table[GANG, CostKind.ACCUMULATE] = Cost(
+                max(lane.accumulate.per_call for lane in gang), max(lane.accumulate.per_unit for lane in gang)
+            )
         for index, lane in enumerate(self.lanes):
             name = lane_name(index)
             table[name, CostKind.GENERATE] = lane.generate
             table[name, CostKind.PULL] = Cost(lane.pull)
             if index in trainers:
+                if not self.equal_counts:
+                    table[name, CostKind.ACCUMULATE] = lane.accumulate
                 shared_switch = lane.shared_switch / num_ranks
                 table[name, CostKind.LEND] = Cost(lane.lend + shared_switch)
                 table[name, CostKind.RECLAIM] = Cost(lane.reclaim + shared_switch)
@@ -240,4 +245,5 @@ def pool_costs(
         lanes=tuple(by_device[device] for device in devices),
         score=Cost(scorer.call_seconds.value, networks + work.scoring.core_seconds),
         num_reward=num_reward,
+        equal_counts=work.equal_counts,
     )

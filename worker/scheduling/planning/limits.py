@@ -18,7 +18,7 @@ from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.sections import PipelineSpec
 from worker.scheduling.core.rules import waits_for_whole_batch
 from worker.scheduling.planning.cost_estimates import PoolCosts
-from worker.scheduling.planning.gang import GangTraining
+from worker.scheduling.planning.gang import ROUNDING, GangTraining, units_of_training
 from worker.scheduling.planning.lane_kinds import Counts, LaneKinds, Seconds
 
 
@@ -73,8 +73,11 @@ class _Splits:
     rules: ScheduleRules
     trainers: Counts
     """[split, kind]: how many lanes of the kind train."""
-    training: Seconds
-    """[split]: training of a whole batch."""
+    gang: GangTraining
+    unit: Seconds
+    """[kind]: training of a unit of work, which one rank takes undivided."""
+    num_units: int | None
+    """Units of training in a batch; `None` where ranks train in step."""
     tail: Seconds
     """[split]: the end of the batch in which no lane generates."""
     lent: Counts
@@ -88,7 +91,16 @@ class _Splits:
     def of(
         cls, algebra: BatchAlgebra, costs: PoolCosts, kinds: LaneKinds, trainers: Counts, rules: ScheduleRules
     ) -> Self:
-        gang = GangTraining.of(algebra, kinds, trainers, tsp=rules.tsp, waits_for_publish=not rules.runs_ahead)
+        gang = GangTraining.of(
+            algebra,
+            kinds,
+            trainers,
+            tsp=rules.tsp,
+            waits_for_publish=not rules.runs_ahead,
+            equal_counts=costs.equal_counts,
+        )
+        unit, num_units_per_group = units_of_training(algebra, kinds, tsp=rules.tsp)
+        num_units = None if costs.equal_counts else num_units_per_group * algebra.num_groups * algebra.num_epochs
         score = costs.score.seconds(algebra.fragment_size)
         scoring = score * algebra.num_fragments / costs.num_reward
         shared_switch = kinds.shared_switch / trainers.sum(axis=1, keepdims=True)
@@ -99,9 +111,21 @@ class _Splits:
             tail = fill = np.zeros_like(gang.training)
         else:
             tail = score + (gang.after_last_group if rules.overlaps else gang.training)
-            fill = _fill(algebra, kinds, kinds.number - trainers, lent, score, shared_switch)
-        at_least = np.maximum(fill + gang.training, scoring)
-        return cls(algebra.num_fragments, kinds, rules, trainers, gang.training, tail, lent, shared_switch, at_least)
+            reclaim = kinds.reclaim + shared_switch if costs.equal_counts else np.zeros_like(shared_switch)
+            fill = _fill(algebra, kinds, kinds.number - trainers, lent, score, shared_switch, reclaim)
+        return cls(
+            algebra.num_fragments,
+            kinds,
+            rules,
+            trainers,
+            gang,
+            unit,
+            num_units,
+            tail,
+            lent,
+            shared_switch,
+            at_least=np.maximum(fill + gang.training, scoring),
+        )
 
     def enough(self) -> Seconds:
         """[split]: seconds in which a batch surely ends, as the lanes that generate share its fragments equally;
@@ -113,7 +137,7 @@ class _Splits:
             num_each = np.ceil(self.num_fragments / np.where(num_own > 0, num_own, num_lent))
         each = np.where(generators, kinds.pull + (num_each[:, None] + 1) * kinds.fragment, 0.0).max(axis=1)
         switches = np.where(generators, kinds.lend + kinds.reclaim + 2 * self.shared_switch, 0.0).max(axis=1)
-        lent_only = np.where(num_own > 0, 0.0, self.training + switches)
+        lent_only = np.where(num_own > 0, 0.0, self.gang.training + switches)
         return np.where(num_own + num_lent > 0, np.maximum(self.at_least, each + self.tail + lent_only), np.inf)
 
     def are_too_short(self, seconds: Seconds) -> npt.NDArray[np.bool_]:
@@ -121,38 +145,74 @@ class _Splits:
         kinds = self.kinds
         until = (seconds - self.tail)[:, None]
         own = (until - kinds.pull) / kinds.fragment
-        not_training = (seconds - self.training)[:, None] - kinds.reclaim - self.shared_switch
+        # In step a lane that is lent misses no training; by speed, others may train for it.
+        together = self.gang.training if self.num_units is None else self.gang.together
+        apart = (seconds - together)[:, None]
+        not_training = apart - kinds.reclaim - self.shared_switch
         lent = (np.minimum(until, not_training) - kinds.lend - self.shared_switch - kinds.pull) / kinds.fragment
         if not self.rules.runs_ahead:
             own, lent = np.floor(own + ROUNDING), np.floor(lent + ROUNDING)
-        total = (kinds.number - self.trainers) * np.maximum(own, 0.0) + self.lent * np.maximum(lent, 0.0)
-        return np.asarray(total @ np.ones(total.shape[1]) < self.num_fragments)
+        own, lent = np.maximum(own, 0.0), np.maximum(lent, 0.0)
+        num_own = ((kinds.number - self.trainers) * own).sum(axis=1)
+        if self.num_units is None or not self.lent.any():
+            # With no lane lent, training ends in time wherever `at_least` is kept.
+            return np.asarray(num_own + (self.lent * lent).sum(axis=1) < self.num_fragments)
+        num_spare, num_lent = self._traded(np.maximum(apart, 0.0), lent)
+        return np.asarray((num_spare < -ROUNDING * self.num_units) | (num_own + num_lent < self.num_fragments))
+
+    def _traded(self, apart: Seconds, lent: Seconds) -> tuple[Seconds, Seconds]:
+        """[split]: units of training that ranks could do beyond a batch's if none were lent, and the most fragments
+        that lanes generate in return for these, where those that lose the fewest units for a fragment do.
+
+        Args:
+            apart: [split, 1], seconds in which ranks need not wait for each other.
+            lent: [split, kind], the most fragments that a lent lane could generate.
+        """
+        kinds = self.kinds
+        alone = apart / self.unit
+        switching = kinds.lend + kinds.reclaim + 2 * self.shared_switch + kinds.pull
+        besides = np.maximum(apart - switching - lent * kinds.fragment, 0.0) / self.unit
+        spare = (self.trainers * alone).sum(axis=1) - (self.num_units or 0)
+        # Between no fragment and the most, units are lost in proportion: fewer than by any whole number of fragments.
+        lost = np.divide(alone - besides, lent, out=np.full_like(lent, np.inf), where=lent > 0)
+        order = np.argsort(lost, axis=1, kind="stable")
+        lost = np.take_along_axis(np.where(np.isfinite(lost), lost, 0.0), order, axis=1)
+        most = np.take_along_axis(self.lent * lent, order, axis=1)
+        left = np.maximum(spare, 0.0)[:, None] - np.cumsum(most * lost, axis=1) + most * lost
+        share = np.divide(left, most * lost, out=np.ones_like(most), where=most * lost > 0)
+        return spare, (most * np.clip(share, 0.0, 1.0) * (left >= 0)).sum(axis=1)
 
 
-ROUNDING = 1e-9
-"""Fragments: sums of the same seconds in another order may differ, which must not cost a whole fragment."""
-_NUM_HALVINGS = 40
-"""2^-40 is 1e-12 of a time in which a batch surely ends: far below any figure that is shown."""
+_NUM_HALVINGS = 30
+"""2^-30 is 1e-9 of a time in which a batch surely ends: far below any figure that is shown."""
 
 
 def _fill(
-    algebra: BatchAlgebra, kinds: LaneKinds, rollout: Counts, lent: Counts, score: float, shared_switch: Seconds
+    algebra: BatchAlgebra,
+    kinds: LaneKinds,
+    rollout: Counts,
+    lent: Counts,
+    score: float,
+    shared_switch: Seconds,
+    reclaim: Seconds,
 ) -> Seconds:
     """[split]: when the first group can be complete. Of a group's fragments some lane must generate at least the
     ceiling of its share.
 
     Args:
         rollout: [split, kind], rollout lanes.
-        lent: [split, kind], trainer lanes that may generate; they must return before the gang trains.
+        lent: [split, kind], trainer lanes that may generate.
         score: seconds in which a fragment is scored.
         shared_switch: [split, kind].
+        reclaim: [split, kind], the switch back that must end before the gang trains; 0 where others begin without.
     """
     num_generators = np.maximum((rollout + lent) @ np.ones(rollout.shape[1]), 1)
     num_each = np.ceil(algebra.group_size // algebra.fragment_size / num_generators)
     first = np.full(len(rollout), np.inf)
-    for kind, (num_rollout, num_lent, shared) in enumerate(zip(rollout.T, lent.T, shared_switch.T, strict=True)):
+    of_kinds = zip(rollout.T, lent.T, shared_switch.T, reclaim.T, strict=True)
+    for kind, (num_rollout, num_lent, shared, back) in enumerate(of_kinds):
         generated = kinds.pull[kind] + num_each * kinds.fragment[kind]
-        returned = kinds.lend[kind] + shared + generated + np.maximum(score, kinds.reclaim[kind] + shared)
+        returned = kinds.lend[kind] + shared + generated + np.maximum(score, back)
         first = np.minimum(first, np.where(num_rollout > 0, generated + score, np.inf))
         first = np.minimum(first, np.where(num_lent > 0, returned, np.inf))
     return first

@@ -1,10 +1,10 @@
 """The splits of a pool that are worth simulating: those of the exchange argument, improved by moving lanes.
 
-    GangOptions ──► the best gang for each slowest kind and number of ranks ──► exact limits ──► move or exchange lanes
-                                                                                                 while that helps
+    GangOptions ──► the best gang for each time of a mini-batch, ──► exact limits ──► move or exchange lanes
+                    or in step for each slowest kind and size                         while that helps
 
-The exchange argument holds for lanes in step; moving lanes asks only for limits by counts, and makes up for what the
-argument leaves out (commits in another order of kinds, the first group). Invariant: the splits depend on how many lanes
+Moving lanes asks only for limits by counts, and makes up for what the exchange argument leaves out (fractions of lanes,
+commits in another order of kinds, the first group). Invariant: the splits depend on how many lanes
 there are of each kind, not on how they are listed; their number grows with kinds and lanes, not with the number of
 splits.
 """
@@ -19,6 +19,8 @@ import numpy.typing as npt
 from worker.contracts.algebra import BatchAlgebra
 from worker.scheduling.planning.cost_estimates import PoolCosts
 from worker.scheduling.planning.exchange import GangOptions
+from worker.scheduling.planning.exchange_by_speed import RanksBySpeed
+from worker.scheduling.planning.exchange_in_step import RanksInStep
 from worker.scheduling.planning.lane_kinds import Counts, LaneKinds, Seconds
 from worker.scheduling.planning.limits import ScheduleRules, batch_limits
 
@@ -53,7 +55,7 @@ def proposed_splits(
     if math.prod((kinds.number + 1).tolist()) <= _MAX_NUMBERS:
         splits = np.indices(tuple((kinds.number + 1).tolist())).reshape(kinds.number.size, -1).T
     else:
-        options = GangOptions.of(algebra, costs, kinds, rules, rank_numbers(kinds.num_lanes))
+        options = gang_options(algebra, costs, kinds, rules, rank_numbers(kinds.num_lanes))
         least = options.least_seconds()
         if math.isinf(least):
             return np.zeros((0, kinds.number.size), dtype=np.int64), np.zeros(0)
@@ -63,6 +65,15 @@ def proposed_splits(
         splits = np.unique(np.concatenate([splits, improved(splits[best], limits)]), axis=0)
     seconds = limits(splits)
     return splits[np.isfinite(seconds)], seconds[np.isfinite(seconds)]
+
+
+def gang_options(
+    algebra: BatchAlgebra, costs: PoolCosts, kinds: LaneKinds, rules: ScheduleRules, numbers: Counts
+) -> GangOptions:
+    """The options of the gang's model. `numbers`: of ranks to try in step, each ≥ 1."""
+    if costs.equal_counts:
+        return RanksInStep.of(algebra, costs, kinds, rules, numbers)
+    return RanksBySpeed.of(algebra, costs, kinds, rules)
 
 
 def improved(splits: Counts, limits: Callable[[Counts], Seconds]) -> Counts:

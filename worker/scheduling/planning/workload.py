@@ -299,6 +299,12 @@ class Workload:
     def with_algebra(self, algebra: BatchAlgebra) -> "Workload":
         return replace(self, algebra=algebra)
 
+    @property
+    def equal_counts(self) -> bool:
+        """Whether ranks must take equally many micro-batches in step: stages 2 and 3 reduce gradients in every backward
+        pass."""
+        return self.zero_stage >= 2
+
     def with_fragment_size(self, fragment_size: int) -> "Workload":
         num_fragments = self.algebra.num_trajectories // fragment_size
         update = {"fragment_size": fragment_size, "num_fragments": num_fragments}

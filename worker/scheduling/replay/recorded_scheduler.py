@@ -45,6 +45,7 @@ class RecordedScheduler(Scheduler):
             first_batch_version=start.first_batch_version,
             lending_policy=self._watched,
             lends_together=start.lends_together,
+            equal_counts=start.equal_counts,
             prior=parse_costs(start.prior_costs),
         )
         self._write = write

@@ -35,6 +35,8 @@ class ScheduleStart(Contract):
     num_batches: Count
     lends_together: bool = False
     """Whether trainer lanes are lent all together or not at all."""
+    equal_counts: bool = False
+    """Whether ranks take equally many micro-batches in step."""
     first_batch: Index = 0
     """The number of the first batch to train, from 0: later than 0 after a resume."""
     policy_version: Index = 0

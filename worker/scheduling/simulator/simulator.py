@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.names import LaneRole
 from worker.contracts.spans import Span, SpanKind
-from worker.scheduling.core.batching import num_micro_batches
 from worker.scheduling.core.costs import GANG, Cost, CostKind, CostTable
 from worker.scheduling.core.messages import (
     Accumulate,
@@ -103,7 +102,6 @@ class Simulator:
         costs: CostTable,
         emit: Callable[[Span], None],
         *,
-        tsp: bool = True,
         vary: Callable[[float], float] = lambda seconds: seconds,
         observe: Callable[[Event, float], None] = lambda event, at: None,
         incidents: Iterable[Incident] = (),
@@ -114,7 +112,6 @@ class Simulator:
         Args:
             costs: in the units of `CostKind`; kinds in `_MAY_LACK_COST` may be missing.
             emit: called with each span of each lane once it has ended.
-            tsp: whether micro-batches of one trajectory may go to different ranks, as in the scheduler's settings.
             vary: turns an expected duration into the actual one, in seconds.
             observe: called with each event and its virtual time.
             incidents: lanes that come and go during the run.
@@ -129,7 +126,6 @@ class Simulator:
         self._algebra = algebra
         self._lanes = {lane.lane: lane for lane in lanes}
         self._costs = costs
-        self._tsp = tsp
         self._vary = vary
         self._observe = observe
         self._with_idle_causes = with_idle_causes
@@ -140,6 +136,10 @@ class Simulator:
         self._num_entries = 0
         self._occupied: dict[str, _ScheduledEvent] = {}
         """By lane: the event that ends what it does now, joining included."""
+        self._in_step: tuple[float, float] | None = None
+        """When ranks in step last began to accumulate, and the seconds that it takes all of them."""
+        self._has_pass: set[str] = set()
+        """Trainer lanes that have accumulated since the last commit."""
         self._trainers = tuple(name for name, lane in self._lanes.items() if lane.role is LaneRole.TRAINER)
         for role in {scheduler.state.generators, LaneRole.TRAINER, LaneRole.REWARD}:
             if all(lane.role is not role for lane in self._lanes.values()):
@@ -249,7 +249,9 @@ class Simulator:
                 has_spread = has_synthetic_spread(fragment, self._share_without_spread)
                 event = Scored(lane, fragment.key, (0.0,) * len(fragment.members), has_spread)
                 self._work_on(lane, CostKind.SCORE, SpanKind.SCORE, fragment, now, event)
-            case Accumulate() | Commit() | Snapshot():
+            case Accumulate():
+                self._accumulate(action, now)
+            case Commit() | Snapshot():
                 self._begin_gang(action, now)
             case Publish(_, version):
                 seconds = self._seconds(GANG, CostKind.PUBLISH)
@@ -257,22 +259,37 @@ class Simulator:
             case EvaluationComplete() | Lend() | LendSettled():
                 pass
 
-    def _begin_gang(self, action: Accumulate | Commit | Snapshot, now: float) -> None:
+    def _accumulate(self, action: Accumulate, now: float) -> None:
+        """Ranks that must take equally many micro-batches begin at once and end at once, with the slowest of them."""
+        lane, batch = action.lane, action.batch
+        num_units = len(action.micro_batches) + action.num_padding
+        if not self._scheduler.state.equal_counts:
+            seconds = self._seconds(lane, CostKind.ACCUMULATE, num_units)
+        else:
+            if self._in_step is None or self._in_step[0] != now:
+                self._in_step = now, self._seconds(GANG, CostKind.ACCUMULATE, num_units)
+            seconds = self._in_step[1]
+        self._has_pass.add(lane)
+        event = Accumulated(lane, batch, action.minibatch, action.epoch, action.micro_batches)
+        self._occupy((lane,), SpanKind.TRAIN, Work(batch=batch, num_units=num_units), now, seconds, event)
+
+    def _begin_gang(self, action: Commit | Snapshot, now: float) -> None:
         match action:
-            case Accumulate(batch, minibatch, epoch, groups):
-                num_ranks = len(self._trainers)
-                num_units = num_micro_batches(self._algebra, len(groups), world_size=num_ranks, tsp=self._tsp)
-                work = Work(batch=batch, num_samples=len(groups) * self._algebra.group_size, num_units=num_units)
-                seconds = self._seconds(GANG, CostKind.ACCUMULATE, num_units)
-                event: Event = Accumulated(batch, minibatch, epoch, groups)
-                self._occupy(self._trainers, SpanKind.TRAIN, work, now, seconds, event)
             case Commit(batch, minibatch, epoch):
-                seconds, event = self._seconds(GANG, CostKind.COMMIT), Committed(batch, minibatch, epoch)
+                seconds = self._seconds(GANG, CostKind.COMMIT) + self._pass_seconds()
+                event: Event = Committed(batch, minibatch, epoch)
                 self._occupy(self._trainers, SpanKind.TRAIN, Work(batch=batch), now, seconds, event)
             case Snapshot(batch, version):
                 work = Work(batch=batch, policy_version=version)
                 seconds = self._seconds(GANG, CostKind.SNAPSHOT)
                 self._occupy(self._trainers, SpanKind.PUBLISH, work, now, seconds, Snapshotted(version))
+
+    def _pass_seconds(self) -> float:
+        """Seconds of the passes of weight 0 that a commit begins with, on the slowest rank that has made none for it."""
+        lanes = [lane for lane in self._trainers if lane not in self._has_pass]
+        self._has_pass.clear()
+        costs = (self._costs.get((lane, CostKind.ACCUMULATE), Cost()) for lane in lanes)
+        return self._vary(max((cost.per_unit for cost in costs), default=0.0))
 
     def _work_on(self, lane: str, cost: CostKind, span: SpanKind, fragment: Fragment, now: float, event: Event) -> None:
         key, num_samples = fragment.key, len(fragment.members)
