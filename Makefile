@@ -8,7 +8,7 @@
 
 PYTHON := .venv/bin/python
 .DEFAULT_GOAL := help
-.PHONY: help up demo demo-long test test-full lint types contract bundle demo-model tiny-models bench-pipeline bench-pipeline-real bench-emulated bench-engine bench-scheduler bench-search bench-algorithms bench-overhead lock clean ready ready-dev
+.PHONY: help up demo demo-long test test-full lint types contract bundle demo-model tiny-models bench-pipeline bench-tables bench-pipeline-real bench-emulated bench-engine bench-scheduler bench-transport bench-search bench-algorithms bench-overhead lock clean ready ready-dev
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /  make \1 \t/' | expand -t 20
@@ -49,8 +49,11 @@ demo-model: ready ## build the shapes base model afresh (15 to 30 minutes)
 tiny-models: ready ## tiny random checkpoints of every model family, to try one without a download
 	@exec $(PYTHON) -m worker.fixtures.tiny_models
 
-bench-pipeline: ready-dev ## every mode on the published testbeds, simulated, against the bound
+bench-pipeline: ready-dev ## every mode on testbeds of published sizes, simulated, against bounds and baselines (3 minutes)
 	@exec $(PYTHON) -m tests.bench.pipeline
+
+bench-tables: ready-dev ## the tables of the docs, from the report of bench-pipeline
+	@exec $(PYTHON) -m tests.bench.pipeline_tables
 
 bench-pipeline-real: ready-dev ## every mode measured on this machine's cores, in interleaved repeats (some 20 minutes)
 	@exec $(PYTHON) -m tests.bench.real
@@ -63,6 +66,9 @@ bench-engine: ready-dev ## each model family's rates and memory, and what the en
 
 bench-scheduler: ready-dev ## what a decision costs the scheduler with 32 to 4,096 lanes
 	@exec $(PYTHON) -m tests.bench.scheduler_scale
+
+bench-transport: ready-dev ## trajectories through shared memory on one node, against a plain copy of their bytes
+	@exec $(PYTHON) -m tests.bench.transport
 
 bench-search: ready-dev ## what lending by search gains and loses, over a grid of cost profiles (some 10 minutes)
 	@exec $(PYTHON) -m tests.bench.search_grid

@@ -32,7 +32,7 @@ class PlanChoice(TypedDict):
     samples_per_second: float
     batch_seconds: float
     bound_share: float
-    """Share of the throughput that no schedule exceeds on these lanes."""
+    """Share of the throughput that no schedule with at most the staleness asked for exceeds on these lanes."""
     mean_staleness: float | None
     """Mean staleness of the simulated samples; null where nothing was simulated."""
     memory_bytes: dict[str, float]
@@ -61,7 +61,8 @@ class PlanBody(TypedDict):
     curves: dict[str, list[SplitPoint]]
     """Throughput by split, for each mode."""
     bound_samples_per_second: float
-    """The throughput that no schedule exceeds on these lanes."""
+    """The throughput that no schedule with at most the staleness asked for exceeds on these lanes. It counts work,
+    critical path, whole fragments and micro-batches, and memory."""
     devices: list[str]
     costs: Literal["measured", "profile"]
     """Source of the costs: measured on earlier runs, or the documented profile of model and hardware."""

@@ -29,8 +29,8 @@ from worker.engine.sync.packing import pack, snapshot
 from worker.engine.trainer.learners.transition_pairs import GroupPairs
 from worker.engine.trainer.rank import TrainerRank
 from worker.engine.trainer.zero.deepspeed_config import build_optimizer
+from worker.engine.transport.parts import micro_batches_of_group
 from worker.engine.types import GenerationRequest, GroupBatch
-from worker.scheduling.core.batching import spread
 from worker.scheduling.core.messages import Fragment, FragmentKey, Purpose
 
 
@@ -192,10 +192,10 @@ class _PlainLoop:
         self.optimizer = build_optimizer(spec, self.parameters)
         pairs = {group.group: GroupPairs.of(group) for group in groups}
         self.micro_batches: list[tuple[list[Call], torch.Tensor]] = []
-        for micro in spread(spec.algebra, sorted(pairs), rank=0, world_size=1, tsp=spec.pipeline.tsp):
-            group, rows = pairs[micro.group], torch.tensor(micro.pairs)
-            latents = group.latents[rows].to(model.device)
-            sigmas = group.sigmas[group.indices[rows]].to(model.device)
+        for micro in (micro for group in sorted(pairs) for micro in micro_batches_of_group(spec.algebra, group)):
+            group = pairs[micro.group]
+            stored = group.stored(micro.pairs, model.device)
+            latents, sigmas = stored.latents, group.sigmas.to(model.device)[stored.indices]
             conditioning = model.conditioning(group.prompt, spec.sampling, training=True)
             calls = self._calls(lambda x=latents, s=sigmas, c=conditioning: model.predict_velocity(x, s, c))  # type: ignore[misc]
             with torch.no_grad():

@@ -24,6 +24,7 @@ from tests.bench.engine_cases import Case, large_case, large_size
 from tests.bench.engine_loops import Rollouts
 from tests.bench.engine_pairs import on_cpu
 from tests.bench.lane_costs import free_port
+from tests.engine.rank_share import accumulate_share
 from tests.engine.trainer.state_bytes import state_bytes
 from worker.contracts.deepspeed import DeepSpeedSpec
 from worker.engine.models.registry import load_model
@@ -95,10 +96,10 @@ def main(rank: int, world_size: int, port: int, checkpoint: str) -> None:
 def _memory(trainer: TrainerRank, groups: list[GroupBatch], num_pairs: int) -> dict[str, int | None]:
     """Bytes held with gradients of a second mini-batch open, and `peak`, the most during the first one."""
     get_accelerator().reset_peak_memory_stats()
-    trainer.accumulate(groups, num_pairs_total=num_pairs, fresh=False)
+    accumulate_share(trainer, groups, num_pairs_total=num_pairs, fresh=False)
     trainer.commit()
     peak = None if on_cpu() else get_accelerator().max_memory_allocated()
-    trainer.accumulate(groups[:1], num_pairs_total=num_pairs, fresh=False)
+    accumulate_share(trainer, groups[:1], num_pairs_total=num_pairs, fresh=False)
     return state_bytes(trainer) | {"peak": peak}
 
 

@@ -1,10 +1,11 @@
-"""The error of plans of pools that are too large for the planner to simulate.
+"""The error of plans of pools that are too large for the planner to simulate, and whether they tell modes apart.
 
     python -m tests.bench.large_pools [--out var/bench/large_pools.json]
 
 Beyond 64 lanes a plan's seconds are its mode's limit, which is too low by construction. Here each mode's choice is
 simulated nevertheless, to find the plan's error. Where the plan lends by search, greedy lending is simulated instead: a
-search in a pool of this size is truncated and takes long to simulate.
+search in a pool of this size is truncated and takes long to simulate. Reward lanes are sized by
+`sized_pool_costs`, so that no mode waits for the scorer.
 """
 
 import argparse
@@ -14,13 +15,13 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from tests.bench.pipeline_inputs import LANES_PER_SCORER, WORK
+from tests.bench.pipeline_inputs import WORK, sized_pool_costs
 from worker.contracts.algebra import BatchAlgebra, BatchSpec
 from worker.contracts.names import TrainerAssist
 from worker.contracts.sections import SamplingSpec
+from worker.scheduling.planning.bounds import scoring_seconds
 from worker.scheduling.planning.candidate_simulation import simulate_candidate
-from worker.scheduling.planning.cost_estimates import pool_costs
-from worker.scheduling.planning.planner import PlanRequest, make_plan
+from worker.scheduling.planning.planner import Plan, PlanRequest, make_plan
 from worker.scheduling.profiles.hardware import H20, H100, Accelerator
 from worker.scheduling.profiles.image_models import QWEN_IMAGE
 
@@ -31,9 +32,9 @@ POOLS: dict[str, tuple[Accelerator, ...]] = {
     "256 alike": (H100,) * 256,
 }
 """Pools beyond the 64 lanes up to which the planner simulates, of one and of two kinds of lanes."""
-NUM_BATCHES_AHEAD = 3
-"""Batches measured at staleness 1, where they take different times; few, as a simulation takes longer with lanes and
-batches."""
+NUM_BATCHES_AHEAD = 4
+"""Batches measured at staleness 1, where they take different times: two windows of two batches, as a simulation takes
+longer with lanes and batches."""
 FILE = Path(os.environ.get("TANDEM_VAR", "var")) / "bench" / "large_pools.json"
 
 
@@ -44,35 +45,56 @@ class Row:
     pool: str
     mode: str
     num_trainer: int
+    num_reward: int
     fragment_size: int
     planned_seconds: float
     simulated_seconds: float
     error: float
     """Simulated ÷ planned seconds, less 1."""
+    scoring_share: float
+    """Seconds in which the reward lanes score a batch ÷ planned seconds; at 1 the mode waits for the scorer alone."""
+
+    def line(self) -> str:
+        return (
+            f"{self.pool:16} {self.mode:14} {self.num_trainer:4d} train, fragments of {self.fragment_size:2d}: planned "
+            f"{self.planned_seconds:7.2f} s, simulated {self.simulated_seconds:7.2f} s, {self.error:+.1%}; "
+            f"{self.num_reward} reward lanes score {self.scoring_share:.0%} of the time"
+        )
 
 
-def rows(pool: str, devices: tuple[Accelerator, ...]) -> Iterator[Row]:
-    """Plan and simulate every mode, with one prompt per lane in a batch."""
+def plan_of(devices: tuple[Accelerator, ...]) -> Plan:
+    """The plan of a pool, with one prompt per lane in a batch."""
     batch = BatchSpec(num_prompts_per_batch=len(devices), group_size=16, micro_batch_size=2, fragment_size=4)
     algebra = BatchAlgebra.resolve(batch, SamplingSpec(num_denoising_steps=20, num_sde_steps=8))
     work = WORK[QWEN_IMAGE.name].with_algebra(algebra)
-    costs = pool_costs(work, devices, num_reward=len(devices) // LANES_PER_SCORER)
-    plan = make_plan(PlanRequest(work=work, devices=devices, costs=costs, fragment_sizes=(1, 2, 4, 8, 16)))
+    costs = sized_pool_costs(work, devices)
+    return make_plan(PlanRequest(work=work, devices=devices, costs=costs, fragment_sizes=(1, 2, 4, 8, 16)))
+
+
+def rows(pool: str) -> Iterator[Row]:
+    """Plan and simulate every mode of one of the pools."""
+    plan = plan_of(POOLS[pool])
+    work, costs = plan.request.work, plan.request.costs
     for mode, choice in plan.by_mode.items():
         candidate, planned = choice.split_result.candidate, choice.split_result.batch_seconds
         if candidate.pipeline.tag is TrainerAssist.SEARCH:
             greedy = candidate.pipeline.model_copy(update={"tag": TrainerAssist.GREEDY})
             candidate = replace(candidate, pipeline=greedy)
         num_batches = NUM_BATCHES_AHEAD if candidate.pipeline.max_staleness else 1
-        result = simulate_candidate(work, costs, candidate, advantage_std="group", num_batches=num_batches)
+        result = simulate_candidate(
+            work, costs, candidate, advantage_std="group", num_batches=num_batches, with_shares=False
+        )
+        algebra = work.with_fragment_size(candidate.fragment_size).algebra
         yield Row(
             pool=pool,
             mode=mode,
             num_trainer=len(candidate.trainers),
+            num_reward=costs.num_reward,
             fragment_size=candidate.fragment_size,
             planned_seconds=planned,
             simulated_seconds=result.batch_seconds,
             error=result.batch_seconds / planned - 1,
+            scoring_share=scoring_seconds(algebra, costs) / planned,
         )
 
 
@@ -80,12 +102,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=FILE)
     options = parser.parse_args()
-    found = [row for pool, devices in POOLS.items() for row in rows(pool, devices)]
-    for row in found:
-        print(
-            f"{row.pool:16} {row.mode:14} {row.num_trainer:4d} train, fragments of {row.fragment_size:2d}: "
-            f"planned {row.planned_seconds:7.2f} s, simulated {row.simulated_seconds:7.2f} s, {row.error:+.1%}"
-        )
+    found = [row for pool in POOLS for row in rows(pool)]
+    print(*(row.line() for row in found), sep="\n")
     options.out.parent.mkdir(parents=True, exist_ok=True)
     options.out.write_text(json.dumps({"rows": [asdict(row) for row in found]}, indent=1) + "\n")
 

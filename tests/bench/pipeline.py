@@ -1,186 +1,241 @@
-"""`make bench-pipeline`: every mode on the published testbeds, simulated; a table, and `var/bench/pipeline.json`.
+"""`make bench-pipeline`: every mode on testbeds as large as published ones, simulated; a table, and
+`var/bench/pipeline.json`, from which `make bench-tables` writes the tables of the docs.
 
-The scheduler is the real one; its lanes only take time. The inputs are in `pipeline_inputs.py`, and the reasons for
-them in `deploy/docs/reports/pipeline.md`.
+The scheduler is the real one; its lanes only take time. The inputs are in `pipeline_inputs.py`, what they may truly be
+in `true_costs.py`, and the reasons for them in `deploy/docs/reports/pipeline.md`.
 """
 
+import argparse
 import json
-import math
 import os
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-import numpy as np
-
-from tests.bench import any_pool
+from tests.bench import any_pool, large_pools
 from tests.bench.pipeline_inputs import (
-    AS_PRACTISED,
-    AS_WRITTEN,
-    TESTBEDS,
-    WORK,
+    CASE_KINDS,
+    Case,
     Testbed,
+    cases,
+    costs_as_written,
+    costs_on_slow_network,
     fragment_sizes,
-    variations,
 )
 from tests.bench.planning_scale import planning_seconds
+from tests.bench.true_costs import TRUTHS
 from worker.contracts.spans import SpanKind
 from worker.scheduling.planning.candidate_simulation import Candidate, CandidateResult, simulate_candidate
 from worker.scheduling.planning.cost_estimates import PoolCosts
-from worker.scheduling.planning.lane_kinds import LaneKinds
-from worker.scheduling.planning.limits import ScheduleRules, batch_limits
-from worker.scheduling.planning.planner import Plan, PlanRequest, make_plan
+from worker.scheduling.planning.planner import ModeChoice, Plan, PlanRequest, make_plan
 from worker.scheduling.planning.workload import Workload
 from worker.scheduling.timeline.bubble_ledger import SpanClass
 
 NUM_BATCHES = 16
 """Batches measured for each figure at staleness 1, where they take different times; at staleness 0 one is enough."""
-BAND_NUM_BATCHES = 3
-"""The same for each variation of a band; fewer, because every case simulates 14 of them for up to 3 candidates."""
+TRUE_NUM_BATCHES = 4
+"""The same for each truth of a band: two windows of two batches. Fewer, because every case simulates many truths."""
 PUBLISHED = (1.56, 2.10)
-"""DigenRL's speed-up over other systems, for comparison and not as a target."""
+"""DigenRL's speed-up over veRL-Omni and GenRL, as an editor's summary of the paper gives it: for comparison and no
+target."""
+BASELINES = ("disaggregated", "colocated", "sharded")
+"""What throughput is compared with: separate lanes without any pipelining, Tandem's own colocated placement, and
+colocated placement with sharded weights as others run it."""
+SLOW_NETWORK = "sharded, slow network"
+"""The last baseline where the published network rate is that of a whole node: a ratio without a band."""
 FILE = Path(os.environ.get("TANDEM_VAR", "var")) / "bench" / "pipeline.json"
 """Where the report is written."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Band:
+    """A ratio over all truths, with the plan made on the costs as written."""
+
+    least: float
+    largest: float
+    by_truth: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One mode on one testbed with one model."""
+    """One mode of one case."""
 
     mode: str
+    chosen_mode: str
+    """The mode that `auto` stands for; of other rows the mode itself."""
     samples_per_second: float
     batch_seconds: float
     bound_share: float
-    strict_bound_share: float | None
-    to_colocated: float
-    """Throughput, as a multiple of colocated placement's."""
-    to_practised: float
-    """Throughput, as a multiple of colocated placement's as others run it (`AS_PRACTISED`)."""
+    """Share of the throughput of the bound at staleness 1, which holds for every schedule."""
+    own_bound_share: float
+    """The same of the bound at the mode's own staleness."""
+    lock_step_share: float | None
+    """The same of the lock-step bound; `None` at staleness 1."""
+    ratios: Mapping[str, float]
+    """By baseline: throughput as a multiple of the baseline's."""
     num_trainer: int
     num_lanes: int
     fragment_size: int
     tag: str
-    shares: dict[str, float]
+    shares: Mapping[str, float]
     """By span class: the share of lane time."""
-    band: tuple[float, float] | None = None
-    """The least and largest `to_colocated` over the variations of uncertain inputs."""
+    bands: Mapping[str, Band] = field(default_factory=dict)
+    """By baseline: the band of the ratio; for `auto` and `auto, strict`."""
 
     def line(self) -> str:
         """The row as one line under `HEADER`."""
-        strict = "      " if self.strict_bound_share is None else f"{self.strict_bound_share:6.1%}"
-        band = "" if self.band is None else f"{self.band[0]:.2f}–{self.band[1]:.2f}"
+        lock_step = "      " if self.lock_step_share is None else f"{self.lock_step_share:6.1%}"
+        ratios = " ".join(f"{self._ratio(baseline):16s}" for baseline in BASELINES)
         return (
-            f"  {self.mode:15s} {self.samples_per_second:8.3f} {self.bound_share:7.1%} {strict} "
-            f"{self.to_colocated:6.2f} {band:9s} {self.to_practised:6.2f}   {self.num_trainer:2d}/{self.num_lanes:2d} "
-            f"×{self.fragment_size:<2d} {self.tag:6s} {_losses(self.shares)}"
+            f"  {self.mode:13s} {self.samples_per_second:8.3f} {self.bound_share:6.1%} {self.own_bound_share:6.1%} "
+            f"{lock_step} {ratios} {self.num_trainer:2d}/{self.num_lanes:2d} ×{self.fragment_size:<2d} "
+            f"{self.tag:6s} {_losses(self.shares)}"
         )
+
+    def _ratio(self, baseline: str) -> str:
+        if baseline not in self.ratios:
+            return ""
+        band = self.bands.get(baseline)
+        return f"{self.ratios[baseline]:.2f}" + ("" if band is None else f" ({band.least:.2f}–{band.largest:.2f})")
 
 
 HEADER = (
-    "  mode            samples/s   bound strict  ×coloc  band    ×pract  train/all ×frag   "
+    "  mode          samples/s  bound    own lock-st ×disaggregated   ×colocated       ×sharded         train ×frag   "
     "where lane time goes that is neither generating nor training"
 )
 
 
-def main() -> None:
-    started = time.monotonic()
-    cases: list[tuple[str, str, list[Row]]] = []
-    for testbed in TESTBEDS:
-        for name, work in WORK.items():
-            rows = list(_rows(testbed, work))
-            print(f"\n{testbed.name} · {name}\n{HEADER}", flush=True)
-            for row in rows:
-                print(row.line(), flush=True)
-            cases.append((testbed.name, name, rows))
-    pools = list(any_pool.rows())
-    print("\nany pool", *(row.line() for row in pools), sep="\n  ", flush=True)
-    report = {
-        "published_speed_up": PUBLISHED,
-        "targets": _targets(cases),
-        "planning_seconds": planning_seconds(),
-        "any_pool": [asdict(row) for row in pools],
-        "cases": [
-            {"testbed": testbed, "model": model, "rows": [asdict(row) for row in rows]}
-            for testbed, model, rows in cases
-        ],
-    }
-    print(f"\n{json.dumps(report['targets'], indent=1)}\nplanning: {report['planning_seconds']} s")
-    print(f"published for comparison: {PUBLISHED[0]}–{PUBLISHED[1]}×; {time.monotonic() - started:.0f} s in all")
-    FILE.parent.mkdir(parents=True, exist_ok=True)
-    FILE.write_text(json.dumps(report, indent=1) + "\n")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseResult:
+    """All modes of one case."""
+
+    kind: str
+    testbed: str
+    cards: str
+    model: str
+    micro_batch_size: int
+    rows: tuple[Row, ...]
+    """Empty where the model does not fit the cards."""
+    refusal: str = ""
+    """Why it does not."""
+    cpu_seconds: float
+
+    def lines(self) -> Iterator[str]:
+        yield f"\n{self.testbed} ({self.cards} assumed) · {self.model} · {CASE_KINDS[self.kind]}"
+        yield from [HEADER, *(row.line() for row in self.rows)] if self.rows else [f"  {self.refusal}"]
 
 
-def _rows(testbed: Testbed, work: Workload) -> Iterator[Row]:
-    costs = AS_WRITTEN.costs(work, testbed)
-    plan = make_plan(_plan_request(testbed, work, costs))
-    found = {name: choice.split_result.candidate for name, choice in plan.by_mode.items()}
+def case_result(case: Case) -> CaseResult:
+    """Plan and simulate one case."""
+    started = time.process_time()
+    costs = costs_as_written(case.work, case.testbed)
+    request = PlanRequest(
+        work=case.work, devices=case.testbed.devices, costs=costs, fragment_sizes=fragment_sizes(case.work)
+    )
+    rows: tuple[Row, ...] = ()
+    refusal = ""
+    try:
+        rows = tuple(_rows(case, make_plan(request)))
+    except ValueError as error:
+        refusal = str(error)
+    return CaseResult(
+        kind=case.kind,
+        testbed=case.testbed.name,
+        cards=case.testbed.cards,
+        model=case.model,
+        micro_batch_size=case.work.algebra.micro_batch_size,
+        rows=rows,
+        refusal=refusal,
+        cpu_seconds=time.process_time() - started,
+    )
+
+
+def _rows(case: Case, plan: Plan) -> Iterator[Row]:
+    work, costs, by_mode = case.work, plan.request.costs, plan.by_mode
+    found = {name: choice.split_result.candidate for name, choice in by_mode.items()}
     results = {name: _simulate(work, costs, candidate) for name, candidate in found.items()}
-    practised_costs = AS_WRITTEN.costs(replace(work, weight_transfer=AS_PRACTISED), testbed)
-    practised = _simulate(work, practised_costs, found["colocated"])
-    colocated = results["colocated"].batch_seconds
-    best_strict = min((name for name in found if name != "stale"), key=lambda name: results[name].batch_seconds)
-    best = min(found, key=lambda name: results[name].batch_seconds)
-    reported = {name: name for name in found} | {"auto, strict": best_strict, "auto": best}
+    seconds = {name: result.batch_seconds for name, result in results.items()}
+    baselines = _baselines(case, found)
+    baseline_seconds = {name: baseline(costs_as_written) for name, baseline in baselines.items()}
+    if "sharded" in baselines:
+        baseline_seconds[SLOW_NETWORK] = baselines["sharded"](costs_on_slow_network)
+    strict = min((name for name in found if name != "stale"), key=seconds.__getitem__)
+    reported = {name: name for name in found} | {"auto, strict": strict, "auto": min(found, key=seconds.__getitem__)}
+    bands = {name: _bands(case, found[name], baselines) for name in {reported["auto, strict"], reported["auto"]}}
     for label, name in reported.items():
-        seconds = results[name].batch_seconds
+        choice, candidate = by_mode[name], found[name]
         yield Row(
             mode=label,
-            samples_per_second=work.algebra.num_trajectories / seconds,
-            batch_seconds=seconds,
-            bound_share=plan.bound_seconds / seconds,
-            strict_bound_share=None if found[name].pipeline.max_staleness else plan.strict_bound_seconds / seconds,
-            to_colocated=colocated / seconds,
-            to_practised=practised.batch_seconds / seconds,
-            num_trainer=len(found[name].trainers),
-            num_lanes=len(testbed.devices),
-            fragment_size=found[name].fragment_size,
-            tag=str(found[name].pipeline.tag),
+            chosen_mode=name,
+            samples_per_second=work.algebra.num_trajectories / seconds[name],
+            batch_seconds=seconds[name],
+            bound_share=plan.bound_seconds / seconds[name],
+            own_bound_share=_own_bound(plan, choice) / seconds[name],
+            lock_step_share=None if name == "stale" else plan.lock_step_bound_seconds / seconds[name],
+            ratios={baseline: least / seconds[name] for baseline, least in baseline_seconds.items()},
+            num_trainer=len(candidate.trainers),
+            num_lanes=len(costs.lanes),
+            fragment_size=candidate.fragment_size,
+            tag=str(candidate.pipeline.tag),
             shares={_class_name(span_class): share for span_class, share in results[name].shares.items()},
-            band=_band(testbed, work, plan, name) if label.startswith("auto") else None,
+            bands=bands[name] if label.startswith("auto") else {},
         )
 
 
-def _plan_request(testbed: Testbed, work: Workload, costs: PoolCosts) -> PlanRequest:
-    return PlanRequest(work=work, devices=testbed.devices, costs=costs, fragment_sizes=fragment_sizes(work))
+def _own_bound(plan: Plan, choice: ModeChoice) -> float:
+    is_ahead = choice.split_result.candidate.pipeline.max_staleness
+    return plan.bound_seconds if is_ahead else plan.on_policy_bound_seconds
+
+
+CostsOf = Callable[[Workload, Testbed], PoolCosts]
+"""The costs of some work on a testbed, as written or by one of the truths."""
+SecondsOf = Callable[[CostsOf], float]
+"""The seconds of a batch at such costs."""
+
+
+def _baselines(case: Case, found: Mapping[str, Candidate]) -> dict[str, SecondsOf]:
+    """By name: the seconds of a batch of a baseline that this case has, as a function of what gives the costs."""
+    baselines = {}
+    works = {"disaggregated": case.work, "colocated": case.work, "sharded": case.sharded_work}
+    for name, work in works.items():
+        candidate = found.get("colocated" if name == "sharded" else name)
+        if work is not None and candidate is not None:
+            baselines[name] = _seconds_of(case, work, candidate)
+    return baselines
+
+
+def _seconds_of(case: Case, work: Workload, candidate: Candidate) -> SecondsOf:
+    def seconds(costs_of: CostsOf) -> float:
+        costs = costs_of(work, case.testbed)
+        return _simulate(work, costs, candidate, TRUE_NUM_BATCHES).batch_seconds
+
+    return seconds
+
+
+def _bands(case: Case, candidate: Candidate, baselines: Mapping[str, SecondsOf]) -> dict[str, Band]:
+    """By baseline: the ratio to it by each truth, both planned on the costs as written."""
+    own = _seconds_of(case, case.work, candidate)
+    by_truth: dict[str, dict[str, float]] = {name: {} for name in baselines}
+    for truth in TRUTHS:
+        seconds = own(truth.costs)
+        for name, baseline in baselines.items():
+            by_truth[name][truth.name] = baseline(truth.costs) / seconds
+    return {
+        name: Band(least=min(ratios.values()), largest=max(ratios.values()), by_truth=ratios)
+        for name, ratios in by_truth.items()
+    }
 
 
 def _simulate(
     work: Workload, costs: PoolCosts, candidate: Candidate, num_batches: int = NUM_BATCHES
 ) -> CandidateResult:
     number = num_batches if candidate.pipeline.max_staleness else 1
-    return simulate_candidate(work, costs, candidate, advantage_std="group", num_batches=number)
-
-
-def _band(testbed: Testbed, work: Workload, plan: Plan, mode: str) -> tuple[float, float]:
-    """The least and largest ratio to colocated with each uncertain input at each end of its range. There the choice is
-    between the candidate chosen for the inputs as written, the same with the number of trainers of the least limit, and
-    colocated placement."""
-    chosen, colocated = (plan.by_mode[name].split_result.candidate for name in (mode, "colocated"))
-    ratios: list[float] = []
-    for variation in variations():
-        costs = variation.costs(work, testbed)
-        candidates = {colocated, chosen, _retuned(work, costs, chosen)}
-        seconds = {
-            candidate: _simulate(work, costs, candidate, BAND_NUM_BATCHES).batch_seconds for candidate in candidates
-        }
-        ratios.append(seconds[colocated] / min(seconds.values()))
-    return min(ratios), max(ratios)
-
-
-def _retuned(work: Workload, costs: PoolCosts, candidate: Candidate) -> Candidate:
-    """The candidate with the number of trainers of the least limit, in its own order of lanes."""
-    rules = ScheduleRules.of(candidate.pipeline, "group")
-    num_lanes = len(costs.lanes)
-    if len(candidate.trainers) == num_lanes:
-        return candidate
-    others = [index for index in range(num_lanes) if index not in candidate.trainers]
-    order = [*candidate.trainers, *others]
-    kinds = LaneKinds.of(costs, candidate.fragment_size)
-    of_lane = np.eye(kinds.number.size, dtype=np.int64)[[kinds.of_lane[index] for index in order]]
-    algebra = work.with_fragment_size(candidate.fragment_size).algebra
-    limits = batch_limits(algebra, costs, kinds, np.cumsum(of_lane, axis=0)[:-1], rules)
-    return replace(candidate, trainers=tuple(sorted(order[: int(np.argmin(limits)) + 1])))
+    with_shares = num_batches == NUM_BATCHES
+    return simulate_candidate(
+        work, costs, candidate, advantage_std="group", num_batches=number, with_shares=with_shares
+    )
 
 
 def _class_name(span_class: SpanClass) -> str:
@@ -194,26 +249,57 @@ _LEAST_SHARE_SHOWN = 0.002
 """Smaller losses would be shown as 0.1 % or less."""
 
 
-def _losses(shares: dict[str, float]) -> str:
+def _losses(shares: Mapping[str, float]) -> str:
     """The classes of lane time that are neither generating nor training, the largest first."""
     lost = sorted(((share, name) for name, share in shares.items() if name not in _WORK), reverse=True)
     shown = [(share, name) for share, name in lost if share >= _LEAST_SHARE_SHOWN]
     return ", ".join(f"{name.removeprefix('idle: ')} {share:.1%}" for share, name in shown)
 
 
-def _targets(cases: Sequence[tuple[str, str, list[Row]]]) -> dict[str, object]:
-    """By target: the least value reached over all cases, and in which case."""
-    reached: dict[str, tuple[float, str]] = {}
-    for testbed, model, rows in cases:
-        of = {row.mode: row for row in rows}
-        others = max(row.samples_per_second for row in rows if not row.mode.startswith("auto"))
-        for name, value in (
-            ("auto: share of the bound (≥ 0.97)", of["auto"].bound_share),
-            ("auto, strict: share of the strict bound (≥ 0.95)", of["auto, strict"].strict_bound_share or 0.0),
-            ("auto: times the best other mode (≥ 1)", of["auto"].samples_per_second / others),
-        ):
-            reached[name] = min(reached.get(name, (math.inf, "")), (value, f"{testbed} · {model}"))
-    return {name: {"least": round(value, 4), "where": where} for name, (value, where) in reached.items()}
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Simulate every mode on the testbeds.")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes (default: one for each core)")
+    parser.add_argument("--kind", choices=list(CASE_KINDS), action="append", help="only these kinds of cases")
+    parser.add_argument("--out", type=Path, default=FILE)
+    options = parser.parse_args()
+    started = time.monotonic()
+    # The longest come first, so that no process ends long after the others.
+    chosen = sorted(
+        (case for case in cases() if case.kind in (options.kind or CASE_KINDS)),
+        key=lambda case: -len(case.testbed.devices),
+    )
+    with ProcessPoolExecutor(options.jobs) as processes:
+        running = [processes.submit(case_result, case) for case in chosen]
+        large = [processes.submit(_large_pool_rows, pool) for pool in large_pools.POOLS]
+        found = [each.result() for each in running]
+        rows_of_large = [row for each in large for row in each.result()]
+    order = {case_key(case.kind, case.testbed.name, case.model): index for index, case in enumerate(cases())}
+    found.sort(key=lambda result: order[case_key(result.kind, result.testbed, result.model)])
+    for result in found:
+        print(*result.lines(), sep="\n", flush=True)
+    pools = list(any_pool.rows())
+    print("\nany pool", *(row.line() for row in pools), sep="\n  ")
+    print("\nlarge pools", *(row.line() for row in rows_of_large), sep="\n  ", flush=True)
+    report = {
+        "published_speed_up": PUBLISHED,
+        "planning_seconds": planning_seconds(),
+        "any_pool": [asdict(row) for row in pools],
+        "large_pools": [asdict(row) for row in rows_of_large],
+        "cases": [asdict(result) for result in found],
+    }
+    cpu = time.process_time() + sum(result.cpu_seconds for result in found)
+    print(f"\nplanning: {report['planning_seconds']} s")
+    print(f"{time.monotonic() - started:.0f} s in all, {cpu:.0f} s of a core without those of large pools")
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    options.out.write_text(json.dumps(report, indent=1) + "\n")
+
+
+def _large_pool_rows(pool: str) -> list[large_pools.Row]:
+    return list(large_pools.rows(pool))
+
+
+def case_key(kind: str, testbed: str, model: str) -> tuple[str, str, str]:
+    return kind, testbed, model
 
 
 if __name__ == "__main__":

@@ -56,6 +56,7 @@ def simulated(spec: RunSpec, costs: CostTable) -> RunMeasurements:
         lending_policy=lending_policy(spec.pipeline),
         num_batches=spec.num_batches,
         policy_version=0,
+        equal_counts=spec.deepspeed.zero_stage >= 2,
     )
     published_at = [0.0]
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tests.engine.fixed_trajectories import draw_groups, perturbed_version
+from tests.engine.rank_share import accumulate_share
 from worker.contracts.run_spec import RunSpec
 from worker.engine.trainer.rank import TrainerRank
 from worker.engine.types import GroupBatch, PublishedShard, UpdateStats
@@ -33,11 +34,10 @@ class TrainingSetup:
         return trainer
 
     def accumulate(self, trainer: TrainerRank, groups: list[GroupBatch] | None = None, **changes: Any) -> UpdateStats:
-        """Accumulate `groups`, by default all, as fresh data; keywords change the arguments."""
-        num_pairs = self.spec.algebra.num_pairs_per_optimizer_step
-        return trainer.accumulate(
-            self.groups if groups is None else groups, **{"num_pairs_total": num_pairs, "fresh": True, **changes}
-        )
+        """Accumulate the rank's share of `groups`, by default all, as fresh data; keywords change the arguments."""
+        chosen = self.groups if groups is None else groups
+        arguments = {"num_pairs_total": self.spec.algebra.num_pairs_per_optimizer_step, "fresh": True, **changes}
+        return accumulate_share(trainer, chosen, **arguments)
 
     def step(self, trainer: TrainerRank) -> str:
         """Take one optimizer step over all groups; returns the checksum of the published weights after it."""

@@ -128,13 +128,14 @@ class VirtualClockRun:
         self.generated_by[key] = lane
 
     def _accumulate(self, event: Accumulated) -> None:
-        groups = [self._group(event.batch, group) for group in event.groups]
+        groups = [self._group(event.batch, group) for group in sorted({key.group for key in event.micro_batches})]
         version = groups[0].trajectories[0].fragment.policy_version
         self.staleness[event.batch] = event.batch - version
 
         self._stats.append(
             self._trainer.accumulate(
                 groups,
+                event.micro_batches,
                 num_pairs_total=self.spec.algebra.num_pairs_per_optimizer_step,
                 fresh=event.minibatch == event.epoch == 0,
                 staleness=event.batch - version,
@@ -160,7 +161,7 @@ def _costs(lanes: list[str]) -> CostTable:
     costs |= {(lane, CostKind.SCORE): Cost(0.0, 0.2) for lane in lanes}
     costs |= {(lane, kind): Cost(0.1) for lane in lanes for kind in (CostKind.PULL, CostKind.LEND, CostKind.RECLAIM)}
     return costs | {
-        (GANG, CostKind.ACCUMULATE): Cost(0.0, 1.0),
+        (TRAINER, CostKind.ACCUMULATE): Cost(0.0, 1.0),
         (GANG, CostKind.COMMIT): Cost(0.1),
         (GANG, CostKind.SNAPSHOT): Cost(0.1),
         (GANG, CostKind.PUBLISH): Cost(0.5),

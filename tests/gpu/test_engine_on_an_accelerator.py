@@ -9,6 +9,7 @@ import torch
 from deepspeed.accelerator import get_accelerator
 
 from tests.engine.fixed_trajectories import draw_groups, perturbed_version
+from tests.engine.stacked import latents_of, next_latents_of
 from worker.contracts.deepspeed import ZeroConfig
 from worker.contracts.names import LaneRole
 from worker.contracts.prompts import Prompt
@@ -82,8 +83,8 @@ def test_an_accelerator_draws_the_cpus_noise_and_almost_its_pictures(
         made.append(sampler.generate(request))
     first, second = (fragment.trajectories for fragment in made)
     assert first is not None and second is not None
-    assert torch.equal(first.latents[:, 0], second.latents[:, 0])
-    torch.testing.assert_close(first.next_latents, second.next_latents, rtol=1e-3, atol=1e-3)
+    assert torch.equal(latents_of(first)[:, 0], latents_of(second)[:, 0])
+    torch.testing.assert_close(next_latents_of(first), next_latents_of(second), rtol=1e-3, atol=1e-3)
     assert np.abs(made[0].images.astype(int) - made[1].images.astype(int)).max() <= 2
 
 
@@ -107,7 +108,7 @@ def test_a_lent_lane_draws_the_rollout_lanes_bits_and_leaves_no_trace(
                 GenerationRequest(fragment=fragment, prompt=spec.prompts.inline[0], run_seed=spec.seed, prompt_index=0)
             )
             assert made.trajectories is not None
-            assert torch.equal(made.trajectories.next_latents, groups[0].trajectories[0].next_latents)
+            assert torch.equal(next_latents_of(made.trajectories), next_latents_of(groups[0].trajectories[0]))
             trainer.switch(LaneRole.TRAINER)
         trainer.accumulate(groups[1:], num_pairs_total=NUM_PAIRS, fresh=False)
         trainer.commit()

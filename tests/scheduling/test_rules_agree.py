@@ -34,8 +34,8 @@ EXACT = 1e-9
 """Relative to the length of the run: sums of the same durations in another order differ by less."""
 
 NUM_CALLS_OFF = 3.0
-"""Calls of the slowest rank, of one unit, for each mini-batch: how far a forecast with uneven ranks may be off. Of 16,765
-forecasts for 400 random runs of up to two mini-batches the farthest is off by 2.7, the mean by 0.2."""
+"""Calls of the slowest rank, of one unit, for each mini-batch: how far a forecast with uneven ranks may be off. Of
+16,765 forecasts for 400 random runs of up to two mini-batches the farthest is off by 2.7, the mean by 0.2."""
 
 seeds = st.integers(0, 2**32)
 
@@ -104,8 +104,8 @@ def random_pool(run: Settings, seed: int) -> tuple[list[SimulatedLane], CostTabl
 def runs(
     *, max_staleness: int, num_rollout: st.SearchStrategy[int], is_uneven: bool = False
 ) -> st.SearchStrategy[Settings]:
-    """Runs with separate rollout and trainer lanes, whose lending policy is asked in every bubble. Ranks are in step, or
-    there is one, unless `is_uneven`."""
+    """Runs with separate rollout and trainer lanes, whose lending policy is asked in every bubble. Ranks are in step,
+    or there is one, unless `is_uneven`."""
     algebras = st.builds(
         algebra_of,
         num_minibatches=st.integers(1, 2),

@@ -166,6 +166,11 @@ class BatchAlgebra(Contract):
         them."""
         return self.group_size if self.num_trained_members is None else self.num_trained_members
 
+    @property
+    def num_pairs_per_group(self) -> int:
+        """Pairs of a group, each with one of its units."""
+        return self.num_units_per_group * self.num_trained_denoising_steps
+
     def minibatch_of(self, group: int) -> int:
         """The mini-batch that a group belongs to: by prompt index, never by arrival."""
         return group // self.num_groups_per_minibatch

@@ -7,6 +7,7 @@ POST    /api/ingest/v1/bootstrap                                    `BootstrapRe
 GET     /api/ingest/v1/runs/{run}/attempts/{n}/prompts              → `PromptsAnswer`
 POST    /api/ingest/v1/runs/{run}/attempts/{n}/events               `IngestBatch` → `IngestAnswer`
 PUT     /api/ingest/v1/runs/{run}/attempts/{n}/artifacts/{path}     bytes, `X-Content-SHA256` → 201
+POST    /api/ingest/v1/runs/{run}/attempts/{n}/artifacts            tar of files by path, the same header → 201
 ======  ==========================================================  =====================================
 
 All but the bootstrap carry `Authorization: Bearer <run token>`. 401: bad token. 410: a newer attempt exists, or the
@@ -22,7 +23,7 @@ from pydantic import Field
 from worker.contracts.base import Contract, Count, Index
 from worker.contracts.commands import RunCommand
 from worker.contracts.events import WorkCost
-from worker.contracts.names import LaneRole
+from worker.contracts.lanes import LaneGrant
 from worker.contracts.prompts import Prompt
 from worker.contracts.run_spec import RunSpec
 
@@ -30,6 +31,11 @@ BOOTSTRAP_PATH = "/api/ingest/v1/bootstrap"
 PROMPTS_PATH = "/api/ingest/v1/runs/{run}/attempts/{attempt}/prompts"
 EVENTS_PATH = "/api/ingest/v1/runs/{run}/attempts/{attempt}/events"
 ARTIFACT_PATH = "/api/ingest/v1/runs/{run}/attempts/{attempt}/artifacts/{path}"
+ARTIFACTS_PATH = "/api/ingest/v1/runs/{run}/attempts/{attempt}/artifacts"
+MAX_BUNDLE_BYTES = 8 * 2**20
+"""The largest sum of the sizes of files that are uploaded together; the web holds them in memory."""
+MAX_BUNDLE_FILES = 256
+"""The most files that are uploaded together, which bounds one transaction of the web."""
 SCHEDULE_LOG_FOLDER = "schedule/"
 """Artifact paths of the schedule log begin so; sorted by name, the parts are in order."""
 SHA256_HEADER = "X-Content-SHA256"
@@ -38,28 +44,6 @@ PUBLIC_URL_VARIABLE = "TANDEM_PUBLIC_URL"
 HEARTBEAT_SECONDS = 2.0
 """Longest time between two posts of the driver; without new events it posts an empty batch. Two seconds keep commands
 and the live page prompt at negligible load."""
-
-
-class LaneGrant(Contract):
-    """One lane that the pool allocated to this run: its role, its node, and its GPUs."""
-
-    lane: str
-    """The lane's id within the run."""
-    role: LaneRole
-    """What the lane does."""
-    node: str
-    """The name of its node."""
-    gpus: tuple[Index, ...] = ()
-    """Indices of its GPUs on their node; empty for a CPU slot."""
-    resources: tuple[str, ...] = ()
-    """Custom Ray resources that its process occupies, one of each; each stands for one GPU or slot of a node."""
-    num_cpus: float = 0.5
-    """CPUs that Ray reserves for its process."""
-
-    @property
-    def device(self) -> str:
-        """The devices that its process may see: `cpu`, or the indices of its GPUs joined by commas."""
-        return ",".join(str(index) for index in self.gpus) or "cpu"
 
 
 class BootstrapRequest(Contract):

@@ -23,6 +23,9 @@ MAX_METADATA_BYTES = 16_384
 """Of one prompt, as JSON: a task of many objects takes some hundred bytes. Files belong below a model root."""
 MAX_PICTURES = 8
 """Of one prompt: models that take reference pictures take up to about five."""
+MAX_PROMPTS_UP_FRONT = 512
+"""The most prompts that are encoded up front, 2 to 8 GiB of host memory at 4 MiB (FLUX.1) to 16 MiB (FLUX.2) each. With
+more, a lane keeps its text encoders and encodes a prompt when it comes, since it sees few prompts of a large set."""
 ID_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$"
 
 PromptText = Annotated[str, Field(min_length=1, max_length=MAX_PROMPT_CHARACTERS)]

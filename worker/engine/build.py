@@ -102,6 +102,7 @@ def build_scheduler(answer: BootstrapAnswer, position: RunPosition, log: Schedul
         first_batch_version=position.next_batch_version,
         # Gathering sharded weights is a collective, so trainer lanes can only be lent all together.
         lends_together=spec.deepspeed.zero_stage == 3,
+        # ZeRO 2 and 3 reduce gradients in every backward pass.
         equal_counts=spec.deepspeed.zero_stage >= 2,
         prior_costs=answer.prior_costs,
     )

@@ -38,33 +38,39 @@ class GenerationRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trajectories:
-    """The part of one fragment that training reads: N members, K stored denoising steps, on the CPU.
+    """What training reads of one fragment, or a part of it: N members, K stored denoising steps, on the CPU.
 
     Latents are in the transformer's own (packed) layout. Which tensors are filled depends on the algorithm's needs.
     """
 
     fragment: Fragment
     prompt: Prompt
+    members: tuple[int, ...]
+    """The N members whose tensors are here, as indices within their group: all of the fragment's, or those of a
+    part."""
     sde_indices: tuple[int, ...]
     """The K stored denoising steps. All are stochastic, except for reward feedback, which starts from their latents."""
     sigmas: torch.Tensor
     """(num_denoising_steps + 1,) fp32: the exact sigmas used in sampling, from 1 to 0."""
-    latents: torch.Tensor
-    """(N, K, ...) fp32: x before each stored denoising step."""
-    next_latents: torch.Tensor
-    """(N, K, ...) fp32: x after each stored denoising step; (N, 0, ...) where transitions are not replayed."""
+    states: Mapping[int, torch.Tensor]
+    """By denoising step, (N, ...) fp32: x before it. There is one for each stored step and, where transitions are
+    replayed, for the step after it, which consecutive steps share; in a part, those that its micro-batches need."""
     log_probs: torch.Tensor
     """(N, K) fp32: log-probs of the transitions under the behaviour policy; (N, 0) where they are not replayed."""
-    means: torch.Tensor | None
-    """(N, K, ...) fp32: means of the transitions under the behaviour policy, where gate or algorithm need them."""
+    means: Mapping[int, torch.Tensor]
+    """By stored denoising step, (N, ...) fp32: the mean of its transition under the behaviour policy, where gate or
+    algorithm need them; otherwise empty."""
     clean: torch.Tensor | None = None
     """(N, ...) fp32: the finished samples, where the algorithm adds noise to them in training."""
     seeds: tuple[int, ...] = ()
-    """The noise seed of each member."""
+    """The noise seed of each of the N members."""
 
     @property
-    def num_members(self) -> int:
-        return int(self.latents.shape[0])
+    def num_bytes(self) -> int:
+        """Bytes of all tensors."""
+        optional = () if self.clean is None else (self.clean,)
+        tensors = (self.sigmas, self.log_probs, *self.states.values(), *self.means.values(), *optional)
+        return sum(tensor.nbytes for tensor in tensors)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,14 +210,14 @@ class PullReceipt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupBatch:
-    """One complete group, ready to train: its fragments' trajectories and the advantage of each member."""
+    """One complete group, ready to train: its trajectories and the advantage of each member."""
 
     batch: int
     group: int
     trajectories: tuple[Trajectories, ...]
-    """The trajectories of each fragment, in member order."""
+    """The group's fragments, or those parts of them that the micro-batches of this rank need."""
     advantages: tuple[float, ...]
-    """The advantage of each member, in the same order."""
+    """The advantage of each member of the group, in member order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

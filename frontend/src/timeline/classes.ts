@@ -32,11 +32,13 @@ const CAUSES: Readonly<Record<IdleCause, string>> = {
   group_incomplete: "group incomplete",
   reward_pending: "reward pending",
   batch_barrier: "batch barrier",
+  gang_barrier: "waiting for other trainer ranks",
   back_pressure: "back-pressure",
   publish_wait: "waiting for a new version",
   start_up: "starting up",
   drain: "nothing left to do",
   failure: "failure",
+  resize: "being resized",
 };
 
 /** Every kind of span, idle last. */

@@ -84,13 +84,15 @@ def error_of(call: Any) -> str:
 def with_nan(groups: list[GroupBatch]) -> list[GroupBatch]:
     """`groups` with NaN in the last member of the last group, which no padding uses."""
     (fragment,) = groups[-1].trajectories
-    changed = {}
-    for name in ("latents", "clean"):
-        tensor = getattr(fragment, name)
-        if tensor is not None and tensor.numel():
-            changed[name] = tensor.clone()
-            changed[name][-1] = torch.nan
-    return [*groups[:-1], replace(groups[-1], trajectories=(replace(fragment, **changed),))]
+    states = {step: _with_nan(state) for step, state in fragment.states.items()}
+    clean = None if fragment.clean is None else _with_nan(fragment.clean)
+    return [*groups[:-1], replace(groups[-1], trajectories=(replace(fragment, states=states, clean=clean),))]
+
+
+def _with_nan(tensor: torch.Tensor) -> torch.Tensor:
+    changed = tensor.clone()
+    changed[-1] = torch.nan
+    return changed
 
 
 def run(task: dict[Case, TrainingSetup], rank: int, world_size: int, folder: Path) -> dict[Case, dict[str, Any]]:

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from tests.engine.algorithms.conftest import SetupMaker
+from tests.engine.stacked import latents_of, next_latents_of
 from tests.engine.trainer.two_ranks_worker import ZERO_3
 from worker.contracts.deepspeed import DeepSpeedSpec
 from worker.engine.errors import MinibatchError
@@ -97,20 +98,20 @@ def test_trajectories_carry_what_the_algorithm_needs_alone(make_setup: SetupMake
         make_setup(algorithm=algorithm, rewards=rewards).groups[0].trajectories[0]
         for algorithm in (NFT, FAST, {"name": "reward_flow", "num_gradient_steps": 2})
     )
-    assert nft.latents.numel() == nft.next_latents.numel() == nft.log_probs.numel() == 0
-    assert nft.clean is not None and nft.clean.shape == (4, 16, 16) and nft.means is None
-    assert fast.latents.shape == fast.next_latents.shape == (4, 2, 16, 16)
+    assert not nft.states and not nft.log_probs.numel()
+    assert nft.clean is not None and nft.clean.shape == (4, 16, 16) and not nft.means
+    assert latents_of(fast).shape == next_latents_of(fast).shape == (4, 2, 16, 16) and len(fast.states) == 3
     assert fast.clean is None and fast.log_probs.shape == (4, 2)
-    assert feedback.latents.shape == (4, 1, 16, 16) and feedback.sde_indices == (2,)
-    assert feedback.next_latents.numel() == feedback.log_probs.numel() == 0
+    assert latents_of(feedback).shape == (4, 1, 16, 16) and feedback.sde_indices == (2,)
+    assert sorted(feedback.states) == [2] and not feedback.log_probs.numel()
 
 
 def test_means_are_carried_by_all_mini_batches_where_they_are_trained_on(make_setup: SetupMaker) -> None:
     batch = {"num_minibatches": 2}
     guard = make_setup(algorithm={"name": "grpo_guard"}, batch=batch)
     plain = make_setup(algorithm={"name": "flow_grpo"}, batch=batch)
-    assert [group.trajectories[0].means is not None for group in guard.groups] == [True, True]
-    assert [group.trajectories[0].means is not None for group in plain.groups] == [True, False]
+    assert [bool(group.trajectories[0].means) for group in guard.groups] == [True, True]
+    assert [bool(group.trajectories[0].means) for group in plain.groups] == [True, False]
 
 
 @pytest.mark.parametrize("name", ["grpo_guard", "flow_dppo"])
@@ -125,10 +126,10 @@ def test_the_first_update_of_old_mean_algorithms_passes_the_gate(make_setup: Set
 
 def test_dance_starts_a_group_from_one_noise_unless_the_spec_says_otherwise(make_setup: SetupMaker) -> None:
     algorithm = {**DANCE, "timestep_fraction": 1.0}
-    shared = make_setup(algorithm=algorithm, sampling={"sde_type": "dance"}).groups[0].trajectories[0].latents[:, 0]
+    shared = latents_of(make_setup(algorithm=algorithm, sampling={"sde_type": "dance"}).groups[0].trajectories[0])[:, 0]
     assert all(torch.equal(row, shared[0]) for row in shared)
     different = make_setup(algorithm={**algorithm, "shared_initial_noise": False}, sampling={"sde_type": "dance"})
-    latents = different.groups[0].trajectories[0].latents[:, 0]
+    latents = latents_of(different.groups[0].trajectories[0])[:, 0]
     assert torch.equal(latents[0], shared[0]) and not torch.equal(latents[1], shared[1])
 
 

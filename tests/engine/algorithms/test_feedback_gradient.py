@@ -68,7 +68,7 @@ def written_out_loss(model: ModelAdapter, group: GroupBatch, spec: RunSpec) -> t
     schedule, first = trajectories.sigmas, trajectories.sde_indices[0]
     losses = []
     for member in range(4):
-        sample, penalties = trajectories.latents[member, 0], []
+        sample, penalties = trajectories.states[trajectories.sde_indices[0]][member], []
         for index in range(first, 4):
             sigma = schedule[index][None]
             velocity = model.predict_velocity(sample[None], sigma, conditioning)[0]

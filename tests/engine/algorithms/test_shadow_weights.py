@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from tests.engine.algorithms.conftest import SetupMaker
+from tests.engine.stacked import latents_of
 from tests.engine.training_setup import TrainingSetup
 from worker.contracts.prompts import Prompt
 from worker.engine.rollout.sampler import Sampler
@@ -100,7 +101,7 @@ def test_evaluation_is_drawn_with_the_average_and_training_with_the_policy(
         assert (drawn.images == expected.images).all()
         if asked is Purpose.TRAIN:
             assert drawn.trajectories is not None and expected.trajectories is not None
-            assert torch.equal(drawn.trajectories.latents, expected.trajectories.latents)
+            assert torch.equal(latents_of(drawn.trajectories), latents_of(expected.trajectories))
 
 
 def generate(sampler: Sampler, setup: TrainingSetup, purpose: Purpose) -> GeneratedFragment:

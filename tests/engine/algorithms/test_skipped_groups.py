@@ -73,7 +73,7 @@ def test_a_group_may_only_be_missing_if_it_is_skipped(make_setup: SetupMaker) ->
     setup = setup_of(make_setup, "flow_grpo", **EXACT["flow_grpo"])
     trainer = setup.trainer()
     setup.accumulate(trainer, setup.groups[:1])
-    with pytest.raises(MinibatchError, match="got 12 and 0 skipped: accumulate the missing groups or abort"):
+    with pytest.raises(MinibatchError, match="got 12 and 0 skipped: accumulate the missing micro-batches or abort"):
         trainer.commit()
     with pytest.raises(MinibatchError, match="got 12 and 24 skipped"):
         trainer.commit(num_skipped_groups=2)

@@ -13,6 +13,7 @@ import torch
 
 from tests.engine.algorithms.conftest import SetupMaker
 from tests.engine.fixed_trajectories import perturbed_version
+from tests.engine.stacked import latents_of, means_of, next_latents_of
 from worker.contracts.run_spec import RunSpec
 from worker.engine.models.base import ModelAdapter
 from worker.engine.models.lora import lora_disabled
@@ -81,24 +82,24 @@ def expected_sums(spec: RunSpec, model: ModelAdapter, groups: list[GroupBatch]) 
     kernel, a = spec.sampling.sde_type.value, spec.sampling.noise_level
     for group in groups:
         stored = group.trajectories[0]
-        assert stored.means is not None
+        assert stored.means
         schedule = stored.sigmas.double().numpy()
         conditioning = model.conditioning(stored.prompt, spec.sampling, training=True)
         for member, advantage in enumerate(group.advantages):
             for slot, index in enumerate(stored.sde_indices):
-                given, sigma = stored.latents[member, slot][None], stored.sigmas[index][None]
+                given, sigma = latents_of(stored)[member, slot][None], stored.sigmas[index][None]
                 x = given[0].double().numpy()
                 v = model.predict_velocity(given, sigma, conditioning)[0].double().numpy()
                 with lora_disabled(model.transformer):
                     base = model.predict_velocity(given, sigma, conditioning)[0].double().numpy()
                 pair = {
                     "advantage": advantage,
-                    "drawn": stored.next_latents[member, slot].double().numpy(),
+                    "drawn": next_latents_of(stored)[member, slot].double().numpy(),
                     "old_log_prob": float(stored.log_probs[member, slot]),
                     "step_size": schedule[index] - schedule[index + 1],
                 }
                 new, reference = (gaussian(kernel, a, x, velocity, schedule, index) for velocity in (v, base))
-                sums += one_pair(spec, new, reference, stored.means[member, slot].double().numpy(), pair)
+                sums += one_pair(spec, new, reference, means_of(stored)[member, slot].double().numpy(), pair)
     return sums
 
 

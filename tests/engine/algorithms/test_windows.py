@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from worker.contracts.run_spec import RunSpec
 from worker.engine.algorithms.registry import steps_of_group
-from worker.scheduling.core.batching import spread
+from worker.engine.transport.parts import micro_batches_of_group
+from worker.scheduling.core.batching import shares_in_step
 
 
 def spec_with(algorithm: dict[str, Any], **sampling: Any) -> RunSpec:
@@ -120,7 +121,7 @@ def test_every_preference_pair_is_trained_once_by_one_rank(
     spec = spec_with(algorithm)
     batch = spec.batch.model_copy(update={"micro_batch_size": size})
     algebra = spec.model_copy(update={"batch": batch}).algebra
-    shares = [spread(algebra, (0, 1), rank=rank, world_size=num_ranks, tsp=tsp) for rank in range(num_ranks)]
-    assert len({len(share) for share in shares}) == 1
-    seen = sorted((micro.group, pair) for share in shares for micro in share if micro.weight for pair in micro.pairs)
+    micro_batches = micro_batches_of_group(algebra)
+    taken = [key for share in shares_in_step(algebra, (0, 1), world_size=num_ranks, tsp=tsp) for key in share]
+    seen = sorted((key.group, pair) for key in taken for pair in micro_batches[key.index].pairs)
     assert seen == [(group, pair) for group in (0, 1) for pair in range(num_preferences * 3)]

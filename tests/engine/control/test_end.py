@@ -1,5 +1,6 @@
 import subprocess
 import sys
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -18,12 +19,24 @@ def test_the_reason_of_a_failure_is_the_lanes_error_without_rays_wrapping() -> N
     assert failure_reason(ZeroDivisionError("by zero")) == "ZeroDivisionError: by zero"
 
 
-def test_flat_trajectories_are_assembled_into_their_groups() -> None:
-    plans = [GroupPlan(batch=0, group=group, advantages=(0.0,), num_fragments=num) for group, num in ((2, 1), (5, 2))]
-    fragments: list[Any] = ["a", "b", "c"]
-    groups = assemble_groups(plans, fragments)
+@dataclass(frozen=True)
+class NamedPart:
+    """Takes the place of packed trajectories."""
+
+    name: str
+
+    def unpacked(self) -> str:
+        return self.name
+
+
+def test_flat_parts_of_trajectories_are_assembled_into_their_groups() -> None:
+    plans = [GroupPlan(batch=0, group=group, advantages=(0.0,), num_parts=num) for group, num in ((2, 1), (5, 2))]
+    parts: list[Any] = [NamedPart(name) for name in "abc"]
+    groups = assemble_groups(plans, parts)
     found: list[tuple[int, Any]] = [(group.group, group.trajectories) for group in groups]
     assert found == [(2, ("a",)), (5, ("b", "c"))]
+    with pytest.raises(ValueError, match="must hold 3 parts of trajectories as planned, got 2"):
+        assemble_groups(plans, parts[:2])
 
 
 @pytest.mark.parametrize("module", ["worker.engine.__main__", "worker.engine.reward.scorer"])

@@ -51,7 +51,7 @@ def reported(monkeypatch: pytest.MonkeyPatch, uploads: FakeUploads, images: np.n
         lane="rollout-0",
         seeds=(5, 6),
         images=images,
-        trajectories=None,
+        parts={},
     )
     record.scored = ScoredFragment(
         fragment=fragment,

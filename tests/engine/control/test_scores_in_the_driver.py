@@ -30,7 +30,7 @@ def record(group: int, index: int, members: tuple[int, ...], parts: Parts, num_r
     )
     return FragmentRecord(
         fragment=fragment, prompt=Prompt(text="a"), prompt_index=0, lane="rollout-0", seeds=(), images=None,
-        trajectories=None, scored=scored,
+        parts={}, scored=scored,
     )  # fmt: skip
 
 

@@ -28,7 +28,7 @@ SPLITS: dict[int, tuple[int, int, int]] = {8: (5, 2, 1), 16: (10, 4, 2), 32: (20
 SECONDS_PER_TRAJECTORY = 0.1
 """So a fragment of 4 takes 0.4 s, far longer than the milliseconds of a message."""
 SLOW_FACTOR = 1.8
-"""How much longer every other rollout lane takes in mixed pools."""
+"""How much longer every other lane takes in mixed pools, to generate and to train."""
 SECONDS_PER_MICRO_BATCH = 0.03
 """So training a batch takes three quarters of the time of generating it, and lanes of both roles wait at times."""
 SECONDS_PER_SCORE = 0.01
@@ -44,7 +44,7 @@ class Case:
     mode: str
     """A key of `MODES`."""
     is_mixed: bool
-    """Whether every other rollout lane is slower."""
+    """Whether every other lane is slower."""
     num_batches: int = 6
 
     def __str__(self) -> str:
@@ -93,6 +93,6 @@ class Case:
             if role is LaneRole.TRAINER:
                 yield (lane, CostKind.LEND), Cost(0.06)
                 yield (lane, CostKind.RECLAIM), Cost(0.06)
-        yield (GANG, CostKind.ACCUMULATE), Cost(0.01, SECONDS_PER_MICRO_BATCH)
+                yield (lane, CostKind.ACCUMULATE), Cost(0.01, SECONDS_PER_MICRO_BATCH * factor)
         yield (GANG, CostKind.COMMIT), Cost(0.05)
         yield (GANG, CostKind.PUBLISH), Cost(0.05)

@@ -16,7 +16,7 @@ LANE_CPUS = 0.01
 
 
 def emulate(
-    case: Case, ray_address: str, ingest: Ingest, folder: Path, *, batch: Mapping[str, Any] = {}, **settings: float
+    case: Case, ray_address: str, ingest: Ingest, folder: Path, *, batch: Mapping[str, Any] = {}, **settings: Any
 ) -> RunMeasurements:
     """Run a case to its end.
 

@@ -20,10 +20,12 @@ from worker.engine.emulated.actors import emulated_actors
 from worker.engine.emulated.timing import EmulatedTiming, Emulation
 from worker.engine.emulated.values import EmulatedShard, EmulatedTrajectories, make_shard
 from worker.engine.errors import MinibatchError, SyncError
+from worker.engine.transport.parts import FragmentParts, cut_members
 from worker.engine.types import GenerationRequest
+from worker.scheduling.core.batching import num_micro_batches_per_group
 from worker.scheduling.core.costs import GANG, Cost, CostKind, dump_costs
 from worker.scheduling.core.fragment_queue import split_into_fragments
-from worker.scheduling.core.messages import Fragment, Purpose
+from worker.scheduling.core.messages import Fragment, MicroBatchKey, Purpose
 
 SPEC = Case(8, "gap", is_mixed=False).spec
 ALGEBRA = SPEC.algebra
@@ -62,47 +64,50 @@ def fragments_of(group: int, version: int = 3) -> list[Fragment]:
     return [fragment for fragment in fragments if fragment.key.group == group]
 
 
+def parts_of(fragments: list[Fragment]) -> list[EmulatedTrajectories]:
+    """One part for each fragment, as fragments that stay whole have."""
+    return [
+        EmulatedTrajectories(fragment=fragment, part=part, latents=np.zeros((1, 1), np.float32))
+        for fragment in fragments
+        for part in FragmentParts(SPEC).of(fragment, num_ranks=1)
+    ]
+
+
 def accumulate(
     trainer: Any, group: int, fragments: list[Fragment], *, staleness: int = 0, behaviour: Any = None
 ) -> Any:
+    """Accumulate all micro-batches of a group."""
+    parts = parts_of(fragments)
     advantages = (0.0,) * ALGEBRA.group_size
     plan = AccumulationPlan(
-        groups=(GroupPlan(batch=0, group=group, advantages=advantages, num_fragments=len(fragments)),),
+        groups=(GroupPlan(batch=0, group=group, advantages=advantages, num_parts=len(parts)),),
+        micro_batches=tuple(MicroBatchKey(group, index) for index in range(num_micro_batches_per_group(ALGEBRA))),
+        num_padding=0,
         num_pairs_total=ALGEBRA.num_pairs_per_optimizer_step,
         fresh=True,
         staleness=staleness,
     )
-    trajectories = [
-        EmulatedTrajectories(fragment=fragment, latents=np.zeros((1, 1), np.float32)) for fragment in fragments
-    ]
-    return trainer.accumulate(plan, behaviour, *trajectories).value
+    return trainer.accumulate(plan, behaviour, *parts).value
 
 
 def test_a_complete_minibatch_is_trained_and_closed(trainer: Any) -> None:
-    num_pairs = sum(accumulate(trainer, group, fragments_of(group)).num_pairs for group in range(ALGEBRA.num_groups))
-    assert num_pairs == ALGEBRA.num_pairs_per_optimizer_step
-    trainer.commit()
-    with pytest.raises(MinibatchError, match=r"got 0$"):
-        trainer.commit()
-
-
-def test_an_optimizer_step_over_a_part_of_the_minibatch_is_refused(trainer: Any) -> None:
-    accumulate(trainer, 0, fragments_of(0))
-    with pytest.raises(MinibatchError, match=r"needs all .* pairs of its mini-batch"):
+    for _ in range(2):
+        stats = [accumulate(trainer, group, fragments_of(group)) for group in range(ALGEBRA.num_groups)]
+        assert sum(each.num_pairs for each in stats) == ALGEBRA.num_pairs_per_optimizer_step
         trainer.commit()
 
 
 @pytest.mark.parametrize(
     "fragments",
-    [fragments_of(0)[:-1], fragments_of(0)[::-1], fragments_of(1), fragments_of(0, version=2)],
-    ids=["short", "out of order", "another group", "another version"],
+    [fragments_of(0)[:-1], fragments_of(1), fragments_of(0, version=2)],
+    ids=["short", "another group", "another version"],
 )
-def test_a_group_that_is_not_what_the_plan_says_is_refused(trainer: Any, fragments: list[Fragment]) -> None:
-    with pytest.raises(MinibatchError, match="must be complete and of version 3"):
+def test_a_micro_batch_whose_members_the_parts_lack_is_refused(trainer: Any, fragments: list[Fragment]) -> None:
+    with pytest.raises(MinibatchError, match=r"of batch 0 needs members .* of version 3"):
         accumulate(trainer, 0, fragments)
 
 
-def test_a_group_enters_a_minibatch_once(trainer: Any) -> None:
+def test_a_micro_batch_enters_a_minibatch_once(trainer: Any) -> None:
     accumulate(trainer, 0, fragments_of(0))
     with pytest.raises(MinibatchError, match="twice"):
         accumulate(trainer, 0, fragments_of(0))
@@ -130,10 +135,12 @@ def test_a_lane_generates_only_with_the_version_that_it_pulled(actors: Mapping[L
     request = GenerationRequest(fragment=fragments_of(0)[0], prompt=Prompt(text="a prompt"), run_seed=0, prompt_index=0)
     rollout.pull(HeldVersion(2))
     with pytest.raises(SyncError, match="needs policy version 3, got 2"):
-        rollout.generate(request)
+        rollout.generate(request, ())
     rollout.pull(HeldVersion(3))
-    report, images, trajectories = rollout.generate(request)
-    assert len(report.value.seeds) == len(images) == len(trajectories.latents) == ALGEBRA.fragment_size
+    parts = cut_members(ALGEBRA, request.fragment.members, by_step=True)
+    report, images, *trajectories = rollout.generate(request, parts)
+    assert len(report.value.seeds) == len(images) == ALGEBRA.fragment_size
+    assert [(made.part, len(made.latents)) for made in trajectories] == [(part, len(part.members)) for part in parts]
 
 
 def test_weights_that_changed_in_transfer_are_refused() -> None:

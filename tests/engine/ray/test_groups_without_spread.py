@@ -127,7 +127,7 @@ def test_a_run_resumed_at_a_batch_boundary_keeps_its_counts(
 
 
 def test_emulated_lanes_train_what_the_synthetic_groups_leave(ray_address: str, ingest: Ingest, tmp_path: Path) -> None:
-    """The emulated trainer refuses a mini-batch with a group missing, so each commit says how many were skipped."""
+    """The driver takes no optimizer step where pairs are missing, so each commit says how many were skipped."""
     case = Case(8, "gap + tag search", is_mixed=True, num_batches=2)
     emulate(
         case, ray_address, ingest, tmp_path, share_without_spread=0.6, batch={"filter_groups": True, "max_resamples": 1}

@@ -8,6 +8,7 @@ import pytest
 import torch
 from diffusers import FluxPipeline
 
+from tests.engine.stacked import latents_of, means_of, next_latents_of
 from worker.contracts.prompts import Prompt
 from worker.contracts.run_spec import RunSpec
 from worker.engine.errors import NonFiniteError, SyncError
@@ -68,8 +69,8 @@ def test_a_members_trajectory_does_not_depend_on_the_fragment_it_is_drawn_in(sam
     together = sampler.generate(request()).trajectories
     alone = sampler.generate(request(members=(2,))).trajectories
     assert together is not None and alone is not None
-    torch.testing.assert_close(together.next_latents[2:3], alone.next_latents, rtol=1e-5, atol=1e-5)
-    assert torch.equal(together.latents[2, 0], alone.latents[0, 0])
+    torch.testing.assert_close(next_latents_of(together)[2:3], next_latents_of(alone), rtol=1e-5, atol=1e-5)
+    assert torch.equal(latents_of(together)[2, 0], latents_of(alone)[0, 0])
 
 
 def test_a_second_draw_of_a_group_gives_other_samples(sampler: Sampler) -> None:
@@ -83,7 +84,7 @@ def test_a_second_draw_of_a_group_gives_other_samples(sampler: Sampler) -> None:
 def test_generating_twice_gives_the_same_bits(sampler: Sampler) -> None:
     one, other = sampler.generate(request()), sampler.generate(request())
     assert one.trajectories is not None and other.trajectories is not None
-    assert torch.equal(one.trajectories.next_latents, other.trajectories.next_latents)
+    assert torch.equal(next_latents_of(one.trajectories), next_latents_of(other.trajectories))
     np.testing.assert_array_equal(one.images, other.images)
 
 
@@ -101,11 +102,11 @@ def test_stored_transitions_are_consecutive_and_cover_the_window_alone(
     drawn = with_fresh_adapter(spec, tiny_checkpoint).generate(request()).trajectories
     assert drawn is not None
     assert drawn.sde_indices == (1, 2, 3)
-    assert drawn.latents.shape == drawn.next_latents.shape == (4, 3, 16, 16)
+    assert sorted(drawn.states) == [1, 2, 3, 4], "latents between two steps are stored once"
+    assert {state.shape for state in drawn.states.values()} == {(4, 16, 16)}
     assert drawn.log_probs.shape == (4, 3)
     assert drawn.sigmas.shape == (7,) and drawn.sigmas[0] == 1 and drawn.sigmas[-1] == 0
-    assert torch.equal(drawn.next_latents[:, :-1], drawn.latents[:, 1:])
-    for tensor in (drawn.latents, drawn.next_latents, drawn.log_probs, drawn.sigmas):
+    for tensor in (*drawn.states.values(), drawn.log_probs, drawn.sigmas):
         assert tensor.dtype is torch.float32 and not tensor.is_inference()
 
 
@@ -114,8 +115,8 @@ def test_means_are_stored_in_the_first_mini_batch_which_the_replay_gate_checks(
 ) -> None:
     sampler = with_fresh_adapter(make_spec(batch={"num_minibatches": 2}), tiny_checkpoint)
     first, second = (sampler.generate(request(group=group)).trajectories for group in (0, 1))
-    assert first is not None and first.means is not None and first.means.shape == first.latents.shape
-    assert second is not None and second.means is None
+    assert first is not None and means_of(first).shape == latents_of(first).shape
+    assert second is not None and not second.means
 
 
 def test_a_fragment_of_another_version_is_refused(sampler: Sampler) -> None:

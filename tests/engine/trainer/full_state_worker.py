@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.engine.rank_processes import run_worker
+from tests.engine.rank_share import accumulate_share
 from tests.engine.trainer.state_bytes import state_bytes
 from worker.contracts.deepspeed import DeepSpeedSpec
 from worker.contracts.names import Tuning
@@ -28,9 +29,9 @@ def bytes_after_a_step(task: dict[str, Any], case: Case, rank: int, world_size: 
     spec = given.model_copy(update=sections)
     trainer = TrainerRank(spec, task["path"], rank, world_size)
     num_pairs = spec.algebra.num_pairs_per_optimizer_step
-    trainer.accumulate(task["groups"], num_pairs_total=num_pairs, fresh=False)
+    accumulate_share(trainer, task["groups"], num_pairs_total=num_pairs, fresh=False)
     trainer.commit()
-    trainer.accumulate(task["groups"][:1], num_pairs_total=num_pairs, fresh=False)
+    accumulate_share(trainer, task["groups"][:1], num_pairs_total=num_pairs, fresh=False)
     return state_bytes(trainer)
 
 

@@ -4,6 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.engine.rank_processes import run_worker
+from tests.engine.rank_share import accumulate_share
+from tests.engine.stacked import latents_of
 from tests.engine.trainer.lent_generation import lend
 from worker.contracts.deepspeed import DeepSpeedSpec
 from worker.contracts.run_spec import RunSpec
@@ -34,7 +36,7 @@ def spec_of(given: RunSpec, case: Case) -> RunSpec:
 
 def step(trainer: TrainerRank, groups: list[GroupBatch], num_pairs: int) -> dict[str, float]:
     for group in groups:
-        trainer.accumulate([group], num_pairs_total=num_pairs, fresh=False)
+        accumulate_share(trainer, [group], num_pairs_total=num_pairs, fresh=False)
     return trainer.commit()
 
 
@@ -43,11 +45,11 @@ def run_case(task: dict[str, Any], case: Case, rank: int, world_size: int, folde
     spec, version, groups = spec_of(task["spec"], case), task["versions"][dtype], task["groups"][dtype]
     trainer = TrainerRank(spec, task["path"], rank, world_size)
     trainer.load_version(version)
-    stats = [trainer.accumulate([group], num_pairs_total=task["num_pairs"], fresh=True) for group in groups]
+    stats = [accumulate_share(trainer, [group], num_pairs_total=task["num_pairs"], fresh=True) for group in groups]
     drawn = lend(trainer, version)
     result: dict[str, Any] = {"gate": [each.maxima for each in stats], "norm": trainer.commit()["grad_norm"]}
     assert drawn.trajectories is not None
-    result["latents"] = drawn.trajectories.latents
+    result["latents"] = latents_of(drawn.trajectories)
     result["shards"] = {index: pack(copies, 1) for index, copies in trainer.snapshot().items()}
     result["num_shards"], result["version"] = trainer.num_shards, trainer.version(1)
     uri = str(folder / "-".join(case))

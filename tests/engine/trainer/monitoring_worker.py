@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.engine.rank_processes import run_worker
+from tests.engine.rank_share import accumulate_share
 from tests.engine.trainer.gradient_recorder import GradientRecorder
 from tests.engine.trainer.two_ranks_worker import ZERO_3
 from worker.contracts.deepspeed import DeepSpeedSpec
@@ -20,7 +21,7 @@ def run(task: dict[str, Any], rank: int, world_size: int, folder: Path) -> dict[
         trainer.load_version(task["version"])
         recorder = GradientRecorder(trainer)
         stale = {"num_pairs_total": task["num_pairs"], "fresh": fresh, "staleness": 1, "behaviour": task["behaviour"]}
-        stats = [trainer.accumulate([group], **stale) for group in task["groups"]]
+        stats = [accumulate_share(trainer, [group], **stale) for group in task["groups"]]
         trainer.commit()
         observed[fresh] = {"stats": merge_stats(stats), "gradient": recorder.last, "weights": trainer.version(1).sha256}
     return observed

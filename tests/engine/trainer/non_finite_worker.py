@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from tests.engine.rank_processes import run_worker
+from tests.engine.rank_share import accumulate_share
 from worker.contracts.deepspeed import DeepSpeedSpec
 from worker.contracts.names import Tuning
 from worker.contracts.run_spec import RunSpec
@@ -41,11 +42,11 @@ def run_stage(task: dict[str, Any], stage: int, rank: int, world_size: int, fold
     parameter = list(trainer._trainable.values())[-1]
     is_last = rank == world_size - 1
     hook = parameter.register_hook(lambda gradient: gradient * math.nan) if is_last else None
-    trainer.accumulate(task["groups"], num_pairs_total=NUM_PAIRS, fresh=False)
+    accumulate_share(trainer, task["groups"], num_pairs_total=NUM_PAIRS, fresh=False)
     if hook is not None:
         hook.remove()
     result = {"step": message_of(trainer.commit), "is_unchanged": trainer.version(0).sha256 == before}
-    trainer.accumulate(task["groups"], num_pairs_total=NUM_PAIRS, fresh=False)
+    accumulate_share(trainer, task["groups"], num_pairs_total=NUM_PAIRS, fresh=False)
     result["norm"] = trainer.commit()["grad_norm"]
     if is_last:
         optimizer = getattr(trainer._deepspeed_engine.optimizer, "optimizer", trainer._deepspeed_engine.optimizer)

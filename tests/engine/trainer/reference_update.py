@@ -4,6 +4,7 @@ import math
 
 import torch
 
+from tests.engine.stacked import latents_of, next_latents_of
 from worker.contracts.algorithms import FlowGrpoSpec
 from worker.contracts.run_spec import RunSpec
 from worker.engine.models.base import ModelAdapter
@@ -54,7 +55,7 @@ def _one_pair(
     with torch.no_grad():
         reference, _, _ = _mean(spec, base, trajectories, member, slot)
     std = s * math.sqrt(-dt)
-    drawn = trajectories.next_latents[member, slot]
+    drawn = next_latents_of(trajectories)[member, slot]
     log_density = -((drawn - mean) ** 2) / (2 * std**2) - math.log(std) - 0.5 * math.log(2 * math.pi)
     ratio = torch.exp(log_density.mean() - trajectories.log_probs[member, slot])
     kl = ((mean - reference) ** 2).mean() / (2 * s**2)
@@ -79,7 +80,7 @@ def _mean(
     sigma, sigma_next = float(trajectories.sigmas[index]), float(trajectories.sigmas[index + 1])
     dt = sigma_next - sigma
     s = spec.sampling.noise_level * math.sqrt(sigma / (1 - (float(trajectories.sigmas[1]) if sigma == 1 else sigma)))
-    x = trajectories.latents[member, slot]
+    x = latents_of(trajectories)[member, slot]
     v = model.predict_velocity(x[None], torch.tensor([sigma]), conditioning)[0]
     drift = s**2 / (2 * sigma)
     return x * (1 + drift * dt) + v * (1 + drift * (1 - sigma)) * dt, s, dt

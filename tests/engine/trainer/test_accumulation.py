@@ -157,7 +157,7 @@ def test_means_are_compared_only_where_every_fragment_carries_them(
     make_trainer: Callable[..., TrainerRank], groups: list[GroupBatch]
 ) -> None:
     without_means = [
-        replace(group, trajectories=tuple(replace(fragment, means=None) for fragment in group.trajectories))
+        replace(group, trajectories=tuple(replace(fragment, means={}) for fragment in group.trajectories))
         for group in groups
     ]
     stats = make_trainer().accumulate(without_means, num_pairs_total=NUM_PAIRS, fresh=True)
@@ -175,10 +175,12 @@ def test_a_step_over_an_incomplete_mini_batch_is_refused(
         trainer.commit()
 
 
-def test_a_group_enters_a_mini_batch_once(make_trainer: Callable[..., TrainerRank], groups: list[GroupBatch]) -> None:
+def test_a_micro_batch_enters_a_mini_batch_once(
+    make_trainer: Callable[..., TrainerRank], groups: list[GroupBatch]
+) -> None:
     trainer = make_trainer()
     trainer.accumulate(groups[:1], num_pairs_total=NUM_PAIRS, fresh=False)
-    with pytest.raises(MinibatchError, match="each group must enter a mini-batch once"):
+    with pytest.raises(MinibatchError, match="each micro-batch must enter a mini-batch once"):
         trainer.accumulate(groups[:1], num_pairs_total=NUM_PAIRS, fresh=False)
     with pytest.raises(MinibatchError, match="must stay 24 within a mini-batch, got 36"):
         trainer.accumulate(groups[1:], num_pairs_total=36, fresh=False)

@@ -12,6 +12,7 @@ import pytest
 import torch
 
 from tests.engine.fixed_trajectories import draw_groups, perturbed_version
+from tests.engine.rank_share import accumulate_share
 from tests.engine.trainer.gradient_recorder import relative_distance
 from worker.contracts.run_spec import RunSpec
 from worker.engine.models.precision import DTYPES
@@ -76,7 +77,7 @@ def make_rank(
 
 def gradient(trainer: TrainerRank, calls: list[list[GroupBatch]]) -> torch.Tensor:
     for call in calls:
-        trainer.accumulate(call, num_pairs_total=NUM_PAIRS, fresh=False)
+        accumulate_share(trainer, call, num_pairs_total=NUM_PAIRS, fresh=False)
     gradients = [parameter.grad for parameter in trainer._trainable.values()]
     return torch.cat([gradient.flatten() for gradient in gradients if gradient is not None])
 
@@ -117,7 +118,7 @@ def test_weights_after_two_steps_do_not_depend_on_how_the_groups_arrived(
         trainer = make_rank(precision, tsp=tsp)
         for _ in range(2):
             for call in arrival(fixed.groups):
-                trainer.accumulate(call, num_pairs_total=NUM_PAIRS, fresh=False)
+                accumulate_share(trainer, call, num_pairs_total=NUM_PAIRS, fresh=False)
             trainer.commit()
         found.append(torch.cat([parameter.detach().flatten() for parameter in trainer._trainable.values()]))
     for weights in found[1:]:

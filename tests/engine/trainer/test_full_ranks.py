@@ -8,6 +8,7 @@ import torch
 
 from tests.engine.fixed_trajectories import draw_groups, perturbed_version
 from tests.engine.rank_processes import run_rank_processes
+from tests.engine.stacked import latents_of
 from tests.engine.trainer.full_tuning_worker import CASES, Case, spec_of, step
 from tests.engine.trainer.gradient_recorder import relative_distance
 from tests.engine.trainer.lent_generation import generate_fragment
@@ -93,7 +94,7 @@ def test_ranks_replay_what_was_drawn_and_lent_ranks_draw_a_rollout_lanes_bits(
     expected = generate_fragment(sampler).trajectories
     assert expected is not None
     for rank in ranks:
-        assert torch.equal(rank[case]["latents"], expected.latents)
+        assert torch.equal(rank[case]["latents"], latents_of(expected))
         assert all(maxima["ratio_deviation"] <= 1e-4 for maxima in rank[case]["gate"])
 
 

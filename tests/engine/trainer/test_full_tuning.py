@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from tests.engine.fixed_trajectories import draw_groups, perturbed_version
+from tests.engine.stacked import latents_of
 from tests.engine.trainer.gradient_recorder import GradientRecorder, relative_distance
 from tests.engine.trainer.lent_generation import assert_equal, copy_of, generate_fragment, lend, training_state
 from tests.engine.trainer.reference_update import reference_update
@@ -156,11 +157,11 @@ def test_a_lent_lane_draws_the_rollout_lanes_bits_and_leaves_no_trace(
     made = lend(trainer, version)
     assert_equal(before, copy_of(training_state(trainer)), f"{config} {dtype}")
     assert made.trajectories is not None and expected.trajectories is not None
-    assert torch.equal(made.trajectories.latents, expected.trajectories.latents)
+    assert torch.equal(latents_of(made.trajectories), latents_of(expected.trajectories))
     # Between two loans the replica's weights are freed; they are bound again without another pull.
     second = lend_without_pull(trainer)
     assert second.trajectories is not None
-    assert torch.equal(second.trajectories.latents, expected.trajectories.latents)
+    assert torch.equal(latents_of(second.trajectories), latents_of(expected.trajectories))
 
 
 def lend_without_pull(trainer: TrainerRank) -> GeneratedFragment:

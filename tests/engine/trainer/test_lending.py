@@ -46,8 +46,12 @@ def test_a_lent_lane_draws_the_rollout_lanes_bits(
     trainer.accumulate(groups[:1], num_pairs_total=NUM_PAIRS, fresh=False)
     made = lend(trainer, behaviour)
     assert made.trajectories is not None and expected.trajectories is not None
-    for name in ("latents", "next_latents", "log_probs", "sigmas", "means"):
+    for name in ("log_probs", "sigmas"):
         assert torch.equal(getattr(made.trajectories, name), getattr(expected.trajectories, name)), name
+    for name in ("states", "means"):
+        drawn, rolled_out = getattr(made.trajectories, name), getattr(expected.trajectories, name)
+        assert drawn.keys() == rolled_out.keys() and drawn, name
+        assert all(torch.equal(drawn[step], rolled_out[step]) for step in drawn), name
     np.testing.assert_array_equal(made.images, expected.images)
     assert made.seeds == expected.seeds
 

@@ -9,6 +9,7 @@ from diffusers import FluxTransformer2DModel
 
 from tests.engine.fixed_trajectories import draw_groups, perturbed_version
 from tests.engine.rank_processes import run_rank_processes
+from tests.engine.stacked import next_latents_of
 from tests.engine.trainer.gradient_recorder import GradientRecorder, full_gradient, relative_distance
 from tests.engine.trainer.lent_generation import generate_fragment
 from tests.engine.trainer.two_ranks_worker import CASES, Case
@@ -114,9 +115,8 @@ def test_ranks_hold_the_same_weights_and_an_abort_leaves_no_trace(
 def test_each_rank_writes_its_share_of_a_checkpoint(ranks: list[dict[Case, dict[str, Any]]], case: Case) -> None:
     first, second = (rank[case] for rank in ranks)
     assert first["client_state"] == second["client_state"] == {"stage": case[0]}
-    # In ZeRO 0 to 2 rank 0 also writes what is not partitioned.
-    assert second["num_bytes"] > 0
-    assert first["num_bytes"] > second["num_bytes"] or case[0] == 3
+    # Equal but for what does not divide, and for the random states, whose length as text differs by their content.
+    assert abs(first["num_bytes"] - second["num_bytes"]) < 0.1 * (first["num_bytes"] + second["num_bytes"])
 
 
 @EACH_CASE
@@ -151,4 +151,4 @@ def test_ranks_that_are_lent_together_draw_the_rollout_lanes_bits(
     trajectories = generate_fragment(sampler).trajectories
     assert trajectories is not None
     for rank in ranks:
-        assert torch.equal(rank[case]["lent"], trajectories.next_latents)
+        assert torch.equal(rank[case]["lent"], next_latents_of(trajectories))

@@ -4,6 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.engine.rank_processes import run_worker
+from tests.engine.rank_share import accumulate_share
+from tests.engine.stacked import next_latents_of
 from tests.engine.trainer.gradient_recorder import GradientRecorder
 from tests.engine.trainer.lent_generation import lend
 from tests.engine.trainer.state_bytes import state_bytes
@@ -16,7 +18,7 @@ from worker.engine.types import GroupBatch
 
 def one_step(trainer: TrainerRank, groups: list[GroupBatch], num_pairs: int) -> tuple[list[int], dict[str, float]]:
     """Accumulate the groups one at a time and take the step; returns (this rank's pairs of each group, metrics)."""
-    num_own = [trainer.accumulate([group], num_pairs_total=num_pairs, fresh=False).num_pairs for group in groups]
+    num_own = [accumulate_share(trainer, [group], num_pairs_total=num_pairs, fresh=False).num_pairs for group in groups]
     return num_own, trainer.commit()
 
 
@@ -55,11 +57,11 @@ def run_case(task: dict[str, Any], case: Case, rank: int, world_size: int, folde
     num_bytes = trainer.save_checkpoint(uri, {"stage": stage})
     result: dict[str, Any] = {"gradient": recorder.last, "num_own_pairs": num_own_pairs, "num_bytes": num_bytes}
     result |= metrics
-    trainer.accumulate(groups[:1], num_pairs_total=num_pairs, fresh=False)
+    accumulate_share(trainer, groups[:1], num_pairs_total=num_pairs, fresh=False)
     result["state"] = state_bytes(trainer)
     generated = lend(trainer, task["version"])
     assert generated.trajectories is not None
-    result["lent"] = generated.trajectories.next_latents
+    result["lent"] = next_latents_of(generated.trajectories)
     trainer.abort()
     one_step(trainer, groups, num_pairs)
     result["after_abort"] = trainer.version(2).sha256

@@ -15,7 +15,7 @@ from tests.scheduling.random_costs import pools
 from tests.scheduling.strategies import algebras
 from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.sections import PipelineSpec
-from worker.scheduling.planning.bounds import bound_seconds, strict_bound_seconds
+from worker.scheduling.planning.bounds import lock_step_bound_seconds, work_seconds
 from worker.scheduling.planning.candidate_simulation import simulate_candidate
 from worker.scheduling.planning.cost_estimates import PoolCosts
 from worker.scheduling.planning.lane_kinds import Counts, LaneKinds
@@ -92,9 +92,9 @@ def test_bounds_hold_for_every_split_that_fits_in_memory(
     splits = np.concatenate([every_split(kinds), kinds.number[None, :]])
     limits = batch_limits(algebra, costs, kinds, splits, ScheduleRules())
     best = limits[kinds.fit(splits, lends=False)].min(initial=np.inf)
-    strict = strict_bound_seconds(algebra, costs, kinds)
-    assert strict <= best * (1 + ROUNDING) + ROUNDING
-    assert strict >= bound_seconds(algebra, costs, kinds) * (1 - ROUNDING)
+    lock_step = lock_step_bound_seconds(algebra, costs, kinds)
+    assert lock_step <= best * (1 + ROUNDING) + ROUNDING
+    assert lock_step >= work_seconds(algebra, costs, kinds) * (1 - ROUNDING)
 
 
 def shuffled(request: PlanRequest, order: list[int]) -> PlanRequest:
@@ -166,7 +166,7 @@ def test_4096_lanes_of_four_kinds_are_planned_in_two_seconds_of_a_core_and_200_m
     assert time.process_time() - started < 2.0
     assert plan.best.split_result.batch_seconds < 1.02 * plan.bound_seconds
     tracemalloc.start()
-    assert make_plan(request).strict_bound_seconds >= plan.bound_seconds
+    assert make_plan(request).lock_step_bound_seconds >= plan.bound_seconds
     assert tracemalloc.get_traced_memory()[1] < 200e6
     tracemalloc.stop()
 

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from worker.contracts.names import RewardName
+from worker.contracts.prompts import MAX_PROMPTS_UP_FRONT
 from worker.contracts.run_spec import RunSpec
 from worker.engine.reward.clip_frames import NUM_JUDGED_FRAMES as JUDGED_BY_THE_ENGINE
 from worker.scheduling.core.costs import CostKind
@@ -14,6 +15,7 @@ from worker.scheduling.planning.workload import Workload
 from worker.scheduling.profiles.hardware import CPU_CORE, H100
 from worker.scheduling.profiles.scorer_costs import NUM_JUDGED_FRAMES, SCORERS, ScoringCost
 
+MANY_PROMPTS = {"inline": [f"prompt {number}" for number in range(MAX_PROMPTS_UP_FRONT + 1)]}
 NFT, DPO = {"name": "diffusion_nft"}, {"name": "diffusion_dpo"}
 GUIDED = {"guidance_scale": 4.0}
 
@@ -124,3 +126,15 @@ def test_of_a_clip_eight_frames_are_judged_and_its_motion_on_all() -> None:
     judged = ScoringCost.of(spec(base_model=wan, sampling=clip, rewards=("pick_score", "motion_smoothness")))
     assert judged.flops == pytest.approx(8 * 0.38e12)
     assert judged.core_seconds == pytest.approx(0.081 * 33 * 240 * 416 / 1e6)
+
+
+def test_more_prompts_than_are_encoded_before_the_run_cost_every_lane_seconds_and_memory() -> None:
+    few, many = (Workload.of(request) for request in (spec(), spec(prompts=MANY_PROMPTS)))
+    before, late = (pool_costs(work, (H100,), num_reward=1).lanes[0] for work in (few, many))
+    # Qwen2.5-VL: 8.29e9 parameters, 2 operations each for 64 tokens, at the card's efficiency in generation.
+    seconds = 2 * 8.29e9 * 64 / (H100.peak_flops * H100.generation_efficiency.value)
+    assert late.generate.per_call - before.generate.per_call == pytest.approx(seconds)
+    assert late.accumulate.per_call - before.accumulate.per_call == pytest.approx(seconds)
+    for role in MemoryRole:
+        held = lane_memory(many, H100, role).total - lane_memory(few, H100, role).total
+        assert held == pytest.approx(2 * 8.29e9)

@@ -174,19 +174,21 @@ def test_a_gang_of_different_lanes_is_as_slow_as_its_slowest() -> None:
 
 
 def test_every_device_and_profile_says_where_its_numbers_come_from() -> None:
-    assert all(device.source for device in ACCELERATORS.values())
+    assert all(device.source and device.efficiency_source for device in ACCELERATORS.values())
     assert all(profile.source for profile in PROFILES.values())
+
+
+def test_generation_and_training_each_have_an_efficiency_of_the_card() -> None:
+    work = qwen()
+    slow = Estimate(H20.training_efficiency.value / 2, 0.0, 1.0)
+    as_known, slow_to_train = (lane_costs(work, card) for card in (H20, replace(H20, training_efficiency=slow)))
+    assert slow_to_train.generate == as_known.generate
+    assert slow_to_train.accumulate.per_unit > 1.9 * as_known.accumulate.per_unit
 
 
 def test_an_estimate_outside_its_own_range_is_refused() -> None:
     with pytest.raises(ValueError, match="within `low` and `high`"):
         Estimate(2.0, 0.0, 1.0)
-
-
-def test_only_uncertain_fields_can_be_varied() -> None:
-    assert H100.at("switch_seconds", "high").switch_seconds.value == 2.0
-    with pytest.raises(ValueError, match="training_efficiency"):
-        H100.at("peak_flops", "low")
 
 
 def test_an_unknown_device_is_refused_with_the_names_of_the_known_ones() -> None:

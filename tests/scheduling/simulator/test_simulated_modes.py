@@ -56,8 +56,8 @@ def test_every_second_of_every_lane_has_one_class_and_idling_a_cause(run: Settin
 @settings(max_examples=100, deadline=None)
 @given(run=settings_of_runs(), data=st.data())
 def test_gap_never_makes_a_run_slower(run: Settings, data: st.DataObject) -> None:
-    """This holds where groups together cost as much as they do alone: without a fixed part, and on one rank, which needs
-    no padding."""
+    """This holds where groups together cost as much as they do alone: without a fixed part, and on one rank, which
+    needs no padding."""
     strict = replace(
         run,
         placement=Placement.DISAGGREGATED,
@@ -69,7 +69,7 @@ def test_gap_never_makes_a_run_slower(run: Settings, data: st.DataObject) -> Non
     )
     pool = data.draw(pools_of(strict, all_at_once=True))
     accumulate = ((key, cost) for key, cost in pool.costs.items() if key[1] is CostKind.ACCUMULATE)
-    fair = pool.costs | {key: Cost(0.0, cost.per_unit) for key, cost in accumulate}
+    fair = dict(pool.costs) | {key: Cost(0.0, cost.per_unit) for key, cost in accumulate}
     with_gap, _ = simulate(replace(strict, gap=True), replace(pool, costs=fair))
     without, _ = simulate(replace(strict, gap=False), replace(pool, costs=fair))
     assert with_gap <= without + ROUNDING

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from worker.engine.telemetry.log_forwarding import LogRecord
+from worker.scheduling.core.messages import MicroBatchKey
 
 T = TypeVar("T")
 
@@ -40,6 +41,8 @@ class GenerationReport:
     """The noise seed of each member."""
     decode_seconds: float
     """The part of the call spent decoding latents, at its end."""
+    num_bytes: int = 0
+    """Bytes of the fragment's trajectories."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,16 +87,21 @@ class GroupPlan:
     group: int
     advantages: tuple[float, ...]
     """The advantage of each member, in member order."""
-    num_fragments: int
-    """How many of the fragments passed beside the plan belong to the group, in member order."""
+    num_parts: int
+    """How many of the parts of trajectories passed beside the plan belong to the group."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccumulationPlan:
-    """One accumulation of complete groups of one batch. Their trajectories are passed beside it as arguments, flat and
-    in order, since Ray resolves only references that are arguments."""
+    """One accumulation by one rank. The parts of trajectories that it needs are passed beside it as arguments, flat and
+    in order of the groups, since Ray resolves only references that are arguments."""
 
     groups: tuple[GroupPlan, ...]
+    """The groups of one batch that the micro-batches belong to."""
+    micro_batches: tuple[MicroBatchKey, ...]
+    """What the rank trains, in order."""
+    num_padding: int
+    """The number of passes of weight 0 after the micro-batches, over the first of them or of the first group."""
     num_pairs_total: int
     """The number of (trajectory, denoising step) pairs of the whole mini-batch, over all ranks."""
     fresh: bool

@@ -17,6 +17,7 @@ class RolloutActor(GeneratingActor):
         from worker.engine.models.prompt_encoding import run_embeddings
         from worker.engine.rollout.sampler import Sampler
 
+        self._algebra = spec.algebra
         embeddings = run_embeddings(spec, base_model_path, prompts)
         self._sampler = Sampler.load(spec, base_model_path, embeddings=embeddings)
         self._check_device()

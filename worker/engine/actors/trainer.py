@@ -1,7 +1,8 @@
 """A trainer rank: one member of the run's torch.distributed group, which may be lent to generation.
 
-`rendezvous`, `switch`, `pull`, `generate` and `publish` are called on single ranks; every other method is called on all
-ranks alike, or the collectives inside would wait for ever.
+`rendezvous`, `switch`, `pull`, `generate`, `accumulate` and `publish` are called on single ranks; every other method is
+called on all ranks alike, or the collectives inside would wait for ever. So is `accumulate` in ZeRO 2 and 3, with other
+micro-batches but equally many passes on each rank.
 
 ```text
 thread of the actor   … commit ─► snapshot ─► accumulate (the next batch) …
@@ -31,28 +32,29 @@ from worker.engine.actors.reports import (
     RestoredCheckpoint,
     ShardInfo,
 )
-from worker.engine.types import GroupBatch, PublishedShard, Trajectories, UpdateStats
+from worker.engine.transport.packed_trajectories import PackedTrajectories
+from worker.engine.types import GroupBatch, PublishedShard, UpdateStats
 
 if TYPE_CHECKING:
     from worker.engine.trainer.policy.trained_policy import ShardSnapshots
     from worker.engine.trainer.rank import TrainerRank
 
 
-def assemble_groups(plans: Sequence[GroupPlan], trajectories: Sequence[Trajectories]) -> list[GroupBatch]:
-    """The groups of `plans` with their trajectories, which are passed flat and in order.
+def assemble_groups(plans: Sequence[GroupPlan], parts: Sequence[PackedTrajectories]) -> list[GroupBatch]:
+    """The groups of `plans` with their parts of trajectories, which are passed flat and in order.
 
     Raises:
-        ValueError: when the number of trajectories is not the sum of `num_fragments`.
+        ValueError: when the number of parts is not the sum of `num_parts`.
     """
-    num_planned = sum(plan.num_fragments for plan in plans)
-    if num_planned != len(trajectories):
-        raise ValueError(f"`trajectories` must hold {num_planned} fragments as planned, got {len(trajectories)}")
-    remaining = iter(trajectories)
+    num_planned = sum(plan.num_parts for plan in plans)
+    if num_planned != len(parts):
+        raise ValueError(f"`parts` must hold {num_planned} parts of trajectories as planned, got {len(parts)}")
+    remaining = iter(parts)
     return [
         GroupBatch(
             batch=plan.batch,
             group=plan.group,
-            trajectories=tuple(next(remaining) for _ in range(plan.num_fragments)),
+            trajectories=tuple(next(remaining).unpacked() for _ in range(plan.num_parts)),
             advantages=plan.advantages,
         )
         for plan in plans
@@ -106,7 +108,7 @@ class TrainerActor(GeneratingActor):
         from worker.engine.trainer.zero.process_group import init_process_group
 
         init_process_group(rank, world_size, rendezvous.address, rendezvous.port)
-        self._rank = rank
+        self._algebra = spec.algebra
         embeddings = run_embeddings(spec, base_model_path, prompts)
         self._trainer_rank = TrainerRank(spec, base_model_path, rank, world_size, embeddings=embeddings)
         if self._trainer_rank.sampler is not None:
@@ -121,17 +123,18 @@ class TrainerActor(GeneratingActor):
         return self._report(start, None)
 
     def accumulate(
-        self, plan: AccumulationPlan, behaviour: RemoteVersion | None, *trajectories: Trajectories
+        self, plan: AccumulationPlan, behaviour: RemoteVersion | None, *parts: PackedTrajectories
     ) -> CallReport[UpdateStats]:
-        """Forward and backward over this rank's micro-batches of the plan's groups, whose fragments are
-        `trajectories`."""
+        """Forward and backward over the plan's micro-batches, whose trajectories are in `parts`."""
         start = time.monotonic()
         stats = self._trainer_rank.accumulate(
-            assemble_groups(plan.groups, trajectories),
+            assemble_groups(plan.groups, parts),
+            plan.micro_batches,
             num_pairs_total=plan.num_pairs_total,
             fresh=plan.fresh,
             staleness=plan.staleness,
             behaviour=behaviour,
+            num_padding=plan.num_padding,
         )
         return self._report(start, stats)
 

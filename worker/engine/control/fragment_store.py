@@ -5,13 +5,15 @@ evaluation's when it is reported, a group's when it is drawn again; until then e
 again.
 """
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from ray import ObjectRef
 
 from worker.contracts.prompts import Prompt
+from worker.engine.transport.parts import Part
 from worker.engine.types import ScoredFragment
-from worker.scheduling.core.messages import Fragment, FragmentKey, Purpose
+from worker.scheduling.core.messages import Fragment, FragmentKey, MicroBatchKey, Purpose
 
 
 @dataclass(slots=True, kw_only=True)
@@ -27,8 +29,8 @@ class FragmentRecord:
     """The noise seed of each member."""
     images: ObjectRef
     """A reference to pictures (N, H, W, 3) or clips (N, F, H, W, 3), uint8."""
-    trajectories: ObjectRef
-    """A reference to the `Trajectories`, or to `None` for a fragment that is not trained on."""
+    parts: Mapping[Part, ObjectRef]
+    """References to the `PackedTrajectories` of each part; none for a fragment that is not trained on."""
     scored: ScoredFragment | None = None
     """The rewards, as soon as the fragment is scored."""
 
@@ -57,6 +59,26 @@ class FragmentStore:
     def of_group(self, purpose: Purpose, batch: int, group: int) -> list[FragmentRecord]:
         """The group's fragments in member order."""
         return [record for _, record in sorted(self._batches[purpose, batch][group].items())]
+
+    def is_scored(self, batch: int, group: int, group_size: int) -> bool:
+        """Whether all `group_size` trajectories of a training group are generated and scored."""
+        records = self._batches[Purpose.TRAIN, batch].get(group, {}).values()
+        return sum(len(record.fragment.members) for record in records if record.scored is not None) == group_size
+
+    def parts_for(self, batch: int, micro_batches: Collection[MicroBatchKey]) -> dict[int, list[ObjectRef]]:
+        """By group: references to the parts of training fragments that `micro_batches` need, each once."""
+        indices: dict[int, set[int]] = {}
+        for key in micro_batches:
+            indices.setdefault(key.group, set()).add(key.index)
+        return {
+            group: [
+                ref
+                for record in self.of_group(Purpose.TRAIN, batch, group)
+                for part, ref in record.parts.items()
+                if not own.isdisjoint(part.micro_batches)
+            ]
+            for group, own in indices.items()
+        }
 
     def of_batch(self, purpose: Purpose, batch: int) -> list[FragmentRecord]:
         """All fragments of a batch, an evaluation or a request, by group and then member order."""

@@ -32,6 +32,7 @@ from worker.engine.metrics.replay_gate import check_replay_gate, gate_values
 from worker.engine.metrics.reward_hacking import HackingDetector
 from worker.engine.metrics.update_metrics import merge_stats, update_metrics
 from worker.engine.telemetry.telemetry_client import TelemetryClient
+from worker.engine.trainer.learners.open_minibatch import require_complete
 from worker.engine.types import UpdateStats
 from worker.scheduling.core.messages import Purpose
 
@@ -141,9 +142,15 @@ class MetricsReporter:
             logger.warning("%s", warning)
         return {Metric.REWARD_HACKING: float(self._hacking.is_suspected)}
 
-    def accumulated(self, stats: Sequence[UpdateStats]) -> None:
-        """Add the ranks' statistics of one accumulation to the open mini-batch."""
-        self._open_stats.extend(stats)
+    def accumulated(self, stats: UpdateStats) -> None:
+        """Add one rank's statistics of one accumulation to the open mini-batch."""
+        self._open_stats.append(stats)
+
+    def require_complete(self, num_skipped_groups: int) -> None:
+        """Raise `MinibatchError` unless the ranks have trained every pair of the open mini-batch, each once, but for
+        those of `num_skipped_groups` groups."""
+        algebra, num_pairs = self._algebra, merge_stats(self._open_stats).num_pairs
+        require_complete(algebra, num_pairs, algebra.num_pairs_per_optimizer_step, num_skipped_groups)
 
     def check_gate(self, batch: int) -> None:
         """Check the replay gate on the open mini-batch, which must be the batch's first. Raises `ReplayGateError`."""

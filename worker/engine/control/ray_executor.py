@@ -22,8 +22,8 @@ from worker.engine.control.fragment_store import FragmentRecord
 from worker.engine.control.pending_calls import PendingCalls, Reports
 from worker.engine.control.run_components import RunComponents
 from worker.engine.control.trainer_gang import TrainerGang
+from worker.engine.transport.parts import FragmentParts, Part, num_units_of
 from worker.engine.types import GenerationRequest
-from worker.scheduling.core.batching import num_micro_batches
 from worker.scheduling.core.messages import (
     Accumulate,
     Accumulated,
@@ -33,6 +33,7 @@ from worker.scheduling.core.messages import (
     FragmentKey,
     Generate,
     Generated,
+    MicroBatchKey,
     Publish,
     Published,
     Pull,
@@ -69,6 +70,7 @@ class RayExecutor:
         self._calls = calls
         self._gang = gang
         self._on_event = on_event
+        self._fragment_parts = FragmentParts(self._spec)
         is_colocated = self._spec.pipeline.placement is Placement.COLOCATED
         self._generators = LaneRole.TRAINER if is_colocated else LaneRole.ROLLOUT
 
@@ -122,9 +124,10 @@ class RayExecutor:
         request = GenerationRequest(
             fragment=action.fragment, prompt=prompt, run_seed=self._spec.seed, prompt_index=prompt_index
         )
-        generate = self._lanes[action.lane].actor.generate.options(num_returns=3)
-        report, images, trajectories = generate.remote(request)
-        then = partial(self._generated, action, request, images, trajectories)
+        parts = self._fragment_parts.of(action.fragment, num_ranks=len(self._gang.lanes))
+        generate = self._lanes[action.lane].actor.generate.options(num_returns=2 + len(parts))
+        report, images, *refs = generate.remote(request, parts)
+        then = partial(self._generated, action, request, images, dict(zip(parts, refs, strict=True)))
         self._calls.start({action.lane: report}, then)
 
     def _generated(
@@ -132,10 +135,11 @@ class RayExecutor:
         action: Generate,
         request: GenerationRequest,
         images: ObjectRef,
-        trajectories: ObjectRef,
+        parts: dict[Part, ObjectRef],
         reports: Reports,
     ) -> None:
         report = reports[action.lane]
+        self._fragment_parts.observe(report.value.num_bytes)
         is_lent = self._lanes[action.lane].grant.role is not self._generators
         self._spans.record_generation(action.lane, report, action.fragment, is_lent=is_lent)
         self._fragments.put(
@@ -146,7 +150,7 @@ class RayExecutor:
                 lane=action.lane,
                 seeds=report.value.seeds,
                 images=images,
-                trajectories=trajectories,
+                parts=parts,
             )
         )
         self._on_event(Generated(action.lane, action.fragment.key))
@@ -183,36 +187,51 @@ class RayExecutor:
     # --- trainer lanes ----------------------------------------------------------------------------------------------
 
     def _accumulate(self, action: Accumulate) -> None:
-        groups, trajectories = [], list[ObjectRef]()
-        for group in action.groups:
-            records = self._fragments.of_group(Purpose.TRAIN, action.batch, group)
-            trajectories += [record.trajectories for record in records]
-            advantages = self._advantages.of_group(action.batch, group).advantages
-            groups.append(GroupPlan(batch=action.batch, group=group, advantages=advantages, num_fragments=len(records)))
+        needed = action.micro_batches or (self._padded_micro_batch(action),)
+        parts = self._fragments.parts_for(action.batch, needed)
         version = self._fragments.version_of(action.batch)
         plan = AccumulationPlan(
-            groups=tuple(groups),
+            groups=tuple(
+                GroupPlan(
+                    batch=action.batch,
+                    group=group,
+                    advantages=self._advantages.of_group(action.batch, group).advantages,
+                    num_parts=len(refs),
+                )
+                for group, refs in parts.items()
+            ),
+            micro_batches=action.micro_batches,
+            num_padding=action.num_padding,
             num_pairs_total=self._spec.algebra.num_pairs_per_optimizer_step,
             fresh=_is_fresh(action),
             staleness=self._metrics.position.version_at(action.batch) - version,
         )
         behaviour = self._versions[version] if plan.needs_behaviour else None
-        self._gang.accumulate(plan, behaviour, trajectories, partial(self._accumulated, action))
+        refs = [ref for of_group in parts.values() for ref in of_group]
+        self._gang.accumulate(action.lane, plan, behaviour, refs, partial(self._accumulated, action))
+
+    def _padded_micro_batch(self, action: Accumulate) -> MicroBatchKey:
+        """What a rank without micro-batches makes its passes of weight 0 over: the first of a complete group."""
+        num_groups = self._spec.algebra.num_groups_per_minibatch
+        groups = range(action.minibatch * num_groups, (action.minibatch + 1) * num_groups)
+        size = self._spec.batch.group_size
+        return MicroBatchKey(next(group for group in groups if self._fragments.is_scored(action.batch, group, size)), 0)
 
     def _accumulated(self, action: Accumulate, reports: Reports) -> None:
-        num_groups = len(action.groups)
-        num_samples = num_groups * self._spec.batch.group_size
-        num_units = num_micro_batches(
-            self._spec.algebra, num_groups, world_size=len(reports), tsp=self._spec.pipeline.tsp
+        report = reports[action.lane]
+        self._spans.record(
+            action.lane,
+            SpanKind.TRAIN,
+            report,
+            batch=action.batch,
+            num_samples=num_units_of(self._spec.algebra, action.micro_batches),
+            num_units=len(action.micro_batches) + action.num_padding,
         )
-        for lane, report in reports.items():
-            self._spans.record(
-                lane, SpanKind.TRAIN, report, batch=action.batch, num_samples=num_samples, num_units=num_units
-            )
-        self._metrics.accumulated([report.value for report in reports.values()])
-        self._on_event(Accumulated(action.batch, action.minibatch, action.epoch, action.groups))
+        self._metrics.accumulated(report.value)
+        self._on_event(Accumulated(action.lane, action.batch, action.minibatch, action.epoch, action.micro_batches))
 
     def _commit(self, action: Commit) -> None:
+        self._metrics.require_complete(action.num_skipped_groups)
         if _is_fresh(action):
             self._metrics.check_gate(action.batch)
         self._gang.commit(action.num_skipped_groups, partial(self._committed, action))

@@ -1,7 +1,8 @@
-"""Calls to the trainer gang: each is made on all ranks alike, and is complete when all have answered.
+"""Calls to the trainer gang: most are made on all ranks alike, and are complete when all have answered.
 
-A rank left out of a collective would make the others wait for ever. Only two calls, which contain no collective, are
-made on single ranks: `rendezvous`, and `publish` of the shards that each rank has copied.
+A rank left out of a collective would make the others wait for ever. Three calls are made on single ranks: `rendezvous`
+and `publish` of the shards that each rank has copied contain no collective; `accumulate` contains one in ZeRO 2 and 3
+only, where the scheduler gives every rank equally many passes at once.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,21 +25,26 @@ RENDEZVOUS_TIMEOUT_SECONDS = 30.0
 
 
 class TrainerGang:
-    """The trainer lanes as one torch.distributed group; `then` is called with the reports of all ranks."""
+    """The trainer lanes as one torch.distributed group; `then` is called with the reports of all ranks concerned."""
 
     def __init__(self, lanes: ClusterLanes, calls: PendingCalls) -> None:
         self._lanes = lanes
         self._calls = calls
+        self.lanes = lanes.names(LaneRole.TRAINER)
+        """The lanes of the ranks, in rank order."""
         self._num_shards = 1
         """The number of shards of a published version, over all ranks."""
 
-    @property
-    def lanes(self) -> list[str]:
-        """The lanes of the ranks, in rank order."""
-        return self._lanes.names(LaneRole.TRAINER)
-
-    def load(self, answer: BootstrapAnswer, prompts: ObjectRef, then: Callable[[Reports], None]) -> None:
-        """Form the process group and load the model on every rank. `prompts` refers to a sequence of `Prompt`."""
+    def load(
+        self,
+        answer: BootstrapAnswer,
+        prompts: ObjectRef,
+        then: Callable[[Reports], None],
+        *,
+        otherwise: Callable[[str], None] | None = None,
+    ) -> None:
+        """Form the process group and load the model on every rank. `prompts` refers to a sequence of `Prompt`;
+        `otherwise` is called as `PendingCalls.start` says."""
         lanes = self.lanes
         first = self._lanes[lanes[0]].actor
         rendezvous = ray.get(first.rendezvous.remote(), timeout=RENDEZVOUS_TIMEOUT_SECONDS)
@@ -58,25 +64,26 @@ class TrainerGang:
             self._num_shards = reports[lanes[0]].value
             then(reports)
 
-        self._calls.start(refs, finish)
+        self._calls.start(refs, finish, otherwise=otherwise)
 
     def accumulate(
         self,
+        lane: str,
         plan: AccumulationPlan,
         behaviour: RemoteVersion | None,
-        trajectories: Sequence[ObjectRef],
+        parts: Sequence[ObjectRef],
         then: Callable[[Reports], None],
     ) -> None:
-        """Forward and backward over the groups of `plan`.
+        """Forward and backward over the micro-batches of `plan`, on one rank.
 
         Args:
-            plan: the groups and their advantages.
+            lane: the rank's lane.
+            plan: its micro-batches, their groups and advantages.
             behaviour: the version that generated the groups, where the plan needs it.
-            trajectories: references to the fragments of the plan's groups, flat and in order.
-            then: called with `UpdateStats` of every rank.
+            parts: references to the parts of trajectories that it needs, flat and in order of the groups.
+            then: called with `UpdateStats` of the rank.
         """
-        refs = {lane: self._lanes[lane].actor.accumulate.remote(plan, behaviour, *trajectories) for lane in self.lanes}
-        self._calls.start(refs, then)
+        self._calls.start({lane: self._lanes[lane].actor.accumulate.remote(plan, behaviour, *parts)}, then)
 
     def commit(self, num_skipped_groups: int, then: Callable[[Reports], None]) -> None:
         """Take an optimizer step. `num_skipped_groups` of the mini-batch were not accumulated, on purpose."""
@@ -127,10 +134,14 @@ class TrainerGang:
         self._calls.start(refs, then)
 
     def load_checkpoint(
-        self, uris: Sequence[str], then: Callable[[RestoredCheckpoint, RemoteVersion | None], None]
+        self,
+        uris: Sequence[str],
+        then: Callable[[RestoredCheckpoint, RemoteVersion | None], None],
+        *,
+        otherwise: Callable[[str], None] | None = None,
     ) -> None:
-        """Load the first of `uris` that is not damaged; `then` also receives the older version stored with it, if
-        any."""
+        """Load the first of `uris` that is not damaged; `then` also receives the older version stored with it, if any.
+        `otherwise` is called as `PendingCalls.start` says."""
         returns = {
             lane: self._lanes[lane].actor.load_checkpoint.options(num_returns=1 + self._num_shards).remote(uris)
             for lane in self.lanes
@@ -147,7 +158,7 @@ class TrainerGang:
                 )
             then(restored, behaviour)
 
-        self._calls.start({lane: refs[0] for lane, refs in returns.items()}, finish)
+        self._calls.start({lane: refs[0] for lane, refs in returns.items()}, finish, otherwise=otherwise)
 
     def export(self, then: Callable[[Reports, dict[str, bytes]], None]) -> None:
         """Export the weights; `then` also receives the files in diffusers format, by path."""

@@ -3,7 +3,7 @@ computing."""
 
 import time
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from worker.engine.emulated.values import (
     trajectory_seed,
 )
 from worker.engine.errors import SyncError
+from worker.engine.transport.parts import Part
 from worker.engine.types import GenerationRequest, PullReceipt, ScoredFragment
 from worker.scheduling.core.costs import CostKind
 from worker.scheduling.core.messages import Fragment, Purpose
@@ -42,9 +43,8 @@ class EmulatedGenerator(EmulatedLane):
     _version: int | None = None
     """The policy version pulled last."""
 
-    def generate(
-        self, request: GenerationRequest
-    ) -> tuple[CallReport[GenerationReport], np.ndarray, EmulatedTrajectories | None]:
+    def generate(self, request: GenerationRequest, parts: Sequence[Part]) -> tuple[Any, ...]:
+        """As `GeneratingActor.generate`, with `EmulatedTrajectories` for each of `parts`."""
         start = time.monotonic()
         fragment = request.fragment
         if fragment.policy_version != self._version:
@@ -59,12 +59,16 @@ class EmulatedGenerator(EmulatedLane):
         )
         rng = np.random.default_rng(seeds)
         images = rng.integers(0, 256, (num_members, PICTURE_SIDE, PICTURE_SIDE, 3), dtype=np.uint8)
-        trajectories = EmulatedTrajectories(
-            fragment=fragment, latents=rng.standard_normal((num_members, NUM_LATENT_VALUES), dtype=np.float32)
-        )
+        latents = rng.standard_normal((num_members, NUM_LATENT_VALUES), dtype=np.float32)
+        rows = {member: row for row, member in enumerate(fragment.members)}
+        trajectories = [
+            EmulatedTrajectories(fragment=fragment, part=part, latents=latents[[rows[each] for each in part.members]])
+            for part in parts
+        ]
         self._timing.wait_until_due(start, self.lane, CostKind.GENERATE, num_members)
-        report = self._report(start, GenerationReport(seeds=seeds, decode_seconds=0.0))
-        return report, images, trajectories if key.purpose is Purpose.TRAIN else None
+        num_bytes = self.emulation.trajectory_num_bytes * num_members if parts else 0
+        report = GenerationReport(seeds=seeds, decode_seconds=0.0, num_bytes=num_bytes)
+        return self._report(start, report), images, *trajectories
 
     def pull(self, version: RemoteVersion) -> CallReport[PullReceipt]:
         start = time.monotonic()

@@ -1,7 +1,7 @@
 """The duration of emulated work: the cost table of a plan or of a run, with seeded random variation.
 
-Invariant: a duration depends only on the emulation, the lane, the kind of work and how often the lane has done it. The
-ranks of a gang use one lane name (`GANG`), so they wait equally long, as collectives would make real ranks do.
+Invariant: a duration depends only on the emulation, the lane, the kind of work and how often the lane has done it. For
+work with collectives the ranks of a gang use one lane name (`GANG`), so they wait equally long, as real ranks do.
 """
 
 import time
@@ -30,6 +30,8 @@ class Emulation(Contract):
     """The share of draws of training groups whose members all get the same reward."""
     adapter_num_bytes: Count = 1 << 20
     """Bytes of a published version, which are sent through the object store and checksummed by each lane that pulls."""
+    trajectory_num_bytes: Count = 1 << 10
+    """Bytes that a trajectory is said to have, which decides whether fragments are cut into parts."""
 
 
 class EmulatedTiming:

@@ -1,4 +1,4 @@
-"""An emulated trainer rank: it checks the groups it is given as strictly as a real one, then waits."""
+"""An emulated trainer rank: it checks the micro-batches it is given as strictly as a real one, then waits."""
 
 import json
 import time
@@ -12,13 +12,21 @@ from worker.contracts.names import LaneRole
 from worker.contracts.prompts import Prompt
 from worker.contracts.run_spec import RunSpec
 from worker.engine.actors.remote_version import PUBLISHING, PUBLISHING_GROUP, RemoteVersion, take_snapshot
-from worker.engine.actors.reports import AccumulationPlan, CallReport, Rendezvous, RestoredCheckpoint, ShardInfo
+from worker.engine.actors.reports import (
+    AccumulationPlan,
+    CallReport,
+    GroupPlan,
+    Rendezvous,
+    RestoredCheckpoint,
+    ShardInfo,
+)
 from worker.engine.emulated.generator import EmulatedGenerator
 from worker.engine.emulated.values import EmulatedShard, EmulatedTrajectories, make_shard
 from worker.engine.errors import MinibatchError
+from worker.engine.transport.parts import micro_batches_of_group
 from worker.engine.types import UpdateStats
-from worker.scheduling.core.batching import spread
 from worker.scheduling.core.costs import GANG, CostKind
+from worker.scheduling.core.messages import MicroBatchKey
 
 CHECKPOINT_FILE = "client_state.json"
 
@@ -44,10 +52,13 @@ class EmulatedTrainer(EmulatedGenerator):
         rendezvous: Rendezvous,
         prompts: Sequence[Prompt],
     ) -> CallReport[int]:
-        self._spec, self._rank, self._world_size = spec, rank, world_size
-        self._open_groups: set[tuple[int, int]] = set()
-        self._num_open_pairs = self._num_pairs_total = self._trained_version = 0
-        return self._report(time.monotonic(), 1)
+        start = time.monotonic()
+        self._spec, self._rank = spec, rank
+        self._micro_batches = micro_batches_of_group(spec.algebra)
+        self._open_micro_batches: set[tuple[int, MicroBatchKey]] = set()
+        self._trained_version = 0
+        self._timing.wait_until_due(start, GANG, CostKind.START)
+        return self._report(start, 1)
 
     def switch(self, to: LaneRole) -> CallReport[None]:
         start = time.monotonic()
@@ -55,19 +66,15 @@ class EmulatedTrainer(EmulatedGenerator):
         return self._report(start, None)
 
     def accumulate(
-        self, plan: AccumulationPlan, behaviour: RemoteVersion | None, *trajectories: EmulatedTrajectories
+        self, plan: AccumulationPlan, behaviour: RemoteVersion | None, *parts: EmulatedTrajectories
     ) -> CallReport[UpdateStats]:
         start = time.monotonic()
-        self._check_plan(plan, behaviour, trajectories)
-        micro_batches = spread(
-            self._spec.algebra,
-            [group.group for group in plan.groups],
-            rank=self._rank,
-            world_size=self._world_size,
-            tsp=self._spec.pipeline.tsp,
-        )
-        self._timing.wait_until_due(start, GANG, CostKind.ACCUMULATE, len(micro_batches))
-        num_pairs = sum(len(micro.pairs) for micro in micro_batches if micro.weight)
+        self._check_plan(plan, behaviour, parts)
+        num_passes = len(plan.micro_batches) + plan.num_padding
+        # In ZeRO 2 and 3 every pass contains a collective.
+        lane = GANG if self._spec.deepspeed.zero_stage >= 2 else self.lane
+        self._timing.wait_until_due(start, lane, CostKind.ACCUMULATE, num_passes)
+        num_pairs = sum(len(self._micro_batches[key.index].pairs) for key in plan.micro_batches)
         stats = UpdateStats(
             num_pairs=num_pairs,
             sums={"loss": 0.0, "ratio": float(num_pairs), "clipped": 0.0},
@@ -77,15 +84,13 @@ class EmulatedTrainer(EmulatedGenerator):
 
     def commit(self, num_skipped_groups: int = 0) -> CallReport[dict[str, float]]:
         start = time.monotonic()
-        algebra = self._spec.algebra
-        num_skipped = num_skipped_groups * algebra.num_units_per_group * algebra.num_trained_denoising_steps
-        if self._num_open_pairs + num_skipped != self._num_pairs_total or not self._num_open_pairs:
+        num_left = self._spec.algebra.num_groups_per_minibatch - num_skipped_groups
+        if len(self._open_micro_batches) > num_left * len(self._micro_batches):
             raise MinibatchError(
-                f"an optimizer step needs all {self._num_pairs_total} pairs of its mini-batch, "
-                f"got {self._num_open_pairs} and {num_skipped} skipped"
+                f"a mini-batch of {num_left} groups that are not skipped must hold at most "
+                f"{num_left * len(self._micro_batches)} micro-batches, got {len(self._open_micro_batches)} on one rank"
             )
-        self._open_groups.clear()
-        self._num_open_pairs = 0
+        self._open_micro_batches.clear()
         self._timing.wait_until_due(start, GANG, CostKind.COMMIT)
         return self._report(start, {"grad_norm": 1.0, "learning_rate": self._spec.optimizer.learning_rate})
 
@@ -109,53 +114,66 @@ class EmulatedTrainer(EmulatedGenerator):
     ) -> CallReport[int]:
         start = time.monotonic()
         if self._rank != 0:
+            self._timing.wait_until_due(start, GANG, CostKind.CHECKPOINT)
             return self._report(start, 0)
         version = None if behaviour is None else behaviour.policy_version
         content = json.dumps({"client_state": client_state, "behaviour": version})
         with fsspec.open(f"{uri}/{CHECKPOINT_FILE}", "w", auto_mkdir=True) as file:
             file.write(content)
+        self._timing.wait_until_due(start, GANG, CostKind.CHECKPOINT)
         return self._report(start, len(content))
 
     def load_checkpoint(self, uris: Sequence[str]) -> tuple[CallReport[RestoredCheckpoint], EmulatedShard | None]:
         start = time.monotonic()
         with fsspec.open(f"{uris[0]}/{CHECKPOINT_FILE}", "r") as file:
             saved = json.load(file)
+        self._trained_version = saved["client_state"]["policy_version"]
         version = saved["behaviour"]
         behaviour = None if version is None else make_shard(version, self.emulation.adapter_num_bytes)
         infos = () if behaviour is None else (behaviour.info,)
         restored = RestoredCheckpoint(
             uri=uris[0], client_state=saved["client_state"], behaviour_version=version, behaviour_shards=infos
         )
+        self._timing.wait_until_due(start, GANG, CostKind.RESTORE)
         return self._report(start, restored), behaviour if self._rank == 0 else None
 
     def export(self) -> tuple[CallReport[None], dict[str, bytes]]:
         return self._report(time.monotonic(), None), {"pytorch_lora_weights.safetensors": b"emulated"}
 
     def _check_plan(
-        self,
-        plan: AccumulationPlan,
-        behaviour: RemoteVersion | None,
-        trajectories: Sequence[EmulatedTrajectories],
+        self, plan: AccumulationPlan, behaviour: RemoteVersion | None, parts: Sequence[EmulatedTrajectories]
     ) -> None:
-        """Raise `MinibatchError` unless each group is complete, in member order, new in its mini-batch, and generated
-        by the version that the plan's staleness gives."""
+        """Raise `MinibatchError` unless each micro-batch is new in its mini-batch, and the parts hold its members,
+        generated by the version that the plan's staleness gives."""
         version = self._trained_version - plan.staleness
         if plan.needs_behaviour and (behaviour is None or behaviour.policy_version != version):
             raise MinibatchError(f"the replay gate needs the weights of version {version}, got {behaviour}")
-        remaining = iter(trajectories)
+        remaining = iter(parts)
         for group in plan.groups:
-            fragments = [next(remaining).fragment for _ in range(group.num_fragments)]
-            members = [member for fragment in fragments for member in fragment.members]
-            found = {(fragment.key.batch, fragment.key.group, fragment.policy_version) for fragment in fragments}
-            is_complete = members == list(range(self._spec.batch.group_size)) and len(group.advantages) == len(members)
-            if found != {(group.batch, group.group, version)} or not is_complete:
-                raise MinibatchError(
-                    f"group {group.group} of batch {group.batch} must be complete and of version {version}, "
-                    f"got {fragments}"
-                )
-            if (group.batch, group.group) in self._open_groups:
-                raise MinibatchError(f"group {group.group} of batch {group.batch} was given to its mini-batch twice")
-            self._open_groups.add((group.batch, group.group))
-            algebra = self._spec.algebra
-            self._num_open_pairs += algebra.num_units_per_group * algebra.num_trained_denoising_steps
-        self._num_pairs_total = plan.num_pairs_total
+            own = [next(remaining) for _ in range(group.num_parts)]
+            if len(group.advantages) != self._spec.batch.group_size:
+                raise MinibatchError(f"group {group.group} needs {self._spec.batch.group_size} advantages")
+            for key in plan.micro_batches or (MicroBatchKey(plan.groups[0].group, 0),):
+                if key.group == group.group:
+                    self._check_parts(group, key, own, version)
+        keys = {(plan.groups[0].batch, key) for key in plan.micro_batches}
+        if len(keys) < len(plan.micro_batches) or keys & self._open_micro_batches:
+            raise MinibatchError(f"each micro-batch must enter its mini-batch once, got twice one of {sorted(keys)}")
+        self._open_micro_batches |= keys
+
+    def _check_parts(
+        self, group: GroupPlan, key: MicroBatchKey, parts: Sequence[EmulatedTrajectories], version: int
+    ) -> None:
+        """Raise `MinibatchError` unless `parts` hold the members of a micro-batch, which all must need."""
+        algebra = self._spec.algebra
+        needed = {pair // algebra.num_trained_denoising_steps for pair in self._micro_batches[key.index].pairs}
+        if algebra.num_trained_members is not None:
+            needed = set(range(algebra.group_size))
+        held = [each for each in parts if key.index in each.part.micro_batches]
+        found = {(each.fragment.key.batch, each.fragment.key.group, each.fragment.policy_version) for each in parts}
+        members = {member for each in held for member in each.part.members}
+        if found != {(group.batch, group.group, version)} or not needed <= members:
+            raise MinibatchError(
+                f"{key} of batch {group.batch} needs members {sorted(needed)} of version {version}, "
+                f"got {[(each.fragment, each.part) for each in parts]}"
+            )

@@ -8,6 +8,7 @@ import numpy as np
 
 from worker.engine.actors.reports import ShardInfo
 from worker.engine.errors import SyncError
+from worker.engine.transport.parts import Part
 from worker.engine.types import PullReceipt
 from worker.scheduling.core.messages import Fragment, Purpose
 
@@ -19,11 +20,13 @@ NUM_LATENT_VALUES = 64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmulatedTrajectories:
-    """Takes the place of `Trajectories`."""
+    """Takes the place of `PackedTrajectories`."""
 
     fragment: Fragment
+    part: Part
+    """Which of the fragment's members and micro-batches it is for."""
     latents: np.ndarray
-    """(N, NUM_LATENT_VALUES) fp32."""
+    """(members of the part, NUM_LATENT_VALUES) fp32."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

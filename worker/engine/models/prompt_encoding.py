@@ -7,14 +7,10 @@ from collections.abc import Iterable
 
 import torch
 
-from worker.contracts.prompts import Prompt
+from worker.contracts.prompts import MAX_PROMPTS_UP_FRONT, Prompt
 from worker.contracts.run_spec import RunSpec
 from worker.engine.models.embeddings import PromptEmbeds
 from worker.engine.models.registry import check_drawable, encode_prompts
-
-MAX_PROMPTS_UP_FRONT = 512
-"""The most prompts that are encoded up front, 2 to 8 GiB of host memory at 4 MiB (FLUX.1) to 16 MiB (FLUX.2) each. With
-more, a lane keeps its text encoders and encodes a prompt when it comes, since it sees few prompts of a large set."""
 
 
 def run_embeddings(

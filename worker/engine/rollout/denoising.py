@@ -21,34 +21,36 @@ from worker.engine.rollout.sde_kernel import SdeKernel
 class Transitions:
     """The K trained denoising steps of N trajectories; all tensors fp32 on the CPU."""
 
-    latents: torch.Tensor
-    """(N, K, ...): x before the denoising step."""
-    next_latents: torch.Tensor
-    """(N, K, ...): x after the denoising step; (N, 0, ...) where the steps are deterministic and not replayed."""
+    states: dict[int, torch.Tensor]
+    """By denoising step, (N, ...): x before it. There is one for each trained step and for the step after each that is
+    stochastic, so that consecutive steps share the latents between them."""
     log_probs: torch.Tensor
     """(N, K): log-probs of the transitions; (N, 0) where the steps are deterministic."""
-    means: torch.Tensor | None
-    """(N, K, ...): means of the transitions; `None` where they are not asked for."""
+    means: dict[int, torch.Tensor]
+    """By trained denoising step, (N, ...): the mean of its transition; empty where means are not asked for."""
 
     @classmethod
     def empty(cls, steps: GroupSteps, like: torch.Tensor, keep_means: bool) -> "Transitions":
         """Uninitialised buffers for `steps.trained` of trajectories like `like` (N, ...)."""
-        num_steps, num_stochastic = len(steps.trained), len(set(steps.trained) & set(steps.stochastic))
-        num, shape = like.shape[0], like.shape[1:]
+        replayed = [step for step in steps.trained if step in steps.stochastic]
+        stored = sorted({*steps.trained, *(step + 1 for step in replayed)})
         return cls(
-            latents=torch.empty(num, num_steps, *shape),
-            next_latents=torch.empty(num, num_stochastic, *shape),
-            log_probs=torch.empty(num, num_stochastic),
-            means=torch.empty(num, num_stochastic, *shape) if keep_means else None,
+            states={step: torch.empty(like.shape) for step in stored},
+            log_probs=torch.empty(len(like), len(replayed)),
+            means={step: torch.empty(like.shape) for step in replayed} if keep_means else {},
         )
 
-    def store(self, slot: int, drawn: SdeStep, scored: SdeStep) -> None:
-        """Store the transition that was `drawn` at trained step number `slot`, with its log-prob and mean as
-        `scored`."""
-        self.next_latents[:, slot] = drawn.next_sample
+    def reached(self, step: int, sample: torch.Tensor) -> None:
+        """Store `sample`, x before denoising step `step` or at the end, if it is trained on."""
+        if step in self.states:
+            self.states[step].copy_(sample)
+
+    def store(self, slot: int, step: int, scored: SdeStep) -> None:
+        """Store log-prob and mean, as `scored`, of the transition at denoising step `step`, the trained step number
+        `slot`."""
         self.log_probs[:, slot] = scored.log_prob
-        if self.means is not None:
-            self.means[:, slot] = scored.mean
+        if step in self.means:
+            self.means[step].copy_(scored.mean)
 
 
 def sample_ode(
@@ -100,8 +102,7 @@ def sample_sde(
             # Drawn on the CPU while the device predicts: the copies into `transitions` below wait for the device.
             noise = step_noise(seeds, index, latents.shape[1:]) if index in steps.stochastic else None
             slot = slots.get(index)
-            if slot is not None:
-                transitions.latents[:, slot] = sample
+            transitions.reached(index, sample)
             if noise is None:
                 sample = ode_step(velocity, sample, sigmas[index], sigmas[index + 1]).next_sample
                 continue
@@ -110,6 +111,7 @@ def sample_sde(
                 if log_prob_conditioning is not None:
                     velocity = model.predict_velocity(sample, sigmas[index].expand(len(sample)), log_prob_conditioning)
                     scored = kernel.step(velocity, sample, index, next_sample=step.next_sample)
-                transitions.store(slot, step, scored)
+                transitions.store(slot, index, scored)
             sample = step.next_sample
+        transitions.reached(len(sigmas) - 1, sample)
     return sample, transitions

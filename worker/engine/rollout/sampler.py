@@ -226,10 +226,10 @@ class Sampler:
         return Trajectories(
             fragment=request.fragment,
             prompt=request.prompt,
+            members=request.fragment.members,
             sde_indices=steps.trained,
             sigmas=self._kernel.sigmas.cpu(),
-            latents=transitions.latents,
-            next_latents=transitions.next_latents,
+            states=transitions.states,
             log_probs=transitions.log_probs,
             means=transitions.means,
             # Copied outside inference mode, since autograd refuses tensors that are created inside.

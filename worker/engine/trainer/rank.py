@@ -1,15 +1,17 @@
 """The trainer rank as a plain class: accumulate groups as they arrive, commit at the mini-batch's end.
 
 ```text
-accumulate(groups) ─► units ─► this rank's micro-batches ─► learner ─► loss ─► backward    (any number of times)
-commit()           ─► reduce over ranks ─► clip ─► AdamW on the trainable parameters       (one optimizer step)
-abort()            ─► open gradients dropped; weights and optimizer as before
-switch(to)         ─► a lent rank's `sampler` draws with the generation replica; training state is untouched
+accumulate(micro-batches) ─► learner ─► loss ─► backward                                (any number of times)
+commit()                  ─► reduce over ranks ─► clip ─► AdamW on trainable parameters  (one optimizer step)
+abort()                   ─► open gradients dropped; weights and optimizer as before
+switch(to)                ─► a lent rank's `sampler` draws with the generation replica; training state is untouched
 ```
 
 Every pair's loss is divided by the known number of pairs of the whole mini-batch. So the gradient is the mini-batch's
-mean, whatever the micro-batches and the order in which groups arrive. Unless it says otherwise, a method is called on
-every rank with the same arguments.
+mean, whichever rank takes a micro-batch and in whatever order. In ZeRO 0 and 1 ranks accumulate by themselves, as many
+micro-batches as they are given, and wait for each other in `commit` alone; ZeRO 2 and 3 reduce in every pass, so all
+ranks are given equally many at once. Unless it says otherwise, any other method is called on every rank with the same
+arguments.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,7 +24,7 @@ from deepspeed.runtime.base_optimizer import ZeROOptimizer
 from worker.contracts.names import LaneRole, Tuning
 from worker.contracts.run_spec import RunSpec
 from worker.engine.devices.selection import apply_determinism
-from worker.engine.errors import NonFiniteError, SyncError
+from worker.engine.errors import NonFiniteError
 from worker.engine.models.embeddings import PromptEmbeds
 from worker.engine.models.sharded_parameters import full_numel
 from worker.engine.sync.packing import pack
@@ -33,15 +35,23 @@ from worker.engine.trainer.checkpoints.training_state import TrainingState
 from worker.engine.trainer.export import write_untrained
 from worker.engine.trainer.generation_switch import GenerationSwitch
 from worker.engine.trainer.learners.base import GateMode, PreparedGroup
-from worker.engine.trainer.learners.open_minibatch import OpenMinibatch
+from worker.engine.trainer.learners.gate import gate_mode
+from worker.engine.trainer.learners.open_minibatch import OpenMinibatch, require_complete
+from worker.engine.trainer.learners.passes import is_monitored_pass, passes_of
 from worker.engine.trainer.learners.registry import build_learner
 from worker.engine.trainer.learners.update_stats import UpdateStatsAccumulator
 from worker.engine.trainer.policy.policies import Policies
 from worker.engine.trainer.policy.trained_policy import ShardSnapshots, TrainedPolicy
 from worker.engine.trainer.zero.deepspeed_config import build_optimizer, deepspeed_config
-from worker.engine.trainer.zero.gradients import check_norm_before_step, drop_gradients, step_optimizer
+from worker.engine.trainer.zero.gradients import (
+    check_norm_before_step,
+    drop_gradients,
+    fill_missing_gradients,
+    step_optimizer,
+)
+from worker.engine.trainer.zero.process_group import max_over_ranks, sum_over_ranks
 from worker.engine.types import GroupBatch, PublishedVersion, UpdateStats, shard_indices_of_rank
-from worker.scheduling.core.batching import MicroBatch, spread
+from worker.scheduling.core.messages import MicroBatchKey
 
 
 class TrainerRank:
@@ -127,43 +137,57 @@ class TrainerRank:
     def accumulate(
         self,
         groups: Sequence[GroupBatch],
+        micro_batches: Sequence[MicroBatchKey] | None = None,
         *,
         num_pairs_total: int,
         fresh: bool,
         staleness: int = 0,
         behaviour: PublishedVersion | None = None,
+        num_padding: int = 0,
     ) -> UpdateStats:
-        """Forward and backward over complete groups; gradients stay open until `commit` or `abort`.
+        """Forward and backward over micro-batches; gradients stay open until `commit` or `abort`.
+
+        In ZeRO 0 and 1 it concerns this rank alone; in ZeRO 2 and 3 all ranks make equally many passes at once.
 
         Args:
-            groups: groups of one batch, none of them yet in the open mini-batch; trained in index order.
+            groups: the groups of one batch that the micro-batches belong to, with what these need.
+            micro_batches: this rank's, none of them yet in the open mini-batch, trained in the order given; by default
+                all of `groups` by index, as a single rank trains them.
             num_pairs_total: pairs of the whole mini-batch over all ranks, the same in each call of it.
             fresh: no optimizer step was taken on this batch yet, so that the replay gate can be checked.
             staleness: the version being trained − the version that drew the groups.
             behaviour: the version that drew the groups; needed where `fresh` and `staleness` > 0.
+            num_padding: passes of weight 0 after the micro-batches, over the first pair of the first of them; a rank
+                without micro-batches needs a group with its first one.
 
         Returns:
-            Sums over this rank's own share of the pairs.
+            Sums over this rank's own pairs.
 
         Raises:
             NonFiniteError: for a loss, naming group, member and denoising step; the caller then aborts.
-            MinibatchError: for a group given twice or of another size than the spec's, or more pairs than the
-                mini-batch holds.
+            MinibatchError: for a micro-batch given twice, a group of another size than the spec's, or more pairs than
+                the mini-batch holds.
+            ValueError: when `groups` lacks what a micro-batch needs.
             SyncError: when `behaviour` is missing or did not draw the groups.
             LendingError: while this rank generates.
         """
         self._generation_switch.require_training("trains")
+        passes = passes_of(self._spec.algebra, groups, micro_batches, num_padding)
         prepared_of: dict[int, PreparedGroup] = {group.group: self._learner.prepare(group) for group in groups}
-        self._minibatch.admit(groups, prepared_of, num_pairs_total)
-        gate = self._gate_mode(groups, behaviour, staleness) if fresh else GateMode.OFF
-        stats, micro_batches = UpdateStatsAccumulator(), self._own_micro_batches(sorted(prepared_of))
-        monitored = self._minibatch.monitored(len(micro_batches), batch=groups[0].batch)
-        for index, micro in enumerate(micro_batches):
+        num_before = self._minibatch.num_passes
+        self._minibatch.admit(groups, passes, num_pairs_total)
+        is_gated = fresh and self._spec.algorithm.needs.log_probs
+        gate = gate_mode(self._behaviour, groups, behaviour, staleness) if is_gated else GateMode.OFF
+        stats = UpdateStatsAccumulator()
+        for number, (key, micro) in enumerate(passes, num_before):
             prepared = prepared_of[micro.group]
-            conditioning = self._learner.conditioning(prepared.prompt)
-            # Padding is monitored too: in ZeRO 3 every rank must run the same forward passes.
             result = self._learner(
-                prepared, micro, conditioning, gate=gate, is_monitored=index in monitored, is_stale=staleness > 0
+                prepared,
+                micro,
+                self._learner.conditioning(prepared.prompt),
+                gate=gate,
+                is_monitored=self._is_monitored(key, number, batch=groups[0].batch),
+                is_stale=staleness > 0,
             )
             # DeepSpeed averages gradients over ranks, but each rank holds a part of the sum.
             scale = micro.weight * self._world_size / num_pairs_total
@@ -173,7 +197,8 @@ class TrainerRank:
         return stats.result()
 
     def commit(self, num_skipped_groups: int = 0) -> dict[str, float]:
-        """Take the optimizer step that closes the mini-batch.
+        """Take the optimizer step that closes the mini-batch; called on all ranks, also on those without a micro-batch
+        in it.
 
         Args:
             num_skipped_groups: groups of the mini-batch that are left out on purpose, since their advantages are all 0.
@@ -183,13 +208,19 @@ class TrainerRank:
             `grad_norm` (before clipping) and `learning_rate`.
 
         Raises:
-            MinibatchError: when pairs of the mini-batch are still missing.
+            MinibatchError: on every rank, when pairs of the mini-batch are still missing.
             LendingError: while this rank generates.
             NonFiniteError: on every rank, for a gradient that is not finite; weights and optimizer are unchanged, the
                 gradients are dropped.
         """
         self._generation_switch.require_training("takes an optimizer step")
-        self._minibatch.require_complete(num_skipped_groups)
+        device = self._model.device
+        num_pairs = sum_over_ranks(self._minibatch.num_pairs, device)
+        # A rank that has taken no micro-batch was not told the total.
+        num_pairs_total = max_over_ranks(self._minibatch.num_pairs_total, device)
+        require_complete(self._spec.algebra, num_pairs, num_pairs_total, num_skipped_groups)
+        if not self._runs_in_lockstep:
+            fill_missing_gradients(self._deepspeed_engine, self._trainable)
         try:
             norm = step_optimizer(self._deepspeed_engine, self._trainable, self._spec.optimizer.max_grad_norm)
         except NonFiniteError:
@@ -268,19 +299,13 @@ class TrainerRank:
         """What a checkpoint keeps of this rank."""
         return TrainingState(self._deepspeed_engine, self._trainable, self._policy.shadow_fragments())
 
-    def _own_micro_batches(self, groups: Sequence[int]) -> list[MicroBatch]:
-        """This rank's share of the micro-batches of `groups`, padding included."""
-        return spread(
-            self._spec.algebra, groups, rank=self._rank, world_size=self._world_size, tsp=self._spec.pipeline.tsp
+    def _is_monitored(self, key: MicroBatchKey, num_before: int, *, batch: int) -> bool:
+        num_ranks = self._world_size if self._runs_in_lockstep else None
+        return is_monitored_pass(
+            self._spec.algebra, key, num_before=num_before, num_lockstep_ranks=num_ranks, batch=batch
         )
 
-    def _gate_mode(self, groups: Sequence[GroupBatch], behaviour: PublishedVersion | None, staleness: int) -> GateMode:
-        """Which policy replays for the gate on fresh data; the behaviour policy is bound where it is needed."""
-        if not self._spec.algorithm.needs.log_probs:
-            return GateMode.OFF
-        if not staleness:
-            return GateMode.CURRENT_POLICY
-        if self._behaviour is None or behaviour is None:
-            raise SyncError(f"`behaviour` must be given to check the replay gate on data of staleness {staleness}")
-        self._behaviour.bind_version_of(groups, behaviour)
-        return GateMode.BEHAVIOUR_POLICY
+    @property
+    def _runs_in_lockstep(self) -> bool:
+        """Whether the ranks reduce in every pass, and therefore make equally many, with the same forward passes."""
+        return self._spec.deepspeed.zero_stage >= 2

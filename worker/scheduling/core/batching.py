@@ -14,10 +14,6 @@ from dataclasses import dataclass
 from worker.contracts.algebra import BatchAlgebra
 from worker.scheduling.core.messages import MicroBatchKey
 
-MONITORING_STRIDE = 10
-"""One micro-batch in this many goes through another forward pass, for quantities that nothing is trained on. A
-micro-batch costs two forward passes, or three with recomputation, so that is 3 to 5 % of the work."""
-
 
 @dataclass(frozen=True, slots=True)
 class MicroBatch:
@@ -66,22 +62,6 @@ def shares_in_step(
     return [tuple(keys[first * size : last * size]) for first, last in ranges]
 
 
-def spread(algebra: BatchAlgebra, groups: Sequence[int], *, rank: int, world_size: int, tsp: bool) -> list[MicroBatch]:
-    """The micro-batches that `rank` trains of these groups, padded to the same number on every rank.
-
-    With `tsp` (time-step parallelism) each micro-batch may go to another rank, since the pairs of a finished trajectory
-    are independent; without it, all denoising steps of a trajectory stay on one rank. ZeRO reduces in every backward,
-    so a rank with fewer micro-batches would leave the others waiting.
-    """
-    chunks = [chunk for group in groups for chunk in split_group(algebra, group)]
-    units = [(micro,) for chunk in chunks for micro in chunk] if tsp else chunks
-    first, last = _range_of_rank(len(units), rank, world_size)
-    own = [micro for unit in units[first:last] for micro in unit]
-    num_each = num_micro_batches(algebra, len(groups), world_size=world_size, tsp=tsp)
-    padding = MicroBatch(groups[0], (0,), 0.0)
-    return own + [padding] * (num_each - len(own))
-
-
 def num_micro_batches(algebra: BatchAlgebra, num_groups: int, *, world_size: int, tsp: bool) -> int:
     """The number of micro-batches that each rank trains of a bundle of `num_groups` groups, padding included."""
     num_chunks, num_per_chunk = num_groups * _num_chunks(algebra), _num_per_chunk(algebra)
@@ -113,33 +93,6 @@ def bundle_size(algebra: BatchAlgebra, num_ready: int, num_left: int, *, world_s
 _MAX_GROUPS_HELD_BACK = 16
 """Bounds the trials for each bundle. Over 3,000 random batches, gangs and numbers of ready groups, a group takes 0.1 %
 more micro-batches of each rank than at the best of all numbers (with 8 groups 0.4 %, with 1 group 3 %)."""
-
-
-def monitored_indices(num_before: int, number: int, *, batch: int) -> frozenset[int]:
-    """Indices, among the next `number` micro-batches of a batch's first mini-batch, of those to be monitored: the same
-    on every rank.
-
-    One of each `MONITORING_STRIDE`, and at least one of the first accumulation. Its index within the stride changes
-    from stride to stride and from batch to batch: denoising steps and prompts repeat in the order of micro-batches, so
-    at a fixed index the same ones would be monitored forever.
-
-    Args:
-        num_before: micro-batches of the mini-batch that each rank has trained, padding included.
-        number: ≥ 1; micro-batches that each rank trains now, padding included.
-        batch: the batch's number.
-    """
-    num_after = num_before + number
-    strides = range(max(1, num_before // MONITORING_STRIDE), math.ceil(num_after / MONITORING_STRIDE))
-    chosen = {stride * MONITORING_STRIDE + _index_in_stride(stride + batch) for stride in strides}
-    if num_before == 0:
-        chosen.add(_index_in_stride(batch) % number)
-    return frozenset(index - num_before for index in chosen if num_before <= index < num_after)
-
-
-def _index_in_stride(number: int) -> int:
-    """Every index once in `MONITORING_STRIDE` consecutive numbers, since 7 and 10 have no common divisor; neighbours
-    lie far apart."""
-    return 7 * number % MONITORING_STRIDE
 
 
 def _num_chunks(algebra: BatchAlgebra) -> int:

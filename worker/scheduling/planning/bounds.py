@@ -1,52 +1,96 @@
 """Lower bounds on the seconds of a batch, which no schedule can beat.
 
-**The bound** (any staleness) is the linear program of total work over the lanes' rates. Each lane divides its time
-between generating and training; a batch needs all its trajectories generated and all its micro-batches trained, so the
-least time is
+**The bound** holds for every schedule: whichever lanes generate, train or do both, and however many micro-batches each
+rank takes. It is the largest of four terms, each counted with what lanes have memory for:
 
-    min T   with   Σ generated_i ≥ trajectories,   Σ trained_i ≥ micro-batches,
-                   generated_i · g_i + trained_i · a_i ≤ T      for each lane i
+1. Work. The linear program of all work over the lanes' rates (any staleness). Each lane divides its time between
+   generating and training; a batch needs all its trajectories generated and all its micro-batches trained:
 
-(g_i seconds for a trajectory, a_i for a micro-batch). Sorted by g_i / a_i, the lanes that are comparatively good at
-generating generate, the rest train, and at most one does both (an exchange argument: swapping work between two lanes
-that are in the wrong order shortens both). Lanes without memory for one kind of work do the other. Commits, publishes
-and pulls are left out, so the bound holds with them too. Scoring by the reward lanes alone is a second limit. Both
-bound the mean over a whole run: a single batch may be shorter if some of its work was done during the batch before it.
+       min T   with   Σ generated_i ≥ trajectories,   Σ trained_i ≥ micro-batches,
+                      generated_i · g_i + trained_i · a_i ≤ T      for each lane i
 
-**The strict bound** (staleness 0) is of each single batch, from one publish to the next. It adds the time that cannot
-be avoided when nothing of a batch may begin before the previous one is published. For a given gang of trainer lanes,
-with t for the training of all micro-batches by K ranks in step, all commits and the publish:
+   (g_i seconds for a trajectory, a_i for a micro-batch). Sorted by g_i / a_i, the lanes that are comparatively good at
+   generating generate, the rest train, and at most one does both (an exchange argument: swapping work between two lanes
+   that are in the wrong order shortens both). Lanes without memory for one kind of work do the other.
+2. Scoring by the reward lanes alone.
+3. Critical path: the pull, a first group, its score, all optimizer steps one after the other and the publish fit into
+   the batch's window (`batch_window`); so do a first fragment, all scores of the busiest reward lane, and the training
+   that follows the last of them.
+4. Whole fragments and micro-batches, within that window; and the work of term 1 with the pulls of lanes that generate,
+   one for each version that they use.
+
+At staleness 0 the window is one batch long, and lanes that do both switch twice in it. At staleness 1 it is two batches
+long, which bounds their mean; optimizer steps still follow one another, and the work is that of the mean over a run: a
+single batch may be shorter if some of its work was done during the batch before it.
+
+**The lock-step bound** (staleness 0) is that of ranks in step: all take equally many micro-batches, and the slowest
+sets the pace. For a given gang of trainer lanes, with t for the training of all micro-batches, all commits and the
+publish:
 
 1. Tail. When the last trajectory is generated it must still be scored, its group trained, then later epochs, the
    commits and the publish. So no lane generates in the last `tail` seconds, and a rollout lane, which pulls first,
    completes at most ⌊(T − tail − pull) ÷ fragment⌋ fragments.
-2. A trainer lane that generates switches, pulls and switches back, and spends t in step with the gang: it completes at
-   most ⌊(min(T − tail, T − t − reclaim) − lend − pull) ÷ fragment⌋. These must add up to all fragments.
+2. A trainer lane that generates switches, pulls and switches back. Ranks in step spend all of t together, so it
+   completes at most ⌊(min(T − tail, T − t − reclaim) − lend − pull) ÷ fragment⌋ fragments. By speed the others may
+   train for it, so only commits and publish count in place of t, and what it generates is traded against the
+   micro-batches that all ranks together must still end. These must add up to all fragments.
 3. Fill. The gang cannot train before a first group is pulled for, generated and scored, so T ≥ fill + t.
 
 The smallest such T over all gangs bounds every mode. Colocated placement is the gang of all lanes, for which step 2
 alone is generation and then training, with one switch each way. `limits.batch_limits` computes T for a gang,
-`exchange.GangOptions` a lower bound of the smallest one without going through all gangs. Neither bound takes more than
-a sort for each number of ranks. Invariant: the strict bound is never below the bound.
+`exchange.GangOptions` a lower bound of the smallest one without going through all gangs. No bound takes more than
+a sort for each number of ranks. Invariant: a bound for a smaller staleness is never below one for a larger.
 """
+
+from dataclasses import replace
 
 import numpy as np
 
 from worker.contracts.algebra import BatchAlgebra
+from worker.scheduling.planning.batch_window import BatchWindow
 from worker.scheduling.planning.cost_estimates import PoolCosts
 from worker.scheduling.planning.lane_kinds import Counts, LaneKinds, Seconds
 from worker.scheduling.planning.limits import ScheduleRules
 from worker.scheduling.planning.proposals import gang_options
 
 
-def bound_seconds(algebra: BatchAlgebra, costs: PoolCosts, kinds: LaneKinds | None = None) -> float:
-    """The least seconds of a batch, averaged over a run, at any staleness, for the algebra's fragment size; infinite
-    where no lane has memory for some work.
+def bound_seconds(
+    algebra: BatchAlgebra, costs: PoolCosts, kinds: LaneKinds | None = None, *, max_staleness: int = 1
+) -> float:
+    """The least seconds of a batch, averaged over a run, of any schedule with at most that staleness, for the algebra's
+    fragment size; infinite where no lane has memory for some work. At staleness 0 it holds for every single batch.
 
     `kinds`: with the memory of their devices; without them every lane is assumed to have memory for everything.
     """
     kinds = LaneKinds.of(costs, algebra.fragment_size) if kinds is None else kinds
-    if not kinds.can_generate.any() or not np.isfinite(kinds.ranks_to_train).any():
+    least = work_seconds(algebra, costs, kinds)
+    if np.isinf(least):
+        return least
+    window, share, num_batches = BatchWindow.of(algebra, costs, kinds), _solve(algebra, kinds)[1], 1 + max_staleness
+
+    def is_enough(seconds: float) -> bool:
+        pulling = window.kinds_that_pull(num_batches * seconds, num_batches)
+        return (
+            bool(pulling.can_generate.any())
+            and _solve(algebra, pulling)[0] <= seconds * (1 + _SAME)
+            and window.holds_batch(num_batches * seconds, share, switches=not max_staleness)
+        )
+
+    low = high = max(least, window.training, window.critical_path / num_batches)
+    while not is_enough(high):
+        low, high = high, 2 * high
+        if high > _NEVER:
+            return np.inf
+    while high - low > _SAME * high:
+        middle = (low + high) / 2
+        low, high = (low, middle) if is_enough(middle) else (middle, high)
+    return low
+
+
+def work_seconds(algebra: BatchAlgebra, costs: PoolCosts, kinds: LaneKinds | None = None) -> float:
+    """The first two terms of the bound: all work over all lanes' rates, as if it were divisible and nothing waited."""
+    kinds = LaneKinds.of(costs, algebra.fragment_size) if kinds is None else kinds
+    if not kinds.can_generate.any() or not (kinds.ranks_to_train <= kinds.num_lanes).any():
         return np.inf
     return max(scoring_seconds(algebra, costs), _solve(algebra, kinds)[0])
 
@@ -65,12 +109,13 @@ def generation_share(algebra: BatchAlgebra, costs: PoolCosts) -> float:
     return _solve(algebra, LaneKinds.of(costs, algebra.fragment_size))[1]
 
 
-def strict_bound_seconds(algebra: BatchAlgebra, costs: PoolCosts, kinds: LaneKinds | None = None) -> float:
-    """The least seconds of any batch at staleness 0, whichever lanes train, for the algebra's fragment size; infinite
-    where no lane has memory for some work. `kinds`: as for `bound_seconds`."""
+def lock_step_bound_seconds(algebra: BatchAlgebra, costs: PoolCosts, kinds: LaneKinds | None = None) -> float:
+    """The least seconds of any batch at staleness 0 with ranks in lock-step, whichever lanes train, for the algebra's
+    fragment size; infinite where no lane has memory for some work. `kinds`: as for `bound_seconds`."""
     kinds = LaneKinds.of(costs, algebra.fragment_size) if kinds is None else kinds
-    options = gang_options(algebra, costs, kinds, ScheduleRules(), np.arange(1, kinds.num_lanes + 1))
-    return options.least_seconds(low=bound_seconds(algebra, costs, kinds))
+    in_step = replace(costs, equal_counts=True)
+    options = gang_options(algebra, in_step, kinds, ScheduleRules(), np.arange(1, kinds.num_lanes + 1))
+    return options.least_seconds(low=work_seconds(algebra, costs, kinds))
 
 
 def _solve(algebra: BatchAlgebra, kinds: LaneKinds) -> tuple[float, float]:
@@ -78,7 +123,7 @@ def _solve(algebra: BatchAlgebra, kinds: LaneKinds) -> tuple[float, float]:
     generate = np.maximum(kinds.fragment / algebra.fragment_size, _NO_TIME)
     train = np.maximum(kinds.micro_batch, _NO_TIME)
     generate = np.where(kinds.can_generate, generate, _NEVER)
-    train = np.where(np.isfinite(kinds.ranks_to_train), train, _NEVER)
+    train = np.where(kinds.ranks_to_train <= kinds.num_lanes, train, _NEVER)
     num_micro_batches = algebra.num_micro_batches_per_optimizer_step * algebra.num_optimizer_steps_per_batch
     return _least_seconds(generate, train, kinds.number, algebra.num_trajectories, num_micro_batches)
 

@@ -5,12 +5,12 @@
                                                                               ▼
                                                      the gang, and the fragments that the other lanes generate
 
-A mini-batch takes as long as the ranks together need for its units, each rank whole ones (`gang.seconds_of_units`): some
-rank ends its last unit then. So it is one of the multiples of the kinds' seconds of a unit, and a gang that needs this
-long holds ranks enough to end all units in it. Of two lanes, the one that loses fewer fragments for a unit should
+A mini-batch takes as long as the ranks together need for its units, each rank whole ones (`gang.seconds_of_units`):
+some rank ends its last unit then. So it is one of the multiples of the kinds' seconds of a unit, and a gang that needs
+this long holds ranks enough to end all units in it. Of two lanes, the one that loses fewer fragments for a unit should
 train: exchanging them would keep the time and gain generation. So for each time the best gang takes lanes by that
-ratio, one sort. A lane that is also lent loses fewer: in the batch's last seconds, when nothing is generated, it
-trains for nothing, and before them it loses only the time that a unit takes.
+ratio, one sort. A lane that is also lent loses fewer: in the batch's last seconds, when nothing is generated, training
+costs it nothing, and before them only the time that a unit takes.
 
 Bounded from below instead of counted: fractions of a lane and of a fragment, the commit and publish of the fastest
 kinds by all ranks of the pool, the group that comes last. Multiples that are too many are thinned out; then an option
@@ -61,19 +61,17 @@ class RanksBySpeed(GangOptions):
         unit, num_units_per_group = units_of_training(algebra, kinds, tsp=rules.tsp)
         num_units = num_units_per_group * algebra.num_groups_per_minibatch
         number = np.where(kinds.ranks_to_train <= kinds.num_lanes, kinds.number, 0)
-        earlier, later = _times(kinds, number, unit, num_units)
-        # A rank makes at least one pass in each mini-batch.
-        takes_part = (number > 0) & (kinds.micro_batch <= later[:, None] * (1 + ROUNDING))
-        num_each = np.where(takes_part, np.floor(later[:, None] / unit + ROUNDING), 0).astype(np.int64)
+        earlier, later = _times(number, unit, num_units)
+        num_each = np.where(number > 0, np.floor(later[:, None] / unit + ROUNDING), 0).astype(np.int64)
         is_possible = num_each @ number >= num_units
-        earlier, num_each, takes_part = earlier[is_possible], num_each[is_possible], takes_part[is_possible]
-        num_ranks = np.maximum((takes_part * number).sum(axis=1), 1)
+        earlier, num_each = earlier[is_possible], num_each[is_possible]
+        # Some rank ends a unit in time; ranks that do not may still be in the gang.
+        takes_part, num_ranks = num_each > 0, max(1, int(number.sum()))
         # Before `earlier` the ranks had not ended all units, so together they are no faster than this.
-        rate = np.minimum((takes_part * number) @ (1 / unit), (num_units + num_ranks) / np.maximum(earlier, _NO_TIME))
-        rate = np.where(_is_pass(kinds, number, earlier), (takes_part * number) @ (1 / unit), rate)
-        last_group = np.maximum(_least(takes_part, unit), num_units_per_group / np.maximum(rate, _NO_TIME))
-        commit = _least(takes_part, kinds.commit + kinds.shared_commit / num_ranks[:, None])
-        publish = _least(takes_part, kinds.publish + kinds.shared_publish / num_ranks[:, None])
+        rate = np.minimum(number @ (1 / unit), (num_units + num_ranks) / np.maximum(earlier, _NO_TIME))
+        last_group = np.maximum(_least(takes_part, unit), num_units_per_group / rate)
+        commit = _least(takes_part, kinds.commit + kinds.shared_commit / num_ranks)
+        publish = _least(takes_part, kinds.publish + kinds.shared_publish / num_ranks)
         if rules.runs_ahead:
             publish = np.zeros_like(publish)
         gang = GangTraining.from_minibatch(algebra, earlier, last_group, commit, publish, equal_counts=False)
@@ -82,7 +80,7 @@ class RanksBySpeed(GangOptions):
             tail = fill = np.zeros_like(earlier)
         else:
             tail = score + (gang.after_last_group if rules.overlaps else gang.training)
-            fill = earliest_first_group(algebra, kinds, num_ranks, score, must_return=False)
+            fill = earliest_first_group(algebra, kinds, np.full(earlier.size, num_ranks), score, must_return=False)
         scoring = score * algebra.num_fragments / costs.num_reward
         return cls(
             np.maximum(fill + gang.training, scoring),
@@ -133,8 +131,8 @@ class RanksBySpeed(GangOptions):
         return np.unique(np.concatenate(gangs), axis=0)
 
     def _gangs_of(self, allowed: npt.NDArray[np.bool_], own: Seconds) -> Counts:
-        """[option, kind]: the gangs of the `allowed` kinds. `own`: [option, kind], fragments that a lane completes if it
-        only generates."""
+        """[option, kind]: the gangs of the `allowed` kinds. `own`: [option, kind], fragments that a lane completes if
+        it only generates."""
         num_each = np.where(allowed, self.num_each, 0)
         loss = _ratio(own, num_each)
         order = np.lexsort((np.broadcast_to(-self.kinds.fragment, loss.shape), loss), axis=1)
@@ -176,26 +174,20 @@ _NO_TIME = 1e-12
 """Seconds that stand in for training that takes no time."""
 
 
-def _times(kinds: LaneKinds, number: Counts, unit: Seconds, num_units: int) -> tuple[Seconds, Seconds]:
-    """([option], [option]): two times each, between which a mini-batch of some gang may end; equal where there are few."""
+def _times(number: Counts, unit: Seconds, num_units: int) -> tuple[Seconds, Seconds]:
+    """([option], [option]): two times each, between which a mini-batch of some gang may end; the same where there are
+    few."""
     trains = np.flatnonzero(number)
     if not trains.size:
         return np.zeros(0), np.zeros(0)
     (least,) = seconds_of_units(number[None, :], unit, num_units)
-    passes = kinds.micro_batch[trains]
-    most = max(num_units * float(unit[trains].max()), float(passes.max()))
+    most = num_units * float(unit[trains].max())
     if trains.size * num_units <= _MAX_TIMES:
-        times = np.concatenate([np.outer(np.arange(1, num_units + 1), unit[trains]).ravel(), passes])
+        times = np.outer(np.arange(1, num_units + 1), unit[trains]).ravel()
         times = np.unique(times[times >= least * (1 - ROUNDING)])
         return times, times
     times = np.geomspace(least * (1 - ROUNDING), most * (1 + ROUNDING), _MAX_TIMES)
     return times[:-1], times[1:]
-
-
-def _is_pass(kinds: LaneKinds, number: Counts, earlier: Seconds) -> npt.NDArray[np.bool_]:
-    """[option]: whether a mini-batch may be as long as it is only because some rank makes its one pass in it."""
-    slowest = kinds.micro_batch[number > 0].max(initial=0.0)
-    return np.asarray(earlier <= slowest * (1 + ROUNDING))
 
 
 def _least(takes_part: npt.NDArray[np.bool_], seconds: Seconds) -> Seconds:
@@ -203,7 +195,7 @@ def _least(takes_part: npt.NDArray[np.bool_], seconds: Seconds) -> Seconds:
     return np.where(takes_part, seconds, np.inf).min(axis=1, initial=np.inf)
 
 
-def _ratio(lost: Seconds, units: Seconds) -> Seconds:
+def _ratio(lost: Seconds, units: Seconds | Counts) -> Seconds:
     """Fragments lost for each unit; infinite where no unit is trained."""
     return np.divide(lost, units, out=np.full(lost.shape, np.inf), where=units > 0)
 

@@ -6,8 +6,8 @@
     both      a trainer lane that generates too: the phase that holds more. LoRA generates on the same frozen weights;
               full tuning on a full copy of its own, which exists while it generates
 
-Text encoders are left out, because prompts are encoded once before the run. Invariant: more ranks, smaller fragments or
-smaller micro-batches never take more.
+Text encoders count only where prompts are too many to be encoded before the run. Invariant: more ranks, smaller
+fragments or smaller micro-batches never take more.
 
 Sources: state by ZeRO stage in `trainer_state`; activations of a transformer layer, 34 bytes for each token and unit of
 width without the attention matrix, Korthikanti et al., arXiv 2205.05198, §4.1 (16-bit values).
@@ -65,6 +65,7 @@ class LaneMemory:
     activations: float
     decoder: float = 0.0
     """The autoencoder's weights and its feature maps while it decodes."""
+    text_encoders: float = 0.0
     trajectories: float = 0.0
     """Latents of a fragment's trajectories until the fragment is handed on."""
     reserve: float
@@ -157,6 +158,7 @@ def _between_steps(work: Workload, device: Accelerator, num_ranks: int, *, gener
         gradients=_gradients(work, state),
         optimizer=0.0 if work.memory_savings.optimizer_on_host else state.optimizer,
         activations=0.0,
+        text_encoders=work.text_encoder_bytes,
         reserve=_reserve(device),
     )
 
@@ -167,6 +169,7 @@ def _while_generating(work: Workload, device: Accelerator, num_ranks: int, *, tr
         adapter=0.0 if work.is_full else work.trained_bytes,
         activations=_generation_activations(work),
         decoder=_decoder(work),
+        text_encoders=work.text_encoder_bytes,
         trajectories=_trajectory_bytes(work),
         reserve=_reserve(device),
     )

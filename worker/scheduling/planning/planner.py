@@ -21,7 +21,7 @@ from worker.contracts.names import Placement
 from worker.contracts.run_spec import RunSpec
 from worker.contracts.sections import PipelineSpec
 from worker.scheduling.core.costs import MeasuredCostTable
-from worker.scheduling.planning.bounds import bound_seconds, strict_bound_seconds
+from worker.scheduling.planning.bounds import bound_seconds, lock_step_bound_seconds
 from worker.scheduling.planning.cost_estimates import PoolCosts, pool_costs
 from worker.scheduling.planning.lane_kinds import LaneKinds
 from worker.scheduling.planning.measured_costs import costs_from_history
@@ -99,26 +99,33 @@ class Plan:
 
     @cached_property
     def bound_seconds(self) -> float:
-        """The least seconds of a batch on average."""
-        return min(bound_seconds(algebra, self.request.costs, kinds) for algebra, kinds in self.request.algebras())
+        """The least seconds of a batch on average, of any schedule with at most the staleness asked for."""
+        return self._bound_seconds(self.request.wanted.max_staleness)
 
     @cached_property
-    def strict_bound_seconds(self) -> float:
-        """The least seconds of any batch at staleness 0."""
+    def on_policy_bound_seconds(self) -> float:
+        """The least seconds of a batch of any schedule at staleness 0."""
+        return self._bound_seconds(0)
+
+    @cached_property
+    def lock_step_bound_seconds(self) -> float:
+        """The least seconds of any batch at staleness 0 with trainer ranks in lock-step. Ranks that take work by their
+        speed may be faster."""
+        lock_step = min(
+            lock_step_bound_seconds(algebra, self.request.costs, kinds) for algebra, kinds in self.request.algebras()
+        )
+        return max(lock_step, self.on_policy_bound_seconds)
+
+    def _bound_seconds(self, max_staleness: int) -> float:
         return min(
-            strict_bound_seconds(algebra, self.request.costs, kinds) for algebra, kinds in self.request.algebras()
+            bound_seconds(algebra, self.request.costs, kinds, max_staleness=max_staleness)
+            for algebra, kinds in self.request.algebras()
         )
 
     def bound_share(self, choice: ModeChoice) -> float:
-        """Throughput of one of the choices, as a share of the bound, which no schedule exceeds at any staleness."""
-        return self.bound_seconds / choice.split_result.batch_seconds
-
-    def strict_bound_share(self, choice: ModeChoice) -> float | None:
-        """Throughput of one of the choices, as a share of the strict bound; `None` at staleness 1, where that does not
-        hold."""
-        if choice.split_result.candidate.pipeline.max_staleness:
-            return None
-        return self.strict_bound_seconds / choice.split_result.batch_seconds
+        """Throughput of one of the choices, as a share of the bound, which no schedule with at most the staleness asked
+        for exceeds. Where a choice is not simulated, its limit may leave out what the bound counts."""
+        return min(1.0, self.bound_seconds / choice.split_result.batch_seconds)
 
 
 def make_plan(request: PlanRequest, *, only_best: bool = False) -> Plan:

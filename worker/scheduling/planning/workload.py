@@ -13,6 +13,7 @@ from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.algorithms import DiffusionNftSpec, RewardFlowSpec
 from worker.contracts.families import FAMILY_TRAITS
 from worker.contracts.names import GuidanceKind, Tuning
+from worker.contracts.prompts import MAX_PROMPTS_UP_FRONT
 from worker.contracts.run_spec import RunSpec
 from worker.scheduling.core.decoding import MAX_PIXELS_DECODED_TOGETHER
 from worker.scheduling.profiles.hardware import Estimate
@@ -37,9 +38,10 @@ _TRAINED_BYTES = 4
 class WeightTransfer:
     """How published weights reach a lane, and how a lane changes its role."""
 
-    packing_bandwidth: Estimate = field(default=Estimate(1e9, 0.06e9, 4e9))
-    """Bytes per second at which published weights are packed or bound to a model. The low end is verl-omni's measured
-    6.8 s for a LoRA of 0.38 GB (its pull request on diffusion LoRA)."""
+    packing_bandwidth: Estimate = field(default=Estimate(1e9, 0.45e9, 4e9))
+    """Bytes per second at which published weights are packed or bound to a model. The low end is the slowest of the
+    engine's own packing and binding of a LoRA of 0.76 GB in 960 tensors on one shared core: 0.45 to 2.6 and 1.7 to
+    2.1 GB/s. The high end is an estimate for tensors on an accelerator, whose checksums are computed there."""
     shares_base: bool = True
     """Whether both roles of a lane use one copy of the frozen weights. If not, a rollout engine has its own: each
     switch drops one copy, loads the other from host memory, and moves the trainer's optimizer state out or in."""
@@ -181,6 +183,9 @@ class Workload:
     copies: PolicyCopies = PolicyCopies()
     pixels_decoded_together: int = 0
     """The most pixels of several samples that are decoded at once; with 0, samples are decoded one by one."""
+    encodes_prompts_late: bool = False
+    """Whether lanes keep text encoders and encode prompts when they come, because there are too many to encode before
+    the run."""
     scoring: ScoringCost = NO_SCORING_COST
     scores_on_devices: bool = False
     """Whether reward lanes have devices like the others; otherwise each has a CPU core."""
@@ -211,6 +216,8 @@ class Workload:
             passes=AlgorithmPasses.of(spec),
             copies=PolicyCopies.of(spec),
             pixels_decoded_together=MAX_PIXELS_DECODED_TOGETHER,
+            # How many prompts an uploaded set holds is not in the spec; it is taken to be encoded before the run.
+            encodes_prompts_late=len(spec.prompts.inline) > MAX_PROMPTS_UP_FRONT,
             scoring=ScoringCost.of(spec),
             scores_on_devices=spec.lanes.rewards_on_gpus,
         )
@@ -282,6 +289,16 @@ class Workload:
         passes = self.passes
         num_rows = passes.sampling.rows * self.num_denoising_steps + passes.training.rows * passes.num_scored
         return num_rows * self.profile.forward_flops(self.num_tokens) + self.decoding_flops
+
+    @property
+    def encoding_flops(self) -> float:
+        """Operations of encoding a prompt while the run goes on; 0 where prompts are encoded before it."""
+        return self.profile.encoding_flops if self.encodes_prompts_late else 0.0
+
+    @property
+    def text_encoder_bytes(self) -> float:
+        """Bytes of the text encoders that every lane holds during the run."""
+        return self.profile.text_encoder_parameters * self.weight_bytes if self.encodes_prompts_late else 0.0
 
     @property
     def num_sampling_calls(self) -> int:

@@ -26,6 +26,8 @@ FLUX = ModelProfile(
     # The family's default targets include the feed-forward layers.
     lora_parameters_per_rank=4_088_896,
     decoder_flops_per_pixel=_KL_DECODER_FLOPS,
+    # The encoder of T5-XXL, 4.76e9, and CLIP-L, 0.12e9.
+    text_encoder_parameters=4.89e9,
     decoder_parameters=0.084e9,
     decoder_values_per_pixel=_KL_DECODER_VALUES,
     source="black-forest-labs/FLUX.1-dev transformer/config.json: 19 two-stream and 38 one-stream blocks of width 3072",
@@ -42,6 +44,8 @@ FLUX2 = ModelProfile(
     token_channels=128,
     lora_parameters_per_rank=5_210_112,
     decoder_flops_per_pixel=_KL_DECODER_FLOPS,
+    # Mistral Small 3.
+    text_encoder_parameters=24.0e9,
     decoder_parameters=0.084e9,
     decoder_values_per_pixel=_KL_DECODER_VALUES,
     source="black-forest-labs/FLUX.2-dev transformer/config.json: 8 two-stream and 48 one-stream blocks of width 6144",
@@ -57,6 +61,8 @@ KLEIN_4B = ModelProfile(
     token_channels=128,
     lora_parameters_per_rank=1_167_360,
     decoder_flops_per_pixel=_KL_DECODER_FLOPS,
+    # Qwen3-4B.
+    text_encoder_parameters=4.02e9,
     decoder_parameters=0.084e9,
     decoder_values_per_pixel=_KL_DECODER_VALUES,
     source="black-forest-labs/FLUX.2-klein-base-4B transformer/config.json: 5 two- and 20 one-stream blocks of 3072",
@@ -72,6 +78,8 @@ KLEIN_9B = ModelProfile(
     token_channels=128,
     lora_parameters_per_rank=1_998_848,
     decoder_flops_per_pixel=_KL_DECODER_FLOPS,
+    # Qwen3-8B.
+    text_encoder_parameters=8.19e9,
     decoder_parameters=0.084e9,
     decoder_values_per_pixel=_KL_DECODER_VALUES,
     source="black-forest-labs/FLUX.2-klein-base-9B transformer/config.json: 8 two- and 24 one-stream blocks of 4096",
@@ -87,6 +95,8 @@ SD35_MEDIUM = ModelProfile(
     text_tokens=333,
     lora_parameters_per_rank=24 * 8 * 2 * 1536 - 2 * 1536,
     decoder_flops_per_pixel=_KL_DECODER_FLOPS,
+    # The encoder of T5-XXL, 4.76e9, CLIP-L, 0.12e9, and CLIP-G, 0.69e9.
+    text_encoder_parameters=5.58e9,
     decoder_parameters=0.084e9,
     decoder_values_per_pixel=_KL_DECODER_VALUES,
     source="stabilityai/stable-diffusion-3.5-medium transformer/config.json: 24 two-stream blocks of width 1536, 13 of "
@@ -102,6 +112,8 @@ SD35_LARGE = ModelProfile(
     text_tokens=333,
     lora_parameters_per_rank=38 * 8 * 2 * 2432 - 2 * 2432,
     decoder_flops_per_pixel=_KL_DECODER_FLOPS,
+    # As for the medium model.
+    text_encoder_parameters=5.58e9,
     decoder_parameters=0.084e9,
     decoder_values_per_pixel=_KL_DECODER_VALUES,
     source="stabilityai/stable-diffusion-3.5-large transformer/config.json: 38 two-stream blocks of width 2432; "
@@ -117,6 +129,8 @@ QWEN_IMAGE = ModelProfile(
     text_tokens=64,
     lora_parameters_per_rank=60 * 8 * 2 * _FLUX_WIDTH,
     decoder_flops_per_pixel=10.8e6,
+    # Qwen2.5-VL-7B with its vision tower.
+    text_encoder_parameters=8.29e9,
     decoder_parameters=0.127e9,
     decoder_values_per_pixel=7200,
     source="Qwen/Qwen-Image transformer/config.json: 60 two-stream blocks of width 3072; prompts of about 64 tokens",
@@ -133,6 +147,8 @@ Z_IMAGE = ModelProfile(
     text_tokens=64,
     lora_parameters_per_rank=2_480_640,
     decoder_flops_per_pixel=_KL_DECODER_FLOPS,
+    # Qwen3-4B.
+    text_encoder_parameters=4.02e9,
     decoder_parameters=0.084e9,
     decoder_values_per_pixel=_KL_DECODER_VALUES,
     source="Tongyi-MAI/Z-Image transformer/config.json: 30 blocks of width 3840, 2 refiners each for image and text; "

@@ -41,6 +41,8 @@ class ModelProfile:
     """The sum of inputs and outputs of the linear layers that LoRA adapts by default in the model's family."""
     decoder_flops_per_pixel: float
     """Floating-point operations of the autoencoder's decoder per pixel of each frame."""
+    text_encoder_parameters: float = 0.0
+    """The number of parameters of all text encoders; 0 where it is not known."""
     decoder_parameters: float
     """The number of parameters of the whole autoencoder, encoder included, because it is loaded as one."""
     decoder_values_per_pixel: float
@@ -69,6 +71,12 @@ class ModelProfile:
     def _num_joined_tokens(self, num_tokens: int) -> int:
         """The number of tokens that pass the linear layers, and that each of them attends to."""
         return num_tokens if self.cross_attends else num_tokens + self.text_tokens
+
+    @property
+    def encoding_flops(self) -> float:
+        """Operations of encoding one prompt: every token passes every parameter, which counts embeddings and a second,
+        shorter encoder in full."""
+        return 2 * self.text_encoder_parameters * self.text_tokens
 
     def decoding_flops(self, *, height: int, width: int, num_frames: int) -> float:
         """Operations of decoding one sample."""

@@ -25,6 +25,8 @@ HUNYUAN_VIDEO = ModelProfile(
     token_frames=4,
     lora_parameters_per_rank=1_769_472,
     decoder_flops_per_pixel=23.3e6,
+    # LLaVA-Llama-3-8B, 8.03e9, and CLIP-L, 0.12e9.
+    text_encoder_parameters=8.15e9,
     decoder_parameters=0.246e9,
     decoder_values_per_pixel=8900,
     source="hunyuanvideo-community/HunyuanVideo transformer/config.json: 20 two- and 40 one-stream blocks, width 3072",
@@ -42,6 +44,8 @@ WAN = ModelProfile(
     token_frames=4,
     lora_parameters_per_rank=40 * 8 * 2 * 5120,
     decoder_flops_per_pixel=_WAN_DECODER_FLOPS,
+    # The encoder of UMT5-XXL.
+    text_encoder_parameters=5.68e9,
     decoder_parameters=0.127e9,
     decoder_values_per_pixel=_WAN_DECODER_VALUES,
     decodes_in_fp32=True,
@@ -59,6 +63,8 @@ WAN_1_3B = ModelProfile(
     token_frames=4,
     lora_parameters_per_rank=30 * 8 * 2 * 1536,
     decoder_flops_per_pixel=_WAN_DECODER_FLOPS,
+    # The encoder of UMT5-XXL.
+    text_encoder_parameters=5.68e9,
     decoder_parameters=0.127e9,
     decoder_values_per_pixel=_WAN_DECODER_VALUES,
     decodes_in_fp32=True,
@@ -77,6 +83,8 @@ WAN22_A14B = ModelProfile(
     token_frames=4,
     lora_parameters_per_rank=2 * 40 * 8 * 2 * 5120,
     decoder_flops_per_pixel=_WAN_DECODER_FLOPS,
+    # The encoder of UMT5-XXL.
+    text_encoder_parameters=5.68e9,
     decoder_parameters=0.127e9,
     decoder_values_per_pixel=_WAN_DECODER_VALUES,
     decodes_in_fp32=True,
@@ -96,6 +104,8 @@ WAN22_5B = ModelProfile(
     token_channels=192,
     lora_parameters_per_rank=30 * 8 * 2 * 3072,
     decoder_flops_per_pixel=18.5e6,
+    # The encoder of UMT5-XXL.
+    text_encoder_parameters=5.68e9,
     decoder_parameters=0.705e9,
     decoder_values_per_pixel=4100,
     decodes_in_fp32=True,

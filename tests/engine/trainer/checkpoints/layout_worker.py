@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from tests.engine.rank_processes import run_worker
+from tests.engine.rank_share import accumulate_share
 from worker.contracts.deepspeed import DeepSpeedSpec
 from worker.contracts.run_spec import RunSpec
 from worker.engine.trainer.rank import TrainerRank
@@ -52,7 +53,7 @@ def new_trainer(work: Work, config: str, rank: int, world_size: int) -> TrainerR
 
 
 def take_step(trainer: TrainerRank, work: Work) -> None:
-    trainer.accumulate(work.groups, num_pairs_total=work.num_pairs, fresh=False)
+    accumulate_share(trainer, work.groups, num_pairs_total=work.num_pairs, fresh=False)
     trainer.commit()
 
 

@@ -62,12 +62,10 @@ class MicroBatchLoss:
 
 
 class PreparedGroup(Protocol):
-    """A group ready to be split into micro-batches; its length is its number of units."""
+    """A group, or what this rank was given of it, ready to be trained micro-batch by micro-batch."""
 
     @property
     def prompt(self) -> Prompt: ...
-
-    def __len__(self) -> int: ...
 
     def describe(self, unit: int) -> str:
         """The position of a unit in the run (group, member, …), for error messages."""

@@ -17,33 +17,31 @@ from worker.engine.algorithms.diffusion_dpo import preference_pairs
 from worker.engine.models.conditioning import Conditioning
 from worker.engine.rollout.noise import forward_noise, forward_position
 from worker.engine.trainer.learners.base import GateMode, MicroBatchLoss
+from worker.engine.trainer.learners.member_rows import member_rows
 from worker.engine.trainer.learners.transition_pairs import check_group
 from worker.engine.trainer.policy.policies import Policies
-from worker.engine.types import GroupBatch
+from worker.engine.types import GroupBatch, Trajectories
 from worker.scheduling.core.batching import MicroBatch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinishedSamples:
-    """The finished samples of one group; tensors on the CPU. A unit is one entry of `samples` at one noise level."""
+    """The finished samples of one group, as far as this rank was given them; tensors on the CPU. A unit is one entry
+    of `samples` at one noise level."""
 
     group: int
     prompt: Prompt
-    clean: torch.Tensor
-    """(members, ...) fp32: x0."""
+    parts: tuple[Trajectories, ...]
     advantages: torch.Tensor
     """(members,)"""
-    seeds: tuple[int, ...]
-    """The seed of each member's trajectory."""
+    seeds: dict[int, int]
+    """By member: the seed of its trajectory."""
     sigmas: torch.Tensor
     """(num_denoising_steps + 1,): the schedule along which noise levels are drawn."""
     samples: tuple[tuple[int, ...], ...]
     """The members that are trained on together: each alone, or a winner and its loser."""
     num_levels: int
     """The number of noise levels that each entry of `samples` is trained at."""
-
-    def __len__(self) -> int:
-        return len(self.samples) * self.num_levels
 
     @classmethod
     def of(cls, group: GroupBatch, num_levels: int, samples: Sequence[tuple[int, ...]]) -> "FinishedSamples":
@@ -54,19 +52,31 @@ class FinishedSamples:
             NonFiniteError: as `check_group`.
         """
         check_group(group)
-        clean = [fragment.clean for fragment in group.trajectories if fragment.clean is not None]
-        if len(clean) < len(group.trajectories):
+        if any(part.clean is None for part in group.trajectories):
             raise ValueError(f"trajectories of group {group.group} must carry `clean`: rollout kept no finished sample")
         return cls(
             group=group.group,
             prompt=group.trajectories[0].prompt,
-            clean=torch.cat(clean),
+            parts=group.trajectories,
             advantages=torch.tensor(group.advantages, dtype=torch.float32),
-            seeds=tuple(seed for fragment in group.trajectories for seed in fragment.seeds),
+            seeds={
+                member: seed
+                for part in group.trajectories
+                for member, seed in zip(part.members, part.seeds, strict=True)
+            },
             sigmas=group.trajectories[0].sigmas,
             samples=tuple(samples),
             num_levels=num_levels,
         )
+
+    def clean(self, members: Sequence[int], device: torch.device) -> torch.Tensor:
+        """x0 of `members`, (len(members), ...) fp32. Raises `ValueError` where no part holds one of them."""
+        rows = member_rows(self.parts, lambda part: part.clean, members, device)
+        if rows is None:
+            raise ValueError(
+                f"finished samples of members {members} of group {self.group} must be given, got no part with them"
+            )
+        return rows
 
     def describe(self, unit: int) -> str:
         """As `PreparedGroup.describe`."""
@@ -101,12 +111,12 @@ class _ForwardProcessLearner:
         device = self._model.device
         units = [prepared.samples[unit // prepared.num_levels] for unit in micro.pairs]
         levels = [unit % prepared.num_levels for unit in micro.pairs]
-        members = torch.tensor([unit[which] for unit in units])
+        members = [unit[which] for unit in units]
         seeds = [prepared.seeds[unit[0]] for unit in units]
-        step, clean = self._num_optimizer_steps(), prepared.clean[members]
+        step, clean = self._num_optimizer_steps(), prepared.clean(members, device)
         positions = forward_position(seeds, step, levels, prepared.num_levels)
         samples = ForwardProcessBatch(
-            clean=clean.to(device),
+            clean=clean,
             noise=forward_noise(seeds, step, levels, clean.shape[1:]).to(device),
             sigmas=_sigmas_at(prepared.sigmas, positions).to(device),
             velocities=clean,

@@ -12,7 +12,6 @@ drawn by an older version, which is bound again from its published bytes and rep
 """
 
 from dataclasses import dataclass
-from typing import Self
 
 import torch
 
@@ -24,54 +23,41 @@ from worker.engine.models.conditioning import Conditioning
 from worker.engine.rollout.sde import SdeStep
 from worker.engine.rollout.sde_kernel import SdeKernel
 from worker.engine.trainer.learners.base import GateMetrics, GateMode, MicroBatchLoss
-from worker.engine.trainer.learners.transition_pairs import GroupPairs
+from worker.engine.trainer.learners.transition_pairs import GroupPairs, StoredPairs
 from worker.engine.trainer.policy.policies import Policies, Velocity
 from worker.engine.types import GroupBatch
 from worker.scheduling.core.batching import MicroBatch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _StoredPairs:
-    """B transitions of a group as sampling stored them, on the model's device. Shapes as in `GroupPairs`."""
+class _Transitions:
+    """B stored transitions and the kernel that sampled them."""
 
     kernel: SdeKernel
-    latents: torch.Tensor
-    next_latents: torch.Tensor
-    indices: torch.Tensor
-    old_log_probs: torch.Tensor
-    means: torch.Tensor | None
-
-    @classmethod
-    def of(cls, pairs: GroupPairs, rows: torch.Tensor, sampling: SamplingSpec, device: torch.device) -> Self:
-        """The pairs at `rows` (B,) of a group."""
-        return cls(
-            kernel=pairs.kernel(sampling, device),
-            latents=pairs.latents[rows].to(device),
-            next_latents=pairs.next_latents[rows].to(device),
-            indices=pairs.indices[rows].to(device),
-            old_log_probs=pairs.old_log_probs[rows].to(device),
-            means=None if pairs.means is None else pairs.means[rows].to(device),
-        )
+    pairs: StoredPairs
 
     def replay(self, velocity: Velocity, conditioning: Conditioning) -> SdeStep:
         """The stored transitions under the policy that predicts `velocity`."""
-        predicted = velocity(self.latents, self.kernel.sigmas[self.indices], conditioning)
-        return self.kernel.step(predicted, self.latents, self.indices, next_sample=self.next_latents)
+        pairs = self.pairs
+        predicted = velocity(pairs.latents, self.kernel.sigmas[pairs.indices], conditioning)
+        return self.kernel.step(predicted, pairs.latents, pairs.indices, next_sample=pairs.next_latents)
 
     def old_means(self, step: SdeStep) -> OldMeans:
         """How far the means of `step`, a replay of these pairs, are from those stored in sampling."""
-        assert self.means is not None, "sampling keeps them for algorithms that need them"
+        assert self.pairs.means is not None, "sampling keeps them for algorithms that need them"
+        sigmas, indices = self.kernel.sigmas, self.pairs.indices
         return OldMeans(
-            divergences=(step.mean - self.means).square().flatten(1).mean(1) / (2 * step.std.flatten().square()),
+            divergences=(step.mean - self.pairs.means).square().flatten(1).mean(1) / (2 * step.std.flatten().square()),
             stds=step.std.flatten(),
-            step_sizes=self.kernel.sigmas[self.indices] - self.kernel.sigmas[self.indices + 1],
+            step_sizes=sigmas[indices] - sigmas[indices + 1],
         )
 
     @torch.no_grad()
     def gate_metrics(self, step: SdeStep) -> GateMetrics:
         """How far `step`, a replay of these pairs, is from what sampling stored."""
-        ratios = torch.exp(step.log_prob - self.old_log_probs)
-        error = None if self.means is None else ((step.mean - self.means).abs() / step.std).max()
+        means = self.pairs.means
+        ratios = torch.exp(step.log_prob - self.pairs.old_log_probs)
+        error = None if means is None else ((step.mean - means).abs() / step.std).max()
         return GateMetrics(mean_error=error, ratio_deviation=(ratios - 1).abs().max())
 
 
@@ -110,16 +96,18 @@ class ReplayLearner:
         is_monitored: bool,
         is_stale: bool,
     ) -> MicroBatchLoss:
-        rows = torch.tensor(micro.pairs)
-        stored = _StoredPairs.of(prepared, rows, self._sampling, self._model.device)
+        device = self._model.device
+        stored = _Transitions(
+            kernel=prepared.kernel(self._sampling, device), pairs=prepared.stored(micro.pairs, device)
+        )
         step = stored.replay(self._policies.velocity, conditioning)
         has_kl = self._needs.reference or (is_monitored and gate is not GateMode.OFF)
         kl = self._kl(stored, step, conditioning) if has_kl else None
         terms = self._algorithm.terms(
             ReplayedPairs(
                 log_probs=step.log_prob,
-                old_log_probs=stored.old_log_probs,
-                advantages=prepared.advantages[rows].to(step.log_prob.device),
+                old_log_probs=stored.pairs.old_log_probs,
+                advantages=stored.pairs.advantages,
                 kl=kl if self._needs.reference else None,
                 is_stale=is_stale,
                 old_means=stored.old_means(step) if self._needs.old_means else None,
@@ -133,17 +121,17 @@ class ReplayLearner:
             gate=self._gate_metrics(stored, step, conditioning, gate, is_monitored=is_monitored),
         )
 
-    def _kl(self, stored: _StoredPairs, step: SdeStep, conditioning: Conditioning) -> torch.Tensor | None:
+    def _kl(self, stored: _Transitions, step: SdeStep, conditioning: Conditioning) -> torch.Tensor | None:
         """(B,), with gradient through `step`; `None` without a reference policy."""
         if self._policies.reference is None:
             return None
         with torch.no_grad():
             reference = stored.replay(self._policies.reference.velocity, conditioning)
-        return stored.kernel.kl(step.mean, reference.mean, reference.std, stored.indices)
+        return stored.kernel.kl(step.mean, reference.mean, reference.std, stored.pairs.indices)
 
     @torch.no_grad()
     def _gate_metrics(
-        self, stored: _StoredPairs, step: SdeStep, conditioning: Conditioning, gate: GateMode, *, is_monitored: bool
+        self, stored: _Transitions, step: SdeStep, conditioning: Conditioning, gate: GateMode, *, is_monitored: bool
     ) -> GateMetrics | None:
         if gate is GateMode.CURRENT_POLICY:
             return stored.gate_metrics(step)

@@ -10,6 +10,7 @@ The denoising steps without gradient stay on the rollout lanes, so batches, grou
 every other algorithm.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -24,27 +25,34 @@ from worker.engine.models.conditioning import Conditioning
 from worker.engine.reward.differentiable import DifferentiableSum
 from worker.engine.rollout.sde import ode_step
 from worker.engine.trainer.learners.base import GateMode, MicroBatchLoss
+from worker.engine.trainer.learners.member_rows import member_rows
 from worker.engine.trainer.learners.transition_pairs import check_group
 from worker.engine.trainer.policy.policies import Policies
-from worker.engine.types import GroupBatch
+from worker.engine.types import GroupBatch, Trajectories
 from worker.scheduling.core.batching import MicroBatch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartialTrajectories:
-    """The partly denoised samples of one group, from which denoising goes on with gradients. A unit is a member."""
+    """The partly denoised samples of one group, as far as this rank was given them, from which denoising goes on with
+    gradients. A unit is a member."""
 
     group: int
     prompt: Prompt
-    latents: torch.Tensor
-    """(members, ...) fp32 on the CPU: x before denoising step `index`."""
+    parts: tuple[Trajectories, ...]
     index: int
     """The first denoising step that is taken with gradients."""
     sigmas: torch.Tensor
     """(num_denoising_steps + 1,): the schedule that the trajectories were sampled on."""
 
-    def __len__(self) -> int:
-        return len(self.latents)
+    def latents(self, members: Sequence[int], device: torch.device) -> torch.Tensor:
+        """(len(members), ...) fp32: x before denoising step `index`. Raises `ValueError` where no part holds it."""
+        rows = member_rows(self.parts, lambda part: part.states.get(self.index), members, device)
+        if rows is None:
+            raise ValueError(
+                f"latents {self.index} of members {members} of group {self.group} must be given, got no part with them"
+            )
+        return rows
 
     def describe(self, unit: int) -> str:
         """As `PreparedGroup.describe`."""
@@ -72,7 +80,7 @@ class FeedbackLearner:
         return PartialTrajectories(
             group=group.group,
             prompt=first.prompt,
-            latents=torch.cat([fragment.latents[:, 0] for fragment in group.trajectories]),
+            parts=group.trajectories,
             index=first.sde_indices[0],
             sigmas=first.sigmas,
         )
@@ -87,7 +95,7 @@ class FeedbackLearner:
         is_monitored: bool,
         is_stale: bool,
     ) -> MicroBatchLoss:
-        sample = prepared.latents[torch.tensor(micro.pairs)].to(self._model.device)
+        sample = prepared.latents(micro.pairs, self._model.device)
         schedule = self._algorithm.gradient_sigmas(prepared.sigmas.to(self._model.device), prepared.index)
         penalties = []
         for sigma, sigma_next in pairwise(schedule):

@@ -26,6 +26,20 @@ def check_norm_before_step(deepspeed_engine: Any) -> None:
         deepspeed_engine.optimizer.check_grad_overflow = True
 
 
+def fill_missing_gradients(deepspeed_engine: Any, parameters: Mapping[str, torch.nn.Parameter]) -> None:
+    """Give every parameter without a gradient one of zeros, by a backward pass of weight 0 that needs no data.
+
+    In ZeRO 0 and 1 ranks accumulate by themselves, so a rank may have taken no micro-batch, or none that reaches some
+    parameters. All ranks must reduce the same gradients, or the collectives inside the step do not match.
+    """
+    optimizer = deepspeed_engine.optimizer
+    kept = optimizer.get_gradient_for_reduction if isinstance(optimizer, ZeROOptimizer) else lambda each: each.grad
+    missing = [parameter for parameter in parameters.values() if kept(parameter) is None]
+    if missing:
+        zero = torch.stack([(parameter * 0).sum().float() for parameter in missing]).sum()
+        deepspeed_engine.backward(zero, scale_wrt_gas=False)
+
+
 def step_optimizer(deepspeed_engine: Any, parameters: Mapping[str, torch.nn.Parameter], max_grad_norm: float) -> float:
     """Take one clipped optimizer step over the accumulated gradients; a collective.
 
