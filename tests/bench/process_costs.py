@@ -47,6 +47,8 @@ class ProcessCosts:
     _seconds: list[dict[int, float]] = field(default_factory=list)
     """For each sample: seconds of CPU by process id."""
     _parts: dict[int, str] = field(default_factory=dict)
+    _started: dict[int, float] = field(default_factory=dict)
+    """When each process started."""
     _ended: Event = field(default_factory=Event)
     _thread: Thread | None = None
 
@@ -72,8 +74,7 @@ class ProcessCosts:
                 if process in sample
             ]
             times, seconds = zip(*known, strict=True)
-            # A process that starts after `start` has used nothing before its first sample but its own start.
-            first = 0.0 if times[0] > start else float(np.interp(start, times, seconds))
+            first = 0.0 if self._started[process] > start else float(np.interp(start, times, seconds))
             by_part[self._parts[process]] += float(np.interp(end, times, seconds)) - first
         return dict(by_part)
 
@@ -84,6 +85,7 @@ class ProcessCosts:
                 try:
                     used = process.cpu_times()
                     sample[process.pid] = used.user + used.system
+                    self._started[process.pid] = process.create_time()
                     # Ray names an actor's process after its class only once the actor is there.
                     self._parts[process.pid] = part_of(" ".join(process.cmdline()))
                 except (psutil.NoSuchProcess, psutil.ZombieProcess):
