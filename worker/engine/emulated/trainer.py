@@ -81,8 +81,8 @@ class EmulatedTrainer(EmulatedGenerator):
         num_skipped = num_skipped_groups * algebra.num_units_per_group * algebra.num_trained_denoising_steps
         if self._num_open_pairs + num_skipped != self._num_pairs_total or not self._num_open_pairs:
             raise MinibatchError(
-                f"an optimizer step needs all {self._num_pairs_total} pairs of its mini-batch, "
-                f"got {self._num_open_pairs} and {num_skipped} skipped"
+                f"an optimizer step needs all {self._num_pairs_total} pairs of its mini-batch but those skipped, "
+                f"{num_skipped}, got {self._num_open_pairs}"
             )
         self._open_groups.clear()
         self._num_open_pairs = 0
