@@ -84,11 +84,11 @@ class EmulatedTrainer(EmulatedGenerator):
 
     def commit(self, num_skipped_groups: int = 0) -> CallReport[dict[str, float]]:
         start = time.monotonic()
-        num_left = self._spec.algebra.num_groups_per_minibatch - num_skipped_groups
-        if len(self._open_micro_batches) > num_left * len(self._micro_batches):
+        num_groups = self._spec.algebra.num_groups_per_minibatch - num_skipped_groups
+        number, most = len(self._open_micro_batches), num_groups * len(self._micro_batches)
+        if number > most:
             raise MinibatchError(
-                f"a mini-batch of {num_left} groups that are not skipped must hold at most "
-                f"{num_left * len(self._micro_batches)} micro-batches, got {len(self._open_micro_batches)} on one rank"
+                f"a rank's micro-batches of {num_groups} groups that are not skipped must be ≤ {most}, got {number}"
             )
         self._open_micro_batches.clear()
         self._timing.wait_until_due(start, GANG, CostKind.COMMIT)

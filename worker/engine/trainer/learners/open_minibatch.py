@@ -71,7 +71,7 @@ class OpenMinibatch:
 
 
 def require_complete(algebra: BatchAlgebra, num_pairs: int, num_pairs_total: int, num_skipped_groups: int) -> None:
-    """Raise `MinibatchError` unless the `num_pairs` of all ranks are the whole mini-batch but for its skipped groups."""
+    """Raise `MinibatchError` unless the `num_pairs` of all ranks are the whole mini-batch but its skipped groups."""
     num_skipped = num_skipped_groups * algebra.num_pairs_per_group
     if num_pairs + num_skipped != num_pairs_total or not num_pairs:
         raise MinibatchError(
