@@ -71,7 +71,8 @@ def trajectories_of(num_bytes: int) -> Trajectories:
         members=tuple(range(NUM_MEMBERS)),
         sde_indices=steps,
         sigmas=torch.linspace(1, 0, NUM_STEPS + 1),
-        states={step: torch.randn(shape) for step in (*steps, NUM_STEPS)},
+        # Side by side in memory, as sampling stores them.
+        states=dict(enumerate(torch.randn(NUM_STEPS + 1, *shape))),
         log_probs=torch.zeros(NUM_MEMBERS, NUM_STEPS),
         means={},
     )

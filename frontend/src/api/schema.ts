@@ -2099,7 +2099,7 @@ export interface components {
          * IdleCause
          * @enum {string}
          */
-        readonly IdleCause: "no_fragment_ready" | "head_of_line" | "group_incomplete" | "reward_pending" | "batch_barrier" | "back_pressure" | "publish_wait" | "start_up" | "drain" | "failure" | "resize";
+        readonly IdleCause: "no_fragment_ready" | "head_of_line" | "group_incomplete" | "reward_pending" | "batch_barrier" | "gang_barrier" | "back_pressure" | "publish_wait" | "start_up" | "drain" | "failure" | "resize";
         /**
          * ImageRewardSettings
          * @description ImageReward (arXiv 2304.05977) is published as a pickle, which is refused: convert it once and give the folder as
@@ -4388,7 +4388,7 @@ export interface components {
             /** @default null */
             readonly policy_version: number | null;
             /**
-             * @description Number of trajectories that were generated, scored or trained, by all lanes that did this work together.
+             * @description Number of trajectories that were generated or scored; 0 for training, which is divided by micro-batches.
              * @default 0
              */
             readonly num_samples: number;
@@ -4634,7 +4634,7 @@ export interface components {
             /** @default null */
             readonly policy_version: number | null;
             /**
-             * @description Number of trajectories that were generated, scored or trained, by all lanes that did this work together.
+             * @description Number of trajectories that were generated or scored; 0 for training, which is divided by micro-batches.
              * @default 0
              */
             readonly num_samples: number;
@@ -6567,7 +6567,7 @@ export const gateItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>
 export const grpoGuardSpecAdvantage_stdValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["GrpoGuardSpec"]["advantage_std"]> = ["group", "batch"];
 export const grpoGuardSpecNameValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["GrpoGuardSpec"]["name"]> = ["grpo_guard"];
 export const helloFrameKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["HelloFrame"]["kind"]> = ["hello"];
-export const idleCauseValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["IdleCause"]> = ["no_fragment_ready", "head_of_line", "group_incomplete", "reward_pending", "batch_barrier", "back_pressure", "publish_wait", "start_up", "drain", "failure", "resize"];
+export const idleCauseValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["IdleCause"]> = ["no_fragment_ready", "head_of_line", "group_incomplete", "reward_pending", "batch_barrier", "gang_barrier", "back_pressure", "publish_wait", "start_up", "drain", "failure", "resize"];
 export const itemsFrameKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ItemsFrame"]["kind"]> = ["items"];
 export const laneActionActionEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LaneActionActionEnum"]> = ["cordon", "resume"];
 export const laneRoleValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LaneRole"]> = ["rollout", "trainer", "reward"];

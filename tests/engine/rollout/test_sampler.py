@@ -16,6 +16,7 @@ from worker.engine.models.lora import lora_parameters
 from worker.engine.rollout.noise import initial_noise, trajectory_seed
 from worker.engine.rollout.sampler import Sampler
 from worker.engine.sync.packing import pack
+from worker.engine.transport.packed_trajectories import PackedTrajectories
 from worker.engine.types import GenerationRequest
 from worker.scheduling.core.messages import Fragment, FragmentKey, Purpose
 
@@ -108,6 +109,10 @@ def test_stored_transitions_are_consecutive_and_cover_the_window_alone(
     assert drawn.sigmas.shape == (7,) and drawn.sigmas[0] == 1 and drawn.sigmas[-1] == 0
     for tensor in (*drawn.states.values(), drawn.log_probs, drawn.sigmas):
         assert tensor.dtype is torch.float32 and not tensor.is_inference()
+    latents, *others = PackedTrajectories.of(drawn).buffers
+    stored = (*drawn.states.values(), *drawn.means.values())
+    assert latents.nbytes == sum(tensor.nbytes for tensor in stored), "they travel as one buffer"
+    assert len(others) == 2, "sigmas and log-probs"
 
 
 def test_means_are_stored_in_the_first_mini_batch_which_the_replay_gate_checks(

@@ -128,6 +128,9 @@ def test_cutting_and_packing_copy_no_latents(data: st.DataObject, algebra: Batch
             assert owned[state.untyped_storage().data_ptr()] == step
             assert unpacked.states[step].data_ptr() == state.data_ptr()
             assert torch.equal(unpacked.states[step], state)
+        for step, mean in part.means.items():
+            assert torch.equal(unpacked.means[step], mean)
+        assert torch.equal(unpacked.log_probs, part.log_probs) and torch.equal(unpacked.sigmas, part.sigmas)
 
 
 @pytest.fixture

@@ -252,7 +252,8 @@ def test_the_bound_lets_ranks_take_work_in_proportion_to_their_speed() -> None:
     slow = replace(LANE, accumulate=Cost(0.0, 300.0))
     costs = PoolCosts(lanes=(LANE, LANE, slow), score=Cost(0.0, 0.0), num_reward=1)
     kinds = LaneKinds.of(costs, TWO_GROUPS_OF_FOUR.fragment_size)
-    colocated = batch_limits(TWO_GROUPS_OF_FOUR, costs, kinds, kinds.number[None, :], ScheduleRules())
+    in_step = replace(costs, equal_counts=True)
+    colocated = batch_limits(TWO_GROUPS_OF_FOUR, in_step, kinds, kinds.number[None, :], ScheduleRules())
     # In lock-step each of three ranks takes two of the four micro-batches; otherwise the slow one needs to take none.
     assert float(colocated[0]) > 600
     assert bound_seconds(TWO_GROUPS_OF_FOUR, costs, max_staleness=0) < 30

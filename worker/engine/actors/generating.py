@@ -9,7 +9,6 @@ from worker.contracts.algebra import BatchAlgebra
 from worker.engine.actors.lane import LaneActor
 from worker.engine.actors.remote_version import RemoteVersion
 from worker.engine.actors.reports import CallReport, GenerationReport
-from worker.engine.transport.packed_trajectories import PackedTrajectories, cut
 from worker.engine.transport.parts import Part
 from worker.engine.types import GenerationRequest, PullReceipt
 
@@ -35,6 +34,8 @@ class GeneratingActor(LaneActor):
             `PackedTrajectories` for each of `parts`, for trainer lanes: each a Ray return value of its own.
         """
         start = time.monotonic()
+        from worker.engine.transport.packed_trajectories import PackedTrajectories, cut
+
         generated = self._sampler.generate(request)
         trajectories = generated.trajectories
         report = GenerationReport(

@@ -32,15 +32,15 @@ from worker.engine.actors.reports import (
     RestoredCheckpoint,
     ShardInfo,
 )
-from worker.engine.transport.packed_trajectories import PackedTrajectories
 from worker.engine.types import GroupBatch, PublishedShard, UpdateStats
 
 if TYPE_CHECKING:
     from worker.engine.trainer.policy.trained_policy import ShardSnapshots
     from worker.engine.trainer.rank import TrainerRank
+    from worker.engine.transport.packed_trajectories import PackedTrajectories
 
 
-def assemble_groups(plans: Sequence[GroupPlan], parts: Sequence[PackedTrajectories]) -> list[GroupBatch]:
+def assemble_groups(plans: Sequence[GroupPlan], parts: "Sequence[PackedTrajectories]") -> list[GroupBatch]:
     """The groups of `plans` with their parts of trajectories, which are passed flat and in order.
 
     Raises:
@@ -123,7 +123,7 @@ class TrainerActor(GeneratingActor):
         return self._report(start, None)
 
     def accumulate(
-        self, plan: AccumulationPlan, behaviour: RemoteVersion | None, *parts: PackedTrajectories
+        self, plan: AccumulationPlan, behaviour: RemoteVersion | None, *parts: "PackedTrajectories"
     ) -> CallReport[UpdateStats]:
         """Forward and backward over the plan's micro-batches, whose trajectories are in `parts`."""
         start = time.monotonic()

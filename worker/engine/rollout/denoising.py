@@ -31,13 +31,16 @@ class Transitions:
 
     @classmethod
     def empty(cls, steps: GroupSteps, like: torch.Tensor, keep_means: bool) -> "Transitions":
-        """Uninitialised buffers for `steps.trained` of trajectories like `like` (N, ...)."""
+        """Uninitialised buffers for `steps.trained` of trajectories like `like` (N, ...). States and means lie side by
+        side in memory, so that they travel as one buffer."""
         replayed = [step for step in steps.trained if step in steps.stochastic]
         stored = sorted({*steps.trained, *(step + 1 for step in replayed)})
+        kept = replayed if keep_means else []
+        tensors = iter(torch.empty(len(stored) + len(kept), *like.shape))
         return cls(
-            states={step: torch.empty(like.shape) for step in stored},
+            states={step: next(tensors) for step in stored},
             log_probs=torch.empty(len(like), len(replayed)),
-            means={step: torch.empty(like.shape) for step in replayed} if keep_means else {},
+            means={step: next(tensors) for step in kept},
         )
 
     def reached(self, step: int, sample: torch.Tensor) -> None:

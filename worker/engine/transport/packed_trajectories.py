@@ -9,6 +9,9 @@ memory once; unpacked they are views of that memory, from which a trainer rank c
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+import torch
+
 from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.prompts import Prompt
 from worker.engine.transport.parts import Part, micro_batches_of_group
@@ -16,51 +19,93 @@ from worker.engine.types import PackedTensor, Trajectories
 from worker.scheduling.core.messages import Fragment
 
 
+@dataclass(frozen=True, slots=True)
+class TensorSlice:
+    """Where a tensor's bytes lie in the buffers of `PackedTrajectories`."""
+
+    dtype: str
+    """As in `PackedTensor`."""
+    shape: tuple[int, ...]
+    buffer: int
+    """The index of the buffer."""
+    start: int
+    """The first of the tensor's bytes within it."""
+    num_bytes: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PackedTrajectories:
-    """A `Trajectories` whose tensors are bytes; the fields are its fields."""
+    """A `Trajectories` whose tensors are bytes; the other fields are its fields."""
 
     fragment: Fragment
     prompt: Prompt
     members: tuple[int, ...]
     sde_indices: tuple[int, ...]
-    sigmas: PackedTensor
-    states: Mapping[int, PackedTensor]
-    log_probs: PackedTensor
-    means: Mapping[int, PackedTensor]
-    clean: PackedTensor | None
     seeds: tuple[int, ...]
+    tensors: Mapping[tuple[str, int], TensorSlice]
+    """By the name of the field and, for states and means, the denoising step; otherwise 0."""
+    buffers: tuple[np.ndarray, ...]
+    """Each (num_bytes,) uint8. Tensors that lie side by side in memory share one: Ray hands every buffer to several
+    threads, which for a few MiB takes longer than the copy."""
 
     @classmethod
     def of(cls, trajectories: Trajectories) -> "PackedTrajectories":
-        """Pack tensors, whose memory is shared. All must be contiguous, as slices of members are."""
+        """Pack tensors, whose memory is shared where they are contiguous, as slices of members are."""
+        named = {("states", step): trajectories.states[step] for step in sorted(trajectories.states)}
+        named |= {("means", step): trajectories.means[step] for step in sorted(trajectories.means)}
+        named |= {("sigmas", 0): trajectories.sigmas, ("log_probs", 0): trajectories.log_probs}
+        if trajectories.clean is not None:
+            named["clean", 0] = trajectories.clean
+        slices, buffers = _side_by_side(named)
         return cls(
             fragment=trajectories.fragment,
             prompt=trajectories.prompt,
             members=trajectories.members,
             sde_indices=trajectories.sde_indices,
-            sigmas=PackedTensor.of(trajectories.sigmas),
-            states={step: PackedTensor.of(state) for step, state in trajectories.states.items()},
-            log_probs=PackedTensor.of(trajectories.log_probs),
-            means={step: PackedTensor.of(mean) for step, mean in trajectories.means.items()},
-            clean=None if trajectories.clean is None else PackedTensor.of(trajectories.clean),
             seeds=trajectories.seeds,
+            tensors=slices,
+            buffers=buffers,
         )
 
     def unpacked(self) -> Trajectories:
         """Views of the bytes, which callers read and never write."""
+        views = {key: self._view(where) for key, where in self.tensors.items()}
         return Trajectories(
             fragment=self.fragment,
             prompt=self.prompt,
             members=self.members,
             sde_indices=self.sde_indices,
-            sigmas=self.sigmas.tensor(),
-            states={step: state.tensor() for step, state in self.states.items()},
-            log_probs=self.log_probs.tensor(),
-            means={step: mean.tensor() for step, mean in self.means.items()},
-            clean=None if self.clean is None else self.clean.tensor(),
+            sigmas=views["sigmas", 0],
+            states={step: view for (field, step), view in views.items() if field == "states"},
+            log_probs=views["log_probs", 0],
+            means={step: view for (field, step), view in views.items() if field == "means"},
+            clean=views.get(("clean", 0)),
             seeds=self.seeds,
         )
+
+    def _view(self, where: TensorSlice) -> torch.Tensor:
+        content = self.buffers[where.buffer][where.start : where.start + where.num_bytes]
+        return PackedTensor(where.dtype, where.shape, content).tensor()
+
+
+def _side_by_side(
+    named: Mapping[tuple[str, int], torch.Tensor],
+) -> tuple[dict[tuple[str, int], TensorSlice], tuple[np.ndarray, ...]]:
+    """The slice of each tensor, and the buffers: as few as the tensors' places in memory allow, in their order."""
+    slices, runs = dict[tuple[str, int], TensorSlice](), list[tuple[torch.UntypedStorage, int, int]]()
+    for key, given in named.items():
+        tensor = given.detach().contiguous()
+        storage, start = tensor.untyped_storage(), tensor.storage_offset() * tensor.element_size()
+        if runs and runs[-1][0].data_ptr() == storage.data_ptr() and runs[-1][2] == start:
+            runs[-1] = (storage, runs[-1][1], start + tensor.nbytes)
+        else:
+            runs.append((storage, start, start + tensor.nbytes))
+        dtype = str(tensor.dtype).removeprefix("torch.")
+        slices[key] = TensorSlice(dtype, tuple(tensor.shape), len(runs) - 1, start - runs[-1][1], tensor.nbytes)
+    empty = torch.empty(0, dtype=torch.uint8)
+    return slices, tuple(
+        empty.new_empty(0).set_(storage, start, (end - start,)).numpy() for storage, start, end in runs
+    )
 
 
 def cut(trajectories: Trajectories, parts: Sequence[Part], algebra: BatchAlgebra) -> list[Trajectories]:

@@ -19,8 +19,8 @@ import numpy.typing as npt
 
 from worker.contracts.algebra import BatchAlgebra
 from worker.scheduling.planning.cost_estimates import PoolCosts
+from worker.scheduling.planning.gang import ROUNDING
 from worker.scheduling.planning.lane_kinds import LaneKinds, Seconds
-from worker.scheduling.planning.limits import ROUNDING
 
 _NUM_HALVINGS = 50
 """2^-50 is 1e-15 of a time: the precision of a double."""

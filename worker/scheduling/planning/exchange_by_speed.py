@@ -98,7 +98,9 @@ class RanksBySpeed(GangOptions):
     def are_in_time(self, seconds: float) -> npt.NDArray[np.bool_]:
         """[option]: whether a batch may end within `seconds`."""
         own, lent = self._fragments(seconds)
-        number = np.where(self.num_each > 0, self.kinds.number, 0)
+        # What ranks do besides generating is counted in fractions of units, so that slow ones take part too.
+        can_train = self.kinds.ranks_to_train <= self.kinds.num_lanes
+        number = np.broadcast_to(np.where(can_train, self.kinds.number, 0), self.num_each.shape)
         apart = np.maximum(seconds - self.together, 0.0)[:, None]
         alone = np.where(number > 0, apart / self.unit, 0.0)
         besides = np.where(lent > 0, np.maximum(apart - lent * self.kinds.fragment, 0.0) / self.unit, 0.0)
