@@ -40,6 +40,17 @@ def test_a_rank_that_is_away_gets_nothing() -> None:
     assert earliest_ends(np.array([np.inf, 0.0]), np.ones(2), 5).tolist() == [0, 5]
 
 
+def test_a_rank_that_is_there_first_leaves_work_to_those_that_return_later() -> None:
+    shares = RankShares(["first", "away"])
+    assert shares.to_take(["first"], 8, 8, 0.0) == [("first", 4)]
+    shares.began("first", 4, 0.0)
+    assert shares.to_take(["away"], 4, 4, 1.0) == [("away", 2)]
+
+
+def test_a_rank_without_others_takes_all_at_once() -> None:
+    assert RankShares(["only"]).to_take(["only"], 8, 8, 0.0) == [("only", 8)]
+
+
 def finish_minibatch(
     unit_seconds: list[float], num_units: int, *, call_seconds: float = 0.0, vary: float = 0.0, seed: int = 0
 ) -> tuple[float, list[int], int]:

@@ -6,8 +6,9 @@
 A unit is what one rank takes undivided: a micro-batch with `tsp`, a chunk of members without. Each unit that is ready
 belongs to the rank that would end it first. In one call a rank takes at most half of its share of all that is left of
 the mini-batch, so calls are large at first and small toward the end, and a rank that turns out slower leaves more to
-the others; but no call is so small that its fixed part outweighs the work. Invariant: each rank takes its first unit of
-a mini-batch as soon as one is left for it, so that the speed of every rank stays known.
+the others, as the first to return from generation does; but no call is so small that its fixed part outweighs the work.
+Invariant: each rank takes its first unit of a mini-batch as soon as one is left for it, so that the speed of every rank
+stays known.
 """
 
 from collections.abc import Sequence
@@ -99,7 +100,7 @@ def units_to_take(
         num_units: units that are ready and not taken, ≥ 1.
         num_left: units of the mini-batch that are not taken, ready or not.
     """
-    if np.count_nonzero(np.isfinite(free_at)) == 1:
+    if free_at.size == 1:
         return np.where(is_free, num_units, 0)
     unit_seconds = np.maximum(unit_seconds, NO_TIME)
     first = is_free & ~has_unit
