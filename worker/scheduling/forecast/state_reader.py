@@ -17,8 +17,9 @@ from worker.scheduling.core.batching import (
     num_micro_batches_per_unit,
 )
 from worker.scheduling.core.costs import GANG, Cost, CostKind
+from worker.scheduling.core.expected_ends import expected_seconds, seconds_left
 from worker.scheduling.core.lane_table import Lane
-from worker.scheduling.core.messages import Accumulate, Action, Generate, Pull, Purpose, Score, Switch
+from worker.scheduling.core.messages import Accumulate, Generate, Pull, Purpose, Score, Switch
 from worker.scheduling.core.state import SchedulerState
 from worker.scheduling.forecast.initial_state import (
     NO_VERSION,
@@ -195,33 +196,13 @@ class _Reading:
         return self._state.policy_version if first is None else self._batches[first].policy_version
 
     def _free_at(self, lane: Lane) -> float:
-        """When the lane's action under way is expected to end; now if it is overdue."""
-        action = lane.under_way
-        return 0.0 if action is None else max(0.0, lane.since + self._expected_seconds(lane.name, action) - self._at)
-
-    def _expected_seconds(self, lane: str, action: Action) -> float:
-        match action:
-            case Pull():
-                return self._seconds(lane, CostKind.PULL)
-            case Switch(to=to):
-                return self._seconds(lane, CostKind.LEND if to is LaneRole.ROLLOUT else CostKind.RECLAIM)
-            case Generate(fragment=fragment):
-                return self._seconds(lane, CostKind.GENERATE, len(fragment.members))
-            case Accumulate(micro_batches=micro_batches):
-                return self._seconds(lane, CostKind.ACCUMULATE, len(micro_batches))
-            case Score(fragment=fragment):
-                return self._seconds(lane, CostKind.SCORE, len(fragment.members))
-            case _:
-                return 0.0
+        return seconds_left(self._state, lane, self._at)
 
     def _has_cost(self, lane: str, kind: CostKind) -> bool:
         return self._costs.cost(lane, kind) is not None
 
-    def _seconds(self, lane: str, kind: CostKind, num_units: int | None = None) -> float:
-        """Expected seconds, by default of a whole fragment for kinds that are counted in samples; 0 where unknown."""
-        has_samples = kind in (CostKind.GENERATE, CostKind.SCORE)
-        num_units = num_units or (self._algebra.fragment_size if has_samples else 1)
-        return self._costs.seconds(lane, kind, num_units) or 0.0
+    def _seconds(self, lane: str, kind: CostKind) -> float:
+        return expected_seconds(self._state, lane, kind)
 
     def _fragment_seconds(self, lane: str) -> float:
         # Generation must take some time, so that the number of fragments that a lane could begin stays finite.
