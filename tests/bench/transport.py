@@ -135,7 +135,7 @@ def measure(mib: int, num_rounds: int) -> Row:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--output", type=Path, default=OUTPUT)
     arguments = parser.parse_args()
     load = os.getloadavg()[0]

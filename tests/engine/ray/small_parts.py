@@ -16,8 +16,9 @@ class OwnShareTrainer(TrainerActor):
 
     def accumulate(self, plan: AccumulationPlan, behaviour: Any, *parts: Any) -> Any:
         for part in parts:
-            if len(part.states) > 1:
-                raise AssertionError(f"a part must hold the latents of one step here, got {sorted(part.states)}")
+            states = part.unpacked().states
+            if len(states) > 1:
+                raise AssertionError(f"a part must hold the latents of one step here, got {sorted(states)}")
         return super().accumulate(plan, behaviour, *parts)
 
 
