@@ -47,7 +47,7 @@ class Migration(migrations.Migration):
                 ('attempt', models.PositiveIntegerField(null=True)),
                 ('preview_id', models.UUIDField(null=True, unique=True)),
                 ('role', models.CharField(blank=True, default='', max_length=10)),
-                ('role_index', models.PositiveIntegerField(null=True)),
+                ('name_in_run', models.CharField(blank=True, default='', max_length=40)),
                 ('held_since', models.DateTimeField(null=True)),
                 ('node', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='lanes', to='fleet.node')),
             ],
@@ -81,7 +81,7 @@ class Migration(migrations.Migration):
                 ('attempt', models.PositiveIntegerField(null=True)),
                 ('preview_id', models.UUIDField(null=True)),
                 ('role', models.CharField(max_length=10)),
-                ('role_index', models.PositiveIntegerField()),
+                ('name_in_run', models.CharField(max_length=40)),
                 ('since', models.DateTimeField()),
                 ('until', models.DateTimeField(null=True)),
                 ('borrowed_from', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='lent_lane_uses', to='accounts.project')),
@@ -101,11 +101,11 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='lane',
-            constraint=models.UniqueConstraint(fields=('run_id', 'attempt', 'role', 'role_index'), name='lane_role_once_per_attempt'),
+            constraint=models.UniqueConstraint(fields=('run_id', 'attempt', 'name_in_run'), name='lane_name_once_per_attempt'),
         ),
         migrations.AddConstraint(
             model_name='lane',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('attempt', None), ('held_since', None), ('preview_id', None), ('role', ''), ('role_index', None), ('run_id', None)), models.Q(models.Q(models.Q(('attempt__isnull', False), ('preview_id', None)), models.Q(('attempt', None), ('preview_id__isnull', False)), _connector='OR'), ('held_since__isnull', False), ('role__gt', ''), ('role_index__isnull', False), ('run_id__isnull', False)), _connector='OR'), name='lane_free_or_held_whole'),
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('attempt', None), ('held_since', None), ('name_in_run', ''), ('preview_id', None), ('role', ''), ('run_id', None)), models.Q(models.Q(models.Q(('attempt__isnull', False), ('preview_id', None)), models.Q(('attempt', None), ('preview_id__isnull', False)), _connector='OR'), ('held_since__isnull', False), ('name_in_run__gt', ''), ('role__gt', ''), ('run_id__isnull', False)), _connector='OR'), name='lane_free_or_held_whole'),
         ),
         migrations.AddConstraint(
             model_name='gpu',

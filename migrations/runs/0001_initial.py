@@ -44,6 +44,7 @@ class Migration(migrations.Migration):
                 ('state_changed_at', models.DateTimeField(default=django.utils.timezone.now)),
                 ('ending', models.CharField(blank=True, default='', max_length=10)),
                 ('ending_at', models.DateTimeField(null=True)),
+                ('resized_lanes', models.JSONField(null=True)),
                 ('attempt', models.PositiveIntegerField(default=0)),
                 ('resume_from', models.TextField(blank=True, default='')),
                 ('resume_batch', models.PositiveIntegerField(default=0)),
@@ -100,7 +101,7 @@ class Migration(migrations.Migration):
             name='PendingCommand',
             fields=[
                 ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('kind', models.CharField(choices=[('pause', 'pause'), ('resume', 'resume'), ('stop', 'stop'), ('cancel', 'cancel'), ('sample_now', 'sample_now'), ('checkpoint_now', 'checkpoint_now')], max_length=20)),
+                ('kind', models.CharField(choices=[('pause', 'pause'), ('resume', 'resume'), ('stop', 'stop'), ('cancel', 'cancel'), ('sample_now', 'sample_now'), ('checkpoint_now', 'checkpoint_now'), ('resize', 'resize')], max_length=20)),
                 ('args', models.JSONField(default=dict)),
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
                 ('delivered_at', models.DateTimeField(null=True)),
@@ -129,6 +130,26 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['number'],
+            },
+        ),
+        migrations.CreateModel(
+            name='RunResize',
+            fields=[
+                ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
+                ('attempt', models.PositiveIntegerField()),
+                ('cause', models.CharField(choices=[('user', 'user'), ('plan', 'plan'), ('drain', 'drain'), ('pool', 'pool')], max_length=10)),
+                ('added', models.JSONField(default=list)),
+                ('state', models.CharField(choices=[('requested', 'requested'), ('accepted', 'accepted'), ('done', 'done'), ('failed', 'failed')], max_length=10)),
+                ('reason', models.TextField(blank=True, default='')),
+                ('lanes', models.JSONField(default=list)),
+                ('trainer_seconds', models.JSONField(null=True)),
+                ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
+                ('ended_at', models.DateTimeField(null=True)),
+                ('requested_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='resizes', to='runs.run')),
+            ],
+            options={
+                'ordering': ['-created_at'],
             },
         ),
         migrations.CreateModel(
@@ -194,6 +215,10 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='planrevision',
             constraint=models.UniqueConstraint(fields=('run', 'number'), name='plan_revision_number_once_per_run'),
+        ),
+        migrations.AddIndex(
+            model_name='runresize',
+            index=models.Index(condition=models.Q(('ended_at', None)), fields=['run'], name='open_resizes'),
         ),
         migrations.AddConstraint(
             model_name='runtransition',

@@ -18,6 +18,7 @@ from typing_extensions import TypedDict
 from api.field_errors import WHOLE, FieldErrors, django_errors, drf_errors
 from fleet.upkeep import NodeOffline
 from runs.plan_cache import PlanningFailed
+from runs.resize_services import ResizeUnderWay
 from runs.transitions import RunStateConflict
 
 CONTENT_TYPE = "application/problem+json"
@@ -79,6 +80,8 @@ def _describe(error: Exception) -> tuple[dict[str, Any] | None, dict[str, str]]:
             return _invalid(django_errors(error)), {}
         case RunStateConflict():
             return problem(409, str(error), state=error.state.value, legal_actions=error.legal), {}
+        case ResizeUnderWay():
+            return problem(409, str(error), resize=str(error.resize.pk)), {}
         case NodeOffline() | PlanningFailed():
             return problem(409, str(error)), {}
         case Http404():

@@ -6,7 +6,7 @@ from django.urls import include, path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 from rest_framework.routers import SimpleRouter
 
-from api.views import accounts, catalog, gallery, health, pool, run_history, runs, telemetry
+from api.views import accounts, catalog, gallery, health, pool, run_history, run_size, runs, telemetry
 
 router = SimpleRouter(trailing_slash=False, use_regex_path=False)
 router.register("tokens", accounts.TokenViewSet, basename="token")
@@ -21,6 +21,8 @@ MEMBER: dict[str, Any] = {"patch": "partial_update", "delete": "destroy"}
 run_urls = [
     path("actions", runs.ActionsView.as_view()),
     path("duplicate", runs.DuplicateView.as_view()),
+    path("resize", run_size.ResizeView.as_view()),
+    path("size", run_size.RunSizeView.as_view()),
     path("transitions", run_history.TransitionsView.as_view()),
     path("attempts", run_history.AttemptsView.as_view()),
     path("commands", run_history.CommandsView.as_view()),

@@ -8,14 +8,24 @@ from worker.contracts.lanes import LaneSpec
 from worker.contracts.names import LaneRole
 
 
-def roles_in_order(wanted: LaneSpec) -> list[tuple[LaneRole, int]]:
-    """Every lane wanted, as (role, index within the role)."""
+def lanes_in_order(wanted: LaneSpec) -> list[tuple[LaneRole, str]]:
+    """Every lane wanted, as (role, name in its run)."""
     counts = {
         LaneRole.ROLLOUT: wanted.num_rollout,
         LaneRole.TRAINER: wanted.num_trainer,
         LaneRole.REWARD: wanted.num_reward,
     }
-    return [(role, index) for role, count in counts.items() for index in range(count)]
+    return [(role, lane_name(role, index)) for role, count in counts.items() for index in range(count)]
+
+
+def lane_name(role: LaneRole, number: int) -> str:
+    """The name, in its run, of the lane that is the run's `number`-th of those given for this role."""
+    return f"{role}-{number}"
+
+
+def lane_number(name: str) -> int:
+    """The number in a name that `lane_name` made."""
+    return int(name.rpartition("-")[2])
 
 
 def kind_for(role: LaneRole, pool: Mapping[LaneKind, int], *, rewards_on_gpus: bool = False) -> LaneKind:
@@ -28,7 +38,7 @@ def kind_for(role: LaneRole, pool: Mapping[LaneKind, int], *, rewards_on_gpus: b
 
 def kinds_wanted(wanted: LaneSpec, pool: Mapping[LaneKind, int]) -> dict[LaneKind, int]:
     """How many lanes of each kind `wanted` needs from `pool` (lanes by kind, free or not)."""
-    kinds = (kind_for(role, pool, rewards_on_gpus=wanted.rewards_on_gpus) for role, _ in roles_in_order(wanted))
+    kinds = (kind_for(role, pool, rewards_on_gpus=wanted.rewards_on_gpus) for role, _ in lanes_in_order(wanted))
     return dict(Counter(kinds))
 
 

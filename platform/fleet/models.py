@@ -65,26 +65,26 @@ class Lane(Cordonable):
     """Number of the attempt that holds the lane; empty if a preview does."""
     preview_id = models.UUIDField(null=True, unique=True)
     role = models.CharField(max_length=10, blank=True, default="")
-    role_index = models.PositiveIntegerField(null=True)
+    name_in_run = models.CharField(max_length=40, blank=True, default="")
+    """Its id for its holder: `<role>-<number>`, of the role that it was allocated for. It stays when the role changes.
+    """
     held_since = models.DateTimeField(null=True)
 
     class Meta:
         ordering = ["node__name", "kind", "index"]
         constraints = [
             models.UniqueConstraint(fields=["node", "kind", "index"], name="lane_once_per_node"),
-            models.UniqueConstraint(
-                fields=["run_id", "attempt", "role", "role_index"], name="lane_role_once_per_attempt"
-            ),
+            models.UniqueConstraint(fields=["run_id", "attempt", "name_in_run"], name="lane_name_once_per_attempt"),
             models.CheckConstraint(
                 name="lane_free_or_held_whole",
                 condition=(
-                    models.Q(run_id=None, attempt=None, preview_id=None, role="", role_index=None, held_since=None)
+                    models.Q(run_id=None, attempt=None, preview_id=None, role="", name_in_run="", held_since=None)
                     | models.Q(
                         models.Q(attempt__isnull=False, preview_id=None)
                         | models.Q(attempt=None, preview_id__isnull=False),
                         run_id__isnull=False,
                         role__gt="",
-                        role_index__isnull=False,
+                        name_in_run__gt="",
                         held_since__isnull=False,
                     )
                 ),
@@ -152,7 +152,8 @@ class LaneUse(models.Model):
     attempt = models.PositiveIntegerField(null=True)
     preview_id = models.UUIDField(null=True)
     role = models.CharField(max_length=10)
-    role_index = models.PositiveIntegerField()
+    name_in_run = models.CharField(max_length=40)
+    """The lane's id for its holder, as `Lane.name_in_run`. A lane whose role changes has a use for each role."""
     project = models.ForeignKey(Project, null=True, on_delete=models.SET_NULL, related_name="lane_uses")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="lane_uses")
     """The user who created the run, or asked for the preview."""

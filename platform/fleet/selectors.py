@@ -1,5 +1,6 @@
 """Reads of the pool: its lanes, the free ones, and their holders."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -7,12 +8,13 @@ from uuid import UUID
 
 from django.db.models import Count, F, Min, QuerySet
 
-from fleet.lane_demand import kind_for
+from fleet.lane_demand import kind_for, lane_number
 from fleet.models import Lane, LaneKind, Node, NodeState
-from worker.contracts.ingest import LaneGrant
-from worker.contracts.lanes import LaneSpec
+from worker.contracts.lanes import LaneGrant, LaneSpec
 from worker.contracts.names import LaneRole
 
+CPU = "cpu"
+"""The device of a CPU lane."""
 ROLE_ORDER = [LaneRole.ROLLOUT.value, LaneRole.TRAINER.value, LaneRole.REWARD.value]
 
 
@@ -36,9 +38,19 @@ def free_lanes() -> Mapping[LaneKind, int]:
     return _by_kind(_usable_lanes().filter(run_id=None))
 
 
-def free_in_order(kind: LaneKind) -> QuerySet[Lane]:
-    """The free lanes of a kind, in the order in which they are allocated."""
-    return _in_order(_usable_lanes().filter(kind=kind, run_id=None))
+def free_in_order(kind: LaneKind, *, device: str | None = None) -> QuerySet[Lane]:
+    """The free lanes of a kind, in the order in which they are allocated; with `device`, those with that accelerator,
+    or the CPU lanes for `cpu`."""
+    free = _usable_lanes().filter(kind=kind, run_id=None)
+    if device is not None:
+        of_device = Lane.objects.filter(gpus__accelerator=device) if device != CPU else Lane.objects.filter(gpus=None)
+        free = free.filter(pk__in=of_device.values("pk"))
+    return _in_order(free)
+
+
+def free_devices(kind: LaneKind) -> dict[str, int]:
+    """Number of free lanes of a kind by device."""
+    return dict(Counter(_device(lane) for lane in free_in_order(kind)))
 
 
 def devices_for(wanted: LaneSpec) -> tuple[str, ...]:
@@ -58,6 +70,12 @@ def devices_of(run_id: UUID, attempt: int) -> tuple[str, ...]:
     """Devices of the rollout and trainer lanes that the attempt holds, in the order of allocation."""
     lanes = Lane.objects.filter(run_id=run_id, attempt=attempt).exclude(role=LaneRole.REWARD.value)
     return tuple(_device(lane) for lane in _in_order(lanes))
+
+
+def kinds_by_lane(run_id: UUID, attempt: int) -> dict[str, LaneKind]:
+    """Kinds of the lanes that the attempt holds, by name."""
+    lanes = Lane.objects.filter(run_id=run_id, attempt=attempt)
+    return {lane.name_in_run: LaneKind(lane.kind) for lane in lanes}
 
 
 def devices_by_lane(run_id: UUID, attempt: int) -> dict[str, str]:
@@ -84,7 +102,7 @@ def holders() -> list[HoldingAttempt]:
 def grants_of(run_id: UUID, attempt: int) -> tuple[LaneGrant, ...]:
     """The lanes that the attempt holds, in the order of allocation."""
     lanes = _in_order(Lane.objects.filter(run_id=run_id, attempt=attempt))
-    order = sorted(lanes, key=lambda lane: (ROLE_ORDER.index(lane.role), lane.role_index or 0))
+    order = sorted(lanes, key=lambda lane: (ROLE_ORDER.index(lane.role), lane_number(lane.name_in_run)))
     return tuple(grant_of(lane) for lane in order)
 
 
@@ -104,7 +122,7 @@ def grant_of(lane: Lane) -> LaneGrant:
     """A held lane as the bootstrap answer describes it."""
     gpus = lane.gpus.all()
     return LaneGrant(
-        lane=f"{lane.role}-{lane.role_index}",
+        lane=lane.name_in_run,
         role=LaneRole(lane.role),
         node=lane.node.name,
         gpus=tuple(gpu.index for gpu in gpus),
@@ -124,7 +142,7 @@ def _in_order(lanes: QuerySet[Lane]) -> QuerySet[Lane]:
 
 
 def _device(lane: Lane) -> str:
-    return "cpu" if lane.kind == LaneKind.CPU else lane.accelerator
+    return CPU if lane.kind == LaneKind.CPU else lane.accelerator
 
 
 def _usable_lanes() -> QuerySet[Lane]:

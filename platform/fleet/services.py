@@ -1,6 +1,8 @@
-"""Allocates lanes to the attempts of a run and to previews of its LoRA, and releases them. Contains no run logic.
+"""Allocates lanes to the attempts of a run and to previews of its LoRA, changes their roles, and releases them.
+Contains no run logic.
 
-Invariant: a request is granted whole or not at all, in one transaction; two dispatchers never get the same lane.
+Invariant: a request is granted whole or not at all, in one transaction; two dispatchers never get the same lane. Within
+an attempt a lane's name is never given to another lane.
 """
 
 from collections.abc import Collection, Sequence
@@ -11,11 +13,10 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from fleet.lane_demand import kind_for, kinds_wanted, roles_in_order
+from fleet.lane_demand import kind_for, kinds_wanted, lane_name, lane_number, lanes_in_order
 from fleet.models import Gpu, Lane, LaneKind, LaneUse, Node
 from fleet.selectors import free_in_order, grant_of, pool_lanes
-from worker.contracts.ingest import LaneGrant
-from worker.contracts.lanes import LaneSpec
+from worker.contracts.lanes import LaneGrant, LaneSpec
 from worker.contracts.names import LaneRole
 
 LOCAL_NODE = "local"
@@ -86,20 +87,75 @@ def allocate(*, holder: LaneHolder, wanted: LaneSpec, trainers: Collection[int] 
     working = kind_for(LaneRole.TRAINER, pool)
     chosen[working] = _trainers_last(chosen[working], wanted.num_rollout + wanted.num_trainer, trainers)
     taken = [
-        (chosen[kind_for(role, pool, rewards_on_gpus=wanted.rewards_on_gpus)].pop(0), role, index)
-        for role, index in roles_in_order(wanted)
+        (chosen[kind_for(role, pool, rewards_on_gpus=wanted.rewards_on_gpus)].pop(0), role, name)
+        for role, name in lanes_in_order(wanted)
     ]
     _hold(holder, taken)
     return tuple(grant_of(lane) for lane, _, _ in taken)
 
 
-def _hold(holder: LaneHolder, taken: Sequence[tuple[Lane, LaneRole, int]]) -> None:
-    """Write the holder, role and role index of the lanes, and begin a `LaneUse` of each."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WantedLanes:
+    """Lanes of one role that an attempt wants in addition to those it has."""
+
+    role: LaneRole
+    number: int
+    device: str | None = None
+    """The accelerator that they must have, or `cpu`; `None` for any."""
+
+
+@transaction.atomic
+def allocate_more(
+    *, holder: LaneHolder, wanted: Sequence[WantedLanes], rewards_on_gpus: bool = False
+) -> tuple[LaneGrant, ...] | None:
+    """Allocate further lanes to an attempt that holds some; None if the free lanes do not suffice for all of them."""
+    pool, taken = pool_lanes(), list[tuple[Lane, LaneRole, str]]()
+    for more in wanted:
+        kind = kind_for(more.role, pool, rewards_on_gpus=rewards_on_gpus)
+        used = [lane.pk for lane, _, _ in taken]
+        lanes = _locked_free_lanes(kind, more.number, device=more.device, without=used)
+        if len(lanes) < more.number:
+            return None
+        first = _next_number(holder, more.role) + sum(role is more.role for _, role, _ in taken)
+        taken += [(lane, more.role, lane_name(more.role, first + index)) for index, lane in enumerate(lanes)]
+    _hold(holder, taken)
+    return tuple(grant_of(lane) for lane, _, _ in taken)
+
+
+def _next_number(holder: LaneHolder, role: LaneRole) -> int:
+    """The number after those of all lanes that the attempt was ever given for the role."""
+    uses = LaneUse.objects.filter(
+        run_id=holder.run_id, attempt=holder.attempt, name_in_run__startswith=lane_name(role, 0)[:-1]
+    )
+    numbers = [lane_number(name) for name in uses.values_list("name_in_run", flat=True)]
+    return max(numbers, default=-1) + 1
+
+
+@transaction.atomic
+def change_role(*, run_id: UUID, attempt: int, name: str, role: LaneRole) -> bool:
+    """Record that a lane of the attempt has another role now: its use ends, and another begins. False if it has that
+    role already, or is not held any more."""
+    rows = Lane.objects.filter(run_id=run_id, attempt=attempt, name_in_run=name).exclude(role=role.value)
+    lane = rows.select_for_update().first()
+    if lane is None:
+        return False
+    now = timezone.now()
+    use = LaneUse.objects.get(lane=lane, until=None)
+    LaneUse.objects.filter(pk=use.pk).update(until=now)
+    use.pk, use.role, use.since, use.until = None, role.value, now, None
+    use.save(force_insert=True)
+    lane.role = role.value
+    lane.save(update_fields=["role"])
+    return True
+
+
+def _hold(holder: LaneHolder, taken: Sequence[tuple[Lane, LaneRole, str]]) -> None:
+    """Write the holder, role and name of the lanes, and begin a `LaneUse` of each."""
     now = timezone.now()
     uses = []
-    for lane, role, index in taken:
+    for lane, role, name in taken:
         lane.run_id, lane.attempt, lane.preview_id = holder.run_id, holder.attempt, holder.preview_id
-        lane.role, lane.role_index, lane.held_since = role.value, index, now
+        lane.role, lane.name_in_run, lane.held_since = role.value, name, now
         use = LaneUse(
             lane=lane,
             label=lane.label,
@@ -109,13 +165,13 @@ def _hold(holder: LaneHolder, taken: Sequence[tuple[Lane, LaneRole, int]]) -> No
             attempt=holder.attempt,
             preview_id=holder.preview_id,
             role=role.value,
-            role_index=index,
+            name_in_run=name,
             project_id=holder.project_id,
             user_id=holder.user_id,
             since=now,
         )
         uses.append(use)
-    fields = ["run_id", "attempt", "preview_id", "role", "role_index", "held_since"]
+    fields = ["run_id", "attempt", "preview_id", "role", "name_in_run", "held_since"]
     Lane.objects.bulk_update([lane for lane, _, _ in taken], fields)
     LaneUse.objects.bulk_create(uses)
 
@@ -133,19 +189,30 @@ def allocate_for_preview(holder: LaneHolder) -> LaneGrant | None:
     A single lane does not queue behind runs that wait for several.
     """
     for lane in _locked_free_lanes(kind_for(LaneRole.ROLLOUT, pool_lanes()), 1):
-        _hold(holder, [(lane, LaneRole.ROLLOUT, 0)])
+        _hold(holder, [(lane, LaneRole.ROLLOUT, lane_name(LaneRole.ROLLOUT, 0))])
         return grant_of(lane)
     return None
 
 
-def _locked_free_lanes(kind: LaneKind, count: int) -> list[Lane]:
-    """At most `count` free lanes of the kind, locked until the transaction ends."""
-    return list(free_in_order(kind).select_for_update(skip_locked=True, of=("self",))[:count])
+def _locked_free_lanes(
+    kind: LaneKind, count: int, *, device: str | None = None, without: Collection[int] = ()
+) -> list[Lane]:
+    """At most `count` free lanes of the kind, locked until the transaction ends.
+
+    `device` is the accelerator that they must have, or `cpu`; `without` are keys of lanes to leave out.
+    """
+    free = free_in_order(kind, device=device).exclude(pk__in=without)
+    return list(free.select_for_update(skip_locked=True, of=("self",))[:count])
 
 
 def release(*, run_id: UUID, attempt: int) -> int:
     """Release every lane of the attempt; returns their number, which may be 0."""
     return _free(Lane.objects.filter(run_id=run_id, attempt=attempt))
+
+
+def release_lanes(*, run_id: UUID, attempt: int, names: Collection[str]) -> int:
+    """Release the attempt's lanes of these names; returns their number. Those that it does not hold are left out."""
+    return _free(Lane.objects.filter(run_id=run_id, attempt=attempt, name_in_run__in=names))
 
 
 def release_preview(preview_id: UUID) -> int:
@@ -158,5 +225,5 @@ def _free(lanes: QuerySet[Lane]) -> int:
     held = list(lanes.select_for_update().values_list("pk", flat=True))
     LaneUse.objects.filter(lane__in=held, until=None).update(until=timezone.now())
     return Lane.objects.filter(pk__in=held).update(
-        run_id=None, attempt=None, preview_id=None, role="", role_index=None, held_since=None
+        run_id=None, attempt=None, preview_id=None, role="", name_in_run="", held_since=None
     )

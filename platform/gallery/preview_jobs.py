@@ -22,7 +22,8 @@ from gallery.models import Preview, PreviewState
 from gallery.previews import LIVE, TIME_LIMIT, current_state, end
 from runs.cluster import ClusterUnavailable, JobStatus
 from runs.secrets import hash_secret, new_secret
-from worker.contracts.ingest import BOOTSTRAP_CODE_VARIABLE, PUBLIC_URL_VARIABLE, LaneGrant
+from worker.contracts.ingest import BOOTSTRAP_CODE_VARIABLE, PUBLIC_URL_VARIABLE
+from worker.contracts.lanes import LaneGrant
 
 logger = logging.getLogger(__name__)
 

@@ -9,8 +9,9 @@ from uuid import UUID
 from django.utils import timezone
 
 from runs.auto_placement import ResolvedPlacement
-from runs.models import Attempt, AttemptOutcome, PendingCommand, PlanRevision, Run
+from runs.models import Attempt, AttemptOutcome, PendingCommand, PlanRevision, Run, RunResize
 from worker.contracts.commands import CommandKind
+from worker.contracts.resizing import ResizeState
 
 
 def mint(run: Run, number: int, chosen: ResolvedPlacement) -> Attempt:
@@ -46,6 +47,9 @@ def close(run_id: UUID, number: int, outcome: AttemptOutcome, *, detail: str, lo
         ends = unanswered.filter(kind__in=[CommandKind.STOP, CommandKind.CANCEL])
         ends.update(done_at=timezone.now(), accepted=True, detail=detail)
     unanswered.update(done_at=timezone.now(), accepted=False, detail=f"not done: {detail}")
+    # Its lanes, those added too, are released with all others of the attempt once its job is over.
+    unfinished = RunResize.objects.filter(run_id=run_id, ended_at=None)
+    unfinished.update(state=ResizeState.FAILED.value, reason=f"not done: {detail}", ended_at=timezone.now())
     return True
 
 

@@ -1,11 +1,13 @@
 """Resolves `placement: auto` into a concrete spec when lanes are allocated; a plan revision records the reason.
 
 Invariant: the run keeps the spec that its user gave, and an attempt's concrete spec is decided before its lanes are
-allocated. An attempt that resumes from a checkpoint keeps the choice under which the checkpoint was written.
+allocated. An attempt that resumes from a checkpoint keeps the choice under which the checkpoint was written, unless a
+resize has changed the number of lanes since.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from fleet.selectors import pool_devices
 from runs.models import Run
@@ -32,11 +34,11 @@ def choose(run: Run, devices: Sequence[str]) -> ResolvedPlacement:
 
     Raises `PlanningFailed`; `PlanBeingMade` while another process makes this plan; the caller should retry later.
     """
-    asked = run.run_spec
+    asked = run.sized_spec
     if asked.pipeline.placement is not Placement.AUTO:
         return ResolvedPlacement(asked)
     before = run.plan_revisions.last() if run.resume_from else None
-    if before is not None:
+    if before is not None and _num_lanes(before.spec) == len(devices):
         reason = f"goes on from batch {run.resume_batch} as before"
         return ResolvedPlacement(
             RunSpec.model_validate(before.spec), tuple(before.plan["trainers"]), before.plan, reason
@@ -44,6 +46,11 @@ def choose(run: Run, devices: Sequence[str]) -> ResolvedPlacement:
     chosen = planned(asked, devices, wait=False)
     reason = "the fastest for the lanes that were free"
     return ResolvedPlacement(chosen.applied_to(asked), tuple(chosen.body["trainers"]), chosen.body, reason)
+
+
+def _num_lanes(spec: Mapping[str, Any]) -> int:
+    """The number of lanes that generate or train in a spec as plain JSON."""
+    return int(spec["lanes"]["num_rollout"]) + int(spec["lanes"]["num_trainer"])
 
 
 def hypothetical_plan(asked: RunSpec) -> PlanPreview:

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 from django.conf import settings
 
-from worker.contracts.ingest import LaneGrant
+from worker.contracts.lanes import LaneGrant
 
 logger = logging.getLogger(__name__)
 

@@ -118,7 +118,7 @@ def _checked(kind: CommandKind | str, prompts: Sequence[str]) -> CommandKind:
     except ContractError as error:
         messages: dict[str, list[str]] = {}
         for item in error.errors(include_url=False):
-            field = "action" if item["loc"][:1] == ("kind",) else str(item["loc"][0])
+            field = "action" if item["loc"][:1] in (("kind",), ()) else str(item["loc"][0])
             messages.setdefault(field, []).append(item["msg"])
         raise ValidationError(messages) from error
     if prompts and command.kind is not CommandKind.SAMPLE_NOW:

@@ -48,7 +48,7 @@ def dispatch_waiting() -> list[UUID]:
     started: list[UUID] = []
     pool = pool_lanes()
     for run in waiting_runs().defer("prompts"):
-        wanted = run.run_spec.granted_lanes
+        wanted = run.sized_spec.granted_lanes
         if not fits(wanted, pool, pool):
             continue
         if not fits(wanted, free_lanes(), pool):
@@ -71,7 +71,7 @@ def start_attempt(run: Run) -> Attempt:
 
     Raises `LanesTaken`, `RunStateConflict` if the run no longer waits, `PlanningFailed`, `PlanBeingMade`.
     """
-    wanted = run.run_spec.granted_lanes
+    wanted = run.sized_spec.granted_lanes
     devices = devices_for(wanted)
     if len(devices) < wanted.num_rollout + wanted.num_trainer:
         raise LanesTaken(f"run {run.pk} found its lanes taken")

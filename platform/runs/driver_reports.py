@@ -16,6 +16,7 @@ from runs import attempts
 from runs.cost_history import record_costs
 from runs.failure import describe_failure
 from runs.models import AttemptOutcome, PendingCommand, Run
+from runs.resize_reports import apply_report
 from runs.run_body import run_row
 from runs.transitions import move
 from worker.contracts.commands import RunCommand
@@ -24,12 +25,14 @@ from worker.contracts.events import (
     CommandDoneEvent,
     CostsEvent,
     EvaluationEvent,
+    LanesEvent,
     PhaseEvent,
     PublishEvent,
     ResumedEvent,
     RunEvent,
     StateEvent,
 )
+from worker.contracts.resizing import ResizeReport
 from worker.contracts.states import END_STATES, RunState, is_legal
 
 ACTOR = "driver"
@@ -56,6 +59,8 @@ def apply_event(run_id: UUID, attempt: int, event: RunEvent) -> None:
             record_progress(run_id, resume_from=event.uri, resume_batch=event.batch)
         case CommandDoneEvent():
             record_command_done(run_id, event)
+        case LanesEvent(resize=ResizeReport() as report):
+            apply_report(run_id, attempt, report)
         case CostsEvent():
             record_costs(run_id, attempt, event)
         case _:
@@ -130,7 +135,7 @@ def pending_commands(run_id: UUID) -> tuple[RunCommand, ...]:
     open_commands = list(PendingCommand.objects.filter(run_id=run_id, done_at=None))
     _mark_delivered(open_commands)
     return tuple(
-        RunCommand.model_validate({"id": str(row.pk), "kind": row.kind, "prompts": row.args.get("prompts", [])})
+        RunCommand.model_validate({"prompts": [], **row.args, "id": str(row.pk), "kind": row.kind})
         for row in open_commands
     )
 

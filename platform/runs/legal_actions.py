@@ -5,7 +5,7 @@ from runs.models import Run
 from worker.contracts.commands import CommandKind
 from worker.contracts.states import RunState
 
-_ON_DEMAND = (CommandKind.SAMPLE_NOW, CommandKind.CHECKPOINT_NOW)
+_ON_DEMAND = (CommandKind.SAMPLE_NOW, CommandKind.CHECKPOINT_NOW, CommandKind.RESIZE)
 LEGAL_ACTIONS: dict[RunState, tuple[CommandKind, ...]] = {
     RunState.QUEUED: (CommandKind.CANCEL,),
     RunState.STARTING: (CommandKind.CANCEL,),

@@ -13,7 +13,9 @@ from django.utils.functional import cached_property
 from accounts.models import Project
 from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.commands import CommandKind
+from worker.contracts.lanes import ElasticSpec
 from worker.contracts.names import Priority
+from worker.contracts.resizing import ResizeCause, ResizeState
 from worker.contracts.run_spec import RunSpec
 from worker.contracts.states import END_STATES, RunState
 
@@ -59,6 +61,9 @@ class Run(models.Model):
     """`stop` or `cancel` once requested: the end that `stopping` leads to. Empty again when a stopped run is
     resumed."""
     ending_at = models.DateTimeField(null=True)
+    resized_lanes = models.JSONField(null=True)
+    """`{num_rollout, num_trainer, num_reward}` of the lanes after a user's last resize, which later attempts ask for;
+    null: those of the spec."""
     attempt = models.PositiveIntegerField(default=0)
     """The newest attempt's number; 0 before the first."""
     resume_from = models.TextField(blank=True, default="")
@@ -106,6 +111,17 @@ class Run(models.Model):
     def run_spec(self) -> RunSpec:
         """`spec`, validated once: it never changes."""
         return RunSpec.model_validate(self.spec)
+
+    @property
+    def sized_spec(self) -> RunSpec:
+        """The spec with the lanes that an attempt asks for: its own, or those of a user's last resize."""
+        spec = self.run_spec
+        if not self.resized_lanes:
+            return spec
+        lanes = spec.lanes.model_copy(update=self.resized_lanes)
+        # Bounds that the user's resize went beyond no longer hold.
+        elastic = ElasticSpec() if any(spec.elastic.problems(lanes)) else spec.elastic
+        return spec.model_copy(update={"lanes": lanes, "elastic": elastic})
 
     @property
     def batch_algebra(self) -> BatchAlgebra:
@@ -175,9 +191,9 @@ class Attempt(models.Model):
 
     @cached_property
     def concrete_spec(self) -> RunSpec:
-        """The spec that the attempt uses: its plan's, else the run's own."""
+        """The spec that the attempt uses: its plan's, else the run's own with the lanes of its last resize."""
         revision = self.plan_revision
-        return self.run.run_spec if revision is None else RunSpec.model_validate(revision.spec)
+        return self.run.sized_spec if revision is None else RunSpec.model_validate(revision.spec)
 
 
 def submission_id(run_id: uuid.UUID, attempt: int) -> str:
@@ -266,6 +282,43 @@ class PendingCommand(models.Model):
         indexes = [
             models.Index(fields=["run"], condition=models.Q(done_at=None), name="open_commands"),
         ]
+
+
+RESIZE_REQUESTED = "requested"
+RESIZE_STATES = [RESIZE_REQUESTED, *(state.value for state in ResizeState)]
+
+
+class RunResize(models.Model):
+    """A change of a run's lanes while it works: what was asked for, and how far the driver is with it.
+
+    Its key is that of its command; a resize that the driver decided itself has no command.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="resizes")
+    attempt = models.PositiveIntegerField()
+    """Number of the attempt whose driver carries it out."""
+    cause = models.CharField(max_length=10, choices=[(cause.value, cause.value) for cause in ResizeCause])
+    requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    added = models.JSONField(default=list)
+    """Names of the lanes that were allocated for it."""
+    state = models.CharField(max_length=10, choices=[(state, state) for state in RESIZE_STATES])
+    """`requested` until the driver has reported on it."""
+    reason = models.TextField(blank=True, default="")
+    """Why it failed, in one sentence."""
+    lanes = models.JSONField(default=list)
+    """`[{lane, role, step, detail}]`, as in `worker.contracts.resizing.LaneProgress`."""
+    trainer_seconds = models.JSONField(null=True)
+    """`{checkpoint, start, restore}`; null where the trainer gang was not replaced."""
+    created_at = models.DateTimeField(default=timezone.now)
+    ended_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-created_at"]
+        indexes = [models.Index(fields=["run"], condition=models.Q(ended_at=None), name="open_resizes")]
+
+    def __str__(self) -> str:
+        return f"resize {self.pk} of {self.run_id}"
 
 
 class MeasuredCosts(models.Model):

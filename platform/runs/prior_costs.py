@@ -9,7 +9,7 @@ from typing import Any
 
 from runs.models import Attempt
 from worker.contracts.events import WorkCost
-from worker.contracts.ingest import LaneGrant
+from worker.contracts.lanes import LaneGrant
 from worker.contracts.names import LaneRole
 from worker.scheduling.core.costs import GANG, dump_costs
 from worker.scheduling.planning.cost_estimates import lane_name

@@ -67,7 +67,7 @@ def waiting_for(run: Run) -> str:
     waiting = list(waiting_runs().values_list("pk", flat=True))
     if run.pk not in waiting:
         return ""
-    wanted = run.run_spec.granted_lanes
+    wanted = run.sized_spec.granted_lanes
     if shortage := lacking(wanted):
         return f"{shortage}: it cannot start"
     num_ahead = waiting.index(run.pk)

@@ -168,7 +168,9 @@ SPECTACULAR_SETTINGS = {
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
     # Names of the choices that several bodies share.
     "ENUM_NAME_OVERRIDES": {
+        "ActionKind": "api.serializers.runs.ACTION_KINDS",
         "CommandKind": "api.serializers.runs.COMMAND_KINDS",
+        "LaneRole": "api.serializers.runs.LANE_ROLES",
         "LogLevel": "telemetry.selectors.LOG_LEVELS",
         "PreviewState": "gallery.models.PreviewState.choices",
         "ProjectRole": "accounts.models.ProjectRole.choices",

@@ -1,6 +1,7 @@
-"""Data of the timeline page: the spans of all lanes, published versions, queue depths and lending decisions."""
+"""Data of the timeline page: the spans of all lanes, published versions, queue depths, lending decisions and
+resizes."""
 
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
 from django.db.models import Max, Min
@@ -12,6 +13,8 @@ from telemetry.models import SpanRow, StreamItem
 from telemetry.observed_lanes import Lane, placed_lanes
 from telemetry.selectors import last_stream_seq
 from telemetry.timeline_spans import SpanJson, spans_between
+from worker.contracts.base import JsonOf
+from worker.contracts.resizing import ResizeReport, ResizeState
 
 MAX_SPANS = 20_000
 DEFAULT_SPANS = 5000
@@ -32,6 +35,14 @@ class QueueDepths(TypedDict):
 
 
 @with_config(use_attribute_docstrings=True)
+class EndedResize(TypedDict):
+    """A resize at the moment when it was done or had failed."""
+
+    at: float
+    resize: Annotated[dict[str, Any], JsonOf(ResizeReport)]
+
+
+@with_config(use_attribute_docstrings=True)
 class Timeline(TypedDict):
     """A window of a run's lane time. Times are Unix seconds."""
 
@@ -43,6 +54,8 @@ class Timeline(TypedDict):
     queues: list[QueueDepths]
     lends: list[LendDecision]
     """Lending decisions, oldest first."""
+    resizes: list[EndedResize]
+    """Resizes that ended in the window, oldest first."""
     stream_seq: int
     """Number of the newest item read; the socket sends what follows."""
     now: float
@@ -63,6 +76,7 @@ def timeline(
         "versions": _versions(run_id, up_to, start, end),
         "queues": _queues(run_id, up_to, start, end),
         "lends": recent_lends(run_id, up_to=up_to, start=start, end=end),
+        "resizes": _resizes(run_id, up_to, start, end),
         "stream_seq": up_to,
         "now": now,
     }
@@ -79,6 +93,18 @@ def _queues(run_id: UUID, up_to: int, start: float, end: float) -> list[QueueDep
         {"at": at, "depths": body["depths"]} for at, body in _items(run_id, "queues", up_to, start, end)
     ]
     return points[:: max(1, -(-len(points) // MAX_QUEUE_POINTS))]
+
+
+def _resizes(run_id: UUID, up_to: int, start: float, end: float) -> list[EndedResize]:
+    rows = StreamItem.objects.filter(
+        run_id=run_id,
+        type="lanes",
+        stream_seq__lte=up_to,
+        at__gte=start,
+        at__lte=end,
+        body__resize__state__in=[ResizeState.DONE.value, ResizeState.FAILED.value],
+    )
+    return [{"at": at, "resize": report} for at, report in rows.order_by("at").values_list("at", "body__resize")]
 
 
 def _items(run_id: UUID, kind: str, up_to: int, start: float, end: float) -> list[tuple[float, dict[str, Any]]]:

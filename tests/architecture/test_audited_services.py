@@ -14,6 +14,7 @@ ONLY_READ = {
     "runs/pool_view.py:pool_rows",
     "runs/pool_view.py:node_row",
     "runs/pool_view.py:lane_row",
+    "runs/resize_body.py:run_size",
     "server/stack/demo.py:create_demo_run",
 }
 """Functions that take a user and change nothing themselves."""

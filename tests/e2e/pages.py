@@ -201,6 +201,13 @@ class RunPage:
         has_begun_again = "clip => clip.dataset.rounds === '1' && !clip.paused"
         wait_until(self.page, lambda: clip.evaluate(has_begun_again), "the clip's second round", timeout_seconds)
 
+    def open_resize(self) -> Locator:
+        """The dialog in which the run is resized, with the run's lanes read."""
+        self.page.get_by_role("button", name="Resize…").click()
+        dialog = self.page.get_by_role("dialog")
+        expect(dialog.get_by_role("row").nth(1)).to_be_visible()
+        return dialog
+
     def cancel(self) -> None:
         self.page.get_by_role("button", name="Cancel", exact=True).click()
         self.page.get_by_role("button", name="Cancel the run").click()

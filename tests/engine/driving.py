@@ -17,7 +17,8 @@ from uuid import UUID
 import pytest
 
 from tests.engine.telemetry.ingest_server import TOKEN, Ingest
-from worker.contracts.ingest import BOOTSTRAP_CODE_VARIABLE, PUBLIC_URL_VARIABLE, BootstrapAnswer, LaneGrant
+from worker.contracts.ingest import BOOTSTRAP_CODE_VARIABLE, PUBLIC_URL_VARIABLE, BootstrapAnswer
+from worker.contracts.lanes import LaneGrant
 from worker.contracts.names import LaneRole
 from worker.contracts.prompts import dump_prompts
 from worker.contracts.run_spec import RunSpec

@@ -23,6 +23,7 @@ from worker.scheduling.core.messages import (
     Fragment,
     FragmentKey,
     Generate,
+    Leave,
     MicroBatchKey,
     Publish,
     Pull,
@@ -163,6 +164,8 @@ class ProtocolChecker:
     num_evaluations_complete: int = 0
     num_fragments_lent: int = 0
     is_reserved: bool = False
+    leaving: set[str] = field(default_factory=set)
+    """Lanes that were asked to leave and have not left."""
     last_batch_allowed: int = -1
     """The last batch that was allowed to begin while admission was open."""
 
@@ -242,6 +245,7 @@ class ProtocolChecker:
     def check(self, action: Action, scheduler: Scheduler) -> None:
         """Check one action that begins against the record."""
         worker = worker_of(action)
+        assert worker not in self.leaving, f"{worker} was asked to leave, got {action}"
         assert worker not in self.under_way, f"{worker} is busy with {self.under_way[worker]}, got {action}"
         if self.roles.get(worker) is LaneRole.TRAINER and not isinstance(action, Accumulate):
             self._check_lent(action, worker)
@@ -359,6 +363,10 @@ class ProtocolChecker:
         number = num_micro_batches(self.settings.algebra, len(groups), world_size=len(actions), tsp=self.settings.tsp)
         assert {len(action.micro_batches) + action.num_padding for action in actions} == {number}
 
+    def check_left(self, action: Leave) -> None:
+        assert action.lane in self.leaving, "only a lane that was asked to leave does"
+        assert action.lane not in self.under_way, "it has finished what it had begun"
+
     def check_evaluation(self, action: EvaluationComplete) -> None:
         request = self.requested[action.purpose, action.batch]
         assert action.rewards == tuple(
@@ -402,3 +410,4 @@ class ProtocolChecker:
     def record_lost(self, lane: str) -> None:
         del self.roles[lane], self.serves[lane], self.held_version[lane]
         self.under_way.pop(lane, None)
+        self.leaving.discard(lane)

@@ -1,4 +1,5 @@
-"""An executor without hardware: work finishes in random order, lanes come and go, users pause and request samples.
+"""An executor without hardware: work finishes in random order, lanes come, go and are lost, the gang is replaced, users
+pause and request samples.
 
 It keeps its own record of the run, independent of the scheduler, and checks every action against it. A seed gives the
 same schedule again.
@@ -25,6 +26,8 @@ from worker.scheduling.core.messages import (
     Generated,
     LaneJoined,
     LaneLost,
+    Leave,
+    LeaveRequested,
     Lend,
     LendSettled,
     Publish,
@@ -46,8 +49,8 @@ MAX_NUM_ITERATIONS = 20_000
 """Far more than any of the small runs needs; a run that reaches it never ends."""
 SPEEDS = (1, 1, 3, 20)
 """Relative probabilities, one drawn for each worker, of being the next to finish."""
-DISTURBANCES = ("lose", "lose", "join", "pause", "request", "reserve")
-"""Kinds of disturbances by frequency; lanes are lost twice as often as they join, since missing ones are replaced."""
+DISTURBANCES = ("lose", "leave", "join", "pause", "request", "reserve", "replace")
+"""Kinds of disturbances, equally frequent; more lanes go than join, since missing ones are replaced."""
 
 
 def answer(action: Action) -> Event:
@@ -155,6 +158,9 @@ class RandomExecutor:
         for action in actions:
             if isinstance(action, EvaluationComplete):
                 checker.check_evaluation(action)
+            elif isinstance(action, Leave):
+                checker.check_left(action)
+                checker.record_lost(action.lane)
             elif not isinstance(action, Lend | LendSettled):
                 checker.check(action, self.scheduler)
                 checker.record_started(action)
@@ -205,6 +211,11 @@ class RandomExecutor:
         lanes = checker.lanes(LaneRole.ROLLOUT, LaneRole.REWARD)
         if kind == "lose" and lanes:
             self.lose(self.random.choice(lanes))
+        elif kind == "leave" and (staying := [lane for lane in lanes if lane not in checker.leaving]):
+            self._ask_to_leave(self.random.choice(staying))
+            self._react()
+        elif kind == "replace" and checker.gang_is_free and not checker.is_reserved and not checker.groups_taken:
+            self._replace_gang()
         elif kind == "join" and len(checker.roles) < 10:
             self._join_some()
         elif kind == "pause":
@@ -215,6 +226,26 @@ class RandomExecutor:
         elif kind == "reserve" and (checker.is_reserved or checker.gang_is_free):
             checker.is_reserved = not checker.is_reserved
             self._apply_and_react(TrainerReserved() if checker.is_reserved else TrainerReleased())
+
+    def _ask_to_leave(self, lane: str) -> None:
+        self.checker.leaving.add(lane)
+        self.apply(LeaveRequested(lane))
+
+    def _replace_gang(self) -> None:
+        """Every trainer lane leaves, others of any number join, while the other lanes work on."""
+        self.checker.is_reserved = True
+        self.apply(TrainerReserved())
+        for lane in self.checker.lanes(LaneRole.TRAINER):
+            self._ask_to_leave(lane)
+        self._react()
+        assert not self.checker.lanes(LaneRole.TRAINER), "a reserved gang has nothing to finish"
+        for _ in range(self.random.randint(0, 3)):
+            if self.checker.under_way:
+                self.finish_one()
+        for _ in range(self.random.randint(1, 3)):
+            self.join(LaneRole.TRAINER)
+        self.checker.is_reserved = False
+        self._apply_and_react(TrainerReleased())
 
     def _join_some(self) -> None:
         """Let a lane join; a trainer lane only between optimizer steps, even while others of the gang are lent."""

@@ -13,6 +13,7 @@ from worker.contracts.adapter_files import AdapterFile, listing_sha256
 from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.base import Contract, Count, Index, Name
 from worker.contracts.names import LaneRole
+from worker.contracts.resizing import ResizeReport
 from worker.contracts.spans import Span
 from worker.contracts.states import RunState
 
@@ -57,11 +58,14 @@ class LaneInfo(Contract):
 
 
 class LanesEvent(Event):
-    """All lanes of the run, and the batch algebra; a later event replaces it."""
+    """All lanes of the run, and the batch algebra; a later event replaces it. It comes when lanes are placed, and at
+    each step of a resize."""
 
     type: Literal["lanes"] = "lanes"
     lanes: tuple[LaneInfo, ...]
     algebra: BatchAlgebra
+    resize: ResizeReport | None = None
+    """The resize under way, or the one that has just ended."""
 
 
 class StateEvent(Event):

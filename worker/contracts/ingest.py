@@ -23,7 +23,7 @@ from pydantic import Field
 from worker.contracts.base import Contract, Count, Index
 from worker.contracts.commands import RunCommand
 from worker.contracts.events import WorkCost
-from worker.contracts.names import LaneRole
+from worker.contracts.lanes import LaneGrant
 from worker.contracts.prompts import Prompt
 from worker.contracts.run_spec import RunSpec
 
@@ -44,28 +44,6 @@ PUBLIC_URL_VARIABLE = "TANDEM_PUBLIC_URL"
 HEARTBEAT_SECONDS = 2.0
 """Longest time between two posts of the driver; without new events it posts an empty batch. Two seconds keep commands
 and the live page prompt at negligible load."""
-
-
-class LaneGrant(Contract):
-    """One lane that the pool allocated to this run: its role, its node, and its GPUs."""
-
-    lane: str
-    """The lane's id within the run."""
-    role: LaneRole
-    """What the lane does."""
-    node: str
-    """The name of its node."""
-    gpus: tuple[Index, ...] = ()
-    """Indices of its GPUs on their node; empty for a CPU slot."""
-    resources: tuple[str, ...] = ()
-    """Custom Ray resources that its process occupies, one of each; each stands for one GPU or slot of a node."""
-    num_cpus: float = 0.5
-    """CPUs that Ray reserves for its process."""
-
-    @property
-    def device(self) -> str:
-        """The devices that its process may see: `cpu`, or the indices of its GPUs joined by commas."""
-        return ",".join(str(index) for index in self.gpus) or "cpu"
 
 
 class BootstrapRequest(Contract):

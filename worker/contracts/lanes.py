@@ -1,11 +1,12 @@
-"""The `lanes` and `elastic` sections of a `RunSpec`: how many lanes a run asks for, and how far that may change."""
+"""Lanes: the `lanes` and `elastic` sections of a `RunSpec`, which say how many a run asks for and how far that may
+change, and `LaneGrant`, one lane that it was given."""
 
 from collections.abc import Iterator
 from typing import Annotated, NamedTuple
 
 from pydantic import Field
 
-from worker.contracts.base import Contract
+from worker.contracts.base import Contract, Index
 from worker.contracts.names import LaneRole
 
 
@@ -81,3 +82,26 @@ class ElasticSpec(Contract):
                     f"`elastic.max_{role}` must be ≥ `lanes.num_{role}` ({wanted}), got {high}: "
                     "a run begins with the lanes that it asks for"
                 )
+
+
+class LaneGrant(Contract):
+    """One lane that the pool allocated to this run: its role, its node, and its GPUs."""
+
+    lane: str
+    """The lane's id within the run: `<role>-<index>`, of the role that it was granted for. It stays when the role
+    changes, and is not given to another lane of the attempt."""
+    role: LaneRole
+    """What the lane does."""
+    node: str
+    """The name of its node."""
+    gpus: tuple[Index, ...] = ()
+    """Indices of its GPUs on their node; empty for a CPU slot."""
+    resources: tuple[str, ...] = ()
+    """Custom Ray resources that its process occupies, one of each; each stands for one GPU or slot of a node."""
+    num_cpus: float = 0.5
+    """CPUs that Ray reserves for its process."""
+
+    @property
+    def device(self) -> str:
+        """The devices that its process may see: `cpu`, or the indices of its GPUs joined by commas."""
+        return ",".join(str(index) for index in self.gpus) or "cpu"

@@ -38,6 +38,7 @@ class IdleCause(StrEnum):
     START_UP = "start_up"
     DRAIN = "drain"
     FAILURE = "failure"
+    RESIZE = "resize"
 
 
 class Span(Contract):

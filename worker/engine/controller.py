@@ -2,7 +2,7 @@
 
 ```text
         ┌──────────────────────── an iteration of the loop ───────────────────────┐
-        │ commands ─► admission, boundaries  (pause, stop, samples, checkpoint)   │
+        │ commands ─► admission, boundaries, resizer  (pause, stop, save, resize) │
         │ scheduler.next_actions() ─► executor.start() ─► actor calls             │
         │ calls.step() ◄─ reports ─► scheduler.apply(event)                       │
         │ every second: queue depths, spans; every minute: the lanes' clocks      │
@@ -10,12 +10,15 @@
 
     start lanes ─► [restore] ─► publish first version ─► iterations … ─► save ─► finished
                        ▲                                     │
-                       └── trainer lost: new gang, last checkpoint (bounded)
+                       ├── trainer lost: new gang, last checkpoint (bounded)
+                       └── new gang of a resize cannot start: the old one, from the checkpoint written for it
 
     what waits                     for what                           what unblocks it
     an iteration                   the first report of any lane       lanes (bounded: POLL_SECONDS)
     a pause, a stop                the open batch                     the scheduler; a stop is bounded
     a checkpoint                   the trainer gang, reserved         `Snapshotted`, or a quiescent scheduler
+    a resize                       fragments under way; for trainer   `Leave`; `Snapshotted`, or a quiescent
+                                   lanes, the end of the batch        scheduler
     the end                        evaluation, checkpoint, export     lanes
 ```
 
@@ -44,17 +47,22 @@ from worker.engine.control.command_queue import StopOverdueError
 from worker.engine.control.lane_supervisor import LaneSupervisor
 from worker.engine.control.pending_calls import PendingCalls, RewindNeededError
 from worker.engine.control.ray_executor import RayExecutor
+from worker.engine.control.resizer import Resizer
 from worker.engine.control.run_components import RunComponents
 from worker.engine.control.status_reporter import StatusReporter
+from worker.engine.control.trainer_change import TrainerChangeError
 from worker.engine.control.trainer_gang import TrainerGang
+from worker.scheduling.core.costs import GANG, CostKind
 from worker.scheduling.core.messages import (
     Action,
     EvaluationComplete,
     Event,
     LaneJoined,
     LaneLost,
+    Leave,
     Lend,
     LendSettled,
+    Measured,
     Published,
     Snapshotted,
 )
@@ -108,6 +116,8 @@ class Controller:
         self._restorer = CheckpointRestorer(components, self._gang, self._status, self._wait_for_calls)
         self._boundaries = BatchBoundaries(components, self._saver, self._status)
         self._admission = AdmissionControl(components.commands)
+        self.resizer = Resizer(components, self._calls, self._gang, self._supervisor, self._boundaries)
+        """Grows and shrinks the run, by command or as a plan of the run's own decides."""
         self._scheduler: Scheduler | None = None
         """The scheduler since the last start or rewind; `None` while lanes are brought up."""
         self._next_clock_probe = 0.0
@@ -130,20 +140,11 @@ class Controller:
         self._status.enter(Phase.LOAD_MODEL)
         self._supervisor.load_all()
         self._wait_for_calls()
-        for num_rewinds in range(MAX_REWINDS + 1):
-            try:
-                self._train()
-                break
-            except RewindNeededError as error:
-                if num_rewinds == MAX_REWINDS:
-                    raise
-                logger.error(
-                    "the run goes back to its last checkpoint (%d of %d): %s", num_rewinds + 1, MAX_REWINDS, error
-                )
-                self._rewind()
+        self._train_to_the_end()
         self._status.enter(Phase.FINISH)
         self._components.versions.keep_only(())
         self._commands.refuse_all("the run has ended")
+        self.resizer.close("the run has ended")
 
     @property
     def outcome(self) -> tuple[RunState, str]:
@@ -158,6 +159,23 @@ class Controller:
         self._components.schedule_log.flush()
         self._spans.end()
         self._components.lanes.close()
+
+    def _train_to_the_end(self) -> None:
+        """Train, and go back to the last checkpoint as often as that is allowed."""
+        num_rewinds = 0
+        while True:
+            try:
+                self._train()
+                return
+            except TrainerChangeError as error:
+                logger.error("the trainer gang could not be replaced, the run goes on with the old one: %s", error)
+                self._rewind(str(error))
+            except RewindNeededError as error:
+                if num_rewinds == MAX_REWINDS:
+                    raise
+                num_rewinds += 1
+                logger.error("the run goes back to its last checkpoint (%d of %d): %s", num_rewinds, MAX_REWINDS, error)
+                self._rewind(str(error))
 
     def _train(self) -> None:
         """Train from the newest checkpoint to the end of the run, or until it is stopped. Raises `RewindNeededError`
@@ -197,6 +215,11 @@ class Controller:
         self._metrics.begin(position)
         self._scheduler = build_scheduler(self._answer, position, self._components.schedule_log)
         self._boundaries.begin(self._scheduler)
+        self.resizer.begin(self._scheduler)
+        starts = {CostKind.START: self._supervisor.gang_start_seconds, CostKind.RESTORE: self._restorer.seconds}
+        for kind, seconds in starts.items():
+            if seconds is not None:
+                self._scheduler.apply(Measured(GANG, kind, seconds), self._now())
         self._spans.follow(self._scheduler.state.idle_cause, self._scheduler.state.idle_state)
         self._admission.begin()
         for lane in sorted(self._supervisor.ready):
@@ -208,9 +231,10 @@ class Controller:
         else:
             self._status.enter(Phase.TRAIN)
 
-    def _rewind(self) -> None:
+    def _rewind(self, reason: str) -> None:
         """After a trainer rank was lost: drop everything that was under way, and bring up a new gang."""
         self._scheduler = None
+        self.resizer.rewind(reason)
         self._components.rewind()
         self._status.enter(Phase.LOAD_MODEL, "new trainer ranks")
         self._supervisor.restart_gang()
@@ -232,6 +256,8 @@ class Controller:
         match action:
             case EvaluationComplete():
                 self._boundaries.evaluation_complete(action)
+            case Leave(lane):
+                self.resizer.left(lane)
             case Lend():
                 self._components.lends.decided(action)
             case LendSettled():
@@ -260,6 +286,8 @@ class Controller:
     def _apply_commands(self, scheduler: Scheduler) -> None:
         self._admission.apply_commands(scheduler, self._now())
         self._boundaries.start_requested()
+        self.resizer.start_requested()
+        self.resizer.step()
         self._admission.update_pause(scheduler)
         self._report_state()
 
@@ -288,6 +316,8 @@ class Controller:
         scheduler = self._current
         scheduler.apply(event, self._now())
         match event:
+            case Snapshotted() if self.resizer.wants_boundary:
+                self.resizer.at_boundary()
             case Snapshotted():
                 self._boundaries.batch_trained()
             case Published():
@@ -302,7 +332,8 @@ class Controller:
         if scheduler is not None and lane in self._supervisor.ready:
             scheduler.apply(LaneLost(lane), self._now())
         self._spans.lost(lane)
-        self._supervisor.lost(lane, reason)
+        if not self.resizer.lost(lane, reason):
+            self._supervisor.lost(lane, reason)
 
     def _join(self, lane: str) -> None:
         """Let a lane that is ready join the scheduler."""
@@ -310,6 +341,7 @@ class Controller:
         if self._scheduler is not None:
             role = self._components.lanes[lane].grant.role
             self._scheduler.apply(LaneJoined(lane, role, None), self._now())
+            self.resizer.ready(lane)
 
     def _now(self) -> float:
         return self._components.clock.now()

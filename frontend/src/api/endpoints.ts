@@ -3,7 +3,7 @@
 import { call, type QueryValues } from "./client.ts";
 import type { MetricKey } from "./metric_key.ts";
 import type {
-  CommandKind,
+  ActionKind,
   LogFields,
   NewPreview,
   NewPromptSet,
@@ -11,6 +11,7 @@ import type {
   NewSecret,
   PatchedRunChanges,
   ProjectRole,
+  ResizeRequest,
   RunState,
   SamplePurpose,
   SpecToValidate,
@@ -43,8 +44,10 @@ export const api = {
   createRun: (body: NewRun) => call("POST", "/api/v1/runs", { body }),
   patchRun: (id: string, body: PatchedRunChanges) => call("PATCH", "/api/v1/runs/{id}", { path: { id }, body }),
   deleteRun: (id: string) => call("DELETE", "/api/v1/runs/{id}", { path: { id } }),
-  act: (run: string, action: CommandKind, prompts: readonly string[] = []) =>
+  act: (run: string, action: ActionKind, prompts: readonly string[] = []) =>
     call("POST", "/api/v1/runs/{run_id}/actions", { ...of(run), body: { action, prompts } }),
+  size: (run: string) => call("GET", "/api/v1/runs/{run_id}/size", of(run)),
+  resize: (run: string, body: ResizeRequest) => call("POST", "/api/v1/runs/{run_id}/resize", { ...of(run), body }),
   duplicateRun: (run: string) => call("POST", "/api/v1/runs/{run_id}/duplicate", { ...of(run), body: {} }),
 
   transitions: (run: string) => results(call("GET", "/api/v1/runs/{run_id}/transitions", of(run))),

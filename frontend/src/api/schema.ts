@@ -618,6 +618,27 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/runs/{run_id}/resize": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * @description Add lanes to a run, release lanes, or change their roles, while it works. Rollout and reward lanes join and
+         *     leave between fragments; a change of the trainer lanes waits for the end of a batch. `GET …/size` and the
+         *     `lanes` events report how far it is. 409 while another resize is under way.
+         */
+        readonly post: operations["runs_resize_create"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/runs/{run_id}/samples": {
         readonly parameters: {
             readonly query?: never;
@@ -648,6 +669,26 @@ export interface paths {
          *     `python -m worker.scheduling.replay FILE` replays it.
          */
         readonly get: operations["runs_schedule_retrieve"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v1/runs/{run_id}/size": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * @description The lanes that the run holds, the free ones that could join it, what changing its trainer lanes is expected
+         *     to take, and its resizes, newest first.
+         */
+        readonly get: operations["runs_size_retrieve"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -802,8 +843,10 @@ export interface components {
             /** Format: uuid */
             readonly command_id: string;
         };
+        /** @enum {string} */
+        readonly ActionKind: "pause" | "resume" | "stop" | "cancel" | "sample_now" | "checkpoint_now";
         readonly ActionRequest: {
-            readonly action: components["schemas"]["CommandKind"];
+            readonly action: components["schemas"]["ActionKind"];
             /** @description Prompts of `sample_now`. */
             readonly prompts?: readonly string[];
         };
@@ -918,6 +961,13 @@ export interface components {
             /** Format: uri */
             readonly next: string | null;
             readonly results: readonly components["schemas"]["Adapter"][];
+        };
+        readonly AddedLanes: {
+            readonly role: components["schemas"]["LaneRole"];
+            /** @default 1 */
+            readonly number?: number;
+            /** @description Accelerator that they must have, or `cpu`. Default: any that the role may use. */
+            readonly device?: string;
         };
         /**
          * AestheticSettings
@@ -1122,6 +1172,11 @@ export interface components {
          * @enum {string}
          */
         readonly BulkItemType: "costs" | "lend" | "log" | "metrics" | "queues" | "spans" | "staleness";
+        readonly ChangedLane: {
+            /** @description Id of a lane of the run. */
+            readonly lane: string;
+            readonly role: components["schemas"]["LaneRole"];
+        };
         readonly Checkpoint: {
             readonly attempt: number;
             readonly batch: number;
@@ -1289,7 +1344,7 @@ export interface components {
          * @description What a user may ask of a run.
          * @enum {string}
          */
-        readonly CommandKind: "pause" | "resume" | "stop" | "cancel" | "sample_now" | "checkpoint_now";
+        readonly CommandKind: "pause" | "resume" | "stop" | "cancel" | "sample_now" | "checkpoint_now" | "resize";
         /** @description One page: CommandBody */
         readonly CommandPage: {
             /** Format: uri */
@@ -1630,6 +1685,14 @@ export interface components {
          */
         readonly EndState: "cancelled" | "completed" | "failed" | "stopped";
         /**
+         * EndedResize
+         * @description A resize at the moment when it was done or had failed.
+         */
+        readonly EndedResize: {
+            readonly at: number;
+            readonly resize: components["schemas"]["ResizeReport"];
+        };
+        /**
          * EvaluationEvent
          * @description Mean rewards of a held-out evaluation after `batch` complete batches, by reward; `reward` is the weighted sum.
          */
@@ -1851,6 +1914,16 @@ export interface components {
             readonly name: "flow_grpo";
         };
         /**
+         * FreeLanes
+         * @description Free lanes of the pool that could join the run in a role.
+         */
+        readonly FreeLanes: {
+            readonly role: components["schemas"]["LaneRole"];
+            /** @description Their accelerator, or `cpu`. */
+            readonly device: string;
+            readonly number: number;
+        };
+        /**
          * GateEvent
          * @description The result of the replay gate on a batch's first update, with the values that it compared.
          */
@@ -1999,7 +2072,7 @@ export interface components {
          * IdleCause
          * @enum {string}
          */
-        readonly IdleCause: "no_fragment_ready" | "head_of_line" | "group_incomplete" | "reward_pending" | "batch_barrier" | "back_pressure" | "publish_wait" | "start_up" | "drain" | "failure";
+        readonly IdleCause: "no_fragment_ready" | "head_of_line" | "group_incomplete" | "reward_pending" | "batch_barrier" | "back_pressure" | "publish_wait" | "start_up" | "drain" | "failure" | "resize";
         /**
          * ImageRewardSettings
          * @description ImageReward (arXiv 2304.05977) is published as a pickle, which is refused: convert it once and give the folder as
@@ -2061,6 +2134,36 @@ export interface components {
         /** @enum {string} */
         readonly LaneActionActionEnum: "cordon" | "resume";
         /**
+         * LaneGrant
+         * @description One lane that the pool allocated to this run: its role, its node, and its GPUs.
+         */
+        readonly LaneGrant: {
+            /**
+             * @description The lane's id within the run: `<role>-<index>`, of the role that it was granted for. It stays when the role
+             *     changes, and is not given to another lane of the attempt.
+             */
+            readonly lane: string;
+            /** @description What the lane does. */
+            readonly role: components["schemas"]["LaneRole"];
+            /** @description The name of its node. */
+            readonly node: string;
+            /**
+             * @description Indices of its GPUs on their node; empty for a CPU slot.
+             * @default []
+             */
+            readonly gpus: readonly number[];
+            /**
+             * @description Custom Ray resources that its process occupies, one of each; each stands for one GPU or slot of a node.
+             * @default []
+             */
+            readonly resources: readonly string[];
+            /**
+             * @description CPUs that Ray reserves for its process.
+             * @default 0.5
+             */
+            readonly num_cpus: number;
+        };
+        /**
          * LaneInfo
          * @description Where a lane was placed.
          */
@@ -2070,6 +2173,23 @@ export interface components {
             readonly node: string;
             readonly device: string;
             readonly pid: number;
+        };
+        /**
+         * LaneProgress
+         * @description How far one lane of a resize is.
+         */
+        readonly LaneProgress: {
+            /** @description The lane's id. */
+            readonly lane: string;
+            /** @description Its role once the resize is done; null for a lane that leaves. */
+            readonly role: components["schemas"]["LaneRole"] | null;
+            /** @description How far it is. */
+            readonly step: components["schemas"]["LaneStep"];
+            /**
+             * @description Why it could not be started, in one sentence.
+             * @default
+             */
+            readonly detail: string;
         };
         /**
          * LaneRole
@@ -2111,8 +2231,15 @@ export interface components {
             readonly rewards_on_gpus: boolean;
         };
         /**
+         * LaneStep
+         * @description How far a lane of a resize is.
+         * @enum {string}
+         */
+        readonly LaneStep: "waiting" | "starting" | "leaving" | "joined" | "kept" | "released" | "given_up";
+        /**
          * LanesEvent
-         * @description All lanes of the run, and the batch algebra; a later event replaces it.
+         * @description All lanes of the run, and the batch algebra; a later event replaces it. It comes when lanes are placed, and at
+         *     each step of a resize.
          */
         readonly LanesEvent: {
             readonly seq: number;
@@ -2124,14 +2251,25 @@ export interface components {
             readonly type: "lanes";
             readonly lanes: readonly components["schemas"]["LaneInfo"][];
             readonly algebra: components["schemas"]["BatchAlgebra"];
+            /**
+             * @description The resize under way, or the one that has just ended.
+             * @default null
+             */
+            readonly resize: components["schemas"]["ResizeReport"] | null;
         };
         /**
          * LanesFields
-         * @description All lanes of the run, and the batch algebra; a later event replaces it.
+         * @description All lanes of the run, and the batch algebra; a later event replaces it. It comes when lanes are placed, and at
+         *     each step of a resize.
          */
         readonly LanesFields: {
             readonly lanes: readonly components["schemas"]["LaneInfo"][];
             readonly algebra: components["schemas"]["BatchAlgebra"];
+            /**
+             * @description The resize under way, or the one that has just ended.
+             * @default null
+             */
+            readonly resize: components["schemas"]["ResizeReport"] | null;
         };
         /**
          * LanesItem
@@ -3177,6 +3315,28 @@ export interface components {
             };
         };
         /**
+         * RecordedResize
+         * @description A change of the run's lanes while it worked.
+         */
+        readonly RecordedResize: {
+            readonly id: string;
+            readonly cause: components["schemas"]["ResizeCause"];
+            /** @description Name of the user; null where Tandem decided itself, and for an account that was deleted. */
+            readonly requested_by: string | null;
+            /**
+             * @description `requested` until the driver has reported on it.
+             * @enum {string}
+             */
+            readonly state: "requested" | "accepted" | "done" | "failed";
+            /** @description Why it failed, in one sentence. */
+            readonly reason: string;
+            readonly lanes: readonly components["schemas"]["LaneProgress"][];
+            readonly trainer_seconds: components["schemas"]["TrainerChangeSeconds"] | null;
+            /** Format: date-time */
+            readonly created_at: string;
+            readonly ended_at: string | null;
+        };
+        /**
          * ReflSpec
          * @description ReFL (arXiv 2304.05977): predicts the finished sample from one late denoising step and follows the gradient of
          *     its reward. Needs differentiable rewards.
@@ -3269,6 +3429,86 @@ export interface components {
              */
             readonly max_ratio_error: number | null;
         };
+        /**
+         * Resize
+         * @description The lanes that a resize adds, releases and gives another role.
+         */
+        readonly Resize: {
+            /**
+             * @description Lanes that join; the pool has allocated them to the run.
+             * @default []
+             */
+            readonly add: readonly components["schemas"]["LaneGrant"][];
+            /**
+             * @description Ids of lanes that leave the run.
+             * @default []
+             */
+            readonly release: readonly string[];
+            /**
+             * @description Lanes that get another role.
+             * @default []
+             */
+            readonly change: readonly components["schemas"]["RoleChange"][];
+            /**
+             * @description Who asked for it.
+             * @default user
+             */
+            readonly cause: components["schemas"]["ResizeCause"];
+        };
+        readonly ResizeAnswer: {
+            /**
+             * Format: uuid
+             * @description Id of the resize, and of its command.
+             */
+            readonly resize_id: string;
+        };
+        /**
+         * ResizeCause
+         * @description Who asked for a resize.
+         * @enum {string}
+         */
+        readonly ResizeCause: "user" | "plan" | "drain" | "pool";
+        /**
+         * ResizeReport
+         * @description How far a resize is, as `lanes` events carry it; a later report replaces it.
+         */
+        readonly ResizeReport: {
+            /** @description The id of the command that asked for it, or one of the driver's own. */
+            readonly id: string;
+            /** @description Who asked for it. */
+            readonly cause: components["schemas"]["ResizeCause"];
+            /** @description How far it is. */
+            readonly state: components["schemas"]["ResizeState"];
+            /**
+             * @description Why it failed, in one sentence.
+             * @default
+             */
+            readonly reason: string;
+            /**
+             * @description The lanes that it names.
+             * @default []
+             */
+            readonly lanes: readonly components["schemas"]["LaneProgress"][];
+            /**
+             * @description What replacing the trainer gang took; null before that, and where the gang stays as it is.
+             * @default null
+             */
+            readonly trainer_seconds: components["schemas"]["TrainerChangeSeconds"] | null;
+        };
+        readonly ResizeRequest: {
+            /** @description Free lanes of the pool that join the run. */
+            readonly add?: readonly components["schemas"]["AddedLanes"][];
+            /** @description Ids of lanes that leave the run. */
+            readonly release?: readonly string[];
+            /** @description Lanes of the run that get another role. */
+            readonly change?: readonly components["schemas"]["ChangedLane"][];
+        };
+        /**
+         * ResizeState
+         * @description How far a resize is.
+         * @enum {string}
+         */
+        readonly ResizeState: "accepted" | "done" | "failed";
         /**
          * ResumedEvent
          * @description This attempt resumed after `batch` complete batches; later points of earlier attempts are superseded.
@@ -3451,6 +3691,16 @@ export interface components {
             readonly settings: components["schemas"]["ClipScoreSettings"] | components["schemas"]["PickScoreSettings"] | components["schemas"]["HpsV2Settings"] | components["schemas"]["ImageRewardSettings"] | components["schemas"]["AestheticSettings"] | components["schemas"]["OcrSettings"] | components["schemas"]["RemoteSettings"] | null;
         };
         /**
+         * RoleChange
+         * @description A lane of the run that gets another role.
+         */
+        readonly RoleChange: {
+            /** @description The lane's id. */
+            readonly lane: string;
+            /** @description What it does from then on. */
+            readonly role: components["schemas"]["LaneRole"];
+        };
+        /**
          * RunBody
          * @description A run in full, as one reader may see it.
          */
@@ -3516,9 +3766,25 @@ export interface components {
              * @default []
              */
             readonly prompts: readonly components["schemas"]["Prompt"][];
+            /**
+             * @description For `resize`, and only for it: the lanes concerned.
+             * @default null
+             */
+            readonly resize: components["schemas"]["Resize"] | null;
         };
         readonly RunEvent: components["schemas"]["PhaseEvent"] | components["schemas"]["LanesEvent"] | components["schemas"]["StateEvent"] | components["schemas"]["ResumedEvent"] | components["schemas"]["MetricsEvent"] | components["schemas"]["SpansEvent"] | components["schemas"]["SamplesEvent"] | components["schemas"]["EvaluationEvent"] | components["schemas"]["StalenessEvent"] | components["schemas"]["PublishEvent"] | components["schemas"]["AdapterEvent"] | components["schemas"]["CheckpointEvent"] | components["schemas"]["GateEvent"] | components["schemas"]["QueueEvent"] | components["schemas"]["LendEvent"] | components["schemas"]["CostsEvent"] | components["schemas"]["LogEvent"] | components["schemas"]["CommandDoneEvent"];
         readonly RunFrame: components["schemas"]["HelloFrame"] | components["schemas"]["SnapshotFrame"] | components["schemas"]["ItemsFrame"];
+        /**
+         * RunLane
+         * @description A lane that the run holds now.
+         */
+        readonly RunLane: {
+            /** @description Its id within the run. */
+            readonly lane: string;
+            readonly role: components["schemas"]["LaneRole"];
+            readonly node: string;
+            readonly device: string;
+        };
         /** RunPlan */
         readonly RunPlan: {
             /** @description The plan; null where the user chose placement, and before lanes were given. */
@@ -3555,6 +3821,23 @@ export interface components {
             readonly ended_at: string | null;
             readonly tags: readonly string[];
             readonly archived_at: string | null;
+        };
+        /**
+         * RunSize
+         * @description The lanes of a run, those that could join it, and its resizes.
+         */
+        readonly RunSize: {
+            readonly lanes: readonly components["schemas"]["RunLane"][];
+            readonly free: readonly components["schemas"]["FreeLanes"][];
+            /**
+             * @description What replacing the trainer gang is expected to take, from what the run has measured: checkpoint, start and
+             *     restore. Null until the run has measured one of them.
+             */
+            readonly trainer_change_seconds: number | null;
+            /** @description Whether all three parts are measured; otherwise the true seconds are more. */
+            readonly is_trainer_change_measured: boolean;
+            /** @description The newest first. */
+            readonly resizes: readonly components["schemas"]["RecordedResize"][];
         };
         /**
          * RunSpec
@@ -4279,6 +4562,8 @@ export interface components {
             readonly queues: readonly components["schemas"]["QueueDepths"][];
             /** @description Lending decisions, oldest first. */
             readonly lends: readonly components["schemas"]["LendDecision"][];
+            /** @description Resizes that ended in the window, oldest first. */
+            readonly resizes: readonly components["schemas"]["EndedResize"][];
             /** @description Number of the newest item read; the socket sends what follows. */
             readonly stream_seq: number;
             /** @description The server's clock, in Unix seconds. */
@@ -4358,6 +4643,18 @@ export interface components {
          * @enum {string}
          */
         readonly TrainerAssist: "off" | "greedy" | "search";
+        /**
+         * TrainerChangeSeconds
+         * @description What it took to replace the trainer gang, in seconds of the driver's clock; training stood still meanwhile.
+         */
+        readonly TrainerChangeSeconds: {
+            /** @description From the end of the batch until its checkpoint was written and all lanes concerned were free. */
+            readonly checkpoint: number;
+            /** @description From then until the new processes had loaded the model. */
+            readonly start: number;
+            /** @description Reading the checkpoint. */
+            readonly restore: number;
+        };
         readonly Transition: {
             readonly stream_seq: number;
             readonly old: string;
@@ -4477,6 +4774,7 @@ export interface components {
     pathItems: never;
 }
 export type ActionAnswer = components['schemas']['ActionAnswer'];
+export type ActionKind = components['schemas']['ActionKind'];
 export type ActionRequest = components['schemas']['ActionRequest'];
 export type Adapter = components['schemas']['Adapter'];
 export type AdapterEvent = components['schemas']['AdapterEvent'];
@@ -4484,6 +4782,7 @@ export type AdapterFields = components['schemas']['AdapterFields'];
 export type AdapterFile = components['schemas']['AdapterFile'];
 export type AdapterItem = components['schemas']['AdapterItem'];
 export type AdapterPage = components['schemas']['AdapterPage'];
+export type AddedLanes = components['schemas']['AddedLanes'];
 export type AestheticSettings = components['schemas']['AestheticSettings'];
 export type Attempt = components['schemas']['Attempt'];
 export type AttemptPage = components['schemas']['AttemptPage'];
@@ -4495,6 +4794,7 @@ export type BatchAlgebra = components['schemas']['BatchAlgebra'];
 export type BatchSpec = components['schemas']['BatchSpec'];
 export type Bubbles = components['schemas']['Bubbles'];
 export type BulkItemType = components['schemas']['BulkItemType'];
+export type ChangedLane = components['schemas']['ChangedLane'];
 export type Checkpoint = components['schemas']['Checkpoint'];
 export type CheckpointEvent = components['schemas']['CheckpointEvent'];
 export type CheckpointFields = components['schemas']['CheckpointFields'];
@@ -4523,6 +4823,7 @@ export type DuplicateRequest = components['schemas']['DuplicateRequest'];
 export type ElasticSpec = components['schemas']['ElasticSpec'];
 export type EmaSpec = components['schemas']['EmaSpec'];
 export type EndState = components['schemas']['EndState'];
+export type EndedResize = components['schemas']['EndedResize'];
 export type EvaluationEvent = components['schemas']['EvaluationEvent'];
 export type EvaluationFields = components['schemas']['EvaluationFields'];
 export type EvaluationItem = components['schemas']['EvaluationItem'];
@@ -4531,6 +4832,7 @@ export type Failure = components['schemas']['Failure'];
 export type FlowDppoSpec = components['schemas']['FlowDppoSpec'];
 export type FlowGrpoFastSpec = components['schemas']['FlowGrpoFastSpec'];
 export type FlowGrpoSpec = components['schemas']['FlowGrpoSpec'];
+export type FreeLanes = components['schemas']['FreeLanes'];
 export type GateEvent = components['schemas']['GateEvent'];
 export type GateFields = components['schemas']['GateFields'];
 export type GateItem = components['schemas']['GateItem'];
@@ -4545,9 +4847,12 @@ export type ItemsFrame = components['schemas']['ItemsFrame'];
 export type JsonValue = components['schemas']['JsonValue'];
 export type LaneAction = components['schemas']['LaneAction'];
 export type LaneActionActionEnum = components['schemas']['LaneActionActionEnum'];
+export type LaneGrant = components['schemas']['LaneGrant'];
 export type LaneInfo = components['schemas']['LaneInfo'];
+export type LaneProgress = components['schemas']['LaneProgress'];
 export type LaneRole = components['schemas']['LaneRole'];
 export type LaneSpec = components['schemas']['LaneSpec'];
+export type LaneStep = components['schemas']['LaneStep'];
 export type LanesEvent = components['schemas']['LanesEvent'];
 export type LanesFields = components['schemas']['LanesFields'];
 export type LanesItem = components['schemas']['LanesItem'];
@@ -4629,10 +4934,17 @@ export type QueueEvent = components['schemas']['QueueEvent'];
 export type QueueFields = components['schemas']['QueueFields'];
 export type QueueItem = components['schemas']['QueueItem'];
 export type Ready = components['schemas']['Ready'];
+export type RecordedResize = components['schemas']['RecordedResize'];
 export type ReflSpec = components['schemas']['ReflSpec'];
 export type RemoteFormat = components['schemas']['RemoteFormat'];
 export type RemoteSettings = components['schemas']['RemoteSettings'];
 export type ReplayGateSpec = components['schemas']['ReplayGateSpec'];
+export type Resize = components['schemas']['Resize'];
+export type ResizeAnswer = components['schemas']['ResizeAnswer'];
+export type ResizeCause = components['schemas']['ResizeCause'];
+export type ResizeReport = components['schemas']['ResizeReport'];
+export type ResizeRequest = components['schemas']['ResizeRequest'];
+export type ResizeState = components['schemas']['ResizeState'];
 export type ResumedEvent = components['schemas']['ResumedEvent'];
 export type ResumedFields = components['schemas']['ResumedFields'];
 export type ResumedItem = components['schemas']['ResumedItem'];
@@ -4641,14 +4953,17 @@ export type RewardFlowSpec = components['schemas']['RewardFlowSpec'];
 export type RewardMixing = components['schemas']['RewardMixing'];
 export type RewardName = components['schemas']['RewardName'];
 export type RewardSpec = components['schemas']['RewardSpec'];
+export type RoleChange = components['schemas']['RoleChange'];
 export type Run = components['schemas']['Run'];
 export type RunChangedFrame = components['schemas']['RunChangedFrame'];
 export type RunCommand = components['schemas']['RunCommand'];
 export type RunEvent = components['schemas']['RunEvent'];
 export type RunFrame = components['schemas']['RunFrame'];
+export type RunLane = components['schemas']['RunLane'];
 export type RunPlan = components['schemas']['RunPlan'];
 export type RunProject = components['schemas']['RunProject'];
 export type RunRow = components['schemas']['RunRow'];
+export type RunSize = components['schemas']['RunSize'];
 export type RunSpec = components['schemas']['RunSpec'];
 export type RunState = components['schemas']['RunState'];
 export type Sample = components['schemas']['Sample'];
@@ -4685,6 +5000,7 @@ export type TimelineSpan = components['schemas']['TimelineSpan'];
 export type Token = components['schemas']['Token'];
 export type TokenPage = components['schemas']['TokenPage'];
 export type TrainerAssist = components['schemas']['TrainerAssist'];
+export type TrainerChangeSeconds = components['schemas']['TrainerChangeSeconds'];
 export type Transition = components['schemas']['Transition'];
 export type TransitionFields = components['schemas']['TransitionFields'];
 export type TransitionItem = components['schemas']['TransitionItem'];
@@ -5827,6 +6143,35 @@ export interface operations {
             readonly default: components["responses"]["Refusal"];
         };
     };
+    readonly runs_resize_create: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description A repeat within 24 hours gets the first answer. */
+                readonly "Idempotency-Key"?: string;
+            };
+            readonly path: {
+                readonly run_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["ResizeRequest"];
+            };
+        };
+        readonly responses: {
+            readonly 202: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ResizeAnswer"];
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
     readonly runs_samples_retrieve: {
         readonly parameters: {
             readonly query?: {
@@ -5873,6 +6218,28 @@ export interface operations {
                 };
                 content: {
                     readonly "application/gzip": string;
+                };
+            };
+            readonly default: components["responses"]["Refusal"];
+        };
+    };
+    readonly runs_size_retrieve: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly run_id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["RunSize"];
                 };
             };
             readonly default: components["responses"]["Refusal"];
@@ -6134,6 +6501,7 @@ export const pathsApiV1LanesGetParametersQueryStateValues: ReadonlyArray<Flatten
 export const pathsApiV1RunsGetParametersQueryStateValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/runs"]["get"]["parameters"]["query"]["state"]> = ["queued", "starting", "running", "paused", "stopping", "completed", "stopped", "cancelled", "failed"];
 export const pathsApiV1RunsRun_idLogsGetParametersQueryLevelValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/runs/{run_id}/logs"]["get"]["parameters"]["query"]["level"]> = ["debug", "info", "warning", "error"];
 export const pathsApiV1RunsRun_idSamplesGetParametersQueryPurposeValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/runs/{run_id}/samples"]["get"]["parameters"]["query"]["purpose"]> = ["train", "evaluate", "request"];
+export const actionKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ActionKind"]> = ["pause", "resume", "stop", "cancel", "sample_now", "checkpoint_now"];
 export const adapterEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["AdapterEvent"]["type"]> = ["adapter"];
 export const adapterItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["AdapterItem"]["type"]> = ["adapter"];
 export const attentionBackendValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["AttentionBackend"]> = ["default", "_native_math", "_native_flash", "_native_efficient", "_native_cudnn", "flash", "xformers", "_native_npu"];
@@ -6143,7 +6511,7 @@ export const checkpointEventTypeValues: ReadonlyArray<FlattenedDeepRequired<comp
 export const checkpointItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["CheckpointItem"]["type"]> = ["checkpoint"];
 export const commandDoneEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["CommandDoneEvent"]["type"]> = ["command_done"];
 export const commandDoneItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["CommandDoneItem"]["type"]> = ["command_done"];
-export const commandKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["CommandKind"]> = ["pause", "resume", "stop", "cancel", "sample_now", "checkpoint_now"];
+export const commandKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["CommandKind"]> = ["pause", "resume", "stop", "cancel", "sample_now", "checkpoint_now", "resize"];
 export const compilationValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Compilation"]> = ["off", "inductor", "aot_eager"];
 export const costsEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["CostsEvent"]["type"]> = ["costs"];
 export const costsItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["CostsItem"]["type"]> = ["costs"];
@@ -6167,10 +6535,11 @@ export const gateItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>
 export const grpoGuardSpecAdvantage_stdValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["GrpoGuardSpec"]["advantage_std"]> = ["group", "batch"];
 export const grpoGuardSpecNameValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["GrpoGuardSpec"]["name"]> = ["grpo_guard"];
 export const helloFrameKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["HelloFrame"]["kind"]> = ["hello"];
-export const idleCauseValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["IdleCause"]> = ["no_fragment_ready", "head_of_line", "group_incomplete", "reward_pending", "batch_barrier", "back_pressure", "publish_wait", "start_up", "drain", "failure"];
+export const idleCauseValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["IdleCause"]> = ["no_fragment_ready", "head_of_line", "group_incomplete", "reward_pending", "batch_barrier", "back_pressure", "publish_wait", "start_up", "drain", "failure", "resize"];
 export const itemsFrameKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ItemsFrame"]["kind"]> = ["items"];
 export const laneActionActionEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LaneActionActionEnum"]> = ["cordon", "resume"];
 export const laneRoleValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LaneRole"]> = ["rollout", "trainer", "reward"];
+export const laneStepValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LaneStep"]> = ["waiting", "starting", "leaving", "joined", "kept", "released", "given_up"];
 export const lanesEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LanesEvent"]["type"]> = ["lanes"];
 export const lanesItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LanesItem"]["type"]> = ["lanes"];
 export const lendEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LendEvent"]["type"]> = ["lend"];
@@ -6206,8 +6575,11 @@ export const publishEventTypeValues: ReadonlyArray<FlattenedDeepRequired<compone
 export const publishItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PublishItem"]["type"]> = ["publish"];
 export const queueEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["QueueEvent"]["type"]> = ["queues"];
 export const queueItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["QueueItem"]["type"]> = ["queues"];
+export const recordedResizeStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RecordedResize"]["state"]> = ["requested", "accepted", "done", "failed"];
 export const reflSpecNameValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ReflSpec"]["name"]> = ["refl"];
 export const remoteFormatValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RemoteFormat"]> = ["msgpack", "json"];
+export const resizeCauseValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ResizeCause"]> = ["user", "plan", "drain", "pool"];
+export const resizeStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ResizeState"]> = ["accepted", "done", "failed"];
 export const resumedEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ResumedEvent"]["type"]> = ["resumed"];
 export const resumedItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ResumedItem"]["type"]> = ["resumed"];
 export const revisedPlanModeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RevisedPlan"]["mode"]> = ["colocated", "disaggregated", "gap", "tsp", "tag", "stale"];

@@ -46,6 +46,8 @@ export class RunStore {
     request: signal(0),
   };
   readonly filesVersion = signal(0);
+  /** Rises with each report on a resize. */
+  readonly sizeVersion = signal(0);
   readonly connection = signal<Connection>("connecting");
   /** The browser's time of the newest frame, in Unix seconds. */
   readonly lastTraffic = signal(Date.now() / 1000);
@@ -135,6 +137,7 @@ export class RunStore {
         this.logs.load(logs, covered);
         for (const version of Object.values(this.samplesVersions)) version.value += 1;
         this.filesVersion.value += 1;
+        this.sizeVersion.value += 1;
         this.problem.value = null;
         this.loaded.value = true;
       });
@@ -159,7 +162,14 @@ export class RunStore {
     if (this.isReading || this.queue.length === 0) return;
     const items = this.queue;
     this.queue = [];
-    const changed = { metrics: false, timeline: false, files: false, run: false, samples: new Set<SamplePurpose>() };
+    const changed = {
+      metrics: false,
+      timeline: false,
+      files: false,
+      run: false,
+      size: false,
+      samples: new Set<SamplePurpose>(),
+    };
     for (const item of items) {
       if (this.metrics.gate.admit(item.stream_seq)) changed.metrics = this.metrics.apply(item) || changed.metrics;
       if (this.timeline.gate.admit(item.stream_seq)) changed.timeline = this.timeline.apply(item) || changed.timeline;
@@ -167,6 +177,7 @@ export class RunStore {
       this.logs.apply(item);
       if (item.type === "samples") changed.samples.add(item.body.purpose);
       changed.files ||= item.type === "adapter" || item.type === "checkpoint";
+      changed.size ||= item.type === "command_done" || (item.type === "lanes" && item.body.resize !== null);
       changed.run ||= CHANGES_RUN.has(item.type);
     }
     batch(() => {
@@ -174,6 +185,7 @@ export class RunStore {
       if (changed.timeline) this.timeline.version.value += 1;
       for (const purpose of changed.samples) this.samplesVersions[purpose].value += 1;
       if (changed.files) this.filesVersion.value += 1;
+      if (changed.size) this.sizeVersion.value += 1;
       this.events.flush();
       this.logs.flush();
       this.lastReport.value = items.reduce((latest, item) => Math.max(latest, item.at), this.lastReport.peek());

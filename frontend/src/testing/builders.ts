@@ -10,6 +10,7 @@ import type {
   Plan,
   PlanChoice,
   PublishItem,
+  ResizeReport,
   ResumedItem,
   Run,
   RunSpec,
@@ -51,7 +52,7 @@ export function lane(name: string, fields: Partial<LaneInfo> = {}): LaneInfo {
 }
 
 export function timeline(fields: Partial<Timeline> = {}): Timeline {
-  return { lanes: [], spans: [], versions: [], queues: [], lends: [], stream_seq: 0, now: 0, ...fields };
+  return { lanes: [], spans: [], versions: [], queues: [], lends: [], resizes: [], stream_seq: 0, now: 0, ...fields };
 }
 
 type Envelope = Pick<StreamItem, "stream_seq"> & { readonly at?: number; readonly attempt?: number };
@@ -275,3 +276,16 @@ const ALGEBRA: Run["algebra"] = {
   num_micro_batches_per_optimizer_step: 72,
   num_optimizer_steps_per_batch: 1,
 };
+
+/** A resize that has added a rollout lane. */
+export function resizeReport(fields: Partial<ResizeReport> = {}): ResizeReport {
+  return {
+    id: "resize-1",
+    cause: "user",
+    state: "done",
+    reason: "",
+    lanes: [{ lane: "rollout-1", role: "rollout", step: "joined", detail: "" }],
+    trainer_seconds: null,
+    ...fields,
+  };
+}

@@ -38,6 +38,7 @@ const CAUSES: Readonly<Record<IdleCause, string>> = {
   start_up: "starting up",
   drain: "nothing left to do",
   failure: "failure",
+  resize: "being resized",
 };
 
 /** Every kind of span, idle last. */

@@ -1,8 +1,9 @@
 /** Painting the timeline: lanes of spans, time axis with version ticks, queue depths beneath on the same axis. */
 
 import { classOf } from "./classes.ts";
-import { drawLends, drawPulls, drawVersions } from "./draw_marks.ts";
+import { drawLends, drawPulls, drawResizes, drawVersions } from "./draw_marks.ts";
 import { drawQueueLabels, drawQueues } from "./draw_queues.ts";
+import { labelOf } from "./lane_tracks.ts";
 import { type Layout, rowTop } from "./layout.ts";
 import { type Rectangle, rectanglesOf } from "./rectangles.ts";
 import { fitted, fontOf, type Scene, timeToX } from "./scene.ts";
@@ -32,6 +33,7 @@ export function draw(scene: Scene, state: TimelineState): void {
   drawPulls(scene, state);
   drawVersions(scene, state.versions);
   drawLends(scene, state.lanes.tracks);
+  drawResizes(scene, state.resizes);
   if (state.queues.length > 0) drawQueues(scene, state.queues);
   const selection = state.selection.peek();
   if (selection) drawSelection(scene, selection, state.lanes.tracks.indexOf(selection.track));
@@ -89,7 +91,7 @@ function drawLabels(scene: Scene, state: TimelineState): void {
   context.fillStyle = theme.colour("--surface");
   context.fillRect(0, layout.rowsTop - 2, layout.labelWidth, layout.height);
   state.lanes.tracks.forEach((track, lane) => {
-    drawLaneLabel(scene, layout, lane, track.lane, track.info?.device ?? "");
+    drawLaneLabel(scene, layout, lane, labelOf(track), track.info?.device ?? "");
   });
   if (state.queues.length > 0) drawQueueLabels(scene, state.queues);
 }

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { TimelineSpan } from "../api/schema.ts";
-import { span, timeline } from "../testing/builders.ts";
+import { resizeReport, span, timeline } from "../testing/builders.ts";
 import { calls, sceneOf } from "../testing/canvas.ts";
-import { drawLends, drawPulls, laneHelped, lentStretches } from "./draw_marks.ts";
+import { drawLends, drawPulls, drawResizes, laneHelped, lentStretches } from "./draw_marks.ts";
 import { rowTop } from "./layout.ts";
 import { TimelineState } from "./timeline_state.ts";
 
@@ -97,4 +97,21 @@ test("a version that was published after a pull ended was not pulled by it", () 
   const { scene, painted } = sceneOf({ from: 100, to: 150 }, 1);
   drawPulls(scene, state);
   assert.deepEqual(calls(painted, "fillRect"), []);
+});
+
+test("a resize is marked where it ended, a failed one in its own colour, and none outside the window", () => {
+  const { scene, painted } = sceneOf({ from: 0, to: 50 }, 1);
+  const failed = resizeReport({ state: "failed" });
+  drawResizes(scene, [
+    { at: 10, resize: resizeReport() },
+    { at: 20, resize: failed },
+    { at: 60, resize: failed },
+  ]);
+  assert.deepEqual(
+    calls(painted, "fillText").map(({ args, colour }) => [args[0], colour]),
+    [
+      ["resized", "--ink-2"],
+      ["resize failed", "--bad"],
+    ],
+  );
 });

@@ -1,6 +1,7 @@
-/** What lies over the lanes: version ticks with the pulls that follow them, and arrows from lent lanes to their work. */
+/** What lies over the lanes: version ticks with the pulls that follow them, arrows from lent lanes to their work, and
+ * ticks of resizes. */
 
-import type { PublishedVersion, TimelineSpan } from "../api/schema.ts";
+import type { EndedResize, PublishedVersion, TimelineSpan } from "../api/schema.ts";
 import { type LaneTrack, roleOf } from "./lane_tracks.ts";
 import { rowTop } from "./layout.ts";
 import { fontOf, type Scene, timeToX } from "./scene.ts";
@@ -31,6 +32,27 @@ export function drawVersions(scene: Scene, versions: readonly PublishedVersion[]
     context.fillStyle = theme.colour("--span-publish");
     context.fillText(label, x + 3, 27);
     freeFrom = x + context.measureText(label).width + 8;
+  }
+}
+
+/** A dashed line where a resize ended, through all lanes. */
+export function drawResizes(scene: Scene, resizes: readonly EndedResize[]): void {
+  const { context, theme, layout, view } = scene;
+  context.font = fontOf(scene, 10.5, "600");
+  for (const { at, resize } of resizes) {
+    if (at < view.from || at > view.to) continue;
+    const x = Math.round(timeToX(scene, at)) + 0.5;
+    const colour = resize.state === "failed" ? "--bad" : "--ink-2";
+    context.strokeStyle = theme.colour(colour);
+    context.lineWidth = 1;
+    context.setLineDash([4, 3]);
+    context.beginPath();
+    context.moveTo(x, layout.rowsTop - 4);
+    context.lineTo(x, layout.queueTop - 8);
+    context.stroke();
+    context.setLineDash([]);
+    context.fillStyle = theme.colour(colour);
+    context.fillText(resize.state === "failed" ? "resize failed" : "resized", x + 3, layout.queueTop - 12);
   }
 }
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 import { lane, span } from "../testing/builders.ts";
-import { LaneTracks, roleOf } from "./lane_tracks.ts";
+import { LaneTracks, labelOf, roleOf } from "./lane_tracks.ts";
 
 let lanes: LaneTracks;
 
@@ -25,6 +25,13 @@ test("lanes stand in order of role, then of number", () => {
     lanes.add(span({ lane: name }));
   }
   assert.deepEqual(names(), ["trainer-0", "rollout-2", "rollout-10", "reward-0", "driver", "unheard-of"]);
+});
+
+test("a lane keeps its name when its role changes, and says the role then", () => {
+  lanes.place(lane("rollout-1", { role: "rollout" }));
+  assert.deepEqual(lanes.tracks.map(labelOf), ["rollout-1"]);
+  lanes.place(lane("rollout-1", { role: "trainer" }));
+  assert.deepEqual(lanes.tracks.map(labelOf), ["rollout-1 (trainer)"]);
 });
 
 test("a lane's role is where it was placed, whatever its name says", () => {

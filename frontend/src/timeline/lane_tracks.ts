@@ -15,6 +15,12 @@ export function roleOf(track: LaneTrack): string {
   return track.info?.role ?? track.lane.split("-")[0] ?? "";
 }
 
+/** The lane's name, with its role where that has changed since the lane was given to the run. */
+export function labelOf(track: LaneTrack): string {
+  const role = roleOf(track);
+  return track.lane.startsWith(`${role}-`) ? track.lane : `${track.lane} (${role})`;
+}
+
 const ROLE_ORDER = ["trainer", "rollout", "reward", "driver"];
 
 /** Where a role stands among lanes and bars, from top to bottom; unknown ones come last. */

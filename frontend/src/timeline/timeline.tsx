@@ -58,7 +58,8 @@ export function Timeline({ state }: { state: TimelineState }) {
       </div>
       <p class="tiny faint">
         Wheel zooms, drag pans, double-click shows everything. Vertical ticks: a policy version was published; the line
-        at a lane's foot leads to its pull. Arrows: a trainer lane takes rollout work.
+        at a lane's foot leads to its pull. Arrows: a trainer lane takes rollout work. Dashed lines: the run was
+        resized.
       </p>
     </div>
   );

@@ -1,6 +1,17 @@
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
-import { lane, lendItem, logItem, publishItem, run, span, spansItem, timeline } from "../testing/builders.ts";
+import type { ResizeReport } from "../api/schema.ts";
+import {
+  lane,
+  lendItem,
+  logItem,
+  publishItem,
+  resizeReport,
+  run,
+  span,
+  spansItem,
+  timeline,
+} from "../testing/builders.ts";
 import { rowTop } from "./layout.ts";
 import { TimelineState } from "./timeline_state.ts";
 
@@ -69,10 +80,19 @@ test("versions, queues and decisions join those of the answer, and leave the ans
 
 test("lanes that are placed later get their device, and what is no lane time changes nothing", () => {
   loaded();
-  const body = { lanes: [lane("rollout-0", { device: "gpu 3" })], algebra: run().algebra };
+  const body = { lanes: [lane("rollout-0", { device: "gpu 3" })], algebra: run().algebra, resize: null };
   assert.ok(state.apply({ stream_seq: 9, type: "lanes", at: 9, attempt: 1, body }));
   assert.equal(state.lanes.tracks[1]?.info?.device, "gpu 3");
   assert.equal(state.apply(logItem(10)), false);
+});
+
+test("a resize that has ended is marked where it ended, one under way is not", () => {
+  loaded();
+  const body = (resize: ResizeReport) => ({ lanes: [], algebra: run().algebra, resize });
+  const ended = resizeReport({ state: "failed" });
+  state.apply({ stream_seq: 9, type: "lanes", at: 9, attempt: 1, body: body(resizeReport({ state: "accepted" })) });
+  state.apply({ stream_seq: 10, type: "lanes", at: 11, attempt: 1, body: body(ended) });
+  assert.deepEqual(state.resizes, [{ at: 11, resize: ended }]);
 });
 
 test("there is no window before there is a span, nor on a canvas without width", () => {

@@ -1,11 +1,19 @@
-/** The state of a run's timeline: spans by lane, published versions, queue depths and lending decisions, the window of
- * time on screen, and the span under the pointer. Components render it and call its methods; nothing is kept elsewhere.
+/** The state of a run's timeline: spans by lane, published versions, queue depths, lending decisions and resizes, the
+ * window of time on screen, and the span under the pointer. Components render it and call its methods; nothing is kept elsewhere.
  *
  * Invariant: data come in once, in stream order (`gate`); the window always overlaps recorded time.
  */
 
 import { type Signal, signal } from "@preact/signals";
-import type { LendDecision, PublishedVersion, QueueDepths, StreamItem, Timeline, TimelineSpan } from "../api/schema.ts";
+import type {
+  EndedResize,
+  LendDecision,
+  PublishedVersion,
+  QueueDepths,
+  StreamItem,
+  Timeline,
+  TimelineSpan,
+} from "../api/schema.ts";
 import { serverNow } from "../base/clock.ts";
 import { decisionBehind, lendOf, withLend } from "../live/lends.ts";
 import { SequenceGate } from "../live/sequence_gate.ts";
@@ -46,6 +54,8 @@ export class TimelineState {
   queues: QueueDepths[] = [];
   /** Decisions to lend, oldest first. */
   lends: readonly LendDecision[] = [];
+  /** Resizes that have ended, oldest first. */
+  resizes: EndedResize[] = [];
 
   /** null until there is something to show. No signal: while it follows the present, every painted frame moves it. */
   private view: View | null = null;
@@ -62,6 +72,7 @@ export class TimelineState {
     this.versions = [...answer.versions];
     this.queues = [...answer.queues];
     this.lends = answer.lends;
+    this.resizes = [...answer.resizes];
     this.gate.cover(answer.stream_seq);
     this.selection.value = null;
     this.isLoaded.value = true;
@@ -77,6 +88,9 @@ export class TimelineState {
         return true;
       case "lanes":
         for (const info of item.body.lanes) this.lanes.place(info);
+        if (item.body.resize && item.body.resize.state !== "accepted") {
+          this.resizes.push({ at: item.at, resize: item.body.resize });
+        }
         return true;
       case "publish":
         this.versions.push({ policy_version: item.body.policy_version, at: item.at });

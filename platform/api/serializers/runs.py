@@ -6,11 +6,16 @@ from rest_framework import serializers
 
 from api.serializers.answers import Answer, contract_field
 from runs.models import STATE_VALUES
+from runs.resize_services import MAX_LANES
 from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.commands import CommandKind
+from worker.contracts.names import LaneRole
 from worker.contracts.run_spec import RunSpec
 
 COMMAND_KINDS = [kind.value for kind in CommandKind]
+ACTION_KINDS = [kind.value for kind in CommandKind if kind is not CommandKind.RESIZE]
+"""Commands of the actions' address; a resize has one of its own."""
+LANE_ROLES = [role.value for role in LaneRole]
 
 
 class RunsQuery(serializers.Serializer[Any]):
@@ -75,13 +80,38 @@ class Validation(Answer):
 
 
 class ActionRequest(serializers.Serializer[Any]):
-    action = serializers.ChoiceField(COMMAND_KINDS)
+    action = serializers.ChoiceField(ACTION_KINDS)
     prompts = serializers.ListField(
         child=serializers.CharField(max_length=2000),
         required=False,
         max_length=16,
         help_text="Prompts of `sample_now`.",
     )
+
+
+class AddedLanes(serializers.Serializer[Any]):
+    role = serializers.ChoiceField(LANE_ROLES)
+    number = serializers.IntegerField(min_value=1, max_value=MAX_LANES, default=1)
+    device = serializers.CharField(
+        required=False, help_text="Accelerator that they must have, or `cpu`. Default: any that the role may use."
+    )
+
+
+class ChangedLane(serializers.Serializer[Any]):
+    lane = serializers.CharField(help_text="Id of a lane of the run.")
+    role = serializers.ChoiceField(LANE_ROLES)
+
+
+class ResizeRequest(serializers.Serializer[Any]):
+    add = AddedLanes(many=True, required=False, help_text="Free lanes of the pool that join the run.")
+    release = serializers.ListField(
+        child=serializers.CharField(), required=False, help_text="Ids of lanes that leave the run."
+    )
+    change = ChangedLane(many=True, required=False, help_text="Lanes of the run that get another role.")
+
+
+class ResizeAnswer(Answer):
+    resize_id = serializers.UUIDField(help_text="Id of the resize, and of its command.")
 
 
 class ActionAnswer(Answer):

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from worker.contracts.ingest import LaneGrant
+from worker.contracts.lanes import LaneGrant
 from worker.contracts.names import LaneRole
 from worker.engine.control.cluster_lanes import LaneHandle
 from worker.engine.control.lane_supervisor import MAX_LANE_RESTARTS, LanesExhaustedError, LaneSupervisor

@@ -65,7 +65,7 @@ def test_a_use_says_who_had_the_lane_for_what_from_when_until_when() -> None:
     assert allocate(holder=holder, wanted=THREE) is not None
     trainer = LaneUse.objects.get(role="trainer")
     assert (trainer.label, trainer.gpus, trainer.accelerator) == ("local/gpu-1", ["local/gpu-1"], "L40S")
-    assert (trainer.run_id, trainer.attempt, trainer.role_index) == (run_id, 3, 0)
+    assert (trainer.run_id, trainer.attempt, trainer.name_in_run) == (run_id, 3, "trainer-0")
     assert (trainer.project, trainer.user, trainer.borrowed_from) == (project, owner, None)
     assert trainer.since >= began
     assert trainer.until is None
@@ -110,7 +110,12 @@ def double_use() -> None:
     lane = Lane.objects.get()
     for _ in range(2):
         LaneUse.objects.create(
-            lane=lane, label=lane.label, run_id=uuid.uuid4(), role="rollout", role_index=0, since=timezone.now()
+            lane=lane,
+            label=lane.label,
+            run_id=uuid.uuid4(),
+            role="rollout",
+            name_in_run="rollout-0",
+            since=timezone.now(),
         )
 
 
@@ -120,7 +125,7 @@ def backward_use() -> None:
         label="x",
         run_id=uuid.uuid4(),
         role="rollout",
-        role_index=0,
+        name_in_run="rollout-0",
         since=since,
         until=since - timedelta(seconds=1),
     )

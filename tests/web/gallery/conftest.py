@@ -20,7 +20,8 @@ from runs.cluster import ClusterUnavailable, JobStatus
 from runs.models import Attempt, Run
 from runs.secrets import hash_secret
 from telemetry.ingest import ingest
-from worker.contracts.ingest import BOOTSTRAP_CODE_VARIABLE, IngestBatch, LaneGrant
+from worker.contracts.ingest import BOOTSTRAP_CODE_VARIABLE, IngestBatch
+from worker.contracts.lanes import LaneGrant
 
 TOKEN = "the driver's token"
 LORA = b"tensors"

@@ -2,6 +2,7 @@
 
 ```text
 batch trained (`Snapshotted`)  ─► checkpoint, where due or requested: gang reserved ─► saved ─► released
+                                  or, where the trainer gang is to be replaced, reserved until that is done
 version published              ─► evaluation, where due: its fragments are generated ahead of training
 last batch, or stopped         ─► final checkpoint and download, last evaluation
 ```
@@ -10,14 +11,17 @@ Invariant: a checkpoint is taken while no gradients are open, so the gang stays 
 checkpoint is written; rollout and reward lanes work on meanwhile.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
 from worker.contracts.events import Phase
+from worker.contracts.names import Tuning
 from worker.engine.control.checkpoint_saver import CheckpointSaver, SaveRequest
 from worker.engine.control.run_components import RunComponents
 from worker.engine.control.status_reporter import StatusReporter
-from worker.scheduling.core.messages import EvaluationComplete, Purpose, TrainerReleased, TrainerReserved
+from worker.scheduling.core.costs import GANG, CostKind
+from worker.scheduling.core.messages import EvaluationComplete, Measured, Purpose, TrainerReleased, TrainerReserved
 from worker.scheduling.core.scheduler import Scheduler
 
 
@@ -43,10 +47,14 @@ class BatchBoundaries:
         """Save where that is due or requested, before the next batch opens gradients."""
         batch = self._components.metrics.position.batch
         is_last = batch == self._components.answer.spec.num_batches
-        if not is_last and (
-            self._components.commands.checkpoint_command_ids or self._components.checkpoints.is_due(batch)
-        ):
+        if not is_last and self._is_save_due:
             self.save(final=False)
+
+    @property
+    def _is_save_due(self) -> bool:
+        """Whether users or the spec's cadence want a checkpoint of the batch trained last."""
+        commands, checkpoints = self._components.commands, self._components.checkpoints
+        return bool(commands.checkpoint_command_ids) or checkpoints.is_due(self._components.metrics.position.batch)
 
     def batch_complete(self) -> None:
         """Evaluate the batch's version where that is due, and save after the last batch."""
@@ -89,13 +97,25 @@ class BatchBoundaries:
 
     # --- checkpoints ------------------------------------------------------------------------------------------------
 
+    def save_to_resize(self, then: Callable[[str], None]) -> None:
+        """Reserve the gang and write a checkpoint, with the download only where one is due anyway. The gang stays
+        reserved; `then` is called with the checkpoint's URI."""
+        self._save(final=False, exports=self._is_save_due, then=then)
+
     def save(self, *, final: bool) -> None:
         """Reserve the gang, write the checkpoint and the download, release the gang."""
+        self._save(final=final, exports=True, then=self._release)
+
+    def _release(self, uri: str) -> None:
+        self._current.apply(TrainerReleased(), self._components.clock.now())
+
+    def _save(self, *, final: bool, exports: bool, then: Callable[[str], None]) -> None:
         if final:
             self._status.enter(Phase.EXPORT)
             self.is_final_save_begun = True
         self._current.apply(TrainerReserved(), self._components.clock.now())
         command_ids = tuple(self._components.commands.checkpoint_command_ids)
+        is_lora = self._components.answer.spec.tuning is Tuning.LORA
         position, behaviour = self._components.metrics.position, None
         version = self._current.state.next_batch_version
         if version < position.policy_version:
@@ -106,17 +126,20 @@ class BatchBoundaries:
                 position=position,
                 behaviour=behaviour,
                 final=final,
-                is_requested=bool(command_ids),
-                then=partial(self._saved, command_ids, final),
+                exports=exports and (is_lora or final or bool(command_ids)),
+                then=partial(self._saved, command_ids, final, then),
             )
         )
 
-    def _saved(self, command_ids: tuple[str, ...], final: bool, uri: str) -> None:
+    def _saved(
+        self, command_ids: tuple[str, ...], final: bool, then: Callable[[str], None], uri: str, seconds: float
+    ) -> None:
+        self._current.apply(Measured(GANG, CostKind.CHECKPOINT, seconds), self._components.clock.now())
         self.is_final_save_done = self.is_final_save_done or final
         for command_id in command_ids:
             self._components.commands.checkpoint_command_ids.remove(command_id)
             self._components.commands.answer(command_id, f"written to {uri}")
-        self._current.apply(TrainerReleased(), self._components.clock.now())
+        then(uri)
 
     @property
     def _current(self) -> Scheduler:

@@ -6,6 +6,7 @@ the run then repeats more batches, and the web marks what it had reported of the
 """
 
 import logging
+import time
 from collections.abc import Callable, Sequence
 
 from worker.contracts.events import Phase, ResumedEvent
@@ -33,6 +34,8 @@ class CheckpointRestorer:
         self._gang = gang
         self._status = status
         self._wait_for_calls = wait_for_calls
+        self.seconds: float | None = None
+        """What the last checkpoint took to load; `None` before the first."""
 
     def restore(self) -> RunPosition:
         """Load the newest checkpoint that is not damaged, if there is any, and report the position that the run
@@ -58,6 +61,7 @@ class CheckpointRestorer:
 
     def _load(self, uris: Sequence[str]) -> RunPosition:
         """Load the first of `uris` that is not damaged. Raises `CheckpointError` as the trainer ranks do."""
+        began_at = time.monotonic()
         positions: list[RunPosition] = []
 
         def finish(restored: RestoredCheckpoint, behaviour: RemoteVersion | None) -> None:
@@ -70,4 +74,5 @@ class CheckpointRestorer:
 
         self._gang.load_checkpoint(uris, finish)
         self._wait_for_calls()
+        self.seconds = time.monotonic() - began_at
         return positions[0]

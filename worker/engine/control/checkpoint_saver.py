@@ -4,8 +4,9 @@
 save ─► gang writes the checkpoint ─► `checkpoint` event ─► gang exports ─► upload ─► `adapter` event
 ```
 
-A LoRA is exported with every checkpoint. All weights of a transformer are gigabytes: they are exported at the end of a
-run and where a user requested the checkpoint, from the version that was published.
+A LoRA is exported with every checkpoint but those that only replace the trainer gang. All weights of a transformer are
+gigabytes: they are exported at the end of a run and where a user requested the checkpoint, from the version that was
+published.
 """
 
 import logging
@@ -39,10 +40,11 @@ class SaveRequest:
     """The weights of the position's `next_batch_version`, where that is given."""
     final: bool
     """Whether it is the run's last checkpoint."""
-    is_requested: bool
-    """Whether a user requested the checkpoint."""
-    then: Callable[[str], None]
-    """Called with the checkpoint's URI when checkpoint and export are written, so that the gang is free again."""
+    exports: bool
+    """Whether the download is written too."""
+    then: Callable[[str, float], None]
+    """Called when checkpoint and export are written, so that the gang is free again: with the checkpoint's URI, and the
+    seconds that the checkpoint alone took."""
 
 
 class CheckpointSaver:
@@ -74,6 +76,7 @@ class CheckpointSaver:
 
     def _saved(self, save: SaveRequest, uri: str, reports: Reports) -> None:
         self._record(reports)
+        seconds = max(report.end - report.start for report in reports.values())
         self._checkpoints.written(uri)
         self._client.emit(
             CheckpointEvent,
@@ -83,12 +86,15 @@ class CheckpointSaver:
             uri=uri,
             num_bytes=sum(report.value for report in reports.values()),
         )
-        if self._tuning is Tuning.LORA or save.final or save.is_requested:
-            self._gang.export(partial(self._exported, save, uri))
+        then = partial(save.then, uri, seconds)
+        if save.exports:
+            self._gang.export(partial(self._exported, save, then))
         else:
-            save.then(uri)
+            then()
 
-    def _exported(self, save: SaveRequest, uri: str, reports: Reports, exported: dict[str, bytes]) -> None:
+    def _exported(
+        self, save: SaveRequest, then: Callable[[], None], reports: Reports, exported: dict[str, bytes]
+    ) -> None:
         self._record(reports)
         folder = f"{self._uploader.folder('adapters')}/v{save.position.policy_version}"
         if self._tuning is Tuning.LORA:
@@ -100,7 +106,7 @@ class CheckpointSaver:
                 save.position.policy_version,
                 lambda version: self._upload(save, folder, transformer_files(folder, version, exported)),
             )
-        save.then(uri)
+        then()
 
     def _upload(self, save: SaveRequest, folder: str, files: Sequence[ArtifactFile]) -> None:
         self._uploader.submit(files, partial(self._report, save, folder, len(files)), may_drop=False)

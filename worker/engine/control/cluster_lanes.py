@@ -1,7 +1,8 @@
 """The run's lanes on the cluster: one single-bundle placement group and one actor each.
 
-The web grants a run all of its lanes or none; here each lane is independent, so a run can lose and regain one. A lane's
-placement group outlives its actor, so a restarted actor gets the same resources.
+The web grants a run all of its first lanes or none; here each lane is independent, so a run can lose and regain one,
+grow and shrink. A lane's placement group outlives its actor, so a restarted actor gets the same resources, whatever its
+role is then.
 """
 
 import logging
@@ -15,7 +16,7 @@ from ray.util.placement_group import PlacementGroup, placement_group, remove_pla
 from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
 
 from worker.contracts.events import LaneInfo
-from worker.contracts.ingest import LaneGrant
+from worker.contracts.lanes import LaneGrant
 from worker.contracts.names import LaneRole
 from worker.engine.actors.lane import LaneActor
 from worker.engine.actors.reports import LaneLocation
@@ -82,23 +83,43 @@ class ClusterLanes:
     def __init__(
         self, grants: Sequence[LaneGrant], clock: DriverClock, actor_classes: LaneActors = ACTOR_CLASSES
     ) -> None:
-        self._grants = tuple(grants)
+        self._grants = {grant.lane: grant for grant in grants}
         self._actor_classes = actor_classes
         self._clock = clock
         self._handles: dict[str, LaneHandle] = {}
 
     def open(self) -> None:
         """Request every lane from the cluster at once; `wait_until_up` waits for them."""
-        for grant in self._grants:
-            group = placement_group([_bundle(grant)], strategy="PACK")
-            self._handles[grant.lane] = LaneHandle(grant, group, self._start_actor(grant, group))
+        for grant in self._grants.values():
+            self.add(grant)
+
+    def add(self, grant: LaneGrant) -> LaneHandle:
+        """Request a lane from the cluster. Its location is unknown until it is up."""
+        group = placement_group([_bundle(grant)], strategy="PACK")
+        self._grants[grant.lane] = grant
+        handle = self._handles[grant.lane] = LaneHandle(grant, group, self._start_actor(grant, group))
+        return handle
+
+    def remove(self, lane: str) -> None:
+        """End a lane's actor, dead or alive, and free all that the lane holds on the cluster."""
+        handle = self._handles.pop(lane)
+        del self._grants[lane]
+        ray.kill(handle.actor, no_restart=True)
+        remove_placement_group(handle.group)
+
+    def __contains__(self, lane: str) -> bool:
+        return lane in self._grants
 
     def __getitem__(self, lane: str) -> LaneHandle:
         return self._handles[lane]
 
     def names(self, role: LaneRole | None = None) -> list[str]:
         """The names of the lanes of one role, or of all, in the order of the grants; the first trainer is rank 0."""
-        return [grant.lane for grant in self._grants if role in (None, grant.role)]
+        return [grant.lane for grant in self._grants.values() if role in (None, grant.role)]
+
+    def roles(self) -> dict[str, LaneRole]:
+        """The role of every lane."""
+        return {grant.lane: grant.role for grant in self._grants.values()}
 
     def infos(self) -> tuple[LaneInfo, ...]:
         """Device, host and process of every lane that is up."""
@@ -145,12 +166,19 @@ class ClusterLanes:
 
     def restart(self, lane: str) -> LaneHandle:
         """Start a new actor on a lost lane's resources. Its location and clock are unknown until it is up."""
+        handle = self.replace_actor(lane, self._handles[lane].grant.role)
+        handle.num_restarts += 1
+        return handle
+
+    def replace_actor(self, lane: str, role: LaneRole) -> LaneHandle:
+        """End a lane's actor, dead or alive, and start one for `role` on the lane's resources. Its location and clock
+        are unknown until it is up."""
         handle = self._handles[lane]
         self.kill(lane)
+        handle.grant = self._grants[lane] = handle.grant.model_copy(update={"role": role})
         handle.actor = self._start_actor(handle.grant, handle.group)
         handle.location = None
         handle.clock = LaneClock()
-        handle.num_restarts += 1
         return handle
 
     def kill(self, lane: str) -> None:

@@ -10,6 +10,7 @@ from collections import deque
 
 from worker.contracts.commands import CommandKind, RunCommand
 from worker.contracts.events import CommandDoneEvent
+from worker.contracts.resizing import Resize
 from worker.engine.telemetry.telemetry_client import TelemetryClient
 
 
@@ -45,6 +46,8 @@ class CommandQueue:
         """The ids of the `checkpoint_now` commands that the next checkpoint answers."""
         self.sample_commands: deque[RunCommand] = deque()
         """The `sample_now` commands that have not begun, oldest first."""
+        self._resizes: list[tuple[str, Resize]] = []
+        """(command id, resize) of the `resize` commands that were not taken, oldest first."""
 
     @property
     def is_stop_overdue(self) -> bool:
@@ -55,6 +58,11 @@ class CommandQueue:
         """Process the commands that have arrived. Raises `RunCancelledError` on cancel."""
         for command in self._client.take_commands():
             self._take(command)
+
+    def take_resizes(self) -> list[tuple[str, Resize]]:
+        """(command id, resize) of the `resize` commands since the last call, for the caller to answer."""
+        taken, self._resizes = self._resizes, []
+        return taken
 
     def answer(self, command_id: str, detail: str, *, accepted: bool = True) -> None:
         """Emit the `command_done` event of a command."""
@@ -95,3 +103,6 @@ class CommandQueue:
                 self.sample_commands.append(command)
             case CommandKind.CHECKPOINT_NOW:
                 self.checkpoint_command_ids.append(command.id)
+            case CommandKind.RESIZE:
+                assert command.resize is not None, "the contract refuses a resize command without one"
+                self._resizes.append((command.id, command.resize))

@@ -11,14 +11,15 @@ A lost trainer rank took open gradients with it, so the whole gang starts again 
 """
 
 import logging
+import time
 from collections.abc import Callable
-from functools import partial
 
 from ray import ObjectRef
 
 from worker.contracts.events import LanesEvent
 from worker.contracts.ingest import BootstrapAnswer
 from worker.contracts.names import LaneRole
+from worker.contracts.resizing import ResizeReport
 from worker.engine.control.cluster_lanes import ClusterLanes
 from worker.engine.control.pending_calls import PendingCalls, Reports, RewindNeededError
 from worker.engine.control.trainer_gang import TrainerGang
@@ -72,20 +73,43 @@ class LaneSupervisor:
         self._poll_web = poll_web
         self._given_up: set[str] = set()
         """Lanes that were lost too often to be restarted again."""
+        self._tentative: dict[str, Callable[[str], None]] = {}
+        """By lane that joins the run while it works: called with the reason where it cannot load."""
+        self._gang_started_at = 0.0
+        self.gang_start_seconds: float | None = None
+        """What the trainer ranks took to start and load when they last did; `None` before that."""
         self.ready: set[str] = set()
         """Lanes that are loaded and not lost."""
 
     def place_all(self) -> None:
         """Put every lane on the cluster. Raises `LanePlacementError`."""
+        self._gang_started_at = time.monotonic()
         self._lanes.open()
         self._lanes.wait_until_up(self._lanes.names(), self._poll_web)
-        self._report()
+        self.report()
 
     def load_all(self) -> None:
         """Start loading on all lanes at once, since loading takes most of a run's start-up time."""
         for lane in self._lanes.names(LaneRole.ROLLOUT) + self._lanes.names(LaneRole.REWARD):
             self._load(lane)
-        self._gang.load(self._answer, self._prompts, self._loaded)
+        self._gang.load(self._answer, self._prompts, self._gang_loaded)
+
+    def bring_up(self, lane: str, otherwise: Callable[[str], None]) -> None:
+        """Load a rollout or reward lane whose actor was started while the run works. `otherwise` is called with the
+        reason where it cannot load; its loss is reported as that of any lane."""
+        self._tentative[lane] = otherwise
+        self._start(lane)
+
+    def load_gang(self, then: Callable[[Reports], None], otherwise: Callable[[str], None]) -> None:
+        """Load all trainer ranks, whose actors are up. `otherwise` is called with the reason where one cannot load."""
+        self._gang.load(self._answer, self._prompts, then, otherwise=otherwise)
+
+    def forget(self, lane: str) -> None:
+        """The lane's actor is ended on purpose: it is not ready, and its calls are dropped."""
+        self.ready.discard(lane)
+        self._tentative.pop(lane, None)
+        self._given_up.discard(lane)
+        self._calls.forget_lane(lane)
 
     def lost(self, lane: str, reason: str) -> None:
         """Called when a lane's actor died: restart the lane or give it up.
@@ -114,6 +138,7 @@ class LaneSupervisor:
         """Restart and load all trainer ranks. Other lanes that were still starting restart too: their calls are
         forgotten with all others."""
         self._calls.forget_all()
+        self._gang_started_at = time.monotonic()
         for lane in self._gang.lanes:
             self.ready.discard(lane)
             self._lanes.restart(lane)
@@ -121,18 +146,27 @@ class LaneSupervisor:
             if lane not in self.ready and lane not in self._given_up:
                 self._restart(lane)
         self._lanes.wait_until_up(self._gang.lanes, self._poll_web)
-        self._report()
-        self._gang.load(self._answer, self._prompts, self._loaded)
+        self.report()
+        self._gang.load(self._answer, self._prompts, self._gang_loaded)
 
     def _restart(self, lane: str) -> None:
-        handle = self._lanes.restart(lane)
-        self._calls.start({lane: handle.actor.location.remote()}, partial(self._started, lane))
+        self._lanes.restart(lane)
+        self._start(lane)
 
-    def _started(self, lane: str, reports: Reports) -> None:
-        self._lanes[lane].location = reports[lane].value
-        self._lanes.measure_clocks([lane])
-        self._report()
-        self._load(lane)
+    def _start(self, lane: str) -> None:
+        self._calls.start({lane: self._lanes[lane].actor.location.remote()}, self._started)
+
+    def _started(self, reports: Reports) -> None:
+        self.located(reports)
+        self.report()
+        for lane in reports:
+            self._load(lane)
+
+    def located(self, reports: Reports) -> None:
+        """Take the locations of actors that are up from their reports, and measure their clocks."""
+        for lane, report in reports.items():
+            self._lanes[lane].location = report.value
+        self._lanes.measure_clocks(reports)
 
     def _load(self, lane: str) -> None:
         handle = self._lanes[lane]
@@ -140,13 +174,19 @@ class LaneSupervisor:
             ref = handle.actor.load.remote(self._answer.spec, self._answer.base_model_path, self._prompts)
         else:
             ref = handle.actor.load.remote(self._answer.spec, self._answer.secrets)
-        self._calls.start({lane: ref}, self._loaded)
+        self._calls.start({lane: ref}, self._loaded, otherwise=self._tentative.get(lane))
+
+    def _gang_loaded(self, reports: Reports) -> None:
+        self.gang_start_seconds = time.monotonic() - self._gang_started_at
+        self._loaded(reports)
 
     def _loaded(self, reports: Reports) -> None:
         for lane, report in reports.items():
             logger.info("lane %s is ready after %.1f s of loading", lane, report.end - report.start)
+            self._tentative.pop(lane, None)
             self.ready.add(lane)
             self._on_ready(lane)
 
-    def _report(self) -> None:
-        self._client.emit(LanesEvent, lanes=self._lanes.infos(), algebra=self._answer.spec.algebra)
+    def report(self, resize: ResizeReport | None = None) -> None:
+        """Report the lanes, and how far a resize is."""
+        self._client.emit(LanesEvent, lanes=self._lanes.infos(), algebra=self._answer.spec.algebra, resize=resize)

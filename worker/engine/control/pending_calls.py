@@ -27,6 +27,7 @@ Reports = dict[str, CallReport[Any]]
 @dataclass(slots=True)
 class _Call:
     then: Callable[[Reports], None]
+    otherwise: Callable[[str], None] | None
     waiting: set[str]
     """The lanes that have not answered."""
     reports: Reports = field(default_factory=dict)
@@ -57,9 +58,19 @@ class PendingCalls:
         """The lanes that have not answered a call."""
         return {lane for lane, _ in self._waiting.values()}
 
-    def start(self, refs: Mapping[str, ObjectRef], then: Callable[[Reports], None]) -> None:
-        """Await the reports of one call, whose references `refs` are by lane; `then` receives all of them."""
-        call = _Call(then, set(refs))
+    def start(
+        self,
+        refs: Mapping[str, ObjectRef],
+        then: Callable[[Reports], None],
+        *,
+        otherwise: Callable[[str], None] | None = None,
+    ) -> None:
+        """Await the reports of one call, whose references `refs` are by lane; `then` receives all of them.
+
+        `otherwise` is called in its place with the reason where a lane raises an error that must not end the run, once;
+        it is not called for a lane that dies.
+        """
+        call = _Call(then, otherwise, set(refs))
         self._waiting.update({ref: (lane, call) for lane, ref in refs.items()})
 
     def step(self, timeout_seconds: float) -> None:
@@ -90,6 +101,12 @@ class PendingCalls:
         except ray.exceptions.RayActorError as error:
             self.forget_lane(lane)
             self._on_lane_lost(lane, str(error))
+            return
+        except ray.exceptions.RayTaskError as error:
+            if call.otherwise is None:
+                raise
+            self.forget_lane(lane)
+            call.otherwise(f"{type(error.cause).__name__}: {error.cause}" if error.cause else str(error))
             return
         self._on_report(lane, report)
         call.reports[lane] = report

@@ -1,12 +1,12 @@
 """Reports the run's timeline: call reports, timed by each lane's clock, become spans in driver time, emitted together.
 
 Work is recorded when its report arrives, with the times that the lane measured; the time between is idle, with the
-cause that the scheduler names. A lost lane is idle with cause `failure` until it is back. While the run is paused, idle
-lanes have `pause` spans.
+cause that the scheduler names. A lost lane is idle with cause `failure` until it is back, one that leaves or changes
+its role with cause `resize`. While the run is paused, idle lanes have `pause` spans.
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -59,6 +59,8 @@ class SpanReporter:
         self._num_schedulers = 0
         """The number of schedulers followed, which tells apart equal states of two schedulers."""
         self._lost: set[str] = set()
+        self._resizing: set[str] = set()
+        """Lanes that leave, or whose gang or role changes, until they work again."""
         self._pausing: set[str] = set()
         """Lanes whose open span is a pause."""
 
@@ -81,9 +83,32 @@ class SpanReporter:
         """From now on the lane is idle with cause `failure`."""
         self._lost.add(lane)
 
+    def resizing(self, lane: str) -> None:
+        """From now on the lane is idle with cause `resize`."""
+        self._resizing.add(lane)
+
     def returned(self, lane: str) -> None:
         """The lane is ready, so the scheduler names its idle cause again."""
         self._lost.discard(lane)
+        self._resizing.discard(lane)
+
+    def added(self, lane: str) -> None:
+        """Open the spans of a lane that joins the run, with starting up."""
+        self._recorder.lane_started(lane, self._clock.now())
+
+    def removed(self, lane: str) -> None:
+        """End the spans of a lane that has left the run."""
+        at = self._clock.now()
+        self._recorder.settle(at)
+        self._recorder.lane_stopped(lane, at)
+        self._pausing.discard(lane)
+        self.returned(lane)
+
+    def gang_replaced(self, members: Sequence[str]) -> None:
+        """From now on the trainer lanes are `members`, in rank order."""
+        ranks = {lane: rank for rank, lane in enumerate(members)}
+        for lane in self._recorder.lanes:
+            self._recorder.set_rank(lane, ranks.get(lane))
 
     def end(self) -> None:
         """End the spans of every lane, and emit them."""
@@ -165,10 +190,12 @@ class SpanReporter:
     def _cause(self, lane: str) -> IdleCause | None:
         if lane in self._lost:
             return IdleCause.FAILURE
+        if lane in self._resizing and (self._scheduler_cause is None or self._scheduler_cause(lane) is not None):
+            return IdleCause.RESIZE
         return IdleCause.START_UP if self._scheduler_cause is None else self._scheduler_cause(lane)
 
     def _idle_state(self) -> object:
-        return self._num_schedulers, frozenset(self._lost), self._scheduler_state()
+        return self._num_schedulers, frozenset(self._lost), frozenset(self._resizing), self._scheduler_state()
 
     def _closed(self, span: Span) -> None:
         self._ledger.add(span)

@@ -30,16 +30,21 @@ class TrainerGang:
     def __init__(self, lanes: ClusterLanes, calls: PendingCalls) -> None:
         self._lanes = lanes
         self._calls = calls
+        self.lanes = lanes.names(LaneRole.TRAINER)
+        """The lanes of the ranks, in rank order."""
         self._num_shards = 1
         """The number of shards of a published version, over all ranks."""
 
-    @property
-    def lanes(self) -> list[str]:
-        """The lanes of the ranks, in rank order."""
-        return self._lanes.names(LaneRole.TRAINER)
-
-    def load(self, answer: BootstrapAnswer, prompts: ObjectRef, then: Callable[[Reports], None]) -> None:
-        """Form the process group and load the model on every rank. `prompts` refers to a sequence of `Prompt`."""
+    def load(
+        self,
+        answer: BootstrapAnswer,
+        prompts: ObjectRef,
+        then: Callable[[Reports], None],
+        *,
+        otherwise: Callable[[str], None] | None = None,
+    ) -> None:
+        """Form the process group and load the model on every rank. `prompts` refers to a sequence of `Prompt`;
+        `otherwise` is called as `PendingCalls.start` says."""
         lanes = self.lanes
         first = self._lanes[lanes[0]].actor
         rendezvous = ray.get(first.rendezvous.remote(), timeout=RENDEZVOUS_TIMEOUT_SECONDS)
@@ -59,7 +64,7 @@ class TrainerGang:
             self._num_shards = reports[lanes[0]].value
             then(reports)
 
-        self._calls.start(refs, finish)
+        self._calls.start(refs, finish, otherwise=otherwise)
 
     def accumulate(
         self,
@@ -128,10 +133,14 @@ class TrainerGang:
         self._calls.start(refs, then)
 
     def load_checkpoint(
-        self, uris: Sequence[str], then: Callable[[RestoredCheckpoint, RemoteVersion | None], None]
+        self,
+        uris: Sequence[str],
+        then: Callable[[RestoredCheckpoint, RemoteVersion | None], None],
+        *,
+        otherwise: Callable[[str], None] | None = None,
     ) -> None:
-        """Load the first of `uris` that is not damaged; `then` also receives the older version stored with it, if
-        any."""
+        """Load the first of `uris` that is not damaged; `then` also receives the older version stored with it, if any.
+        `otherwise` is called as `PendingCalls.start` says."""
         returns = {
             lane: self._lanes[lane].actor.load_checkpoint.options(num_returns=1 + self._num_shards).remote(uris)
             for lane in self.lanes
@@ -148,7 +157,7 @@ class TrainerGang:
                 )
             then(restored, behaviour)
 
-        self._calls.start({lane: refs[0] for lane, refs in returns.items()}, finish)
+        self._calls.start({lane: refs[0] for lane, refs in returns.items()}, finish, otherwise=otherwise)
 
     def export(self, then: Callable[[Reports, dict[str, bytes]], None]) -> None:
         """Export the weights; `then` also receives the files in diffusers format, by path."""

@@ -52,11 +52,13 @@ class EmulatedTrainer(EmulatedGenerator):
         rendezvous: Rendezvous,
         prompts: Sequence[Prompt],
     ) -> CallReport[int]:
+        start = time.monotonic()
         self._spec, self._rank = spec, rank
         self._micro_batches = micro_batches_of_group(spec.algebra)
         self._open_micro_batches: set[tuple[int, MicroBatchKey]] = set()
         self._trained_version = 0
-        return self._report(time.monotonic(), 1)
+        self._timing.wait_until_due(start, GANG, CostKind.START)
+        return self._report(start, 1)
 
     def switch(self, to: LaneRole) -> CallReport[None]:
         start = time.monotonic()
@@ -106,23 +108,27 @@ class EmulatedTrainer(EmulatedGenerator):
     ) -> CallReport[int]:
         start = time.monotonic()
         if self._rank != 0:
+            self._timing.wait_until_due(start, GANG, CostKind.CHECKPOINT)
             return self._report(start, 0)
         version = None if behaviour is None else behaviour.policy_version
         content = json.dumps({"client_state": client_state, "behaviour": version})
         with fsspec.open(f"{uri}/{CHECKPOINT_FILE}", "w", auto_mkdir=True) as file:
             file.write(content)
+        self._timing.wait_until_due(start, GANG, CostKind.CHECKPOINT)
         return self._report(start, len(content))
 
     def load_checkpoint(self, uris: Sequence[str]) -> tuple[CallReport[RestoredCheckpoint], EmulatedShard | None]:
         start = time.monotonic()
         with fsspec.open(f"{uris[0]}/{CHECKPOINT_FILE}", "r") as file:
             saved = json.load(file)
+        self._trained_version = saved["client_state"]["policy_version"]
         version = saved["behaviour"]
         behaviour = None if version is None else make_shard(version, self.emulation.adapter_num_bytes)
         infos = () if behaviour is None else (behaviour.info,)
         restored = RestoredCheckpoint(
             uri=uris[0], client_state=saved["client_state"], behaviour_version=version, behaviour_shards=infos
         )
+        self._timing.wait_until_due(start, GANG, CostKind.RESTORE)
         return self._report(start, restored), behaviour if self._rank == 0 else None
 
     def export(self) -> tuple[CallReport[None], dict[str, bytes]]:

@@ -13,6 +13,7 @@ from worker.scheduling.core.messages import (
     Event,
     Generate,
     Generated,
+    Measured,
     Published,
     Pulled,
     Purpose,
@@ -48,6 +49,8 @@ class CostObserver:
                 self._gang_done(CostKind.SNAPSHOT, at)
             case Published():
                 self._state.costs.observe(GANG, CostKind.PUBLISH, at - self._state.snapshot_at)
+            case Measured(lane, kind, seconds):
+                self._state.costs.observe(lane, kind, seconds)
             case _:
                 pass
 

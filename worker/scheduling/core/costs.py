@@ -38,6 +38,16 @@ class CostKind(StrEnum):
     """A trainer lane's switch to generation."""
     RECLAIM = "reclaim"
     """A trainer lane's switch back to training."""
+    CHECKPOINT = "checkpoint"
+    """The gang's writing of a checkpoint."""
+    START = "start"
+    """The start of the gang's processes, until the model is loaded."""
+    RESTORE = "restore"
+    """The gang's reading of a checkpoint."""
+
+
+TRAINER_CHANGE = (CostKind.CHECKPOINT, CostKind.START, CostKind.RESTORE)
+"""What replacing the trainer gang takes: training stands still for the sum of these."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,6 +39,9 @@ def idle_cause(
     if isinstance(lanes.gang_action, Snapshot):
         return IdleCause.PUBLISH_WAIT
     missing = _missing_role(lanes, generators, num_ungenerated, num_unscored)
+    if missing is LaneRole.TRAINER and lanes.gang_is_reserved:
+        # The gang is reserved and has no lanes: it is being replaced.
+        return IdleCause.RESIZE
     if missing is not None and missing is not role:
         return IdleCause.FAILURE if lanes.num_lost(missing) else IdleCause.START_UP
     if is_publishing and (head is None or head.training.is_complete):

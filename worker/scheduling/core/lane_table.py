@@ -5,6 +5,7 @@ Free lanes are indexed, so that finding one takes the same time among thousands 
     by role      the role that the lane serves now; a trainer lane that is not lent is listed while the gang commits
     newly free   lanes that may generate and have not been asked for their next action since they became free
     exhausted    lent lanes that may begin no further fragment
+    departing    lanes that were asked to leave, and have nothing under way
 
 Invariant: a lane has at most one action under way. The trainer lanes form one gang: they accumulate each by itself, but
 an action of the gang (a commit, a snapshot) occupies all of them, so none begins while one is at work or lent.
@@ -37,6 +38,8 @@ class Lane:
     """The ordinal of the lane's latest action among all actions started; breaks ties between lanes that end at once."""
     allowance: int = 0
     """The number of fragments that a lent trainer lane may still begin before it must return."""
+    is_leaving: bool = False
+    """Whether the lane was asked to leave, so that it is given nothing more."""
 
     @property
     def is_lent(self) -> bool:
@@ -56,6 +59,7 @@ class LaneTable:
         self._free: dict[LaneRole, OrderedDict[str, Lane]] = {role: OrderedDict() for role in LaneRole}
         self._newly_free: dict[str, Lane] = {}
         self._exhausted: dict[str, Lane] = {}
+        self._departing: dict[str, Lane] = {}
         self._trainers: dict[str, Lane] = {}
         self._lent: dict[str, Lane] = {}
         """Trainer lanes, from the start of their switch to generation to the end of their switch back."""
@@ -98,13 +102,35 @@ class LaneTable:
     def lose(self, name: str) -> Lane:
         """Remove a lane; the caller must put back the fragment that it had under way."""
         lane = self[name]
-        del self._lanes[name]
-        self._set_busy(lane)
-        for index in (self._trainers, self._lent, self._with_allowance, self._accumulating):
-            index.pop(name, None)
-        self._num[lane.role] -= 1
+        self._remove(lane)
         self._num_lost[lane.role] += 1
         return lane
+
+    def ask_to_leave(self, name: str) -> Lane:
+        """Give the lane nothing more; `take_departing` returns it once it has nothing under way. Raises `ProtocolError`
+        for a trainer lane while the gang is not reserved."""
+        lane = self[name]
+        if lane.role is LaneRole.TRAINER and not self._gang_is_reserved:
+            raise ProtocolError(f"trainer lane `{name}` must leave while the gang is reserved: apply `TrainerReserved`")
+        lane.is_leaving = True
+        if lane.under_way is None:
+            self._set_busy(lane)
+            self._departing[name] = lane
+        return lane
+
+    def take_departing(self) -> list[Lane]:
+        """Remove the lanes that were asked to leave and have nothing under way, and return them."""
+        lanes = list(self._departing.values())
+        for lane in lanes:
+            self._remove(lane)
+        return lanes
+
+    def _remove(self, lane: Lane) -> None:
+        del self._lanes[lane.name]
+        self._set_busy(lane)
+        for index in (self._trainers, self._lent, self._with_allowance, self._accumulating, self._departing):
+            index.pop(lane.name, None)
+        self._num[lane.role] -= 1
 
     def of(self, role: LaneRole) -> list[Lane]:
         """Lanes whose own role it is: the free ones in the order in which they became free, then the others in the
@@ -179,6 +205,9 @@ class LaneTable:
         return action
 
     def _set_free(self, lane: Lane) -> None:
+        if lane.is_leaving:
+            self._departing[lane.name] = lane
+            return
         if lane.is_lent and not lane.allowance:
             self._exhausted[lane.name] = lane
             return

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from worker.contracts.names import LaneRole
+from worker.scheduling.core.costs import CostKind
 
 
 class Purpose(StrEnum):
@@ -74,8 +75,17 @@ class LaneJoined:
 
 @dataclass(frozen=True, slots=True)
 class LaneLost:
-    """A lane has left or failed. Its unfinished fragments are generated (or scored) again elsewhere, from the same
-    seeds."""
+    """A lane has failed. Its unfinished fragments are generated (or scored) again elsewhere, from the same seeds."""
+
+    lane: str
+
+
+@dataclass(frozen=True, slots=True)
+class LeaveRequested:
+    """A lane is to leave the run: it finishes what it has begun, takes no more, and `Leave` says when it is free.
+
+    A trainer lane can only leave while the gang is reserved, when no gradients are open.
+    """
 
     lane: str
 
@@ -181,9 +191,20 @@ class TrainerReleased:
     """The controller no longer needs the trainer gang."""
 
 
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The controller has measured work that no action stands for: a checkpoint, the start of the gang's processes."""
+
+    lane: str
+    """The lane's id, or `GANG`."""
+    kind: CostKind
+    seconds: float
+
+
 Event = (
     LaneJoined
     | LaneLost
+    | LeaveRequested
     | Pulled
     | Switched
     | Generated
@@ -197,6 +218,7 @@ Event = (
     | AdmissionOpened
     | TrainerReserved
     | TrainerReleased
+    | Measured
 )
 
 
@@ -288,6 +310,14 @@ class Publish:
 
 
 @dataclass(frozen=True, slots=True)
+class Leave:
+    """A lane that was asked to leave is free, and no longer part of the run. Informs the controller; needs no
+    answer."""
+
+    lane: str
+
+
+@dataclass(frozen=True, slots=True)
 class EvaluationComplete:
     """All fragments of an `EvaluationRequested` are scored. Informs the controller; needs no answer."""
 
@@ -332,6 +362,7 @@ Action = (
     | Commit
     | Snapshot
     | Publish
+    | Leave
     | EvaluationComplete
     | Lend
     | LendSettled

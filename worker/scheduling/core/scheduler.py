@@ -55,6 +55,9 @@ from worker.scheduling.core.messages import (
     Generated,
     LaneJoined,
     LaneLost,
+    Leave,
+    LeaveRequested,
+    Measured,
     Publish,
     Published,
     Pulled,
@@ -142,6 +145,9 @@ class Scheduler:
                 self._lane_joined(event)
             case LaneLost():
                 self._lane_lost(event)
+            case LeaveRequested():
+                # A fragment that is kept for the lane goes to another.
+                self.state.generation.unassign(self.state.lanes.ask_to_leave(event.lane))
             case Pulled():
                 self.state.lanes.finish(event.lane, event)
                 self.state.lanes[event.lane].policy_version = event.policy_version
@@ -169,6 +175,8 @@ class Scheduler:
                 self.state.lanes.reserve_gang()
             case TrainerReleased():
                 self.state.lanes.release_gang()
+            case Measured():
+                pass
             case _:
                 assert_never(event)
 
@@ -233,7 +241,8 @@ class Scheduler:
             return []
         self._begin_batches()
         training_waits = self.state.training_waits
-        actions: list[Action] = [*self._pending, *self.state.work.take_complete_evaluations()]
+        actions: list[Action] = [Leave(lane.name) for lane in self.state.lanes.take_departing()]
+        actions += [*self._pending, *self.state.work.take_complete_evaluations()]
         actions += self._gang_work.next_actions(at)
         self._pending.clear()
         if training_waits:

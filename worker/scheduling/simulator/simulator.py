@@ -29,6 +29,7 @@ from worker.scheduling.core.messages import (
     Generated,
     LaneJoined,
     LaneLost,
+    Leave,
     Lend,
     LendSettled,
     Publish,
@@ -251,6 +252,8 @@ class Simulator:
             case Publish(_, version):
                 seconds = self._seconds(GANG, CostKind.PUBLISH)
                 self._schedule(now + seconds, _ScheduledEvent(Published(version), ()))
+            case Leave(lane):
+                self._recorder.lane_stopped(lane, now)
             case EvaluationComplete() | Lend() | LendSettled():
                 pass
 

@@ -97,6 +97,13 @@ class SpanRecorder:
         if rank is not None:
             self._ranks[lane] = rank
 
+    def set_rank(self, lane: str, rank: int | None) -> None:
+        """Set the rank of the lane's spans from its open one on; `None` where it is in no gang."""
+        if rank is None:
+            self._ranks.pop(lane, None)
+        else:
+            self._ranks[lane] = rank
+
     def began(self, lane: str, kind: SpanKind, at: float, work: Work = _NOTHING) -> None:
         """Begin a span of work, which ends the lane's idle span or its previous work. Raises `ValueError` for idling,
         which only `ended` begins."""

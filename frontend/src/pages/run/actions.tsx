@@ -3,11 +3,12 @@
 import type { TargetedMouseEvent, TargetedSubmitEvent } from "preact";
 import { useState } from "preact/hooks";
 import { api } from "../../api/endpoints.ts";
-import type { CommandKind, Run } from "../../api/schema.ts";
+import type { ActionKind, CommandKind, Run } from "../../api/schema.ts";
 import { hasEnded } from "../../base/run_state.ts";
 import { Confirm, Dialog } from "../../ui/dialog.tsx";
 import { attempt } from "../../ui/toasts.tsx";
 import { mayEdit, type RunProps } from "./context.ts";
+import { ResizeDialog } from "./resize_dialog.tsx";
 
 interface ActionWords {
   readonly label: string;
@@ -29,6 +30,11 @@ const ACTIONS: Readonly<Record<CommandKind, ActionWords>> = {
     done: "A checkpoint will be written.",
     title: "Write a resumable checkpoint.",
   },
+  resize: {
+    label: "Resize…",
+    done: "The driver has been told; the Pipeline tab shows how far it is.",
+    title: "Add lanes, release lanes, or change their roles while the run works.",
+  },
   stop: {
     label: "Stop",
     done: "Stopping: checkpoint and export first.",
@@ -43,14 +49,15 @@ const ACTIONS: Readonly<Record<CommandKind, ActionWords>> = {
   },
 };
 
-const ORDER: readonly CommandKind[] = ["pause", "resume", "sample_now", "checkpoint_now", "stop", "cancel"];
+const ORDER: readonly CommandKind[] = ["pause", "resume", "sample_now", "checkpoint_now", "resize", "stop", "cancel"];
 
 /** What opens a dialog before anything is done. */
-type DialogName = "stop" | "cancel" | "delete" | "sample_now";
+type DialogName = "stop" | "cancel" | "delete" | "sample_now" | "resize";
 const ASKS_FIRST = new Map<CommandKind, DialogName>([
   ["stop", "stop"],
   ["cancel", "cancel"],
   ["sample_now", "sample_now"],
+  ["resize", "resize"],
 ]);
 
 export function Actions({ store, run }: RunProps) {
@@ -64,7 +71,7 @@ export function Actions({ store, run }: RunProps) {
     setBusy(false);
     await store.refreshRun();
   };
-  const act = (action: CommandKind, prompts: readonly string[] = []) =>
+  const act = (action: ActionKind, prompts: readonly string[] = []) =>
     void doIt(() => api.act(run.id, action, prompts), ACTIONS[action].done);
   const button = (action: CommandKind) => {
     if (!run.legal_actions.includes(action)) return null;
@@ -76,7 +83,7 @@ export function Actions({ store, run }: RunProps) {
         class={`button ${action === "cancel" ? "danger" : ""}`}
         title={ACTIONS[action].title}
         disabled={busy || !editable}
-        onClick={() => (dialog ? setOpenDialog(dialog) : act(action))}
+        onClick={() => (dialog ? setOpenDialog(dialog) : action !== "resize" && act(action))}
       >
         {ACTIONS[action].label}
       </button>
@@ -108,6 +115,14 @@ export function Actions({ store, run }: RunProps) {
       />
       {openDialog === "sample_now" && (
         <SampleNow onSample={(prompts) => act("sample_now", prompts)} onClose={() => setOpenDialog(null)} />
+      )}
+      {openDialog === "resize" && (
+        <ResizeDialog
+          store={store}
+          run={run}
+          onResize={(request) => void doIt(() => api.resize(run.id, request), ACTIONS.resize.done)}
+          onClose={() => setOpenDialog(null)}
+        />
       )}
       {(openDialog === "stop" || openDialog === "cancel") && (
         <Confirm

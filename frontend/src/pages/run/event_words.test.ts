@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { EventItem } from "../../live/item_list.ts";
-import { phaseItem, publishItem, resumedItem, run } from "../../testing/builders.ts";
+import { phaseItem, publishItem, resizeReport, resumedItem, run } from "../../testing/builders.ts";
 import { describe } from "./event_words.ts";
 
 const at = { stream_seq: 1, at: 1, attempt: 1 };
@@ -10,7 +10,26 @@ const at = { stream_seq: 1, at: 1, attempt: 1 };
 const EVENTS: readonly (readonly [EventItem, string])[] = [
   [phaseItem(1), "Train"],
   [{ ...at, type: "phase", body: { phase: "load_model", detail: "2 of 3" } }, "Load model: 2 of 3"],
-  [{ ...at, type: "lanes", body: { lanes: [], algebra: run().algebra } }, "0 lanes placed"],
+  [{ ...at, type: "lanes", body: { lanes: [], algebra: run().algebra, resize: null } }, "0 lanes placed"],
+  [
+    { ...at, type: "lanes", body: { lanes: [], algebra: run().algebra, resize: resizeReport() } },
+    "Resized: rollout-1 joined as rollout",
+  ],
+  [
+    {
+      ...at,
+      type: "lanes",
+      body: {
+        lanes: [],
+        algebra: run().algebra,
+        resize: resizeReport({
+          lanes: [{ lane: "trainer-0", role: null, step: "released", detail: "" }],
+          trainer_seconds: { checkpoint: 2, start: 20, restore: 1 },
+        }),
+      },
+    },
+    "Resized: trainer-0 released; training stood still for 23 s (checkpoint 2.0 s, start 20 s, restore 1.0 s)",
+  ],
   [
     { ...at, type: "state", body: { state: "failed", reason: "out of memory", details: "" } },
     "The driver reports: failed: out of memory",

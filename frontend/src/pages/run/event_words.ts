@@ -1,6 +1,7 @@
 /** Stream items in plain words, for the event log. */
 
 import { bytes, duration, number, spelt, words } from "../../base/format.ts";
+import { resizeText } from "../../base/resize_words.ts";
 import type { EventItem } from "../../live/item_list.ts";
 
 type Tone = "plain" | "good" | "bad";
@@ -19,7 +20,7 @@ function textOf(item: EventItem): string {
     case "phase":
       return words(item.body.phase) + after(item.body.detail);
     case "lanes":
-      return `${item.body.lanes.length} lanes placed`;
+      return item.body.resize ? resizeText(item.body.resize) : `${item.body.lanes.length} lanes placed`;
     case "state":
       return `The driver reports: ${item.body.state}${after(item.body.reason)}`;
     case "transition":
@@ -73,6 +74,8 @@ function toneOf(item: EventItem): Tone {
       return item.body.passed ? "plain" : "bad";
     case "command_done":
       return item.body.accepted ? "plain" : "bad";
+    case "lanes":
+      return item.body.resize?.state === "failed" ? "bad" : "plain";
     case "adapter":
     case "evaluation":
       return "good";

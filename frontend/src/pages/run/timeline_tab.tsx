@@ -1,4 +1,5 @@
-/** How the lanes worked together: the plan, the timeline, lane time by class, lending, staleness, and where lanes are. */
+/** How the lanes worked together: the plan, the timeline, lane time by class, lending, staleness,
+ * resizes, and where lanes are. */
 
 import { Timeline } from "../../timeline/timeline.tsx";
 import { Term } from "../../ui/term.tsx";
@@ -6,6 +7,7 @@ import { BubblePanel } from "./bubble_panel.tsx";
 import type { RunProps } from "./context.ts";
 import { LendingPanel } from "./lending_panel.tsx";
 import { PlanPanel } from "./plan_panel.tsx";
+import { ResizePanel } from "./resize_panel.tsx";
 import { StalenessPanel } from "./staleness_panel.tsx";
 
 export function TimelineTab({ store, run }: RunProps) {
@@ -18,6 +20,7 @@ export function TimelineTab({ store, run }: RunProps) {
       <BubblePanel store={store} run={run} inFull />
       <LendingPanel store={store} run={run} />
       <StalenessPanel store={store} run={run} />
+      <ResizePanel store={store} run={run} />
       <LaneTable store={store} run={run} />
     </div>
   );

@@ -1,0 +1,32 @@
+/** Resizes in plain words: what was asked of each lane, and how far it is. */
+
+import type { LaneProgress, ResizeReport } from "../api/schema.ts";
+import { duration, words } from "./format.ts";
+
+/** The sum of what replacing the trainer gang took, in seconds. */
+function stillSeconds({ checkpoint, start, restore }: NonNullable<ResizeReport["trainer_seconds"]>): number {
+  return checkpoint + start + restore;
+}
+
+/** "rollout-1 joined as rollout, trainer-0 released". */
+export function progressText(lanes: readonly LaneProgress[]): string {
+  return lanes.map(({ lane, role, step }) => `${lane} ${words(step).toLowerCase()}${asRole(step, role)}`).join(", ");
+}
+
+function asRole(step: LaneProgress["step"], role: LaneProgress["role"]): string {
+  return role !== null && (step === "joined" || step === "starting") ? ` as ${role}` : "";
+}
+
+export function secondsText(seconds: ResizeReport["trainer_seconds"]): string {
+  if (!seconds) return "";
+  const { checkpoint, start, restore } = seconds;
+  const parts = `checkpoint ${duration(checkpoint)}, start ${duration(start)}, restore ${duration(restore)}`;
+  return `training stood still for ${duration(stillSeconds(seconds))} (${parts})`;
+}
+
+/** A report as a sentence of the event log. */
+export function resizeText({ state, reason, lanes, trainer_seconds }: ResizeReport): string {
+  const verdict = state === "accepted" ? "Resizing" : state === "done" ? "Resized" : "Resize failed";
+  const after = [progressText(lanes), secondsText(trainer_seconds)].filter(Boolean).join("; ");
+  return `${verdict}${reason ? ` (${reason})` : ""}${after ? `: ${after}` : ""}`;
+}

@@ -1,0 +1,51 @@
+/** Resizes of the run, newest first: who asked, how far each lane is, and what it took. */
+
+import { api } from "../../api/endpoints.ts";
+import type { RecordedResize } from "../../api/schema.ts";
+import { seconds } from "../../base/clock.ts";
+import { ago, unixSeconds } from "../../base/format.ts";
+import { progressText, secondsText } from "../../base/resize_words.ts";
+import { useResource } from "../../ui/resource.ts";
+import { Failed } from "../../ui/states.tsx";
+import type { RunProps } from "./context.ts";
+
+export function ResizePanel({ store, run }: RunProps) {
+  const size = useResource(() => api.size(run.id), [run.id, store.sizeVersion.value]);
+  if (size.error !== null) return <Failed message={size.error} onRetry={size.reload} />;
+  if (!size.value || size.value.resizes.length === 0) return null;
+  return <ResizeHistory resizes={size.value.resizes} />;
+}
+
+export function ResizeHistory({ resizes }: { resizes: readonly RecordedResize[] }) {
+  return (
+    <section class="card flush" aria-label="Resizes">
+      <div class="table-wrap">
+        <table>
+          <thead>
+            <tr>
+              <th>Resize</th>
+              <th>Asked for by</th>
+              <th>Lanes</th>
+              <th>Took</th>
+            </tr>
+          </thead>
+          <tbody>
+            {resizes.map((resize) => (
+              <tr key={resize.id}>
+                <td class="nowrap">
+                  {resize.state}, {ago(seconds.value - (unixSeconds(resize.created_at) ?? 0))}
+                </td>
+                <td>{resize.requested_by ?? resize.cause}</td>
+                <td>
+                  {progressText(resize.lanes) || "waiting for the driver"}
+                  {resize.reason && <p class="tiny bad">{resize.reason}</p>}
+                </td>
+                <td>{secondsText(resize.trainer_seconds) || "–"}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}

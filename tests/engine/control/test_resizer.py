@@ -1,0 +1,211 @@
+"""Resizes within the driver, on a real scheduler and lanes without a cluster; `tests/engine/ray/test_resizing.py` has
+the cluster."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tests.scheduling.manual_executor import ManualExecutor
+from tests.scheduling.strategies import algebra_of
+from worker.contracts.commands import CommandKind, RunCommand
+from worker.contracts.events import CommandDoneEvent
+from worker.contracts.lanes import LaneGrant
+from worker.contracts.names import LaneRole, Placement
+from worker.contracts.resizing import LaneStep, Resize, ResizeCause, ResizeReport, ResizeState, RoleChange
+from worker.engine.control import resizer as resizer_module
+from worker.engine.control.command_queue import CommandQueue
+from worker.engine.control.resizer import Resizer, ResizeRefusedError
+from worker.scheduling.core.messages import Action, Generate, LaneJoined, Leave
+
+ROLES = {
+    "rollout-0": LaneRole.ROLLOUT,
+    "rollout-1": LaneRole.ROLLOUT,
+    "trainer-0": LaneRole.TRAINER,
+    "reward-0": LaneRole.REWARD,
+}
+
+
+class FakeLanes:
+    """Takes the place of `ClusterLanes`: knows roles, and what is still on the cluster."""
+
+    def __init__(self) -> None:
+        self.by_name = dict(ROLES)
+
+    def roles(self) -> dict[str, LaneRole]:
+        return dict(self.by_name)
+
+    def __getitem__(self, lane: str) -> Any:
+        return SimpleNamespace(location=None)
+
+    def add(self, grant: LaneGrant) -> None:
+        self.by_name[grant.lane] = grant.role
+
+    def remove(self, lane: str) -> None:
+        del self.by_name[lane]
+
+    def replace_actor(self, lane: str, role: LaneRole) -> None:
+        self.by_name[lane] = role
+
+
+class FakeSupervisor:
+    """Takes the place of `LaneSupervisor`: keeps the reports, and loads nothing by itself."""
+
+    def __init__(self) -> None:
+        self.ready = set(ROLES)
+        self.loading: dict[str, Any] = {}
+        self.reports: list[ResizeReport] = []
+
+    def bring_up(self, lane: str, otherwise: Any) -> None:
+        self.loading[lane] = otherwise
+
+    def forget(self, lane: str) -> None:
+        self.ready.discard(lane)
+        self.loading.pop(lane, None)
+
+    def report(self, resize: ResizeReport) -> None:
+        self.reports.append(resize)
+
+    @property
+    def steps(self) -> dict[str, LaneStep]:
+        return {progress.lane: progress.step for progress in self.reports[-1].lanes}
+
+
+class Silent:
+    """Takes the place of `SpanReporter`, and records nothing."""
+
+    def __getattr__(self, name: str) -> Any:
+        return lambda *arguments: None
+
+
+class Setup:
+    """A resizer with all that it works with; `run` holds the scheduler."""
+
+    def __init__(self, client: Any) -> None:
+        lanes = tuple(ROLES.items())
+        self.run = ManualExecutor(algebra_of(groups_per_minibatch=2, fragments=(1, 2)), lanes=lanes)
+        self.client, self.lanes, self.supervisor = client, FakeLanes(), FakeSupervisor()
+        self.commands = CommandQueue(client)
+        components: Any = SimpleNamespace(
+            lanes=self.lanes,
+            spans=Silent(),
+            commands=self.commands,
+            clock=SimpleNamespace(now=lambda: self.run.at),
+            metrics=SimpleNamespace(position=SimpleNamespace(batch=0)),
+            answer=SimpleNamespace(
+                spec=SimpleNamespace(num_batches=9, pipeline=SimpleNamespace(placement=Placement.DISAGGREGATED))
+            ),
+        )
+        others: Any = None
+        supervisor: Any = self.supervisor
+        self.resizer = Resizer(components, others, others, supervisor, others)
+        self.resizer.begin(self.run.scheduler)
+
+    def pass_on(self, actions: list[Action]) -> None:
+        """What the controller does with the scheduler's actions."""
+        for action in actions:
+            if isinstance(action, Leave):
+                self.resizer.left(action.lane)
+
+    def load(self, lane: str) -> None:
+        """The lane's process has loaded."""
+        del self.supervisor.loading[lane]
+        self.supervisor.ready.add(lane)
+        self.run.apply(LaneJoined(lane, self.lanes.by_name[lane], None))
+        self.resizer.ready(lane)
+
+    def send(self, identity: str, resize: Resize) -> None:
+        """A command arrives."""
+        self.client.commands = [RunCommand(id=identity, kind=CommandKind.RESIZE, resize=resize)]
+        self.commands.take_new()
+        self.resizer.start_requested()
+
+    @property
+    def answers(self) -> dict[str, bool]:
+        return {event.command_id: event.accepted for event in self.client.events if isinstance(event, CommandDoneEvent)}
+
+
+@pytest.fixture
+def setup(client: Any) -> Setup:
+    return Setup(client)
+
+
+TO_REWARD = Resize(change=(RoleChange(lane="rollout-1", role=LaneRole.REWARD),), cause=ResizeCause.PLAN)
+
+
+def granted(lane: str) -> LaneGrant:
+    return LaneGrant(lane=lane, role=LaneRole(lane.partition("-")[0]), node="local")
+
+
+def test_a_plan_of_the_runs_own_changes_roles_without_the_web(setup: Setup) -> None:
+    setup.resizer.start("own", TO_REWARD)
+    assert setup.supervisor.steps == {"rollout-1": LaneStep.LEAVING}
+    assert not setup.run.start(), "it finishes its fragment first"
+    setup.pass_on(setup.run.finish(Generate, "rollout-1"))
+    assert setup.supervisor.steps == {"rollout-1": LaneStep.STARTING}
+    setup.load("rollout-1")
+    last = setup.supervisor.reports[-1]
+    assert (last.id, last.cause, last.state) == ("own", ResizeCause.PLAN, ResizeState.DONE)
+    assert setup.lanes.by_name["rollout-1"] is LaneRole.REWARD
+    assert setup.answers == {}, "nobody sent a command"
+
+
+def test_one_resize_at_a_time_and_the_refusal_names_it(setup: Setup) -> None:
+    setup.resizer.start("own", TO_REWARD)
+    with pytest.raises(ResizeRefusedError, match="the resize own is under way"):
+        setup.resizer.start("other", Resize(add=(granted("reward-1"),)))
+    setup.send("c1", Resize(add=(granted("reward-1"),)))
+    assert setup.answers == {"c1": False}
+    refused = setup.supervisor.reports[-1]
+    assert (refused.id, refused.state, setup.supervisor.steps) == (
+        "c1",
+        ResizeState.FAILED,
+        {"reward-1": LaneStep.GIVEN_UP},
+    )
+    assert "reward-1" not in setup.lanes.by_name
+
+
+def test_a_stopping_run_is_not_resized(setup: Setup) -> None:
+    setup.commands.stop_wanted = True
+    setup.send("c1", Resize(add=(granted("rollout-2"),)))
+    assert (setup.answers, setup.supervisor.reports[-1].reason) == ({"c1": False}, "the run is stopping")
+
+
+def test_a_resize_is_done_in_part_where_one_lane_cannot_load(setup: Setup) -> None:
+    setup.send("c1", Resize(add=(granted("rollout-2"), granted("reward-1"))))
+    setup.supervisor.loading["rollout-2"]("ModelLoadError: no memory")
+    assert setup.supervisor.reports[-1].state is ResizeState.ACCEPTED
+    setup.load("reward-1")
+    last = setup.supervisor.reports[-1]
+    assert (last.state, last.reason) == (ResizeState.FAILED, "rollout-2: ModelLoadError: no memory")
+    assert setup.supervisor.steps == {"rollout-2": LaneStep.GIVEN_UP, "reward-1": LaneStep.JOINED}
+    assert setup.answers == {"c1": False}
+
+
+def test_a_lane_that_the_cluster_does_not_place_is_given_up(setup: Setup, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resizer_module, "PLACEMENT_TIMEOUT_SECONDS", -1.0)
+    setup.send("c1", Resize(add=(granted("rollout-2"),)))
+    setup.resizer.step()
+    assert setup.supervisor.steps == {"rollout-2": LaneStep.GIVEN_UP}
+    assert "did not place it" in setup.supervisor.reports[-1].reason
+    setup.resizer.step()
+
+
+def test_a_leaving_lane_that_dies_has_left(setup: Setup) -> None:
+    setup.send("c1", Resize(release=("rollout-1",)))
+    assert setup.resizer.lost("rollout-1", "killed")
+    assert setup.supervisor.steps == {"rollout-1": LaneStep.RELEASED}
+    assert setup.answers == {"c1": True}
+
+
+def test_lanes_that_leave_have_left_when_the_run_goes_back_to_a_checkpoint(setup: Setup) -> None:
+    setup.send("c1", Resize(release=("rollout-1",)))
+    setup.resizer.rewind("a trainer rank was lost")
+    assert setup.supervisor.steps == {"rollout-1": LaneStep.RELEASED}
+
+
+def test_what_is_open_when_the_run_ends_has_failed(setup: Setup) -> None:
+    setup.send("c1", Resize(add=(granted("rollout-2"),), release=("rollout-1",)))
+    setup.resizer.close("the run has ended")
+    assert setup.supervisor.steps == {"rollout-1": LaneStep.KEPT, "rollout-2": LaneStep.GIVEN_UP}
+    assert setup.answers == {"c1": False}

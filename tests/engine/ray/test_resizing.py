@@ -1,0 +1,315 @@
+"""Runs on real Ray whose lanes come, go and change their roles while they work."""
+
+import itertools
+import os
+import signal
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load
+
+from tests.engine.driving import Driven
+from tests.engine.ray.resizing import granted, outcome, reports, resize, roles, steps
+from worker.contracts.run_spec import RunSpec
+from worker.engine.local import LocalRun
+
+pytestmark = [pytest.mark.ray, pytest.mark.timeout(600)]
+
+Drive = Callable[..., Driven]
+MakeSpec = Callable[..., RunSpec]
+
+MAX_REORDERING = 1e-4
+"""The relative difference that another order of fp32 sums may make (architecture.md: gradients agree to 1e-4)."""
+
+
+def published(driven: Driven) -> dict[int, str]:
+    """The checksum of each published version."""
+    return {event["policy_version"]: event["sha256"] for event in driven.ingest.of_type("publish")}
+
+
+def check_tiling(driven: Driven) -> None:
+    """The spans of each lane follow each other without gap or overlap, also through changes of role."""
+    spans_of: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for event in driven.ingest.of_type("spans"):
+        for span in event["spans"]:
+            spans_of[span["lane"]].append(span)
+    for spans in spans_of.values():
+        assert all(abs(after["start"] - before["end"]) < 1e-5 for before, after in itertools.pairwise(spans))
+
+
+def processes(driven: Driven) -> dict[str, int]:
+    return {info["lane"]: info["pid"] for info in driven.ingest.of_type("lanes")[-1]["lanes"]}
+
+
+def final_adapter(driven: Driven) -> dict[str, torch.Tensor]:
+    """The tensors of the run's last download."""
+    event = next(event for event in driven.ingest.of_type("adapter") if event["final"])
+    return load(driven.ingest.artifacts[event["artifact"]])
+
+
+def exported(local: LocalRun, folder: Path) -> dict[str, torch.Tensor]:
+    """The download of a run in one process."""
+    folder.mkdir()
+    local.trainer.export(str(folder))
+    return load((folder / "pytorch_lora_weights.safetensors").read_bytes())
+
+
+def relative_distance(
+    found: dict[str, torch.Tensor], expected: dict[str, torch.Tensor], start: dict[str, torch.Tensor]
+) -> float:
+    """‖found − expected‖ ÷ ‖expected − start‖ over all tensors: what was learnt differently, of all that was learnt."""
+    assert found.keys() == expected.keys() == start.keys()
+    differs = sum(float((found[name].double() - expected[name].double()).square().sum()) for name in expected)
+    learnt = sum(float((expected[name].double() - start[name].double()).square().sum()) for name in expected)
+    return float((differs / learnt) ** 0.5)
+
+
+def long_spec(make_spec: MakeSpec, **sections: Any) -> RunSpec:
+    """A run that goes on until it is stopped, since how many batches pass during a resize depends on the machine."""
+    return make_spec(
+        **{
+            "num_batches": 10_000,
+            "checkpoint": {"every_num_batches": None},
+            "evaluation": {"every_num_batches": None},
+            "pipeline": {"deterministic": True},
+            "batch": {"fragment_size": 2, "num_minibatches": 2},
+        }
+        | sections
+    )
+
+
+def pause(driven: Driven, num_batches: int) -> None:
+    """Pause the run once it has reported `num_batches`; few more are trained before that takes effect."""
+    driven.until(lambda: max(driven.reported_batches(), default=0) >= num_batches)
+    driven.command(f"pause-{num_batches}", "pause")
+    driven.until(lambda: driven.states()[-1] == "paused")
+
+
+def train_and_pause(driven: Driven) -> None:
+    """Let a paused run train a batch or a few more."""
+    num_batches = max(driven.reported_batches())
+    driven.command(f"resume-{num_batches}", "resume")
+    driven.until(lambda: driven.states()[-1] == "running")
+    pause(driven, num_batches + 1)
+
+
+def local_versions(spec: RunSpec, path: str, num_batches: int) -> dict[int, str]:
+    """The checksums of the versions that an undisturbed run in one process trains."""
+    local = LocalRun(spec, path)
+    versions = [local.trainer.version(0).sha256]
+    for number in range(1, num_batches + 1):
+        local.train_batch()
+        versions.append(local.trainer.version(number).sha256)
+    return dict(enumerate(versions))
+
+
+def test_rollout_and_reward_lanes_come_and_go_without_changing_a_bit_of_the_weights(
+    drive: Drive, make_spec: MakeSpec, tiny_checkpoint: str, process_group: None
+) -> None:
+    spec = long_spec(make_spec)
+    driven = drive(spec)
+    driven.until(lambda: 1 in driven.reported_batches())
+    resize(driven, "r1", add=[granted("rollout-1", "rollout"), granted("reward-1", "reward")])
+    assert steps(outcome(driven, "r1")) == {"rollout-1": "joined", "reward-1": "joined"}
+    assert roles(driven) == {
+        "rollout-0": "rollout",
+        "trainer-0": "trainer",
+        "reward-0": "reward",
+        "rollout-1": "rollout",
+        "reward-1": "reward",
+    }
+    num_batches = max(driven.reported_batches())
+    driven.until(lambda: max(driven.reported_batches()) > num_batches)
+    old = processes(driven)
+    resize(driven, "r2", release=["rollout-0", "reward-0"])
+    assert steps(outcome(driven, "r2")) == {"rollout-0": "released", "reward-0": "released"}
+    assert not any(Path(f"/proc/{old[lane]}").exists() for lane in ("rollout-0", "reward-0"))
+    resize(driven, "r3", release=["reward-1"], change={"rollout-1": "reward"})
+    refused = outcome(driven, "r3")
+    assert refused["state"] == "failed"
+    assert refused["reason"] == "the run must keep at least 1 rollout lane, got 0: release or change fewer"
+    resize(driven, "r4", add=[granted("rollout-2", "rollout", gpus=[0])])
+    unusable = outcome(driven, "r4")
+    assert steps(unusable) == {"rollout-2": "given_up"}
+    assert "lane `rollout-2` was granted an accelerator but torch finds none" in unusable["reason"]
+    num_batches = max(driven.reported_batches())
+    driven.until(lambda: max(driven.reported_batches()) > num_batches)
+    driven.command("c1", "stop")
+    assert driven.finish() == 0
+
+    answers = {done["command_id"]: done["accepted"] for done in driven.ingest.of_type("command_done")}
+    assert answers == {"r1": True, "r2": True, "r3": False, "r4": False, "c1": True}
+    assert [report["state"] for report in reports(driven, "r2")][-1] == "done"
+    found = published(driven)
+    assert found == local_versions(spec, tiny_checkpoint, max(found))
+    seen = {span["cause"] for event in driven.ingest.of_type("spans") for span in event["spans"]}
+    assert "failure" not in seen
+    check_tiling(driven)
+
+
+def test_trainer_ranks_come_and_go_and_what_is_learnt_changes_by_float_reordering_alone(
+    drive: Drive, make_spec: MakeSpec, tiny_checkpoint: str, process_group: None, tmp_path: Path
+) -> None:
+    """1 → 2 → 1 ranks; the second comes from the pool, and goes to rollout."""
+    # Several micro-batches each, so that two ranks add them up in another order than one.
+    spec = long_spec(make_spec, batch={"fragment_size": 2, "num_minibatches": 2, "micro_batch_size": 1})
+    driven = drive(spec)
+    pause(driven, 1)
+    old = processes(driven)
+    resize(driven, "r1", add=[granted("trainer-1", "trainer")])
+    grown = outcome(driven, "r1")
+    assert (grown["state"], steps(grown)) == ("done", {"trainer-1": "joined"})
+    assert all(seconds > 0 for seconds in grown["trainer_seconds"].values())
+    assert processes(driven)["rollout-0"] == old["rollout-0"], "rollout lanes live on"
+    assert processes(driven)["trainer-0"] != old["trainer-0"]
+    train_and_pause(driven)
+    resize(driven, "r2", change={"trainer-0": "rollout"})
+    assert (outcome(driven, "r2")["state"], roles(driven)["trainer-0"]) == ("done", "rollout")
+    train_and_pause(driven)
+    driven.command("c1", "stop")
+    assert driven.finish() == 0
+
+    assert driven.states()[-2:] == ["stopping", "stopped"]
+    assert not driven.ingest.of_type("resumed"), "no batch was repeated"
+    num_batches = max(driven.reported_batches())
+    assert set(published(driven)) == set(range(num_batches + 1))
+    assert all(gate["passed"] for gate in driven.ingest.of_type("gate"))
+    kinds = {cost["kind"] for cost in driven.ingest.of_type("costs")[-1]["costs"] if cost["lane"] == "gang"}
+    assert {"checkpoint", "start", "restore"} <= kinds
+    check_tiling(driven)
+    local = LocalRun(spec, tiny_checkpoint)
+    start = exported(local, tmp_path / "start")
+    for _ in range(num_batches):
+        local.train_batch()
+    undisturbed = exported(local, tmp_path / "end")
+    distance = relative_distance(final_adapter(driven), undisturbed, start)
+    print(f"{num_batches} batches: relative distance of what was learnt {distance:.1e}")
+    assert distance < MAX_REORDERING
+
+
+def is_alive(pid: int) -> bool:
+    return Path(f"/proc/{pid}").exists()
+
+
+COLOCATED = {"pipeline": {"placement": "colocated"}, "lanes": {"num_rollout": 0}}
+
+
+@pytest.mark.parametrize(
+    "sections",
+    [
+        pytest.param(COLOCATED, id="colocated"),
+        pytest.param(
+            {
+                "pipeline": {"max_staleness": 1, "importance_cap": 2.0, "tag": "greedy"},
+                "deepspeed": {"config": "zero1"},
+            },
+            id="ahead-lending",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(COLOCATED | {"deepspeed": {"config": "zero3"}}, id="colocated-sharded", marks=pytest.mark.slow),
+    ],
+)
+def test_the_gang_grows_between_batches_and_shrinks_in_a_pause_in_other_modes(
+    drive: Drive, make_spec: MakeSpec, sections: dict[str, Any]
+) -> None:
+    driven = drive(long_spec(make_spec, **sections))
+    driven.until(lambda: 1 in driven.reported_batches())
+    resize(driven, "r1", add=[granted("trainer-1", "trainer")])
+    assert outcome(driven, "r1")["state"] == "done"
+    pause(driven, max(driven.reported_batches()) + 1)
+    resize(driven, "r2", release=["trainer-0"])
+    assert outcome(driven, "r2")["state"] == "done"
+    assert [lane for lane, role in roles(driven).items() if role == "trainer"] == ["trainer-1"]
+    train_and_pause(driven)
+    driven.command("c1", "stop")
+    assert driven.finish() == 0
+    assert driven.states()[-2:] == ["stopping", "stopped"]
+    assert set(published(driven)) == set(range(max(driven.reported_batches()) + 1))
+    assert all(gate["passed"] for gate in driven.ingest.of_type("gate"))
+    spans = [span for event in driven.ingest.of_type("spans") for span in event["spans"]]
+    assert "trainer-0" in {span["lane"] for span in spans if span["cause"] == "resize"}
+    assert {(span["lane"], span["rank"]) for span in spans if span["kind"] == "train"} == {
+        ("trainer-0", 0),
+        ("trainer-1", 1),
+        ("trainer-1", 0),
+    }
+    check_tiling(driven)
+
+
+def frozen_amid_a_change(driven: Driven) -> int:
+    """Ask for a second trainer lane and freeze it, so that the new gang never loads; the pid of the frozen process,
+    once the old gang has ended."""
+    driven.until(lambda: 1 in driven.reported_batches())
+    old = driven.pid("trainer-0")
+    resize(driven, "r1", add=[granted("trainer-1", "trainer")])
+    driven.until(lambda: "trainer-1" in roles(driven))
+    frozen = driven.pid("trainer-1")
+    os.kill(frozen, signal.SIGSTOP)
+    driven.until(lambda: not is_alive(old))
+    return frozen
+
+
+def test_a_lane_killed_amid_a_trainer_change_is_given_up_and_the_old_gang_goes_on(
+    drive: Drive, make_spec: MakeSpec, tiny_checkpoint: str, process_group: None
+) -> None:
+    """Before it, a lane that is killed while it loads is given up alone, and a trainer lane that cannot load."""
+    spec = long_spec(make_spec)
+    driven = drive(spec)
+    driven.until(lambda: 1 in driven.reported_batches())
+    resize(driven, "r0", add=[granted("rollout-1", "rollout")])
+    driven.until(lambda: "rollout-1" in roles(driven))
+    os.kill(driven.pid("rollout-1"), signal.SIGKILL)
+    given_up = outcome(driven, "r0")
+    assert (given_up["state"], steps(given_up)) == ("failed", {"rollout-1": "given_up"})
+    resize(driven, "r00", add=[granted("trainer-2", "trainer", gpus=[0])])
+    unusable = outcome(driven, "r00")
+    assert steps(unusable) == {"trainer-2": "given_up"}
+    assert "lane `trainer-2` was granted an accelerator but torch finds none" in unusable["reason"]
+    num_batches = max(driven.reported_batches())
+    driven.until(lambda: max(driven.reported_batches()) > num_batches)
+    frozen = frozen_amid_a_change(driven)
+    os.kill(frozen, signal.SIGKILL)
+    failed = outcome(driven, "r1")
+    assert (failed["state"], steps(failed)) == ("failed", {"trainer-1": "given_up"})
+    assert "trainer-1" in failed["reason"]
+    num_batches = max(driven.reported_batches())
+    driven.until(lambda: max(driven.reported_batches()) > num_batches)
+    assert set(roles(driven)) == {"rollout-0", "trainer-0", "reward-0"}
+    driven.command("c1", "stop")
+    assert driven.finish() == 0
+
+    resumed = [event["batch"] for event in driven.ingest.of_type("resumed")]
+    assert resumed == [event["batch"] for event in driven.ingest.of_type("checkpoint")][:2], "no batch was lost"
+    answers = {done["command_id"]: done["accepted"] for done in driven.ingest.of_type("command_done")}
+    assert answers == {"r0": False, "r00": False, "r1": False, "c1": True}
+    found = published(driven)
+    assert found == local_versions(spec, tiny_checkpoint, max(found))
+    check_tiling(driven)
+
+
+def test_a_driver_killed_amid_a_trainer_change_leaves_no_process_and_a_checkpoint_to_go_on_from(
+    drive: Drive, make_spec: MakeSpec, tiny_checkpoint: str, process_group: None
+) -> None:
+    spec = long_spec(make_spec)
+    driven = drive(spec)
+    frozen = frozen_amid_a_change(driven)
+    alive = [frozen, driven.pid("rollout-0"), driven.pid("reward-0")]
+    driven.kill()
+    os.kill(frozen, signal.SIGCONT)
+    deadline = time.monotonic() + 60
+    while any(map(is_alive, alive)) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not any(map(is_alive, alive)), "Ray ends the lanes of a driver that is gone"
+    checkpoint, known = driven.ingest.of_type("checkpoint")[-1], published(driven)
+    driven.ingest.events.clear()
+    driven.ingest.commands.clear()
+    num_batches = checkpoint["batch"] + 2
+    again = drive(spec.model_copy(update={"num_batches": num_batches}), resume_from=checkpoint["uri"], attempt=2)
+    assert again.finish() == 0
+    assert again.states() == ["running", "completed"]
+    assert known | published(again) == local_versions(spec, tiny_checkpoint, num_batches)
