@@ -119,6 +119,9 @@ class MeasuredCost:
     cost: Cost
     fewest_units: int
     most_units: int
+    relative_error: float = 0.0
+    """The standard error of the mean seconds of a unit ÷ that mean, by how much the observations vary; infinite where
+    they cannot tell."""
 
     @property
     def determines_line(self) -> bool:

@@ -27,7 +27,7 @@ from worker.scheduling.planning.lane_kinds import LaneKinds
 from worker.scheduling.planning.measured_costs import costs_from_history
 from worker.scheduling.planning.memory import LaneMemory, MemoryRole, lane_memory
 from worker.scheduling.planning.mode_limits import ModeLimits
-from worker.scheduling.planning.modes import allowed_modes
+from worker.scheduling.planning.modes import PlanningMode, allowed_modes
 from worker.scheduling.planning.split_search import SplitPoint, SplitResult, SplitSearch
 from worker.scheduling.planning.workload import Workload
 from worker.scheduling.profiles.hardware import Accelerator, accelerator
@@ -121,10 +121,13 @@ class Plan:
         return self.strict_bound_seconds / choice.split_result.batch_seconds
 
 
-def make_plan(request: PlanRequest, *, only_best: bool = False) -> Plan:
+def make_plan(
+    request: PlanRequest, *, modes: Sequence[PlanningMode] | None = None, only_best: bool = False
+) -> Plan:
     """Compare the modes that the request allows.
 
     Args:
+        modes: those to compare, if not all that the request allows.
         only_best: leave out modes whose limit shows that they cannot be the best.
 
     Raises:
@@ -132,7 +135,7 @@ def make_plan(request: PlanRequest, *, only_best: bool = False) -> Plan:
     """
     split_search = SplitSearch(request.limits())
     split_results: dict[str, SplitResult] = {}
-    modes = allowed_modes(request.wanted)
+    modes = allowed_modes(request.wanted) if modes is None else modes
     # Colocated placement is quickly simulated, and what it takes decides what is worth simulating in other modes.
     in_order = sorted(modes, key=lambda mode: (not mode.is_colocated, split_search.least_seconds(mode)))
     for index, mode in enumerate(in_order):
