@@ -1,6 +1,6 @@
 """A simulated run that was planned on wrong costs, measures, re-plans at batch boundaries and goes on.
 
-    plan on `believed` costs ─► simulator on `true` costs ─► costs measured ─► decision ─► gang changed, switches revised
+    plan on `believed` costs ─► simulator on `true` costs ─► costs measured ─► decision ─► lanes moved, switches revised
 
 Everything but the clock is what a real run uses: planner, scheduler, cost model, decision. A decision is made from what
 was known when a version was published and carried out when the next batch is trained, since planning takes time.
@@ -18,6 +18,7 @@ from worker.scheduling.forecast.lending_policies import lending_policy
 from worker.scheduling.planning.candidate_simulation import Candidate
 from worker.scheduling.planning.cost_estimates import LaneCosts, PoolCosts, lane_name, reward_lane_name
 from worker.scheduling.planning.planner import PlanRequest, make_plan
+from worker.scheduling.replanning.cadence import Cadence
 from worker.scheduling.replanning.replanner import Decision, Situation, decide
 from worker.scheduling.replanning.run_costs import RunLanes, run_costs
 from worker.scheduling.simulator.gang_change import GangChange
@@ -86,7 +87,7 @@ class ReplannedRun:
         self._costs = dict(self._true.cost_table(candidate.trainers))
         self.result = RunResult(candidate)
         self._pending: Decision | None = None
-        self._next_question = 1
+        self._cadence = Cadence()
         work = case.believed.work.with_fragment_size(candidate.fragment_size)
         self._work = work
         self._scheduler = Scheduler(
@@ -126,27 +127,18 @@ class ReplannedRun:
         if isinstance(event, Published):
             self.result.published.append(at)
             self._slow_down(len(self.result.published))
-            if self._replans and self._pending is None and self._is_due(len(self.result.published)):
-                self._decide(len(self.result.published))
+            self._cadence.completed(len(self.result.published), at)
+            if self._replans and self._pending is None and self._cadence.is_due({}):
+                self._decide()
         elif isinstance(event, Snapshotted) and self._pending is not None:
             self._carry_out(self._pending, at)
         elif isinstance(event, LaneJoined) and event.role is LaneRole.TRAINER and self.result.moving:
             start, until = self.result.moving[-1]
             self.result.moving[-1] = (start, max(until, at))
 
-    def _is_due(self, batch: int) -> bool:
-        return batch >= self._next_question or self._is_slower_than_promised()
-
-    def _is_slower_than_promised(self) -> bool:
-        published = self.result.published
-        if not self.result.decisions or len(published) < 3:
-            return False
-        promised = self.result.decisions[-1][1].batch_seconds
-        return (published[-1] - published[-3]) / 2 > 1.1 * promised
-
-    def _decide(self, batch: int) -> None:
+    def _decide(self) -> None:
         started = time.process_time()
-        self._next_question = batch + max(1, batch)
+        self._cadence.asked({})
         lanes = RunLanes(
             names=tuple(lane_name(lane) for lane in self._lanes),
             trainers=frozenset(self._present.trainers),
@@ -156,9 +148,7 @@ class ReplannedRun:
             self._request.costs, self._scheduler.state.costs.measured(), lanes, kinds=self._request.devices
         )
         situation = Situation(
-            request=replace(
-                self._request, costs=known.pool, fragment_sizes=(self._present.fragment_size,)
-            ),
+            request=replace(self._request, costs=known.pool, fragment_sizes=(self._present.fragment_size,)),
             present=self._present,
             can_lend=self._can_lend,
             batches_left=self._case.batches_left,
@@ -174,6 +164,9 @@ class ReplannedRun:
     def _carry_out(self, decision: Decision, at: float) -> None:
         self._pending = None
         self.result.decisions.append((len(self.result.published), decision))
+        self._cadence.changed(
+            len(self.result.published), decision.batch_seconds, moves_trainers=decision.moves_trainers
+        )
         if decision.candidate.pipeline != self._present.pipeline:
             self._scheduler.revise(decision.candidate.pipeline, lending_policy(decision.candidate.pipeline))
         trainers = [lane for lane in decision.candidate.trainers if lane not in decision.release]

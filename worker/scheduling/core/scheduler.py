@@ -145,8 +145,8 @@ class Scheduler:
         changed = {"gap": pipeline.gap, "tag": pipeline.tag}
         if self._pipeline.model_copy(update=changed) != pipeline:
             raise ValueError(
-                f"`pipeline` must differ from {self._pipeline} in `gap` and `tag` alone, got {pipeline}: other switches "
-                "need a new scheduler"
+                f"`pipeline` must differ from {self._pipeline} in `gap` and `tag` alone, got {pipeline}: "
+                "other switches need a new scheduler"
             )
         self._pipeline = pipeline
         settings = BatchSettings.resolve(pipeline, self.state.algebra, self._advantage_std)

@@ -121,9 +121,7 @@ class Plan:
         return self.strict_bound_seconds / choice.split_result.batch_seconds
 
 
-def make_plan(
-    request: PlanRequest, *, modes: Sequence[PlanningMode] | None = None, only_best: bool = False
-) -> Plan:
+def make_plan(request: PlanRequest, *, modes: Sequence[PlanningMode] | None = None, only_best: bool = False) -> Plan:
     """Compare the modes that the request allows.
 
     Args:
@@ -205,7 +203,7 @@ def plan(spec: RunSpec, *, devices: Sequence[str] = (), history: Sequence[Measur
     Raises:
         ValueError: for unknown devices, a wrong number of them, or too few lanes or too little memory.
     """
-    return make_plan(_plan_request(spec, devices, history))
+    return make_plan(plan_request(spec, devices, history))
 
 
 def resolve(spec: RunSpec, *, devices: Sequence[str] = (), history: Sequence[MeasuredCostTable] = ()) -> RunSpec:
@@ -214,7 +212,7 @@ def resolve(spec: RunSpec, *, devices: Sequence[str] = (), history: Sequence[Mea
     """
     if spec.pipeline.placement is not Placement.AUTO:
         return spec
-    return with_choice(spec, make_plan(_plan_request(spec, devices, history), only_best=True).best)
+    return with_choice(spec, make_plan(plan_request(spec, devices, history), only_best=True).best)
 
 
 def with_choice(spec: RunSpec, choice: ModeChoice) -> RunSpec:
@@ -228,7 +226,8 @@ def with_choice(spec: RunSpec, choice: ModeChoice) -> RunSpec:
     return RunSpec.model_validate(concrete.model_dump())
 
 
-def _plan_request(spec: RunSpec, devices: Sequence[str], history: Sequence[MeasuredCostTable]) -> PlanRequest:
+def plan_request(spec: RunSpec, devices: Sequence[str] = (), history: Sequence[MeasuredCostTable] = ()) -> PlanRequest:
+    """What `plan` plans for; arguments and errors are its own."""
     work = Workload.of(spec)
     pool = _pool(spec, work, devices)
     num_reward = spec.lanes.num_reward

@@ -21,8 +21,9 @@ from worker.scheduling.planning.modes import PlanningMode
 from worker.scheduling.planning.planner import PlanRequest, make_plan
 
 MIN_GAIN = 0.02
-"""The share of a batch's seconds that a change of the trainer lanes must save. Simulations of two ways of working on the
-same costs are compared to well within 1 %, so 2 % is no chance, and what is left undone is below the 3 % aimed at."""
+"""The share of a batch's seconds that a change of the trainer lanes must save. Simulations of two ways of working on
+the same costs are compared to well within 1 %, so 2 % is no chance, and what is left undone is below the 3 % aimed
+at."""
 MIN_SWITCH_GAIN = 0.01
 """The same for lending and `gap` alone, which change at no cost."""
 GAIN_OVER_MOVE = 2.0
@@ -81,7 +82,9 @@ def decide(situation: Situation) -> Decision:
     worth = [entry for entry in options if _is_worth_it(situation, before, *entry)]
     seconds, chosen = min(worth, key=lambda entry: entry[0], default=(before, present))
     # Of ways that are as fast as each other, the one that moves nothing.
-    near = [entry for entry in worth if entry[0] <= seconds * (1 + MIN_SWITCH_GAIN) and _same_trainers(entry[1], present)]
+    near = [
+        entry for entry in worth if entry[0] <= seconds * (1 + MIN_SWITCH_GAIN) and _same_trainers(entry[1], present)
+    ]
     if near:
         seconds, chosen = min(near, key=lambda entry: entry[0])
     slow = tuple(lane for lane, speed in enumerate(situation.speeds) if speed >= FAR_SLOWER)

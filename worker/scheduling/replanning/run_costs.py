@@ -68,9 +68,7 @@ class _Ratio:
     """The relative standard error."""
 
 
-def run_costs(
-    prior: PoolCosts, measured: MeasuredCostTable, lanes: RunLanes, *, kinds: Sequence[object]
-) -> RunCosts:
+def run_costs(prior: PoolCosts, measured: MeasuredCostTable, lanes: RunLanes, *, kinds: Sequence[object]) -> RunCosts:
     """The costs of the run's lanes by now.
 
     Args:
@@ -79,15 +77,13 @@ def run_costs(
         kinds: of each lane, a value that is equal for lanes of the same device.
     """
     groups = _groups(prior, kinds)
+    kinds_of_work = (CostKind.GENERATE,) if prior.equal_counts else _LANE_KINDS
+    ratios = {kind: _ratios(prior, measured, lanes, kind) for kind in kinds_of_work}
+    factors = _completed({kind: _by_cluster(found, groups) for kind, found in ratios.items()}, groups)
+    speeds = _speeds_of_all([_speeds(found, groups) for found in factors.values()])
     if prior.equal_counts:
-        ratios = {CostKind.GENERATE: _ratios(prior, measured, lanes, CostKind.GENERATE)}
-        factors = {CostKind.GENERATE: _by_cluster(ratios[CostKind.GENERATE], groups)}
+        # Ranks in step are slowed by each other, so only the gang's seconds are known.
         factors[CostKind.ACCUMULATE] = [_gang_ratio(prior, measured, lanes)] * len(lanes.names)
-        speeds = _speeds(factors[CostKind.GENERATE], groups)
-    else:
-        ratios = {kind: _ratios(prior, measured, lanes, kind) for kind in _LANE_KINDS}
-        factors = _completed({kind: _by_cluster(found, groups) for kind, found in ratios.items()}, groups)
-        speeds = _speeds_of_all([_speeds(found, groups) for found in factors.values()])
     pool = [
         replace(
             lane,
@@ -96,12 +92,11 @@ def run_costs(
         )
         for index, lane in enumerate(prior.lanes)
     ]
-    pool = _with_seconds(pool, prior, measured, lanes)
-    score = _mean_ratio(
-        [(measured.get((name, CostKind.SCORE)), prior.score) for name in lanes.rewards],
-    )
+    score = _mean_ratio((measured.get((name, CostKind.SCORE)), prior.score) for name in lanes.rewards)
     return RunCosts(
-        pool=replace(prior, lanes=tuple(pool), score=prior.score.scaled(score)),
+        pool=replace(
+            prior, lanes=tuple(_with_seconds(pool, prior, measured, lanes)), score=prior.score.scaled(score)
+        ),
         speeds=tuple(speeds),
         errors={kind: _mean_error(found.values()) for kind, found in ratios.items()},
     )
@@ -115,9 +110,7 @@ def _groups(prior: PoolCosts, kinds: Sequence[object]) -> list[list[int]]:
     return list(found.values())
 
 
-def _ratios(
-    prior: PoolCosts, measured: MeasuredCostTable, lanes: RunLanes, kind: CostKind
-) -> dict[int, _Ratio]:
+def _ratios(prior: PoolCosts, measured: MeasuredCostTable, lanes: RunLanes, kind: CostKind) -> dict[int, _Ratio]:
     """By index of the lanes that have done this kind of work: measured ÷ prior seconds."""
     found = {}
     for index, name in enumerate(lanes.names):
@@ -199,11 +192,11 @@ def _speeds_of_all(by_kind: Sequence[Sequence[float | None]]) -> list[float]:
 
 def _completed(
     factors: Mapping[CostKind, Sequence[float | None]], groups: Sequence[Sequence[int]]
-) -> dict[CostKind, list[float | None]]:
+) -> dict[CostKind, Sequence[float | None]]:
     """The ratios with those of lanes that have not done such work: the median of their group, else of all lanes, times
     how much slower than its kind the lane is at the other work."""
     speeds = {kind: _speeds(found, groups) for kind, found in factors.items()}
-    completed = {}
+    completed: dict[CostKind, Sequence[float | None]] = {}
     for kind, found in factors.items():
         others = [other for other in factors if other is not kind]
         of_all = _median(found, range(len(found)))
@@ -255,7 +248,9 @@ def _expected_seconds(
     """What the prior expected of the measured work, in mean over the lanes that did it."""
     if kind in _OF_GANG:
         return table[GANG, kind].seconds()
-    each = [table.get((lane_name(lane), kind), Cost(getattr(prior.lanes[lane], kind.value))).seconds() for lane in lanes]
+    each = [
+        table.get((lane_name(lane), kind), Cost(getattr(prior.lanes[lane], kind.value))).seconds() for lane in lanes
+    ]
     return sum(each) / len(each) if each else 0.0
 
 

@@ -101,8 +101,8 @@ def parse_line(text: str) -> Line:
         case {"at": float(at) | int(at), "actions": list(actions)}:
             return Asked(float(at), tuple(_parse(action) for action in actions))
     raise ValueError(
-        f"a line of a schedule log must hold `start`, `pipeline`, or `at` with `event` or `actions`, got {text[:80]!r}: "
-        "give the file that the run's `schedule` address serves"
+        f"a line of a schedule log must hold `start`, `pipeline`, or `at` with `event` or `actions`, "
+        f"got {text[:80]!r}: give the file that the run's `schedule` address serves"
     )
 
 

@@ -1,8 +1,8 @@
 """A change of the trainer lanes in a simulated run, as a resize carries it out in a real one.
 
-    batch trained ─► gang reserved, checkpoint written ─┐
-                     its lanes, and those to come, free ├─► processes start ─► checkpoint restored ─► the new gang joins
-                     version published                  ┘
+batch trained ─► gang reserved, checkpoint written ─┐
+                 its lanes, and those to come, free ├─► processes start ─► checkpoint restored ─► the new gang joins
+                 version published                  ┘
 """
 
 from dataclasses import dataclass
