@@ -2,8 +2,9 @@
 
     plan on `believed` costs ─► simulator on `true` costs ─► costs measured ─► decision ─► lanes moved, switches revised
 
-Everything but the clock is what a real run uses: planner, scheduler, cost model, decision. A decision is made from what
-was known when a version was published and carried out when the next batch is trained, since planning takes time.
+Everything but the clock is what a real run uses: planner, scheduler, cost model, cadence, decision. A decision is made
+from what was known when a version was published and carried out when the next batch is trained, since planning takes
+time. Lanes are named by their index in `true`, and those of `late` join while the run works.
 """
 
 import time
@@ -11,7 +12,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from worker.contracts.names import LaneRole
-from worker.scheduling.core.costs import CostKind
 from worker.scheduling.core.messages import Event, LaneJoined, Published, Snapshotted
 from worker.scheduling.core.scheduler import Scheduler
 from worker.scheduling.forecast.lending_policies import lending_policy
@@ -30,6 +30,7 @@ class RobustCase:
     """One run: what was believed, and what is true."""
 
     believed: PlanRequest
+    """For all lanes, those of `late` included."""
     true: PoolCosts
     start_seconds: float = 60.0
     """Start of processes until the model is loaded."""
@@ -39,20 +40,32 @@ class RobustCase:
     batches_left: int = 50
     """Batches that decisions count on; the simulation ends before, since the rest would only repeat."""
     slower: Mapping[int, Mapping[int, float]] = field(default_factory=dict)
-    """By number of batches completed: by lane, the factor by which it is slower from then on."""
-    vary: Callable[[float], float] = lambda seconds: seconds
+    """By number of batches complete: by lane, the factor by which it is slower from then on."""
+    late: Mapping[int, Sequence[int]] = field(default_factory=dict)
+    """By number of batches complete: the lanes that join as rollout lanes then."""
+    vary: Callable[[], Callable[[float], float]] = lambda: lambda seconds: seconds
+    """Makes what turns an expected duration into the actual one, the same for each run."""
     incidents: Sequence[Incident] = ()
 
-    def with_costs(self, costs: PoolCosts) -> PlanRequest:
-        return replace(self.believed, costs=costs)
+    @property
+    def true_at_the_end(self) -> PlanRequest:
+        """What a plan with all of the truth would be made for."""
+        lanes = list(self.true.lanes)
+        for factors in self.slower.values():
+            for lane, factor in factors.items():
+                lanes[lane] = slowed(lanes[lane], factor)
+        return replace(self.believed, costs=replace(self.true, lanes=tuple(lanes)))
+
+    @property
+    def since_batch(self) -> int:
+        """Batches complete when the last of what happens has happened."""
+        return max([0, *self.slower, *self.late])
 
 
 @dataclass(slots=True)
 class RunResult:
     """What a run took."""
 
-    candidate: Candidate
-    """The first way of working."""
     published: list[float] = field(default_factory=list)
     """When each batch was published."""
     moving: list[tuple[float, float]] = field(default_factory=list)
@@ -64,32 +77,36 @@ class RunResult:
 
     @property
     def move_seconds(self) -> float:
+        """Seconds in which training stood still for other trainer lanes."""
         return sum(until - start for start, until in self.moving)
 
     def batch_seconds(self, first: int) -> float:
-        """Mean seconds of the batches from number `first` (from 1) on, changes of the trainer lanes left out."""
+        """Mean seconds of the batches from number `first` (from 1, at least 2) on, changes of the trainer lanes left
+        out."""
         start, end = self.published[first - 2], self.published[-1]
         moved = sum(max(0.0, min(until, end) - max(since, start)) for since, until in self.moving)
         return (end - start - moved) / (len(self.published) - first + 1)
 
 
 class ReplannedRun:
-    """Simulates one case; `replans` says whether it may change anything, `candidate` how it begins."""
+    """Simulates one case; use once."""
 
-    def __init__(self, case: RobustCase, *, replans: bool, candidate: Candidate | None = None) -> None:
-        self._case, self._replans = case, replans
-        self._request = case.believed
-        if candidate is None:
-            candidate = make_plan(case.believed, only_best=True).best.split_result.candidate
-        self._present, self._can_lend = candidate, candidate.pipeline.trainers_generate
+    def __init__(self, case: RobustCase, candidate: Candidate, *, replans: bool) -> None:
+        """
+        Args:
+            candidate: how the run begins, on the lanes of the start in order.
+            replans: whether it may change anything.
+        """
+        self._case, self._replans, self._present = case, replans, candidate
+        self._can_lend = candidate.pipeline.trainers_generate
         self._true = case.true
-        self._lanes = list(range(len(case.true.lanes)))
-        self._costs = dict(self._true.cost_table(candidate.trainers))
-        self.result = RunResult(candidate)
+        late = {lane for lanes in case.late.values() for lane in lanes}
+        self._lanes = [lane for lane in range(len(case.true.lanes)) if lane not in late]
+        self._costs = dict(self._true.cost_table(self._global(candidate.trainers)))
+        self.result = RunResult()
         self._pending: Decision | None = None
         self._cadence = Cadence()
         work = case.believed.work.with_fragment_size(candidate.fragment_size)
-        self._work = work
         self._scheduler = Scheduler(
             work.algebra,
             candidate.pipeline,
@@ -97,13 +114,13 @@ class ReplannedRun:
             first_batch=0,
             num_batches=case.num_batches + candidate.pipeline.max_staleness,
             policy_version=0,
-            prior=case.believed.costs.cost_table(candidate.trainers),
+            prior=case.believed.costs.cost_table(self._global(candidate.trainers)),
             lending_policy=lending_policy(candidate.pipeline),
             lends_together=work.zero_stage == 3,
             equal_counts=case.true.equal_counts,
         )
         roles = {lane_name(lane): LaneRole.ROLLOUT for lane in self._lanes}
-        roles |= {lane_name(lane): LaneRole.TRAINER for lane in candidate.trainers}
+        roles |= {lane_name(lane): LaneRole.TRAINER for lane in self._global(candidate.trainers)}
         roles |= {reward_lane_name(lane): LaneRole.REWARD for lane in range(case.true.num_reward)}
         self._simulator = Simulator(
             self._scheduler,
@@ -111,7 +128,7 @@ class ReplannedRun:
             [SimulatedLane(lane=lane, role=role) for lane, role in roles.items()],
             self._costs,
             lambda span: None,
-            vary=case.vary,
+            vary=case.vary(),
             observe=self._observe,
             incidents=case.incidents,
             with_idle_causes=False,
@@ -119,16 +136,20 @@ class ReplannedRun:
 
     def run(self) -> RunResult:
         self._simulator.run()
-        extra = self._present.pipeline.max_staleness
-        self.result.published = self.result.published[: len(self.result.published) - extra]
+        # The last batches have none after them to overlap with.
+        self.result.published = self.result.published[: self._case.num_batches]
         return self.result
+
+    def _global(self, places: Sequence[int]) -> tuple[int, ...]:
+        """Indices in `true` of lanes that are numbered among the present ones."""
+        return tuple(self._lanes[place] for place in places)
 
     def _observe(self, event: Event, at: float) -> None:
         if isinstance(event, Published):
             self.result.published.append(at)
-            self._slow_down(len(self.result.published))
+            self._happen(len(self.result.published), at)
             self._cadence.completed(len(self.result.published), at)
-            if self._replans and self._pending is None and self._cadence.is_due({}):
+            if self._replans and self._pending is None and self._cadence.is_due(self._roles):
                 self._decide()
         elif isinstance(event, Snapshotted) and self._pending is not None:
             self._carry_out(self._pending, at)
@@ -136,68 +157,86 @@ class ReplannedRun:
             start, until = self.result.moving[-1]
             self.result.moving[-1] = (start, max(until, at))
 
+    # --- what happens to the run ------------------------------------------------------------------------------------
+
+    def _happen(self, batch: int, at: float) -> None:
+        """Slow lanes down and let others join, as the case says for the end of this batch."""
+        lanes = list(self._true.lanes)
+        for lane, factor in self._case.slower.get(batch, {}).items():
+            lanes[lane] = slowed(lanes[lane], factor)
+        self._true = replace(self._true, lanes=tuple(lanes))
+        joining = self._case.late.get(batch, ())
+        for lane in joining:
+            self._simulator.start(SimulatedLane(lane=lane_name(lane), role=LaneRole.ROLLOUT), at)
+        self._lanes += joining
+        self._costs.update(self._true.cost_table(self._global(self._present.trainers)))
+
+    # --- what the run does about it ---------------------------------------------------------------------------------
+
+    @property
+    def _roles(self) -> dict[str, LaneRole]:
+        return {
+            lane_name(lane): LaneRole.TRAINER if place in self._present.trainers else LaneRole.ROLLOUT
+            for place, lane in enumerate(self._lanes)
+        }
+
     def _decide(self) -> None:
         started = time.process_time()
-        self._cadence.asked({})
+        self._cadence.asked(self._roles)
+        believed = self._case.believed
+        request = replace(
+            believed,
+            devices=tuple(believed.devices[lane] for lane in self._lanes),
+            costs=replace(believed.costs, lanes=tuple(believed.costs.lanes[lane] for lane in self._lanes)),
+            fragment_sizes=(self._present.fragment_size,),
+        )
         lanes = RunLanes(
             names=tuple(lane_name(lane) for lane in self._lanes),
             trainers=frozenset(self._present.trainers),
             rewards=tuple(reward_lane_name(lane) for lane in range(self._true.num_reward)),
         )
-        known = run_costs(
-            self._request.costs, self._scheduler.state.costs.measured(), lanes, kinds=self._request.devices
+        known = run_costs(request.costs, self._scheduler.state.costs.measured(), lanes, kinds=request.devices)
+        decision = decide(
+            Situation(
+                request=replace(request, costs=known.pool),
+                present=self._present,
+                can_lend=self._can_lend,
+                batches_left=self._case.batches_left,
+                move_seconds=2 * self._case.save_seconds + self._case.start_seconds,
+                relative_error=known.relative_error,
+                speeds=known.speeds,
+            )
         )
-        situation = Situation(
-            request=replace(self._request, costs=known.pool, fragment_sizes=(self._present.fragment_size,)),
-            present=self._present,
-            can_lend=self._can_lend,
-            batches_left=self._case.batches_left,
-            move_seconds=2 * self._case.save_seconds + self._case.start_seconds,
-            relative_error=known.relative_error,
-            speeds=known.speeds,
-        )
-        decision = decide(situation)
         self.result.deciding_seconds.append(time.process_time() - started)
         if decision.is_change:
             self._pending = decision
 
     def _carry_out(self, decision: Decision, at: float) -> None:
         self._pending = None
-        self.result.decisions.append((len(self.result.published), decision))
-        self._cadence.changed(
-            len(self.result.published), decision.batch_seconds, moves_trainers=decision.moves_trainers
-        )
-        if decision.candidate.pipeline != self._present.pipeline:
+        batch, before = len(self.result.published), self._present
+        self.result.decisions.append((batch, decision))
+        self._cadence.changed(batch, decision.batch_seconds, moves_trainers=decision.moves_trainers)
+        if decision.candidate.pipeline != before.pipeline:
             self._scheduler.revise(decision.candidate.pipeline, lending_policy(decision.candidate.pipeline))
-        trainers = [lane for lane in decision.candidate.trainers if lane not in decision.release]
+        trainers = self._global([lane for lane in decision.candidate.trainers if lane not in decision.release])
         if decision.moves_trainers:
             self._can_lend = decision.candidate.pipeline.trainers_generate
-            self._costs.update(self._true.cost_table(decision.candidate.trainers))
             self.result.moving.append((at, at))
             change = GangChange(
-                trainers=tuple(self._name(lane) for lane in trainers),
-                released=tuple(self._name(lane) for lane in decision.release),
+                trainers=tuple(map(lane_name, trainers)),
+                released=tuple(map(lane_name, self._global(decision.release))),
                 save_seconds=self._case.save_seconds,
                 start_seconds=self._case.start_seconds,
                 restore_seconds=self._case.save_seconds,
             )
             self._simulator.change_gang(change, at)
-        for lane in decision.release:
-            if lane not in self._present.trainers:
-                self._simulator.release(self._name(lane), at)
-        self._present = decision.candidate
-
-    def _name(self, index: int) -> str:
-        return lane_name(self._lanes[index])
-
-    def _slow_down(self, batch: int) -> None:
-        if batch not in self._case.slower:
-            return
-        lanes = list(self._true.lanes)
-        for lane, factor in self._case.slower[batch].items():
-            lanes[lane] = slowed(lanes[lane], factor)
-        self._true = replace(self._true, lanes=tuple(lanes))
-        self._costs.update(self._true.cost_table(self._present.trainers))
+        released = self._global(decision.release)
+        for lane in set(released) - set(self._global(before.trainers)):
+            self._simulator.release(lane_name(lane), at)
+        self._lanes = [lane for lane in self._lanes if lane not in released]
+        places = tuple(self._lanes.index(lane) for lane in trainers)
+        self._present = replace(decision.candidate, trainers=places)
+        self._costs.update(self._true.cost_table(trainers))
 
 
 def slowed(lane: LaneCosts, factor: float) -> LaneCosts:
@@ -205,4 +244,13 @@ def slowed(lane: LaneCosts, factor: float) -> LaneCosts:
     return replace(lane, generate=lane.generate.scaled(factor), accumulate=lane.accumulate.scaled(factor))
 
 
-__all__ = ["CostKind", "ReplannedRun", "RobustCase", "RunResult", "slowed"]
+def first_plan(case: RobustCase) -> Candidate:
+    """The plan on believed costs, for the lanes that the run begins with."""
+    late = {lane for lanes in case.late.values() for lane in lanes}
+    believed, kept = case.believed, [lane for lane in range(len(case.true.lanes)) if lane not in late]
+    request = replace(
+        believed,
+        devices=tuple(believed.devices[lane] for lane in kept),
+        costs=replace(believed.costs, lanes=tuple(believed.costs.lanes[lane] for lane in kept)),
+    )
+    return make_plan(request, only_best=True).best.split_result.candidate

@@ -214,7 +214,7 @@ class RandomExecutor:
         elif kind == "leave" and (staying := [lane for lane in lanes if lane not in checker.leaving]):
             self._ask_to_leave(self.random.choice(staying))
             self._react()
-        elif kind == "replace" and checker.gang_is_free and not checker.is_reserved and not checker.groups_taken:
+        elif kind == "replace" and checker.gang_is_free and not checker.is_reserved and not checker.micro_batches_taken:
             self._replace_gang()
         elif kind == "join" and len(checker.roles) < 10:
             self._join_some()

@@ -29,6 +29,8 @@ MIN_SWITCH_GAIN = 0.01
 GAIN_OVER_MOVE = 2.0
 """What a change must save over the remaining batches, in multiples of the seconds that it takes: the prediction may be
 half wrong."""
+NUM_ERRORS = 2.0
+"""Standard errors of the prediction that a gain must exceed: chance gains as much once in forty questions."""
 FAR_SLOWER = 1.5
 """Seconds of a lane ÷ those of its kind from which on it is named. Lanes that share a machine differ by less."""
 _NUM_BATCHES = 12
@@ -179,7 +181,7 @@ def _same_trainers(one: Candidate, other: Candidate) -> bool:
 
 def _is_worth_it(situation: Situation, before: float, seconds: float, candidate: Candidate) -> bool:
     gain, moves = before - seconds, not _same_trainers(candidate, situation.present)
-    least = max(MIN_GAIN if moves else MIN_SWITCH_GAIN, situation.relative_error)
+    least = max(MIN_GAIN if moves else MIN_SWITCH_GAIN, NUM_ERRORS * situation.relative_error)
     cost = GAIN_OVER_MOVE * situation.move_seconds if moves else 0.0
     return gain > least * before and gain * situation.batches_left > cost
 
@@ -195,7 +197,10 @@ def _released(
         moves = lane in chosen.trainers
         cost = GAIN_OVER_MOVE * situation.move_seconds if moves else 0.0
         gain = seconds - found
-        if gain > max(MIN_GAIN, situation.relative_error) * seconds and gain * situation.batches_left > cost:
+        if (
+            gain > max(MIN_GAIN, NUM_ERRORS * situation.relative_error) * seconds
+            and gain * situation.batches_left > cost
+        ):
             release, seconds = without, found
     return release, seconds
 

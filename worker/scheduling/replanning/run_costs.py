@@ -94,9 +94,7 @@ def run_costs(prior: PoolCosts, measured: MeasuredCostTable, lanes: RunLanes, *,
     ]
     score = _mean_ratio((measured.get((name, CostKind.SCORE)), prior.score) for name in lanes.rewards)
     return RunCosts(
-        pool=replace(
-            prior, lanes=tuple(_with_seconds(pool, prior, measured, lanes)), score=prior.score.scaled(score)
-        ),
+        pool=replace(prior, lanes=tuple(_with_seconds(pool, prior, measured, lanes)), score=prior.score.scaled(score)),
         speeds=tuple(speeds),
         errors={kind: _mean_error(found.values()) for kind, found in ratios.items()},
     )

@@ -169,8 +169,7 @@ class Simulator:
         while self._event_queue and self._event_queue[0][0] == now:
             match heapq.heappop(self._event_queue)[2]:
                 case Arrival(lane=lane):
-                    self._lanes[lane.lane] = lane
-                    self._start_up(lane, now, now + lane.start_up_seconds)
+                    self.start(lane, now)
                 case Loss(lane=name):
                     self._lose(name, now)
                 case OpenGangChange() as change:
@@ -201,6 +200,11 @@ class Simulator:
         self._observe(event, now)
 
     # --- lanes that change their role -------------------------------------------------------------------------------
+
+    def start(self, lane: SimulatedLane, now: float) -> None:
+        """Let a rollout or reward lane start up: to be called by `observe`."""
+        self._lanes[lane.lane] = lane
+        self._start_up(lane, now, now + lane.start_up_seconds)
 
     def release(self, lane: str, now: float) -> None:
         """Let a rollout or reward lane leave once it has done what it has begun."""
