@@ -115,9 +115,8 @@ def test_ranks_hold_the_same_weights_and_an_abort_leaves_no_trace(
 def test_each_rank_writes_its_share_of_a_checkpoint(ranks: list[dict[Case, dict[str, Any]]], case: Case) -> None:
     first, second = (rank[case] for rank in ranks)
     assert first["client_state"] == second["client_state"] == {"stage": case[0]}
-    # In ZeRO 0 to 2 rank 0 also writes what is not partitioned.
-    assert second["num_bytes"] > 0
-    assert first["num_bytes"] > second["num_bytes"] or case[0] == 3
+    # Equal but for what does not divide, and for the random states, whose length as text differs by their content.
+    assert abs(first["num_bytes"] - second["num_bytes"]) < 0.1 * (first["num_bytes"] + second["num_bytes"])
 
 
 @EACH_CASE

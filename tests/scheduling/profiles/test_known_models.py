@@ -163,11 +163,16 @@ def test_an_optimizer_in_host_memory_costs_transfers_both_ways() -> None:
     assert offloaded.shared_commit == pytest.approx(20.4e9 * (6 / 50e9 + 28 * 4 / 300e9))
 
 
-def test_a_gang_of_different_lanes_is_as_slow_as_its_slowest() -> None:
+def test_ranks_are_as_fast_as_their_cards_and_in_step_as_slow_as_the_slowest() -> None:
     work = qwen()
-    costs = pool_costs(work, [H100, H20, L40S], num_reward=2)
-    table = costs.cost_table((0, 1))
-    assert table[GANG, CostKind.ACCUMULATE] == lane_costs(work, H20).accumulate
+    table = pool_costs(work, [H100, H20, L40S], num_reward=2).cost_table((0, 1))
+    for index, device in enumerate((H100, H20)):
+        assert table[lane_name(index), CostKind.ACCUMULATE] == lane_costs(work, device).accumulate
+    assert (GANG, CostKind.ACCUMULATE) not in table
+    sharded = qwen(zero_stage=2)
+    in_step = pool_costs(sharded, [H100, H20, L40S], num_reward=2).cost_table((0, 1))
+    assert in_step[GANG, CostKind.ACCUMULATE] == lane_costs(sharded, H20).accumulate
+    assert (lane_name(0), CostKind.ACCUMULATE) not in in_step
     assert table[lane_name(2), CostKind.GENERATE] == lane_costs(work, L40S).generate
     assert (lane_name(2), CostKind.LEND) not in table
     assert ("reward-1", CostKind.SCORE) in table

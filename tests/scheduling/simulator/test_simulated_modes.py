@@ -69,7 +69,7 @@ def test_gap_never_makes_a_run_slower(run: Settings, data: st.DataObject) -> Non
     )
     pool = data.draw(pools_of(strict, all_at_once=True))
     accumulate = ((key, cost) for key, cost in pool.costs.items() if key[1] is CostKind.ACCUMULATE)
-    fair = pool.costs | {key: Cost(0.0, cost.per_unit) for key, cost in accumulate}
+    fair = dict(pool.costs) | {key: Cost(0.0, cost.per_unit) for key, cost in accumulate}
     with_gap, _ = simulate(replace(strict, gap=True), replace(pool, costs=fair))
     without, _ = simulate(replace(strict, gap=False), replace(pool, costs=fair))
     assert with_gap <= without + ROUNDING

@@ -108,13 +108,6 @@ def test_ranks_in_step_take_equally_many_and_the_slowest_sets_the_pace() -> None
     assert shares == [6 * 12.0]
 
 
-def test_a_rank_without_a_micro_batch_makes_a_pass_in_the_commit() -> None:
-    one_micro_batch = algebra_of(groups_per_minibatch=1, fragments=(1, 2))
-    pool = pool_of({**COSTS, ("t2", CostKind.ACCUMULATE): Cost(0.0, 7.0)}, *LANES, ("t2", LaneRole.TRAINER))
-    _, spans = simulate(Settings(algebra=one_micro_batch, gap=False, num_batches=1), pool)
-    assert [s.seconds for s in spans if s.lane == "t" and s.kind is SpanKind.TRAIN] == [4.0, 7.0 + 0.25]
-
-
 def test_a_role_without_lanes_is_refused() -> None:
     with pytest.raises(ValueError, match="at least one reward lane"):
         simulate(Settings(algebra=TWO_GROUPS_OF_TWO), pool_of(COSTS, LANES[0], LANES[2]))

@@ -54,9 +54,9 @@ def true_costs(spec: RunSpec, generate: Cost) -> dict[tuple[str, CostKind], Cost
         CostKind.PULL: Cost(0.015),
         CostKind.LEND: Cost(0.02),
         CostKind.RECLAIM: Cost(0.01),
+        CostKind.ACCUMULATE: Cost(0.008, 0.03),
     }
     costs: dict[tuple[str, CostKind], Cost] = {
-        (GANG, CostKind.ACCUMULATE): Cost(0.008, 0.03),
         (GANG, CostKind.COMMIT): Cost(0.006),
         (GANG, CostKind.SNAPSHOT): Cost(0.004),
         (GANG, CostKind.PUBLISH): Cost(0.01),
@@ -147,7 +147,9 @@ def test_the_driver_gets_the_costs_that_its_plan_assumed(
     lanes = {grant.lane for grant in grants_of(run.pk, 1)}
     assert {lane for lane, _ in reported} == lanes | {GANG}
     assert {(lane, "score" if lane.startswith("reward") else "generate") for lane in lanes} <= set(reported)
-    assert {(GANG, kind) for kind in ("accumulate", "commit", "publish")} <= set(reported)
+    assert {(GANG, kind) for kind in ("commit", "publish")} <= set(reported)
+    trainers = {grant.lane for grant in grants_of(run.pk, 1) if grant.role is LaneRole.TRAINER}
+    assert {(lane, "accumulate") for lane in trainers} <= set(reported)
     assert all(cost.observed_units is None for cost in reported.values())
 
 

@@ -24,7 +24,7 @@ from deepspeed.runtime.base_optimizer import ZeROOptimizer
 from worker.contracts.names import LaneRole, Tuning
 from worker.contracts.run_spec import RunSpec
 from worker.engine.devices.selection import apply_determinism
-from worker.engine.errors import NonFiniteError, SyncError
+from worker.engine.errors import NonFiniteError
 from worker.engine.models.embeddings import PromptEmbeds
 from worker.engine.models.sharded_parameters import full_numel
 from worker.engine.sync.packing import pack
@@ -35,6 +35,7 @@ from worker.engine.trainer.checkpoints.training_state import TrainingState
 from worker.engine.trainer.export import write_untrained
 from worker.engine.trainer.generation_switch import GenerationSwitch
 from worker.engine.trainer.learners.base import GateMode, PreparedGroup
+from worker.engine.trainer.learners.gate import gate_mode
 from worker.engine.trainer.learners.open_minibatch import OpenMinibatch, require_complete
 from worker.engine.trainer.learners.passes import is_monitored_pass, passes_of
 from worker.engine.trainer.learners.registry import build_learner
@@ -48,6 +49,7 @@ from worker.engine.trainer.zero.gradients import (
     fill_missing_gradients,
     step_optimizer,
 )
+from worker.engine.trainer.zero.process_group import max_over_ranks, sum_over_ranks
 from worker.engine.types import GroupBatch, PublishedVersion, UpdateStats, shard_indices_of_rank
 from worker.scheduling.core.messages import MicroBatchKey
 
@@ -145,7 +147,7 @@ class TrainerRank:
     ) -> UpdateStats:
         """Forward and backward over micro-batches; gradients stay open until `commit` or `abort`.
 
-        In ZeRO 0 and 1 it concerns this rank alone. In ZeRO 2 and 3 all ranks make equally many passes at once.
+        In ZeRO 0 and 1 it concerns this rank alone; in ZeRO 2 and 3 all ranks make equally many passes at once.
 
         Args:
             groups: the groups of one batch that the micro-batches belong to, with what these need.
@@ -174,7 +176,8 @@ class TrainerRank:
         prepared_of: dict[int, PreparedGroup] = {group.group: self._learner.prepare(group) for group in groups}
         num_before = self._minibatch.num_passes
         self._minibatch.admit(groups, passes, num_pairs_total)
-        gate = self._gate_mode(groups, behaviour, staleness) if fresh else GateMode.OFF
+        is_gated = fresh and self._spec.algorithm.needs.log_probs
+        gate = gate_mode(self._behaviour, groups, behaviour, staleness) if is_gated else GateMode.OFF
         stats = UpdateStatsAccumulator()
         for number, (key, micro) in enumerate(passes, num_before):
             prepared = prepared_of[micro.group]
@@ -183,14 +186,7 @@ class TrainerRank:
                 micro,
                 self._learner.conditioning(prepared.prompt),
                 gate=gate,
-                # Padding is monitored too: in ZeRO 3 every rank must run the same forward passes.
-                is_monitored=is_monitored_pass(
-                    self._spec.algebra,
-                    key,
-                    num_before=number,
-                    num_lockstep_ranks=self._world_size if self._runs_in_lockstep else None,
-                    batch=groups[0].batch,
-                ),
+                is_monitored=self._is_monitored(key, number, batch=groups[0].batch),
                 is_stale=staleness > 0,
             )
             # DeepSpeed averages gradients over ranks, but each rank holds a part of the sum.
@@ -214,7 +210,11 @@ class TrainerRank:
                 gradients are dropped.
         """
         self._generation_switch.require_training("takes an optimizer step")
-        require_complete(*self._num_pairs_of_all_ranks())
+        device = self._model.device
+        # A rank that has taken no micro-batch was not told the total.
+        require_complete(
+            sum_over_ranks(self._minibatch.num_pairs, device), max_over_ranks(self._minibatch.num_pairs_total, device)
+        )
         if not self._runs_in_lockstep:
             fill_missing_gradients(self._deepspeed_engine, self._trainable)
         try:
@@ -295,30 +295,13 @@ class TrainerRank:
         """What a checkpoint keeps of this rank."""
         return TrainingState(self._deepspeed_engine, self._trainable, self._policy.shadow_fragments())
 
+    def _is_monitored(self, key: MicroBatchKey, num_before: int, *, batch: int) -> bool:
+        num_ranks = self._world_size if self._runs_in_lockstep else None
+        return is_monitored_pass(
+            self._spec.algebra, key, num_before=num_before, num_lockstep_ranks=num_ranks, batch=batch
+        )
+
     @property
     def _runs_in_lockstep(self) -> bool:
         """Whether the ranks reduce in every pass, and therefore make equally many, with the same forward passes."""
         return self._spec.deepspeed.zero_stage >= 2
-
-    def _num_pairs_of_all_ranks(self) -> tuple[int, int]:
-        """The pairs accumulated over all ranks, and the pairs of the mini-batch; a collective."""
-        if self._world_size == 1:
-            return self._minibatch.num_pairs, self._minibatch.num_pairs_total
-        device = self._policy.model.device
-        num_pairs = torch.tensor(self._minibatch.num_pairs, device=device)
-        # A rank that has taken no micro-batch was not told the total.
-        num_pairs_total = torch.tensor(self._minibatch.num_pairs_total, device=device)
-        torch.distributed.all_reduce(num_pairs)
-        torch.distributed.all_reduce(num_pairs_total, torch.distributed.ReduceOp.MAX)
-        return int(num_pairs), int(num_pairs_total)
-
-    def _gate_mode(self, groups: Sequence[GroupBatch], behaviour: PublishedVersion | None, staleness: int) -> GateMode:
-        """Which policy replays for the gate on fresh data; the behaviour policy is bound where it is needed."""
-        if not self._spec.algorithm.needs.log_probs:
-            return GateMode.OFF
-        if not staleness:
-            return GateMode.CURRENT_POLICY
-        if self._behaviour is None or behaviour is None:
-            raise SyncError(f"`behaviour` must be given to check the replay gate on data of staleness {staleness}")
-        self._behaviour.bind_version_of(groups, behaviour)
-        return GateMode.BEHAVIOUR_POLICY

@@ -43,8 +43,7 @@ class CostObserver:
             case Accumulated():
                 self._accumulated(event, at)
             case Committed():
-                # Ranks without a micro-batch make a pass first, which is no part of a commit by itself.
-                self._gang_done(CostKind.COMMIT, at, less=self._state.pass_seconds)
+                self._gang_done(CostKind.COMMIT, at)
             case Snapshotted():
                 self._gang_done(CostKind.SNAPSHOT, at)
             case Published():
@@ -75,9 +74,9 @@ class CostObserver:
         elif lanes.num_accumulating == 1:
             self._state.costs.observe(GANG, CostKind.ACCUMULATE, at - lanes[event.lane].since, num_passes)
 
-    def _gang_done(self, kind: CostKind, at: float, *, less: float = 0.0) -> None:
+    def _gang_done(self, kind: CostKind, at: float) -> None:
         if self._state.lanes.gang_action is not None:
-            self._state.costs.observe(GANG, kind, max(0.0, at - self._state.lanes.gang_since - less))
+            self._state.costs.observe(GANG, kind, at - self._state.lanes.gang_since)
 
     def _lane_done(self, lane: str, kind: CostKind, at: float, num_units: int = 1) -> None:
         lanes = self._state.lanes

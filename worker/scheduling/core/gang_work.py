@@ -65,7 +65,6 @@ class GangWork:
             action: Action = Snapshot(batch, state.policy_version + 1)
         else:
             action = training.commit()
-            state.pass_seconds = 0.0 if state.equal_counts else self._known_shares().pass_seconds
         state.lanes.start_gang(action, at)
         return action
 

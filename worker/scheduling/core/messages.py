@@ -279,8 +279,8 @@ class Accumulate:
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """All trainer lanes: the optimizer step that closes a mini-batch. A lane without a micro-batch in it makes one pass
-    of weight 0 first, since every rank must have a gradient. Answered by `Committed`."""
+    """All trainer lanes: the optimizer step that closes a mini-batch. A lane without a micro-batch in it gives
+    gradients of zero, which takes no pass over data. Answered by `Committed`."""
 
     batch: int
     minibatch: int

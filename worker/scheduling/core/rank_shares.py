@@ -7,8 +7,7 @@ A unit is what one rank takes undivided: a micro-batch with `tsp`, a chunk of me
 belongs to the rank that would end it first. In one call a rank takes at most half of its share of all that is left of
 the mini-batch, so calls are large at first and small toward the end, and a rank that turns out slower leaves more to
 the others; but no call is so small that its fixed part outweighs the work. Invariant: each rank takes its first unit of
-a mini-batch as soon as one is left for it, because every rank must make a backward pass before a commit, and its speed
-must stay known.
+a mini-batch as soon as one is left for it, so that the speed of every rank stays known.
 """
 
 from collections.abc import Sequence
@@ -85,7 +84,7 @@ def units_to_take(
     call_seconds: Seconds,
     *,
     is_free: npt.NDArray[np.bool_],
-    has_pass: npt.NDArray[np.bool_],
+    has_unit: npt.NDArray[np.bool_],
     num_units: int,
     num_left: int,
 ) -> Counts:
@@ -96,14 +95,14 @@ def units_to_take(
         unit_seconds: [rank], seconds of one more unit.
         call_seconds: [rank], the fixed part of a call.
         is_free: [rank], whether the rank can begin now; at least one can.
-        has_pass: [rank], whether the rank has taken a unit since the last commit.
+        has_unit: [rank], whether the rank has taken a unit since the last commit.
         num_units: units that are ready and not taken, ≥ 1.
         num_left: units of the mini-batch that are not taken, ready or not.
     """
     if np.count_nonzero(np.isfinite(free_at)) == 1:
         return np.where(is_free, num_units, 0)
     unit_seconds = np.maximum(unit_seconds, NO_TIME)
-    first = is_free & ~has_pass
+    first = is_free & ~has_unit
     num_first = int(np.count_nonzero(first))
     if num_first >= num_units:
         fastest = np.flatnonzero(first)[np.argsort(unit_seconds[first], kind="stable")][:num_units]
@@ -152,7 +151,7 @@ class RankShares:
         self._call_seconds = np.zeros(number)
         self._ends_at = np.full(number, np.inf)
         """Expected end of the call under way; infinite where there is none."""
-        self._has_pass = np.zeros(number, dtype=np.bool_)
+        self._has_unit = np.zeros(number, dtype=np.bool_)
 
     @property
     def lanes(self) -> tuple[str, ...]:
@@ -166,21 +165,15 @@ class RankShares:
         """The lane takes `num_units` at `at`."""
         index = self._index[lane]
         self._ends_at[index] = at + self._call_seconds[index] + num_units * self._unit_seconds[index]
-        self._has_pass[index] = True
+        self._has_unit[index] = True
 
     def ended(self, lane: str) -> None:
         """The lane's call has ended."""
         self._ends_at[self._index[lane]] = np.inf
 
     def committed(self) -> None:
-        """A mini-batch is closed, so every rank needs a pass again."""
-        self._has_pass[:] = False
-
-    @property
-    def pass_seconds(self) -> float:
-        """Seconds of the passes of weight 0 that the next commit must begin with, on ranks that made none since the
-        last one: those of the slowest such rank."""
-        return float(np.max(self._unit_seconds, where=~self._has_pass, initial=0.0)) / self._num_per_unit
+        """A mini-batch is closed, so every rank takes a first unit again."""
+        self._has_unit[:] = False
 
     def to_take(self, free: Sequence[str], num_units: int, num_left: int, at: float) -> list[tuple[str, int]]:
         """(lane, number of units) for the free lanes that take some of `num_units`, of `num_left` in all, at `at`."""
@@ -194,7 +187,7 @@ class RankShares:
             self._unit_seconds,
             self._call_seconds,
             is_free=is_free,
-            has_pass=self._has_pass,
+            has_unit=self._has_unit,
             num_units=num_units,
             num_left=num_left,
         )

@@ -45,9 +45,6 @@ class SchedulerState:
     """The publish under way; `None` where there is none."""
     snapshot_at: float = 0.0
     """When the trainer gang took its last snapshot, in seconds of the executor's clock."""
-    pass_seconds: float = 0.0
-    """Seconds, by estimate, of the passes of weight 0 that the latest commit began with: those of the slowest rank that
-    had taken no micro-batch."""
     trainer_lost: bool = False
     """A trainer lane was lost, and open gradients with it: this scheduler starts nothing more, and the attempt must
     continue with a new one."""

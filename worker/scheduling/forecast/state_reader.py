@@ -127,7 +127,7 @@ class _Reading:
             bundle_seconds=() if speeds else (0.0, *map(costs[0].seconds, units)),
             bundle_sizes=() if speeds else (0, *sizes),
             speeds=speeds,
-            commit_seconds=self._seconds(GANG, CostKind.COMMIT) + self._pass_seconds(speeds),
+            commit_seconds=self._seconds(GANG, CostKind.COMMIT),
             snapshot_seconds=self._seconds(GANG, CostKind.SNAPSHOT),
             publish_seconds=self._seconds(GANG, CostKind.PUBLISH),
             num_groups=algebra.num_groups,
@@ -144,12 +144,6 @@ class _Reading:
             call=np.array([cost.per_call for cost in costs]),
             num_units_per_group=num_micro_batches_per_group(self._algebra) // size,
         )
-
-    def _pass_seconds(self, speeds: RankSpeeds | None) -> float:
-        """Seconds of the passes of weight 0 in a commit, where a mini-batch has fewer units than there are ranks."""
-        if speeds is None or self._algebra.num_groups_per_minibatch * speeds.num_units_per_group >= speeds.unit.size:
-            return 0.0
-        return float(speeds.unit.max()) / num_micro_batches_per_unit(self._algebra, tsp=self._settings.tsp)
 
     def _bundles_on(self, num_ranks: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """For each number of groups, from 1: micro-batches of each rank in a bundle of that many groups, and how many

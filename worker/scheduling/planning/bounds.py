@@ -15,19 +15,21 @@ bound the mean over a whole run: a single batch may be shorter if some of its wo
 
 **The strict bound** (staleness 0) is of each single batch, from one publish to the next. It adds the time that cannot
 be avoided when nothing of a batch may begin before the previous one is published. For a given gang of trainer lanes,
-with t for the training of all micro-batches by K ranks in step, all commits and the publish:
+with t for the training of all micro-batches by all its ranks (`gang`), all commits and the publish:
 
 1. Tail. When the last trajectory is generated it must still be scored, its group trained, then later epochs, the
    commits and the publish. So no lane generates in the last `tail` seconds, and a rollout lane, which pulls first,
    completes at most ⌊(T − tail − pull) ÷ fragment⌋ fragments.
-2. A trainer lane that generates switches, pulls and switches back, and spends t in step with the gang: it completes at
-   most ⌊(min(T − tail, T − t − reclaim) − lend − pull) ÷ fragment⌋. These must add up to all fragments.
+2. A trainer lane that generates switches, pulls and switches back. Ranks in step spend all of t together, so it
+   completes at most ⌊(min(T − tail, T − t − reclaim) − lend − pull) ÷ fragment⌋ fragments. By speed the others may
+   train for it, so only commits and publish count in place of t, and what it generates is traded against the
+   micro-batches that all ranks together must still end. These must add up to all fragments.
 3. Fill. The gang cannot train before a first group is pulled for, generated and scored, so T ≥ fill + t.
 
 The smallest such T over all gangs bounds every mode. Colocated placement is the gang of all lanes, for which step 2
 alone is generation and then training, with one switch each way. `limits.batch_limits` computes T for a gang,
-`exchange.GangOptions` a lower bound of the smallest one without going through all gangs. Neither bound takes more than
-a sort for each number of ranks. Invariant: the strict bound is never below the bound.
+`exchange.GangOptions` a lower bound of the smallest one without going through all gangs: a sort for each option.
+Invariant: the strict bound is never below the bound.
 """
 
 import numpy as np

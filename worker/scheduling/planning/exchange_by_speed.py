@@ -61,19 +61,17 @@ class RanksBySpeed(GangOptions):
         unit, num_units_per_group = units_of_training(algebra, kinds, tsp=rules.tsp)
         num_units = num_units_per_group * algebra.num_groups_per_minibatch
         number = np.where(kinds.ranks_to_train <= kinds.num_lanes, kinds.number, 0)
-        earlier, later = _times(kinds, number, unit, num_units)
-        # A rank makes at least one pass in each mini-batch.
-        takes_part = (number > 0) & (kinds.micro_batch <= later[:, None] * (1 + ROUNDING))
-        num_each = np.where(takes_part, np.floor(later[:, None] / unit + ROUNDING), 0).astype(np.int64)
+        earlier, later = _times(number, unit, num_units)
+        num_each = np.where(number > 0, np.floor(later[:, None] / unit + ROUNDING), 0).astype(np.int64)
         is_possible = num_each @ number >= num_units
-        earlier, num_each, takes_part = earlier[is_possible], num_each[is_possible], takes_part[is_possible]
-        num_ranks = np.maximum((takes_part * number).sum(axis=1), 1)
+        earlier, num_each = earlier[is_possible], num_each[is_possible]
+        # Some rank ends a unit in time; ranks that do not may still be in the gang.
+        takes_part, num_ranks = num_each > 0, max(1, int(number.sum()))
         # Before `earlier` the ranks had not ended all units, so together they are no faster than this.
-        rate = np.minimum((takes_part * number) @ (1 / unit), (num_units + num_ranks) / np.maximum(earlier, _NO_TIME))
-        rate = np.where(_is_pass(kinds, number, earlier), (takes_part * number) @ (1 / unit), rate)
-        last_group = np.maximum(_least(takes_part, unit), num_units_per_group / np.maximum(rate, _NO_TIME))
-        commit = _least(takes_part, kinds.commit + kinds.shared_commit / num_ranks[:, None])
-        publish = _least(takes_part, kinds.publish + kinds.shared_publish / num_ranks[:, None])
+        rate = np.minimum(number @ (1 / unit), (num_units + num_ranks) / np.maximum(earlier, _NO_TIME))
+        last_group = np.maximum(_least(takes_part, unit), num_units_per_group / rate)
+        commit = _least(takes_part, kinds.commit + kinds.shared_commit / num_ranks)
+        publish = _least(takes_part, kinds.publish + kinds.shared_publish / num_ranks)
         if rules.runs_ahead:
             publish = np.zeros_like(publish)
         gang = GangTraining.from_minibatch(algebra, earlier, last_group, commit, publish, equal_counts=False)
@@ -82,7 +80,7 @@ class RanksBySpeed(GangOptions):
             tail = fill = np.zeros_like(earlier)
         else:
             tail = score + (gang.after_last_group if rules.overlaps else gang.training)
-            fill = earliest_first_group(algebra, kinds, num_ranks, score, must_return=False)
+            fill = earliest_first_group(algebra, kinds, np.full(earlier.size, num_ranks), score, must_return=False)
         scoring = score * algebra.num_fragments / costs.num_reward
         return cls(
             np.maximum(fill + gang.training, scoring),
@@ -100,7 +98,9 @@ class RanksBySpeed(GangOptions):
     def are_in_time(self, seconds: float) -> npt.NDArray[np.bool_]:
         """[option]: whether a batch may end within `seconds`."""
         own, lent = self._fragments(seconds)
-        number = np.where(self.num_each > 0, self.kinds.number, 0)
+        # What ranks do besides generating is counted in fractions of units, so that slow ones take part too.
+        can_train = self.kinds.ranks_to_train <= self.kinds.num_lanes
+        number = np.broadcast_to(np.where(can_train, self.kinds.number, 0), self.num_each.shape)
         apart = np.maximum(seconds - self.together, 0.0)[:, None]
         alone = np.where(number > 0, apart / self.unit, 0.0)
         besides = np.where(lent > 0, np.maximum(apart - lent * self.kinds.fragment, 0.0) / self.unit, 0.0)
@@ -176,27 +176,20 @@ _NO_TIME = 1e-12
 """Seconds that stand in for training that takes no time."""
 
 
-def _times(kinds: LaneKinds, number: Counts, unit: Seconds, num_units: int) -> tuple[Seconds, Seconds]:
+def _times(number: Counts, unit: Seconds, num_units: int) -> tuple[Seconds, Seconds]:
     """([option], [option]): two times each, between which a mini-batch of some gang may end; the same where there are
     few."""
     trains = np.flatnonzero(number)
     if not trains.size:
         return np.zeros(0), np.zeros(0)
     (least,) = seconds_of_units(number[None, :], unit, num_units)
-    passes = kinds.micro_batch[trains]
-    most = max(num_units * float(unit[trains].max()), float(passes.max()))
+    most = num_units * float(unit[trains].max())
     if trains.size * num_units <= _MAX_TIMES:
-        times = np.concatenate([np.outer(np.arange(1, num_units + 1), unit[trains]).ravel(), passes])
+        times = np.outer(np.arange(1, num_units + 1), unit[trains]).ravel()
         times = np.unique(times[times >= least * (1 - ROUNDING)])
         return times, times
     times = np.geomspace(least * (1 - ROUNDING), most * (1 + ROUNDING), _MAX_TIMES)
     return times[:-1], times[1:]
-
-
-def _is_pass(kinds: LaneKinds, number: Counts, earlier: Seconds) -> npt.NDArray[np.bool_]:
-    """[option]: whether a mini-batch may be as long as it is only because some rank makes its one pass in it."""
-    slowest = kinds.micro_batch[number > 0].max(initial=0.0)
-    return np.asarray(earlier <= slowest * (1 + ROUNDING))
 
 
 def _least(takes_part: npt.NDArray[np.bool_], seconds: Seconds) -> Seconds:
@@ -204,7 +197,7 @@ def _least(takes_part: npt.NDArray[np.bool_], seconds: Seconds) -> Seconds:
     return np.where(takes_part, seconds, np.inf).min(axis=1, initial=np.inf)
 
 
-def _ratio(lost: Seconds, units: Seconds) -> Seconds:
+def _ratio(lost: Seconds, units: Seconds | Counts) -> Seconds:
     """Fragments lost for each unit; infinite where no unit is trained."""
     return np.divide(lost, units, out=np.full(lost.shape, np.inf), where=units > 0)
 

@@ -3,7 +3,7 @@
     counts of trainer lanes by kind ──► GangTraining ──► limits
 
 Ranks share the micro-batches of a mini-batch by speed, so it takes the least time in which all of them together end
-that many units of work, each rank whole ones and at least one. Where they must take equally many (ZeRO 2 and 3), they
+that many units of work, each rank whole ones. Where they must take equally many (ZeRO 2 and 3), they
 train in step, and the slowest kind sets the pace. Either way all ranks commit together. Whatever model of the gang is
 asked, the search and the limits only see seconds by counts. Invariant: snapshots and the fixed part of calls are left
 out, so what is derived as a lower bound holds with them too.
@@ -62,10 +62,7 @@ class GangTraining:
             minibatch, last_group = _in_step(algebra, kinds, trainers, tsp=tsp)
         else:
             unit, num_units = units_of_training(algebra, kinds, tsp=tsp)
-            minibatch = np.maximum(
-                seconds_of_units(trainers, unit, num_units * algebra.num_groups_per_minibatch),
-                slowest(trainers, kinds.micro_batch, np.zeros_like(unit)),
-            )
+            minibatch = seconds_of_units(trainers, unit, num_units * algebra.num_groups_per_minibatch)
             last_group = seconds_of_units(trainers, unit, num_units)
         return cls.from_minibatch(algebra, minibatch, last_group, commit, publish, equal_counts=equal_counts)
 

@@ -34,6 +34,9 @@ class ScheduleRules:
     """Give micro-batches of one trajectory to different ranks."""
     runs_ahead: bool = False
     """Generate the next batch while this one is trained (staleness 1)."""
+    trains_without_lent: bool = True
+    """Let ranks that share micro-batches by speed train while others of the gang are lent. No schedule does better than
+    with it; without it the limit is nearer to a scheduler that recalls lent lanes whenever there is work for them."""
 
     @classmethod
     def of(cls, pipeline: PipelineSpec, advantage_std: Literal["group", "batch"]) -> Self:
@@ -77,7 +80,7 @@ class _Splits:
     unit: Seconds
     """[kind]: training of a unit of work, which one rank takes undivided."""
     num_units: int | None
-    """Units of training in a batch; `None` where ranks train in step."""
+    """Units of training in a batch; `None` where all ranks take part in all of the training."""
     tail: Seconds
     """[split]: the end of the batch in which no lane generates."""
     lent: Counts
@@ -100,7 +103,8 @@ class _Splits:
             equal_counts=costs.equal_counts,
         )
         unit, num_units_per_group = units_of_training(algebra, kinds, tsp=rules.tsp)
-        num_units = None if costs.equal_counts else num_units_per_group * algebra.num_groups * algebra.num_epochs
+        is_together = costs.equal_counts or not rules.trains_without_lent
+        num_units = None if is_together else num_units_per_group * algebra.num_groups * algebra.num_epochs
         score = costs.score.seconds(algebra.fragment_size)
         scoring = score * algebra.num_fragments / costs.num_reward
         shared_switch = kinds.shared_switch / trainers.sum(axis=1, keepdims=True)
@@ -111,7 +115,7 @@ class _Splits:
             tail = fill = np.zeros_like(gang.training)
         else:
             tail = score + (gang.after_last_group if rules.overlaps else gang.training)
-            reclaim = kinds.reclaim + shared_switch if costs.equal_counts else np.zeros_like(shared_switch)
+            reclaim = kinds.reclaim + shared_switch if is_together else np.zeros_like(shared_switch)
             fill = _fill(algebra, kinds, kinds.number - trainers, lent, score, shared_switch, reclaim)
         return cls(
             algebra.num_fragments,

@@ -8,7 +8,7 @@ listed.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
@@ -77,6 +77,20 @@ class ModeLimits:
                 found |= self._of_size(mode, size, lends=lends)
             self._limits_by_mode[mode, lends] = found
         return self._limits_by_mode[mode, lends]
+
+    def expected(self, mode: PlanningMode) -> Mapping[Split, float]:
+        """For the splits of `limits` with lending: what they would take if lanes were lent only while none trains. It
+        bounds nothing, but tells splits apart whose limits are alike."""
+        found: dict[Split, float] = {}
+        for size in self.fragment_sizes:
+            splits = [split for split in self.limits(mode, lends=True) if split.fragment_size == size]
+            if splits:
+                algebra, kinds = self.work.with_fragment_size(size).algebra, self.kinds_for(size, mode.max_staleness)
+                rules = replace(mode.rules(self.advantage_std, lends=True), trains_without_lent=False)
+                trainers = np.array([split.trainers for split in splits])
+                seconds = batch_limits(algebra, self.costs, kinds, trainers, rules)
+                found |= zip(splits, seconds.tolist(), strict=True)
+        return found
 
     def kinds_for(self, fragment_size: int, max_staleness: int) -> LaneKinds:
         """The pool's kinds with fragments of one size, and with what they have memory for."""

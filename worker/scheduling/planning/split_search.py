@@ -138,7 +138,8 @@ class SplitSearch:
         climbs = []
         for other in settings:
             allowed = self._limits.limits(mode, lends=other.trainers_generate)
-            starts = _starts(allowed, self._limits.limits(mode, lends=False))
+            expected = self._limits.expected(mode) if other.trainers_generate else allowed
+            starts = _starts(allowed, expected, self._limits.limits(mode, lends=False))
             climbs += [(rank, other, of_size, allowed) for rank, of_size in enumerate(starts)]
         climbs.sort(key=lambda climb: climb[0])
         for index, (_, other, of_size, allowed) in enumerate(climbs):
@@ -270,10 +271,13 @@ class _Neighbours:
         return list(found)
 
 
-def _starts(limits: Mapping[Split, float], without_lending: Mapping[Split, float]) -> list[list[Split]]:
-    """For each of the best fragment sizes, splits to start from, of those whose limit is near that size's best: the one
-    that needs lending least, and the ones with the middle, the fewest and the most trainers. The limits of modes that
-    lend hardly differ between splits, so the best of them alone says little."""
+def _starts(
+    limits: Mapping[Split, float], expected: Mapping[Split, float], without_lending: Mapping[Split, float]
+) -> list[list[Split]]:
+    """For each of the best fragment sizes, splits to start from: the one that is expected to be the fastest, and of
+    those whose limit is near that size's best the one that needs lending least, and the ones with the middle, the
+    fewest and the most trainers. The limits of modes that lend hardly differ between splits, so the best of them alone
+    says little."""
     by_size: dict[int, list[Split]] = {}
     # Of sizes with the same limit the largest comes first, which has the fewest fragments to simulate.
     for split in sorted(limits, key=lambda split: (round(math.log(limits[split]), 9), -split.fragment_size, split)):
@@ -283,7 +287,8 @@ def _starts(limits: Mapping[Split, float], without_lending: Mapping[Split, float
         near = [split for split in splits if limits[split] <= (1 + _NEAR) * limits[splits[0]]]
         first = min(near, key=lambda split: (without_lending.get(split, math.inf), limits[split], split))
         near.sort(key=lambda split: (split.num_trainer, limits[split], split))
-        starts.append(list(dict.fromkeys([first, near[len(near) // 2], near[0], near[-1]])))
+        fastest = min(splits, key=lambda split: (expected[split], limits[split], split))
+        starts.append(list(dict.fromkeys([fastest, first, near[len(near) // 2], near[0], near[-1]])))
     return starts
 
 

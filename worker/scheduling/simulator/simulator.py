@@ -140,8 +140,6 @@ class Simulator:
         """By lane: the event that ends what it does now, joining included."""
         self._in_step: tuple[float, float] | None = None
         """When ranks in step last began to accumulate, and the seconds that it takes all of them."""
-        self._has_pass: set[str] = set()
-        """Trainer lanes that have accumulated since the last commit."""
         self._change: OpenGangChange | None = None
         self._trainers = tuple(name for name, lane in self._lanes.items() if lane.role is LaneRole.TRAINER)
         for role in {scheduler.state.generators, LaneRole.TRAINER, LaneRole.REWARD}:
@@ -311,28 +309,19 @@ class Simulator:
             if self._in_step is None or self._in_step[0] != now:
                 self._in_step = now, self._seconds(GANG, CostKind.ACCUMULATE, num_units)
             seconds = self._in_step[1]
-        self._has_pass.add(lane)
         event = Accumulated(lane, batch, action.minibatch, action.epoch, action.micro_batches)
         self._occupy((lane,), SpanKind.TRAIN, Work(batch=batch, num_units=num_units), now, seconds, event)
 
     def _begin_gang(self, action: Commit | Snapshot, now: float) -> None:
         match action:
             case Commit(batch, minibatch, epoch):
-                seconds = self._seconds(GANG, CostKind.COMMIT) + self._pass_seconds()
-                event: Event = Committed(batch, minibatch, epoch)
+                event: Event
+                seconds, event = self._seconds(GANG, CostKind.COMMIT), Committed(batch, minibatch, epoch)
                 self._occupy(self._trainers, SpanKind.TRAIN, Work(batch=batch), now, seconds, event)
             case Snapshot(batch, version):
                 work = Work(batch=batch, policy_version=version)
                 seconds = self._seconds(GANG, CostKind.SNAPSHOT)
                 self._occupy(self._trainers, SpanKind.PUBLISH, work, now, seconds, Snapshotted(version))
-
-    def _pass_seconds(self) -> float:
-        """Seconds of the passes of weight 0 that a commit begins with, on the slowest rank that has made none so
-        far."""
-        lanes = [lane for lane in self._trainers if lane not in self._has_pass]
-        self._has_pass.clear()
-        costs = (self._costs.get((lane, CostKind.ACCUMULATE), Cost()) for lane in lanes)
-        return self._vary(max((cost.per_unit for cost in costs), default=0.0))
 
     def _work_on(self, lane: str, cost: CostKind, span: SpanKind, fragment: Fragment, now: float, event: Event) -> None:
         key, num_samples = fragment.key, len(fragment.members)

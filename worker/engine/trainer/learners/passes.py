@@ -38,8 +38,10 @@ def passes_of(
 def is_monitored_pass(
     algebra: BatchAlgebra, key: MicroBatchKey, *, num_before: int, num_lockstep_ranks: int | None, batch: int
 ) -> bool:
-    """Whether a pass is monitored: where ranks run in lockstep, by its number, which is the same on each of them, since
-    in ZeRO 3 every rank must run the same forward passes; otherwise by its micro-batch, whichever rank takes it.
+    """Whether a pass is monitored, padding included.
+
+    Where ranks run in lockstep the pass's number decides, which is the same on each of them: in ZeRO 3 every rank must
+    run the same forward passes. Otherwise the micro-batch decides, whichever rank takes it.
 
     Args:
         algebra: the run's.

@@ -47,6 +47,24 @@ def init_process_group(rank: int, world_size: int, master_addr: str, master_port
     deepspeed.init_distributed(dist_backend=backend, auto_mpi_discovery=False, verbose=False)
 
 
+def sum_over_ranks(value: int, device: torch.device) -> int:
+    """The sum of the ranks' values; a collective. `device` is the one that the group's backend reduces on."""
+    return _reduced(value, device, torch.distributed.ReduceOp.SUM)
+
+
+def max_over_ranks(value: int, device: torch.device) -> int:
+    """The largest of the ranks' values; a collective, as `sum_over_ranks`."""
+    return _reduced(value, device, torch.distributed.ReduceOp.MAX)
+
+
+def _reduced(value: int, device: torch.device, operation: torch.distributed.ReduceOp.RedOpType) -> int:
+    if torch.distributed.get_world_size() == 1:
+        return value
+    tensor = torch.tensor(value, device=device)
+    torch.distributed.all_reduce(tensor, operation)
+    return int(tensor)
+
+
 def destroy_process_group() -> None:
     """Leave the group; a process may then join another."""
     if torch.distributed.is_initialized():
