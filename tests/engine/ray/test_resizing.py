@@ -156,8 +156,13 @@ def test_trainer_ranks_come_and_go_and_what_is_learnt_changes_by_float_reorderin
     drive: Drive, make_spec: MakeSpec, tiny_checkpoint: str, process_group: None, tmp_path: Path
 ) -> None:
     """1 → 2 → 1 ranks; the second comes from the pool, and goes to rollout."""
-    # Several micro-batches each, so that two ranks add them up in another order than one.
-    spec = long_spec(make_spec, batch={"fragment_size": 2, "num_minibatches": 2, "micro_batch_size": 1})
+    # Several micro-batches each, so that two ranks add them up in another order than one. Batches are long, so that few
+    # are trained: differences grow from batch to batch, since later trajectories are drawn by the weights.
+    spec = long_spec(
+        make_spec,
+        batch={"group_size": 8, "fragment_size": 4, "num_minibatches": 2, "micro_batch_size": 1},
+        sampling={"num_denoising_steps": 8},
+    )
     driven = drive(spec)
     pause(driven, 1)
     old = processes(driven)

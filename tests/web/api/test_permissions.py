@@ -18,6 +18,7 @@ READS = [
     "/attempts",
     "/commands",
     "/plan",
+    "/size",
     "/metrics",
     "/timeline",
     "/bubbles",
@@ -35,6 +36,7 @@ ACTS: list[tuple[str, str, dict[str, Any]]] = [
     ("delete", "", {}),
     ("post", "/actions", {"action": "cancel"}),
     ("post", "/duplicate", {}),
+    ("post", "/resize", {"add": [{"role": "rollout"}]}),
     ("post", "/previews", {"prompts": ["x"]}),
 ]
 BYTES = [

@@ -20,7 +20,8 @@ from worker.contracts.events import CommandDoneEvent, StateEvent
 from worker.contracts.prompts import parse_prompts
 from worker.contracts.states import RunState
 
-KINDS = list(CommandKind)
+KINDS = [kind for kind in CommandKind if kind is not CommandKind.RESIZE]
+"""A resize has a service of its own: `test_resizes.py`."""
 
 
 def moves(run: Run) -> list[tuple[str, str]]:
