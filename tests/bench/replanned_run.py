@@ -203,6 +203,7 @@ class ReplannedRun:
                 can_lend=self._can_lend,
                 batches_left=self._case.batches_left,
                 move_seconds=2 * self._case.save_seconds + self._case.start_seconds,
+                num_moves=len(self.result.moving),
                 relative_error=known.relative_error,
                 speeds=known.speeds,
             )

@@ -975,7 +975,11 @@ export interface components {
          */
         readonly AdoptedPlan: {
             readonly at: number;
-            readonly plan: components["schemas"]["PlanEvent"];
+            /** @description Number of complete batches when the plan took effect. */
+            readonly batch: number;
+            readonly reason: string;
+            /** @description Predicted seconds of a batch from then on. */
+            readonly batch_seconds: number;
         };
         /**
          * AestheticSettings

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.engine.driving import RUN_SECONDS, bootstrap_answer, grants, start_driver
+from tests.engine.driving import bootstrap_answer, grants, start_driver
 from tests.engine.emulated.run_case import LANE_CPUS
 from tests.engine.prediction import RunMeasurements
 from tests.engine.telemetry.ingest_server import Ingest
@@ -22,9 +22,11 @@ pytestmark = [pytest.mark.ray, pytest.mark.timeout(600)]
 
 MAX_ERROR = 0.15
 """Relative; each batch also sends a hundred messages on a machine that others use."""
-GENERATE = Cost(0.0, 0.15)
-"""Seconds of a trajectory: with 96 of them 14.4 s of a lane for each batch."""
-ACCUMULATE = Cost(0.0, 0.15)
+NUM_SETTLED = 7
+"""Batches that are trained by a new plan before it is graded; the first of them fills the pipeline."""
+GENERATE = Cost(0.0, 0.1)
+"""Seconds of a trajectory: with 96 of them 9.6 s of a lane for each batch."""
+ACCUMULATE = Cost(0.0, 0.1)
 """Seconds of a micro-batch, of which there are as many."""
 BELIEVED_FACTOR = 0.2
 """Training was believed to take a fifth of its time, so that the first plan gives one lane of six to it."""
@@ -37,7 +39,7 @@ def asked(num_batches: int) -> RunSpec:
             "prompts": {"inline": [f"prompt {number}" for number in range(12)]},
             "rewards": [{"name": "colorfulness"}],
             "sampling": {"num_denoising_steps": 9, "num_sde_steps": 8},
-            "batch": {"num_prompts_per_batch": 12, "group_size": 8, "fragment_size": 2, "micro_batch_size": 8},
+            "batch": {"num_prompts_per_batch": 12, "group_size": 8, "fragment_size": 4, "micro_batch_size": 8},
             "pipeline": {"placement": "auto", "max_staleness": 1},
             "lanes": {"num_rollout": 3, "num_trainer": 3, "num_reward": 1},
             "evaluation": {"prompts": ["held out"], "num_samples_per_prompt": 1, "every_num_batches": None},
@@ -47,14 +49,12 @@ def asked(num_batches: int) -> RunSpec:
     )
 
 
-def emulated_costs(spec: RunSpec, *, slow: dict[str, float]) -> dict[tuple[str, CostKind], Cost]:
-    """What the lanes wait, in either role. `slow`: factors by lane."""
+def emulated_costs(spec: RunSpec) -> dict[tuple[str, CostKind], Cost]:
+    """What the lanes wait, in either role."""
     costs = {(GANG, CostKind.COMMIT): Cost(0.05), (GANG, CostKind.PUBLISH): Cost(0.05)}
     costs |= {(GANG, kind): Cost(0.5) for kind in (CostKind.CHECKPOINT, CostKind.START, CostKind.RESTORE)}
     for grant in grants(spec):
-        factor = slow.get(grant.lane, 1.0)
-        costs[grant.lane, CostKind.GENERATE] = GENERATE.scaled(factor)
-        costs[grant.lane, CostKind.ACCUMULATE] = ACCUMULATE.scaled(factor)
+        costs |= {(grant.lane, CostKind.GENERATE): GENERATE, (grant.lane, CostKind.ACCUMULATE): ACCUMULATE}
         costs[grant.lane, CostKind.SCORE] = Cost(0.005, 0.005)
         costs |= {(grant.lane, kind): Cost(0.05) for kind in (CostKind.PULL, CostKind.LEND, CostKind.RECLAIM)}
     return costs
@@ -74,23 +74,23 @@ def believed() -> dict[tuple[str, CostKind], MeasuredCost]:
     }
 
 
-def emulate(ray_address: str, ingest: Ingest, folder: Path, *, num_batches: int) -> RunSpec:
-    """Run to the end; returns the spec that the run began with. Raises `RuntimeError` if the run fails."""
-    wanted, history = asked(num_batches), believed()
+def run_until_settled(ray_address: str, ingest: Ingest, folder: Path) -> RunSpec:
+    """Run until six batches were trained by a new plan, then stop; returns the spec that the run began with."""
+    wanted, history = asked(num_batches=200), believed()
     spec = resolve(wanted, history=[history])
     file = folder / "emulation.json"
-    emulation = Emulation(costs=dump_costs(emulated_costs(spec, slow={})), relative_spread=0.05)
-    file.write_text(emulation.model_dump_json())
+    file.write_text(Emulation(costs=dump_costs(emulated_costs(spec)), relative_spread=0.05).model_dump_json())
     lanes = tuple(grant.model_copy(update={"num_cpus": LANE_CPUS}) for grant in grants(spec))
     basis = ReplanBasis(asked=wanted, history=(dump_costs(history),))
     answer = bootstrap_answer(spec, "none", folder / "checkpoints", lanes=lanes, replan=basis)
     driven = start_driver(ingest, answer, ray_address, ("worker.engine.emulated", str(file)))
     try:
-        output, _ = driven.process.communicate(timeout=RUN_SECONDS)
+        driven.until(lambda: bool(ingest.of_type("plan")))
+        driven.until(lambda: max(driven.reported_batches()) >= ingest.of_type("plan")[-1]["batch"] + NUM_SETTLED)
+        driven.command("c1", "stop")
+        assert driven.finish() == 0
     finally:
         driven.kill()
-    if driven.process.returncode != 0:
-        raise RuntimeError(f"the run failed: {output[-4000:]}")
     return spec
 
 
@@ -101,11 +101,10 @@ def num_trainers(plan: dict[str, Any]) -> int:
 def test_a_run_planned_on_wrong_costs_replans_and_keeps_what_it_promised(
     ray_address: str, ingest: Ingest, tmp_path: Path
 ) -> None:
-    spec = emulate(ray_address, ingest, tmp_path, num_batches=14)
+    spec = run_until_settled(ray_address, ingest, tmp_path)
     assert spec.lanes.num_trainer < 3
     plans = ingest.of_type("plan")
     assert plans, "the run went on by its first plan"
-    assert len(plans) <= 3
     last = plans[-1]
     assert last["batch_seconds"] < last["seconds_before"]
     assert num_trainers(plans[0]) > spec.lanes.num_trainer
@@ -113,8 +112,7 @@ def test_a_run_planned_on_wrong_costs_replans_and_keeps_what_it_promised(
     later = [seconds for batch, seconds in measured.items() if batch > last["batch"] + 1]
     assert len(later) >= 4
     assert abs(statistics.mean(later) / last["batch_seconds"] - 1) <= MAX_ERROR, (later, last)
-    before = measured[2]
-    assert statistics.mean(later) < before
+    assert statistics.mean(later) < measured[2]
     assert last["pipeline"]["tag"] in set(TrainerAssist)
     resizes = [event["resize"] for event in ingest.of_type("lanes") if event["resize"]]
     assert {resize["cause"] for resize in resizes} == {"plan"}

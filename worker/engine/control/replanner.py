@@ -104,6 +104,7 @@ class Replanner:
             measured=dump_costs(scheduler.state.costs.measured()),
             batches_left=self._batches_left,
             move_seconds=self._move_seconds(scheduler),
+            num_moves=self._cadence.num_moves,
         )
 
     def _move_seconds(self, scheduler: Scheduler) -> float:

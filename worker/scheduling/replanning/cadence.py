@@ -18,7 +18,8 @@ class Cadence:
 
     def __init__(self) -> None:
         self._next = 1
-        self._distance = 1
+        self.num_moves = 0
+        """Changes of the trainer gang so far."""
         self._not_before = 0
         self._promised: float | None = None
         self._ends: list[tuple[int, float]] = []
@@ -58,7 +59,7 @@ class Cadence:
         self._promised = promised_seconds
         self._ends.clear()
         if moves_trainers:
-            self._distance *= 2
-            self._not_before = batch + self._distance
+            self.num_moves += 1
+            self._not_before = batch + 2**self.num_moves
             self._next = max(self._next, self._not_before)
         self._roles = {}

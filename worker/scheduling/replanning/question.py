@@ -44,6 +44,8 @@ class ReplanQuestion(Contract):
     """Batches that would be trained after a change."""
     move_seconds: Annotated[float, Field(ge=0)]
     """Seconds for which training would stand still for other trainer lanes."""
+    num_moves: Index = 0
+    """Changes of the trainer lanes so far."""
 
 
 class ReplanAnswer(Contract):
@@ -87,6 +89,7 @@ def answer(question: ReplanQuestion) -> ReplanAnswer:
         can_lend=question.can_lend,
         batches_left=question.batches_left,
         move_seconds=question.move_seconds,
+        num_moves=question.num_moves,
         relative_error=known.relative_error,
         speeds=known.speeds,
     )

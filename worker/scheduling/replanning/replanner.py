@@ -23,7 +23,9 @@ from worker.scheduling.planning.planner import PlanRequest, make_plan
 MIN_GAIN = 0.02
 """The share of a batch's seconds that a change of the trainer lanes must save. Simulations of two ways of working on
 the same costs are compared to well within 1 %, so 2 % is no chance, and what is left undone is below the 3 % aimed
-at."""
+at. Each change doubles it for the next one: at staleness 1 batches take turns in being short and long, so a few of
+them do not tell two ways of working apart that are nearly as good, and a run must not go back and forth between
+them."""
 MIN_SWITCH_GAIN = 0.01
 """The same for lending and `gap` alone, which change at no cost."""
 GAIN_OVER_MOVE = 2.0
@@ -51,6 +53,8 @@ class Situation:
     """Batches that would be trained after a change."""
     move_seconds: float
     """Seconds for which training would stand still for other trainer lanes."""
+    num_moves: int = 0
+    """Changes of the trainer lanes so far."""
     relative_error: float = 0.0
     """The relative standard error of the predicted seconds, from that of the costs."""
     speeds: tuple[float, ...] = ()
@@ -181,7 +185,8 @@ def _same_trainers(one: Candidate, other: Candidate) -> bool:
 
 def _is_worth_it(situation: Situation, before: float, seconds: float, candidate: Candidate) -> bool:
     gain, moves = before - seconds, not _same_trainers(candidate, situation.present)
-    least = max(MIN_GAIN if moves else MIN_SWITCH_GAIN, NUM_ERRORS * situation.relative_error)
+    margin = MIN_GAIN * 2**situation.num_moves if moves else MIN_SWITCH_GAIN
+    least = max(margin, NUM_ERRORS * situation.relative_error)
     cost = GAIN_OVER_MOVE * situation.move_seconds if moves else 0.0
     return gain > least * before and gain * situation.batches_left > cost
 

@@ -20,7 +20,7 @@ export function PlanPanel({ store, run }: RunProps) {
     [run.id, run.attempt, isAuto, adopted],
   );
   if (!isAuto) return null;
-  const plan = answer.value && answer.value.plan;
+  const plan = answer.value?.plan;
   return (
     <section class="card" aria-label="Plan">
       <div class="card-head">
