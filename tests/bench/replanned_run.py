@@ -19,7 +19,7 @@ from worker.scheduling.planning.candidate_simulation import Candidate
 from worker.scheduling.planning.cost_estimates import LaneCosts, PoolCosts, lane_name, reward_lane_name
 from worker.scheduling.planning.planner import PlanRequest, make_plan
 from worker.scheduling.replanning.cadence import Cadence
-from worker.scheduling.replanning.replanner import Decision, Situation, decide
+from worker.scheduling.replanning.decision import Decision, Situation, decide
 from worker.scheduling.replanning.run_costs import RunLanes, run_costs
 from worker.scheduling.simulator.gang_change import GangChange
 from worker.scheduling.simulator.simulator import Incident, SimulatedLane, Simulator

@@ -21,7 +21,7 @@ from worker.scheduling.planning.bounds import bound_seconds
 from worker.scheduling.planning.candidate_simulation import Candidate
 from worker.scheduling.planning.planner import PlanRequest, plan_request
 from worker.scheduling.replanning.reasons import reason_of
-from worker.scheduling.replanning.replanner import Decision, Situation, decide
+from worker.scheduling.replanning.decision import Decision, Situation, decide
 from worker.scheduling.replanning.run_costs import RunLanes, run_costs
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from worker.contracts.sections import PipelineSpec
-from worker.scheduling.replanning.replanner import Decision, Situation
+from worker.scheduling.replanning.decision import Decision, Situation
 
 
 def reason_of(situation: Situation, decision: Decision, names: Sequence[str]) -> str:

@@ -18,7 +18,7 @@ from worker.scheduling.planning.cost_estimates import LaneCosts
 from worker.scheduling.planning.lane_kinds import LaneKinds
 from worker.scheduling.planning.planner import PlanRequest, make_plan
 from worker.scheduling.replanning.reasons import reason_of
-from worker.scheduling.replanning.replanner import Decision, Situation, decide, nearest_trainers
+from worker.scheduling.replanning.decision import Decision, Situation, decide, nearest_trainers
 
 STALE = PipelineSpec.model_validate({"placement": "disaggregated", "max_staleness": 1, "tag": "off"})
 
