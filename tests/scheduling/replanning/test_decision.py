@@ -17,8 +17,8 @@ from worker.scheduling.planning.candidate_simulation import Candidate
 from worker.scheduling.planning.cost_estimates import LaneCosts
 from worker.scheduling.planning.lane_kinds import LaneKinds
 from worker.scheduling.planning.planner import PlanRequest, make_plan
-from worker.scheduling.replanning.reasons import reason_of
 from worker.scheduling.replanning.decision import Decision, Situation, decide, nearest_trainers
+from worker.scheduling.replanning.reasons import reason_of
 
 STALE = PipelineSpec.model_validate({"placement": "disaggregated", "max_staleness": 1, "tag": "off"})
 

@@ -20,8 +20,8 @@ from worker.scheduling.core.costs import parse_measured_costs
 from worker.scheduling.planning.bounds import bound_seconds
 from worker.scheduling.planning.candidate_simulation import Candidate
 from worker.scheduling.planning.planner import PlanRequest, plan_request
-from worker.scheduling.replanning.reasons import reason_of
 from worker.scheduling.replanning.decision import Decision, Situation, decide
+from worker.scheduling.replanning.reasons import reason_of
 from worker.scheduling.replanning.run_costs import RunLanes, run_costs
 
 
