@@ -970,6 +970,18 @@ export interface components {
             readonly device?: string;
         };
         /**
+         * AdoptedPlan
+         * @description A plan that the run adopted while it worked.
+         */
+        readonly AdoptedPlan: {
+            readonly at: number;
+            /** @description Number of complete batches when the plan took effect. */
+            readonly batch: number;
+            readonly reason: string;
+            /** @description Predicted seconds of a batch from then on. */
+            readonly batch_seconds: number;
+        };
+        /**
          * AestheticSettings
          * @description LAION's aesthetic predictor: a rating head on CLIP ViT-L/14.
          */
@@ -2147,7 +2159,7 @@ export interface components {
              * @enum {string}
              */
             readonly kind: "items";
-            readonly items: readonly (components["schemas"]["PhaseItem"] | components["schemas"]["LanesItem"] | components["schemas"]["StateItem"] | components["schemas"]["ResumedItem"] | components["schemas"]["MetricsItem"] | components["schemas"]["SpansItem"] | components["schemas"]["SamplesItem"] | components["schemas"]["EvaluationItem"] | components["schemas"]["StalenessItem"] | components["schemas"]["PublishItem"] | components["schemas"]["AdapterItem"] | components["schemas"]["CheckpointItem"] | components["schemas"]["GateItem"] | components["schemas"]["QueueItem"] | components["schemas"]["LendItem"] | components["schemas"]["CostsItem"] | components["schemas"]["LogItem"] | components["schemas"]["CommandDoneItem"] | components["schemas"]["TransitionItem"])[];
+            readonly items: readonly (components["schemas"]["PhaseItem"] | components["schemas"]["LanesItem"] | components["schemas"]["StateItem"] | components["schemas"]["ResumedItem"] | components["schemas"]["MetricsItem"] | components["schemas"]["SpansItem"] | components["schemas"]["SamplesItem"] | components["schemas"]["EvaluationItem"] | components["schemas"]["StalenessItem"] | components["schemas"]["PublishItem"] | components["schemas"]["AdapterItem"] | components["schemas"]["CheckpointItem"] | components["schemas"]["GateItem"] | components["schemas"]["QueueItem"] | components["schemas"]["LendItem"] | components["schemas"]["CostsItem"] | components["schemas"]["PlanItem"] | components["schemas"]["LogItem"] | components["schemas"]["CommandDoneItem"] | components["schemas"]["TransitionItem"])[];
         };
         readonly JsonValue: Json;
         readonly LaneAction: {
@@ -2997,6 +3009,82 @@ export interface components {
             };
         };
         /**
+         * PlanEvent
+         * @description A run on `placement: auto` works by a new plan, made from the costs that it has measured.
+         */
+        readonly PlanEvent: {
+            readonly seq: number;
+            readonly at: number;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "plan";
+            /** @description Complete batches when the plan took effect. */
+            readonly batch: number;
+            /** @description What changes, why, and what it is predicted to gain, in a sentence or two. */
+            readonly reason: string;
+            /** @description The switches from now on. */
+            readonly pipeline: components["schemas"]["PipelineSpec"];
+            /** @description The run's lanes and their roles from now on. */
+            readonly lanes: {
+                readonly [key: string]: components["schemas"]["LaneRole"];
+            };
+            /** @description Seconds of a batch that were predicted had nothing changed. */
+            readonly seconds_before: number;
+            /** @description Seconds of a batch that are predicted from now on. */
+            readonly batch_seconds: number;
+            /** @description Seconds of a batch that no schedule beats, by the measured costs. */
+            readonly bound_seconds: number;
+            /** @description Seconds for which training was expected to stand still for the change; 0 where the trainer lanes stay. */
+            readonly predicted_move_seconds: number;
+            /** @description Seconds for which it did. */
+            readonly move_seconds: number;
+        };
+        /**
+         * PlanFields
+         * @description A run on `placement: auto` works by a new plan, made from the costs that it has measured.
+         */
+        readonly PlanFields: {
+            /** @description Complete batches when the plan took effect. */
+            readonly batch: number;
+            /** @description What changes, why, and what it is predicted to gain, in a sentence or two. */
+            readonly reason: string;
+            /** @description The switches from now on. */
+            readonly pipeline: components["schemas"]["PipelineSpec"];
+            /** @description The run's lanes and their roles from now on. */
+            readonly lanes: {
+                readonly [key: string]: components["schemas"]["LaneRole"];
+            };
+            /** @description Seconds of a batch that were predicted had nothing changed. */
+            readonly seconds_before: number;
+            /** @description Seconds of a batch that are predicted from now on. */
+            readonly batch_seconds: number;
+            /** @description Seconds of a batch that no schedule beats, by the measured costs. */
+            readonly bound_seconds: number;
+            /** @description Seconds for which training was expected to stand still for the change; 0 where the trainer lanes stay. */
+            readonly predicted_move_seconds: number;
+            /** @description Seconds for which it did. */
+            readonly move_seconds: number;
+        };
+        /**
+         * PlanItem
+         * @description A `plan` event in the stream.
+         */
+        readonly PlanItem: {
+            /** @description The item's number in the run's stream. */
+            readonly stream_seq: number;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "plan";
+            /** @description Unix time in seconds, by the driver's clock. */
+            readonly at: number;
+            readonly attempt: number;
+            readonly body: components["schemas"]["PlanFields"];
+        };
+        /**
          * PlanPreview
          * @description A plan made before there is a run.
          */
@@ -3020,6 +3108,25 @@ export interface components {
             readonly expected: readonly components["schemas"]["WorkCost"][];
             /** @description Whether the pool has as many lanes, free or not. */
             readonly fits_pool: boolean;
+        };
+        /**
+         * PlanStep
+         * @description One of the plans that a run has worked by.
+         */
+        readonly PlanStep: {
+            readonly attempt: number;
+            /** @description Number of the plan among the run's plans, from 1. */
+            readonly revision: number;
+            /** @description Number of complete batches when the plan took effect. */
+            readonly since_batch: number;
+            /** @description Why the run uses it. */
+            readonly reason: string;
+            readonly num_rollout: number;
+            readonly num_trainer: number;
+            /** @description Predicted seconds of a batch. */
+            readonly batch_seconds: number;
+            /** @description What the change was predicted to gain and to take; null for the plan that an attempt began with. */
+            readonly promise: components["schemas"]["Promise"] | null;
         };
         /** @description A lane of the pool, and the run that holds it if you may see that run. */
         readonly PoolLane: {
@@ -3173,6 +3280,18 @@ export interface components {
          */
         readonly ProjectRole: "viewer" | "editor" | "owner";
         readonly ProjectsFrame: components["schemas"]["RunChangedFrame"];
+        /**
+         * Promise
+         * @description What a change of plan was predicted to gain and to take.
+         */
+        readonly Promise: {
+            /** @description Seconds of a batch that were predicted had nothing changed. */
+            readonly seconds_before: number;
+            /** @description Seconds for which training was expected to stand still for the change. */
+            readonly predicted_move_seconds: number;
+            /** @description Seconds for which it did. */
+            readonly move_seconds: number;
+        };
         readonly Prompt: string | {
             /** @description What the model is asked to generate. */
             readonly text: string;
@@ -3802,7 +3921,7 @@ export interface components {
              */
             readonly resize: components["schemas"]["Resize"] | null;
         };
-        readonly RunEvent: components["schemas"]["PhaseEvent"] | components["schemas"]["LanesEvent"] | components["schemas"]["StateEvent"] | components["schemas"]["ResumedEvent"] | components["schemas"]["MetricsEvent"] | components["schemas"]["SpansEvent"] | components["schemas"]["SamplesEvent"] | components["schemas"]["EvaluationEvent"] | components["schemas"]["StalenessEvent"] | components["schemas"]["PublishEvent"] | components["schemas"]["AdapterEvent"] | components["schemas"]["CheckpointEvent"] | components["schemas"]["GateEvent"] | components["schemas"]["QueueEvent"] | components["schemas"]["LendEvent"] | components["schemas"]["CostsEvent"] | components["schemas"]["LogEvent"] | components["schemas"]["CommandDoneEvent"];
+        readonly RunEvent: components["schemas"]["PhaseEvent"] | components["schemas"]["LanesEvent"] | components["schemas"]["StateEvent"] | components["schemas"]["ResumedEvent"] | components["schemas"]["MetricsEvent"] | components["schemas"]["SpansEvent"] | components["schemas"]["SamplesEvent"] | components["schemas"]["EvaluationEvent"] | components["schemas"]["StalenessEvent"] | components["schemas"]["PublishEvent"] | components["schemas"]["AdapterEvent"] | components["schemas"]["CheckpointEvent"] | components["schemas"]["GateEvent"] | components["schemas"]["QueueEvent"] | components["schemas"]["LendEvent"] | components["schemas"]["CostsEvent"] | components["schemas"]["PlanEvent"] | components["schemas"]["LogEvent"] | components["schemas"]["CommandDoneEvent"];
         readonly RunFrame: components["schemas"]["HelloFrame"] | components["schemas"]["SnapshotFrame"] | components["schemas"]["ItemsFrame"];
         /**
          * RunLane
@@ -3819,6 +3938,8 @@ export interface components {
         readonly RunPlan: {
             /** @description The plan; null where the user chose placement, and before lanes were given. */
             readonly plan: components["schemas"]["RevisedPlan"] | null;
+            /** @description All plans of the run, the oldest first. */
+            readonly steps: readonly components["schemas"]["PlanStep"][];
         };
         /** RunProject */
         readonly RunProject: {
@@ -4580,7 +4701,7 @@ export interface components {
             readonly attempt: number;
             readonly body: components["schemas"]["StateFields"];
         };
-        readonly StreamItem: components["schemas"]["PhaseItem"] | components["schemas"]["LanesItem"] | components["schemas"]["StateItem"] | components["schemas"]["ResumedItem"] | components["schemas"]["MetricsItem"] | components["schemas"]["SpansItem"] | components["schemas"]["SamplesItem"] | components["schemas"]["EvaluationItem"] | components["schemas"]["StalenessItem"] | components["schemas"]["PublishItem"] | components["schemas"]["AdapterItem"] | components["schemas"]["CheckpointItem"] | components["schemas"]["GateItem"] | components["schemas"]["QueueItem"] | components["schemas"]["LendItem"] | components["schemas"]["CostsItem"] | components["schemas"]["LogItem"] | components["schemas"]["CommandDoneItem"] | components["schemas"]["TransitionItem"];
+        readonly StreamItem: components["schemas"]["PhaseItem"] | components["schemas"]["LanesItem"] | components["schemas"]["StateItem"] | components["schemas"]["ResumedItem"] | components["schemas"]["MetricsItem"] | components["schemas"]["SpansItem"] | components["schemas"]["SamplesItem"] | components["schemas"]["EvaluationItem"] | components["schemas"]["StalenessItem"] | components["schemas"]["PublishItem"] | components["schemas"]["AdapterItem"] | components["schemas"]["CheckpointItem"] | components["schemas"]["GateItem"] | components["schemas"]["QueueItem"] | components["schemas"]["LendItem"] | components["schemas"]["CostsItem"] | components["schemas"]["PlanItem"] | components["schemas"]["LogItem"] | components["schemas"]["CommandDoneItem"] | components["schemas"]["TransitionItem"];
         /**
          * Timeline
          * @description A window of a run's lane time. Times are Unix seconds.
@@ -4596,6 +4717,8 @@ export interface components {
             readonly lends: readonly components["schemas"]["LendDecision"][];
             /** @description Resizes that ended in the window, oldest first. */
             readonly resizes: readonly components["schemas"]["EndedResize"][];
+            /** @description Plans that the run adopted in the window while it worked, oldest first. */
+            readonly plans: readonly components["schemas"]["AdoptedPlan"][];
             /** @description Number of the newest item read; the socket sends what follows. */
             readonly stream_seq: number;
             /** @description The server's clock, in Unix seconds. */
@@ -4781,6 +4904,11 @@ export interface components {
                 number,
                 number
             ] | null;
+            /**
+             * @description The standard error of the measured seconds of a unit ÷ their mean; empty where too few were measured to tell.
+             * @default null
+             */
+            readonly relative_error: number | null;
         };
         /**
          * ZeroConfig
@@ -4815,6 +4943,7 @@ export type AdapterFile = components['schemas']['AdapterFile'];
 export type AdapterItem = components['schemas']['AdapterItem'];
 export type AdapterPage = components['schemas']['AdapterPage'];
 export type AddedLanes = components['schemas']['AddedLanes'];
+export type AdoptedPlan = components['schemas']['AdoptedPlan'];
 export type AestheticSettings = components['schemas']['AestheticSettings'];
 export type Attempt = components['schemas']['Attempt'];
 export type AttemptPage = components['schemas']['AttemptPage'];
@@ -4932,7 +5061,11 @@ export type PipelineSpec = components['schemas']['PipelineSpec'];
 export type Placement = components['schemas']['Placement'];
 export type Plan = components['schemas']['Plan'];
 export type PlanChoice = components['schemas']['PlanChoice'];
+export type PlanEvent = components['schemas']['PlanEvent'];
+export type PlanFields = components['schemas']['PlanFields'];
+export type PlanItem = components['schemas']['PlanItem'];
 export type PlanPreview = components['schemas']['PlanPreview'];
+export type PlanStep = components['schemas']['PlanStep'];
 export type PoolLane = components['schemas']['PoolLane'];
 export type PoolLaneKindEnum = components['schemas']['PoolLaneKindEnum'];
 export type PoolLanePage = components['schemas']['PoolLanePage'];
@@ -4953,6 +5086,7 @@ export type ProjectName = components['schemas']['ProjectName'];
 export type ProjectPage = components['schemas']['ProjectPage'];
 export type ProjectRole = components['schemas']['ProjectRole'];
 export type ProjectsFrame = components['schemas']['ProjectsFrame'];
+export type Promise = components['schemas']['Promise'];
 export type Prompt = components['schemas']['Prompt'];
 export type PromptSet = components['schemas']['PromptSet'];
 export type PromptSetPage = components['schemas']['PromptSetPage'];
@@ -6595,6 +6729,8 @@ export const pipelineSpecMax_stalenessValues: ReadonlyArray<FlattenedDeepRequire
 export const placementValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Placement"]> = ["colocated", "disaggregated", "auto"];
 export const planModeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Plan"]["mode"]> = ["colocated", "disaggregated", "gap", "tsp", "tag", "stale"];
 export const planCostsValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Plan"]["costs"]> = ["measured", "profile"];
+export const planEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PlanEvent"]["type"]> = ["plan"];
+export const planItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PlanItem"]["type"]> = ["plan"];
 export const planPreviewModeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PlanPreview"]["mode"]> = ["colocated", "disaggregated", "gap", "tsp", "tag", "stale"];
 export const planPreviewCostsValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PlanPreview"]["costs"]> = ["measured", "profile"];
 export const poolLaneKindEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PoolLaneKindEnum"]> = ["gpu", "cpu"];

@@ -52,7 +52,18 @@ export function lane(name: string, fields: Partial<LaneInfo> = {}): LaneInfo {
 }
 
 export function timeline(fields: Partial<Timeline> = {}): Timeline {
-  return { lanes: [], spans: [], versions: [], queues: [], lends: [], resizes: [], stream_seq: 0, now: 0, ...fields };
+  return {
+    lanes: [],
+    spans: [],
+    versions: [],
+    queues: [],
+    lends: [],
+    resizes: [],
+    plans: [],
+    stream_seq: 0,
+    now: 0,
+    ...fields,
+  };
 }
 
 type Envelope = Pick<StreamItem, "stream_seq"> & { readonly at?: number; readonly attempt?: number };

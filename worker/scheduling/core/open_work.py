@@ -32,7 +32,8 @@ class OpenWork:
     """Opens batches and evaluations, and finds the one that a fragment belongs to."""
 
     def __init__(self, settings: BatchSettings, generation: Generation) -> None:
-        self._settings = settings
+        self.settings = settings
+        """Those of the batches that begin from now on."""
         self._generation = generation
         self._evaluations: dict[tuple[Purpose, int], _OpenEvaluation] = {}
         self.batches: dict[int, OpenBatch] = {}
@@ -66,9 +67,9 @@ class OpenWork:
 
     def begin_batch(self, number: int, policy_version: int) -> None:
         """Open batch `number` and put all its fragments in the queue."""
-        algebra = self._settings.algebra
+        algebra = self.settings.algebra
         assembler = self._open(Purpose.TRAIN, number, algebra.num_groups, algebra.group_size, policy_version)
-        training = self._settings.training_of(number, assembler)
+        training = self.settings.training_of(number, assembler)
         self.batches[number] = OpenBatch(number, policy_version, assembler, training)
 
     def open_evaluation(self, request: EvaluationRequested) -> None:
@@ -119,7 +120,7 @@ class OpenWork:
     def _open(
         self, purpose: Purpose, batch: int, num_groups: int, group_size: int, policy_version: int
     ) -> GroupAssembler:
-        algebra = self._settings.algebra
+        algebra = self.settings.algebra
         fragments = list(
             split_into_fragments(
                 purpose=purpose,

@@ -132,11 +132,30 @@ class Scheduler:
             costs=costs,
             policy_version=policy_version,
         )
+        self._pipeline, self._advantage_std = pipeline, advantage_std
         self._cost_observer = CostObserver(self.state)
         self._gang_work = GangWork(self.state)
         self._lending = Lending(self.state, lending_policy)
         self._pending: list[Action] = []
         """Actions that follow from the events applied, to be returned by the next `next_actions`."""
+
+    def revise(self, pipeline: PipelineSpec, lending_policy: LendingPolicy | None) -> None:
+        """Work by other switches from now on: lending at once, `gap` in batches that have not begun.
+
+        Raises:
+            ValueError: for a switch that cannot change while the run works.
+        """
+        _check_switches(pipeline, lending_policy)
+        changed = {"gap": pipeline.gap, "tag": pipeline.tag}
+        if self._pipeline.model_copy(update=changed) != pipeline:
+            raise ValueError(
+                f"`pipeline` must differ from {self._pipeline} in `gap` and `tag` alone, got {pipeline}: "
+                "other switches need a new scheduler"
+            )
+        self._pipeline = pipeline
+        settings = BatchSettings.resolve(pipeline, self.state.algebra, self._advantage_std)
+        self.state.settings = self.state.work.settings = settings
+        self._lending.policy = lending_policy
 
     # --- what happened ----------------------------------------------------------------------------------------------
 
@@ -244,8 +263,8 @@ class Scheduler:
         if self.state.trainer_lost:
             return []
         self._begin_batches()
-        actions: list[Action] = [Leave(lane.name) for lane in self.state.lanes.take_departing()]
         training_waits = self.state.training_waits
+        actions: list[Action] = [Leave(lane.name) for lane in self.state.lanes.take_departing()]
         actions += [*self._pending, *self.state.work.take_complete_evaluations()]
         actions += self._gang_work.next_actions(at)
         self._pending.clear()

@@ -72,6 +72,19 @@ MODES = (
 """All modes, in the order of the docstring above."""
 
 
+def name_of(pipeline: PipelineSpec) -> str:
+    """The name of the mode among `MODES` that resolved switches belong to."""
+    if pipeline.placement is Placement.COLOCATED:
+        return "colocated"
+    if pipeline.max_staleness:
+        return "stale"
+    if pipeline.tag is not TrainerAssist.OFF:
+        return "tag"
+    if not pipeline.gap:
+        return "disaggregated"
+    return "tsp" if pipeline.tsp else "gap"
+
+
 def allowed_modes(wanted: PipelineSpec) -> tuple[PlanningMode, ...]:
     """The modes that a user who chose `auto` has agreed to: those with no more staleness than asked for."""
     return tuple(mode for mode in MODES if mode.max_staleness <= wanted.max_staleness)

@@ -27,7 +27,7 @@ from worker.scheduling.planning.lane_kinds import LaneKinds
 from worker.scheduling.planning.measured_costs import costs_from_history
 from worker.scheduling.planning.memory import LaneMemory, MemoryRole, lane_memory
 from worker.scheduling.planning.mode_limits import ModeLimits
-from worker.scheduling.planning.modes import allowed_modes
+from worker.scheduling.planning.modes import PlanningMode, allowed_modes
 from worker.scheduling.planning.split_search import SplitPoint, SplitResult, SplitSearch
 from worker.scheduling.planning.workload import Workload
 from worker.scheduling.profiles.hardware import Accelerator, accelerator
@@ -128,10 +128,11 @@ class Plan:
         return min(1.0, self.bound_seconds / choice.split_result.batch_seconds)
 
 
-def make_plan(request: PlanRequest, *, only_best: bool = False) -> Plan:
+def make_plan(request: PlanRequest, *, modes: Sequence[PlanningMode] | None = None, only_best: bool = False) -> Plan:
     """Compare the modes that the request allows.
 
     Args:
+        modes: those to compare, if not all that the request allows.
         only_best: leave out modes whose limit shows that they cannot be the best.
 
     Raises:
@@ -139,7 +140,7 @@ def make_plan(request: PlanRequest, *, only_best: bool = False) -> Plan:
     """
     split_search = SplitSearch(request.limits())
     split_results: dict[str, SplitResult] = {}
-    modes = allowed_modes(request.wanted)
+    modes = allowed_modes(request.wanted) if modes is None else modes
     # Colocated placement is quickly simulated, and what it takes decides what is worth simulating in other modes.
     in_order = sorted(modes, key=lambda mode: (not mode.is_colocated, split_search.least_seconds(mode)))
     for index, mode in enumerate(in_order):
@@ -209,7 +210,7 @@ def plan(spec: RunSpec, *, devices: Sequence[str] = (), history: Sequence[Measur
     Raises:
         ValueError: for unknown devices, a wrong number of them, or too few lanes or too little memory.
     """
-    return make_plan(_plan_request(spec, devices, history))
+    return make_plan(plan_request(spec, devices, history))
 
 
 def resolve(spec: RunSpec, *, devices: Sequence[str] = (), history: Sequence[MeasuredCostTable] = ()) -> RunSpec:
@@ -218,7 +219,7 @@ def resolve(spec: RunSpec, *, devices: Sequence[str] = (), history: Sequence[Mea
     """
     if spec.pipeline.placement is not Placement.AUTO:
         return spec
-    return with_choice(spec, make_plan(_plan_request(spec, devices, history), only_best=True).best)
+    return with_choice(spec, make_plan(plan_request(spec, devices, history), only_best=True).best)
 
 
 def with_choice(spec: RunSpec, choice: ModeChoice) -> RunSpec:
@@ -232,7 +233,8 @@ def with_choice(spec: RunSpec, choice: ModeChoice) -> RunSpec:
     return RunSpec.model_validate(concrete.model_dump())
 
 
-def _plan_request(spec: RunSpec, devices: Sequence[str], history: Sequence[MeasuredCostTable]) -> PlanRequest:
+def plan_request(spec: RunSpec, devices: Sequence[str] = (), history: Sequence[MeasuredCostTable] = ()) -> PlanRequest:
+    """What `plan` plans for; arguments and errors are its own."""
     work = Workload.of(spec)
     pool = _pool(spec, work, devices)
     num_reward = spec.lanes.num_reward
