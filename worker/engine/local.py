@@ -9,7 +9,8 @@ prompts ─► generate ─► score ─► advantages ─► for each epoch and
     python -m worker.engine.local deploy/presets/shapes-quick.yaml --model deploy/models/shapes
 
 It calls the same classes as the lanes of a cluster, with the same seeds, so at staleness 0 it trains on the same
-samples as any run of the spec. It ignores the settings of how lanes share the work (`pipeline`, `lanes`).
+samples as any run of the spec. At `max_staleness` 1 every batch but the first is drawn by the version before, which is
+the most that lanes ever fall behind. Other settings of how lanes share the work (`pipeline`, `lanes`) are ignored.
 """
 
 import argparse
@@ -34,7 +35,7 @@ from worker.engine.reward.scorer import Scorer
 from worker.engine.rollout.sampler import Sampler
 from worker.engine.trainer.rank import TrainerRank
 from worker.engine.trainer.zero.process_group import destroy_process_group, init_process_group
-from worker.engine.types import GeneratedFragment, GenerationRequest, GroupBatch, ScoredFragment
+from worker.engine.types import GeneratedFragment, GenerationRequest, GroupBatch, PublishedVersion, ScoredFragment
 from worker.scheduling.core.fragment_queue import split_into_fragments
 from worker.scheduling.core.messages import Fragment, Purpose
 
@@ -93,7 +94,8 @@ class LocalRun:
         self.sampler = Sampler.load(spec, base_model_path, embeddings=embeddings)
         self.scorer = Scorer(spec.rewards)
         self.policy_version = 0
-        self.sampler.pull(self.trainer.version(0))
+        self._versions: dict[int, PublishedVersion] = {0: self.trainer.version(0)}
+        """The current version, and at staleness 1 the one before it, by policy version."""
 
     def train_batch(self) -> BatchResult:
         """Generate, score and train the next batch, and pull the version that it gives.
@@ -103,22 +105,28 @@ class LocalRun:
             NonFiniteError: for a reward, loss or gradient that is NaN or infinite.
         """
         batch = self.policy_version
+        behaviour = self._versions[min(self._versions)]
+        self.sampler.pull(behaviour)
         groups = self._draw(Purpose.TRAIN, batch, self.spec.algebra.num_groups, self.spec.batch.group_size)
-        metrics = self._train([self._with_advantages(batch, groups, index) for index in range(len(groups))])
+        metrics = self._train([self._with_advantages(batch, groups, index) for index in range(len(groups))], behaviour)
         self.policy_version += 1
-        self.sampler.pull(self.trainer.version(self.policy_version))
+        self._versions[self.policy_version] = self.trainer.version(self.policy_version)
+        for version in [old for old in self._versions if old < self.policy_version - self.spec.pipeline.max_staleness]:
+            del self._versions[version]
         metrics[Metric.REWARD_MEAN] = float(np.mean([group.rewards for group in groups]))
         return BatchResult(groups=groups, metrics=metrics)
 
     def evaluate(self) -> tuple[ScoredGroup, ...]:
         """Held-out samples of the current version, denoised deterministically: one group for each evaluation prompt."""
+        self.sampler.pull(self._versions[self.policy_version])
         num_groups, group_size = len(self._prompts.held_out), self.spec.evaluation.num_samples_per_prompt
         return self._draw(Purpose.EVALUATE, self.policy_version, num_groups, group_size)
 
     # --- generate and score -----------------------------------------------------------------------------------------
 
     def _draw(self, purpose: Purpose, batch: int, num_groups: int, group_size: int) -> tuple[ScoredGroup, ...]:
-        """Generate and score all groups of a batch or an evaluation, fragment by fragment."""
+        """Generate and score all groups of a batch or an evaluation with the version last pulled, fragment by
+        fragment."""
         drawn: list[list[tuple[GeneratedFragment, ScoredFragment]]] = [[] for _ in range(num_groups)]
         for fragment in split_into_fragments(
             purpose=purpose,
@@ -126,7 +134,7 @@ class LocalRun:
             num_groups=num_groups,
             group_size=group_size,
             fragment_size=self.spec.algebra.fragment_size,
-            policy_version=self.policy_version,
+            policy_version=self.sampler.policy_version,
         ):
             drawn[fragment.key.group].append(self._draw_fragment(fragment))
         return tuple(ScoredGroup(*zip(*group, strict=True)) for group in drawn)
@@ -159,8 +167,9 @@ class LocalRun:
             advantages=advantages[index if over_batch else 0].advantages,
         )
 
-    def _train(self, groups: Sequence[GroupBatch]) -> dict[str, float]:
-        """Take one optimizer step for each mini-batch of each epoch, and return the metrics of the last."""
+    def _train(self, groups: Sequence[GroupBatch], behaviour: PublishedVersion) -> dict[str, float]:
+        """Take one optimizer step for each mini-batch of each epoch on what `behaviour` drew, and return the metrics of
+        the last."""
         algebra, metrics = self.spec.algebra, {}
         for epoch in range(algebra.num_epochs):
             for minibatch in range(algebra.num_minibatches):
@@ -170,6 +179,8 @@ class LocalRun:
                     groups[first : first + algebra.num_groups_per_minibatch],
                     num_pairs_total=algebra.num_pairs_per_optimizer_step,
                     fresh=is_fresh,
+                    staleness=self.policy_version - behaviour.policy_version,
+                    behaviour=behaviour,
                 )
                 if is_fresh and self.spec.algorithm.needs.log_probs:
                     check_replay_gate(stats, self.spec.replay_bounds)
