@@ -106,8 +106,7 @@ class LocalRun:
         """
         batch = self.policy_version
         behaviour = self._versions[min(self._versions)]
-        self.sampler.pull(behaviour)
-        groups = self._draw(Purpose.TRAIN, batch, self.spec.algebra.num_groups, self.spec.batch.group_size)
+        groups = self._draw(Purpose.TRAIN, batch, behaviour, self.spec.algebra.num_groups, self.spec.batch.group_size)
         metrics = self._train([self._with_advantages(batch, groups, index) for index in range(len(groups))], behaviour)
         self.policy_version += 1
         self._versions[self.policy_version] = self.trainer.version(self.policy_version)
@@ -118,15 +117,17 @@ class LocalRun:
 
     def evaluate(self) -> tuple[ScoredGroup, ...]:
         """Held-out samples of the current version, denoised deterministically: one group for each evaluation prompt."""
-        self.sampler.pull(self._versions[self.policy_version])
         num_groups, group_size = len(self._prompts.held_out), self.spec.evaluation.num_samples_per_prompt
-        return self._draw(Purpose.EVALUATE, self.policy_version, num_groups, group_size)
+        version = self._versions[self.policy_version]
+        return self._draw(Purpose.EVALUATE, self.policy_version, version, num_groups, group_size)
 
     # --- generate and score -----------------------------------------------------------------------------------------
 
-    def _draw(self, purpose: Purpose, batch: int, num_groups: int, group_size: int) -> tuple[ScoredGroup, ...]:
-        """Generate and score all groups of a batch or an evaluation with the version last pulled, fragment by
-        fragment."""
+    def _draw(
+        self, purpose: Purpose, batch: int, version: PublishedVersion, num_groups: int, group_size: int
+    ) -> tuple[ScoredGroup, ...]:
+        """Pull `version`; generate and score all groups of a batch or an evaluation with it, fragment by fragment."""
+        self.sampler.pull(version)
         drawn: list[list[tuple[GeneratedFragment, ScoredFragment]]] = [[] for _ in range(num_groups)]
         for fragment in split_into_fragments(
             purpose=purpose,
@@ -134,7 +135,7 @@ class LocalRun:
             num_groups=num_groups,
             group_size=group_size,
             fragment_size=self.spec.algebra.fragment_size,
-            policy_version=self.sampler.policy_version,
+            policy_version=version.policy_version,
         ):
             drawn[fragment.key.group].append(self._draw_fragment(fragment))
         return tuple(ScoredGroup(*zip(*group, strict=True)) for group in drawn)

@@ -38,6 +38,7 @@ from worker.engine.trainer.learners.registry import build_learner
 from worker.engine.trainer.learners.update_stats import UpdateStatsAccumulator
 from worker.engine.trainer.policy.policies import Policies
 from worker.engine.trainer.policy.trained_policy import ShardSnapshots, TrainedPolicy
+from worker.engine.trainer.proximal_record import ProximalRecord
 from worker.engine.trainer.zero.deepspeed_config import build_optimizer, deepspeed_config
 from worker.engine.trainer.zero.gradients import check_norm_before_step, drop_gradients, step_optimizer
 from worker.engine.types import GroupBatch, PublishedVersion, UpdateStats, shard_indices_of_rank
@@ -97,6 +98,9 @@ class TrainerRank:
         self._learner = build_learner(spec, policies, lambda: int(self._deepspeed_engine.global_steps))
         self._generation_switch = GenerationSwitch(spec, self._policy, self._deepspeed_engine)
         self._minibatch = OpenMinibatch(spec.algebra)
+        self._proximal = ProximalRecord(
+            spec, device=self._model.device, hold_proximal=self._policy.hold_proximal, is_shared=world_size > 1
+        )
 
     @property
     def num_shards(self) -> int:
@@ -147,13 +151,14 @@ class TrainerRank:
 
         Raises:
             NonFiniteError: for a loss, naming group, member and denoising step; the caller then aborts.
-            MinibatchError: for a group given twice or of another size than the spec's, or more pairs than the
-                mini-batch holds.
+            MinibatchError: for a group given twice or of another size than the spec's, more pairs than the mini-batch
+                holds, or a stale batch that does not begin with `fresh`.
             SyncError: when `behaviour` is missing or did not draw the groups.
             LendingError: while this rank generates.
         """
         self._generation_switch.require_training("trains")
         prepared_of: dict[int, PreparedGroup] = {group.group: self._learner.prepare(group) for group in groups}
+        self._proximal.open(groups, is_fresh=fresh, staleness=staleness)
         self._minibatch.admit(groups, prepared_of, num_pairs_total)
         gate = self._gate_mode(groups, behaviour, staleness) if fresh else GateMode.OFF
         stats, micro_batches = UpdateStatsAccumulator(), self._own_micro_batches(sorted(prepared_of))
@@ -162,14 +167,16 @@ class TrainerRank:
             prepared = prepared_of[micro.group]
             conditioning = self._learner.conditioning(prepared.prompt)
             # Padding is monitored too: in ZeRO 3 every rank must run the same forward passes.
+            proximal = self._proximal.input_of(micro)
             result = self._learner(
-                prepared, micro, conditioning, gate=gate, is_monitored=index in monitored, is_stale=staleness > 0
+                prepared, micro, conditioning, gate=gate, is_monitored=index in monitored, proximal=proximal
             )
             # DeepSpeed averages gradients over ranks, but each rank holds a part of the sum.
             scale = micro.weight * self._world_size / num_pairs_total
             self._deepspeed_engine.backward(result.losses.sum() * scale, scale_wrt_gas=False)
             if micro.weight:
                 stats.add(prepared, micro, result)
+                self._proximal.record(micro, result)
         return stats.result()
 
     def commit(self) -> dict[str, float]:
@@ -186,6 +193,7 @@ class TrainerRank:
         """
         self._generation_switch.require_training("takes an optimizer step")
         self._minibatch.require_complete()
+        self._proximal.before_step()
         try:
             norm = step_optimizer(self._deepspeed_engine, self._trainable, self._spec.optimizer.max_grad_norm)
         except NonFiniteError:
@@ -201,6 +209,7 @@ class TrainerRank:
         self._generation_switch.switch(LaneRole.TRAINER)
         drop_gradients(self._deepspeed_engine, self._trainable)
         self._minibatch.close()
+        self._proximal.close()
 
     def snapshot(self) -> ShardSnapshots:
         """Copies of the shards that this rank publishes, which training does not change.
