@@ -98,20 +98,20 @@ class LocalRun:
         """The current version, and at staleness 1 the one before it, by policy version."""
 
     def train_batch(self) -> BatchResult:
-        """Generate, score and train the next batch, and pull the version that it gives.
+        """Generate, score and train the next batch, and pull the version that draws the one after it.
 
         Raises:
             ReplayGateError: when replay does not reproduce sampling.
             NonFiniteError: for a reward, loss or gradient that is NaN or infinite.
         """
-        batch = self.policy_version
-        behaviour = self._versions[min(self._versions)]
+        batch, behaviour = self.policy_version, self._drawing_version
         groups = self._draw(Purpose.TRAIN, batch, behaviour, self.spec.algebra.num_groups, self.spec.batch.group_size)
         metrics = self._train([self._with_advantages(batch, groups, index) for index in range(len(groups))], behaviour)
         self.policy_version += 1
         self._versions[self.policy_version] = self.trainer.version(self.policy_version)
-        for version in [old for old in self._versions if old < self.policy_version - self.spec.pipeline.max_staleness]:
-            del self._versions[version]
+        oldest = self.policy_version - self.spec.pipeline.max_staleness
+        self._versions = {number: version for number, version in self._versions.items() if number >= oldest}
+        self._pull(self._drawing_version)
         metrics[Metric.REWARD_MEAN] = float(np.mean([group.rewards for group in groups]))
         return BatchResult(groups=groups, metrics=metrics)
 
@@ -126,8 +126,8 @@ class LocalRun:
     def _draw(
         self, purpose: Purpose, batch: int, version: PublishedVersion, num_groups: int, group_size: int
     ) -> tuple[ScoredGroup, ...]:
-        """Pull `version`; generate and score all groups of a batch or an evaluation with it, fragment by fragment."""
-        self.sampler.pull(version)
+        """Generate and score all groups of a batch or an evaluation with `version`, fragment by fragment."""
+        self._pull(version)
         drawn: list[list[tuple[GeneratedFragment, ScoredFragment]]] = [[] for _ in range(num_groups)]
         for fragment in split_into_fragments(
             purpose=purpose,
@@ -139,6 +139,16 @@ class LocalRun:
         ):
             drawn[fragment.key.group].append(self._draw_fragment(fragment))
         return tuple(ScoredGroup(*zip(*group, strict=True)) for group in drawn)
+
+    @property
+    def _drawing_version(self) -> PublishedVersion:
+        """The version that draws the next batch: the oldest that is kept."""
+        return self._versions[min(self._versions)]
+
+    def _pull(self, version: PublishedVersion) -> None:
+        """Bind `version` to generate with, unless it is bound."""
+        if self.sampler.policy_version != version.policy_version:
+            self.sampler.pull(version)
 
     def _draw_fragment(self, fragment: Fragment) -> tuple[GeneratedFragment, ScoredFragment]:
         index, prompt = self._prompts.find(fragment.key)
