@@ -80,13 +80,13 @@ def test_stale_data_is_replayed_by_the_proximal_policy(
     algorithm: dict[str, Any], batch: tuple[int, int], unit: float
 ) -> None:
     sizes = {"num_prompts_per_batch": 4, "num_minibatches": batch[0], "num_epochs_per_batch": batch[1]}
-    sections = {"prompts": {"inline": list("abcd")}, "algorithm": algorithm, "batch": sizes}
-    stale = Workload.of(spec(**sections, pipeline={"max_staleness": 1}))
-    assert forwards(spec(**sections, pipeline={"max_staleness": 1}))[1] == pytest.approx(unit)
-    fresh = forwards(spec(**sections))[1]
-    assert forwards(spec(**sections, pipeline={"max_staleness": 1, "stale_clip": "behaviour"}))[1] == fresh
-    assert stale.at_staleness(0).unit_flops == Workload.of(spec(**sections)).unit_flops
-    assert Workload.of(spec(**sections)).at_staleness(1).unit_flops == stale.unit_flops
+    sections: dict[str, Any] = {"prompts": {"inline": list("abcd")}, "algorithm": algorithm, "batch": sizes}
+    fresh, stale = spec(**sections), spec(**sections, pipeline={"max_staleness": 1})
+    around_behaviour = spec(**sections, pipeline={"max_staleness": 1, "stale_clip": "behaviour"})
+    assert forwards(stale)[1] == pytest.approx(unit)
+    assert forwards(around_behaviour)[1] == forwards(fresh)[1]
+    assert Workload.of(stale).at_staleness(0).unit_flops == Workload.of(fresh).unit_flops
+    assert Workload.of(fresh).at_staleness(1).unit_flops == Workload.of(stale).unit_flops
 
 
 def test_guidance_in_one_pass_saves_calls_and_no_operations() -> None:
