@@ -88,12 +88,21 @@ def train(setup: TrainingSetup, trainer: TrainerRank, *, staleness: int) -> str:
 
 
 @pytest.mark.parametrize(
-    ("name", "stage"),
-    [*((name, 0) for name in ALGORITHMS), ("flow_grpo", 1), ("grpo_guard", 2), ("flow_grpo", 3), ("flow_dppo", 3)],
+    ("name", "stage", "tuning"),
+    [
+        *((name, 0, "lora") for name in ALGORITHMS),
+        ("flow_grpo", 1, "lora"),
+        ("grpo_guard", 2, "lora"),
+        ("flow_dppo", 3, "lora"),
+        ("flow_grpo", 1, "full"),
+        ("flow_grpo", 3, "full"),
+    ],
 )
-def test_every_pass_is_given_the_policy_before_the_first_step(make_setup: SetupMaker, name: str, stage: int) -> None:
+def test_every_pass_is_given_the_policy_before_the_first_step(
+    make_setup: SetupMaker, name: str, stage: int, tuning: str
+) -> None:
     deepspeed = {"config": f"zero{stage}"}
-    setup = make_setup(algorithm=ALGORITHMS[name], pipeline=STALE, deepspeed=deepspeed, **SECTIONS)
+    setup = make_setup(algorithm=ALGORITHMS[name], pipeline=STALE, deepspeed=deepspeed, tuning=tuning, **SECTIONS)
     current = current_version(setup)
     untrained, trainer = trainer_at(setup, current), trainer_at(setup, current)
     seen_untrained, seen = Observed(untrained), Observed(trainer)
