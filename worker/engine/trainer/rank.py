@@ -34,11 +34,11 @@ from worker.engine.trainer.export import write_untrained
 from worker.engine.trainer.generation_switch import GenerationSwitch
 from worker.engine.trainer.learners.base import GateMode, PreparedGroup
 from worker.engine.trainer.learners.open_minibatch import OpenMinibatch
+from worker.engine.trainer.learners.proximal_record import ProximalRecord
 from worker.engine.trainer.learners.registry import build_learner
 from worker.engine.trainer.learners.update_stats import UpdateStatsAccumulator
 from worker.engine.trainer.policy.policies import Policies
 from worker.engine.trainer.policy.trained_policy import ShardSnapshots, TrainedPolicy
-from worker.engine.trainer.proximal_record import ProximalRecord
 from worker.engine.trainer.zero.deepspeed_config import build_optimizer, deepspeed_config
 from worker.engine.trainer.zero.gradients import check_norm_before_step, drop_gradients, step_optimizer
 from worker.engine.types import GroupBatch, PublishedVersion, UpdateStats, shard_indices_of_rank

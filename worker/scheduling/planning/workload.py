@@ -130,7 +130,7 @@ class AlgorithmPasses:
 
 
 def _num_proximal(spec: RunSpec) -> float:
-    """Which passes replay the proximal policy: see `worker.engine.trainer.proximal_record`."""
+    """Which passes replay the proximal policy: see `worker.engine.trainer.learners.proximal_record`."""
     algorithm, algebra = spec.algorithm, spec.algebra
     if not algorithm.is_policy_gradient or spec.pipeline.stale_clip is not StaleClip.PROXIMAL:
         return 0.0
