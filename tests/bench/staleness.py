@@ -6,7 +6,8 @@ over the seeds, the mean reward of held-out samples in the course of the run, an
 gradient in each optimizer step of a batch. The bench fails when an algorithm learns no more from stale samples that are
 clipped around the proximal policy than from those clipped around the policy that drew them.
 
-    python -m tests.bench.staleness [--only mix_grpo] [--seeds 0 1 2] [--clip-range 1e-4] [--out FILE]
+    python -m tests.bench.staleness [--only mix_grpo] [--seeds 0 1 2] [--clip-range 1e-4] [--learning-rate 3e-3]
+                                    [--num-batches 16] [--out FILE]
 """
 
 import argparse
@@ -30,9 +31,8 @@ from worker.engine.local import LocalRun
 from worker.engine.trainer.zero.process_group import init_process_group
 
 FILE = Path(os.environ.get("TANDEM_VAR", "var")) / "bench" / "staleness.json"
-NUM_BATCHES = 16
-EVALUATED_AFTER = (4, 8, 10, 12, 14, 16)
-"""Batches after which held-out samples are drawn."""
+EVALUATION_INTERVAL = 4
+"""Batches between two evaluations."""
 ALGORITHMS: dict[str, dict[str, Any]] = {
     "flow_grpo": {},
     # Two thirds of the stochastic steps, and every position of the window in turn.
@@ -48,6 +48,15 @@ FRESH, AROUND_BEHAVIOUR, AROUND_PROXIMAL = CASES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What all runs of the bench have in common."""
+
+    clip_range: float
+    learning_rate: float
+    num_batches: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
     """One seeded run."""
 
@@ -55,19 +64,18 @@ class Run:
     case: str
     seed: int
     rewards: tuple[float, ...]
-    """Mean held-out reward after each of `EVALUATED_AFTER` batches."""
+    """Mean held-out reward after every `EVALUATION_INTERVAL` batches."""
     silenced: tuple[float, ...]
     """Share of pairs without gradient in each optimizer step of a batch; a mean over the batches but the first."""
     processor_seconds: float
 
 
-def spec_of(algorithm: str, case: str, seed: int, clip_range: float) -> RunSpec:
+def spec_of(algorithm: str, case: str, seed: int, settings: Settings) -> RunSpec:
     return RunSpec.model_validate(
         COMMON
         | {
-            "algorithm": {"name": algorithm, "clip_range": clip_range, **ALGORITHMS[algorithm]},
-            # Twice the demo's, so that so small a clip range binds and short runs learn enough to be compared.
-            "optimizer": {"learning_rate": 3e-3},
+            "algorithm": {"name": algorithm, "clip_range": settings.clip_range, **ALGORITHMS[algorithm]},
+            "optimizer": {"learning_rate": settings.learning_rate},
             "batch": COMMON["batch"] | {"num_epochs_per_batch": 2},
             "pipeline": CASES[case],
             "evaluation": {"num_samples_per_prompt": 24},
@@ -99,16 +107,16 @@ class SilencedPairs:
         return [float(share) for share in shares]
 
 
-def measure(algorithm: str, case: str, seed: int, clip_range: float) -> Run:
+def measure(algorithm: str, case: str, seed: int, settings: Settings) -> Run:
     """Train in this process."""
-    spec = spec_of(algorithm, case, seed, clip_range)
+    spec = spec_of(algorithm, case, seed, settings)
     run = LocalRun(spec, str(SHAPES))
     counted = SilencedPairs(run.trainer._learner._algorithm)  # type: ignore[attr-defined]
     began, rewards, silenced = time.process_time(), [], []
-    for number in range(1, NUM_BATCHES + 1):
+    for number in range(1, settings.num_batches + 1):
         run.train_batch()
         silenced.append(counted.take(spec.algebra.num_optimizer_steps_per_batch))
-        if number in EVALUATED_AFTER:
+        if number % EVALUATION_INTERVAL == 0:
             rewards.append(round(held_out(run)[0], 4))
     return Run(
         algorithm=algorithm,
@@ -120,9 +128,9 @@ def measure(algorithm: str, case: str, seed: int, clip_range: float) -> Run:
     )
 
 
-def measured_apart(algorithm: str, case: str, seed: int, clip_range: float) -> Run:
+def measured_apart(algorithm: str, case: str, seed: int, settings: Settings) -> Run:
     """Train in a process of its own."""
-    given = json.dumps([algorithm, case, seed, clip_range])
+    given = json.dumps([algorithm, case, seed, asdict(settings)])
     done = subprocess.run(
         [sys.executable, "-m", "tests.bench.staleness", "--one", given],
         cwd=ROOT,
@@ -134,23 +142,23 @@ def measured_apart(algorithm: str, case: str, seed: int, clip_range: float) -> R
     return Run(**json.loads(done.stdout.splitlines()[-1]))
 
 
-def measure_one(algorithm: str, case: str, seed: int, clip_range: float) -> None:
-    """Train in this process and print the run as the last line."""
+def measure_one(algorithm: str, case: str, seed: int, settings: dict[str, Any]) -> None:
+    """Train in this process, and print the run as the last line."""
     torch.set_num_threads(1)
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = int(probe.getsockname()[1])
     init_process_group(0, 1, "127.0.0.1", port)
-    print(json.dumps(asdict(measure(algorithm, case, seed, clip_range))))
+    print(json.dumps(asdict(measure(algorithm, case, seed, Settings(**settings)))))
 
 
 def print_rows(algorithm: str, runs: list[Run]) -> None:
     """A row for each case: means over its seeds, ± their standard deviation."""
-    print(f"{algorithm}: pairs without gradient by step; held-out reward after {EVALUATED_AFTER} batches")
+    print(f"{algorithm}: pairs without gradient by step; held-out reward every {EVALUATION_INTERVAL} batches")
     for case in CASES:
         own = [run for run in runs if run.case == case]
         rewards = np.array([run.rewards for run in own])
-        spread = rewards.std(axis=0, ddof=1) if len(own) > 1 else np.zeros(len(EVALUATED_AFTER))
+        spread = rewards.std(axis=0, ddof=1) if len(own) > 1 else np.zeros(rewards.shape[1])
         columns = "  ".join(f"{mean:.3f} ± {std:.3f}" for mean, std in zip(rewards.mean(axis=0), spread, strict=True))
         silenced = " ".join(f"{share:4.0%}" for share in np.mean([run.silenced for run in own], axis=0))
         print(f"  {case:30}  {silenced}  {columns}", flush=True)
@@ -166,26 +174,32 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=sorted(ALGORITHMS), default=list(ALGORITHMS))
     parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2])
     parser.add_argument("--clip-range", type=float, default=1e-4)
+    # Twice the demo's, so that short runs learn enough to be told apart.
+    parser.add_argument("--learning-rate", type=float, default=3e-3)
+    parser.add_argument("--num-batches", type=int, default=16, help=f"a multiple of {EVALUATION_INTERVAL}")
     parser.add_argument("--out", type=Path, default=FILE)
     parser.add_argument("--one", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.one:
         measure_one(*json.loads(arguments.one))
         return
+    settings = Settings(
+        clip_range=arguments.clip_range, learning_rate=arguments.learning_rate, num_batches=arguments.num_batches
+    )
     runs: list[Run] = []
     failed = []
     for algorithm in arguments.only:
         own = []
         for case in CASES:
             for seed in arguments.seeds:
-                own.append(measured_apart(algorithm, case, seed, arguments.clip_range))
+                own.append(measured_apart(algorithm, case, seed, settings))
                 print(f"{algorithm}, {case}, seed {seed}: {own[-1].rewards}", file=sys.stderr, flush=True)
         print_rows(algorithm, own)
         if mean_reward(own, AROUND_PROXIMAL) <= mean_reward(own, AROUND_BEHAVIOUR):
             failed.append(algorithm)
         runs += own
         arguments.out.parent.mkdir(parents=True, exist_ok=True)
-        document = {"clip_range": arguments.clip_range, "runs": [asdict(run) for run in runs]}
+        document = {"settings": asdict(settings), "runs": [asdict(run) for run in runs]}
         arguments.out.write_text(json.dumps(document, indent=1) + "\n")
     if failed:
         sys.exit(f"a clip around the proximal policy did not help stale samples with {', '.join(failed)}")
