@@ -4,6 +4,9 @@ A driver repeats an upload that got no answer: the same bytes under the same pat
 Invariant: other bytes under a path that the attempt has used are refused, so that a URL always gives the same bytes.
 """
 
+from collections.abc import Mapping
+from hashlib import sha256 as sha256_of
+from io import BytesIO
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
@@ -44,6 +47,40 @@ def store_artifact(*, run_id: UUID, attempt: int, path: str, source: storage.Rea
     except IntegrityError:
         # Of two concurrent uploads of one path, the first row is kept.
         return _same_or_refuse(Artifact.objects.get(run_id=run_id, attempt=attempt, path=path), sha256)
+
+
+def store_artifacts(*, run_id: UUID, attempt: int, files: Mapping[str, bytes]) -> None:
+    """Store several small files, by path. The caller has checked the driver's token.
+
+    Raises:
+        ArtifactTaken, ArtifactRefused, OSError: as `store_artifact`, for any of the files; no row is stored then.
+    """
+    digests = {storage.checked_path(path): sha256_of(content).hexdigest() for path, content in files.items()}
+    rows = Artifact.objects.filter(run_id=run_id, attempt=attempt)
+    known = set()
+    for row in rows.filter(path__in=digests):
+        known.add(_same_or_refuse(row, digests[row.path]).path)
+    fresh = [path for path in digests if path not in known]
+    stored = {path: storage.write(f"{run_id}/{attempt}/{path}", BytesIO(files[path]), digests[path]) for path in fresh}
+    with transaction.atomic():
+        Artifact.objects.bulk_create(
+            [
+                Artifact(
+                    run_id=run_id,
+                    attempt=attempt,
+                    path=path,
+                    sha256=digests[path],
+                    num_bytes=stored[path].num_bytes,
+                    content_type=storage.content_type(path),
+                    storage_key=stored[path].key,
+                )
+                for path in fresh
+            ],
+            ignore_conflicts=True,
+        )
+        # Of two concurrent uploads of one path, the first row is kept.
+        for row in rows.filter(path__in=fresh):
+            _same_or_refuse(row, digests[row.path])
 
 
 def find_artifact(run_id: UUID, path: str, attempt: int | None = None) -> Artifact | None:

@@ -9,7 +9,8 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
-from gallery.artifacts import ArtifactTaken, store_artifact
+from gallery.artifact_bundles import read_bundle
+from gallery.artifacts import ArtifactTaken, store_artifact, store_artifacts
 from gallery.storage import MAX_ARTIFACT_BYTES, ArtifactRefused, ChecksumMismatch
 from runs.tokens import AttemptGone, TokenRefused, authorise
 from telemetry.ingest_views import bearer_token, refusal
@@ -29,6 +30,25 @@ def artifact(request: HttpRequest, run_id: UUID, attempt: int, path: str) -> Htt
     def store() -> dict[str, Any]:
         stored = store_artifact(run_id=run_id, attempt=attempt, path=path, source=request, sha256=announced(request))
         return {"path": stored.path, "sha256": stored.sha256, "num_bytes": stored.num_bytes}
+
+    return upload(request, store)
+
+
+@csrf_exempt
+@require_http_methods(["POST"])
+def artifacts(request: HttpRequest, run_id: UUID, attempt: int) -> HttpResponse:
+    """Several small files as a tar, stored all or none."""
+    try:
+        authorise(run_id=run_id, attempt=attempt, token=bearer_token(request))
+    except TokenRefused as error:
+        return refusal(401, str(error))
+    except AttemptGone as error:
+        return refusal(410, str(error))
+
+    def store() -> dict[str, Any]:
+        files = read_bundle(request, announced(request))
+        store_artifacts(run_id=run_id, attempt=attempt, files=files)
+        return {"num_files": len(files)}
 
     return upload(request, store)
 

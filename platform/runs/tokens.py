@@ -18,12 +18,16 @@ class AttemptGone(Exception):
 
 
 def authorise(*, run_id: UUID | str, attempt: int, token: str) -> Attempt:
-    """The open attempt (its `run` fetched) that `token` belongs to. Raises `TokenRefused`, `AttemptGone`."""
+    """The open attempt that `token` belongs to, with its `run`, of which the large columns are read when they are used.
+
+    Raises `TokenRefused`, `AttemptGone`.
+    """
     try:
         key = UUID(str(run_id))
     except ValueError as error:
         raise TokenRefused("the run token is not good for this run and attempt") from error
-    found = Attempt.objects.select_related("run").defer("run__prompts").filter(run_id=key, number=attempt).first()
+    rows = Attempt.objects.select_related("run").defer("run__prompts", "run__spec", "run__headline", "run__algebra")
+    found = rows.filter(run_id=key, number=attempt).first()
     if found is None or not matches(token, found.token_hash):
         raise TokenRefused("the run token is not good for this run and attempt")
     if found.ended_at is not None or found.run.has_ended:

@@ -7,6 +7,7 @@ from celery import Celery
 from celery.signals import task_prerun
 
 from audit.request_context import RequestContext, adopt
+from server.beat_thread import add_beat_thread
 from worker.contracts import task_names
 
 DISPATCH_EVERY_SECONDS = 2.0
@@ -24,6 +25,7 @@ def _every(seconds: float, task: str) -> dict[str, object]:
 app = Celery("tandem")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+add_beat_thread(app)
 app.conf.update(
     task_default_queue="runs",
     task_routes={"tandem.runs.*": {"queue": "runs"}, "tandem.gallery.*": {"queue": "gallery"}},

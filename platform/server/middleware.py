@@ -7,6 +7,7 @@ from asgiref.sync import iscoroutinefunction
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
+from django.middleware.clickjacking import XFrameOptionsMiddleware
 from django.utils.decorators import sync_and_async_middleware
 from whitenoise.middleware import WhiteNoiseMiddleware
 from whitenoise.responders import StaticFile
@@ -36,6 +37,13 @@ def ContentSecurityPolicyMiddleware(get_response: GetResponse) -> GetResponse:  
         return with_policy(response)
 
     return respond
+
+
+class FrameOptionsMiddleware(XFrameOptionsMiddleware):
+    """Django's, without its asynchronous form, to be the innermost: then Django runs the chain of middleware in one
+    thread, instead of going to a thread and back for each of them, which takes as long as a short view."""
+
+    async_capable = False
 
 
 class StaticFilesMiddleware(WhiteNoiseMiddleware):

@@ -58,7 +58,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
-    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "server.middleware.FrameOptionsMiddleware",
 ]
 ROOT_URLCONF = "server.urls"
 ASGI_APPLICATION = "server.asgi.application"

@@ -22,6 +22,8 @@ STOP_SECONDS = 60.0
 class Stack:
     address: str
     var: Path
+    pid: int
+    """The process that the others of the stack descend from."""
 
     @property
     def password(self) -> str:
@@ -41,7 +43,7 @@ def running_stack(var: Path, **settings: str) -> Iterator[Stack]:
         process = subprocess.Popen(
             [sys.executable, "manage.py", "up"], cwd=ROOT, env=environment, stdout=output, stderr=subprocess.STDOUT
         )
-    stack = Stack(address=f"http://127.0.0.1:{port}", var=var)
+    stack = Stack(address=f"http://127.0.0.1:{port}", var=var, pid=process.pid)
     try:
         _wait_until_ready(stack, process, log)
         yield stack

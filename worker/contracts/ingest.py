@@ -7,6 +7,7 @@ POST    /api/ingest/v1/bootstrap                                    `BootstrapRe
 GET     /api/ingest/v1/runs/{run}/attempts/{n}/prompts              → `PromptsAnswer`
 POST    /api/ingest/v1/runs/{run}/attempts/{n}/events               `IngestBatch` → `IngestAnswer`
 PUT     /api/ingest/v1/runs/{run}/attempts/{n}/artifacts/{path}     bytes, `X-Content-SHA256` → 201
+POST    /api/ingest/v1/runs/{run}/attempts/{n}/artifacts            tar of files by path, the same header → 201
 ======  ==========================================================  =====================================
 
 All but the bootstrap carry `Authorization: Bearer <run token>`. 401: bad token. 410: a newer attempt exists, or the
@@ -30,6 +31,11 @@ BOOTSTRAP_PATH = "/api/ingest/v1/bootstrap"
 PROMPTS_PATH = "/api/ingest/v1/runs/{run}/attempts/{attempt}/prompts"
 EVENTS_PATH = "/api/ingest/v1/runs/{run}/attempts/{attempt}/events"
 ARTIFACT_PATH = "/api/ingest/v1/runs/{run}/attempts/{attempt}/artifacts/{path}"
+ARTIFACTS_PATH = "/api/ingest/v1/runs/{run}/attempts/{attempt}/artifacts"
+MAX_BUNDLE_BYTES = 8 * 2**20
+"""The largest sum of the sizes of files that are uploaded together; the web holds them in memory."""
+MAX_BUNDLE_FILES = 256
+"""The most files that are uploaded together, which bounds one transaction of the web."""
 SCHEDULE_LOG_FOLDER = "schedule/"
 """Artifact paths of the schedule log begin so; sorted by name, the parts are in order."""
 SHA256_HEADER = "X-Content-SHA256"

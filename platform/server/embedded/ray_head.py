@@ -68,6 +68,10 @@ class RayHead:
             # Ray must not start 64 idle workers for 64 declared CPUs; actors start when a run needs them.
             "RAY_prestart_worker_first_driver": "0",
             "RAY_enable_worker_prestart": "0",
+            # Ray's records of every call and its own metrics, which Tandem reads nowhere.
+            "RAY_task_events_report_interval_ms": "0",
+            "RAY_enable_timeline": "0",
+            "RAY_enable_metrics_collection": "0",
             # An actor sets its visible devices from its lane, so Ray must not clear them for an actor without GPUs.
             "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
             "OMP_NUM_THREADS": inherited.get("OMP_NUM_THREADS", "1"),
@@ -97,7 +101,9 @@ class RayHead:
             "temp-dir": folders.ray_folder(self.var),
             "resources": json.dumps(self.resources),
         }
-        return ["--head", "--block", "--disable-usage-stats", *(f"--{name}={value}" for name, value in values.items())]
+        # No monitor: it scales clusters whose nodes a cloud starts, and takes 50 MB.
+        switches = ("--head", "--block", "--no-monitor", "--disable-usage-stats")
+        return [*switches, *(f"--{name}={value}" for name, value in values.items())]
 
     def is_ready(self) -> bool:
         """Whether the Jobs API answers with our token."""

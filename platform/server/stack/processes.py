@@ -34,7 +34,7 @@ def task_worker_process(extra: Mapping[str, str], schedule_file: str) -> Process
     """Threads, not forked children: tasks are short and wait on the network, and a fork costs 80 MB each."""
     argv = (
         *(sys.executable, "-m", "celery", "--app", "server.celery_app:app", "worker"),
-        *("--beat", "--schedule", schedule_file, "--queues", "runs,gallery", "--loglevel", "INFO"),
+        *("--beat-thread", "--schedule", schedule_file, "--queues", "runs,gallery", "--loglevel", "INFO"),
         *("--pool", "threads", "--concurrency", str(NUM_TASK_THREADS), "--without-gossip", "--without-mingle"),
     )
     return ProcessSpec(name="worker", argv=argv, env=django_environment(extra), cwd=str(ROOT), stop_seconds=2.5)

@@ -1,12 +1,14 @@
 """Algorithms that do not train on stored transitions, on two ranks over gloo: they train what one rank trains, in every
 ZeRO stage, with uneven shares and padding, through aborts, checkpoints and failures."""
 
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from safetensors import safe_open
 
 from tests.engine.algorithms.algorithm_worker import Case, step
 from tests.engine.algorithms.conftest import SetupMaker
@@ -126,33 +128,18 @@ def test_a_checkpoint_holds_trainable_and_shadow_weights_alone(
     ranks_of: Callable[[Case], Ranks], setup_of: Callable[[str], TrainingSetup], case: Case
 ) -> None:
     num_trained = sum(tensor.numel() for tensor in setup_of(case[0]).version.tensors.values())
-    folder = Path(ranks_of(case)[0]["uri"].removeprefix("file://")) / "state"
-    models = sorted(folder.glob("*model_states.pt"))
-    assert len(models) == (WORLD_SIZE if case[1] == 3 else 1)
+    folder = Path(ranks_of(case)[0]["uri"].removeprefix("file://"))
+    num_kept: Counter[str] = Counter()
+    for file in folder.rglob("*.safetensors"):
+        with safe_open(file, framework="pt") as stored:
+            for key in stored.keys():  # noqa: SIM118 - safetensors files are no mappings
+                quantity, _, name = key.partition("/")
+                assert "lora_" in name
+                num_kept[quantity] += stored.get_tensor(key).numel()
     num_shadow_copies = 2 if case[0] == "diffusion_nft" else 1
-    for file in models:
-        stored = torch.load(file, weights_only=False)
-        kept = {name: tensor.numel() for name, tensor in stored["module"].items() if tensor.numel()}
-        assert all("lora_" in name for name in kept)
-        # ZeRO 3 keeps the trained weights with the optimizer.
-        assert sum(kept.values()) == (num_shadow_copies + (case[1] < 3)) * num_trained
-        assert not stored["frozen_param_fragments"]
-    optimizers = [torch.load(file, weights_only=False) for file in folder.glob("*optim_states.pt")]
-    assert len(optimizers) == (WORLD_SIZE if case[1] else 0)
-    for stored in optimizers:
-        # Master weights and two moments, partitioned over the ranks and padded.
-        assert _num_elements(stored) < 3 * (num_trained / WORLD_SIZE + 64)
-
-
-def _num_elements(value: Any) -> int:
-    match value:
-        case torch.Tensor():
-            return value.numel()
-        case dict():
-            return sum(_num_elements(item) for item in value.values())
-        case list() | tuple():
-            return sum(_num_elements(item) for item in value)
-    return 0
+    # The weights, two moments and the shadow weights, each once over all ranks.
+    assert len(num_kept) == 3 + num_shadow_copies
+    assert set(num_kept.values()) == {num_trained}
 
 
 @EACH_CASE

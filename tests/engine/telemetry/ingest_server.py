@@ -2,7 +2,9 @@
 everything."""
 
 import hashlib
+import io
 import json
+import tarfile
 import threading
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -25,6 +27,9 @@ class Ingest:
     commands: list[dict[str, Any]] = field(default_factory=list)
     num_posts: int = 0
     num_puts: int = 0
+    """Requests with artifacts, with one or with several."""
+    refused_artifacts: frozenset[str] = frozenset()
+    """Paths that are answered with status 422, alone and among others."""
     num_puts_to_fail: int = 0
     """The number of uploads that will fail with status 503."""
     is_unreachable: bool = False
@@ -57,7 +62,7 @@ class Ingest:
             return 200, {"acknowledged": self.high_water, "commands": list(self.commands)}
 
     def store(self, path: str, body: bytes, digest: str) -> tuple[int, dict[str, Any]]:
-        """Store an artifact, unless its checksum is wrong or the upload is to fail."""
+        """Store an artifact or a tar of several, unless the checksum is wrong or the upload is to fail."""
         with self.lock:
             self.num_puts += 1
             if self.num_puts_to_fail:
@@ -65,8 +70,16 @@ class Ingest:
                 return 503, {}
             if hashlib.sha256(body).hexdigest() != digest:
                 return 400, {"detail": "checksum"}
-            self.artifacts[path.split("/artifacts/", 1)[1]] = body
+            files = _files(body) if path.endswith("/artifacts") else {path.split("/artifacts/", 1)[1]: body}
+            if self.refused_artifacts & files.keys():
+                return 422, {"detail": "refused"}
+            self.artifacts |= files
             return 201, {}
+
+
+def _files(body: bytes) -> dict[str, bytes]:
+    with tarfile.open(fileobj=io.BytesIO(body), mode="r:") as tar:
+        return {member.name: file.read() for member in tar if (file := tar.extractfile(member)) is not None}
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -92,7 +105,7 @@ class _Handler(BaseHTTPRequestHandler):
             return 410, {"detail": "a newer attempt exists"}
         if self.command == "GET":
             return 200, {"prompts": self.ingest.prompts}
-        if self.command == "PUT":
+        if self.command == "PUT" or self.path.endswith("/artifacts"):
             return self.ingest.store(self.path, body, self.headers[SHA256_HEADER])
         return self.ingest.take(body)
 

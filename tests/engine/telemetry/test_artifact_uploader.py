@@ -23,6 +23,32 @@ def test_receipts_name_the_files_that_were_stored(uploader: ArtifactUploader, in
     assert uploader.drain(10)
     assert [receipt.path for receipt in receipts] == sorted(ingest.artifacts)
     assert ingest.artifacts["samples/3.png"] == b"\x03"
+    assert ingest.num_puts == 1, "small files go together"
+
+
+def test_files_go_together_only_as_far_as_the_web_takes_them(
+    uploader: ArtifactUploader, ingest: Ingest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(artifact_uploader, "MAX_BUNDLE_BYTES", 10)
+    monkeypatch.setattr(artifact_uploader, "MAX_BUNDLE_FILES", 3)
+    receipts: list[Receipt] = []
+    sizes = {"a": 4, "b": 6, "c": 1, "large": 50, "d": 1, "e": 1, "f": 1, "g": 1}
+    uploader.start()
+    uploader.submit([ArtifactFile(path, partial(bytes, size)) for path, size in sizes.items()], receipts.extend)
+    assert uploader.drain(10)
+    assert {receipt.path: receipt.num_bytes for receipt in receipts} == sizes
+    assert {path: len(content) for path, content in ingest.artifacts.items()} == sizes
+    assert ingest.num_puts == 5, "a and b, c, large, d to f, g"
+
+
+def test_files_that_the_web_refuses_do_not_take_others_with_them(uploader: ArtifactUploader, ingest: Ingest) -> None:
+    ingest.refused_artifacts = frozenset({"b.png"})
+    receipts: list[Receipt] = []
+    uploader.start()
+    uploader.submit([ArtifactFile(f"{name}.png", name.encode) for name in "abc"], receipts.extend)
+    assert uploader.drain(10)
+    assert [receipt.path for receipt in receipts] == ["a.png", "c.png"]
+    assert uploader.num_failed == 1
 
 
 def test_a_failing_upload_is_tried_again(uploader: ArtifactUploader, ingest: Ingest) -> None:
@@ -38,7 +64,8 @@ def test_a_file_that_cannot_be_uploaded_is_given_up_and_counted(uploader: Artifa
     receipts: list[Receipt] = []
     ingest.num_puts_to_fail = 4
     uploader.start()
-    uploader.submit([ArtifactFile("a.png", lambda: b"a"), ArtifactFile("b.png", lambda: b"b")], receipts.extend)
+    for path in ("a.png", "b.png"):
+        uploader.submit([ArtifactFile(path, lambda: b"x")], receipts.extend)
     assert uploader.drain(10)
     assert [receipt.path for receipt in receipts] == ["b.png"]
     assert uploader.num_failed == 1

@@ -1,12 +1,16 @@
-"""PUT of artifacts by drivers: every status of the contract."""
+"""Uploads of artifacts by drivers, one or several at once: every status of the contract."""
 
 import hashlib
+import io
+import tarfile
 from typing import Any
 
 import pytest
 from django.test import Client
 
-from worker.contracts.ingest import ARTIFACT_PATH, SHA256_HEADER
+from gallery.artifact_bundles import MAX_TAR_BYTES
+from gallery.models import Artifact
+from worker.contracts.ingest import ARTIFACT_PATH, ARTIFACTS_PATH, MAX_BUNDLE_FILES, SHA256_HEADER
 
 pytestmark = pytest.mark.django_db
 TOKEN = "the driver's token"
@@ -60,3 +64,54 @@ def test_507_when_the_storage_is_full(client: Client, run: Any, monkeypatch: pyt
     response = put(client, run, b"pixels")
     assert response.status_code == 507
     assert "free space" in response.json()["detail"]
+
+
+def tar_of(*files: tuple[str, bytes], kind: bytes = tarfile.REGTYPE) -> bytes:
+    archive = io.BytesIO()
+    with tarfile.open(fileobj=archive, mode="w") as tar:
+        for path, content in files:
+            info = tarfile.TarInfo(path)
+            info.size, info.type = len(content), kind
+            tar.addfile(info, io.BytesIO(content))
+    return archive.getvalue()
+
+
+def post(client: Client, run: Any, body: bytes, **changes: Any) -> Any:
+    headers = {
+        "Authorization": f"Bearer {changes.get('token', TOKEN)}",
+        SHA256_HEADER: changes.get("sha256", hashlib.sha256(body).hexdigest()),
+    }
+    address = ARTIFACTS_PATH.format(run=run.pk, attempt=1)
+    return client.post(address, body, content_type="application/x-tar", headers=headers)
+
+
+def test_201_for_several_files_at_once_and_for_their_repeat(run: Any) -> None:
+    strict = Client(enforce_csrf_checks=True)
+    body = tar_of(("samples/a.png", b"one"), ("samples/b.png", b"two"))
+    for _ in range(2):
+        response = post(strict, run, body)
+        assert (response.status_code, response.json()) == (201, {"num_files": 2})
+    assert {row.path: row.sha256 for row in Artifact.objects.all()} == {
+        "samples/a.png": hashlib.sha256(b"one").hexdigest(),
+        "samples/b.png": hashlib.sha256(b"two").hexdigest(),
+    }
+
+
+def test_files_at_once_are_kept_all_or_none(client: Client, run: Any) -> None:
+    put(client, run, b"one", path="a.png")
+    assert post(client, run, tar_of(("b.png", b"x"), ("a.png", b"another"))).status_code == 409
+    assert post(client, run, tar_of(("b.png", b"x"), ("../a.png", b"x"))).status_code == 422
+    assert post(client, run, tar_of(("b.png", b"x"), ("b.png", b"x"))).status_code == 422
+    assert post(client, run, tar_of(("b.png", b""), kind=tarfile.SYMTYPE)).status_code == 422
+    assert post(client, run, tar_of(*((f"{i}.png", b"x") for i in range(MAX_BUNDLE_FILES + 1)))).status_code == 422
+    assert post(client, run, b"no tar").status_code == 422
+    assert post(client, run, bytes(MAX_TAR_BYTES + 1)).status_code == 422
+    assert [row.path for row in Artifact.objects.all()] == ["a.png"]
+
+
+def test_files_at_once_need_the_token_and_the_checksum(client: Client, run: Any) -> None:
+    body = tar_of(("a.png", b"x"))
+    assert post(client, run, body, token="guess").status_code == 401
+    assert post(client, run, body, sha256="0" * 64).status_code == 503
+    run.attempts.update(ended_at=run.created_at)
+    assert post(client, run, body).status_code == 410

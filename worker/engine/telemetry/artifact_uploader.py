@@ -1,26 +1,35 @@
 """Uploads samples and adapters on a thread of its own, bounded in memory and in tries.
 
 An upload is the files of one event, which is emitted only when they are stored, so that a page never refers to a
-picture that does not exist yet. Files that could not be stored are left out of the event and counted.
+picture that does not exist yet. Small files go together in one request, as a tar, since a request costs the web more
+than a picture does. Files that could not be stored are left out of the event and counted.
 """
 
 import hashlib
+import io
+import tarfile
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from worker.contracts.ingest import ARTIFACT_PATH, SHA256_HEADER
-from worker.engine.telemetry.web_connection import FencedError, WebConnection, WebUnreachableError, back_off_seconds
+from worker.contracts.ingest import ARTIFACT_PATH, ARTIFACTS_PATH, MAX_BUNDLE_BYTES, MAX_BUNDLE_FILES, SHA256_HEADER
+from worker.engine.telemetry.web_connection import (
+    Answer,
+    FencedError,
+    WebConnection,
+    WebUnreachableError,
+    back_off_seconds,
+)
 
 MAX_WAITING_UPLOADS = 64
 """The most uploads that wait, which are the samples of dozens of batches."""
 MAX_WAITING_BYTES = 2**30
 """The most memory that waiting uploads hold: clips before encoding are large, and trajectories need memory too."""
 MAX_TRIES = 12
-"""The most tries of one file, which with the waits of `back_off_seconds` span about 80 s without the web."""
+"""The most tries of one request, which with the waits of `back_off_seconds` span about 80 s without the web."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +49,16 @@ class Receipt:
     path: str
     sha256: str
     num_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Content:
+    path: str
+    data: bytes
+
+    @property
+    def receipt(self) -> Receipt:
+        return Receipt(self.path, hashlib.sha256(self.data).hexdigest(), len(self.data))
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +168,9 @@ class ArtifactUploader:
     def _work(self) -> None:
         try:
             while (upload := self._next()) is not None:
-                receipts = [receipt for file in upload.files if (receipt := self._deliver(file)) is not None]
+                receipts: list[Receipt] = []
+                for bundle in self._bundles(upload.files):
+                    receipts += self._deliver(bundle)
                 upload.then(receipts)
         except Exception as error:
             self._failure = error
@@ -168,25 +189,66 @@ class ArtifactUploader:
             self._is_busy = True
             return self._uploads.popleft()
 
-    def _deliver(self, file: ArtifactFile) -> Receipt | None:
-        """PUT one file, at most `MAX_TRIES` times; `None` when it was given up."""
-        content = file.read()
-        with self._changed:
-            self._num_read += 1
-            self._changed.notify_all()
-        digest = hashlib.sha256(content).hexdigest()
-        path = ARTIFACT_PATH.format(run=self._run_id, attempt=self._attempt, path=quote(file.path))
+    def _bundles(self, files: Sequence[ArtifactFile]) -> Iterator[list[_Content]]:
+        """The contents of the files in order, as many together as one request may carry; a larger file goes alone."""
+        bundle: list[_Content] = []
+        for file in files:
+            content = _Content(file.path, file.read())
+            with self._changed:
+                self._num_read += 1
+                self._changed.notify_all()
+            num_bytes = sum(len(each.data) for each in bundle) + len(content.data)
+            if bundle and (num_bytes > MAX_BUNDLE_BYTES or len(bundle) == MAX_BUNDLE_FILES):
+                yield bundle
+                bundle = []
+            bundle.append(content)
+        if bundle:
+            yield bundle
+
+    def _deliver(self, bundle: Sequence[_Content]) -> list[Receipt]:
+        """Upload files that fit in one request; returns the receipts of those that were stored."""
+        if len(bundle) > 1:
+            path = ARTIFACTS_PATH.format(run=self._run_id, attempt=self._attempt)
+            answer = self._send("POST", path, _tar(bundle))
+            if answer is not None and answer.is_success:
+                return [content.receipt for content in bundle]
+            if answer is not None:
+                # The web refused one of them, and the others should not be lost with it.
+                return [receipt for content in bundle for receipt in self._deliver([content])]
+        else:
+            path = ARTIFACT_PATH.format(run=self._run_id, attempt=self._attempt, path=quote(bundle[0].path))
+            answer = self._send("PUT", path, bundle[0].data)
+            if answer is not None and answer.is_success:
+                return [bundle[0].receipt]
+        self.num_failed += len(bundle)
+        return []
+
+    def _send(self, method: str, path: str, body: bytes) -> Answer | None:
+        """The web's final answer to an upload, a success or a refusal; `None` after `MAX_TRIES` without one.
+
+        Raises:
+            FencedError: when a newer attempt exists or the run has ended.
+        """
+        headers = {SHA256_HEADER: hashlib.sha256(body).hexdigest()}
         for num_tries in range(1, MAX_TRIES + 1):
             try:
-                answer = self._connection.send("PUT", path, content, {SHA256_HEADER: digest})
+                answer = self._connection.send(method, path, body, headers)
             except WebUnreachableError:
                 answer = None
-            if answer is not None and answer.is_success:
-                return Receipt(file.path, digest, len(content))
             if answer is not None and answer.status == 410:
                 raise FencedError(f"a newer attempt exists or the run has ended: {answer.text}")
-            is_final = answer is not None and answer.status < 500 and answer.status not in (408, 429)
-            if is_final or self._closing.wait(back_off_seconds(num_tries)):
+            if answer is not None and answer.status < 500 and answer.status not in (408, 429):
+                return answer
+            if self._closing.wait(back_off_seconds(num_tries)):
                 break
-        self.num_failed += 1
         return None
+
+
+def _tar(bundle: Sequence[_Content]) -> bytes:
+    archive = io.BytesIO()
+    with tarfile.open(fileobj=archive, mode="w", format=tarfile.PAX_FORMAT) as tar:
+        for content in bundle:
+            info = tarfile.TarInfo(content.path)
+            info.size = len(content.data)
+            tar.addfile(info, io.BytesIO(content.data))
+    return archive.getvalue()

@@ -30,8 +30,9 @@ MAX_EVENTS_PER_POST = 500
 """The most events of one post, which the web stores in one transaction."""
 MAX_BYTES_PER_POST = 1024 * 1024
 """The most bytes of one post, below Django's limit of 2.5 MB on a request's body."""
-COALESCE_SECONDS = 0.4
-"""The wait between an event and its post, so that one post carries many events; pages still look live."""
+COALESCE_SECONDS = 0.9
+"""The wait between an event and its post, so that one post carries many events: a post costs the web some 20 ms, and
+pages still look live."""
 RETRIED_STATUSES = frozenset({408, 429})
 """Statuses below 500 that are worth another try: request time-out and too many requests."""
 

@@ -3,6 +3,7 @@
 import sys
 from typing import Any
 
+from django.core.checks import Tags
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from rich.console import Console
 
@@ -13,6 +14,8 @@ from server.stack.stopping import end_with_parent
 
 class Command(BaseCommand):
     help = "Start database, broker, Ray head, web server and worker; serve until Ctrl-C."
+    # Those of the settings. The others load every view, 20 MB in a process that only starts processes, and are tests.
+    requires_system_checks = (Tags.compatibility,)
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--with-parent", action="store_true", help="End when the parent process (make) ends.")
