@@ -149,9 +149,9 @@ class ProximalRecord:
             return self._open
         stepped = _NONE if self._stepped_batch is None else self._stepped_batch
         own = torch.tensor([stepped, *(self._open or (_NONE, _NONE, False))], dtype=torch.int64, device=self._device)
-        known = own.new_empty(self._world_size * len(own))
-        torch.distributed.all_gather_into_tensor(known, own)
-        ranks: list[list[int]] = known.view(self._world_size, -1).tolist()
+        known = [torch.empty_like(own) for _ in range(self._world_size)]
+        torch.distributed.all_gather(known, own)
+        ranks: list[list[int]] = torch.stack(known).tolist()
         opened = {tuple(values) for _, *values in ranks if values[0] != _NONE}
         if len(opened) > 1 or len({stepped for stepped, *_ in ranks}) > 1:
             raise MinibatchError(
