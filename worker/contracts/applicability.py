@@ -44,7 +44,7 @@ Condition = Mapping[str, Sequence[Scalar]]
 def inapplicable() -> list[Inapplicable]:
     """Every rule. A rule whose condition another rule's `must_be` brings about comes after it, so that one pass over
     the list settles a spec."""
-    return [*_placement(), *_algorithm(), *_family(), *_rewards(), *_switches()]
+    return [*_placement(), *_algorithm(), *_groups_without_spread(), *_family(), *_rewards(), *_switches()]
 
 
 def _unused(field: str, where: Condition, why: str) -> Inapplicable:
@@ -117,6 +117,22 @@ def _algorithm() -> Iterator[Inapplicable]:
         },
         "This algorithm trains on differentiable rewards only.",
         True,
+    )
+
+
+def _groups_without_spread() -> Iterator[Inapplicable]:
+    kinds = ALGORITHM_SPECS.items()
+    yield _fixed(
+        "batch.filter_groups",
+        _named("algorithm.name", (name for name, kind in kinds if not kind.ignores_equal_rewards)),
+        "The loss of this algorithm has a gradient on groups of equal rewards too.",
+        False,
+    )
+    yield _fixed(
+        "batch.max_resamples",
+        _named("algorithm.name", (name for name, kind in kinds if not kind.learns_from_spread)),
+        "This algorithm follows the gradient of the reward, whether or not a group's rewards differ.",
+        0,
     )
 
 

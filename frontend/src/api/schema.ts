@@ -1093,8 +1093,18 @@ export interface components {
             readonly num_denoising_steps_per_micro_batch: number;
             /** @description Micro-batches of all trainer lanes in one optimizer step. */
             readonly num_micro_batches_per_optimizer_step: number;
-            /** @description Optimizer steps in a batch. */
+            /** @description Optimizer steps in a batch; fewer are taken where mini-batches without spread are skipped. */
             readonly num_optimizer_steps_per_batch: number;
+            /**
+             * @description Whether groups without spread are not trained on.
+             * @default false
+             */
+            readonly filter_groups: boolean;
+            /**
+             * @description Most draws of a group after its first, each because the one before has no spread.
+             * @default 0
+             */
+            readonly max_resamples: number;
         };
         /**
          * BatchSpec
@@ -1142,6 +1152,23 @@ export interface components {
              * @default null
              */
             readonly fragment_size: number | null;
+            /**
+             * @description Leave groups without spread out of training: those whose members all have the same reward, within float32's
+             *     rounding, so that every advantage is 0. The loss still counts their pairs, so without a KL penalty what is learnt
+             *     stays the same and training takes less time; with a `kl_coefficient` their part of the penalty is left out too. A
+             *     mini-batch of nothing else takes no optimizer step, where it would otherwise be one of momentum and weight decay
+             *     alone. Flow-GRPO's code drops such samples as well.
+             * @default false
+             */
+            readonly filter_groups: boolean;
+            /**
+             * @description Times that a group without spread is drawn again, with other noise, before it is kept as it is. 0: never. 1 to 3
+             *     suit rewards with few values, such as right or wrong, whose groups often teach nothing (DAPO's dynamic sampling
+             *     draws other prompts instead). Each draw costs generation and scoring; prompts that are too easy or too hard stay
+             *     without spread however often they are drawn. Dropped draws count nowhere, not in `advantage_std: batch` either.
+             * @default 0
+             */
+            readonly max_resamples: number;
         };
         /**
          * Bubbles
@@ -2520,7 +2547,7 @@ export interface components {
          * @description Names of curves: one value for each batch.
          * @enum {string}
          */
-        readonly Metric: "reward/mean" | "reward/std" | "reward/part/{name}" | "reward/missing/{name}" | "reward/retries/{name}" | "reward/hacking_suspected" | "reward/zero_std_share" | "policy/kl" | "policy/ratio_mean" | "policy/ratio_max_deviation" | "policy/clip_fraction" | "policy/loss" | "policy/grad_norm" | "policy/learning_rate" | "speed/images_per_second" | "speed/batch_seconds" | "speed/generate_seconds" | "speed/train_seconds" | "staleness/mean" | "staleness/max" | "staleness/policy_version" | "lanes/idle_share" | "eval/reward" | "eval/part/{name}";
+        readonly Metric: "reward/mean" | "reward/std" | "reward/part/{name}" | "reward/missing/{name}" | "reward/retries/{name}" | "reward/hacking_suspected" | "reward/zero_std_share" | "reward/resampled_groups" | "policy/skipped_optimizer_steps" | "policy/kl" | "policy/ratio_mean" | "policy/ratio_max_deviation" | "policy/clip_fraction" | "policy/loss" | "policy/grad_norm" | "policy/learning_rate" | "speed/images_per_second" | "speed/batch_seconds" | "speed/generate_seconds" | "speed/train_seconds" | "staleness/mean" | "staleness/max" | "staleness/policy_version" | "lanes/idle_share" | "eval/reward" | "eval/part/{name}";
         /**
          * MetricsEvent
          * @description Values keyed by `worker.contracts.metric_names`. `batch` counts complete batches, from 1.
@@ -3950,7 +3977,9 @@ export interface components {
              *       "num_minibatches": 1,
              *       "num_epochs_per_batch": 1,
              *       "micro_batch_size": 8,
-             *       "fragment_size": null
+             *       "fragment_size": null,
+             *       "filter_groups": false,
+             *       "max_resamples": 0
              *     }
              */
             readonly batch: components["schemas"]["BatchSpec"];
@@ -6567,7 +6596,7 @@ export const logEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>
 export const logEventLevelValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LogEvent"]["level"]> = ["debug", "info", "warning", "error"];
 export const logFieldsLevelValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LogFields"]["level"]> = ["debug", "info", "warning", "error"];
 export const logItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LogItem"]["type"]> = ["log"];
-export const metricValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Metric"]> = ["reward/mean", "reward/std", "reward/part/{name}", "reward/missing/{name}", "reward/retries/{name}", "reward/hacking_suspected", "reward/zero_std_share", "policy/kl", "policy/ratio_mean", "policy/ratio_max_deviation", "policy/clip_fraction", "policy/loss", "policy/grad_norm", "policy/learning_rate", "speed/images_per_second", "speed/batch_seconds", "speed/generate_seconds", "speed/train_seconds", "staleness/mean", "staleness/max", "staleness/policy_version", "lanes/idle_share", "eval/reward", "eval/part/{name}"];
+export const metricValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Metric"]> = ["reward/mean", "reward/std", "reward/part/{name}", "reward/missing/{name}", "reward/retries/{name}", "reward/hacking_suspected", "reward/zero_std_share", "reward/resampled_groups", "policy/skipped_optimizer_steps", "policy/kl", "policy/ratio_mean", "policy/ratio_max_deviation", "policy/clip_fraction", "policy/loss", "policy/grad_norm", "policy/learning_rate", "speed/images_per_second", "speed/batch_seconds", "speed/generate_seconds", "speed/train_seconds", "staleness/mean", "staleness/max", "staleness/policy_version", "lanes/idle_share", "eval/reward", "eval/part/{name}"];
 export const metricsEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["MetricsEvent"]["type"]> = ["metrics"];
 export const metricsItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["MetricsItem"]["type"]> = ["metrics"];
 export const mixGrpoSpecAdvantage_stdValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["MixGrpoSpec"]["advantage_std"]> = ["group", "batch"];

@@ -276,6 +276,8 @@ const ALGEBRA: Run["algebra"] = {
   num_denoising_steps_per_micro_batch: 1,
   num_micro_batches_per_optimizer_step: 72,
   num_optimizer_steps_per_batch: 1,
+  filter_groups: false,
+  max_resamples: 0,
 };
 
 /** A resize that has added a rollout lane. */

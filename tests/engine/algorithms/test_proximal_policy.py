@@ -238,3 +238,20 @@ def test_once_other_weights_are_loaded_nothing_is_known_of_a_batch_with_the_same
     setup.accumulate(trainer, setup.groups[:2], fresh=False, staleness=1)
     found, trained = seen.take()
     assert torch.equal(found, trained)
+
+
+def test_padding_over_a_skipped_group_adds_nothing_in_any_epoch(make_setup: SetupMaker) -> None:
+    """Such a group has no log-ratios on record; a rank in lockstep that is given no micro-batch may go over it."""
+    setup = make_setup(algorithm=ALGORITHMS["flow_grpo"], pipeline=STALE, deepspeed={"config": "zero2"}, **SECTIONS)
+    checksums = []
+    for num_padding in (0, 2):
+        trainer = trainer_at(setup, current_version(setup))
+        for groups, is_fresh in passes(setup):
+            stale: dict[str, Any] = {"fresh": is_fresh, "staleness": 1, "behaviour": setup.version}
+            stale["num_pairs_total"] = setup.spec.algebra.num_pairs_per_optimizer_step
+            if num_padding:
+                trainer.accumulate(groups[:1], [], num_padding=num_padding, **stale)
+            trainer.accumulate(groups[1:], **stale)
+            trainer.commit(num_skipped_groups=1)
+        checksums.append(trainer.version(2).sha256)
+    assert checksums[0] == checksums[1]

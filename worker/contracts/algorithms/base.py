@@ -40,6 +40,11 @@ class Algorithm(Contract):
 
     is_policy_gradient: ClassVar[bool] = False
     """Whether the loss has a likelihood ratio, which `pipeline.stale_clip` and `pipeline.importance_cap` concern."""
+    learns_from_spread: ClassVar[bool] = True
+    """Whether it learns from differences within a group, so that a group of equal rewards teaches nothing."""
+    ignores_equal_rewards: ClassVar[bool] = True
+    """Whether its loss, a KL penalty apart, has no gradient on a group of equal rewards, so that leaving the group out
+    changes nothing."""
     sde_types: ClassVar[frozenset[SdeType]] = frozenset(SdeType)
     """The stochastic denoising steps that the loss is defined for."""
 

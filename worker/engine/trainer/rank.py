@@ -203,9 +203,13 @@ class TrainerRank:
                 self._proximal.record(micro, result)
         return stats.result()
 
-    def commit(self) -> dict[str, float]:
+    def commit(self, num_skipped_groups: int = 0) -> dict[str, float]:
         """Take the optimizer step that closes the mini-batch; called on all ranks, also on those without a micro-batch
         in it.
+
+        Args:
+            num_skipped_groups: groups of the mini-batch that are left out on purpose, since their advantages are all 0.
+                The loss has counted their pairs: `num_pairs_total` includes them.
 
         Returns:
             `grad_norm` (before clipping) and `learning_rate`.
@@ -219,10 +223,10 @@ class TrainerRank:
         """
         self._generation_switch.require_training("takes an optimizer step")
         device = self._model.device
+        num_pairs = sum_over_ranks(self._minibatch.num_pairs, device)
         # A rank that has taken no micro-batch was not told the total.
-        require_complete(
-            sum_over_ranks(self._minibatch.num_pairs, device), max_over_ranks(self._minibatch.num_pairs_total, device)
-        )
+        num_pairs_total = max_over_ranks(self._minibatch.num_pairs_total, device)
+        require_complete(self._spec.algebra, num_pairs, num_pairs_total, num_skipped_groups)
         self._proximal.before_step()
         if not self._runs_in_lockstep:
             fill_missing_gradients(self._deepspeed_engine, self._trainable)

@@ -25,9 +25,13 @@ An executor (Ray, simulator, emulator) loops: `apply(event, at)` for each event 
 
 With colocated placement there are no rollout lanes: the trainer lanes generate the whole batch, then train it.
 
-Invariants: a lane has at most one action under way; every fragment is generated once, scored once and trained once in
-each epoch, whatever lanes join or are lost; a fragment is generated under exactly the version that it names; the same
-events give the same actions. No generated fragment is discarded.
+With `max_resamples` a complete group without spread returns to the fragments to generate, as its next draw; with
+`filter_groups` one that is kept is not accumulated.
+
+Invariants: a lane has at most one action under way; every fragment of every draw is generated once and scored once, and
+those of the draw that is kept are trained once in each epoch (never, if their group is skipped), whatever lanes join or
+are lost; a fragment is generated under exactly the version that it names; the same events give the same actions. No
+generated fragment is discarded but those of a draw without spread.
 """
 
 from typing import Literal, assert_never
@@ -206,7 +210,7 @@ class Scheduler:
     def _scored(self, event: Scored) -> None:
         action = self.state.lanes.finish(event.lane, event)
         assert isinstance(action, Score)
-        self.state.work.assembler_of(event.key).scored(event.key, event.rewards)
+        self.state.work.scored(event)
 
     def _snapshotted(self, event: Snapshotted, at: float) -> None:
         action = self.state.lanes.finish_gang(event)

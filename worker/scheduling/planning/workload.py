@@ -204,6 +204,10 @@ class Workload:
     scores_on_devices: bool = False
     """Whether reward lanes have devices like the others; otherwise each has a CPU core."""
     weight_transfer: WeightTransfer = WeightTransfer()
+    share_without_spread: float = 0.0
+    """The share of draws of groups without spread. It depends on prompts, policy and reward, so a plan assumes 0 unless
+    it is made for a run that has measured it: generation is then underestimated where groups are drawn again, and
+    training overestimated where they are filtered."""
 
     @classmethod
     def of(cls, spec: RunSpec) -> "Workload":

@@ -44,6 +44,7 @@ from worker.scheduling.core.messages import (
     Switched,
 )
 from worker.scheduling.core.scheduler import Scheduler
+from worker.scheduling.simulator.synthetic_spread import has_synthetic_spread
 from worker.scheduling.timeline.span_recorder import SpanRecorder, Work
 
 _MAY_LACK_COST = frozenset(
@@ -106,6 +107,7 @@ class Simulator:
         observe: Callable[[Event, float], None] = lambda event, at: None,
         incidents: Iterable[Incident] = (),
         with_idle_causes: bool = True,
+        share_without_spread: float = 0.0,
     ) -> None:
         """
         Args:
@@ -115,6 +117,7 @@ class Simulator:
             observe: called with each event and its virtual time.
             incidents: lanes that come and go during the run.
             with_idle_causes: find out why lanes idle, which takes a quarter of the simulation's own time.
+            share_without_spread: share of draws of training groups without spread, from 0 to 1.
 
         Raises:
             ValueError: where a role has no lane or work no cost, so that the run would never end; for a trainer lane
@@ -127,6 +130,7 @@ class Simulator:
         self._vary = vary
         self._observe = observe
         self._with_idle_causes = with_idle_causes
+        self._share_without_spread = share_without_spread
         self._recorder = SpanRecorder(emit, scheduler.state.idle_cause, scheduler.state.idle_state)
         self._event_queue: list[tuple[float, int, _ScheduledEvent | Incident]] = []
         """A heap of (virtual time, ordinal, entry); entries of the same time keep the order in which they came."""
@@ -240,8 +244,9 @@ class Simulator:
                 span = SpanKind.LENT_GENERATE if is_lent else SpanKind.GENERATE
                 self._work_on(lane, CostKind.GENERATE, span, fragment, now, Generated(lane, fragment.key))
             case Score(lane, fragment):
-                # The schedule does not depend on the rewards' values.
-                event = Scored(lane, fragment.key, (0.0,) * len(fragment.members))
+                # The schedule does not depend on the rewards' values, only on whether a group's differ.
+                has_spread = has_synthetic_spread(fragment, self._share_without_spread)
+                event = Scored(lane, fragment.key, (0.0,) * len(fragment.members), has_spread)
                 self._work_on(lane, CostKind.SCORE, SpanKind.SCORE, fragment, now, event)
             case Accumulate():
                 self._accumulate(action, now)

@@ -43,6 +43,8 @@ export const GROUPS: readonly GroupSpec[] = [
       field("batch.num_epochs_per_batch", "Epochs a batch"),
       field("batch.micro_batch_size", "Micro-batch", "pairs"),
       { ...field("batch.fragment_size", "Fragment", "trajectories"), empty: "the whole group" },
+      field("batch.filter_groups", "Skip groups without spread"),
+      field("batch.max_resamples", "Draw groups without spread again", "times"),
     ],
   },
   {

@@ -103,7 +103,11 @@ class ProximalRecord:
     def input_of(self, micro: MicroBatch) -> ProximalInput:
         """What the learner is given for a micro-batch of the groups last opened."""
         if self._source is ProximalSource.RECORDED:
-            return ProximalInput(source=self._source, log_ratios=self._log_ratios[micro.group, list(micro.pairs)])
+            recorded = self._log_ratios[micro.group, list(micro.pairs)]
+            # Padding may go over a skipped group, of which nothing is recorded: infinity times its weight 0 is NaN.
+            return ProximalInput(
+                source=self._source, log_ratios=recorded if micro.weight else torch.zeros_like(recorded)
+            )
         return ProximalInput(source=self._source)
 
     def record(self, micro: MicroBatch, result: MicroBatchLoss) -> None:
