@@ -176,7 +176,7 @@ class RunSpec(Contract):
         if self.pipeline.importance_cap is not None and not self.algorithm.is_policy_gradient:
             raise ValueError(
                 f"`pipeline.importance_cap` must be empty for {self.algorithm.name}, got "
-                f"{self.pipeline.importance_cap}: its loss has no importance ratio to bound"
+                f"{self.pipeline.importance_cap}: its loss has no importance ratio"
             )
         if self.batch.filter_groups and not self.algorithm.ignores_equal_rewards:
             raise ValueError(

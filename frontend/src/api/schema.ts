@@ -2887,7 +2887,7 @@ export interface components {
         /**
          * PipelineSpec
          * @description How generation, scoring and training overlap on the lanes. At staleness 0 no switch here changes the result, only
-         *     the time that it takes; `max_staleness: 1` and `importance_cap` change what is trained on.
+         *     the time that it takes; `max_staleness: 1`, `stale_clip` and `importance_cap` change what is trained on.
          */
         readonly PipelineSpec: {
             /**
@@ -2929,9 +2929,17 @@ export interface components {
              */
             readonly max_staleness: 0 | 1;
             /**
-             * @description Upper bound on the importance ratio by which stale samples are weighted (truncated importance sampling). Empty:
-             *     stale samples go through the same clipped loss as fresh ones. 2 is a usual value; try it when the clip fraction of
-             *     stale batches is high.
+             * @description Which policy the ratio of stale samples is clipped around. `proximal`: the newest weights before training on the
+             *     batch, with each sample weighted by how much likelier they make it than the older weights that generated it
+             *     (decoupled PPO, arXiv 2110.00641). `behaviour`: those older weights; a small clip range then silences a third or
+             *     more of the stale samples before training on them begins.
+             * @default proximal
+             */
+            readonly stale_clip: components["schemas"]["StaleClip"];
+            /**
+             * @description Upper bound on the weight of stale samples that `stale_clip: proximal` gives them (truncated importance
+             *     sampling). Empty: 2. Likelihoods are means over all latent dimensions, so weights are close to 1 and the bound is
+             *     rarely reached; lower it towards 1 when single samples dominate the update.
              * @default null
              */
             readonly importance_cap: number | null;
@@ -4103,6 +4111,7 @@ export interface components {
              *       "tsp": true,
              *       "tag": "off",
              *       "max_staleness": 0,
+             *       "stale_clip": "proximal",
              *       "importance_cap": null,
              *       "deterministic": false
              *     }
@@ -4591,6 +4600,12 @@ export interface components {
             /** @description Whether it was simulated; otherwise `samples_per_second` is an upper limit. */
             readonly is_simulated: boolean;
         };
+        /**
+         * StaleClip
+         * @description The policy that the ratio of stale samples is clipped around (or masked by its divergence from).
+         * @enum {string}
+         */
+        readonly StaleClip: "proximal" | "behaviour";
         /**
          * StalenessEvent
          * @description Number of samples of a batch by their staleness when they were trained on.
@@ -5153,6 +5168,7 @@ export type SpansItem = components['schemas']['SpansItem'];
 export type SpecToPlan = components['schemas']['SpecToPlan'];
 export type SpecToValidate = components['schemas']['SpecToValidate'];
 export type SplitPoint = components['schemas']['SplitPoint'];
+export type StaleClip = components['schemas']['StaleClip'];
 export type StalenessEvent = components['schemas']['StalenessEvent'];
 export type StalenessFields = components['schemas']['StalenessFields'];
 export type StalenessItem = components['schemas']['StalenessItem'];
@@ -6767,6 +6783,7 @@ export const snapshotFrameKindValues: ReadonlyArray<FlattenedDeepRequired<compon
 export const spanKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["SpanKind"]> = ["generate", "lent_generate", "decode", "encode", "score", "train", "publish", "pull", "switch", "evaluate", "checkpoint", "pause", "idle"];
 export const spansEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["SpansEvent"]["type"]> = ["spans"];
 export const spansItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["SpansItem"]["type"]> = ["spans"];
+export const staleClipValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["StaleClip"]> = ["proximal", "behaviour"];
 export const stalenessEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["StalenessEvent"]["type"]> = ["staleness"];
 export const stalenessItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["StalenessItem"]["type"]> = ["staleness"];
 export const stateEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["StateEvent"]["type"]> = ["state"];

@@ -162,6 +162,7 @@ export function planChoice(fields: Partial<PlanChoice> = {}): PlanChoice {
       tsp: false,
       tag: "off",
       max_staleness: 0,
+      stale_clip: "proximal",
       importance_cap: null,
       deterministic: false,
     },

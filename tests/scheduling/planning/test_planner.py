@@ -106,6 +106,8 @@ def test_what_bounds_the_choice_is_carried_over() -> None:
     with_choice = resolve(spec(pipeline=pipeline)).pipeline
     assert with_choice.deterministic
     assert with_choice.importance_cap == (2.0 if with_choice.max_staleness else None)
+    around_behaviour = {"placement": "auto", "max_staleness": 1, "stale_clip": "behaviour"}
+    assert resolve(spec(pipeline=around_behaviour)).pipeline.stale_clip == "behaviour"
 
 
 @settings(max_examples=6)

@@ -54,6 +54,7 @@ class PlanningMode:
             "gap": self.gap,
             "tsp": self.tsp,
             "max_staleness": self.max_staleness,
+            "stale_clip": wanted.stale_clip,
             "importance_cap": wanted.importance_cap if self.max_staleness else None,
             "deterministic": wanted.deterministic,
             "tag": tag,
