@@ -90,7 +90,7 @@ def test_bounds_hold_for_every_split_that_fits_in_memory(
 ) -> None:
     kinds = data.draw(kinds_of_pools(costs, algebra.fragment_size))
     splits = np.concatenate([every_split(kinds), kinds.number[None, :]])
-    limits = batch_limits(algebra, costs, kinds, splits, ScheduleRules())
+    limits = batch_limits(algebra, replace(costs, equal_counts=True), kinds, splits, ScheduleRules())
     best = limits[kinds.fit(splits, lends=False)].min(initial=np.inf)
     lock_step = lock_step_bound_seconds(algebra, costs, kinds)
     assert lock_step <= best * (1 + ROUNDING) + ROUNDING

@@ -61,8 +61,9 @@ def proposed_splits(
             return np.zeros((0, kinds.number.size), dtype=np.int64), np.zeros(0)
         # Of gangs that cannot be the best anyway, some have no time left at `least` to compare their losses by.
         splits = np.concatenate([options.gangs(least), options.gangs(2 * least)])
-        best = np.argsort(limits(splits), kind="stable")[:_NUM_IMPROVED]
-        splits = np.unique(np.concatenate([splits, improved(splits[best], limits)]), axis=0)
+        starts = _best(splits, limits)
+        starts = _best(np.concatenate([starts, without_a_kind(starts, kinds.number)]), limits)
+        splits = np.unique(np.concatenate([splits, improved(starts, limits)]), axis=0)
     seconds = limits(splits)
     return splits[np.isfinite(seconds)], seconds[np.isfinite(seconds)]
 
@@ -74,6 +75,29 @@ def gang_options(
     if costs.equal_counts:
         return RanksInStep.of(algebra, costs, kinds, rules, numbers)
     return RanksBySpeed.of(algebra, costs, kinds, rules)
+
+
+def without_a_kind(splits: Counts, number: Counts) -> Counts:
+    """The splits with all trainers of one kind left out, or exchanged for lanes of one other kind as far as there are:
+    what the slowest member decides (a publish, say) changes only with the last lane of its kind.
+
+    `splits`: [split, kind]; `number`: [kind], the lanes of each.
+    """
+    found = [splits[:0]]
+    for kind, count in enumerate(splits.T):
+        left_out = splits.copy()
+        left_out[:, kind] = 0
+        found.append(left_out)
+        for other in range(number.size):
+            exchanged = left_out.copy()
+            exchanged[:, other] = np.minimum(exchanged[:, other] + count, number[other])
+            found += [exchanged] if other != kind else []
+    return np.concatenate(found)
+
+
+def _best(splits: Counts, limits: Callable[[Counts], Seconds]) -> Counts:
+    """The `_NUM_IMPROVED` splits of the lowest limits."""
+    return splits[np.argsort(limits(splits), kind="stable")[:_NUM_IMPROVED]]
 
 
 def improved(splits: Counts, limits: Callable[[Counts], Seconds]) -> Counts:
