@@ -1,5 +1,6 @@
 """Costs measured at one fragment size are never underestimated at others."""
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -154,7 +155,7 @@ def test_measured_costs_are_parsed_with_their_sizes() -> None:
     costs = CostModel({REWARD: Cost(1.0)})
     costs.observe("rollout-0", CostKind.GENERATE, 8.0, 4)
     parsed = parse_measured_costs(dump_costs(costs.measured()))
-    assert parsed == {ROLLOUT: MeasuredCost(Cost(0.0, 2.0), 4, 4)}
+    assert parsed == {ROLLOUT: MeasuredCost(Cost(0.0, 2.0), 4, 4, math.inf)}
     costs.observe("rollout-0", CostKind.GENERATE, 6.0, 2)
     parsed = parse_measured_costs(dump_costs(costs.measured()))
     assert (parsed[ROLLOUT].fewest_units, parsed[ROLLOUT].most_units) == (2, 4)

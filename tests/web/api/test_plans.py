@@ -50,7 +50,7 @@ def test_a_run_shows_the_plan_that_it_uses(
     ensure_local_lanes(num_cpu_lanes=4)
     run = make_run(project=project, spec=make_spec(**AUTO))
     address = f"/api/v1/runs/{run.pk}/plan"
-    assert api.get(address).json() == {"plan": None}
+    assert api.get(address).json() == {"plan": None, "steps": []}
     start_attempt(run)
     plan = api.get(address).json()["plan"]
     assert plan["attempt"] == 1

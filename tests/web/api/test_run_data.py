@@ -96,7 +96,7 @@ def test_timeline_and_bubbles(api: APIClient, run: Run) -> None:
     span = {"lane": "driver", "kind": "publish", "start": 10.0, "end": 11.0}
     assert answer["spans"] == [TimelineSpan.model_validate(span).model_dump(mode="json")]
     assert answer["lanes"] == []
-    assert set(answer) == {"lanes", "spans", "versions", "queues", "lends", "resizes", "stream_seq", "now"}
+    assert set(answer) == {"lanes", "spans", "versions", "queues", "lends", "resizes", "plans", "stream_seq", "now"}
     assert get(api, run, "timeline", **{"from": 12})["spans"] == []
     assert get(api, run, "bubbles") == {
         "total_seconds": 1.0,

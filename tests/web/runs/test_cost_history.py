@@ -1,5 +1,6 @@
 """Costs that runs have measured, kept with the sizes they were measured at: what later plans make of them."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -132,7 +133,7 @@ def test_costs_that_were_not_observed_are_not_handed_on(
     observed = {"lane": "gang", "kind": "commit", "per_call": 0.0, "per_unit": 0.125, "observed_units": [1, 1]}
     MeasuredCosts.objects.filter(run=run).update(costs=[assumed, observed])
     (table,) = measured_costs(work(), DEVICES).tables
-    assert table == {(GANG, CostKind.COMMIT): MeasuredCost(Cost(0.0, 0.125), 1, 1)}
+    assert table == {(GANG, CostKind.COMMIT): MeasuredCost(Cost(0.0, 0.125), 1, 1, math.inf)}
 
 
 def test_a_batch_that_the_proximal_policy_replays_is_work_of_its_own(make_spec: MakeSpec) -> None:
