@@ -4,6 +4,7 @@ Invariant: batches are measured from one publish to a later one while the run st
 seconds, where they differ from later ones, nor its end is counted.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -12,9 +13,11 @@ from worker.contracts.names import LaneRole
 from worker.contracts.sections import PipelineSpec
 from worker.contracts.spans import IdleCause, Span, SpanKind
 from worker.scheduling.core.costs import ConservativeCost
+from worker.scheduling.core.lending import LendingPolicy
 from worker.scheduling.core.messages import Event, Published
 from worker.scheduling.core.scheduler import Scheduler
 from worker.scheduling.forecast.lending_policies import lending_policy
+from worker.scheduling.forecast.search import Search
 from worker.scheduling.planning.bounds import generation_share, scoring_seconds
 from worker.scheduling.planning.cost_estimates import PoolCosts, lane_name, reward_lane_name
 from worker.scheduling.planning.work_pieces import WorkPieces
@@ -54,6 +57,12 @@ class CandidateResult:
     for."""
     mean_staleness: float
     """Batches by which a trained sample is behind, on average."""
+    search_size: int
+    """Total size of the forecasts that lending by search made, as `Search` counts it."""
+
+
+class SearchTooLongError(RuntimeError):
+    """The forecasts of lending by search took more than the simulation was allowed."""
 
 
 def num_warm_up_batches(pipeline: PipelineSpec) -> int:
@@ -69,18 +78,22 @@ def simulate_candidate(
     advantage_std: Literal["group", "batch"],
     num_batches: int = 1,
     with_shares: bool = True,
+    max_search_size: float = math.inf,
 ) -> CandidateResult:
     """Simulate `num_batches` measured batches, and those that must come before them.
 
     At staleness 0 all batches are alike, but for lanes that are lent whenever they idle, where rounding may decide who
     takes a fragment; at staleness 1 several take different times. Without `with_shares` no spans are recorded, which
     saves half of the time.
+
+    Raises:
+        SearchTooLongError: where lending by search makes forecasts of a total size above `max_search_size`.
     """
     if work.algebra.fragment_size != candidate.fragment_size:
         work = work.with_fragment_size(candidate.fragment_size)
     first = num_warm_up_batches(candidate.pipeline)
     last = first + num_batches
-    table = costs.cost_table(candidate.trainers)
+    table, policy = costs.cost_table(candidate.trainers), lending_policy(candidate.pipeline)
     scheduler = Scheduler(
         work.algebra,
         candidate.pipeline,
@@ -91,7 +104,7 @@ def simulate_candidate(
         prior=table,
         # Of a line that is the larger of two, only the run's own calls tell which one holds.
         learns_costs=any(isinstance(cost, ConservativeCost) for cost in table.values()),
-        lending_policy=lending_policy(candidate.pipeline),
+        lending_policy=policy,
         lends_together=work.zero_stage == 3,
         equal_counts=costs.equal_counts,
     )
@@ -110,7 +123,13 @@ def simulate_candidate(
         observe=observe,
         observe_work=pieces.add,
     )
-    simulator.run(until=lambda: len(published) > last)
+
+    def is_over() -> bool:
+        return len(published) > last or _search_size(policy) > max_search_size
+
+    simulator.run(is_over)
+    if len(published) <= last:
+        raise SearchTooLongError(f"forecasts must have a total size of at most {max_search_size}, got more")
     start, end = published[first], published[last]
     generated = min(num_batches, pieces.num_generated(start, end) / work.algebra.num_trajectories)
     trained = min(num_batches, pieces.batches_trained(start, end, last))
@@ -121,7 +140,13 @@ def simulate_candidate(
         ),
         shares=_shares(spans, start, end) if with_shares else {},
         mean_staleness=pieces.mean_staleness(range(first, last)),
+        search_size=_search_size(policy),
     )
+
+
+def _search_size(policy: LendingPolicy | None) -> int:
+    """The total size of the forecasts that a policy has made so far."""
+    return policy.total_size if isinstance(policy, Search) else 0
 
 
 def _lanes(candidate: Candidate, costs: PoolCosts) -> list[SimulatedLane]:
