@@ -29,6 +29,9 @@ MAX_SIMULATED_LANES = 512
 """Beyond this, a plan rests on estimates from the limits, because one simulation of each mode takes longer than a user
 waits for a page. At 512 lanes with 8 fragments each, one batch takes a quarter of a second of one core, and a plan
 simulates a dozen of them."""
+_MIN_EFFORT = 4
+"""The least effort of a setting, in batches: at staleness 0 one batch tells a split's seconds, but one split is no
+comparison."""
 _NUM_FINALISTS = 6
 """The fastest splits of a mode, which are simulated at length because in a few batches chance decides between close
 ones. With 1 plans are up to 1.2 % slower; with 20 they are the same."""
@@ -48,8 +51,8 @@ of them and the fragments of a batch grow with lanes. A core simulates some 15,0
 a plan of `tests.bench.any_pool` is at most 0.4 % faster."""
 _MIN_FRAGMENTS = 1_000
 """The fewest of them: less than a tenth of a second of one core."""
-_MAX_FRAGMENTS = 40_000
-"""The most of them: 2 to 4 s of one core."""
+MAX_FRAGMENTS = 50_000
+"""The most of them: 2.5 to 3.5 s of one core."""
 _SHARE_OF_CLIMBS = 0.6
 """Of the fragments that may be simulated for a mode, the share for climbs; the rest is for finalists."""
 _NEAR = 0.03
@@ -65,7 +68,7 @@ class SplitPoint:
     batch_seconds: float
     is_simulated: bool
     """Whether `batch_seconds` is simulated; otherwise it is the limit, which no schedule of that mode and split
-    beats."""
+    beats, or in pools too large to simulate an estimate."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,17 +78,27 @@ class SplitResult:
     candidate: Candidate
     batch_seconds: float
     result: CandidateResult | None
-    """`None` for pools too large to simulate; `batch_seconds` is then the limit."""
+    """`None` for pools and batches too large to simulate; `batch_seconds` is then an estimate."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """A split and its settings that are likely to be good."""
+
+    split: Split
+    settings: PipelineSpec
 
 
 class SplitSearch:
     """Searches the splits of one pool, for one mode after the other."""
 
-    def __init__(self, limits: ModeLimits) -> None:
+    def __init__(self, limits: ModeLimits, *, max_fragments: int = MAX_FRAGMENTS) -> None:
+        """`max_fragments`: how many may be simulated in all."""
         self._limits = limits
+        self._max_fragments = max_fragments
         self._num_lanes = len(limits.costs.lanes)
         fragments = _FRAGMENTS_PER_CUBE * self._num_lanes**3 * limits.kinds.number.size
-        self._budget = min(_MAX_FRAGMENTS, max(_MIN_FRAGMENTS, fragments))
+        self._budget = min(max_fragments, max(_MIN_FRAGMENTS, fragments))
         self._simulations = SplitSimulations(
             limits.work, limits.costs, limits.kinds, advantage_std=limits.advantage_std
         )
@@ -100,12 +113,18 @@ class SplitSearch:
         return self._limits.least_seconds(mode)
 
     def effort(self, mode: PlanningMode, wanted: PipelineSpec) -> int:
-        """Batches that are simulated to compare this mode's settings on one split, without lending by search."""
+        """Batches that are simulated to compare this mode's settings on some splits, without lending by search."""
         settings = [other for other in mode.settings(wanted) if not _is_costly_to_simulate(other)]
-        return sum(self._simulations.num_batches(other) for other in settings)
+        return sum(max(_MIN_EFFORT, self._simulations.num_batches(other)) for other in settings)
 
     def find(
-        self, mode: PlanningMode, wanted: PipelineSpec, *, to_beat: float = math.inf, share: float = 1.0
+        self,
+        mode: PlanningMode,
+        wanted: PipelineSpec,
+        *,
+        to_beat: float = math.inf,
+        share: float = 1.0,
+        hint: "Hint | None" = None,
     ) -> SplitResult | None:
         """The best split of this mode; `None` where no split of it fits in memory.
 
@@ -113,7 +132,10 @@ class SplitSearch:
             to_beat: the seconds of a batch in another mode; what takes long to simulate is not, where this mode can
                 hardly be faster.
             share: how much of what is left of the plan's simulated fragments this mode may use.
+            hint: a choice to simulate before any other.
         """
+        if hint is not None:
+            self._limits.propose(mode, hint.split)
         least, spent = self.least_seconds(mode), self._simulations.spent
         if math.isinf(least):
             return None
@@ -121,15 +143,28 @@ class SplitSearch:
         may_spend = max(0.0, share * (self._budget - spent))
         if not self._may_simulate(mode, settings):
             return self._fastest_by_limit(mode, settings)
+        if hint is not None:
+            self._simulate_hint(hint, mode)
         goal = _Goal((1 + _CLOSE) * least, spent + _SHARE_OF_CLIMBS * may_spend)
         self._climb_all([other for other in settings if not _is_costly_to_simulate(other)], mode, goal)
         if min(self._least(settings), to_beat) > (1 + _WORTH_A_SEARCH) * least:
             self._simulate_search(mode, settings, _SHARE_FOR_SEARCH * (self._budget - self._simulations.spent))
         return self._best_finalist(mode, settings, _Goal(goal.seconds, spent + may_spend))
 
+    def _simulate_hint(self, hint: "Hint", mode: PlanningMode) -> None:
+        """Simulate a choice, as far as the plan's budget allows."""
+        split, settings = hint.split, hint.settings
+        left = self._max_fragments - self._simulations.spent
+        if split not in self._limits.limits(mode, lends=settings.trainers_generate):
+            return
+        if _is_costly_to_simulate(settings):
+            self._simulations.result_at_length(split, settings, may_spend=_SHARE_FOR_SEARCH * left)
+        elif self._simulations.price(split, settings) <= left:
+            self._simulations.result(split, settings)
+
     def _may_simulate(self, mode: PlanningMode, settings: Sequence[PipelineSpec]) -> bool:
         """Whether the pool is small enough, and what is left of the plan's most fragments is enough for some split."""
-        left = _MAX_FRAGMENTS - self._simulations.spent
+        left = self._max_fragments - self._simulations.spent
         return self.simulates and any(
             self._simulations.price(split, other) <= left
             for other in settings
@@ -162,13 +197,17 @@ class SplitSearch:
             spent = self._simulations.spent
             part = (goal.spent - spent) / (len(climbs) - index)
             price = self._simulations.price(of_size[0], other)
-            if index == 0 or (self._least_at_length(settings, goal) > goal.seconds and part >= price):
+            is_needed = index == 0 and not self._simulations.fastest(settings)
+            if is_needed or (self._least_at_length(settings, goal) > goal.seconds and part >= price):
                 self._climb(of_size, other, allowed, _Goal(goal.seconds, spent + part))
 
     def _least_at_length(self, settings: Sequence[PipelineSpec], goal: "_Goal") -> float:
         """The shortest batch so far; one that is short enough by a short simulation, which may be chance, is simulated
         at length first."""
-        split, other = self._simulations.fastest(settings)[0]
+        fastest = self._simulations.fastest(settings)
+        if not fastest:
+            return math.inf
+        split, other = fastest[0]
         if self._simulations.seconds(split, other) <= goal.seconds:
             self._simulations.result_at_length(split, other, may_spend=goal.spent - self._simulations.spent)
         return self._least(settings)

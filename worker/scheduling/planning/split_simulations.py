@@ -13,7 +13,6 @@ from typing import Literal
 
 import numpy as np
 
-from worker.contracts.names import TrainerAssist
 from worker.contracts.sections import PipelineSpec
 from worker.scheduling.planning.candidate_simulation import (
     Candidate,
@@ -43,8 +42,10 @@ average instead of 0.2 %; with 24 no better, in 15 % more time."""
 _NUM_LENDING_BATCHES_AT_LENGTH = (4, 2, 1)
 """The same for finalists at staleness 0 that lend. Which lane takes the last fragment may hang on a rounding there, and
 one of 9 lanes of three kinds takes 165 s or 231 s for the same batch."""
+_MICRO_BATCHES_PER_FRAGMENT = 8
+"""Micro-batches that take as long to simulate as a fragment: 6 and 50 µs of one core, in pools of 96 to 512 lanes."""
 _SEARCH_SIZE_PER_FRAGMENT = 75
-"""Size of forecasts, as `Search` counts it, that takes as long as the simulation of a fragment: 0.8 and 60 µs of one
+"""Size of forecasts, as `Search` counts it, that takes as long as the simulation of a fragment: 0.7 and 50 µs of one
 core, in pools of 8 to 200 lanes. A simulation with lending by search takes 3 to 120 times as long as one without."""
 
 
@@ -57,14 +58,16 @@ class SplitSimulations:
         self._work = work
         self._advantage_std = advantage_std
         # The scheduler asks lanes in the order of their names, so lanes are named kind by kind here.
-        self._lanes = np.argsort(kinds.of_lane, kind="stable")
+        self._kinds = kinds
+        lanes = np.argsort(kinds.of_lane, kind="stable")
         self._first_of_kind = np.cumsum(kinds.number) - kinds.number
-        self._costs = replace(costs, lanes=tuple(costs.lanes[lane] for lane in self._lanes))
+        self._costs = replace(costs, lanes=tuple(costs.lanes[lane] for lane in lanes))
         self._num_ahead = _NUM_BATCHES_AHEAD_OF_MANY if len(costs.lanes) > _MANY_LANES else _NUM_BATCHES_AHEAD
         self._results: dict[tuple[Split, PipelineSpec], CandidateResult] = {}
         self._at_length: set[tuple[Split, PipelineSpec]] = set()
         self.spent = 0
-        """Fragments simulated so far, which is what simulating costs time for."""
+        """Fragments simulated so far, which is what simulating costs time for; micro-batches and forecasts count as
+        the fragments that take as long."""
 
     def result(self, split: Split, settings: PipelineSpec) -> CandidateResult:
         """The result of a short simulation, or of a long one if there was one."""
@@ -110,9 +113,11 @@ class SplitSimulations:
     def price(self, split: Split, settings: PipelineSpec, num_batches: int | None = None) -> int:
         """What a simulation of so many measured batches, or else a short one, adds to `spent`; with lending by search
         it adds what its forecasts take, too."""
-        num_fragments = self._work.algebra.num_trajectories // split.fragment_size
+        algebra = self._work.algebra
+        num_micro_batches = algebra.num_micro_batches_per_optimizer_step * algebra.num_optimizer_steps_per_batch
+        size = algebra.num_trajectories // split.fragment_size + num_micro_batches // _MICRO_BATCHES_PER_FRAGMENT
         number = self._num_short(settings) if num_batches is None else num_batches
-        return num_fragments * _num_batches_in_all(settings, number)
+        return size * _num_batches_in_all(settings, number)
 
     def num_batches(self, settings: PipelineSpec) -> int:
         """Batches of a short simulation, those before and after the measured ones included."""
@@ -124,7 +129,7 @@ class SplitSimulations:
 
     def candidate(self, split: Split, settings: PipelineSpec) -> Candidate:
         """The candidate for the pool as it is listed: of each kind the first lanes train."""
-        trainers = tuple(sorted(int(self._lanes[index]) for index in self._trainers(split)))
+        trainers = self._kinds.first_lanes(split.trainers)
         return Candidate(pipeline=settings, trainers=trainers, fragment_size=split.fragment_size)
 
     def _trainers(self, split: Split) -> tuple[int, ...]:
@@ -167,4 +172,4 @@ def _numbers_at_length(settings: PipelineSpec) -> tuple[int, ...]:
     """The numbers of measured batches that a promise may rest on, the best first."""
     if settings.max_staleness:
         return _NUM_BATCHES_AT_LENGTH
-    return _NUM_LENDING_BATCHES_AT_LENGTH if settings.tag is not TrainerAssist.OFF else (1,)
+    return _NUM_LENDING_BATCHES_AT_LENGTH if settings.trainers_generate else (1,)
