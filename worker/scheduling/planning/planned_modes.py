@@ -27,7 +27,7 @@ from worker.scheduling.planning.split_search import (
 _MANY_LANES = 64
 """Lanes beyond which splits are chosen in small: a search there simulates too few of them in full."""
 _MAX_FRAGMENTS_IN_SMALL = 12_000
-"""Fragments simulated in small: 0.6 to 0.8 s of one core."""
+"""Fragments simulated in small: 0.6 to 0.9 s of one core."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +54,14 @@ def planned_modes(limits: ModeLimits, wanted: PipelineSpec, *, only_best: bool =
         name: Hint(scaled.in_large(found.candidate), found.candidate.pipeline)
         for name, found in in_small.split_results.items()
     }
-    return _searched(limits, wanted, only_best=only_best, hints=hints)
+    in_full = _searched(limits, wanted, only_best=only_best, hints=hints)
+    estimated = _estimated(limits, scaled, in_small).split_results
+    split_results = {
+        # What the budget left out has nothing but its limit, which is no promise.
+        name: estimated.get(name, found) if found.result is None else found
+        for name, found in in_full.split_results.items()
+    }
+    return replace(in_full, split_results=split_results)
 
 
 def _searched(
@@ -69,6 +76,10 @@ def _searched(
     # Colocated placement is quickly simulated, and what it takes decides what is worth simulating in other modes.
     allowed = allowed_modes(wanted)
     in_order = sorted(allowed, key=lambda mode: (not mode.is_colocated, search.least_seconds(mode)))
+    for mode in allowed:
+        # Each mode's choice in small is simulated before any mode is searched further, so that none is left out.
+        if hints and mode.name in hints:
+            search.try_hint(mode, hints[mode.name])
     for index, mode in enumerate(in_order):
         if only_best and search.least_seconds(mode) >= _fastest(found.values(), max_staleness=1):
             continue
@@ -78,7 +89,6 @@ def _searched(
             wanted,
             to_beat=_fastest(found.values(), max_staleness=mode.max_staleness),
             share=efforts[0] / sum(efforts),
-            hint=(hints or {}).get(mode.name),
         )
         if split_result is not None:
             found[mode.name] = split_result

@@ -1,6 +1,6 @@
 """A large pool in small: as many kinds of lanes in the same proportions, with as much of a batch for each lane.
 
-    512 lanes, 512 prompts ──► 48 lanes, 48 prompts ──► choices found by simulation ──► the same shares of the 512 lanes
+    512 lanes, 512 prompts ──► 32 lanes, 32 prompts ──► choices found by simulation ──► the same shares of the 512 lanes
 
 What a split takes hardly depends on the size of the pool, since work for each lane, fragments and micro-batches stay
 what they are. So a choice made in small is a good one to simulate, or where the pool is too large even for that, its
@@ -20,9 +20,9 @@ from worker.scheduling.planning.cost_estimates import LaneCosts, PoolCosts
 from worker.scheduling.planning.lane_kinds import LaneKinds
 from worker.scheduling.planning.mode_limits import ModeLimits, Split
 
-_NUM_LANES = 48
-"""The lanes of a small pool, about: of 12 lanes and fewer of each kind a split is a coarse choice, and with more lanes
-fewer splits can be simulated in the same time."""
+_NUM_LANES = 32
+"""The lanes of a small pool, about: with fewer of each kind a split is a coarse choice, and with more fewer splits can
+be simulated in the same time."""
 _MOST_LANES = 64
 """The most lanes of a small pool; with more kinds of lanes than this, a pool cannot be made small."""
 
@@ -84,7 +84,7 @@ def _factor(num_lanes: int, num_groups: int) -> int:
     lane exactly its share."""
     least = -(-num_lanes // _MOST_LANES)
     wanted = max(least, round(num_lanes / _NUM_LANES))
-    divisors = [factor for factor in range(least, 2 * wanted) if num_groups % factor == 0]
+    divisors = [factor for factor in range(max(least, wanted // 2 + 1), 2 * wanted) if num_groups % factor == 0]
     return min(divisors, key=lambda factor: abs(factor - wanted), default=wanted)
 
 

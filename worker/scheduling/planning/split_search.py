@@ -29,7 +29,7 @@ MAX_SIMULATED_LANES = 512
 """Beyond this, a plan rests on estimates from the limits, because one simulation of each mode takes longer than a user
 waits for a page. At 512 lanes with 8 fragments each, one batch takes a quarter of a second of one core, and a plan
 simulates a dozen of them."""
-_MIN_EFFORT = 4
+_MIN_EFFORT = 2
 """The least effort of a setting, in batches: at staleness 0 one batch tells a split's seconds, but one split is no
 comparison."""
 _NUM_FINALISTS = 6
@@ -51,8 +51,10 @@ of them and the fragments of a batch grow with lanes. A core simulates some 15,0
 a plan of `tests.bench.any_pool` is at most 0.4 % faster."""
 _MIN_FRAGMENTS = 1_000
 """The fewest of them: less than a tenth of a second of one core."""
-MAX_FRAGMENTS = 50_000
-"""The most of them: 2.5 to 3.5 s of one core."""
+_MAX_FRAGMENTS_TO_SEARCH = 30_000
+"""The most of them: 1.5 to 2.5 s of one core."""
+MAX_FRAGMENTS = 52_000
+"""The most of them where one simulation of each mode takes more, as it does with 512 lanes: 2.5 to 4 s of one core."""
 _SHARE_OF_CLIMBS = 0.6
 """Of the fragments that may be simulated for a mode, the share for climbs; the rest is for finalists."""
 _NEAR = 0.03
@@ -98,7 +100,7 @@ class SplitSearch:
         self._max_fragments = max_fragments
         self._num_lanes = len(limits.costs.lanes)
         fragments = _FRAGMENTS_PER_CUBE * self._num_lanes**3 * limits.kinds.number.size
-        self._budget = min(max_fragments, max(_MIN_FRAGMENTS, fragments))
+        self._budget = min(max_fragments, _MAX_FRAGMENTS_TO_SEARCH, max(_MIN_FRAGMENTS, fragments))
         self._simulations = SplitSimulations(
             limits.work, limits.costs, limits.kinds, advantage_std=limits.advantage_std
         )
@@ -124,7 +126,6 @@ class SplitSearch:
         *,
         to_beat: float = math.inf,
         share: float = 1.0,
-        hint: "Hint | None" = None,
     ) -> SplitResult | None:
         """The best split of this mode; `None` where no split of it fits in memory.
 
@@ -132,10 +133,7 @@ class SplitSearch:
             to_beat: the seconds of a batch in another mode; what takes long to simulate is not, where this mode can
                 hardly be faster.
             share: how much of what is left of the plan's simulated fragments this mode may use.
-            hint: a choice to simulate before any other.
         """
-        if hint is not None:
-            self._limits.propose(mode, hint.split)
         least, spent = self.least_seconds(mode), self._simulations.spent
         if math.isinf(least):
             return None
@@ -143,22 +141,24 @@ class SplitSearch:
         may_spend = max(0.0, share * (self._budget - spent))
         if not self._may_simulate(mode, settings):
             return self._fastest_by_limit(mode, settings)
-        if hint is not None:
-            self._simulate_hint(hint, mode)
         goal = _Goal((1 + _CLOSE) * least, spent + _SHARE_OF_CLIMBS * may_spend)
         self._climb_all([other for other in settings if not _is_costly_to_simulate(other)], mode, goal)
         if min(self._least(settings), to_beat) > (1 + _WORTH_A_SEARCH) * least:
             self._simulate_search(mode, settings, _SHARE_FOR_SEARCH * (self._budget - self._simulations.spent))
         return self._best_finalist(mode, settings, _Goal(goal.seconds, spent + may_spend))
 
-    def _simulate_hint(self, hint: "Hint", mode: PlanningMode) -> None:
-        """Simulate a choice, as far as the plan's budget allows."""
+    def try_hint(self, mode: PlanningMode, hint: "Hint") -> None:
+        """Propose a split, and simulate it as far as what is left of the plan's most fragments allows."""
         split, settings = hint.split, hint.settings
+        self._limits.propose(mode, split)
         left = self._max_fragments - self._simulations.spent
         if split not in self._limits.limits(mode, lends=settings.trainers_generate):
             return
         if _is_costly_to_simulate(settings):
             self._simulations.result_at_length(split, settings, may_spend=_SHARE_FOR_SEARCH * left)
+        elif settings.max_staleness:
+            # Batches differ much at staleness 1, and this may be the only split that is simulated.
+            self._simulations.result_at_length(split, settings, may_spend=left)
         elif self._simulations.price(split, settings) <= left:
             self._simulations.result(split, settings)
 

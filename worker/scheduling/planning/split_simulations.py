@@ -13,6 +13,7 @@ from typing import Literal
 
 import numpy as np
 
+from worker.contracts.names import TrainerAssist
 from worker.contracts.sections import PipelineSpec
 from worker.scheduling.planning.candidate_simulation import (
     Candidate,
@@ -35,10 +36,12 @@ _NUM_BATCHES_AHEAD_OF_MANY = 2
 """The same in pools of more than `_MANY_LANES`, where a batch takes as many times longer to simulate."""
 _MANY_LANES = 64
 """Lanes from which on a batch holds so many fragments that chance decides less, and few can be simulated."""
-_NUM_BATCHES_AT_LENGTH = (12, 8, 4, 2)
+_NUM_BATCHES_AT_LENGTH = (12, 8, 6)
 """The same for finalists: the first of these that may be spent. They are even, since at staleness 1 short and long
 batches may alternate. With 4 instead of 12 plans are up to 1.2 % slower, and their predictions are off by 0.3 % on
 average instead of 0.2 %; with 24 no better, in 15 % more time."""
+_NUM_SEARCHING_BATCHES_AT_LENGTH = (6,)
+"""The same with lending by search, which takes many times longer."""
 _NUM_LENDING_BATCHES_AT_LENGTH = (4, 2, 1)
 """The same for finalists at staleness 0 that lend. Which lane takes the last fragment may hang on a rounding there, and
 one of 9 lanes of three kinds takes 165 s or 231 s for the same batch."""
@@ -170,6 +173,7 @@ def _num_batches_in_all(settings: PipelineSpec, num_measured: int) -> int:
 
 def _numbers_at_length(settings: PipelineSpec) -> tuple[int, ...]:
     """The numbers of measured batches that a promise may rest on, the best first."""
+    searches = settings.tag is TrainerAssist.SEARCH
     if settings.max_staleness:
-        return _NUM_BATCHES_AT_LENGTH
-    return _NUM_LENDING_BATCHES_AT_LENGTH if settings.trainers_generate else (1,)
+        return _NUM_SEARCHING_BATCHES_AT_LENGTH if searches else _NUM_BATCHES_AT_LENGTH
+    return _NUM_LENDING_BATCHES_AT_LENGTH if settings.trainers_generate and not searches else (1,)
