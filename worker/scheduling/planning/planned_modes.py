@@ -10,6 +10,7 @@ Invariant: the result depends on the pool alone; budgets count simulated fragmen
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from worker.contracts.sections import PipelineSpec
 from worker.scheduling.planning.mode_limits import ModeLimits
@@ -69,17 +70,17 @@ def _searched(
     wanted: PipelineSpec,
     *,
     only_best: bool,
-    hints: Mapping[str, Hint] | None = None,
+    hints: Mapping[str, Hint] = MappingProxyType({}),
     max_fragments: int = MAX_FRAGMENTS,
 ) -> PlannedModes:
     search, found = SplitSearch(limits, max_fragments=max_fragments), dict[str, SplitResult]()
     # Colocated placement is quickly simulated, and what it takes decides what is worth simulating in other modes.
     allowed = allowed_modes(wanted)
     in_order = sorted(allowed, key=lambda mode: (not mode.is_colocated, search.least_seconds(mode)))
-    for mode in allowed:
-        # Each mode's choice in small is simulated before any mode is searched further, so that none is left out.
-        if hints and mode.name in hints:
-            search.try_hint(mode, hints[mode.name])
+    # Each mode's choice in small is simulated before any mode is searched further, so that none is left out.
+    tried = [mode for mode in allowed if mode.name in hints]
+    for mode in sorted(tried, key=lambda mode: hints[mode.name].is_costly):
+        search.try_hint(mode, hints[mode.name])
     for index, mode in enumerate(in_order):
         if only_best and search.least_seconds(mode) >= _fastest(found.values(), max_staleness=1):
             continue

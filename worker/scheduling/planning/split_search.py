@@ -90,6 +90,11 @@ class Hint:
     split: Split
     settings: PipelineSpec
 
+    @property
+    def is_costly(self) -> bool:
+        """Whether its simulation may take far longer than others."""
+        return _is_costly_to_simulate(self.settings)
+
 
 class SplitSearch:
     """Searches the splits of one pool, for one mode after the other."""
@@ -154,7 +159,7 @@ class SplitSearch:
         left = self._max_fragments - self._simulations.spent
         if split not in self._limits.limits(mode, lends=settings.trainers_generate):
             return
-        if _is_costly_to_simulate(settings):
+        if hint.is_costly:
             self._simulations.result_at_length(split, settings, may_spend=_SHARE_FOR_SEARCH * left)
         elif settings.max_staleness:
             # Batches differ much at staleness 1, and this may be the only split that is simulated.
