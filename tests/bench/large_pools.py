@@ -58,9 +58,10 @@ class Row:
     """Seconds in which the reward lanes score a batch ÷ planned seconds; at 1 the mode waits for the scorer alone."""
 
     def line(self) -> str:
+        kind = "planned" if self.is_simulated else "estimated"
         return (
-            f"{self.pool:16} {self.mode:14} {self.num_trainer:4d} train, fragments of {self.fragment_size:2d}: "
-            f"{'planned' if self.is_simulated else 'estimated'} {self.planned_seconds:7.2f} s, simulated {self.simulated_seconds:7.2f} s, {self.error:+.1%}; "
+            f"{self.pool:16} {self.mode:14} {self.num_trainer:4d} train, fragments of {self.fragment_size:2d}: {kind} "
+            f"{self.planned_seconds:7.2f} s, simulated {self.simulated_seconds:7.2f} s, {self.error:+.1%}; "
             f"{self.num_reward} reward lanes score {self.scoring_share:.0%} of the time"
         )
 

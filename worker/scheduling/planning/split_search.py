@@ -168,7 +168,10 @@ class SplitSearch:
             self._simulations.result(split, settings)
 
     def _may_simulate(self, mode: PlanningMode, settings: Sequence[PipelineSpec]) -> bool:
-        """Whether the pool is small enough, and what is left of the plan's most fragments is enough for some split."""
+        """Whether some split is simulated already, or the pool is small enough and what is left of the plan's most
+        fragments is enough for one."""
+        if self._simulations.fastest(settings):
+            return True
         left = self._max_fragments - self._simulations.spent
         return self.simulates and any(
             self._simulations.price(split, other) <= left
