@@ -27,13 +27,15 @@ def wanting(request: PlanRequest, *, max_staleness: int = 1, equal_counts: bool 
 
 
 def seconds_at_length(request: PlanRequest, candidate: Candidate) -> float:
+    """A batch on average over 16, or over 3 with lending by search, which takes minutes otherwise."""
+    num_batches = 3 if candidate.pipeline.tag is TrainerAssist.SEARCH else 16
     return simulate_candidate(
-        request.work, request.costs, candidate, advantage_std="group", num_batches=16, with_shares=False
+        request.work, request.costs, candidate, advantage_std="group", num_batches=num_batches, with_shares=False
     ).batch_seconds
 
 
 @pytest.mark.parametrize(("max_staleness", "equal_counts"), [(0, False), (0, True), (1, False)])
-def test_the_best_modes_promise_for_96_mixed_lanes_is_what_16_batches_take(
+def test_the_best_modes_promise_for_96_mixed_lanes_is_what_many_batches_take(
     max_staleness: int, equal_counts: bool
 ) -> None:
     request = wanting(request_for(pool(UNEQUAL, [32] * 3)), max_staleness=max_staleness, equal_counts=equal_counts)

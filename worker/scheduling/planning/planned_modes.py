@@ -27,8 +27,8 @@ from worker.scheduling.planning.split_search import (
 
 _MANY_LANES = 64
 """Lanes beyond which splits are chosen in small: a search there simulates too few of them in full."""
-_MAX_FRAGMENTS_IN_SMALL = 12_000
-"""Fragments simulated in small: 0.6 to 0.9 s of one core."""
+_MAX_FRAGMENTS_IN_SMALL = 16_000
+"""Fragments simulated in small: 0.8 to 1.2 s of one core."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,8 +48,16 @@ def planned_modes(limits: ModeLimits, wanted: PipelineSpec, *, only_best: bool =
     scaled = ScaledPool.of(limits) if limits.kinds.num_lanes > _MANY_LANES else None
     if scaled is None:
         return _searched(limits, wanted, only_best=only_best)
-    in_small = _searched(scaled.limits, wanted, only_best=only_best, max_fragments=_MAX_FRAGMENTS_IN_SMALL)
-    if limits.kinds.num_lanes > MAX_SIMULATED_LANES and in_small.split_results:
+    is_estimated = limits.kinds.num_lanes > MAX_SIMULATED_LANES
+    in_small = _searched(
+        scaled.limits,
+        wanted,
+        only_best=only_best,
+        max_fragments=_MAX_FRAGMENTS_IN_SMALL,
+        # A decision of lending by search tries fewer choices the more lanes there are, so small pools tell little.
+        searches=not is_estimated,
+    )
+    if is_estimated and in_small.split_results:
         return _estimated(limits, scaled, in_small)
     hints = {
         name: Hint(scaled.in_large(found.candidate), found.candidate.pipeline)
@@ -72,8 +80,9 @@ def _searched(
     only_best: bool,
     hints: Mapping[str, Hint] = MappingProxyType({}),
     max_fragments: int = MAX_FRAGMENTS,
+    searches: bool = True,
 ) -> PlannedModes:
-    search, found = SplitSearch(limits, max_fragments=max_fragments), dict[str, SplitResult]()
+    search, found = SplitSearch(limits, max_fragments=max_fragments, searches=searches), dict[str, SplitResult]()
     # Colocated placement is quickly simulated, and what it takes decides what is worth simulating in other modes.
     allowed = allowed_modes(wanted)
     in_order = sorted(allowed, key=lambda mode: (not mode.is_colocated, search.least_seconds(mode)))

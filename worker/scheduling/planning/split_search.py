@@ -99,8 +99,13 @@ class Hint:
 class SplitSearch:
     """Searches the splits of one pool, for one mode after the other."""
 
-    def __init__(self, limits: ModeLimits, *, max_fragments: int = MAX_FRAGMENTS) -> None:
-        """`max_fragments`: how many may be simulated in all."""
+    def __init__(self, limits: ModeLimits, *, max_fragments: int = MAX_FRAGMENTS, searches: bool = True) -> None:
+        """
+        Args:
+            max_fragments: how many may be simulated in all.
+            searches: try lending by search.
+        """
+        self._searches = searches
         self._limits = limits
         self._max_fragments = max_fragments
         self._num_lanes = len(limits.costs.lanes)
@@ -119,9 +124,12 @@ class SplitSearch:
         """Seconds of a batch that no split of this mode beats; infinite where no split fits in memory."""
         return self._limits.least_seconds(mode)
 
+    def _settings(self, mode: PlanningMode, wanted: PipelineSpec) -> list[PipelineSpec]:
+        return [other for other in mode.settings(wanted) if self._searches or not _is_costly_to_simulate(other)]
+
     def effort(self, mode: PlanningMode, wanted: PipelineSpec) -> int:
         """Batches that are simulated to compare this mode's settings on some splits, without lending by search."""
-        settings = [other for other in mode.settings(wanted) if not _is_costly_to_simulate(other)]
+        settings = [other for other in self._settings(mode, wanted) if not _is_costly_to_simulate(other)]
         return sum(max(_MIN_EFFORT, self._simulations.num_batches(other)) for other in settings)
 
     def find(
@@ -142,7 +150,7 @@ class SplitSearch:
         least, spent = self.least_seconds(mode), self._simulations.spent
         if math.isinf(least):
             return None
-        settings = sorted(mode.settings(wanted), key=_is_costly_to_simulate)
+        settings = sorted(self._settings(mode, wanted), key=_is_costly_to_simulate)
         may_spend = max(0.0, share * (self._budget - spent))
         if not self._may_simulate(mode, settings):
             return self._fastest_by_limit(mode, settings)
