@@ -14,6 +14,7 @@ from catalog.scorers import tokens_for, with_resolved_weights
 from fleet.selectors import devices_by_lane, grants_of
 from runs.checkpoint_files import checkpoints_url
 from runs.models import Attempt, Run
+from runs.plan_revisions import replan_basis
 from runs.prior_costs import prior_costs
 from runs.secrets import hash_secret, matches, new_secret
 from runs.stream import lock_stream
@@ -59,7 +60,7 @@ def prompts_of(attempt: Attempt) -> PromptsAnswer:
 def _answer(attempt: Attempt, token: str) -> BootstrapAnswer:
     run = attempt.run
     spec = attempt.concrete_spec
-    lanes = grants_of(run.pk, attempt.number)
+    lanes, device_of = grants_of(run.pk, attempt.number), devices_by_lane(run.pk, attempt.number)
     return BootstrapAnswer(
         run=run.pk,
         attempt=attempt.number,
@@ -71,5 +72,6 @@ def _answer(attempt: Attempt, token: str) -> BootstrapAnswer:
         checkpoints=checkpoints_url(run.pk, attempt.number),
         resume_from=attempt.resumed_from or None,
         stop_seconds=settings.TANDEM_MAX_STOP_SECONDS,
-        prior_costs=prior_costs(attempt, lanes, devices_by_lane(run.pk, attempt.number)),
+        prior_costs=prior_costs(attempt, lanes, device_of),
+        replan=replan_basis(attempt, lanes, device_of),
     )

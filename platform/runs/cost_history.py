@@ -7,7 +7,7 @@ is another workload.
 import hashlib
 import json
 from collections.abc import Iterable
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from uuid import UUID
 
 from fleet.selectors import devices_of
@@ -78,7 +78,10 @@ def workload_of(spec: RunSpec) -> str:
     parts.append(document["lora"] if spec.tuning is Tuning.LORA else None)
     # Together they determine the units of a micro-batch, in which training is counted, and the cost of one.
     parts += [algebra.micro_batch_size, algebra.num_units_per_group, algebra.num_denoising_steps_per_micro_batch]
-    parts += [astuple(spec.algorithm.needs), astuple(AlgorithmPasses.of(spec)), PolicyCopies.of(spec).publishes_two]
+    passes = AlgorithmPasses.of(spec)
+    if not spec.pipeline.max_staleness:
+        passes = replace(passes, num_proximal=0.0)
+    parts += [astuple(spec.algorithm.needs), astuple(passes), PolicyCopies.of(spec).publishes_two]
     parts += [sorted(json.dumps([reward["name"], reward["settings"]]) for reward in document["rewards"])]
     parts += [spec.lanes.rewards_on_gpus, spec.pipeline.deterministic]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()

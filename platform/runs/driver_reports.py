@@ -16,6 +16,7 @@ from runs import attempts
 from runs.cost_history import record_costs
 from runs.failure import describe_failure
 from runs.models import AttemptOutcome, PendingCommand, Run
+from runs.plan_revisions import record_plan
 from runs.resize_reports import apply_report
 from runs.run_body import run_row
 from runs.transitions import move
@@ -27,6 +28,7 @@ from worker.contracts.events import (
     EvaluationEvent,
     LanesEvent,
     PhaseEvent,
+    PlanEvent,
     PublishEvent,
     ResumedEvent,
     RunEvent,
@@ -63,6 +65,8 @@ def apply_event(run_id: UUID, attempt: int, event: RunEvent) -> None:
             apply_report(run_id, attempt, report)
         case CostsEvent():
             record_costs(run_id, attempt, event)
+        case PlanEvent():
+            record_plan(run_id, attempt, event)
         case _:
             pass
 

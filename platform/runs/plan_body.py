@@ -92,6 +92,37 @@ class RevisedPlan(PlanBody):
 
 
 @with_config(use_attribute_docstrings=True)
+class Promise(TypedDict):
+    """What a change of plan was predicted to gain and to take."""
+
+    seconds_before: float
+    """Seconds of a batch that were predicted had nothing changed."""
+    predicted_move_seconds: float
+    """Seconds for which training was expected to stand still for the change."""
+    move_seconds: float
+    """Seconds for which it did."""
+
+
+@with_config(use_attribute_docstrings=True)
+class PlanStep(TypedDict):
+    """One of the plans that a run has worked by."""
+
+    attempt: int
+    revision: int
+    """Number of the plan among the run's plans, from 1."""
+    since_batch: int
+    """Number of complete batches when the plan took effect."""
+    reason: str
+    """Why the run uses it."""
+    num_rollout: int
+    num_trainer: int
+    batch_seconds: float
+    """Predicted seconds of a batch."""
+    promise: Promise | None
+    """What the change was predicted to gain and to take; null for the plan that an attempt began with."""
+
+
+@with_config(use_attribute_docstrings=True)
 class PlanPreview(PlanBody):
     """A plan made before there is a run."""
 
@@ -103,6 +134,8 @@ class PlanPreview(PlanBody):
 class RunPlan(TypedDict):
     plan: RevisedPlan | None
     """The plan; null where the user chose placement, and before lanes were given."""
+    steps: list[PlanStep]
+    """All plans of the run, the oldest first."""
 
 
 def plan_body(asked: RunSpec, made: Plan, devices: Sequence[str], measured: History) -> PlanBody:

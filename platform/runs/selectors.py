@@ -9,8 +9,8 @@ from accounts.access import Actor, NotVisible, role_in, visible_projects
 from fleet.lane_demand import fits, kinds_wanted
 from fleet.selectors import free_lanes, pool_lanes
 from runs.dispatch import waiting_runs
-from runs.models import Attempt, PendingCommand, Run, RunTransition
-from runs.plan_body import PlanBody, RevisedPlan
+from runs.models import Attempt, PendingCommand, PlanRevision, Run, RunTransition
+from runs.plan_body import PlanBody, PlanStep, RevisedPlan
 from runs.run_body import RunBody, run_body
 from worker.contracts.lanes import LaneSpec
 
@@ -59,6 +59,26 @@ def plan_of(user: Actor, run: Run) -> RevisedPlan | None:
         "revision": newest.number,
         "since_batch": newest.since_batch,
         "reason": newest.reason,
+    }
+
+
+def plan_steps(user: Actor, run: Run) -> list[PlanStep]:
+    """All plans that the run has worked by, the oldest first."""
+    revisions = get_run(user, run.pk).plan_revisions.select_related("attempt")
+    return [_plan_step(revision) for revision in revisions]
+
+
+def _plan_step(revision: PlanRevision) -> PlanStep:
+    chosen = revision.plan["by_mode"][revision.plan["mode"]]
+    return {
+        "attempt": revision.attempt.number,
+        "revision": revision.number,
+        "since_batch": revision.since_batch,
+        "reason": revision.reason,
+        "num_rollout": chosen["num_rollout"],
+        "num_trainer": chosen["num_trainer"],
+        "batch_seconds": chosen["batch_seconds"],
+        "promise": revision.plan.get("promise"),
     }
 
 

@@ -43,6 +43,18 @@ class EndedResize(TypedDict):
 
 
 @with_config(use_attribute_docstrings=True)
+class AdoptedPlan(TypedDict):
+    """A plan that the run adopted while it worked."""
+
+    at: float
+    batch: int
+    """Number of complete batches when the plan took effect."""
+    reason: str
+    batch_seconds: float
+    """Predicted seconds of a batch from then on."""
+
+
+@with_config(use_attribute_docstrings=True)
 class Timeline(TypedDict):
     """A window of a run's lane time. Times are Unix seconds."""
 
@@ -56,6 +68,8 @@ class Timeline(TypedDict):
     """Lending decisions, oldest first."""
     resizes: list[EndedResize]
     """Resizes that ended in the window, oldest first."""
+    plans: list[AdoptedPlan]
+    """Plans that the run adopted in the window while it worked, oldest first."""
     stream_seq: int
     """Number of the newest item read; the socket sends what follows."""
     now: float
@@ -77,6 +91,7 @@ def timeline(
         "queues": _queues(run_id, up_to, start, end),
         "lends": recent_lends(run_id, up_to=up_to, start=start, end=end),
         "resizes": _resizes(run_id, up_to, start, end),
+        "plans": _plans(run_id, up_to, start, end),
         "stream_seq": up_to,
         "now": now,
     }
@@ -105,6 +120,13 @@ def _resizes(run_id: UUID, up_to: int, start: float, end: float) -> list[EndedRe
         body__resize__state__in=[ResizeState.DONE.value, ResizeState.FAILED.value],
     )
     return [{"at": at, "resize": report} for at, report in rows.order_by("at").values_list("at", "body__resize")]
+
+
+def _plans(run_id: UUID, up_to: int, start: float, end: float) -> list[AdoptedPlan]:
+    return [
+        {"at": at, "batch": body["batch"], "reason": body["reason"], "batch_seconds": body["batch_seconds"]}
+        for at, body in _items(run_id, "plan", up_to, start, end)
+    ]
 
 
 def _items(run_id: UUID, kind: str, up_to: int, start: float, end: float) -> list[tuple[float, dict[str, Any]]]:

@@ -83,13 +83,13 @@ class ProcessCosts:
             sample: dict[int, float] = {}
             for process in tree(self.root):
                 try:
-                    used = process.cpu_times()
-                    sample[process.pid] = used.user + used.system
-                    self._started[process.pid] = process.create_time()
                     # Ray names an actor's process after its class only once the actor is there.
-                    self._parts[process.pid] = part_of(" ".join(process.cmdline()))
+                    part, used = part_of(" ".join(process.cmdline())), process.cpu_times()
+                    started = process.create_time()
                 except (psutil.NoSuchProcess, psutil.ZombieProcess):
                     continue
+                sample[process.pid] = used.user + used.system
+                self._parts[process.pid], self._started[process.pid] = part, started
             self._times.append(time.time())
             self._seconds.append(sample)
 

@@ -100,6 +100,22 @@ def test_an_importance_cap_needs_a_ratio_to_bound() -> None:
     )
 
 
+@pytest.mark.parametrize("name", ALGORITHM_SPECS)
+def test_stale_pairs_are_clipped_around_the_proximal_policy_unless_the_spec_says_otherwise(name: str) -> None:
+    kind = ALGORITHM_SPECS[name]
+    assert minimal(name).pipeline.stale_clip == "proximal"
+    assert minimal(name).pipeline.weight_cap == 2.0
+    assert kind.is_policy_gradient == minimal(name).algorithm.needs.log_probs
+
+
+def test_an_importance_cap_needs_weights_to_bound() -> None:
+    around_behaviour = {"max_staleness": 1, "stale_clip": "behaviour"}
+    assert spec_with({}, pipeline=around_behaviour).pipeline.importance_cap is None
+    assert "`pipeline.importance_cap` must be empty for `stale_clip` behaviour, got 2.0" in refusal(
+        {}, pipeline=around_behaviour | {"importance_cap": 2.0}
+    )
+
+
 def test_feedback_trains_on_differentiable_rewards_alone() -> None:
     rewards = [{"name": "shape_match"}, {"name": "colorfulness"}]
     assert "must be differentiable (shape_match), got colorfulness" in refusal({"name": "refl"}, rewards=rewards)

@@ -10,7 +10,7 @@ import yaml
 
 from worker.contracts.metric_names import Metric
 from worker.contracts.run_spec import RunSpec
-from worker.engine.local import LocalRun, read_spec
+from worker.engine.local import LocalRun, ScoredGroup, read_spec
 
 ROOT = Path(__file__).parents[2]
 SHAPES = str(ROOT / "deploy" / "models" / "shapes")
@@ -46,6 +46,25 @@ def test_two_batches_of_the_shipped_model_from_rollout_to_pull(process_group: No
         ] * 2
         checksums.append(run.trainer.version(run.policy_version).sha256)
     assert len(set(checksums)) == 3
+
+
+def test_at_staleness_one_every_batch_but_the_first_is_drawn_by_the_version_before(process_group: None) -> None:
+    """The replay gate passes, so the samples are of that version; evaluation draws with the newest."""
+
+    def versions(groups: tuple[ScoredGroup, ...]) -> set[int]:
+        return {fragment.fragment.policy_version for group in groups for fragment in group.generated}
+
+    run = LocalRun(RunSpec.model_validate(TWO_PROMPTS | {"pipeline": {"max_staleness": 1}}), SHAPES)
+    drawn_by, rewards = [], []
+    for number in range(3):
+        result = run.train_batch()
+        drawn_by.append(versions(result.groups))
+        rewards.append(result.mean_reward)
+        assert versions(run.evaluate()) == {number + 1}
+    assert drawn_by == [{0}, {0}, {1}]
+    fresh = LocalRun(RunSpec.model_validate(TWO_PROMPTS), SHAPES)
+    assert fresh.train_batch().mean_reward == rewards[0], "the first batch is fresh"
+    assert fresh.train_batch().mean_reward != rewards[1]
 
 
 def test_training_makes_held_out_pictures_more_colourful_when_colour_is_the_reward(process_group: None) -> None:

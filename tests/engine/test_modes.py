@@ -72,10 +72,11 @@ def test_at_staleness_one_too_every_order_trains_the_same_weights(
         assert simulated_run.versions == known.setdefault("stale", simulated_run.versions)
 
 
-def test_truncated_importance_weights_change_stale_batches_alone(
-    simulate: Callable[..., VirtualClockRun], known: dict[str, list[str]]
+@pytest.mark.parametrize("change", [{"stale_clip": "behaviour"}, {"importance_cap": 1.0}], ids=str)
+def test_what_stale_pairs_are_clipped_around_changes_stale_batches_alone(
+    simulate: Callable[..., VirtualClockRun], known: dict[str, list[str]], change: dict[str, Any]
 ) -> None:
-    simulated_run = simulate(1, max_staleness=1, importance_cap=1.5)
+    simulated_run = simulate(1, max_staleness=1, **change)
     expected = known["stale"]
     assert simulated_run.versions[:2] == expected[:2], "the first batch is fresh"
     assert simulated_run.versions[2] != expected[2]

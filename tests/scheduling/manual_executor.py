@@ -8,7 +8,7 @@ from tests.scheduling.random_executor import answer
 from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.names import LaneRole, Placement
 from worker.scheduling.core.batching import num_micro_batches_per_group
-from worker.scheduling.core.messages import Accumulate, Action, Event, LaneJoined, MicroBatchKey
+from worker.scheduling.core.messages import Accumulate, Action, Event, LaneJoined, MicroBatchKey, Scored
 
 ONE_OF_EACH = (("t", LaneRole.TRAINER), ("g", LaneRole.ROLLOUT), ("s", LaneRole.REWARD))
 """Lanes by name: `t` trains, `g` generates, `s` scores."""
@@ -47,11 +47,13 @@ class ManualExecutor:
         self.scheduler.apply(event, self.at)
         return self.start()
 
-    def finish(self, kind: type[Action], lane: str | None = None) -> list[Action]:
-        """Answer the first action of this kind (on this lane); returns the actions that follow."""
+    def finish(self, kind: type[Action], lane: str | None = None, *, has_spread: bool = True) -> list[Action]:
+        """Answer the first action of this kind (on this lane); returns the actions that follow. Of a score,
+        `has_spread` says whether the group's rewards differ."""
         chosen = next(a for a in self.actions if isinstance(a, kind) and lane in (None, getattr(a, "lane", None)))
         self.actions.remove(chosen)
-        return self.apply(answer(chosen))
+        event = answer(chosen)
+        return self.apply(replace(event, has_spread=has_spread) if isinstance(event, Scored) else event)
 
     def finish_all(self, *kinds: type[Action]) -> None:
         """Answer actions of these kinds for as long as there are any."""

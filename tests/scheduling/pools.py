@@ -90,5 +90,6 @@ def simulate_events(run: Settings, pool: Pool) -> tuple[float, list[Span], list[
         spans.append,
         observe=lambda event, at: events.append((event, at)),
         incidents=pool.incidents,
+        share_without_spread=run.share_without_spread,
     )
     return simulator.run(), spans, events

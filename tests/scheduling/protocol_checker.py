@@ -34,6 +34,7 @@ from worker.scheduling.core.messages import (
 )
 from worker.scheduling.core.scheduler import Scheduler
 from worker.scheduling.forecast.lending_policies import lending_policy
+from worker.scheduling.simulator.synthetic_spread import has_synthetic_spread
 
 GANG = "trainer gang"
 """The worker of actions that occupy all trainer lanes."""
@@ -64,6 +65,8 @@ class Settings:
     num_rollout: int = 2
     num_reward: int = 1
     num_trainer: int = 1
+    share_without_spread: float = 0.0
+    """Share of draws of training groups without spread."""
     disturbance: float = 0.0
     """Probability, in each iteration, that a lane is lost or joins, the run is paused or resumed, samples are
     requested, or the trainer is reserved."""
@@ -125,6 +128,23 @@ def reward_of(key: FragmentKey, member: int) -> float:
     return 1000.0 * key.batch + 10.0 * key.group + member
 
 
+def kept_draw(run: Settings, batch: int, group: int) -> Fragment:
+    """A fragment of the draw of a group that is kept: its first with spread, or the last one allowed."""
+    draws = [
+        Fragment(FragmentKey(Purpose.TRAIN, batch, group, 0), (), 0, draw)
+        for draw in range(run.algebra.max_resamples + 1)
+    ]
+    return next((each for each in draws if has_synthetic_spread(each, run.share_without_spread)), draws[-1])
+
+
+def skipped_groups(run: Settings, batch: int) -> set[int]:
+    """The groups of a batch that no epoch trains on."""
+    if not run.algebra.filter_groups:
+        return set()
+    kept = {group: kept_draw(run, batch, group) for group in range(run.algebra.num_groups)}
+    return {group for group, each in kept.items() if not has_synthetic_spread(each, run.share_without_spread)}
+
+
 def worker_of(action: Action) -> str:
     """The worker that an action occupies: a lane, the trainer gang or the publisher."""
     if isinstance(action, Publish):
@@ -146,7 +166,11 @@ class ProtocolChecker:
     held_version: dict[str, int | None] = field(default_factory=dict)
     """By lane: the version pulled last."""
     generated: dict[FragmentKey, Fragment] = field(default_factory=dict)
-    """All fragments that lanes have generated."""
+    """All fragments that lanes have generated, those of dropped draws left out."""
+    dropped: list[Fragment] = field(default_factory=list)
+    """Fragments of draws without spread that were drawn again, in order."""
+    skipped: set[tuple[int, int]] = field(default_factory=set)
+    """(batch, group) of complete groups that are not trained on."""
     scored: set[FragmentKey] = field(default_factory=set)
     batch_versions: dict[int, int] = field(default_factory=dict)
     """By batch: the version of its fragments."""
@@ -193,8 +217,15 @@ class ProtocolChecker:
     def training_position(self) -> tuple[int, int]:
         """(epoch, mini-batch) to be trained now."""
         algebra = self.settings.algebra
-        done = len(self.committed) - len(self.snapshots) * algebra.num_minibatches * algebra.num_epochs
-        return divmod(done, algebra.num_minibatches)
+        steps = [(epoch, part) for epoch in range(algebra.num_epochs) for part in range(algebra.num_minibatches)]
+        done = {(epoch, minibatch) for batch, epoch, minibatch in self.committed if batch == self.head}
+        return next((step for step in steps if step not in done and self.due_of(step[1])), (algebra.num_epochs, 0))
+
+    def due_of(self, minibatch: int) -> list[int]:
+        """The head's groups of a mini-batch that are to be trained, as far as is known."""
+        algebra = self.settings.algebra
+        groups = [group for group in range(algebra.num_groups) if algebra.minibatch_of(group) == minibatch]
+        return [group for group in groups if (self.head, group) not in self.skipped]
 
     @property
     def micro_batches_taken(self) -> list[MicroBatchKey]:
@@ -219,7 +250,7 @@ class ProtocolChecker:
         """Whether a gang with nothing under way would have something to do."""
         algebra = self.settings.algebra
         epoch, minibatch = self.training_position
-        due = [group for group in range(algebra.num_groups) if algebra.minibatch_of(group) == minibatch]
+        due = self.due_of(minibatch)
         taken = set(self.micro_batches_taken)
         left = [group for group in due if not taken.issuperset(self.micro_batches_of([group]))]
         if epoch == algebra.num_epochs:
@@ -281,6 +312,7 @@ class ProtocolChecker:
         key = fragment.key
         assert self.serves[lane] is LaneRole.ROLLOUT
         assert key not in self.generated
+        assert fragment.draw == sum(each.key == key for each in self.dropped), "one draw after the other"
         assert not self._is_under_way(Generate, key)
         assert self.held_version[lane] == fragment.policy_version
         if key.purpose is not Purpose.TRAIN:
@@ -302,7 +334,7 @@ class ProtocolChecker:
     def _check_training(self, action: Action, scheduler: Scheduler) -> None:
         algebra = self.settings.algebra
         epoch, minibatch = self.training_position
-        due = [group for group in range(algebra.num_groups) if algebra.minibatch_of(group) == minibatch]
+        due = self.due_of(minibatch)
         if isinstance(action, Publish):
             assert (action.batch, action.policy_version) == (self.head - 1, self.snapshots[-1])
             assert action.policy_version == self.published_version + 1
@@ -317,6 +349,7 @@ class ProtocolChecker:
             case Commit():
                 assert (action.batch, action.epoch, action.minibatch) == (self.head, epoch, minibatch)
                 assert sorted(self.micro_batches_taken) == self.micro_batches_of(due)
+                assert action.num_skipped_groups == algebra.num_groups_per_minibatch - len(due)
             case Snapshot():
                 assert self.published_version == self.trainer_version, "one publish at a time"
                 assert epoch == algebra.num_epochs
@@ -383,6 +416,22 @@ class ProtocolChecker:
             at = action.batch, action.epoch, action.minibatch
             self.accumulated += [(*at, key) for key in action.micro_batches]
 
+    def _record_complete(self, last: Fragment) -> None:
+        """Record what becomes of the group of `last`, if that was the last of its fragments to be scored."""
+        batch, group, algebra = last.key.batch, last.key.group, self.settings.algebra
+        has_spread = has_synthetic_spread(last, self.settings.share_without_spread)
+        if has_spread or not self.is_scored(batch, group):
+            return
+        if last.draw < algebra.max_resamples:
+            keys = [
+                key for key in self.generated if (key.purpose, key.batch, key.group) == (Purpose.TRAIN, batch, group)
+            ]
+            self.dropped += [self.generated.pop(key) for key in keys]
+            self.scored -= set(keys)
+            del self._num_members_scored[batch, group]
+        elif algebra.filter_groups:
+            self.skipped.add((batch, group))
+
     def record_finished(self, action: Action) -> None:
         del self.under_way[worker_of(action)]
         match action:
@@ -397,6 +446,7 @@ class ProtocolChecker:
                 self.scored.add(fragment.key)
                 if fragment.key.purpose is Purpose.TRAIN:
                     self._num_members_scored[fragment.key.batch, fragment.key.group] += len(fragment.members)
+                    self._record_complete(fragment)
             case Accumulate(batch=batch):
                 self.staleness[batch] = self.trainer_version - self.batch_versions[batch]
             case Commit(batch, minibatch, epoch):

@@ -44,6 +44,7 @@ from worker.scheduling.core.messages import (
     TrainerReleased,
     TrainerReserved,
 )
+from worker.scheduling.simulator.synthetic_spread import has_synthetic_spread
 
 MAX_NUM_ITERATIONS = 20_000
 """Far more than any of the small runs needs; a run that reaches it never ends."""
@@ -53,7 +54,7 @@ DISTURBANCES = ("lose", "leave", "join", "pause", "request", "reserve", "replace
 """Kinds of disturbances, equally frequent; more lanes go than join, since missing ones are replaced."""
 
 
-def answer(action: Action) -> Event:
+def answer(action: Action, *, share_without_spread: float = 0.0) -> Event:
     """The event that an executor answers this action with."""
     match action:
         case Pull(lane, version):
@@ -63,7 +64,8 @@ def answer(action: Action) -> Event:
         case Generate(lane, fragment):
             return Generated(lane, fragment.key)
         case Score(lane, fragment):
-            return Scored(lane, fragment.key, tuple(reward_of(fragment.key, member) for member in fragment.members))
+            rewards = tuple(reward_of(fragment.key, member) for member in fragment.members)
+            return Scored(lane, fragment.key, rewards, has_synthetic_spread(fragment, share_without_spread))
         case Accumulate(lane, batch, minibatch, epoch, micro_batches):
             return Accumulated(lane, batch, minibatch, epoch, micro_batches)
         case Commit(batch, minibatch, epoch):
@@ -173,7 +175,7 @@ class RandomExecutor:
         (worker,) = self.random.choices(workers, [self.speeds[worker] for worker in workers])
         action = self.checker.under_way[worker]
         self.checker.record_finished(action)
-        self._apply_and_react(answer(action))
+        self._apply_and_react(answer(action, share_without_spread=self.settings.share_without_spread))
 
     def _unblock(self) -> None:
         """Nothing is under way: provide what is missing. Raises `AssertionError` if nothing is."""

@@ -16,6 +16,8 @@ def algebra_of(
     groups_per_minibatch: int = 2,
     fragments: tuple[int, int] = (2, 2),
     num_epochs: int = 1,
+    filter_groups: bool = False,
+    max_resamples: int = 0,
     micro_batch_size: int = 8,
 ) -> BatchAlgebra:
     """A batch algebra; `fragments` is (number in a group, size of each)."""
@@ -25,6 +27,8 @@ def algebra_of(
         fragment_size=fragments[1],
         num_minibatches=num_minibatches,
         num_epochs_per_batch=num_epochs,
+        filter_groups=filter_groups,
+        max_resamples=max_resamples,
         micro_batch_size=micro_batch_size,
     )
     return BatchAlgebra.resolve(batch, SamplingSpec(num_denoising_steps=4))
@@ -50,6 +54,8 @@ def algebras() -> st.SearchStrategy[BatchAlgebra]:
         groups_per_minibatch=st.integers(1, 3),
         fragments=st.sampled_from(shapes),
         num_epochs=st.integers(1, 3),
+        filter_groups=st.booleans(),
+        max_resamples=st.integers(0, 2),
         micro_batch_size=st.sampled_from([1, 2, 3, 8, 8]),
     )
 
@@ -77,5 +83,6 @@ def settings_of_runs(draw: st.DrawFn, disturbance: float = 0.0) -> Settings:
         num_rollout=0 if is_colocated else draw(st.integers(1, 4)),
         num_reward=draw(st.integers(1, 3)),
         num_trainer=draw(st.integers(1, 4)),
+        share_without_spread=draw(st.sampled_from([0.0, 0.0, 0.3, 0.7, 1.0])),
         disturbance=disturbance,
     )

@@ -10,7 +10,7 @@ from typing import Annotated, Self
 
 from pydantic import Field
 
-from worker.contracts.base import Contract, Count
+from worker.contracts.base import Contract, Count, Index
 from worker.contracts.sections import SamplingSpec
 
 
@@ -40,6 +40,17 @@ class BatchSpec(Contract):
     """Trajectories of one group that a lane generates in one call; it must divide `group_size`. Empty: the whole group.
     Smaller fragments share the work out more evenly over the lanes and need less memory; larger ones use a GPU better.
     It fixes the batch of the forward pass, so it may change samples by rounding."""
+    filter_groups: bool = False
+    """Leave groups without spread out of training: those whose members all have the same reward, within float32's
+    rounding, so that every advantage is 0. The loss still counts their pairs, so without a KL penalty what is learnt
+    stays the same and training takes less time; with a `kl_coefficient` their part of the penalty is left out too. A
+    mini-batch of nothing else takes no optimizer step, where it would otherwise be one of momentum and weight decay
+    alone. Flow-GRPO's code drops such samples as well."""
+    max_resamples: Annotated[int, Field(ge=0, le=10)] = 0
+    """Times that a group without spread is drawn again, with other noise, before it is kept as it is. 0: never. 1 to 3
+    suit rewards with few values, such as right or wrong, whose groups often teach nothing (DAPO's dynamic sampling
+    draws other prompts instead). Each draw costs generation and scoring; prompts that are too easy or too hard stay
+    without spread however often they are drawn. Dropped draws count nowhere, not in `advantage_std: batch` either."""
 
 
 def nearest_divisors(number: int, wanted: int) -> tuple[int, ...]:
@@ -89,7 +100,11 @@ class BatchAlgebra(Contract):
     num_micro_batches_per_optimizer_step: Count
     """Micro-batches of all trainer lanes in one optimizer step."""
     num_optimizer_steps_per_batch: Count
-    """Optimizer steps in a batch."""
+    """Optimizer steps in a batch; fewer are taken where mini-batches without spread are skipped."""
+    filter_groups: bool = False
+    """Whether groups without spread are not trained on."""
+    max_resamples: Index = 0
+    """Most draws of a group after its first, each because the one before has no spread."""
 
     @classmethod
     def resolve(
@@ -141,6 +156,8 @@ class BatchAlgebra(Contract):
             num_denoising_steps_per_micro_batch=steps_per_micro_batch,
             num_micro_batches_per_optimizer_step=per_minibatch * micro_batches_per_group,
             num_optimizer_steps_per_batch=batch.num_minibatches * batch.num_epochs_per_batch,
+            filter_groups=batch.filter_groups,
+            max_resamples=batch.max_resamples,
         )
 
     @property
@@ -148,6 +165,11 @@ class BatchAlgebra(Contract):
         """Units that micro-batches are split from: a group's trajectories, or the pairs that an algorithm makes of
         them."""
         return self.group_size if self.num_trained_members is None else self.num_trained_members
+
+    @property
+    def num_pairs_per_group(self) -> int:
+        """Pairs of a group, each with one of its units."""
+        return self.num_units_per_group * self.num_trained_denoising_steps
 
     def minibatch_of(self, group: int) -> int:
         """The mini-batch that a group belongs to: by prompt index, never by arrival."""
@@ -163,7 +185,14 @@ class BatchAlgebra(Contract):
             f"{_counted(self.num_optimizer_steps_per_batch, 'optimizer step')} a batch, each over "
             f"{self.num_pairs_per_optimizer_step} (trajectory, denoising step) pairs "
             f"in {_counted(self.num_micro_batches_per_optimizer_step, 'micro-batch')} of up to {self.micro_batch_size}"
+            f"{self._without_spread()}"
         )
+
+    def _without_spread(self) -> str:
+        """What happens to groups without spread, to be added to a sentence; empty where nothing does."""
+        drawn = f"drawn again up to {_counted(self.max_resamples, 'time')}" if self.max_resamples else ""
+        done = " and ".join(filter(None, (drawn, "not trained on" if self.filter_groups else "")))
+        return f"; groups without spread are {done}" if done else ""
 
 
 def _counted(number: int, noun: str) -> str:

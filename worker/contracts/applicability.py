@@ -15,7 +15,7 @@ from typing_extensions import TypedDict
 from worker.contracts.algorithms import ALGORITHM_SPECS, DIFFERENTIABLE_REWARDS
 from worker.contracts.deepspeed import ZeroConfig
 from worker.contracts.families import FAMILY_TRAITS, FamilyTraits
-from worker.contracts.names import GuidanceKind, ModelFamily, Placement, RewardName, TrainerAssist, Tuning
+from worker.contracts.names import GuidanceKind, ModelFamily, Placement, RewardName, StaleClip, TrainerAssist, Tuning
 from worker.contracts.performance import WITHOUT_KERNEL_CHOICE, AttentionBackend, Compilation
 
 Scalar = str | int | float | bool | None
@@ -44,7 +44,7 @@ Condition = Mapping[str, Sequence[Scalar]]
 def inapplicable() -> list[Inapplicable]:
     """Every rule. A rule whose condition another rule's `must_be` brings about comes after it, so that one pass over
     the list settles a spec."""
-    return [*_placement(), *_algorithm(), *_family(), *_rewards(), *_switches()]
+    return [*_placement(), *_algorithm(), *_groups_without_spread(), *_family(), *_rewards(), *_switches()]
 
 
 def _unused(field: str, where: Condition, why: str) -> Inapplicable:
@@ -65,7 +65,15 @@ def _placement() -> Iterator[Inapplicable]:
     yield _fixed("pipeline.max_staleness", colocated, "A lane cannot train and generate at the same time.", 0)
     for switch in ("gap", "tsp", "tag"):
         yield _unused(f"pipeline.{switch}", planned, "The planner chooses it.")
-    yield _fixed("pipeline.importance_cap", {"pipeline.max_staleness": [0]}, "At staleness 0 no sample is stale.", None)
+    fresh = {"pipeline.max_staleness": [0]}
+    yield _unused("pipeline.stale_clip", fresh, "At staleness 0 no sample is stale.")
+    yield _fixed("pipeline.importance_cap", fresh, "At staleness 0 no sample is stale.", None)
+    yield _fixed(
+        "pipeline.importance_cap",
+        {"pipeline.stale_clip": [StaleClip.BEHAVIOUR.value]},
+        "Stale samples are weighted only where they are clipped around the proximal policy.",
+        None,
+    )
 
 
 def _algorithm() -> Iterator[Inapplicable]:
@@ -89,12 +97,12 @@ def _algorithm() -> Iterator[Inapplicable]:
         "replay_gate.max_ratio_error",
     ):
         yield _unused(field, deterministic, "This algorithm generates without stochastic denoising steps.")
-    yield _fixed(
-        "pipeline.importance_cap",
-        _named("algorithm.name", (name for name, kind in ALGORITHM_SPECS.items() if not kind.is_policy_gradient)),
-        "The loss of this algorithm has no importance ratio to bound.",
-        None,
+    without_ratio = _named(
+        "algorithm.name", (name for name, kind in ALGORITHM_SPECS.items() if not kind.is_policy_gradient)
     )
+    why = "The loss of this algorithm has no importance ratio."
+    yield _unused("pipeline.stale_clip", without_ratio, why)
+    yield _fixed("pipeline.importance_cap", without_ratio, why, None)
     yield _fixed(
         "tuning",
         _named("algorithm.name", (name for name in needs if needs[name].second_adapter)),
@@ -109,6 +117,22 @@ def _algorithm() -> Iterator[Inapplicable]:
         },
         "This algorithm trains on differentiable rewards only.",
         True,
+    )
+
+
+def _groups_without_spread() -> Iterator[Inapplicable]:
+    kinds = ALGORITHM_SPECS.items()
+    yield _fixed(
+        "batch.filter_groups",
+        _named("algorithm.name", (name for name, kind in kinds if not kind.ignores_equal_rewards)),
+        "The loss of this algorithm has a gradient on groups of equal rewards too.",
+        False,
+    )
+    yield _fixed(
+        "batch.max_resamples",
+        _named("algorithm.name", (name for name, kind in kinds if not kind.learns_from_spread)),
+        "This algorithm follows the gradient of the reward, whether or not a group's rewards differ.",
+        0,
     )
 
 

@@ -14,6 +14,7 @@ from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.base import Contract, Count, Index, Name
 from worker.contracts.names import LaneRole
 from worker.contracts.resizing import ResizeReport
+from worker.contracts.sections import PipelineSpec
 from worker.contracts.spans import Span
 from worker.contracts.states import RunState
 
@@ -265,6 +266,8 @@ class WorkCost(Contract):
     observed_units: tuple[Count, Count] | None = None
     """The fewest and the most units of one call that were measured. If both are equal, only the sum for that size is
     known, not how it divides into `per_call` and `per_unit`. Empty: the cost is an estimate."""
+    relative_error: Annotated[float, Field(ge=0)] | None = None
+    """The standard error of the measured seconds of a unit ÷ their mean; empty where too few were measured to tell."""
 
 
 class CostsEvent(Event):
@@ -273,6 +276,30 @@ class CostsEvent(Event):
     type: Literal["costs"] = "costs"
     batch: Index
     costs: tuple[WorkCost, ...]
+
+
+class PlanEvent(Event):
+    """A run on `placement: auto` works by a new plan, made from the costs that it has measured."""
+
+    type: Literal["plan"] = "plan"
+    batch: Index
+    """Complete batches when the plan took effect."""
+    reason: str
+    """What changes, why, and what it is predicted to gain, in a sentence or two."""
+    pipeline: PipelineSpec
+    """The switches from now on."""
+    lanes: dict[str, LaneRole]
+    """The run's lanes and their roles from now on."""
+    seconds_before: Annotated[float, Field(gt=0)]
+    """Seconds of a batch that were predicted had nothing changed."""
+    batch_seconds: Annotated[float, Field(gt=0)]
+    """Seconds of a batch that are predicted from now on."""
+    bound_seconds: Annotated[float, Field(ge=0)]
+    """Seconds of a batch that no schedule beats, by the measured costs."""
+    predicted_move_seconds: Annotated[float, Field(ge=0)]
+    """Seconds for which training was expected to stand still for the change; 0 where the trainer lanes stay."""
+    move_seconds: Annotated[float, Field(ge=0)]
+    """Seconds for which it did."""
 
 
 class LogEvent(Event):
@@ -311,6 +338,7 @@ RunEvent = Annotated[
     | QueueEvent
     | LendEvent
     | CostsEvent
+    | PlanEvent
     | LogEvent
     | CommandDoneEvent,
     Field(discriminator="type"),

@@ -25,6 +25,7 @@ from worker.contracts.commands import RunCommand
 from worker.contracts.events import WorkCost
 from worker.contracts.lanes import LaneGrant
 from worker.contracts.prompts import Prompt
+from worker.contracts.replanning import ReplanBasis
 from worker.contracts.run_spec import RunSpec
 
 BOOTSTRAP_PATH = "/api/ingest/v1/bootstrap"
@@ -82,6 +83,8 @@ class BootstrapAnswer(Contract):
     prior_costs: tuple[WorkCost, ...] = ()
     """Costs of work on these lanes by the plan, where one was made. The driver uses them until it has measured its
     own."""
+    replan: ReplanBasis | None = None
+    """What the run plans anew with while it works; empty where the user chose placement."""
 
 
 class PromptsAnswer(Contract):

@@ -19,7 +19,13 @@ class Metric(StrEnum):
     REWARD_HACKING = "reward/hacking_suspected"
     """1 while the trained reward rises and a watched one falls, else 0: see `worker.engine.metrics.reward_hacking`."""
     ZERO_STD_GROUPS = "reward/zero_std_share"
-    """Share of groups whose rewards are all equal, which have no gradient."""
+    """Share of groups without spread: their rewards are all equal, so no advantage differs from 0. Groups that were
+    drawn again count by their last draw."""
+    RESAMPLED_GROUPS = "reward/resampled_groups"
+    """Number of draws of the batch that were dropped for want of spread; only with `batch.max_resamples`."""
+    SKIPPED_OPTIMIZER_STEPS = "policy/skipped_optimizer_steps"
+    """Number of optimizer steps of the batch that were not taken, because no group of the mini-batch has spread; only
+    with `batch.filter_groups`."""
     KL = "policy/kl"
     RATIO_MEAN = "policy/ratio_mean"
     RATIO_MAX_DEVIATION = "policy/ratio_max_deviation"

@@ -119,6 +119,16 @@ class TrainerAssist(ExplainedName):
     SEARCH = "search", "An idle trainer lane generates if the batch is predicted to end sooner."
 
 
+class StaleClip(ExplainedName):
+    """The policy that the ratio of stale samples is clipped around (or masked by its divergence from)."""
+
+    PROXIMAL = (
+        "proximal",
+        "The weights at the start of training on the batch: being stale costs no gradient.",
+    )
+    BEHAVIOUR = "behaviour", "The older weights that generated, as for samples that are not stale."
+
+
 class Priority(ExplainedName):
     """Order of the queue, first to last; among equals the older run is first."""
 

@@ -157,6 +157,10 @@ class TrainerChangeSeconds(Contract):
     restore: Annotated[float, Field(ge=0)]
     """Reading the checkpoint."""
 
+    @property
+    def total(self) -> float:
+        return self.checkpoint + self.start + self.restore
+
 
 class ResizeReport(Contract):
     """How far a resize is, as `lanes` events carry it; a later report replaces it."""

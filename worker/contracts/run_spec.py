@@ -176,7 +176,17 @@ class RunSpec(Contract):
         if self.pipeline.importance_cap is not None and not self.algorithm.is_policy_gradient:
             raise ValueError(
                 f"`pipeline.importance_cap` must be empty for {self.algorithm.name}, got "
-                f"{self.pipeline.importance_cap}: its loss has no importance ratio to bound"
+                f"{self.pipeline.importance_cap}: its loss has no importance ratio"
+            )
+        if self.batch.filter_groups and not self.algorithm.ignores_equal_rewards:
+            raise ValueError(
+                f"`batch.filter_groups` must be false for {self.algorithm.name}, got true: its loss has a gradient on "
+                "groups of equal rewards too, so leaving them out would change what is learnt"
+            )
+        if self.batch.max_resamples and not self.algorithm.learns_from_spread:
+            raise ValueError(
+                f"`batch.max_resamples` must be 0 for {self.algorithm.name}, got {self.batch.max_resamples}: "
+                "it follows the gradient of the reward itself, so groups of equal rewards teach as much as others"
             )
         if self.algorithm.needs.differentiable_reward:
             for reward in self.trained_rewards:

@@ -9,7 +9,7 @@ from typing import Annotated, Literal, NamedTuple, Self
 from pydantic import Field, model_validator
 
 from worker.contracts.base import Contract, Count, Index
-from worker.contracts.names import ModelFamily, Placement, SdeType, TrainerAssist
+from worker.contracts.names import ModelFamily, Placement, SdeType, StaleClip, TrainerAssist
 from worker.contracts.prompts import Prompt, require_different
 
 
@@ -169,9 +169,13 @@ class SamplingSpec(Contract):
         return self
 
 
+_USUAL_WEIGHT_CAP = 2.0
+"""The threshold of truncated importance sampling in verl-omni."""
+
+
 class PipelineSpec(Contract):
     """How generation, scoring and training overlap on the lanes. At staleness 0 no switch here changes the result, only
-    the time that it takes; `max_staleness: 1` and `importance_cap` change what is trained on."""
+    the time that it takes; `max_staleness: 1`, `stale_clip` and `importance_cap` change what is trained on."""
 
     placement: Placement = Placement.DISAGGREGATED
     """Which lanes do what. `colocated`: every lane generates, then every lane trains; needs no balance and is the
@@ -195,14 +199,24 @@ class PipelineSpec(Contract):
     """Policy versions by which samples may be older than the trained weights. 0 is strictly on-policy. 1 lets rollout
     lanes begin the next batch with the version before, so that they do not wait for training; a trajectory never mixes
     versions. The published gain is 1.36× to 1.44× (UniRL, Wan2.1), with slightly more clipping."""
+    stale_clip: StaleClip = StaleClip.PROXIMAL
+    """Which policy the ratio of stale samples is clipped around. `proximal`: the newest weights before training on the
+    batch, with each sample weighted by how much likelier they make it than the older weights that generated it
+    (decoupled PPO, arXiv 2110.00641). `behaviour`: those older weights; a small clip range then silences a third or
+    more of the stale samples before training on them begins."""
     importance_cap: Annotated[float, Field(ge=1, le=100)] | None = None
-    """Upper bound on the importance ratio by which stale samples are weighted (truncated importance sampling). Empty:
-    stale samples go through the same clipped loss as fresh ones. 2 is a usual value; try it when the clip fraction of
-    stale batches is high."""
+    """Upper bound on the weight of stale samples that `stale_clip: proximal` gives them (truncated importance
+    sampling). Empty: 2. Likelihoods are means over all latent dimensions, so weights are close to 1 and the bound is
+    rarely reached; lower it towards 1 when single samples dominate the update."""
     deterministic: bool = False
     """Accumulate gradients in the order of prompts, never of arrival, so that one trainer rank reaches bitwise the same
     weights in every run with these settings. Trainer lanes wait for the next in order, so it costs time. Turn it on to
     reproduce a result or to compare two changes exactly."""
+
+    @property
+    def weight_cap(self) -> float:
+        """Upper bound on the weight of stale samples."""
+        return _USUAL_WEIGHT_CAP if self.importance_cap is None else self.importance_cap
 
     @property
     def trainers_generate(self) -> bool:
@@ -224,6 +238,11 @@ class PipelineSpec(Contract):
             raise ValueError(
                 f"`pipeline.importance_cap` must be empty at `max_staleness` 0, got {self.importance_cap}: "
                 "no sample is stale"
+            )
+        if self.importance_cap is not None and self.stale_clip is StaleClip.BEHAVIOUR:
+            raise ValueError(
+                f"`pipeline.importance_cap` must be empty for `stale_clip` behaviour, got {self.importance_cap}: "
+                "samples are weighted only where they are clipped around the proximal policy"
             )
         return self
 

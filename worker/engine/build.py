@@ -6,6 +6,7 @@ from worker.contracts.ingest import BootstrapAnswer
 from worker.contracts.names import Placement
 from worker.contracts.prompts import Prompt
 from worker.contracts.run_spec import RunSpec
+from worker.contracts.sections import PipelineSpec
 from worker.engine.control.advantages import AdvantageCache
 from worker.engine.control.checkpoint_directory import CheckpointDirectory, RunPosition
 from worker.engine.control.clocks import DriverClock
@@ -89,12 +90,15 @@ def build_components(
     )
 
 
-def build_scheduler(answer: BootstrapAnswer, position: RunPosition, log: ScheduleLogger) -> Scheduler:
-    """A scheduler that continues from `position`, and writes every event it receives and action it decides to `log`."""
+def build_scheduler(
+    answer: BootstrapAnswer, position: RunPosition, log: ScheduleLogger, pipeline: PipelineSpec
+) -> Scheduler:
+    """A scheduler that continues from `position` with the switches `pipeline`, and writes every event it receives and
+    action it decides to `log`."""
     spec = answer.spec
     start = ScheduleStart(
         algebra=spec.algebra,
-        pipeline=spec.pipeline,
+        pipeline=pipeline,
         advantage_std=spec.algorithm.advantage_std,
         num_batches=spec.num_batches,
         first_batch=position.batch,

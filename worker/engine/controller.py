@@ -47,6 +47,7 @@ from worker.engine.control.command_queue import StopOverdueError
 from worker.engine.control.lane_supervisor import LaneSupervisor
 from worker.engine.control.pending_calls import PendingCalls, RewindNeededError
 from worker.engine.control.ray_executor import RayExecutor
+from worker.engine.control.replanner import Replanner
 from worker.engine.control.resizer import Resizer
 from worker.engine.control.run_components import RunComponents
 from worker.engine.control.status_reporter import StatusReporter
@@ -118,6 +119,7 @@ class Controller:
         self._admission = AdmissionControl(components.commands)
         self.resizer = Resizer(components, self._calls, self._gang, self._supervisor, self._boundaries)
         """Grows and shrinks the run, by command or as a plan of the run's own decides."""
+        self._replanner = Replanner(components, self._supervisor, self.resizer)
         self._scheduler: Scheduler | None = None
         """The scheduler since the last start or rewind; `None` while lanes are brought up."""
         self._next_clock_probe = 0.0
@@ -156,6 +158,7 @@ class Controller:
 
     def close(self) -> None:
         """End the lanes, and report their last spans and the schedule log's last lines."""
+        self._replanner.close()
         self._components.schedule_log.flush()
         self._spans.end()
         self._components.lanes.close()
@@ -213,9 +216,12 @@ class Controller:
         self._gang.publish(position.policy_version, partial(self._components.versions.add, began_at=began_at))
         self._wait_for_calls()
         self._metrics.begin(position)
-        self._scheduler = build_scheduler(self._answer, position, self._components.schedule_log)
+        self._scheduler = build_scheduler(
+            self._answer, position, self._components.schedule_log, self._replanner.pipeline
+        )
         self._boundaries.begin(self._scheduler)
         self.resizer.begin(self._scheduler)
+        self._replanner.begin(self._scheduler)
         starts = {CostKind.START: self._supervisor.gang_start_seconds, CostKind.RESTORE: self._restorer.seconds}
         for kind, seconds in starts.items():
             if seconds is not None:
@@ -288,6 +294,7 @@ class Controller:
         self._boundaries.start_requested()
         self.resizer.start_requested()
         self.resizer.step()
+        self._replanner.step()
         self._admission.update_pause(scheduler)
         self._report_state()
 
@@ -324,6 +331,7 @@ class Controller:
                 self._components.versions.keep_only(scheduler.state.needed_versions)
                 self._status.costs(scheduler.state.costs, batch=scheduler.state.batches_completed)
                 self._boundaries.batch_complete()
+                self._replanner.batch_complete()
                 self._components.schedule_log.flush()
 
     def _lane_lost(self, lane: str, reason: str) -> None:

@@ -9,14 +9,16 @@ prompts ─► generate ─► score ─► advantages ─► for each epoch and
     python -m worker.engine.local deploy/presets/shapes-quick.yaml --model deploy/models/shapes
 
 It calls the same classes as the lanes of a cluster, with the same seeds, so at staleness 0 it trains on the same
-samples as any run of the spec. It ignores the settings of how lanes share the work (`pipeline`, `lanes`).
+samples as any run of the spec. At `max_staleness` 1 every batch but the first is drawn by the version before, which is
+the most that lanes ever fall behind. Other settings of how lanes share the work (`pipeline`, `lanes`) are ignored.
 """
 
 import argparse
 import socket
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import groupby
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +27,7 @@ import yaml
 from worker.contracts.metric_names import Metric
 from worker.contracts.prompts import Prompt, prompt_of_line
 from worker.contracts.run_spec import RunSpec
-from worker.engine.advantage.mixed import mixed_advantages
+from worker.engine.advantage.mixed import GroupScores, has_spread, mixed_advantages
 from worker.engine.control.prompt_schedule import PromptSchedule
 from worker.engine.metrics.replay_gate import check_replay_gate
 from worker.engine.metrics.update_metrics import update_metrics
@@ -34,9 +36,10 @@ from worker.engine.reward.scorer import Scorer
 from worker.engine.rollout.sampler import Sampler
 from worker.engine.trainer.rank import TrainerRank
 from worker.engine.trainer.zero.process_group import destroy_process_group, init_process_group
-from worker.engine.types import GeneratedFragment, GenerationRequest, GroupBatch, ScoredFragment
+from worker.engine.types import GeneratedFragment, GenerationRequest, GroupBatch, PublishedVersion, ScoredFragment
 from worker.scheduling.core.fragment_queue import split_into_fragments
 from worker.scheduling.core.messages import Fragment, Purpose
+from worker.scheduling.core.rules import is_resampled
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,43 +96,72 @@ class LocalRun:
         self.sampler = Sampler.load(spec, base_model_path, embeddings=embeddings)
         self.scorer = Scorer(spec.rewards)
         self.policy_version = 0
-        self.sampler.pull(self.trainer.version(0))
+        self._versions: dict[int, PublishedVersion] = {0: self.trainer.version(0)}
+        """The current version, and at staleness 1 the one before it, by policy version."""
 
     def train_batch(self) -> BatchResult:
-        """Generate, score and train the next batch, and pull the version that it gives.
+        """Generate, score and train the next batch, and pull the version that draws the one after it.
 
         Raises:
             ReplayGateError: when replay does not reproduce sampling.
             NonFiniteError: for a reward, loss or gradient that is NaN or infinite.
         """
-        batch = self.policy_version
-        groups = self._draw(Purpose.TRAIN, batch, self.spec.algebra.num_groups, self.spec.batch.group_size)
-        metrics = self._train([self._with_advantages(batch, groups, index) for index in range(len(groups))])
+        batch, behaviour = self.policy_version, self._drawing_version
+        groups = self._draw(Purpose.TRAIN, batch, behaviour, self.spec.algebra.num_groups, self.spec.batch.group_size)
+        skips = self.spec.batch.filter_groups
+        skipped = frozenset(index for index, group in enumerate(groups) if skips and not self._has_spread(group))
+        given = [self._with_advantages(batch, groups, index) for index in range(len(groups))]
+        metrics = self._train(given, skipped, behaviour)
         self.policy_version += 1
-        self.sampler.pull(self.trainer.version(self.policy_version))
+        self._versions[self.policy_version] = self.trainer.version(self.policy_version)
+        oldest = self.policy_version - self.spec.pipeline.max_staleness
+        self._versions = {number: version for number, version in self._versions.items() if number >= oldest}
+        self._pull(self._drawing_version)
         metrics[Metric.REWARD_MEAN] = float(np.mean([group.rewards for group in groups]))
         return BatchResult(groups=groups, metrics=metrics)
 
     def evaluate(self) -> tuple[ScoredGroup, ...]:
         """Held-out samples of the current version, denoised deterministically: one group for each evaluation prompt."""
         num_groups, group_size = len(self._prompts.held_out), self.spec.evaluation.num_samples_per_prompt
-        return self._draw(Purpose.EVALUATE, self.policy_version, num_groups, group_size)
+        version = self._versions[self.policy_version]
+        return self._draw(Purpose.EVALUATE, self.policy_version, version, num_groups, group_size)
 
     # --- generate and score -----------------------------------------------------------------------------------------
 
-    def _draw(self, purpose: Purpose, batch: int, num_groups: int, group_size: int) -> tuple[ScoredGroup, ...]:
-        """Generate and score all groups of a batch or an evaluation, fragment by fragment."""
-        drawn: list[list[tuple[GeneratedFragment, ScoredFragment]]] = [[] for _ in range(num_groups)]
-        for fragment in split_into_fragments(
+    def _draw(
+        self, purpose: Purpose, batch: int, version: PublishedVersion, num_groups: int, group_size: int
+    ) -> tuple[ScoredGroup, ...]:
+        """Generate and score all groups of a batch or an evaluation with `version`, fragment by fragment; a group to
+        train on that has no spread is drawn again."""
+        self._pull(version)
+        fragments = split_into_fragments(
             purpose=purpose,
             batch=batch,
             num_groups=num_groups,
             group_size=group_size,
             fragment_size=self.spec.algebra.fragment_size,
-            policy_version=self.policy_version,
-        ):
-            drawn[fragment.key.group].append(self._draw_fragment(fragment))
-        return tuple(ScoredGroup(*zip(*group, strict=True)) for group in drawn)
+            policy_version=version.policy_version,
+        )
+        of_groups = groupby(fragments, key=lambda fragment: fragment.key.group)
+        return tuple(self._draw_group(list(of_group)) for _, of_group in of_groups)
+
+    def _draw_group(self, fragments: Sequence[Fragment], draw: int = 0) -> ScoredGroup:
+        drawn = [self._draw_fragment(replace(fragment, draw=draw)) for fragment in fragments]
+        group = ScoredGroup(*zip(*drawn, strict=True))
+        max_resamples = self.spec.batch.max_resamples if fragments[0].key.purpose is Purpose.TRAIN else 0
+        if is_resampled(has_spread=self._has_spread(group), draw=draw, max_resamples=max_resamples):
+            return self._draw_group(fragments, draw + 1)
+        return group
+
+    @property
+    def _drawing_version(self) -> PublishedVersion:
+        """The version that draws the next batch: the oldest that is kept."""
+        return self._versions[min(self._versions)]
+
+    def _pull(self, version: PublishedVersion) -> None:
+        """Bind `version` to generate with, unless it is bound."""
+        if self.sampler.policy_version != version.policy_version:
+            self.sampler.pull(version)
 
     def _draw_fragment(self, fragment: Fragment) -> tuple[GeneratedFragment, ScoredFragment]:
         index, prompt = self._prompts.find(fragment.key)
@@ -139,13 +171,20 @@ class LocalRun:
 
     # --- advantages and training ------------------------------------------------------------------------------------
 
+    def _scores(self, group: ScoredGroup) -> GroupScores:
+        return {reward.key: group.scores(reward.key) for reward in self.spec.trained_rewards}
+
+    def _has_spread(self, group: ScoredGroup) -> bool:
+        weights = {reward.key: reward.weight for reward in self.spec.trained_rewards}
+        return has_spread(self._scores(group), weights, mixing=self.spec.reward_mixing)
+
     def _with_advantages(self, batch: int, groups: Sequence[ScoredGroup], index: int) -> GroupBatch:
         """Group `index` with its advantages, whose standard deviation is the group's or the whole batch's."""
         weights = {reward.key: reward.weight for reward in self.spec.trained_rewards}
         over_batch = self.spec.algorithm.advantage_std == "batch"
         normalised = groups if over_batch else groups[index : index + 1]
         advantages = mixed_advantages(
-            [{key: group.scores(key) for key in weights} for group in normalised],
+            [self._scores(group) for group in normalised],
             weights,
             mixing=self.spec.reward_mixing,
             clip=self.spec.algorithm.advantage_clip,
@@ -159,21 +198,30 @@ class LocalRun:
             advantages=advantages[index if over_batch else 0].advantages,
         )
 
-    def _train(self, groups: Sequence[GroupBatch]) -> dict[str, float]:
-        """Take one optimizer step for each mini-batch of each epoch, and return the metrics of the last."""
-        algebra, metrics = self.spec.algebra, {}
+    def _train(
+        self, groups: Sequence[GroupBatch], skipped: frozenset[int], behaviour: PublishedVersion
+    ) -> dict[str, float]:
+        """Take one optimizer step for each mini-batch of each epoch with a group that is not `skipped`, on what
+        `behaviour` drew, and return the metrics of the last."""
+        algebra, metrics = self.spec.algebra, dict[str, float]()
         for epoch in range(algebra.num_epochs):
             for minibatch in range(algebra.num_minibatches):
                 is_fresh = epoch == minibatch == 0
                 first = minibatch * algebra.num_groups_per_minibatch
+                of_minibatch = groups[first : first + algebra.num_groups_per_minibatch]
+                trained = [group for group in of_minibatch if group.group not in skipped]
+                if not trained:
+                    continue
                 stats = self.trainer.accumulate(
-                    groups[first : first + algebra.num_groups_per_minibatch],
+                    trained,
                     num_pairs_total=algebra.num_pairs_per_optimizer_step,
                     fresh=is_fresh,
+                    staleness=self.policy_version - behaviour.policy_version,
+                    behaviour=behaviour,
                 )
                 if is_fresh and self.spec.algorithm.needs.log_probs:
                     check_replay_gate(stats, self.spec.replay_bounds)
-                step = self.trainer.commit()
+                step = self.trainer.commit(num_skipped_groups=algebra.num_groups_per_minibatch - len(trained))
                 metrics = update_metrics(stats) | {Metric.GRAD_NORM.value: step["grad_norm"]}
         return metrics
 

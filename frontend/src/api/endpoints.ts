@@ -56,7 +56,7 @@ export const api = {
   timeline: (run: string) => call("GET", "/api/v1/runs/{run_id}/timeline", { ...of(run), query: { limit: MAX_SPANS } }),
   bubbles: (run: string, from?: number) =>
     call("GET", "/api/v1/runs/{run_id}/bubbles", { ...of(run), query: { from } }),
-  plan: async (run: string) => (await call("GET", "/api/v1/runs/{run_id}/plan", of(run))).plan,
+  plan: (run: string) => call("GET", "/api/v1/runs/{run_id}/plan", of(run)),
   lending: (run: string) => call("GET", "/api/v1/runs/{run_id}/lending", of(run)),
   staleness: (run: string) => results(call("GET", "/api/v1/runs/{run_id}/staleness", of(run))),
   samples: (run: string, purpose: SamplePurpose, batch?: number) =>

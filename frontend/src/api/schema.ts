@@ -970,6 +970,18 @@ export interface components {
             readonly device?: string;
         };
         /**
+         * AdoptedPlan
+         * @description A plan that the run adopted while it worked.
+         */
+        readonly AdoptedPlan: {
+            readonly at: number;
+            /** @description Number of complete batches when the plan took effect. */
+            readonly batch: number;
+            readonly reason: string;
+            /** @description Predicted seconds of a batch from then on. */
+            readonly batch_seconds: number;
+        };
+        /**
          * AestheticSettings
          * @description LAION's aesthetic predictor: a rating head on CLIP ViT-L/14.
          */
@@ -1093,8 +1105,18 @@ export interface components {
             readonly num_denoising_steps_per_micro_batch: number;
             /** @description Micro-batches of all trainer lanes in one optimizer step. */
             readonly num_micro_batches_per_optimizer_step: number;
-            /** @description Optimizer steps in a batch. */
+            /** @description Optimizer steps in a batch; fewer are taken where mini-batches without spread are skipped. */
             readonly num_optimizer_steps_per_batch: number;
+            /**
+             * @description Whether groups without spread are not trained on.
+             * @default false
+             */
+            readonly filter_groups: boolean;
+            /**
+             * @description Most draws of a group after its first, each because the one before has no spread.
+             * @default 0
+             */
+            readonly max_resamples: number;
         };
         /**
          * BatchSpec
@@ -1142,6 +1164,23 @@ export interface components {
              * @default null
              */
             readonly fragment_size: number | null;
+            /**
+             * @description Leave groups without spread out of training: those whose members all have the same reward, within float32's
+             *     rounding, so that every advantage is 0. The loss still counts their pairs, so without a KL penalty what is learnt
+             *     stays the same and training takes less time; with a `kl_coefficient` their part of the penalty is left out too. A
+             *     mini-batch of nothing else takes no optimizer step, where it would otherwise be one of momentum and weight decay
+             *     alone. Flow-GRPO's code drops such samples as well.
+             * @default false
+             */
+            readonly filter_groups: boolean;
+            /**
+             * @description Times that a group without spread is drawn again, with other noise, before it is kept as it is. 0: never. 1 to 3
+             *     suit rewards with few values, such as right or wrong, whose groups often teach nothing (DAPO's dynamic sampling
+             *     draws other prompts instead). Each draw costs generation and scoring; prompts that are too easy or too hard stay
+             *     without spread however often they are drawn. Dropped draws count nowhere, not in `advantage_std: batch` either.
+             * @default 0
+             */
+            readonly max_resamples: number;
         };
         /**
          * Bubbles
@@ -2120,7 +2159,7 @@ export interface components {
              * @enum {string}
              */
             readonly kind: "items";
-            readonly items: readonly (components["schemas"]["PhaseItem"] | components["schemas"]["LanesItem"] | components["schemas"]["StateItem"] | components["schemas"]["ResumedItem"] | components["schemas"]["MetricsItem"] | components["schemas"]["SpansItem"] | components["schemas"]["SamplesItem"] | components["schemas"]["EvaluationItem"] | components["schemas"]["StalenessItem"] | components["schemas"]["PublishItem"] | components["schemas"]["AdapterItem"] | components["schemas"]["CheckpointItem"] | components["schemas"]["GateItem"] | components["schemas"]["QueueItem"] | components["schemas"]["LendItem"] | components["schemas"]["CostsItem"] | components["schemas"]["LogItem"] | components["schemas"]["CommandDoneItem"] | components["schemas"]["TransitionItem"])[];
+            readonly items: readonly (components["schemas"]["PhaseItem"] | components["schemas"]["LanesItem"] | components["schemas"]["StateItem"] | components["schemas"]["ResumedItem"] | components["schemas"]["MetricsItem"] | components["schemas"]["SpansItem"] | components["schemas"]["SamplesItem"] | components["schemas"]["EvaluationItem"] | components["schemas"]["StalenessItem"] | components["schemas"]["PublishItem"] | components["schemas"]["AdapterItem"] | components["schemas"]["CheckpointItem"] | components["schemas"]["GateItem"] | components["schemas"]["QueueItem"] | components["schemas"]["LendItem"] | components["schemas"]["CostsItem"] | components["schemas"]["PlanItem"] | components["schemas"]["LogItem"] | components["schemas"]["CommandDoneItem"] | components["schemas"]["TransitionItem"])[];
         };
         readonly JsonValue: Json;
         readonly LaneAction: {
@@ -2520,7 +2559,7 @@ export interface components {
          * @description Names of curves: one value for each batch.
          * @enum {string}
          */
-        readonly Metric: "reward/mean" | "reward/std" | "reward/part/{name}" | "reward/missing/{name}" | "reward/retries/{name}" | "reward/hacking_suspected" | "reward/zero_std_share" | "policy/kl" | "policy/ratio_mean" | "policy/ratio_max_deviation" | "policy/clip_fraction" | "policy/loss" | "policy/grad_norm" | "policy/learning_rate" | "speed/images_per_second" | "speed/batch_seconds" | "speed/generate_seconds" | "speed/train_seconds" | "staleness/mean" | "staleness/max" | "staleness/policy_version" | "lanes/idle_share" | "eval/reward" | "eval/part/{name}";
+        readonly Metric: "reward/mean" | "reward/std" | "reward/part/{name}" | "reward/missing/{name}" | "reward/retries/{name}" | "reward/hacking_suspected" | "reward/zero_std_share" | "reward/resampled_groups" | "policy/skipped_optimizer_steps" | "policy/kl" | "policy/ratio_mean" | "policy/ratio_max_deviation" | "policy/clip_fraction" | "policy/loss" | "policy/grad_norm" | "policy/learning_rate" | "speed/images_per_second" | "speed/batch_seconds" | "speed/generate_seconds" | "speed/train_seconds" | "staleness/mean" | "staleness/max" | "staleness/policy_version" | "lanes/idle_share" | "eval/reward" | "eval/part/{name}";
         /**
          * MetricsEvent
          * @description Values keyed by `worker.contracts.metric_names`. `batch` counts complete batches, from 1.
@@ -2848,7 +2887,7 @@ export interface components {
         /**
          * PipelineSpec
          * @description How generation, scoring and training overlap on the lanes. At staleness 0 no switch here changes the result, only
-         *     the time that it takes; `max_staleness: 1` and `importance_cap` change what is trained on.
+         *     the time that it takes; `max_staleness: 1`, `stale_clip` and `importance_cap` change what is trained on.
          */
         readonly PipelineSpec: {
             /**
@@ -2890,9 +2929,17 @@ export interface components {
              */
             readonly max_staleness: 0 | 1;
             /**
-             * @description Upper bound on the importance ratio by which stale samples are weighted (truncated importance sampling). Empty:
-             *     stale samples go through the same clipped loss as fresh ones. 2 is a usual value; try it when the clip fraction of
-             *     stale batches is high.
+             * @description Which policy the ratio of stale samples is clipped around. `proximal`: the newest weights before training on the
+             *     batch, with each sample weighted by how much likelier they make it than the older weights that generated it
+             *     (decoupled PPO, arXiv 2110.00641). `behaviour`: those older weights; a small clip range then silences a third or
+             *     more of the stale samples before training on them begins.
+             * @default proximal
+             */
+            readonly stale_clip: components["schemas"]["StaleClip"];
+            /**
+             * @description Upper bound on the weight of stale samples that `stale_clip: proximal` gives them (truncated importance
+             *     sampling). Empty: 2. Likelihoods are means over all latent dimensions, so weights are close to 1 and the bound is
+             *     rarely reached; lower it towards 1 when single samples dominate the update.
              * @default null
              */
             readonly importance_cap: number | null;
@@ -2972,6 +3019,82 @@ export interface components {
             };
         };
         /**
+         * PlanEvent
+         * @description A run on `placement: auto` works by a new plan, made from the costs that it has measured.
+         */
+        readonly PlanEvent: {
+            readonly seq: number;
+            readonly at: number;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "plan";
+            /** @description Complete batches when the plan took effect. */
+            readonly batch: number;
+            /** @description What changes, why, and what it is predicted to gain, in a sentence or two. */
+            readonly reason: string;
+            /** @description The switches from now on. */
+            readonly pipeline: components["schemas"]["PipelineSpec"];
+            /** @description The run's lanes and their roles from now on. */
+            readonly lanes: {
+                readonly [key: string]: components["schemas"]["LaneRole"];
+            };
+            /** @description Seconds of a batch that were predicted had nothing changed. */
+            readonly seconds_before: number;
+            /** @description Seconds of a batch that are predicted from now on. */
+            readonly batch_seconds: number;
+            /** @description Seconds of a batch that no schedule beats, by the measured costs. */
+            readonly bound_seconds: number;
+            /** @description Seconds for which training was expected to stand still for the change; 0 where the trainer lanes stay. */
+            readonly predicted_move_seconds: number;
+            /** @description Seconds for which it did. */
+            readonly move_seconds: number;
+        };
+        /**
+         * PlanFields
+         * @description A run on `placement: auto` works by a new plan, made from the costs that it has measured.
+         */
+        readonly PlanFields: {
+            /** @description Complete batches when the plan took effect. */
+            readonly batch: number;
+            /** @description What changes, why, and what it is predicted to gain, in a sentence or two. */
+            readonly reason: string;
+            /** @description The switches from now on. */
+            readonly pipeline: components["schemas"]["PipelineSpec"];
+            /** @description The run's lanes and their roles from now on. */
+            readonly lanes: {
+                readonly [key: string]: components["schemas"]["LaneRole"];
+            };
+            /** @description Seconds of a batch that were predicted had nothing changed. */
+            readonly seconds_before: number;
+            /** @description Seconds of a batch that are predicted from now on. */
+            readonly batch_seconds: number;
+            /** @description Seconds of a batch that no schedule beats, by the measured costs. */
+            readonly bound_seconds: number;
+            /** @description Seconds for which training was expected to stand still for the change; 0 where the trainer lanes stay. */
+            readonly predicted_move_seconds: number;
+            /** @description Seconds for which it did. */
+            readonly move_seconds: number;
+        };
+        /**
+         * PlanItem
+         * @description A `plan` event in the stream.
+         */
+        readonly PlanItem: {
+            /** @description The item's number in the run's stream. */
+            readonly stream_seq: number;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            readonly type: "plan";
+            /** @description Unix time in seconds, by the driver's clock. */
+            readonly at: number;
+            readonly attempt: number;
+            readonly body: components["schemas"]["PlanFields"];
+        };
+        /**
          * PlanPreview
          * @description A plan made before there is a run.
          */
@@ -2995,6 +3118,25 @@ export interface components {
             readonly expected: readonly components["schemas"]["WorkCost"][];
             /** @description Whether the pool has as many lanes, free or not. */
             readonly fits_pool: boolean;
+        };
+        /**
+         * PlanStep
+         * @description One of the plans that a run has worked by.
+         */
+        readonly PlanStep: {
+            readonly attempt: number;
+            /** @description Number of the plan among the run's plans, from 1. */
+            readonly revision: number;
+            /** @description Number of complete batches when the plan took effect. */
+            readonly since_batch: number;
+            /** @description Why the run uses it. */
+            readonly reason: string;
+            readonly num_rollout: number;
+            readonly num_trainer: number;
+            /** @description Predicted seconds of a batch. */
+            readonly batch_seconds: number;
+            /** @description What the change was predicted to gain and to take; null for the plan that an attempt began with. */
+            readonly promise: components["schemas"]["Promise"] | null;
         };
         /** @description A lane of the pool, and the run that holds it if you may see that run. */
         readonly PoolLane: {
@@ -3148,6 +3290,18 @@ export interface components {
          */
         readonly ProjectRole: "viewer" | "editor" | "owner";
         readonly ProjectsFrame: components["schemas"]["RunChangedFrame"];
+        /**
+         * Promise
+         * @description What a change of plan was predicted to gain and to take.
+         */
+        readonly Promise: {
+            /** @description Seconds of a batch that were predicted had nothing changed. */
+            readonly seconds_before: number;
+            /** @description Seconds for which training was expected to stand still for the change. */
+            readonly predicted_move_seconds: number;
+            /** @description Seconds for which it did. */
+            readonly move_seconds: number;
+        };
         readonly Prompt: string | {
             /** @description What the model is asked to generate. */
             readonly text: string;
@@ -3777,7 +3931,7 @@ export interface components {
              */
             readonly resize: components["schemas"]["Resize"] | null;
         };
-        readonly RunEvent: components["schemas"]["PhaseEvent"] | components["schemas"]["LanesEvent"] | components["schemas"]["StateEvent"] | components["schemas"]["ResumedEvent"] | components["schemas"]["MetricsEvent"] | components["schemas"]["SpansEvent"] | components["schemas"]["SamplesEvent"] | components["schemas"]["EvaluationEvent"] | components["schemas"]["StalenessEvent"] | components["schemas"]["PublishEvent"] | components["schemas"]["AdapterEvent"] | components["schemas"]["CheckpointEvent"] | components["schemas"]["GateEvent"] | components["schemas"]["QueueEvent"] | components["schemas"]["LendEvent"] | components["schemas"]["CostsEvent"] | components["schemas"]["LogEvent"] | components["schemas"]["CommandDoneEvent"];
+        readonly RunEvent: components["schemas"]["PhaseEvent"] | components["schemas"]["LanesEvent"] | components["schemas"]["StateEvent"] | components["schemas"]["ResumedEvent"] | components["schemas"]["MetricsEvent"] | components["schemas"]["SpansEvent"] | components["schemas"]["SamplesEvent"] | components["schemas"]["EvaluationEvent"] | components["schemas"]["StalenessEvent"] | components["schemas"]["PublishEvent"] | components["schemas"]["AdapterEvent"] | components["schemas"]["CheckpointEvent"] | components["schemas"]["GateEvent"] | components["schemas"]["QueueEvent"] | components["schemas"]["LendEvent"] | components["schemas"]["CostsEvent"] | components["schemas"]["PlanEvent"] | components["schemas"]["LogEvent"] | components["schemas"]["CommandDoneEvent"];
         readonly RunFrame: components["schemas"]["HelloFrame"] | components["schemas"]["SnapshotFrame"] | components["schemas"]["ItemsFrame"];
         /**
          * RunLane
@@ -3794,6 +3948,8 @@ export interface components {
         readonly RunPlan: {
             /** @description The plan; null where the user chose placement, and before lanes were given. */
             readonly plan: components["schemas"]["RevisedPlan"] | null;
+            /** @description All plans of the run, the oldest first. */
+            readonly steps: readonly components["schemas"]["PlanStep"][];
         };
         /** RunProject */
         readonly RunProject: {
@@ -3944,7 +4100,9 @@ export interface components {
              *       "num_minibatches": 1,
              *       "num_epochs_per_batch": 1,
              *       "micro_batch_size": 8,
-             *       "fragment_size": null
+             *       "fragment_size": null,
+             *       "filter_groups": false,
+             *       "max_resamples": 0
              *     }
              */
             readonly batch: components["schemas"]["BatchSpec"];
@@ -3955,6 +4113,7 @@ export interface components {
              *       "tsp": true,
              *       "tag": "off",
              *       "max_staleness": 0,
+             *       "stale_clip": "proximal",
              *       "importance_cap": null,
              *       "deterministic": false
              *     }
@@ -4447,6 +4606,12 @@ export interface components {
             readonly is_simulated: boolean;
         };
         /**
+         * StaleClip
+         * @description The policy that the ratio of stale samples is clipped around (or masked by its divergence from).
+         * @enum {string}
+         */
+        readonly StaleClip: "proximal" | "behaviour";
+        /**
          * StalenessEvent
          * @description Number of samples of a batch by their staleness when they were trained on.
          */
@@ -4556,7 +4721,7 @@ export interface components {
             readonly attempt: number;
             readonly body: components["schemas"]["StateFields"];
         };
-        readonly StreamItem: components["schemas"]["PhaseItem"] | components["schemas"]["LanesItem"] | components["schemas"]["StateItem"] | components["schemas"]["ResumedItem"] | components["schemas"]["MetricsItem"] | components["schemas"]["SpansItem"] | components["schemas"]["SamplesItem"] | components["schemas"]["EvaluationItem"] | components["schemas"]["StalenessItem"] | components["schemas"]["PublishItem"] | components["schemas"]["AdapterItem"] | components["schemas"]["CheckpointItem"] | components["schemas"]["GateItem"] | components["schemas"]["QueueItem"] | components["schemas"]["LendItem"] | components["schemas"]["CostsItem"] | components["schemas"]["LogItem"] | components["schemas"]["CommandDoneItem"] | components["schemas"]["TransitionItem"];
+        readonly StreamItem: components["schemas"]["PhaseItem"] | components["schemas"]["LanesItem"] | components["schemas"]["StateItem"] | components["schemas"]["ResumedItem"] | components["schemas"]["MetricsItem"] | components["schemas"]["SpansItem"] | components["schemas"]["SamplesItem"] | components["schemas"]["EvaluationItem"] | components["schemas"]["StalenessItem"] | components["schemas"]["PublishItem"] | components["schemas"]["AdapterItem"] | components["schemas"]["CheckpointItem"] | components["schemas"]["GateItem"] | components["schemas"]["QueueItem"] | components["schemas"]["LendItem"] | components["schemas"]["CostsItem"] | components["schemas"]["PlanItem"] | components["schemas"]["LogItem"] | components["schemas"]["CommandDoneItem"] | components["schemas"]["TransitionItem"];
         /**
          * Timeline
          * @description A window of a run's lane time. Times are Unix seconds.
@@ -4572,6 +4737,8 @@ export interface components {
             readonly lends: readonly components["schemas"]["LendDecision"][];
             /** @description Resizes that ended in the window, oldest first. */
             readonly resizes: readonly components["schemas"]["EndedResize"][];
+            /** @description Plans that the run adopted in the window while it worked, oldest first. */
+            readonly plans: readonly components["schemas"]["AdoptedPlan"][];
             /** @description Number of the newest item read; the socket sends what follows. */
             readonly stream_seq: number;
             /** @description The server's clock, in Unix seconds. */
@@ -4757,6 +4924,11 @@ export interface components {
                 number,
                 number
             ] | null;
+            /**
+             * @description The standard error of the measured seconds of a unit ÷ their mean; empty where too few were measured to tell.
+             * @default null
+             */
+            readonly relative_error: number | null;
         };
         /**
          * ZeroConfig
@@ -4791,6 +4963,7 @@ export type AdapterFile = components['schemas']['AdapterFile'];
 export type AdapterItem = components['schemas']['AdapterItem'];
 export type AdapterPage = components['schemas']['AdapterPage'];
 export type AddedLanes = components['schemas']['AddedLanes'];
+export type AdoptedPlan = components['schemas']['AdoptedPlan'];
 export type AestheticSettings = components['schemas']['AestheticSettings'];
 export type Attempt = components['schemas']['Attempt'];
 export type AttemptPage = components['schemas']['AttemptPage'];
@@ -4908,7 +5081,11 @@ export type PipelineSpec = components['schemas']['PipelineSpec'];
 export type Placement = components['schemas']['Placement'];
 export type Plan = components['schemas']['Plan'];
 export type PlanChoice = components['schemas']['PlanChoice'];
+export type PlanEvent = components['schemas']['PlanEvent'];
+export type PlanFields = components['schemas']['PlanFields'];
+export type PlanItem = components['schemas']['PlanItem'];
 export type PlanPreview = components['schemas']['PlanPreview'];
+export type PlanStep = components['schemas']['PlanStep'];
 export type PoolLane = components['schemas']['PoolLane'];
 export type PoolLaneKindEnum = components['schemas']['PoolLaneKindEnum'];
 export type PoolLanePage = components['schemas']['PoolLanePage'];
@@ -4929,6 +5106,7 @@ export type ProjectName = components['schemas']['ProjectName'];
 export type ProjectPage = components['schemas']['ProjectPage'];
 export type ProjectRole = components['schemas']['ProjectRole'];
 export type ProjectsFrame = components['schemas']['ProjectsFrame'];
+export type Promise = components['schemas']['Promise'];
 export type Prompt = components['schemas']['Prompt'];
 export type PromptSet = components['schemas']['PromptSet'];
 export type PromptSetPage = components['schemas']['PromptSetPage'];
@@ -4995,6 +5173,7 @@ export type SpansItem = components['schemas']['SpansItem'];
 export type SpecToPlan = components['schemas']['SpecToPlan'];
 export type SpecToValidate = components['schemas']['SpecToValidate'];
 export type SplitPoint = components['schemas']['SplitPoint'];
+export type StaleClip = components['schemas']['StaleClip'];
 export type StalenessEvent = components['schemas']['StalenessEvent'];
 export type StalenessFields = components['schemas']['StalenessFields'];
 export type StalenessItem = components['schemas']['StalenessItem'];
@@ -6556,7 +6735,7 @@ export const logEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>
 export const logEventLevelValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LogEvent"]["level"]> = ["debug", "info", "warning", "error"];
 export const logFieldsLevelValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LogFields"]["level"]> = ["debug", "info", "warning", "error"];
 export const logItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["LogItem"]["type"]> = ["log"];
-export const metricValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Metric"]> = ["reward/mean", "reward/std", "reward/part/{name}", "reward/missing/{name}", "reward/retries/{name}", "reward/hacking_suspected", "reward/zero_std_share", "policy/kl", "policy/ratio_mean", "policy/ratio_max_deviation", "policy/clip_fraction", "policy/loss", "policy/grad_norm", "policy/learning_rate", "speed/images_per_second", "speed/batch_seconds", "speed/generate_seconds", "speed/train_seconds", "staleness/mean", "staleness/max", "staleness/policy_version", "lanes/idle_share", "eval/reward", "eval/part/{name}"];
+export const metricValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Metric"]> = ["reward/mean", "reward/std", "reward/part/{name}", "reward/missing/{name}", "reward/retries/{name}", "reward/hacking_suspected", "reward/zero_std_share", "reward/resampled_groups", "policy/skipped_optimizer_steps", "policy/kl", "policy/ratio_mean", "policy/ratio_max_deviation", "policy/clip_fraction", "policy/loss", "policy/grad_norm", "policy/learning_rate", "speed/images_per_second", "speed/batch_seconds", "speed/generate_seconds", "speed/train_seconds", "staleness/mean", "staleness/max", "staleness/policy_version", "lanes/idle_share", "eval/reward", "eval/part/{name}"];
 export const metricsEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["MetricsEvent"]["type"]> = ["metrics"];
 export const metricsItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["MetricsItem"]["type"]> = ["metrics"];
 export const mixGrpoSpecAdvantage_stdValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["MixGrpoSpec"]["advantage_std"]> = ["group", "batch"];
@@ -6571,6 +6750,8 @@ export const pipelineSpecMax_stalenessValues: ReadonlyArray<FlattenedDeepRequire
 export const placementValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Placement"]> = ["colocated", "disaggregated", "auto"];
 export const planModeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Plan"]["mode"]> = ["colocated", "disaggregated", "gap", "tsp", "tag", "stale"];
 export const planCostsValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Plan"]["costs"]> = ["measured", "profile"];
+export const planEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PlanEvent"]["type"]> = ["plan"];
+export const planItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PlanItem"]["type"]> = ["plan"];
 export const planPreviewModeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PlanPreview"]["mode"]> = ["colocated", "disaggregated", "gap", "tsp", "tag", "stale"];
 export const planPreviewCostsValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PlanPreview"]["costs"]> = ["measured", "profile"];
 export const poolLaneKindEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PoolLaneKindEnum"]> = ["gpu", "cpu"];
@@ -6607,6 +6788,7 @@ export const snapshotFrameKindValues: ReadonlyArray<FlattenedDeepRequired<compon
 export const spanKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["SpanKind"]> = ["generate", "lent_generate", "decode", "encode", "score", "train", "publish", "pull", "switch", "evaluate", "checkpoint", "pause", "idle"];
 export const spansEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["SpansEvent"]["type"]> = ["spans"];
 export const spansItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["SpansItem"]["type"]> = ["spans"];
+export const staleClipValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["StaleClip"]> = ["proximal", "behaviour"];
 export const stalenessEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["StalenessEvent"]["type"]> = ["staleness"];
 export const stalenessItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["StalenessItem"]["type"]> = ["staleness"];
 export const stateEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["StateEvent"]["type"]> = ["state"];

@@ -14,7 +14,7 @@ export interface PanelSpec<Key extends string = string> {
   readonly unit?: string;
   /** Where a horizontal line is drawn, e.g. ratio = 1. */
   readonly reference?: number;
-  /** Only some algorithms measure it. */
+  /** Only some runs measure it, by their algorithm or settings. */
   readonly ofSome?: boolean;
 }
 
@@ -103,6 +103,20 @@ export const METRIC_PANELS: readonly Curated[] = [
     title: "Groups without spread",
     help: "Groups whose members all have the same reward: they give no gradient.",
     keys: ["reward/zero_std_share"],
+  },
+  {
+    id: "resampled",
+    title: "Groups drawn again",
+    help: "Draws of the batch that were dropped, since all members had the same reward.",
+    keys: ["reward/resampled_groups"],
+    ofSome: true,
+  },
+  {
+    id: "skipped",
+    title: "Optimizer steps skipped",
+    help: "Steps of the batch that were not taken, since no group of the mini-batch had spread.",
+    keys: ["policy/skipped_optimizer_steps"],
+    ofSome: true,
   },
 ];
 

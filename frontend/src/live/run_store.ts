@@ -48,6 +48,8 @@ export class RunStore {
   readonly filesVersion = signal(0);
   /** Rises with each report on a resize. */
   readonly sizeVersion = signal(0);
+  /** Rises with each plan that the run adopts. */
+  readonly planVersion = signal(0);
   readonly connection = signal<Connection>("connecting");
   /** The browser's time of the newest frame, in Unix seconds. */
   readonly lastTraffic = signal(Date.now() / 1000);
@@ -138,6 +140,7 @@ export class RunStore {
         for (const version of Object.values(this.samplesVersions)) version.value += 1;
         this.filesVersion.value += 1;
         this.sizeVersion.value += 1;
+        this.planVersion.value += 1;
         this.problem.value = null;
         this.loaded.value = true;
       });
@@ -168,6 +171,7 @@ export class RunStore {
       files: false,
       run: false,
       size: false,
+      plan: false,
       samples: new Set<SamplePurpose>(),
     };
     for (const item of items) {
@@ -178,6 +182,7 @@ export class RunStore {
       if (item.type === "samples") changed.samples.add(item.body.purpose);
       changed.files ||= item.type === "adapter" || item.type === "checkpoint";
       changed.size ||= item.type === "command_done" || (item.type === "lanes" && item.body.resize !== null);
+      changed.plan ||= item.type === "plan";
       changed.run ||= CHANGES_RUN.has(item.type);
     }
     batch(() => {
@@ -186,6 +191,7 @@ export class RunStore {
       for (const purpose of changed.samples) this.samplesVersions[purpose].value += 1;
       if (changed.files) this.filesVersion.value += 1;
       if (changed.size) this.sizeVersion.value += 1;
+      if (changed.plan) this.planVersion.value += 1;
       this.events.flush();
       this.logs.flush();
       this.lastReport.value = items.reduce((latest, item) => Math.max(latest, item.at), this.lastReport.peek());

@@ -52,7 +52,18 @@ export function lane(name: string, fields: Partial<LaneInfo> = {}): LaneInfo {
 }
 
 export function timeline(fields: Partial<Timeline> = {}): Timeline {
-  return { lanes: [], spans: [], versions: [], queues: [], lends: [], resizes: [], stream_seq: 0, now: 0, ...fields };
+  return {
+    lanes: [],
+    spans: [],
+    versions: [],
+    queues: [],
+    lends: [],
+    resizes: [],
+    plans: [],
+    stream_seq: 0,
+    now: 0,
+    ...fields,
+  };
 }
 
 type Envelope = Pick<StreamItem, "stream_seq"> & { readonly at?: number; readonly attempt?: number };
@@ -151,6 +162,7 @@ export function planChoice(fields: Partial<PlanChoice> = {}): PlanChoice {
       tsp: false,
       tag: "off",
       max_staleness: 0,
+      stale_clip: "proximal",
       importance_cap: null,
       deterministic: false,
     },
@@ -276,6 +288,8 @@ const ALGEBRA: Run["algebra"] = {
   num_denoising_steps_per_micro_batch: 1,
   num_micro_batches_per_optimizer_step: 72,
   num_optimizer_steps_per_batch: 1,
+  filter_groups: false,
+  max_resamples: 0,
 };
 
 /** A resize that has added a rollout lane. */

@@ -1,7 +1,8 @@
 /** What lies over the lanes: version ticks with the pulls that follow them, arrows from lent lanes to their work, and
- * ticks of resizes. */
+ * ticks of resizes and of new plans. */
 
-import type { EndedResize, PublishedVersion, TimelineSpan } from "../api/schema.ts";
+import type { AdoptedPlan, EndedResize, PublishedVersion, TimelineSpan } from "../api/schema.ts";
+import { duration } from "../base/format.ts";
 import { type LaneTrack, roleOf } from "./lane_tracks.ts";
 import { rowTop } from "./layout.ts";
 import { fontOf, type Scene, timeToX } from "./scene.ts";
@@ -37,23 +38,35 @@ export function drawVersions(scene: Scene, versions: readonly PublishedVersion[]
 
 /** A dashed line where a resize ended, through all lanes. */
 export function drawResizes(scene: Scene, resizes: readonly EndedResize[]): void {
-  const { context, theme, layout, view } = scene;
-  context.font = fontOf(scene, 10.5, "600");
   for (const { at, resize } of resizes) {
-    if (at < view.from || at > view.to) continue;
-    const x = Math.round(timeToX(scene, at)) + 0.5;
-    const colour = resize.state === "failed" ? "--bad" : "--ink-2";
-    context.strokeStyle = theme.colour(colour);
-    context.lineWidth = 1;
-    context.setLineDash([4, 3]);
-    context.beginPath();
-    context.moveTo(x, layout.rowsTop - 4);
-    context.lineTo(x, layout.queueTop - 8);
-    context.stroke();
-    context.setLineDash([]);
-    context.fillStyle = theme.colour(colour);
-    context.fillText(resize.state === "failed" ? "resize failed" : "resized", x + 3, layout.queueTop - 12);
+    const hasFailed = resize.state === "failed";
+    drawMark(scene, at, hasFailed ? "--bad" : "--ink-2", hasFailed ? "resize failed" : "resized", 12);
   }
+}
+
+/** A dashed line from where the run works by a new plan, with the seconds of a batch that it promises. */
+export function drawPlans(scene: Scene, plans: readonly AdoptedPlan[]): void {
+  for (const { at, batch_seconds } of plans) {
+    drawMark(scene, at, "--accent", `new plan: ${duration(batch_seconds)} a batch`, 24);
+  }
+}
+
+/** A dashed line through all lanes, its label so many pixels above the queues. */
+function drawMark(scene: Scene, at: number, colour: string, label: string, above: number): void {
+  const { context, theme, layout, view } = scene;
+  if (at < view.from || at > view.to) return;
+  const x = Math.round(timeToX(scene, at)) + 0.5;
+  context.font = fontOf(scene, 10.5, "600");
+  context.strokeStyle = theme.colour(colour);
+  context.lineWidth = 1;
+  context.setLineDash([4, 3]);
+  context.beginPath();
+  context.moveTo(x, layout.rowsTop - 4);
+  context.lineTo(x, layout.queueTop - 8);
+  context.stroke();
+  context.setLineDash([]);
+  context.fillStyle = theme.colour(colour);
+  context.fillText(label, x + 3, layout.queueTop - above);
 }
 
 /** From a version's tick along a rollout lane's lower edge to its pull: how long the lane worked without that version. */

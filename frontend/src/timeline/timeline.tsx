@@ -59,7 +59,7 @@ export function Timeline({ state }: { state: TimelineState }) {
       <p class="tiny faint">
         Wheel zooms, drag pans, double-click shows everything. Vertical ticks: a policy version was published; the line
         at a lane's foot leads to its pull. Arrows: a trainer lane takes rollout work. Dashed lines: the run was
-        resized.
+        resized, or went on by a new plan.
       </p>
     </div>
   );

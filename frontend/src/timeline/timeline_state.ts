@@ -1,11 +1,12 @@
-/** The state of a run's timeline: spans by lane, published versions, queue depths, lending decisions and resizes, the
- * window of time on screen, and the span under the pointer. Components render it and call its methods; nothing is kept elsewhere.
+/** The state of a run's timeline: spans by lane, published versions, queue depths, lending decisions, resizes and plans,
+ * the window of time on screen, and the span under the pointer. Components render it and call its methods; nothing is kept elsewhere.
  *
  * Invariant: data come in once, in stream order (`gate`); the window always overlaps recorded time.
  */
 
 import { type Signal, signal } from "@preact/signals";
 import type {
+  AdoptedPlan,
   EndedResize,
   LendDecision,
   PublishedVersion,
@@ -56,6 +57,8 @@ export class TimelineState {
   lends: readonly LendDecision[] = [];
   /** Resizes that have ended, oldest first. */
   resizes: EndedResize[] = [];
+  /** Plans that the run adopted while it worked, oldest first. */
+  plans: AdoptedPlan[] = [];
 
   /** null until there is something to show. No signal: while it follows the present, every painted frame moves it. */
   private view: View | null = null;
@@ -73,6 +76,7 @@ export class TimelineState {
     this.queues = [...answer.queues];
     this.lends = answer.lends;
     this.resizes = [...answer.resizes];
+    this.plans = [...answer.plans];
     this.gate.cover(answer.stream_seq);
     this.selection.value = null;
     this.isLoaded.value = true;
@@ -91,6 +95,9 @@ export class TimelineState {
         if (item.body.resize && item.body.resize.state !== "accepted") {
           this.resizes.push({ at: item.at, resize: item.body.resize });
         }
+        return true;
+      case "plan":
+        this.plans.push({ at: item.at, ...item.body });
         return true;
       case "publish":
         this.versions.push({ policy_version: item.body.policy_version, at: item.at });

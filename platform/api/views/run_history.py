@@ -72,5 +72,9 @@ class PlanView(RunDataView):
     @extend_schema(responses={200: component(RunPlan)})
     def get(self, request: Request, run_id: UUID) -> Response:
         """What the planner chose for the newest attempt of a run with `placement: auto`, and why."""
-        answer: RunPlan = {"plan": selectors.plan_of(request.user, self.run(run_id))}
+        run = self.run(run_id)
+        answer: RunPlan = {
+            "plan": selectors.plan_of(request.user, run),
+            "steps": selectors.plan_steps(request.user, run),
+        }
         return Response(answer)

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from worker.contracts.names import RewardMixing
-from worker.engine.advantage.group import STD_EPSILON, group_advantages
-from worker.engine.advantage.mixed import GroupScores, mixed_advantages
+from worker.engine.advantage.group import SPREAD_TOLERANCE, STD_EPSILON, group_advantages
+from worker.engine.advantage.mixed import GroupScores, has_spread, mixed_advantages
 
 CLIP = 5.0
 WEIGHTS = {"small": 3.0, "large": 1.0}
@@ -169,3 +169,50 @@ def test_a_group_has_zero_std_only_when_none_of_its_rewards_differ() -> None:
 
     assert zero_std({"a": [1.0, 1.0], "b": [2.0, 2.0]})
     assert not zero_std({"a": [1.0, 1.0], "b": [2.0, 3.0]})
+
+
+def spread(group: GroupScores, mixing: RewardMixing, weights: dict[str, float] | None = None) -> bool:
+    return has_spread(group, weights or dict.fromkeys(group, 1.0), mixing=mixing)
+
+
+def test_what_counts_is_the_spread_of_what_the_advantages_are_made_of() -> None:
+    opposed: GroupScores = {"a": [0.0, 1.0], "b": [1.0, 0.0]}
+    assert not spread(opposed, RewardMixing.SUM), "the sums are equal"
+    assert spread(opposed, RewardMixing.NORMALISED)
+    assert spread(opposed, RewardMixing.SUM, {"a": 2.0, "b": 1.0})
+    assert not spread({"a": [1.0, 1.0], "watched": [0.0, 1.0]}, RewardMixing.SUM, {"a": 1.0})
+
+
+@either_mixing
+def test_missing_scores_make_no_spread(mixing: RewardMixing) -> None:
+    assert not spread({"a": [None, None]}, mixing)
+    assert not spread({"a": [0.7, None], "b": [None, None]}, mixing)
+    assert not spread({"a": [1.0, 1.0], "b": [None, None]}, mixing)
+    assert spread({"a": [0.7, 0.1], "b": [None, None]}, mixing)
+
+
+@either_mixing
+def test_float32_rounding_makes_no_spread(mixing: RewardMixing) -> None:
+    value = 26.123456
+    next_value = float(np.nextafter(np.float32(value), np.float32(np.inf)))
+    assert not spread({"a": [float(np.float32(value)), next_value]}, mixing)
+    assert spread({"a": [value, value * (1 + 2 * SPREAD_TOLERANCE)]}, mixing)
+    assert not spread({"a": [0.0, 0.0]}, mixing)
+
+
+scores = st.lists(st.sampled_from([None, 0.0, 0.5, 1.0, 1.0 + 1e-8, -3.0, 1e6, 1e6 + 0.5]), min_size=3, max_size=3)
+groups_of_scores = st.fixed_dictionaries({"small": scores, "large": scores})
+
+
+@given(
+    groups=st.lists(groups_of_scores, min_size=1, max_size=4),
+    mixing=st.sampled_from(RewardMixing),
+    over_batch=st.booleans(),
+)
+def test_a_group_has_advantages_only_with_spread_whatever_the_other_groups(
+    groups: list[GroupScores], mixing: RewardMixing, over_batch: bool
+) -> None:
+    found = mixed_advantages(groups, WEIGHTS, mixing=mixing, clip=CLIP, over_batch=over_batch)
+    for group, result in zip(groups, found, strict=True):
+        if not has_spread(group, WEIGHTS, mixing=mixing):
+            assert result.zero_std and result.advantages == (0.0,) * 3

@@ -142,7 +142,7 @@ def test_stale_samples_of_the_forward_process_need_no_gate(make_setup: SetupMake
 
 def test_groups_of_another_size_are_refused(make_setup: SetupMaker) -> None:
     setup, other = make_setup(algorithm=DPO), make_setup(algorithm=DPO, batch={"group_size": 6})
-    with pytest.raises(MinibatchError, match="must hold 6 pairs of 4 trajectories"):
+    with pytest.raises(MinibatchError, match="an advantage for each of its 4 trajectories, got 6"):
         setup.accumulate(setup.trainer(), other.groups[:1])
 
 

@@ -10,6 +10,8 @@ from worker.engine.algorithms.flow_dppo import FlowDppo
 from worker.engine.algorithms.grpo_guard import GrpoGuard
 
 NUM, DIMENSIONS = 24, 40
+CAP = 2.0
+"""Of stale pairs' weights, which no pair here has: see `test_decoupled`."""
 STEP_SIZES = np.linspace(0.1, 0.3, NUM)
 
 
@@ -36,7 +38,6 @@ class Gaussians:
             old_log_probs=torch.tensor(self.log_probs(self.old)),
             advantages=torch.tensor(self.advantages),
             kl=kl,
-            is_stale=False,
             old_means=OldMeans(
                 divergences=torch.tensor(self.divergences),
                 stds=torch.tensor(self.stds),
@@ -50,7 +51,7 @@ def test_guards_ratio_is_the_shift_of_the_mean_along_the_noise() -> None:
     drawn = Gaussians()
     noise = (drawn.drawn - drawn.old) / drawn.stds[:, None]
     expected = np.exp(((drawn.new - drawn.old) * noise).mean(1))
-    terms = GrpoGuard(GrpoGuardSpec(clip_range=0.5)).terms(drawn.pairs())
+    terms = GrpoGuard(GrpoGuardSpec(clip_range=0.5), CAP).terms(drawn.pairs())
     assert terms.ratio is not None
     np.testing.assert_allclose(terms.ratio, expected, rtol=1e-10)
 
@@ -65,12 +66,11 @@ def test_guards_gradient_flows_through_the_divergence_too() -> None:
         old_log_probs=torch.tensor(drawn.log_probs(drawn.old)),
         advantages=torch.ones(NUM, dtype=torch.float64),
         kl=None,
-        is_stale=False,
         old_means=OldMeans(
             divergences=((means - old) ** 2).mean(1) / (2 * stds**2), stds=stds, step_sizes=torch.tensor(STEP_SIZES)
         ),
     )
-    terms = GrpoGuard(GrpoGuardSpec(clip_range=0.999)).terms(pairs)
+    terms = GrpoGuard(GrpoGuardSpec(clip_range=0.999), CAP).terms(pairs)
     terms.loss.sum().backward()
     noise = (drawn.drawn - drawn.old) / drawn.stds[:, None]
     assert terms.ratio is not None and means.grad is not None
@@ -83,7 +83,7 @@ def test_guards_loss_is_clipped_and_divided_by_the_step_size() -> None:
     exponent = drawn.log_probs(drawn.new) - drawn.log_probs(drawn.old) + drawn.divergences
     ratio = np.exp(exponent * drawn.stds)
     pessimistic = np.maximum(-drawn.advantages * ratio, -drawn.advantages * np.clip(ratio, 1 - clip, 1 + clip))
-    terms = GrpoGuard(GrpoGuardSpec(clip_range=clip)).terms(drawn.pairs())
+    terms = GrpoGuard(GrpoGuardSpec(clip_range=clip), CAP).terms(drawn.pairs())
     np.testing.assert_allclose(terms.loss.detach(), pessimistic / STEP_SIZES, rtol=1e-10)
     assert terms.clipped is not None
     assert terms.clipped.tolist() == (np.abs(ratio - 1) > clip).tolist()
@@ -96,7 +96,7 @@ def test_dppo_masks_pairs_that_diverged_and_would_move_further_away() -> None:
     ratio = np.exp(drawn.log_probs(drawn.new) - drawn.log_probs(drawn.old))
     moves_away = ((drawn.advantages > 0) & (ratio > 1)) | ((drawn.advantages < 0) & (ratio < 1))
     masked = moves_away & (drawn.divergences >= bound)
-    terms = FlowDppo(FlowDppoSpec(divergence_bound=bound)).terms(drawn.pairs())
+    terms = FlowDppo(FlowDppoSpec(divergence_bound=bound), CAP).terms(drawn.pairs())
     np.testing.assert_allclose(terms.loss.detach(), np.where(masked, 0, -drawn.advantages * ratio), rtol=1e-10)
     assert terms.clipped is not None
     assert terms.clipped.tolist() == masked.tolist()
@@ -106,7 +106,7 @@ def test_dppo_masks_pairs_that_diverged_and_would_move_further_away() -> None:
 def test_a_masked_pair_has_no_gradient_and_one_that_moves_back_has() -> None:
     drawn = Gaussians(shift=0.5)
     pairs = drawn.pairs()
-    terms = FlowDppo(FlowDppoSpec(divergence_bound=1e-9)).terms(pairs)
+    terms = FlowDppo(FlowDppoSpec(divergence_bound=1e-9), CAP).terms(pairs)
     terms.loss.sum().backward()
     assert pairs.log_probs.grad is not None and terms.clipped is not None
     has_gradient = pairs.log_probs.grad != 0
@@ -116,11 +116,11 @@ def test_a_masked_pair_has_no_gradient_and_one_that_moves_back_has() -> None:
     ]
 
 
-@pytest.mark.parametrize("build", [lambda: GrpoGuard(GrpoGuardSpec()), lambda: FlowDppo(FlowDppoSpec())])
+@pytest.mark.parametrize("build", [lambda: GrpoGuard(GrpoGuardSpec(), CAP), lambda: FlowDppo(FlowDppoSpec(), CAP)])
 def test_missing_old_means_are_an_error(build) -> None:  # type: ignore[no-untyped-def]
     drawn = Gaussians()
     without_means = ReplayedPairs(
-        log_probs=torch.zeros(1), old_log_probs=torch.zeros(1), advantages=torch.ones(1), kl=None, is_stale=False
+        log_probs=torch.zeros(1), old_log_probs=torch.zeros(1), advantages=torch.ones(1), kl=None
     )
     with pytest.raises(ValueError, match="`old_means` must be given"):
         build().terms(without_means)
@@ -130,7 +130,7 @@ def test_missing_old_means_are_an_error(build) -> None:  # type: ignore[no-untyp
 def test_both_add_the_penalty_with_its_coefficient() -> None:
     drawn, kl = Gaussians(), torch.full((NUM,), 3.0, dtype=torch.float64)
     for without, with_kl in (
-        (GrpoGuard(GrpoGuardSpec()), GrpoGuard(GrpoGuardSpec(kl_coefficient=0.5))),
-        (FlowDppo(FlowDppoSpec()), FlowDppo(FlowDppoSpec(kl_coefficient=0.5))),
+        (GrpoGuard(GrpoGuardSpec(), CAP), GrpoGuard(GrpoGuardSpec(kl_coefficient=0.5), CAP)),
+        (FlowDppo(FlowDppoSpec(), CAP), FlowDppo(FlowDppoSpec(kl_coefficient=0.5), CAP)),
     ):
         torch.testing.assert_close(with_kl.terms(drawn.pairs(kl)).loss, without.terms(drawn.pairs()).loss + 1.5)

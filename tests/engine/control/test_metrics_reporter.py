@@ -35,10 +35,20 @@ def test_a_step_over_missing_or_repeated_pairs_is_refused(reporter: MetricsRepor
     for number in shares:
         reporter.accumulated(UpdateStats(num_pairs=number))
     with pytest.raises(MinibatchError, match=rf"of 18 pairs must be complete at its optimizer step, got {sum(shares)}"):
-        reporter.require_complete()
+        reporter.require_complete(0)
 
 
 def test_shares_of_any_size_make_a_complete_minibatch(reporter: MetricsReporter) -> None:
     for number in (3, 0, 15):
         reporter.accumulated(UpdateStats(num_pairs=number))
-    reporter.require_complete()
+    reporter.require_complete(0)
+
+
+def test_only_the_pairs_of_skipped_groups_may_be_missing(reporter: MetricsReporter) -> None:
+    for number in (3, 0, 6):
+        reporter.accumulated(UpdateStats(num_pairs=number))
+    with pytest.raises(MinibatchError, match="got 9 and 0 skipped: accumulate the missing micro-batches or abort"):
+        reporter.require_complete(0)
+    reporter.require_complete(1)
+    with pytest.raises(MinibatchError, match="got 9 and 18 skipped"):
+        reporter.require_complete(2)

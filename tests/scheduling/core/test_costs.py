@@ -119,7 +119,7 @@ def test_estimates_from_a_prior_are_finite_and_never_negative(
 def test_priors_are_not_reported_as_measured() -> None:
     costs = CostModel({("g", CostKind.PULL): Cost(5.0), ("h", CostKind.PULL): Cost(6.0)})
     costs.observe("g", CostKind.PULL, 1.0)
-    assert costs.measured() == {("g", CostKind.PULL): MeasuredCost(Cost(1.0, 0.0), 1, 1)}
+    assert costs.measured() == {("g", CostKind.PULL): MeasuredCost(Cost(1.0, 0.0), 1, 1, math.inf)}
 
 
 @pytest.mark.parametrize(("seconds", "num_units"), [(-0.1, 1), (1.0, 0)])

@@ -40,6 +40,18 @@ def test_a_rank_that_is_away_gets_nothing() -> None:
     assert earliest_ends(np.array([np.inf, 0.0]), np.ones(2), 5).tolist() == [0, 5]
 
 
+def test_a_rank_that_is_there_first_leaves_their_share_to_those_that_return_later() -> None:
+    shares = RankShares(["slow", "away"])
+    shares.set_speed("slow", 4.0, 0.0)
+    assert shares.to_take(["slow"], 8, 8, 0.0, {"away": 1.0}) == [("slow", 1)]
+    assert shares.to_take(["slow"], 8, 8, 0.0, {"away": 100.0}) == [("slow", 4)]
+    assert shares.to_take(["slow"], 8, 8, 0.0, {}) == [("slow", 4)], "it is not known when, so half is left"
+
+
+def test_a_rank_without_others_takes_all_at_once() -> None:
+    assert RankShares(["only"]).to_take(["only"], 8, 8, 0.0, {}) == [("only", 8)]
+
+
 def finish_minibatch(
     unit_seconds: list[float], num_units: int, *, call_seconds: float = 0.0, vary: float = 0.0, seed: int = 0
 ) -> tuple[float, list[int], int]:
@@ -53,7 +65,7 @@ def finish_minibatch(
     taken, under_way = dict.fromkeys(lanes, 0), list[tuple[float, str]]()
     while left or under_way:
         if left and free:
-            for lane, number in shares.to_take(sorted(free), left, left, now):
+            for lane, number in shares.to_take(sorted(free), left, left, now, {}):
                 assert number > 0
                 shares.began(lane, number, now)
                 factor = 1 + vary * (2 * rng.random() - 1)
@@ -108,11 +120,11 @@ def test_one_rank_alone_takes_all_that_is_ready() -> None:
 
 def test_a_late_rank_is_not_counted_on() -> None:
     shares = RankShares(["late", "free"])
-    assert shares.to_take(["late"], 1, 3, 0.0) == [("late", 1)]
+    assert shares.to_take(["late"], 1, 3, 0.0, {}) == [("late", 1)]
     shares.began("late", 1, 0.0)
     shares.began("free", 1, 0.0)
     shares.ended("free")
-    assert shares.to_take(["free"], 1, 1, 100.0) == [("free", 1)], "99 seconds late, it may be so again"
+    assert shares.to_take(["free"], 1, 1, 100.0, {}) == [("free", 1)], "99 seconds late, it may be so again"
 
 
 @given(unit_seconds=speeds, num_units=st.integers(1, 120))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.scheduling.protocol_checker import Settings
+from tests.scheduling.protocol_checker import Settings, kept_draw, skipped_groups
 from tests.scheduling.random_executor import RandomExecutor, answer
 from tests.scheduling.strategies import algebra_of, settings_of_runs
 from worker.contracts.names import LaneRole, Placement, TrainerAssist
@@ -46,8 +46,19 @@ def reference_training(run: Settings) -> list[tuple[int, int, int, MicroBatchKey
         for batch in range(run.first_batch, run.num_batches)
         for epoch in range(run.algebra.num_epochs)
         for group in range(run.algebra.num_groups)
+        if group not in skipped_groups(run, batch)
         for index in range(num_micro_batches_per_group(run.algebra))
     ]
+
+
+def check_draws(executor: RandomExecutor) -> None:
+    """Of each group the draw is kept that its rewards decide on, and every draw before it was dropped, whole."""
+    run = executor.settings
+    kept = {(key.batch, key.group): fragment.draw for key, fragment in trained_fragments(executor).items()}
+    assert kept == {at: kept_draw(run, *at).draw for at in kept}
+    assert sorted((each.key, each.draw) for each in executor.checker.dropped) == sorted(
+        (key, draw) for key in trained_fragments(executor) for draw in range(kept[key.batch, key.group])
+    )
 
 
 def check_versions(executor: RandomExecutor) -> None:
@@ -69,6 +80,7 @@ def check_whole_run(executor: RandomExecutor) -> None:
     last_version = run.num_batches + run.version_of_batch_0
     assert samples_of(executor) == reference_samples(run)
     check_versions(executor)
+    check_draws(executor)
     assert sorted(checker.accumulated) == reference_training(run)
     if run.deterministic:
         assert checker.accumulated == reference_training(run)
@@ -99,7 +111,7 @@ def check_replay(run: Settings, seed: int, num_iterations: int) -> None:
     assert scheduler.next_actions(before.now) == []
     for worker in before.random.sample(checker.lanes(*LaneRole), len(checker.roles)):
         if worker in checker.under_way:
-            before.apply(answer(checker.under_way[worker]))
+            before.apply(answer(checker.under_way[worker], share_without_spread=run.share_without_spread))
             assert scheduler.next_actions(before.now) == [], "what was under way ends, nothing else begins"
 
     version = scheduler.state.next_batch_version
@@ -108,10 +120,10 @@ def check_replay(run: Settings, seed: int, num_iterations: int) -> None:
         replace(run, first_batch=checker.head, first_batch_is_stale=version < checker.trainer_version), seed + 1
     )
     check_whole_run(after.run())
-    again = trained_fragments(after)
-    for key, fragment in trained_fragments(before).items():
-        if key.batch == checker.head:
-            assert again[key] == fragment, "the same seeds under the same version"
+    again = [*trained_fragments(after).values(), *after.checker.dropped]
+    for fragment in [*trained_fragments(before).values(), *checker.dropped]:
+        if fragment.key.batch == checker.head:
+            assert fragment in again, "the same seeds under the same version"
 
 
 @settings(max_examples=600, deadline=None)

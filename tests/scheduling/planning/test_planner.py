@@ -106,6 +106,8 @@ def test_what_bounds_the_choice_is_carried_over() -> None:
     with_choice = resolve(spec(pipeline=pipeline)).pipeline
     assert with_choice.deterministic
     assert with_choice.importance_cap == (2.0 if with_choice.max_staleness else None)
+    around_behaviour = {"placement": "auto", "max_staleness": 1, "stale_clip": "behaviour"}
+    assert resolve(spec(pipeline=around_behaviour)).pipeline.stale_clip == "behaviour"
 
 
 @settings(max_examples=6)
@@ -234,3 +236,32 @@ def test_a_candidate_simulation_accounts_for_all_lane_time_and_counts_staleness(
 def test_batches_at_staleness_0_take_equal_times() -> None:
     one, three = (simulated(max_staleness=0, num_batches=number).batch_seconds for number in (1, 3))
     assert one == pytest.approx(three)
+
+
+def seconds_with_spread(algebra_fields: dict[str, Any], share_without_spread: float) -> float:
+    plan_request = qwen((H100,) * 4)
+    algebra = plan_request.work.algebra.model_copy(update=algebra_fields)
+    work = replace(plan_request.work, algebra=algebra, share_without_spread=share_without_spread)
+    candidate = Candidate(pipeline=PipelineSpec(), trainers=(0, 1), fragment_size=1)
+    return simulate_candidate(work, plan_request.costs, candidate, advantage_std="group", num_batches=4).batch_seconds
+
+
+def test_groups_without_spread_change_training_and_generation_in_a_plan() -> None:
+    plain = seconds_with_spread({}, 0.0)
+    for fields in ({"filter_groups": True}, {"max_resamples": 2}):
+        assert seconds_with_spread(fields, 0.0) == plain, "a plan assumes that every group has spread"
+    assert seconds_with_spread({}, 0.5) == pytest.approx(plain), "without either switch the share changes nothing"
+    assert seconds_with_spread({"filter_groups": True}, 0.5) < plain < seconds_with_spread({"max_resamples": 2}, 0.5)
+
+
+def test_limits_count_the_draws_and_the_training_that_are_expected() -> None:
+    plan_request = qwen((H100,) * 4)
+    costs, algebra = plan_request.costs, plan_request.work.algebra.model_copy(update={"max_resamples": 2})
+    drawn = costs.expected(replace(plan_request.work, algebra=algebra, share_without_spread=0.5))
+    assert drawn.score.seconds(1) == pytest.approx(1.75 * costs.score.seconds(1))
+    for expected, nominal in zip(drawn.lanes, costs.lanes, strict=True):
+        assert expected.generate.seconds(3) == pytest.approx(1.75 * nominal.generate.seconds(3))
+        assert expected.accumulate == nominal.accumulate
+    filtered = algebra.model_copy(update={"filter_groups": True})
+    trained = costs.expected(replace(plan_request.work, algebra=filtered, share_without_spread=0.5))
+    assert trained.lanes[0].accumulate.seconds(4) == pytest.approx(0.875 * costs.lanes[0].accumulate.seconds(4))

@@ -65,6 +65,32 @@ def test_work_is_counted_in_forward_passes(sections: dict[str, Any], trajectory:
     assert forwards(spec(**sections)) == pytest.approx((trajectory, unit))
 
 
+@pytest.mark.parametrize(
+    ("algorithm", "batch", "unit"),
+    [
+        # A single mini-batch: log-ratios of the proximal policy come with its first pass.
+        ({}, (1, 4), 3),
+        # Half of the pairs of the first of two epochs are replayed.
+        ({}, (2, 2), 3.25),
+        ({"name": "mix_grpo"}, (4, 1), 3.75),
+        # Of Flow-DPPO, all passes but the first of four.
+        ({"name": "flow_dppo"}, (2, 2), 3.75),
+        ({"name": "diffusion_dpo"}, (2, 2), 8),
+    ],
+)
+def test_stale_data_is_replayed_by_the_proximal_policy(
+    algorithm: dict[str, Any], batch: tuple[int, int], unit: float
+) -> None:
+    sizes = {"num_prompts_per_batch": 4, "num_minibatches": batch[0], "num_epochs_per_batch": batch[1]}
+    sections: dict[str, Any] = {"prompts": {"inline": list("abcd")}, "algorithm": algorithm, "batch": sizes}
+    fresh, stale = spec(**sections), spec(**sections, pipeline={"max_staleness": 1})
+    around_behaviour = spec(**sections, pipeline={"max_staleness": 1, "stale_clip": "behaviour"})
+    assert forwards(stale)[1] == pytest.approx(unit)
+    assert forwards(around_behaviour)[1] == forwards(fresh)[1]
+    assert Workload.of(stale).at_staleness(0).unit_flops == Workload.of(fresh).unit_flops
+    assert Workload.of(fresh).at_staleness(1).unit_flops == Workload.of(stale).unit_flops
+
+
 def test_guidance_in_one_pass_saves_calls_and_no_operations() -> None:
     apart, together = (Workload.of(spec(sampling=GUIDED | {"batched_cfg": is_one})) for is_one in (False, True))
     assert (apart.num_sampling_calls, together.num_sampling_calls) == (20, 10)

@@ -113,7 +113,9 @@ def least_seconds(run: Settings, pool: Pool) -> float:
     they do not train, and in step all of them train at once."""
     size = run.algebra.fragment_size
     num = (run.num_batches - run.first_batch) * run.algebra.num_trajectories
-    training = (run.num_batches - run.first_batch) * training_seconds(run, pool)
+    # Without spread a group may cost no training; the snapshots and publishes that are left are too little to claim.
+    is_trained = not (run.algebra.filter_groups and run.share_without_spread)
+    training = is_trained * (run.num_batches - run.first_batch) * training_seconds(run, pool)
     may_lend = run.is_colocated or run.tag is not TrainerAssist.OFF
     own_rate = rate(pool, LaneRole.ROLLOUT, CostKind.GENERATE, size)
     lent_rate = rate(pool, LaneRole.TRAINER, CostKind.GENERATE, size) if may_lend else 0.0

@@ -9,7 +9,7 @@ from fleet.selectors import grants_of
 from fleet.services import allocate, ensure_local_lanes
 from runs.auto_placement import choose
 from runs.bootstrap import trade_code
-from runs.cost_history import MIN_BATCHES, measured_costs, record_costs
+from runs.cost_history import MIN_BATCHES, measured_costs, record_costs, workload_of
 from runs.dispatch import start_attempt
 from runs.launch import launch
 from runs.models import MeasuredCosts, Run
@@ -133,6 +133,16 @@ def test_costs_that_were_not_observed_are_not_handed_on(
     MeasuredCosts.objects.filter(run=run).update(costs=[assumed, observed])
     (table,) = measured_costs(work(), DEVICES).tables
     assert table == {(GANG, CostKind.COMMIT): MeasuredCost(Cost(0.0, 0.125), 1, 1)}
+
+
+def test_a_batch_that_the_proximal_policy_replays_is_work_of_its_own(make_spec: MakeSpec) -> None:
+    def workload(num_minibatches: int, **pipeline: Any) -> str:
+        batch = {"num_prompts_per_batch": 2, "num_minibatches": num_minibatches}
+        return workload_of(make_spec(batch=batch, pipeline=pipeline))
+
+    one, several = ([workload(number), workload(number, max_staleness=1)] for number in (1, 2))
+    assert one[0] == one[1] == several[0] != several[1]
+    assert workload(2, max_staleness=1, stale_clip="behaviour") == several[0]
 
 
 def test_the_driver_gets_the_costs_that_its_plan_assumed(

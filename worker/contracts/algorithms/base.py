@@ -21,6 +21,8 @@ class AlgorithmNeeds:
     training, so the replay gate applies."""
     old_means: bool = False
     """The mean of each of those steps under the policy that generated it."""
+    proximal_means: bool = False
+    """On stale data, the means of those steps under the proximal policy too, whenever they are trained on."""
     states: bool = False
     """The sample before each trained denoising step."""
     clean_latents: bool = False
@@ -37,7 +39,12 @@ class Algorithm(Contract):
     """Base of all algorithms' settings."""
 
     is_policy_gradient: ClassVar[bool] = False
-    """Whether the loss weights pairs by a likelihood ratio, which `pipeline.importance_cap` may bound."""
+    """Whether the loss has a likelihood ratio, which `pipeline.stale_clip` and `pipeline.importance_cap` concern."""
+    learns_from_spread: ClassVar[bool] = True
+    """Whether it learns from differences within a group, so that a group of equal rewards teaches nothing."""
+    ignores_equal_rewards: ClassVar[bool] = True
+    """Whether its loss, a KL penalty apart, has no gradient on a group of equal rewards, so that leaving the group out
+    changes nothing."""
     sde_types: ClassVar[frozenset[SdeType]] = frozenset(SdeType)
     """The stochastic denoising steps that the loss is defined for."""
 

@@ -4,6 +4,7 @@ Rollout keeps each stochastic step with its log-prob. Training replays it, and w
 and by how much more likely the step has become.
 """
 
+from dataclasses import replace
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
@@ -17,6 +18,8 @@ from worker.contracts.sections import SamplingSpec
 class _ReplayingAlgorithm(GroupRelativeAlgorithm):
     """A policy gradient on stored stochastic denoising steps."""
 
+    is_policy_gradient: ClassVar[bool] = True
+
     @property
     def needs(self) -> AlgorithmNeeds:
         return AlgorithmNeeds(log_probs=True, states=True, reference=self.kl_coefficient > 0)
@@ -24,8 +27,6 @@ class _ReplayingAlgorithm(GroupRelativeAlgorithm):
 
 class ClippedSpec(_ReplayingAlgorithm):
     """The settings of Flow-GRPO's clipped loss."""
-
-    is_policy_gradient: ClassVar[bool] = True
 
     clip_range: Annotated[float, Field(gt=0, lt=1)] = 1e-4
     """Bound on the ratio of new to old likelihood: it is clipped to 1 ± this. So small a number is right because
@@ -141,3 +142,7 @@ class FlowDppoSpec(_OldMeansAlgorithm):
     """Bound on the divergence of a denoising step from the old policy, mean((μ − μ_old)²) / (2 std²), without unit.
     1e-5 is the paper's. Raise it when most steps are masked (the clip fraction counts them); lower it when the reward
     collapses."""
+
+    @property
+    def needs(self) -> AlgorithmNeeds:
+        return replace(super().needs, proximal_means=True)

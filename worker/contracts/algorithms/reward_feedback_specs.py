@@ -3,7 +3,7 @@
 Rollout lanes generate up to the first denoising step with a gradient, and trainer lanes continue from there.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -18,6 +18,9 @@ DIFFERENTIABLE_REWARDS = frozenset({RewardName.SHAPE_MATCH})
 
 class _RewardFeedbackAlgorithm(UnscaledAlgorithm):
     """Gradient ascent on a differentiable reward."""
+
+    learns_from_spread: ClassVar[bool] = False
+    ignores_equal_rewards: ClassVar[bool] = False
 
     kl_coefficient: Annotated[float, Field(ge=0)] = 0.0
     """Weight of the squared distance to the base model's velocity in the loss, as a KL penalty. 0 needs no forward pass

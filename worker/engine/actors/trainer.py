@@ -138,10 +138,10 @@ class TrainerActor(GeneratingActor):
         )
         return self._report(start, stats)
 
-    def commit(self) -> CallReport[dict[str, float]]:
+    def commit(self, num_skipped_groups: int = 0) -> CallReport[dict[str, float]]:
         """Take an optimizer step. The value holds `grad_norm` and `learning_rate`."""
         start = time.monotonic()
-        return self._report(start, self._trainer_rank.commit())
+        return self._report(start, self._trainer_rank.commit(num_skipped_groups))
 
     def snapshot(self, policy_version: int) -> CallReport[None]:
         """Copy this rank's shards of the trained weights, for `publish`."""

@@ -14,6 +14,11 @@ from worker.engine.errors import NonFiniteError
 STD_EPSILON = 1e-4
 """Added to the standard deviation before dividing, as in Flow-GRPO."""
 
+SPREAD_TOLERANCE = 1e-6
+"""Rewards that differ by at most this share of the largest of them count as equal: about eight units of float32's
+rounding (2^-23), in which scorers compute. Such a difference depends on the batch that a scorer ran, not on the
+sample, and is far below what `STD_EPSILON` lets through unless rewards are in the hundreds."""
+
 
 @dataclass(frozen=True, slots=True)
 class GroupAdvantages:
@@ -22,7 +27,8 @@ class GroupAdvantages:
     advantages: tuple[float, ...]
     """One per member, in order."""
     zero_std: bool
-    """Whether all rewards are equal, so that every advantage is 0 and the group has no gradient."""
+    """Whether the group is without spread: what its advantages are made of is equal for all members, within
+    `SPREAD_TOLERANCE`, so that every advantage is 0."""
 
 
 def group_advantages(
@@ -41,14 +47,24 @@ def group_advantages(
         ValueError: when the group has fewer than 2 members.
     """
     values = check_rewards(rewards, owner)
-    if values.max() == values.min():
+    if not differ(values):
         # The mean's rounding error would otherwise be divided by the epsilon.
-        return GroupAdvantages(advantages=(0.0,) * len(values), zero_std=True)
+        return no_advantages(len(values))
     deviation = float(values.std()) if std is None else std
     if not math.isfinite(deviation):
         raise NonFiniteError("standard deviation of rewards", owner, deviation)
     advantages = np.clip((values - values.mean()) / (deviation + STD_EPSILON), -clip, clip)
     return GroupAdvantages(advantages=tuple(float(value) for value in advantages), zero_std=False)
+
+
+def differ(values: np.ndarray) -> bool:
+    """Whether some of `values` (N,) differ by more than `SPREAD_TOLERANCE` of the largest absolute one."""
+    return not values.max() - values.min() <= SPREAD_TOLERANCE * np.abs(values).max()
+
+
+def no_advantages(num_members: int) -> GroupAdvantages:
+    """The advantages of a group without spread."""
+    return GroupAdvantages(advantages=(0.0,) * num_members, zero_std=True)
 
 
 def check_rewards(rewards: Sequence[float], owner: str) -> np.ndarray:

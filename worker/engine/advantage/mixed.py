@@ -8,6 +8,10 @@ A missing score is neutral. It is filled with the mean of the group's other scor
 group has none, and filled scores do not lower the standard deviation that the others are divided by. So a reward that
 no member of a group has does not change the group's advantages, and a sample that lacks every trained reward has an
 advantage of 0. Invariant: with one reward and no missing score, both mixings equal `worker.engine.advantage.group`.
+
+A group has spread where what its advantages are made of differs: the weighted sum, or with `normalised` any of the
+rewards. So rewards that cancel out leave no spread in their sum and some in their advantages. It follows from the
+group's own scores alone, so it is known as soon as the group is scored, also where advantages need the whole batch.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worker.contracts.names import RewardMixing
-from worker.engine.advantage.group import GroupAdvantages, check_rewards, group_advantages
+from worker.engine.advantage.group import GroupAdvantages, check_rewards, differ, group_advantages, no_advantages
 
 GroupScores = Mapping[str, Sequence[float | None]]
 """The scores of one complete group by reward, in member order; `None` for a missing score."""
@@ -44,6 +48,25 @@ def mixed_advantages(
         NonFiniteError: for a score of a trained reward that is not finite.
         ValueError: for a group with fewer than 2 members.
     """
+    computed = _mixed(groups, weights, mixing=mixing, clip=clip, over_batch=over_batch)
+    return tuple(
+        advantages if has_spread(group, weights, mixing=mixing) else no_advantages(len(advantages.advantages))
+        for group, advantages in zip(groups, computed, strict=True)
+    )
+
+
+def has_spread(group: GroupScores, weights: Mapping[str, float], *, mixing: RewardMixing) -> bool:
+    """Whether a complete group has spread, as in the module's docstring. A reward that none of its members has does not
+    count. Arguments as for `mixed_advantages`."""
+    given = {name: _fill([group[name]]) for name in weights if any(score is not None for score in group[name])}
+    made_of = list(given.values()) if mixing is RewardMixing.NORMALISED else [_weighted_sums(given, weights)]
+    return bool(given) and any(differ(filled.scores) for (filled,) in made_of)
+
+
+def _mixed(
+    groups: Sequence[GroupScores], weights: Mapping[str, float], *, mixing: RewardMixing, clip: float, over_batch: bool
+) -> tuple[GroupAdvantages, ...]:
+    """The advantages of each of `groups`, whether or not it has spread. Arguments and errors as `mixed_advantages`."""
     filled = {name: _fill([group[name] for group in groups]) for name in weights}
     if mixing is RewardMixing.SUM:
         return _advantages(_weighted_sums(filled, weights), clip=clip, over_batch=over_batch)

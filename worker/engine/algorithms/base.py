@@ -53,6 +53,18 @@ class OldMeans:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ProximalPairs:
+    """B transitions that an older version drew, under the proximal policy: the weights at the start of training on
+    their batch. Every field (B,) fp32, without gradient but for `divergences`."""
+
+    log_ratios: torch.Tensor
+    """Log-ratios of the proximal to the behaviour policy, as `PolicyGradient.log_ratios` defines them."""
+    divergences: torch.Tensor | None = None
+    """As `OldMeans.divergences`, of the current means against those of the proximal policy; `None` where the algorithm
+    does not need them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReplayedPairs:
     """B stored transitions, replayed under the current policy; every field (B,) fp32."""
 
@@ -64,8 +76,9 @@ class ReplayedPairs:
     """The advantage of each pair's trajectory."""
     kl: torch.Tensor | None
     """The KL divergence to the reference policy, with gradient; `None` where the algorithm does not need it."""
-    is_stale: bool
-    """Whether the pairs were drawn by an older version than the one being trained."""
+    proximal: ProximalPairs | None = None
+    """The pairs under the proximal policy; `None` where they are clipped around the behaviour policy: fresh pairs
+    always, because the two are one policy."""
     old_means: OldMeans | None = None
     """The distance to the stored means; `None` where the algorithm does not need it."""
 
@@ -117,7 +130,7 @@ class LossTerms:
 
     loss: torch.Tensor
     ratio: torch.Tensor | None = None
-    """Importance ratios, where the algorithm has them."""
+    """Importance ratios to the behaviour policy, where the algorithm has them."""
     clipped: torch.Tensor | None = None
     """Whether the unit's ratio was clipped or its loss masked, bool."""
     kl: torch.Tensor | None = None
@@ -126,6 +139,10 @@ class LossTerms:
 
 class PolicyGradient(Protocol):
     """An algorithm on stored transitions."""
+
+    def log_ratios(self, pairs: ReplayedPairs) -> torch.Tensor:
+        """(B,), with gradient: the logarithm of the ratio of the current to the behaviour policy."""
+        ...
 
     def terms(self, pairs: ReplayedPairs) -> LossTerms: ...
 

@@ -3,9 +3,8 @@
 ratio = exp(log-prob - old log-prob); loss = max(-A ratio, -A clip(ratio, 1 ± c)) + beta KL, per pair. Log-probs are
 means over the sample's dimensions, which is why clip ranges are far below those of language models.
 
-With an importance cap, stale pairs are corrected instead of clipped: their loss is the policy gradient weighted by the
-truncated ratio, -min(ratio, cap) A log-prob with the weight detached (AIPO of LlamaRL, arXiv 2505.24034). PPO's clip
-would give many of them no gradient, since the policy has moved since the version that drew them.
+Stale pairs are clipped around the proximal policy, see `decoupled`: the policy has moved by more than so small a clip
+range since the version that drew them, so a clip around that version would leave many of them no gradient.
 """
 
 import torch
@@ -13,31 +12,32 @@ import torch
 from worker.contracts.algorithms import ClippedSpec
 from worker.contracts.sections import SamplingSpec
 from worker.engine.algorithms.base import GroupPosition, GroupSteps, LossTerms, ReplayedPairs, with_kl
+from worker.engine.algorithms.decoupled import clipped_ratios, weighted
 
 
 class FlowGrpo:
     """The loss in the module's docstring."""
 
-    def __init__(self, spec: ClippedSpec, importance_cap: float | None = None) -> None:
-        """Without an `importance_cap` stale pairs are clipped like fresh ones."""
+    def __init__(self, spec: ClippedSpec, weight_cap: float) -> None:
+        """`weight_cap` bounds the weights of stale pairs."""
         self._clip_range = spec.clip_range
         self._kl_coefficient = spec.kl_coefficient
-        self._importance_cap = importance_cap
+        self._weight_cap = weight_cap
+
+    def log_ratios(self, pairs: ReplayedPairs) -> torch.Tensor:
+        """log-prob - old log-prob, (B,)."""
+        return pairs.log_probs - pairs.old_log_probs
 
     def terms(self, pairs: ReplayedPairs) -> LossTerms:
-        """The loss and ratio of each pair, and whether the ratio was clipped or truncated.
+        """The loss and ratio of each pair, and whether it was clipped.
 
         Raises:
             ValueError: when the spec wants a KL penalty and `pairs.kl` is missing.
         """
-        ratio = torch.exp(pairs.log_probs - pairs.old_log_probs)
-        detached = ratio.detach()
-        if pairs.is_stale and self._importance_cap is not None:
-            loss = -detached.clamp(max=self._importance_cap) * pairs.advantages * pairs.log_probs
-            clipped = detached > self._importance_cap
-        else:
-            loss, clipped = clipped_loss(ratio, pairs.advantages, self._clip_range)
-        return LossTerms(loss=with_kl(loss, pairs, self._kl_coefficient), ratio=detached, clipped=clipped)
+        log_ratios = self.log_ratios(pairs)
+        loss, clipped = clipped_loss(clipped_ratios(log_ratios, pairs), pairs.advantages, self._clip_range)
+        loss = with_kl(weighted(loss, pairs, self._weight_cap), pairs, self._kl_coefficient)
+        return LossTerms(loss=loss, ratio=torch.exp(log_ratios.detach()), clipped=clipped)
 
 
 def clipped_loss(ratio: torch.Tensor, advantages: torch.Tensor, clip_range: float) -> tuple[torch.Tensor, torch.Tensor]:

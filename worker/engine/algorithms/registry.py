@@ -61,7 +61,7 @@ def build_algorithm(spec: RunSpec) -> Algorithm:
     """The loss of the run's algorithm."""
     build = ALGORITHMS[spec.algorithm.name].loss
     if spec.algorithm.is_policy_gradient:
-        return build(spec.algorithm, spec.pipeline.importance_cap)
+        return build(spec.algorithm, spec.pipeline.weight_cap)
     return build(spec.algorithm)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from worker.contracts.run_spec import RunSpec
 from worker.engine.advantage.group import GroupAdvantages
-from worker.engine.advantage.mixed import GroupScores, mixed_advantages
+from worker.engine.advantage.mixed import GroupScores, has_spread, mixed_advantages
 from worker.engine.control.fragment_store import FragmentStore
 from worker.scheduling.core.messages import Purpose
 
@@ -27,6 +27,10 @@ class AdvantageCache:
             over_batch = self._spec.algorithm.advantage_std == "batch"
             self._compute(batch, range(self._num_groups) if over_batch else [group], over_batch=over_batch)
         return self._cached[batch, group]
+
+    def has_spread(self, batch: int, group: int) -> bool:
+        """Whether a complete group has spread, so that some of its advantages are not 0. Needs no other group."""
+        return has_spread(self._scores(batch, group), self._weights, mixing=self._spec.reward_mixing)
 
     def of_batch(self, batch: int) -> list[GroupAdvantages]:
         """The advantages of every group of a scored batch, in index order."""

@@ -1,7 +1,8 @@
 """What the driver stores of every open fragment: references to its tensors in Ray's object store, and its rewards.
 
 Fragments arrive in any order and are read in index order. A batch's references are dropped when it is trained, an
-evaluation's when it is reported; until then every epoch may need the trajectories again.
+evaluation's when it is reported, a group's when it is drawn again; until then every epoch may need the trajectories
+again.
 """
 
 from collections.abc import Collection, Mapping
@@ -83,6 +84,10 @@ class FragmentStore:
         """All fragments of a batch, an evaluation or a request, by group and then member order."""
         groups = sorted(self._batches[purpose, batch])
         return [record for group in groups for record in self.of_group(purpose, batch, group)]
+
+    def drop_group(self, purpose: Purpose, batch: int, group: int) -> None:
+        """Drop the references of one group, which is drawn again."""
+        del self._batches[purpose, batch][group]
 
     def drop(self, purpose: Purpose, batch: int) -> None:
         """Drop the references of a batch, so that Ray frees the tensors."""

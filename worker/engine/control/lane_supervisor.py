@@ -20,6 +20,7 @@ from worker.contracts.events import LanesEvent
 from worker.contracts.ingest import BootstrapAnswer
 from worker.contracts.names import LaneRole
 from worker.contracts.resizing import ResizeReport
+from worker.contracts.sections import PipelineSpec
 from worker.engine.control.cluster_lanes import ClusterLanes
 from worker.engine.control.pending_calls import PendingCalls, Reports, RewindNeededError
 from worker.engine.control.trainer_gang import TrainerGang
@@ -80,6 +81,16 @@ class LaneSupervisor:
         """What the trainer ranks took to start and load when they last did; `None` before that."""
         self.ready: set[str] = set()
         """Lanes that are loaded and not lost."""
+
+    @property
+    def pipeline(self) -> PipelineSpec:
+        """The switches that lanes are loaded for from now on."""
+        return self._answer.spec.pipeline
+
+    @pipeline.setter
+    def pipeline(self, pipeline: PipelineSpec) -> None:
+        spec = self._answer.spec.model_copy(update={"pipeline": pipeline})
+        self._answer = self._answer.model_copy(update={"spec": spec})
 
     def place_all(self) -> None:
         """Put every lane on the cluster. Raises `LanePlacementError`."""

@@ -82,7 +82,11 @@ class MetricsReporter:
         self._open_stats: list[UpdateStats] = []
         """The statistics of the open mini-batch."""
         self._num_scored: Counter[int] = Counter()
-        """By batch: the number of its fragments that are scored."""
+        """By batch: the number of its fragments that are scored, those of dropped draws left out."""
+        self._num_resampled: Counter[int] = Counter()
+        """By batch: the number of draws that were dropped, because the group had no spread."""
+        self._num_steps = 0
+        """The number of optimizer steps taken on the batch being trained."""
         self._batch_began = clock.now()
         """Driver time when the previous batch was trained."""
         self.position = RunPosition()
@@ -93,8 +97,15 @@ class MetricsReporter:
         self.position = position
         self._open_stats.clear()
         self._num_scored.clear()
+        self._num_resampled.clear()
+        self._num_steps = 0
         self._hacking.clear()
         self._batch_began = self._clock.now()
+
+    def resampled(self, batch: int) -> None:
+        """Count a draw of `batch` whose last fragment was scored and whose group is drawn again."""
+        self._num_resampled[batch] += 1
+        self._num_scored[batch] -= self._algebra.num_fragments // self._algebra.num_groups - 1
 
     def scored(self, batch: int) -> None:
         """Count a scored fragment of `batch`; report rewards and pictures when it was the last one."""
@@ -105,7 +116,7 @@ class MetricsReporter:
         records = self._fragments.of_batch(Purpose.TRAIN, batch)
         means = reward_metrics(records)
         self._report(
-            batch, means | failure_metrics(records) | self._zero_std_share(batch) | self._hacking_metrics(means)
+            batch, means | failure_metrics(records) | self._spread_metrics(batch) | self._hacking_metrics(means)
         )
         advantages = {
             (record.fragment.key.group, member): self._advantages.of_group(batch, record.fragment.key.group).advantages[
@@ -135,9 +146,11 @@ class MetricsReporter:
         """Add one rank's statistics of one accumulation to the open mini-batch."""
         self._open_stats.append(stats)
 
-    def require_complete(self) -> None:
-        """Raise `MinibatchError` unless the ranks have trained every pair of the open mini-batch, each once."""
-        require_complete(merge_stats(self._open_stats).num_pairs, self._algebra.num_pairs_per_optimizer_step)
+    def require_complete(self, num_skipped_groups: int) -> None:
+        """Raise `MinibatchError` unless the ranks have trained every pair of the open mini-batch, each once, but for
+        those of `num_skipped_groups` groups."""
+        algebra, num_pairs = self._algebra, merge_stats(self._open_stats).num_pairs
+        require_complete(algebra, num_pairs, algebra.num_pairs_per_optimizer_step, num_skipped_groups)
 
     def check_gate(self, batch: int) -> None:
         """Check the replay gate on the open mini-batch, which must be the batch's first. Raises `ReplayGateError`."""
@@ -154,6 +167,7 @@ class MetricsReporter:
     def committed(self, batch: int, step_metrics: dict[str, float]) -> None:
         """Report an optimizer step; `step_metrics` are `grad_norm` and `learning_rate` from rank 0."""
         self.position = replace(self.position, optimizer_step=self.position.optimizer_step + 1)
+        self._num_steps += 1
         values = update_metrics(merge_stats(self._open_stats))
         values[Metric.GRAD_NORM] = step_metrics["grad_norm"]
         values[Metric.LEARNING_RATE] = step_metrics["learning_rate"]
@@ -171,7 +185,13 @@ class MetricsReporter:
         self.position = RunPosition(
             batch=batch + 1, policy_version=policy_version, optimizer_step=self.position.optimizer_step
         )
-        self._report(batch, self._speeds() | staleness_metrics(counts) | {Metric.POLICY_VERSION: float(policy_version)})
+        values = self._speeds() | staleness_metrics(counts) | {Metric.POLICY_VERSION: float(policy_version)}
+        self._report(batch, values | self._skipped_steps())
+
+    def _skipped_steps(self) -> dict[str, float]:
+        """The number of optimizer steps that the batch trained now was short of; nothing where none is ever skipped."""
+        num_skipped, self._num_steps = self._algebra.num_optimizer_steps_per_batch - self._num_steps, 0
+        return {Metric.SKIPPED_OPTIMIZER_STEPS: float(num_skipped)} if self._algebra.filter_groups else {}
 
     def _speeds(self) -> dict[str, float]:
         """Batch time, throughput and lane-seconds since the previous batch was trained."""
@@ -187,10 +207,12 @@ class MetricsReporter:
             Metric.IDLE_SHARE: idle / total if total else 0.0,
         }
 
-    def _zero_std_share(self, batch: int) -> dict[str, float]:
-        """The share of the batch's groups whose rewards are all equal, which train nothing."""
-        groups = self._advantages.of_batch(batch)
-        return {Metric.ZERO_STD_GROUPS: sum(group.zero_std for group in groups) / len(groups)}
+    def _spread_metrics(self, batch: int) -> dict[str, float]:
+        """The share of the batch's groups without spread, and where groups are drawn again, how many draws were
+        dropped."""
+        groups, num_resampled = self._advantages.of_batch(batch), self._num_resampled.pop(batch, 0)
+        values: dict[str, float] = {Metric.ZERO_STD_GROUPS: sum(group.zero_std for group in groups) / len(groups)}
+        return values | ({Metric.RESAMPLED_GROUPS: float(num_resampled)} if self._algebra.max_resamples else {})
 
     def _report(self, batch: int, values: dict[str, float]) -> None:
         self._client.emit(MetricsEvent, batch=batch + 1, optimizer_step=self.position.optimizer_step, values=values)

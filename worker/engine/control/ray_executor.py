@@ -30,6 +30,7 @@ from worker.scheduling.core.messages import (
     Commit,
     Committed,
     Event,
+    FragmentKey,
     Generate,
     Generated,
     MicroBatchKey,
@@ -45,6 +46,7 @@ from worker.scheduling.core.messages import (
     Switch,
     Switched,
 )
+from worker.scheduling.core.rules import is_resampled
 
 LaneAction = Pull | Switch | Generate | Score | Accumulate | Commit | Snapshot | Publish
 """The actions that lanes carry out; the controller handles the others itself."""
@@ -161,12 +163,26 @@ class RayExecutor:
         self._calls.start({action.lane: ref}, partial(self._scored, action))
 
     def _scored(self, action: Score, reports: Reports) -> None:
-        report, key = reports[action.lane], action.fragment.key
-        self._spans.record_fragment(action.lane, SpanKind.SCORE, report, action.fragment)
+        report, fragment = reports[action.lane], action.fragment
+        key = fragment.key
+        self._spans.record_fragment(action.lane, SpanKind.SCORE, report, fragment)
         self._fragments[key].scored = report.value
-        self._on_event(Scored(action.lane, key, report.value.rewards))
-        if key.purpose is Purpose.TRAIN:
+        has_spread = key.purpose is not Purpose.TRAIN or self._has_spread(key)
+        self._on_event(Scored(action.lane, key, report.value.rewards, has_spread))
+        if key.purpose is not Purpose.TRAIN:
+            return
+        if is_resampled(has_spread=has_spread, draw=fragment.draw, max_resamples=self._spec.batch.max_resamples):
+            self._fragments.drop_group(Purpose.TRAIN, key.batch, key.group)
+            self._metrics.resampled(key.batch)
+        else:
             self._metrics.scored(key.batch)
+
+    def _has_spread(self, key: FragmentKey) -> bool:
+        """Whether the fragment's group has spread; also true while others of its fragments are not scored."""
+        records, algebra = self._fragments.of_group(Purpose.TRAIN, key.batch, key.group), self._spec.algebra
+        num_scored = sum(record.scored is not None for record in records)
+        is_complete = num_scored == algebra.num_fragments // algebra.num_groups
+        return not is_complete or self._advantages.has_spread(key.batch, key.group)
 
     # --- trainer lanes ----------------------------------------------------------------------------------------------
 
@@ -215,10 +231,10 @@ class RayExecutor:
         self._on_event(Accumulated(action.lane, action.batch, action.minibatch, action.epoch, action.micro_batches))
 
     def _commit(self, action: Commit) -> None:
-        self._metrics.require_complete()
+        self._metrics.require_complete(action.num_skipped_groups)
         if _is_fresh(action):
             self._metrics.check_gate(action.batch)
-        self._gang.commit(partial(self._committed, action))
+        self._gang.commit(action.num_skipped_groups, partial(self._committed, action))
 
     def _committed(self, action: Commit, reports: Reports) -> None:
         for lane, report in reports.items():
@@ -246,5 +262,6 @@ class RayExecutor:
 
 
 def _is_fresh(action: Accumulate | Commit) -> bool:
-    """Whether no optimizer step was taken on the batch yet: it is the first mini-batch of the first epoch."""
+    """Whether no optimizer step was taken on the batch yet and its replay can be checked: rollout keeps what that takes
+    for the first mini-batch. Where that one is skipped for want of spread, the batch goes unchecked."""
     return action.minibatch == 0 and action.epoch == 0

@@ -68,6 +68,16 @@ class Resizer:
             is_publishing=lambda: self._current.state.publishing is not None,
         )
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether a resize is under way."""
+        return self._open is not None
+
+    @property
+    def reported(self) -> ResizeReport | None:
+        """The latest report, of the resize under way or of the last one that began."""
+        return self._reported
+
     # --- the entry --------------------------------------------------------------------------------------------------
 
     def start(self, resize_id: str, resize: Resize, *, is_command: bool = False) -> None:

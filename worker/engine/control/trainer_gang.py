@@ -85,9 +85,10 @@ class TrainerGang:
         """
         self._calls.start({lane: self._lanes[lane].actor.accumulate.remote(plan, behaviour, *parts)}, then)
 
-    def commit(self, then: Callable[[Reports], None]) -> None:
-        """Take an optimizer step."""
-        self._calls.start({lane: self._lanes[lane].actor.commit.remote() for lane in self.lanes}, then)
+    def commit(self, num_skipped_groups: int, then: Callable[[Reports], None]) -> None:
+        """Take an optimizer step. `num_skipped_groups` of the mini-batch were not accumulated, on purpose."""
+        refs = {lane: self._lanes[lane].actor.commit.remote(num_skipped_groups) for lane in self.lanes}
+        self._calls.start(refs, then)
 
     def snapshot(self, policy_version: int, then: Callable[[Reports], None]) -> None:
         """Copy the present weights, for `publish`."""

@@ -23,7 +23,8 @@ from worker.engine.errors import SyncError
 from worker.engine.transport.parts import Part
 from worker.engine.types import GenerationRequest, PullReceipt, ScoredFragment
 from worker.scheduling.core.costs import CostKind
-from worker.scheduling.core.messages import Fragment
+from worker.scheduling.core.messages import Fragment, Purpose
+from worker.scheduling.simulator.synthetic_spread import has_synthetic_spread
 
 
 class EmulatedLane(LaneActor):
@@ -53,7 +54,7 @@ class EmulatedGenerator(EmulatedLane):
             )
         key, num_members = fragment.key, len(fragment.members)
         seeds = tuple(
-            trajectory_seed(request.run_seed, key.purpose, key.batch, request.prompt_index, member)
+            trajectory_seed(request.run_seed, key.purpose, key.batch, request.prompt_index, member, fragment.draw)
             for member in fragment.members
         )
         rng = np.random.default_rng(seeds)
@@ -86,7 +87,8 @@ class EmulatedRollout(EmulatedGenerator):
 
 
 class EmulatedReward(EmulatedLane):
-    """An emulated reward lane: every reward is the mean brightness of the picture."""
+    """An emulated reward lane: every reward is the mean brightness of the picture, or 0 for all members of a group that
+    the emulation leaves without spread."""
 
     def load(self, spec: RunSpec, secrets: Mapping[str, str]) -> CallReport[None]:
         self._names = tuple(reward.key for reward in spec.rewards)
@@ -95,6 +97,9 @@ class EmulatedReward(EmulatedLane):
     def score(self, fragment: Fragment, prompt: Prompt, images: np.ndarray) -> CallReport[ScoredFragment]:
         start = time.monotonic()
         rewards = tuple(float(value) for value in images.mean(axis=(1, 2, 3)))
+        share = self.emulation.share_without_spread
+        if fragment.key.purpose is Purpose.TRAIN and not has_synthetic_spread(fragment, share):
+            rewards = (0.0,) * len(rewards)
         self._timing.wait_until_due(start, self.lane, CostKind.SCORE, len(fragment.members))
         parts: dict[str, tuple[float | None, ...]] = dict.fromkeys(self._names, rewards)
         return self._report(start, ScoredFragment(fragment=fragment, rewards=rewards, parts=parts))

@@ -26,6 +26,8 @@ class Emulation(Contract):
     """The relative variation of durations: each is uniform in expected × (1 ± this)."""
     seed: Index = 0
     """The seed of the variation."""
+    share_without_spread: Annotated[float, Field(ge=0, le=1)] = 0.0
+    """The share of draws of training groups whose members all get the same reward."""
     adapter_num_bytes: Count = 1 << 20
     """Bytes of a published version, which are sent through the object store and checksummed by each lane that pulls."""
     trajectory_num_bytes: Count = 1 << 10

@@ -82,8 +82,14 @@ class EmulatedTrainer(EmulatedGenerator):
         )
         return self._report(start, stats)
 
-    def commit(self) -> CallReport[dict[str, float]]:
+    def commit(self, num_skipped_groups: int = 0) -> CallReport[dict[str, float]]:
         start = time.monotonic()
+        num_groups = self._spec.algebra.num_groups_per_minibatch - num_skipped_groups
+        number, most = len(self._open_micro_batches), num_groups * len(self._micro_batches)
+        if number > most:
+            raise MinibatchError(
+                f"a rank's micro-batches of {num_groups} groups that are not skipped must be ≤ {most}, got {number}"
+            )
         self._open_micro_batches.clear()
         self._timing.wait_until_due(start, GANG, CostKind.COMMIT)
         return self._report(start, {"grad_norm": 1.0, "learning_rate": self._spec.optimizer.learning_rate})

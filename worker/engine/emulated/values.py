@@ -55,9 +55,9 @@ def make_shard(policy_version: int, num_bytes: int) -> EmulatedShard:
     return EmulatedShard(policy_version=policy_version, info=info, content=content)
 
 
-def trajectory_seed(run_seed: int, purpose: Purpose, batch: int, prompt_index: int, member: int) -> int:
+def trajectory_seed(run_seed: int, purpose: Purpose, batch: int, prompt_index: int, member: int, draw: int) -> int:
     """The seed of one trajectory, from the same numbers as `worker.engine.rollout.noise.trajectory_seed`."""
-    return zlib.crc32(f"{run_seed}|{purpose}|{batch}|{prompt_index}|{member}".encode())
+    return zlib.crc32(f"{run_seed}|{purpose}|{batch}|{prompt_index}|{member}|{draw}".encode())
 
 
 def _digest(content: np.ndarray) -> str:

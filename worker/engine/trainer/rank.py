@@ -38,6 +38,7 @@ from worker.engine.trainer.learners.base import GateMode, PreparedGroup
 from worker.engine.trainer.learners.gate import gate_mode
 from worker.engine.trainer.learners.open_minibatch import OpenMinibatch, require_complete
 from worker.engine.trainer.learners.passes import is_monitored_pass, passes_of
+from worker.engine.trainer.learners.proximal_record import ProximalRecord
 from worker.engine.trainer.learners.registry import build_learner
 from worker.engine.trainer.learners.update_stats import UpdateStatsAccumulator
 from worker.engine.trainer.policy.policies import Policies
@@ -107,6 +108,9 @@ class TrainerRank:
         self._learner = build_learner(spec, policies, lambda: int(self._deepspeed_engine.global_steps))
         self._generation_switch = GenerationSwitch(spec, self._policy, self._deepspeed_engine)
         self._minibatch = OpenMinibatch(spec.algebra)
+        self._proximal = ProximalRecord(
+            spec, device=self._model.device, hold_proximal=self._policy.hold_proximal, world_size=world_size
+        )
 
     @property
     def num_shards(self) -> int:
@@ -119,8 +123,9 @@ class TrainerRank:
         return shard_indices_of_rank(self.num_shards, rank=self._rank, world_size=self._world_size)
 
     def load_version(self, version: PublishedVersion) -> None:
-        """Start from published weights. Raises `SyncError` as `worker.engine.sync.binding.bind`."""
+        """Start a batch from published weights. Raises `SyncError` as `worker.engine.sync.binding.bind`."""
         self._policy.bind(version)
+        self._proximal.reset()
         if isinstance(self._deepspeed_engine.optimizer, ZeROOptimizer):
             self._deepspeed_engine.optimizer.refresh_fp32_params()
 
@@ -176,6 +181,7 @@ class TrainerRank:
         prepared_of: dict[int, PreparedGroup] = {group.group: self._learner.prepare(group) for group in groups}
         num_before = self._minibatch.num_passes
         self._minibatch.admit(groups, passes, num_pairs_total)
+        self._proximal.open(groups, is_fresh=fresh, staleness=staleness)
         is_gated = fresh and self._spec.algorithm.needs.log_probs
         gate = gate_mode(self._behaviour, groups, behaviour, staleness) if is_gated else GateMode.OFF
         stats = UpdateStatsAccumulator()
@@ -187,34 +193,41 @@ class TrainerRank:
                 self._learner.conditioning(prepared.prompt),
                 gate=gate,
                 is_monitored=self._is_monitored(key, number, batch=groups[0].batch),
-                is_stale=staleness > 0,
+                proximal=self._proximal.input_of(micro),
             )
             # DeepSpeed averages gradients over ranks, but each rank holds a part of the sum.
             scale = micro.weight * self._world_size / num_pairs_total
             self._deepspeed_engine.backward(result.losses.sum() * scale, scale_wrt_gas=False)
             if micro.weight:
                 stats.add(prepared, micro, result)
+                self._proximal.record(micro, result)
         return stats.result()
 
-    def commit(self) -> dict[str, float]:
+    def commit(self, num_skipped_groups: int = 0) -> dict[str, float]:
         """Take the optimizer step that closes the mini-batch; called on all ranks, also on those without a micro-batch
         in it.
+
+        Args:
+            num_skipped_groups: groups of the mini-batch that are left out on purpose, since their advantages are all 0.
+                The loss has counted their pairs: `num_pairs_total` includes them.
 
         Returns:
             `grad_norm` (before clipping) and `learning_rate`.
 
         Raises:
-            MinibatchError: on every rank, when pairs of the mini-batch are still missing.
+            MinibatchError: on every rank, when pairs of the mini-batch are still missing, or ranks disagree on the
+                stale batch that is trained on.
             LendingError: while this rank generates.
             NonFiniteError: on every rank, for a gradient that is not finite; weights and optimizer are unchanged, the
                 gradients are dropped.
         """
         self._generation_switch.require_training("takes an optimizer step")
         device = self._model.device
+        num_pairs = sum_over_ranks(self._minibatch.num_pairs, device)
         # A rank that has taken no micro-batch was not told the total.
-        require_complete(
-            sum_over_ranks(self._minibatch.num_pairs, device), max_over_ranks(self._minibatch.num_pairs_total, device)
-        )
+        num_pairs_total = max_over_ranks(self._minibatch.num_pairs_total, device)
+        require_complete(self._spec.algebra, num_pairs, num_pairs_total, num_skipped_groups)
+        self._proximal.before_step()
         if not self._runs_in_lockstep:
             fill_missing_gradients(self._deepspeed_engine, self._trainable)
         try:
@@ -232,6 +245,7 @@ class TrainerRank:
         self._generation_switch.switch(LaneRole.TRAINER)
         drop_gradients(self._deepspeed_engine, self._trainable)
         self._minibatch.close()
+        self._proximal.close()
 
     def snapshot(self) -> ShardSnapshots:
         """Copies of the shards that this rank publishes, which training does not change.
@@ -272,6 +286,7 @@ class TrainerRank:
         """Restore the first of `uris` that is not damaged, whatever number of ranks and ZeRO stage wrote it. An open
         mini-batch is aborted. Raises `CheckpointError` as `worker.engine.trainer.checkpoints.loading.load`."""
         self.abort()
+        self._proximal.reset()
         restored = load(self._training_state(), uris, self._rank)
         self._policy.restored()
         return restored

@@ -6,6 +6,7 @@ been observed, a prior stands in for it: an estimate from a profile, or a measur
 Invariant: estimates are finite and never negative, and depend on prior and observations alone.
 """
 
+import math
 from dataclasses import dataclass
 
 from worker.scheduling.core.costs import Cost, CostKind, CostTable, MeasuredCost
@@ -27,6 +28,11 @@ class _DecayingFit:
     seconds: float = 0.0
     units_squared: float = 0.0
     units_seconds: float = 0.0
+    rate: float = 0.0
+    """Seconds per unit."""
+    rate_squared: float = 0.0
+    weight_squared: float = 0.0
+    """The sum of the squared weights."""
 
     def observe(self, num_units: int, seconds: float) -> None:
         self.fewest, self.most = min(self.fewest, num_units), max(self.most, num_units)
@@ -35,6 +41,10 @@ class _DecayingFit:
         self.seconds = self.seconds * _DECAY + seconds
         self.units_squared = self.units_squared * _DECAY + num_units * num_units
         self.units_seconds = self.units_seconds * _DECAY + num_units * seconds
+        rate = seconds / num_units
+        self.rate = self.rate * _DECAY + rate
+        self.rate_squared = self.rate_squared * _DECAY + rate * rate
+        self.weight_squared = self.weight_squared * _DECAY**2 + 1.0
 
     @property
     def mean_units(self) -> float:
@@ -63,7 +73,18 @@ class _DecayingFit:
         """The fitted line, with the sizes that still have weight."""
         size = round(self.mean_units)
         fewest, most = (self.fewest, self.most) if self.variance else (size, size)
-        return MeasuredCost(self.cost(prior), fewest, most)
+        return MeasuredCost(self.cost(prior), fewest, most, self.relative_error)
+
+    @property
+    def relative_error(self) -> float:
+        """The standard error of the mean seconds of a unit ÷ that mean; infinite after one observation, which does not
+        show how much they vary."""
+        number = self.weight**2 / self.weight_squared
+        if number < _FEWEST_TO_VARY:
+            return math.inf
+        mean = self.rate / self.weight
+        variance = max(0.0, self.rate_squared / self.weight - mean**2) * number / (number - 1)
+        return math.sqrt(variance / number) / mean if mean > 0 else 0.0
 
 
 _DECAY = 0.9
@@ -74,6 +95,9 @@ _MIN_RELATIVE_VARIANCE = 1e-3
 """Variance of the sizes ÷ their squared mean, below which they count as one size. So one observation of half or twice
 the size determines the line for about 30 to 45 observations of the other size, then no longer: by then its weight is a
 few per cent of one observation, and a slope through it would be noise."""
+
+_FEWEST_TO_VARY = 1.5
+"""Effective observations below which their variance says nothing: one has 1, two have almost 2."""
 
 
 class CostModel:

@@ -6,6 +6,7 @@ Invariant: a measurement says at which sizes it was observed, since a single siz
 the part per unit.
 """
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -119,6 +120,9 @@ class MeasuredCost:
     cost: Cost
     fewest_units: int
     most_units: int
+    relative_error: float = 0.0
+    """The standard error of the mean seconds of a unit ÷ that mean, by how much the observations vary; infinite where
+    they cannot tell."""
 
     @property
     def determines_line(self) -> bool:
@@ -138,8 +142,16 @@ def dump_costs(table: Mapping[tuple[str, CostKind], Cost | MeasuredCost]) -> tup
 
 
 def _dump(lane: str, kind: CostKind, known: Cost | MeasuredCost) -> WorkCost:
-    cost, units = (known, None) if isinstance(known, Cost) else (known.cost, (known.fewest_units, known.most_units))
-    return WorkCost(lane=lane, kind=kind, per_call=cost.per_call, per_unit=cost.per_unit, observed_units=units)
+    if isinstance(known, Cost):
+        return WorkCost(lane=lane, kind=kind, per_call=known.per_call, per_unit=known.per_unit)
+    return WorkCost(
+        lane=lane,
+        kind=kind,
+        per_call=known.cost.per_call,
+        per_unit=known.cost.per_unit,
+        observed_units=(known.fewest_units, known.most_units),
+        relative_error=known.relative_error if math.isfinite(known.relative_error) else None,
+    )
 
 
 def parse_costs(costs: Iterable[WorkCost]) -> dict[tuple[str, CostKind], Cost]:
@@ -150,7 +162,11 @@ def parse_costs(costs: Iterable[WorkCost]) -> dict[tuple[str, CostKind], Cost]:
 def parse_measured_costs(costs: Iterable[WorkCost]) -> dict[tuple[str, CostKind], MeasuredCost]:
     """The measured costs among `costs`. Unknown kinds are left out: an older version may have stored them."""
     return {
-        (cost.lane, CostKind(cost.kind)): MeasuredCost(Cost(cost.per_call, cost.per_unit), *cost.observed_units)
+        (cost.lane, CostKind(cost.kind)): MeasuredCost(
+            Cost(cost.per_call, cost.per_unit),
+            *cost.observed_units,
+            relative_error=math.inf if cost.relative_error is None else cost.relative_error,
+        )
         for cost in costs
         if cost.observed_units is not None and cost.kind in set(CostKind)
     }

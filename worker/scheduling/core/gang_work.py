@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from worker.contracts.names import LaneRole
 from worker.scheduling.core.batching import num_micro_batches_per_unit
 from worker.scheduling.core.costs import CostKind
+from worker.scheduling.core.expected_ends import return_times
 from worker.scheduling.core.messages import Accumulate, Accumulated, Action, Committed, Snapshot
 from worker.scheduling.core.rank_shares import RankShares
 from worker.scheduling.core.state import SchedulerState
@@ -71,7 +72,7 @@ class GangWork:
     def _take(self, training: Training, num_units: int, at: float) -> Iterator[Action]:
         shares = self._known_shares()
         free = [lane.name for lane in self._state.lanes.free(LaneRole.TRAINER)]
-        taken = shares.to_take(free, num_units, training.num_units_left, at)
+        taken = shares.to_take(free, num_units, training.num_units_left, at, return_times(self._state, at))
         for lane, number in taken:
             shares.began(lane, number, at)
         yield from self._started([training.take(lane, number) for lane, number in taken], at)

@@ -68,7 +68,8 @@ class Lending:
         self._state = state
         self._lanes, self._generation = state.lanes, state.generation
         self._together = state.lends_together
-        self._policy = policy
+        self.policy = policy
+        """Decides from now on; lanes lent before return as it was decided then."""
         self._num_decisions = 0
         self._unsettled: list[tuple[int, PredictedGain]] = []
         """(decision number, prediction) of the decisions whose realised gain is not known yet."""
@@ -101,7 +102,7 @@ class Lending:
         `open_batches`: their numbers, the one being trained first.
         """
         num_unclaimed = self._generation.num_unclaimed
-        if self._policy is None or not num_unclaimed or self._lanes.gang_action is not None:
+        if self.policy is None or not num_unclaimed or self._lanes.gang_action is not None:
             return
         idle = [*self._lanes.free(LaneRole.TRAINER), *self._lanes.exhausted]
         if (
@@ -110,7 +111,7 @@ class Lending:
             or (self._together and len(idle) < self._lanes.num(LaneRole.TRAINER))
         ):
             return
-        allowance = self._policy.grant(self._state, idle, at)
+        allowance = self.policy.grant(self._state, idle, at)
         if allowance is None:
             return
         chosen = idle if self._together else _named(allowance.lanes, idle)[:num_unclaimed]

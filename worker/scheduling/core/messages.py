@@ -122,6 +122,9 @@ class Scored:
     key: FragmentKey
     rewards: tuple[float, ...]
     """The weighted reward of each member, finite."""
+    has_spread: bool = True
+    """Whether what the advantages of the group are made of differs within it; read where the fragment completes its
+    group."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,6 +288,8 @@ class Commit:
     batch: int
     minibatch: int
     epoch: int
+    num_skipped_groups: int = 0
+    """Groups of the mini-batch that were not accumulated, because they have no spread and the run filters those."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,10 @@
     EvaluationRequested ──► open_evaluation ──► fragments in the queue, an assembler that collects them
                                                         └──► take_complete_evaluations
 
-Invariant: each piece of work is of one policy version from its beginning to its end, and all of its fragments are put
-in the queue at once, in index order.
+    a group without spread is complete ──► scored ──► fragments of its next draw in the queue, where draws are left
+
+Invariant: each piece of work is of one policy version from its beginning to its end, further draws included, and all of
+its first fragments are put in the queue at once, in index order.
 """
 
 from collections.abc import Iterator
@@ -15,8 +17,9 @@ from worker.scheduling.core.admission import BatchSettings, OpenBatch
 from worker.scheduling.core.fragment_queue import split_into_fragments
 from worker.scheduling.core.generation import Generation
 from worker.scheduling.core.group_assembler import GroupAssembler
-from worker.scheduling.core.messages import EvaluationComplete, EvaluationRequested, FragmentKey, Purpose
+from worker.scheduling.core.messages import EvaluationComplete, EvaluationRequested, FragmentKey, Purpose, Scored
 from worker.scheduling.core.protocol import ProtocolError
+from worker.scheduling.core.spread_share import SpreadShare
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +32,14 @@ class OpenWork:
     """Opens batches and evaluations, and finds the one that a fragment belongs to."""
 
     def __init__(self, settings: BatchSettings, generation: Generation) -> None:
-        self._settings = settings
+        self.settings = settings
+        """Those of the batches that begin from now on."""
         self._generation = generation
         self._evaluations: dict[tuple[Purpose, int], _OpenEvaluation] = {}
         self.batches: dict[int, OpenBatch] = {}
         """Open batches by number, the oldest first."""
+        self.spread = SpreadShare()
+        """The share of groups without spread, measured on every draw of a training group."""
 
     def __bool__(self) -> bool:
         return bool(self.batches or self._evaluations)
@@ -61,9 +67,9 @@ class OpenWork:
 
     def begin_batch(self, number: int, policy_version: int) -> None:
         """Open batch `number` and put all its fragments in the queue."""
-        algebra = self._settings.algebra
+        algebra = self.settings.algebra
         assembler = self._open(Purpose.TRAIN, number, algebra.num_groups, algebra.group_size, policy_version)
-        training = self._settings.training_of(number, assembler)
+        training = self.settings.training_of(number, assembler)
         self.batches[number] = OpenBatch(number, policy_version, assembler, training)
 
     def open_evaluation(self, request: EvaluationRequested) -> None:
@@ -79,6 +85,16 @@ class OpenWork:
             request.purpose, request.batch, request.num_groups, request.group_size, request.policy_version
         )
         self._evaluations[request.purpose, request.batch] = _OpenEvaluation(request, assembler)
+
+    def scored(self, event: Scored) -> None:
+        """Store a fragment's rewards; a group that they complete is trained, skipped or drawn again. Raises
+        `ProtocolError` as `GroupAssembler.scored`."""
+        key, assembler = event.key, self.assembler_of(event.key)
+        drawn_again = assembler.scored(key, event.rewards, has_spread=event.has_spread)
+        self._generation.enqueue(drawn_again)
+        if key.purpose is Purpose.TRAIN and (drawn_again or assembler.is_group_complete(key.group)):
+            self.spread.observe(has_spread=event.has_spread)
+            self.batches[key.batch].training.take_complete_groups()
 
     def take_complete_evaluations(self) -> Iterator[EvaluationComplete]:
         """Close the evaluations whose fragments are all scored."""
@@ -104,7 +120,7 @@ class OpenWork:
     def _open(
         self, purpose: Purpose, batch: int, num_groups: int, group_size: int, policy_version: int
     ) -> GroupAssembler:
-        algebra = self._settings.algebra
+        algebra = self.settings.algebra
         fragments = list(
             split_into_fragments(
                 purpose=purpose,
@@ -116,7 +132,11 @@ class OpenWork:
             )
         )
         self._generation.enqueue(fragments)
-        return GroupAssembler(fragments, num_groups_per_part=algebra.num_groups_per_minibatch)
+        return GroupAssembler(
+            fragments,
+            num_groups_per_part=algebra.num_groups_per_minibatch,
+            max_resamples=algebra.max_resamples if purpose is Purpose.TRAIN else 0,
+        )
 
     def _assemblers(self) -> Iterator[GroupAssembler]:
         for batch in self.batches.values():

@@ -1,16 +1,17 @@
 """Who takes how many micro-batches: shares of the trainer ranks by measured speed, so that all end nearly together.
 
     seconds of a unit by rank    ┐
-    when each rank ends its call ┴─► the earliest ends of all units that are ready ─► a rank's share ─► part of it now
+    when each rank can begin     ┴─► the earliest ends of all units that are ready ─► a rank's share ─► part of it now
 
 A unit is what one rank takes undivided: a micro-batch with `tsp`, a chunk of members without. Each unit that is ready
 belongs to the rank that would end it first. In one call a rank takes at most half of its share of all that is left of
 the mini-batch, so calls are large at first and small toward the end, and a rank that turns out slower leaves more to
-the others; but no call is so small that its fixed part outweighs the work. Invariant: each rank takes its first unit of
-a mini-batch as soon as one is left for it, so that the speed of every rank stays known.
+the others, as the first to return from generation does; but no call is so small that its fixed part outweighs the work.
+Invariant: each rank takes its first unit of a mini-batch as soon as one is left for it, so that the speed of every rank
+stays known.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -91,7 +92,7 @@ def units_to_take(
     """[rank]: how many of the units that are ready each free rank takes now; 0 for the others.
 
     Args:
-        free_at: [rank], when the rank can begin; infinite for a rank that is away.
+        free_at: [rank], when the rank can begin; infinite for a rank of which that is not known.
         unit_seconds: [rank], seconds of one more unit.
         call_seconds: [rank], the fixed part of a call.
         is_free: [rank], whether the rank can begin now; at least one can.
@@ -99,7 +100,7 @@ def units_to_take(
         num_units: units that are ready and not taken, ≥ 1.
         num_left: units of the mini-batch that are not taken, ready or not.
     """
-    if np.count_nonzero(np.isfinite(free_at)) == 1:
+    if free_at.size == 1:
         return np.where(is_free, num_units, 0)
     unit_seconds = np.maximum(unit_seconds, NO_TIME)
     first = is_free & ~has_unit
@@ -175,13 +176,20 @@ class RankShares:
         """A mini-batch is closed, so every rank takes a first unit again."""
         self._has_unit[:] = False
 
-    def to_take(self, free: Sequence[str], num_units: int, num_left: int, at: float) -> list[tuple[str, int]]:
-        """(lane, number of units) for the free lanes that take some of `num_units`, of `num_left` in all, at `at`."""
+    def to_take(
+        self, free: Sequence[str], num_units: int, num_left: int, at: float, return_times: Mapping[str, float]
+    ) -> list[tuple[str, int]]:
+        """(lane, number of units) for the free lanes that take some of `num_units`, of `num_left` in all, at `at`.
+
+        `return_times`: by lane that is lent, when it is expected to be back.
+        """
         indices = [self._index[lane] for lane in free]
         # A rank that is late is expected to be late by as much again.
         free_at = np.maximum(self._ends_at, 2 * at - self._ends_at)
         is_free = np.zeros(free_at.size, dtype=np.bool_)
         is_free[indices], free_at[indices] = True, at
+        for lane, time in return_times.items():
+            free_at[self._index[lane]] = time
         counts = units_to_take(
             free_at,
             self._unit_seconds,

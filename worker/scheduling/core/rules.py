@@ -4,6 +4,7 @@
     `prerequisite_batch`          `admission`               `forecast.forecast`
     `next_minibatch`              `training`                `forecast.forecast`
     `waits_for_whole_batch`       `admission`               `planning.limits`, through `planning.modes`
+    `is_resampled`                `group_assembler`         the driver and `engine.local`, which drop what was drawn
     sizes of bundles, padding     `batching`                `forecast.state_reader`, `planning.gang`
     shares by speed               `rank_shares`             `forecast.state_reader`
 
@@ -38,3 +39,9 @@ def waits_for_whole_batch(pipeline: PipelineSpec, advantage_std: Literal["group"
     advantages over the batch, because each of them depends on every reward of the batch.
     """
     return advantage_std == "batch" or pipeline.placement is Placement.COLOCATED or not pipeline.gap
+
+
+def is_resampled(*, has_spread: bool, draw: int, max_resamples: int) -> bool:
+    """Whether a complete group is dropped and drawn again. It depends on the group's own rewards and its number of
+    draws alone, so every schedule of a run keeps the same samples."""
+    return not has_spread and draw < max_resamples

@@ -25,9 +25,13 @@ An executor (Ray, simulator, emulator) loops: `apply(event, at)` for each event 
 
 With colocated placement there are no rollout lanes: the trainer lanes generate the whole batch, then train it.
 
-Invariants: a lane has at most one action under way; every fragment is generated once, scored once and trained once in
-each epoch, whatever lanes join or are lost; a fragment is generated under exactly the version that it names; the same
-events give the same actions. No generated fragment is discarded.
+With `max_resamples` a complete group without spread returns to the fragments to generate, as its next draw; with
+`filter_groups` one that is kept is not accumulated.
+
+Invariants: a lane has at most one action under way; every fragment of every draw is generated once and scored once, and
+those of the draw that is kept are trained once in each epoch (never, if their group is skipped), whatever lanes join or
+are lost; a fragment is generated under exactly the version that it names; the same events give the same actions. No
+generated fragment is discarded but those of a draw without spread.
 """
 
 from typing import Literal, assert_never
@@ -130,11 +134,30 @@ class Scheduler:
             costs=costs,
             policy_version=policy_version,
         )
+        self._pipeline, self._advantage_std = pipeline, advantage_std
         self._cost_observer = CostObserver(self.state) if learns_costs else None
         self._gang_work = GangWork(self.state)
         self._lending = Lending(self.state, lending_policy)
         self._pending: list[Action] = []
         """Actions that follow from the events applied, to be returned by the next `next_actions`."""
+
+    def revise(self, pipeline: PipelineSpec, lending_policy: LendingPolicy | None) -> None:
+        """Work by other switches from now on: lending at once, `gap` in batches that have not begun.
+
+        Raises:
+            ValueError: for a switch that cannot change while the run works.
+        """
+        _check_switches(pipeline, lending_policy)
+        changed = {"gap": pipeline.gap, "tag": pipeline.tag}
+        if self._pipeline.model_copy(update=changed) != pipeline:
+            raise ValueError(
+                f"`pipeline` must differ from {self._pipeline} in `gap` and `tag` alone, got {pipeline}: "
+                "other switches need a new scheduler"
+            )
+        self._pipeline = pipeline
+        settings = BatchSettings.resolve(pipeline, self.state.algebra, self._advantage_std)
+        self.state.settings = self.state.work.settings = settings
+        self._lending.policy = lending_policy
 
     # --- what happened ----------------------------------------------------------------------------------------------
 
@@ -209,7 +232,7 @@ class Scheduler:
     def _scored(self, event: Scored) -> None:
         action = self.state.lanes.finish(event.lane, event)
         assert isinstance(action, Score)
-        self.state.work.assembler_of(event.key).scored(event.key, event.rewards)
+        self.state.work.scored(event)
 
     def _snapshotted(self, event: Snapshotted, at: float) -> None:
         action = self.state.lanes.finish_gang(event)
@@ -243,8 +266,8 @@ class Scheduler:
         if self.state.trainer_lost:
             return []
         self._begin_batches()
-        actions: list[Action] = [Leave(lane.name) for lane in self.state.lanes.take_departing()]
         training_waits = self.state.training_waits
+        actions: list[Action] = [Leave(lane.name) for lane in self.state.lanes.take_departing()]
         actions += [*self._pending, *self.state.work.take_complete_evaluations()]
         actions += self._gang_work.next_actions(at)
         self._pending.clear()

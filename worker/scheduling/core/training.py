@@ -4,8 +4,9 @@
 
 For each epoch, for each mini-batch in index order: accumulate all its groups, then commit. Weights change at a commit,
 so a mini-batch never begins before the previous one is committed, nor an epoch before the previous one is complete.
-Invariant: every micro-batch of every group is taken exactly once in each epoch, and a commit closes complete
-mini-batches only.
+Groups that are skipped for want of spread are left out; a mini-batch of nothing else is passed over without a commit.
+Invariant: every micro-batch of every group that is not skipped is taken exactly once in each epoch, and a commit closes
+complete mini-batches only.
 """
 
 import heapq
@@ -23,6 +24,7 @@ from worker.scheduling.core.batching import (
 from worker.scheduling.core.group_assembler import GroupAssembler
 from worker.scheduling.core.messages import Accumulate, Commit, MicroBatchKey
 from worker.scheduling.core.rules import next_minibatch
+from worker.scheduling.core.skipped_groups import SkippedGroups
 
 
 class Training:
@@ -56,13 +58,15 @@ class Training:
         self._num_per_unit = num_micro_batches_per_unit(algebra, tsp=tsp)
         self.epoch = 0
         self.minibatch = 0
+        self.skipped = SkippedGroups(algebra)
+        """The groups that no epoch trains on."""
         self._num_taken = 0
         """Micro-batches of the open mini-batch that ranks have taken."""
         self._begun: list[int] = []
         """Groups of the open mini-batch of which a micro-batch is taken, in that order."""
         self._next_index = self._num_per_group
         """Index of the first micro-batch of the last group begun that is not taken."""
-        # By mini-batch: complete groups that are not begun in this epoch; a heap, the lowest index first.
+        # By mini-batch: complete groups neither begun in this epoch nor skipped; a heap, the lowest index first.
         self._ready: list[list[int]] = [[] for _ in range(algebra.num_minibatches)]
         self._num_in_order = 0
         """With `in_order`: groups of the open mini-batch, from the first one on, that are complete."""
@@ -96,7 +100,7 @@ class Training:
     @property
     def is_minibatch_taken(self) -> bool:
         """Whether every micro-batch of the open mini-batch is accumulated or being accumulated."""
-        return self._num_taken == self._algebra.num_groups_per_minibatch * self._num_per_group
+        return self._num_taken == self._num_groups_to_train * self._num_per_group
 
     @property
     def num_units_ready(self) -> int:
@@ -110,7 +114,7 @@ class Training:
     @property
     def num_units_left(self) -> int:
         """The number of units of the open mini-batch that are not taken, ready or not."""
-        all_of_it = self._algebra.num_groups_per_minibatch * self._num_per_group
+        all_of_it = self._num_groups_to_train * self._num_per_group
         return (all_of_it - self._num_taken) // self._num_per_unit
 
     def take(self, lane: str, num_units: int) -> Accumulate:
@@ -134,7 +138,7 @@ class Training:
         num_ready = self._num_groups_ready()
         if not num_ready:
             return []
-        num_left = self._algebra.num_groups_per_minibatch - len(self._begun)
+        num_left = self._num_groups_to_train - len(self._begun)
         number = bundle_size(self._algebra, num_ready, num_left, world_size=len(lanes), tsp=self._tsp)
         groups = [heapq.heappop(self._ready[self.minibatch]) for _ in range(number)]
         self._begun += groups
@@ -146,25 +150,53 @@ class Training:
 
     def commit(self) -> Commit:
         """The commit of the open mini-batch, which must be taken as a whole."""
-        return Commit(self._batch, self.minibatch, self.epoch)
+        return Commit(self._batch, self.minibatch, self.epoch, self.skipped.num_in(self.minibatch))
+
+    def take_complete_groups(self) -> None:
+        """Take in the groups that became complete, as ready or as skipped; to be called whenever there are any."""
+        for group in self._assembler.take_newly_complete():
+            if self._algebra.filter_groups and not self._assembler.has_spread(group):
+                self.skipped.add(group)
+            else:
+                heapq.heappush(self._ready[self._algebra.minibatch_of(group)], group)
+        self._pass_over_skipped()
 
     def committed(self) -> None:
-        """Proceed to the next mini-batch, or to the next epoch, in which every group is ready from the start."""
+        """Proceed to the next mini-batch that is not passed over, or to the next epoch, in which every group is ready
+        from the start."""
+        self._proceed()
+        self._pass_over_skipped()
+
+    def _proceed(self) -> None:
         self._begun.clear()
         self._num_taken, self._next_index, self._num_in_order = 0, self._num_per_group, 0
         epoch, self.minibatch = next_minibatch(self.epoch, self.minibatch, self._algebra.num_minibatches)
         if epoch > self.epoch:
             self.epoch = epoch
             for minibatch in range(len(self._ready)):
-                first = minibatch * self._algebra.num_groups_per_minibatch
-                self._ready[minibatch] = list(range(first, first + self._algebra.num_groups_per_minibatch))
+                groups = self._groups_of(minibatch)
+                self._ready[minibatch] = [group for group in groups if group not in self.skipped]
+
+    def _pass_over_skipped(self) -> None:
+        while not self.is_complete and self.skipped.fill(self.minibatch):
+            self._proceed()
+
+    def _groups_of(self, minibatch: int) -> range:
+        first = minibatch * self._algebra.num_groups_per_minibatch
+        return range(first, first + self._algebra.num_groups_per_minibatch)
+
+    @property
+    def _num_groups_to_train(self) -> int:
+        """The number of groups of the open mini-batch that are not known to be skipped."""
+        return self._algebra.num_groups_per_minibatch - self.skipped.num_in(self.minibatch)
 
     def num_ready_groups(self) -> int:
-        """The number of groups that are complete and not yet taken in this epoch, later mini-batches included."""
+        """The number of groups that are complete and not yet taken in this epoch, later mini-batches included and
+        skipped groups left out."""
         if self.is_complete:
             return 0
-        num_trained = self.minibatch * self._algebra.num_groups_per_minibatch + len(self._begun)
-        return self._assembler.counts().num_complete - num_trained
+        num_before = self.minibatch * self._algebra.num_groups_per_minibatch - self.skipped.num_before(self.minibatch)
+        return self._assembler.counts().num_complete - len(self.skipped) - num_before - len(self._begun)
 
     def waiting_cause(self) -> IdleCause:
         """Why a free trainer gang has nothing to do while this batch is not trained yet."""
@@ -180,16 +212,13 @@ class Training:
 
     def _num_groups_ready(self) -> int:
         """The number of groups of the open mini-batch that are complete, not begun, and not to wait for others."""
-        for group in self._assembler.take_newly_complete():
-            heapq.heappush(self._ready[self._algebra.minibatch_of(group)], group)
         if self._waits_for_whole_batch and not self._assembler.is_complete:
             return 0
         ready = self._ready[self.minibatch]
         if not self._in_order:
             return len(ready)
-        first = self.minibatch * self._algebra.num_groups_per_minibatch
-        while self._num_in_order < self._algebra.num_groups_per_minibatch and (
-            self._assembler.is_group_complete(first + self._num_in_order)
-        ):
+        groups = self._groups_of(self.minibatch)
+        while self._num_in_order < len(groups) and self._assembler.is_group_complete(groups[self._num_in_order]):
             self._num_in_order += 1
-        return self._num_in_order - len(self._begun)
+        num_skipped = sum(group in self.skipped for group in groups[: self._num_in_order])
+        return self._num_in_order - num_skipped - len(self._begun)

@@ -202,9 +202,10 @@ class _ForecastRun:
         by_minibatch = self._complete[number].reshape(training.num_minibatches, -1)
         epoch, minibatch, taken = batch.epoch, batch.minibatch, batch.taken
         while epoch < training.num_epochs:
-            ready = self._ready_times(by_minibatch[minibatch], minibatch, taken)
-            accumulate = self._accumulate if training.speeds is None else self._share
-            now = accumulate(ready, now, (number, epoch, minibatch)) + training.commit_seconds
+            ready = self._ready_times(by_minibatch[minibatch], minibatch, taken | batch.skipped)
+            if ready or taken:
+                accumulate = self._accumulate if training.speeds is None else self._share
+                now = accumulate(ready, now, (number, epoch, minibatch)) + training.commit_seconds
             epoch, minibatch = next_minibatch(epoch, minibatch, training.num_minibatches)
             taken = frozenset()
         return now
@@ -217,14 +218,14 @@ class _ForecastRun:
         self._published.append(free_at + training.publish_seconds)
         return free_at
 
-    def _ready_times(self, complete: Seconds, minibatch: int, taken: frozenset[int]) -> list[float]:
-        """When each group still to be taken is ready, in the order in which they are taken.
+    def _ready_times(self, complete: Seconds, minibatch: int, done: frozenset[int]) -> list[float]:
+        """When each group still to be taken is ready, in the order in which they are taken: all but `done`.
 
         `complete`: [group of the mini-batch], when the group is complete.
         """
-        if taken:
+        if done:
             first = minibatch * complete.size
-            complete = complete[[index for index in range(complete.size) if first + index not in taken]]
+            complete = complete[[index for index in range(complete.size) if first + index not in done]]
         if self._initial.training.in_order:
             return list(np.maximum.accumulate(complete).tolist())
         return list(np.sort(complete).tolist())
@@ -232,7 +233,7 @@ class _ForecastRun:
     def _accumulate(self, ready: list[float], now: float, position: tuple[int, int, int]) -> float:
         """Accumulate one mini-batch at `position` (batch, epoch, mini-batch) in step; returns when its last bundle
         ends."""
-        num_taken = 0
+        num_taken, trained_share = 0, self._initial.batches[position[0]].trained_share
         while num_taken < len(ready):
             # A forecast begins in a bubble, so the first one is there even if a group is ready at once.
             if ready[num_taken] > now + SAME_MOMENT or not self._num_bubbles:
@@ -241,7 +242,7 @@ class _ForecastRun:
             num_ready = bisect_right(ready, now + SAME_MOMENT) - num_taken
             if num_taken + num_ready < len(ready):
                 num_ready = self._initial.training.bundle_sizes[num_ready]
-            now += self._initial.training.bundle_seconds[num_ready]
+            now += self._initial.training.bundle_seconds[num_ready] * trained_share
             num_taken += num_ready
         return now
 
@@ -249,6 +250,7 @@ class _ForecastRun:
         """The same for ranks that share the work by speed. Groups that become ready before the ranks run dry join the
         others; which rank takes the last units of a group that is followed by a later one is left open."""
         speeds, num_taken = self._initial.training.speeds, 0
+        trained_share = self._initial.batches[position[0]].trained_share
         assert speeds is not None
         while num_taken < len(ready):
             if ready[num_taken] > now + SAME_MOMENT or not self._num_bubbles:
@@ -259,6 +261,7 @@ class _ForecastRun:
             while last < len(ready) and ready[last] <= end + SAME_MOMENT:
                 last = bisect_right(ready, end + SAME_MOMENT, lo=last)
                 end = speeds.end_of_groups(free_at, last - num_taken, is_first=num_taken == 0)
+                end = now + trained_share * (end - now) if trained_share < 1 else end
             now, num_taken = end, last
         # The commit needs all ranks, also those that have not returned in time to take anything.
         return max(now, float(self._ranks_free_at.max()))

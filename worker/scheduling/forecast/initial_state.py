@@ -49,7 +49,8 @@ class BatchState:
     policy_version: int | None
     """The version of its fragments; `None` for a batch that has not begun."""
     waiting_groups: Indices
-    """The group of each fragment that no lane has begun, in the order in which lanes take them."""
+    """The group of each fragment that no lane has begun, in the order in which lanes take them. Fragments of further
+    draws are included, as many as are expected."""
     unscored: tuple[Indices, Seconds]
     """The group of each fragment that is begun and not being scored yet, and when it is generated."""
     in_scoring: tuple[Indices, Seconds]
@@ -58,6 +59,10 @@ class BatchState:
     minibatch: int = 0
     taken: frozenset[int] = frozenset()
     """The groups of the open mini-batch whose gradients are accumulated."""
+    skipped: frozenset[int] = frozenset()
+    """The groups that are known not to be trained on."""
+    trained_share: float = 1.0
+    """The share of the other groups that is expected to be trained on; it scales the seconds of accumulating them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -17,8 +17,9 @@ from worker.scheduling.core.batching import (
     num_micro_batches_per_unit,
 )
 from worker.scheduling.core.costs import GANG, Cost, CostKind
+from worker.scheduling.core.expected_ends import expected_seconds, seconds_left
 from worker.scheduling.core.lane_table import Lane
-from worker.scheduling.core.messages import Accumulate, Action, Generate, Pull, Purpose, Score, Switch
+from worker.scheduling.core.messages import Accumulate, Generate, Pull, Purpose, Score, Switch
 from worker.scheduling.core.state import SchedulerState
 from worker.scheduling.forecast.initial_state import (
     NO_VERSION,
@@ -29,6 +30,7 @@ from worker.scheduling.forecast.initial_state import (
     TrainingSchedule,
 )
 from worker.scheduling.forecast.queueing import SAME_MOMENT, GeneratingLanes, Indices, ScoringLanes, Seconds
+from worker.scheduling.forecast.unknown_groups import UnknownGroups
 
 _HORIZON_BY_STALENESS = {0: 1, 1: 3}
 """Batches in a forecast, the open ones included. At staleness 0 nothing of a batch begins before the end of the one
@@ -194,33 +196,13 @@ class _Reading:
         return self._state.policy_version if first is None else self._batches[first].policy_version
 
     def _free_at(self, lane: Lane) -> float:
-        """When the lane's action under way is expected to end; now if it is overdue."""
-        action = lane.under_way
-        return 0.0 if action is None else max(0.0, lane.since + self._expected_seconds(lane.name, action) - self._at)
-
-    def _expected_seconds(self, lane: str, action: Action) -> float:
-        match action:
-            case Pull():
-                return self._seconds(lane, CostKind.PULL)
-            case Switch(to=to):
-                return self._seconds(lane, CostKind.LEND if to is LaneRole.ROLLOUT else CostKind.RECLAIM)
-            case Generate(fragment=fragment):
-                return self._seconds(lane, CostKind.GENERATE, len(fragment.members))
-            case Accumulate(micro_batches=micro_batches):
-                return self._seconds(lane, CostKind.ACCUMULATE, len(micro_batches))
-            case Score(fragment=fragment):
-                return self._seconds(lane, CostKind.SCORE, len(fragment.members))
-            case _:
-                return 0.0
+        return seconds_left(self._state, lane, self._at)
 
     def _has_cost(self, lane: str, kind: CostKind) -> bool:
         return self._costs.cost(lane, kind) is not None
 
-    def _seconds(self, lane: str, kind: CostKind, num_units: int | None = None) -> float:
-        """Expected seconds, by default of a whole fragment for kinds that are counted in samples; 0 where unknown."""
-        has_samples = kind in (CostKind.GENERATE, CostKind.SCORE)
-        num_units = num_units or (self._algebra.fragment_size if has_samples else 1)
-        return self._costs.seconds(lane, kind, num_units) or 0.0
+    def _seconds(self, lane: str, kind: CostKind) -> float:
+        return expected_seconds(self._state, lane, kind)
 
     def _fragment_seconds(self, lane: str) -> float:
         # Generation must take some time, so that the number of fragments that a lane could begin stays finite.
@@ -253,9 +235,12 @@ class _Reading:
     ) -> BatchState:
         groups = np.arange(self._algebra.num_groups)
         numbers = [counts.get((Purpose.TRAIN, batch.number, group), 0) for group in groups.tolist()]
+        skipped, unknown = batch.training.skipped.all(), self._unknown_groups(batch)
         return BatchState(
             policy_version=batch.policy_version,
-            waiting_groups=np.repeat(groups, numbers),
+            waiting_groups=unknown.with_further_draws(np.repeat(groups, numbers)),
+            skipped=skipped,
+            trained_share=unknown.trained_share(self._algebra.num_groups - len(unknown.draws_left) - len(skipped)),
             unscored=_columns(unscored[batch.number]),
             in_scoring=_columns(in_scoring[batch.number]),
             epoch=batch.training.epoch,
@@ -266,10 +251,25 @@ class _Reading:
     def _following_batch(self) -> BatchState:
         """A batch that has not begun."""
         num_per_group = self._algebra.num_fragments // self._algebra.num_groups
-        waiting_groups = np.repeat(np.arange(self._algebra.num_groups), num_per_group)
+        unknown = self._unknown_groups(None)
         return BatchState(
-            policy_version=None, waiting_groups=waiting_groups, unscored=_columns([]), in_scoring=_columns([])
+            policy_version=None,
+            waiting_groups=unknown.with_further_draws(np.repeat(np.arange(self._algebra.num_groups), num_per_group)),
+            unscored=_columns([]),
+            in_scoring=_columns([]),
+            trained_share=unknown.trained_share(0),
         )
+
+    def _unknown_groups(self, batch: OpenBatch | None) -> UnknownGroups:
+        """The incomplete groups of a batch, or all groups of one that has not begun."""
+        groups, algebra = range(self._algebra.num_groups), self._algebra
+        if batch is None:
+            draws_left = dict.fromkeys(groups, algebra.max_resamples)
+        else:
+            assembler = batch.assembler
+            incomplete = (group for group in groups if not assembler.is_group_complete(group))
+            draws_left = {group: assembler.num_draws_left(group) for group in incomplete}
+        return UnknownGroups(algebra, draws_left, self._state.work.spread.without_spread)
 
 
 def _is_accumulating(lane: Lane) -> bool:

@@ -10,9 +10,10 @@ arguments alone, and every assumption is a named constant or a field with a rang
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from worker.scheduling.core.costs import GANG, Cost, CostKind
+from worker.scheduling.core.spread_share import further_draws, trained_share
 from worker.scheduling.planning.workload import Workload
 from worker.scheduling.profiles.hardware import CPU_CORE, HOST_SOCKET, Accelerator, RangeEnd
 
@@ -164,6 +165,20 @@ class PoolCosts:
     """The number of reward lanes."""
     equal_counts: bool = False
     """Ranks take equally many micro-batches in step (ZeRO 2 and 3)."""
+
+    def expected(self, work: Workload) -> "PoolCosts":
+        """The costs of a batch's nominal work as it is expected to be done: a fragment is generated and scored once
+        more for each further draw of its group, and a micro-batch is trained only if its group is."""
+        if not work.share_without_spread:
+            return self
+        algebra, share = work.algebra, work.share_without_spread
+        num_draws = 1 + further_draws(share, algebra.max_resamples)
+        trained = trained_share(algebra, share, algebra.max_resamples)
+        lanes = tuple(
+            replace(lane, generate=lane.generate.scaled(num_draws), accumulate=lane.accumulate.scaled(trained))
+            for lane in self.lanes
+        )
+        return replace(self, lanes=lanes, score=self.score.scaled(num_draws))
 
     def cost_table(self, trainers: Collection[int]) -> dict[tuple[str, CostKind], Cost]:
         """The costs by lane and kind, where the lanes with these indices train and the others generate. Lanes are named

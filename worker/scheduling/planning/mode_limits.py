@@ -56,7 +56,12 @@ class ModeLimits:
     @cached_property
     def kinds(self) -> LaneKinds:
         """The pool's kinds; what they hold, and a fragment's seconds, depend on the mode and the fragment size."""
-        return LaneKinds.of(self.costs, self.fragment_sizes[0], self.devices)
+        return LaneKinds.of(self.expected_costs, self.fragment_sizes[0], self.devices)
+
+    @cached_property
+    def expected_costs(self) -> PoolCosts:
+        """The costs with what is expected of groups without spread, for which limits are computed."""
+        return self.costs.expected(self.work)
 
     @cached_property
     def _limits_by_mode(self) -> dict[tuple[PlanningMode, bool], dict[Split, float]]:
@@ -124,10 +129,10 @@ class ModeLimits:
         rules, kinds = mode.rules(self.advantage_std, lends=lends), self.kinds_for(fragment_size, mode.max_staleness)
         if mode.is_colocated:
             trainers = kinds.number[None, :]
-            seconds = batch_limits(algebra, self.costs, kinds, trainers, rules)
+            seconds = batch_limits(algebra, self.expected_costs, kinds, trainers, rules)
             seconds = np.where(kinds.fit(trainers, lends=lends), seconds, np.inf)
         else:
-            trainers, seconds = proposed_splits(algebra, self.costs, kinds, rules, lends=lends)
+            trainers, seconds = proposed_splits(algebra, self.expected_costs, kinds, rules, lends=lends)
         return {
             Split(tuple(split), fragment_size): at_least
             for split, at_least in zip(trainers.tolist(), seconds.tolist(), strict=True)

@@ -54,6 +54,7 @@ class PlanningMode:
             "gap": self.gap,
             "tsp": self.tsp,
             "max_staleness": self.max_staleness,
+            "stale_clip": wanted.stale_clip,
             "importance_cap": wanted.importance_cap if self.max_staleness else None,
             "deterministic": wanted.deterministic,
             "tag": tag,
@@ -70,6 +71,19 @@ MODES = (
     PlanningMode(name="stale", tags=tuple(TrainerAssist), max_staleness=1),
 )
 """All modes, in the order of the docstring above."""
+
+
+def name_of(pipeline: PipelineSpec) -> str:
+    """The name of the mode among `MODES` that resolved switches belong to."""
+    if pipeline.placement is Placement.COLOCATED:
+        return "colocated"
+    if pipeline.max_staleness:
+        return "stale"
+    if pipeline.tag is not TrainerAssist.OFF:
+        return "tag"
+    if not pipeline.gap:
+        return "disaggregated"
+    return "tsp" if pipeline.tsp else "gap"
 
 
 def allowed_modes(wanted: PipelineSpec) -> tuple[PlanningMode, ...]:

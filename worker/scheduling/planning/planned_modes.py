@@ -8,13 +8,13 @@ Invariant: the result depends on the pool alone; budgets count simulated fragmen
 """
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from worker.contracts.sections import PipelineSpec
 from worker.scheduling.planning.mode_limits import ModeLimits
-from worker.scheduling.planning.modes import PlanningMode, allowed_modes
+from worker.scheduling.planning.modes import PlanningMode
 from worker.scheduling.planning.scaled_pools import ScaledPool
 from worker.scheduling.planning.split_search import (
     MAX_FRAGMENTS,
@@ -40,31 +40,34 @@ class PlannedModes:
     """The seconds of a batch for each number of trainer lanes."""
 
 
-def planned_modes(limits: ModeLimits, wanted: PipelineSpec, *, only_best: bool = False) -> PlannedModes:
-    """The best split of every mode that a user who wants `wanted` has agreed to.
+def planned_modes(
+    limits: ModeLimits, wanted: PipelineSpec, modes: Sequence[PlanningMode], *, only_best: bool = False
+) -> PlannedModes:
+    """The best split of each of the modes, with the settings of a user's `pipeline` section.
 
     `only_best`: leave out modes whose limit shows that they cannot be the best.
     """
     scaled = ScaledPool.of(limits) if limits.kinds.num_lanes > _MANY_LANES else None
     if scaled is None:
-        return _searched(limits, wanted, only_best=only_best)
+        return _searched(limits, wanted, modes, only_best=only_best)
     is_estimated = limits.kinds.num_lanes > MAX_SIMULATED_LANES
     in_small = _searched(
         scaled.limits,
         wanted,
+        modes,
         only_best=only_best,
         max_fragments=_MAX_FRAGMENTS_IN_SMALL,
         # A decision of lending by search tries fewer choices the more lanes there are, so small pools tell little.
         searches=not is_estimated,
     )
     if is_estimated and in_small.split_results:
-        return _estimated(limits, scaled, in_small)
+        return _estimated(limits, scaled, in_small, modes)
     hints = {
         name: Hint(scaled.in_large(found.candidate), found.candidate.pipeline)
         for name, found in in_small.split_results.items()
     }
-    in_full = _searched(limits, wanted, only_best=only_best, hints=hints)
-    estimated = _estimated(limits, scaled, in_small).split_results
+    in_full = _searched(limits, wanted, modes, only_best=only_best, hints=hints)
+    estimated = _estimated(limits, scaled, in_small, modes).split_results
     split_results = {
         # What the budget left out has nothing but its limit, which is no promise.
         name: estimated.get(name, found) if found.result is None else found
@@ -76,6 +79,7 @@ def planned_modes(limits: ModeLimits, wanted: PipelineSpec, *, only_best: bool =
 def _searched(
     limits: ModeLimits,
     wanted: PipelineSpec,
+    modes: Sequence[PlanningMode],
     *,
     only_best: bool,
     hints: Mapping[str, Hint] = MappingProxyType({}),
@@ -84,10 +88,9 @@ def _searched(
 ) -> PlannedModes:
     search, found = SplitSearch(limits, max_fragments=max_fragments, searches=searches), dict[str, SplitResult]()
     # Colocated placement is quickly simulated, and what it takes decides what is worth simulating in other modes.
-    allowed = allowed_modes(wanted)
-    in_order = sorted(allowed, key=lambda mode: (not mode.is_colocated, search.least_seconds(mode)))
+    in_order = sorted(modes, key=lambda mode: (not mode.is_colocated, search.least_seconds(mode)))
     # Each mode's choice in small is simulated before any mode is searched further, so that none is left out.
-    tried = [mode for mode in allowed if mode.name in hints]
+    tried = [mode for mode in modes if mode.name in hints]
     for mode in sorted(tried, key=lambda mode: hints[mode.name].is_costly):
         search.try_hint(mode, hints[mode.name])
     for index, mode in enumerate(in_order):
@@ -102,7 +105,7 @@ def _searched(
         )
         if split_result is not None:
             found[mode.name] = split_result
-    curves = {mode.name: search.curve(mode, wanted) for mode in allowed if mode.name in found}
+    curves = {mode.name: search.curve(mode, wanted) for mode in modes if mode.name in found}
     return PlannedModes(split_results=found, curves=curves)
 
 
@@ -116,10 +119,12 @@ def _fastest(split_results: Iterable[SplitResult], max_staleness: int) -> float:
     return min(seconds, default=math.inf)
 
 
-def _estimated(limits: ModeLimits, scaled: ScaledPool, in_small: PlannedModes) -> PlannedModes:
+def _estimated(
+    limits: ModeLimits, scaled: ScaledPool, in_small: PlannedModes, modes: Sequence[PlanningMode]
+) -> PlannedModes:
     """The choices made in small for the large pool, where they fit in its memory."""
     found, curves = dict[str, SplitResult](), dict[str, tuple[SplitPoint, ...]]()
-    for mode in allowed_modes(PipelineSpec(max_staleness=1)):
+    for mode in modes:
         chosen = in_small.split_results.get(mode.name)
         estimate = None if chosen is None else _estimate(limits, scaled, mode, chosen)
         if chosen is not None and estimate is not None:

@@ -26,7 +26,7 @@ from worker.scheduling.planning.lane_kinds import LaneKinds
 from worker.scheduling.planning.measured_costs import costs_from_history
 from worker.scheduling.planning.memory import LaneMemory, MemoryRole, lane_memory
 from worker.scheduling.planning.mode_limits import ModeLimits
-from worker.scheduling.planning.modes import allowed_modes
+from worker.scheduling.planning.modes import PlanningMode, allowed_modes
 from worker.scheduling.planning.planned_modes import planned_modes
 from worker.scheduling.planning.split_search import SplitPoint, SplitResult
 from worker.scheduling.planning.workload import Workload
@@ -128,17 +128,18 @@ class Plan:
         return min(1.0, self.bound_seconds / choice.split_result.batch_seconds)
 
 
-def make_plan(request: PlanRequest, *, only_best: bool = False) -> Plan:
+def make_plan(request: PlanRequest, *, modes: Sequence[PlanningMode] | None = None, only_best: bool = False) -> Plan:
     """Compare the modes that the request allows.
 
     Args:
+        modes: those to compare, if not all that the request allows.
         only_best: leave out modes whose limit shows that they cannot be the best.
 
     Raises:
         ValueError: where the model does not fit the lanes in any mode.
     """
-    modes = allowed_modes(request.wanted)
-    found = planned_modes(request.limits(), request.wanted, only_best=only_best)
+    modes = allowed_modes(request.wanted) if modes is None else modes
+    found = planned_modes(request.limits(), request.wanted, modes, only_best=only_best)
     split_results = found.split_results
     by_mode = {mode.name: _choice(request, split_results[mode.name]) for mode in modes if mode.name in split_results}
     if not by_mode:
@@ -186,7 +187,7 @@ def plan(spec: RunSpec, *, devices: Sequence[str] = (), history: Sequence[Measur
     Raises:
         ValueError: for unknown devices, a wrong number of them, or too few lanes or too little memory.
     """
-    return make_plan(_plan_request(spec, devices, history))
+    return make_plan(plan_request(spec, devices, history))
 
 
 def resolve(spec: RunSpec, *, devices: Sequence[str] = (), history: Sequence[MeasuredCostTable] = ()) -> RunSpec:
@@ -195,7 +196,7 @@ def resolve(spec: RunSpec, *, devices: Sequence[str] = (), history: Sequence[Mea
     """
     if spec.pipeline.placement is not Placement.AUTO:
         return spec
-    return with_choice(spec, make_plan(_plan_request(spec, devices, history), only_best=True).best)
+    return with_choice(spec, make_plan(plan_request(spec, devices, history), only_best=True).best)
 
 
 def with_choice(spec: RunSpec, choice: ModeChoice) -> RunSpec:
@@ -209,7 +210,8 @@ def with_choice(spec: RunSpec, choice: ModeChoice) -> RunSpec:
     return RunSpec.model_validate(concrete.model_dump())
 
 
-def _plan_request(spec: RunSpec, devices: Sequence[str], history: Sequence[MeasuredCostTable]) -> PlanRequest:
+def plan_request(spec: RunSpec, devices: Sequence[str] = (), history: Sequence[MeasuredCostTable] = ()) -> PlanRequest:
+    """What `plan` plans for; arguments and errors are its own."""
     work = Workload.of(spec)
     pool = _pool(spec, work, devices)
     num_reward = spec.lanes.num_reward

@@ -169,9 +169,9 @@ class SplitSearch:
             return
         if hint.is_costly:
             self._simulations.result_at_length(split, settings, may_spend=_SHARE_FOR_SEARCH * left)
-        elif settings.max_staleness:
-            # Batches differ much at staleness 1, and this may be the only split that is simulated.
-            self._simulations.result_at_length(split, settings, may_spend=left)
+        # Batches differ much at staleness 1, and this may be the only split that is simulated.
+        elif settings.max_staleness and self._simulations.result_at_length(split, settings, may_spend=left):
+            return
         elif self._simulations.price(split, settings) <= left:
             self._simulations.result(split, settings)
 

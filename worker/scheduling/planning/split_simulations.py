@@ -19,6 +19,7 @@ from worker.scheduling.planning.candidate_simulation import (
     Candidate,
     CandidateResult,
     SearchTooLongError,
+    num_measured_batches,
     num_warm_up_batches,
     simulate_candidate,
 )
@@ -119,7 +120,8 @@ class SplitSimulations:
         algebra = self._work.algebra
         num_micro_batches = algebra.num_micro_batches_per_optimizer_step * algebra.num_optimizer_steps_per_batch
         size = algebra.num_trajectories // split.fragment_size + num_micro_batches // _MICRO_BATCHES_PER_FRAGMENT
-        number = self._num_short(settings) if num_batches is None else num_batches
+        asked = self._num_short(settings) if num_batches is None else num_batches
+        number = num_measured_batches(self._work, asked)
         return size * _num_batches_in_all(settings, number)
 
     def num_batches(self, settings: PipelineSpec) -> int:

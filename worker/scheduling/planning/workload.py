@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.algorithms import DiffusionNftSpec, RewardFlowSpec
 from worker.contracts.families import FAMILY_TRAITS
-from worker.contracts.names import GuidanceKind, Tuning
+from worker.contracts.names import GuidanceKind, StaleClip, Tuning
 from worker.contracts.prompts import MAX_PROMPTS_UP_FRONT
 from worker.contracts.run_spec import RunSpec
 from worker.scheduling.core.decoding import MAX_PIXELS_DECODED_TOGETHER
@@ -106,6 +106,9 @@ class AlgorithmPasses:
     denoising steps."""
     num_judged: int = 0
     """Predictions without a gradient per unit of training: by the reference policy, by an older policy."""
+    num_proximal: float = 0.0
+    """Predictions without a gradient per unit of training of stale data: by the proximal policy, where its log-ratios
+    neither follow from the pass itself nor were recorded; an average over the optimizer steps of a batch."""
     goes_through_decoder: bool = False
     """The gradient comes from a reward, through the autoencoder's decoder."""
 
@@ -123,8 +126,19 @@ class AlgorithmPasses:
             num_scored=spec.algebra.num_trained_denoising_steps if is_scored else 0,
             num_trained=num_trained,
             num_judged=num_trained * (needs.reference + needs.second_adapter),
+            num_proximal=_num_proximal(spec),
             goes_through_decoder=needs.differentiable_reward,
         )
+
+
+def _num_proximal(spec: RunSpec) -> float:
+    """Which passes replay the proximal policy: see `worker.engine.trainer.learners.proximal_record`."""
+    algorithm, algebra = spec.algorithm, spec.algebra
+    if not algorithm.is_policy_gradient or spec.pipeline.stale_clip is not StaleClip.PROXIMAL:
+        return 0.0
+    num_steps = algebra.num_optimizer_steps_per_batch
+    num_replaying = num_steps - 1 if algorithm.needs.proximal_means else algebra.num_minibatches - 1
+    return num_replaying / num_steps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +148,7 @@ class PolicyCopies:
     reference: bool = False
     """A reference policy. Only full tuning needs a copy: LoRA's reference is the base with the adapter off."""
     stale: bool = False
-    """The policy that generated a batch which is trained one version later."""
+    """The policy that generated a batch which is trained one version later; then the proximal one."""
     second: bool = False
     """DiffusionNFT's older policy."""
     num_shadow_copies: int = 0
@@ -190,6 +204,10 @@ class Workload:
     scores_on_devices: bool = False
     """Whether reward lanes have devices like the others; otherwise each has a CPU core."""
     weight_transfer: WeightTransfer = WeightTransfer()
+    share_without_spread: float = 0.0
+    """The share of draws of groups without spread. It depends on prompts, policy and reward, so a plan assumes 0 unless
+    it is made for a run that has measured it: generation is then underestimated where groups are drawn again, and
+    training overestimated where they are filtered."""
 
     @classmethod
     def of(cls, spec: RunSpec) -> "Workload":
@@ -265,16 +283,21 @@ class Workload:
         return -(-self.profile.num_layers // every) if every else 0
 
     @property
+    def _num_judged(self) -> float:
+        """Predictions without a gradient per unit of training."""
+        return self.passes.num_judged + (self.passes.num_proximal if self.copies.stale else 0)
+
+    @property
     def num_training_calls(self) -> float:
         """Calls of the transformer for one micro-batch: forward, backward, and the share that is recomputed."""
         recomputed = self.num_recomputed_layers / self.profile.num_layers
-        return self.passes.training.calls * (self.passes.num_trained * (2 + recomputed) + self.passes.num_judged)
+        return self.passes.training.calls * (self.passes.num_trained * (2 + recomputed) + self._num_judged)
 
     @property
     def unit_flops(self) -> float:
         """Operations of one unit of training, whatever the algorithm trains on."""
         recomputed = self.num_recomputed_layers / self.profile.num_layers
-        forwards = self.passes.num_trained * (1 + BACKWARD_FORWARDS[self.tuning] + recomputed) + self.passes.num_judged
+        forwards = self.passes.num_trained * (1 + BACKWARD_FORWARDS[self.tuning] + recomputed) + self._num_judged
         flops = self.passes.training.rows * forwards * self.profile.forward_flops(self.num_tokens)
         # Forward and backward; the decoder's own weights are frozen, so they need no gradient.
         return flops + 2 * self.decoding_flops if self.passes.goes_through_decoder else flops

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 from worker.scheduling.core.messages import Action
 from worker.scheduling.core.scheduler import Scheduler
+from worker.scheduling.forecast.lending_policies import lending_policy
 from worker.scheduling.replay.recorded_scheduler import RecordedScheduler
-from worker.scheduling.replay.schedule_log import Applied, Asked, Line, ScheduleStart
+from worker.scheduling.replay.schedule_log import Applied, Asked, Line, Revised, ScheduleStart
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +56,8 @@ class Replay:
             case ScheduleStart():
                 self._scheduler = RecordedScheduler(line)
                 self.num_starts += 1
+            case Revised(pipeline):
+                self.scheduler.revise(pipeline, lending_policy(pipeline))
             case Applied(at, event):
                 self.scheduler.apply(event, at)
                 self.num_events += 1

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
+from worker.contracts.sections import PipelineSpec
 from worker.scheduling.core.costs import parse_costs
 from worker.scheduling.core.lane_table import Lane
 from worker.scheduling.core.lending import Allowance, LendingPolicy
@@ -9,7 +10,7 @@ from worker.scheduling.core.messages import Action, Event
 from worker.scheduling.core.scheduler import Scheduler
 from worker.scheduling.core.state import SchedulerState
 from worker.scheduling.forecast.lending_policies import lending_policy
-from worker.scheduling.replay.schedule_log import Applied, Asked, Line, ScheduleStart
+from worker.scheduling.replay.schedule_log import Applied, Asked, Line, Revised, ScheduleStart
 
 
 class _WatchedPolicy:
@@ -24,6 +25,10 @@ class _WatchedPolicy:
         return self._policy.grant(state, idle, at)
 
 
+def _watched(policy: LendingPolicy | None) -> _WatchedPolicy | None:
+    return None if policy is None else _WatchedPolicy(policy)
+
+
 class RecordedScheduler(Scheduler):
     """A scheduler that hands every line of its log to `write`.
 
@@ -33,8 +38,7 @@ class RecordedScheduler(Scheduler):
 
     def __init__(self, start: ScheduleStart, write: Callable[[Line], None] = lambda line: None) -> None:
         """Raises `ValueError` for `placement: auto`, which the planner must have resolved."""
-        policy = lending_policy(start.pipeline)
-        self._watched = None if policy is None else _WatchedPolicy(policy)
+        self._watched = _watched(lending_policy(start.pipeline))
         super().__init__(
             start.algebra,
             start.pipeline,
@@ -52,6 +56,12 @@ class RecordedScheduler(Scheduler):
         self._has_news = False
         """Whether an event was applied since the last call of `next_actions`."""
         write(start)
+
+    def revise(self, pipeline: PipelineSpec, lending_policy: LendingPolicy | None) -> None:
+        self._write(Revised(pipeline))
+        self._watched = _watched(lending_policy)
+        super().revise(pipeline, self._watched)
+        self._has_news = True
 
     def apply(self, event: Event, at: float) -> None:
         # Written first, so that the log of a run that failed here holds the event that it failed at.

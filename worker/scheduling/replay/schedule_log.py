@@ -3,6 +3,7 @@
     start   ── what it was built from: numbers of the batch, switches, position, costs known before
     event   ── one `apply`
     actions ── one `next_actions` and its answer
+    pipeline ─ other switches from then on
 
 Times are seconds of the executor's clock (Unix time in a real run). Invariant: JSON holds floats exactly, so a line
 that was written and read is the same line, and a replay sees the very times that the run saw.
@@ -63,7 +64,14 @@ class Asked:
     actions: tuple[Action, ...]
 
 
-Line = ScheduleStart | Applied | Asked
+@dataclass(frozen=True, slots=True)
+class Revised:
+    """Other switches that the scheduler was given."""
+
+    pipeline: PipelineSpec
+
+
+Line = ScheduleStart | Applied | Asked | Revised
 
 
 def dump_line(line: Line) -> str:
@@ -73,6 +81,8 @@ def dump_line(line: Line) -> str:
             content: dict[str, Any] = {"start": line.model_dump(mode="json")}
         case Applied(at, event):
             content = {"at": at, "event": _dump(event)}
+        case Revised(pipeline):
+            content = {"pipeline": pipeline.model_dump(mode="json")}
         case Asked(at, actions):
             content = {"at": at, "actions": [_dump(action) for action in actions]}
     return json.dumps(content, separators=(",", ":"))
@@ -86,11 +96,13 @@ def parse_line(text: str) -> Line:
             return ScheduleStart.model_validate(start)
         case {"at": float(at) | int(at), "event": event}:
             return Applied(float(at), _parse(event))
+        case {"pipeline": pipeline}:
+            return Revised(PipelineSpec.model_validate(pipeline))
         case {"at": float(at) | int(at), "actions": list(actions)}:
             return Asked(float(at), tuple(_parse(action) for action in actions))
     raise ValueError(
-        f"a line of a schedule log must hold `start`, or `at` with `event` or `actions`, got {text[:80]!r}: "
-        "give the file that the run's `schedule` address serves"
+        f"a line of a schedule log must hold `start`, `pipeline`, or `at` with `event` or `actions`, "
+        f"got {text[:80]!r}: give the file that the run's `schedule` address serves"
     )
 
 

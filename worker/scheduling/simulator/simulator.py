@@ -5,7 +5,8 @@
 Costs come from a table of the kind that a run measures. The spans are those of a real run, so a plan is drawn on the
 same timeline and compared with the run that followed it. Invariant: nothing but the costs and the scheduler's decisions
 determines the outcome; the same input gives the same spans. Rollout and reward lanes may come and go at given times;
-the trainer lanes stay, since a gang that loses one restarts from its checkpoint, which is another run.
+trainer lanes change by `resize` alone, at the end of a batch: a gang that loses one restarts from its checkpoint, which
+is another run.
 """
 
 import heapq
@@ -30,6 +31,7 @@ from worker.scheduling.core.messages import (
     LaneJoined,
     LaneLost,
     Leave,
+    LeaveRequested,
     Lend,
     LendSettled,
     Publish,
@@ -42,8 +44,12 @@ from worker.scheduling.core.messages import (
     Snapshotted,
     Switch,
     Switched,
+    TrainerReleased,
+    TrainerReserved,
 )
 from worker.scheduling.core.scheduler import Scheduler
+from worker.scheduling.simulator.gang_change import GangChange, OpenGangChange
+from worker.scheduling.simulator.synthetic_spread import has_synthetic_spread
 from worker.scheduling.timeline.span_recorder import SpanRecorder, Work
 
 _MAY_LACK_COST = frozenset(
@@ -106,6 +112,7 @@ class Simulator:
         observe: Callable[[Event, float], None] = lambda event, at: None,
         observe_work: Callable[[SpanKind, Work, float, float], None] = lambda kind, work, start, end: None,
         incidents: Iterable[Incident] = (),
+        share_without_spread: float = 0.0,
     ) -> None:
         """
         Args:
@@ -117,6 +124,7 @@ class Simulator:
             observe_work: called with each piece of work of each lane when it begins: its kind, the work, and the
                 virtual times of its beginning and of its end, unless the lane is lost before.
             incidents: lanes that come and go during the run.
+            share_without_spread: share of draws of training groups without spread, from 0 to 1.
 
         Raises:
             ValueError: where a role has no lane or work no cost, so that the run would never end; for a trainer lane
@@ -129,16 +137,18 @@ class Simulator:
         self._vary = vary
         self._observe = observe
         self._observe_work = observe_work
+        self._share_without_spread = share_without_spread
         self._recorder: SpanRecorder | None = None
         if emit is not None:
             self._recorder = SpanRecorder(emit, scheduler.state.idle_cause, scheduler.state.idle_state)
-        self._event_queue: list[tuple[float, int, _ScheduledEvent | Incident]] = []
+        self._event_queue: list[tuple[float, int, _ScheduledEvent | Incident | OpenGangChange]] = []
         """A heap of (virtual time, ordinal, entry); entries of the same time keep the order in which they came."""
         self._num_entries = 0
         self._occupied: dict[str, _ScheduledEvent] = {}
         """By lane: the event that ends what it does now, joining included."""
         self._in_step: tuple[float, float] | None = None
         """When ranks in step last began to accumulate, and the seconds that it takes all of them."""
+        self._change: OpenGangChange | None = None
         self._trainers = tuple(name for name, lane in self._lanes.items() if lane.role is LaneRole.TRAINER)
         for role in {scheduler.state.generators, LaneRole.TRAINER, LaneRole.REWARD}:
             if all(lane.role is not role for lane in self._lanes.values()):
@@ -167,14 +177,17 @@ class Simulator:
         while self._event_queue and self._event_queue[0][0] == now:
             match heapq.heappop(self._event_queue)[2]:
                 case Arrival(lane=lane):
-                    self._lanes[lane.lane] = lane
-                    self._start_up(lane, now, now + lane.start_up_seconds)
+                    self.start(lane, now)
                 case Loss(lane=name):
                     self._lose(name, now)
+                case OpenGangChange() as change:
+                    self._gang_replaced(change, now)
                 case _ScheduledEvent() as scheduled:
                     self._end(scheduled, now)
         for action in self._scheduler.next_actions(now):
             self._begin(action, now)
+        if self._change is not None and self._change.may_start(self._scheduler.state.publishing):
+            self._push(self._change.start(now), self._change)
         if self._recorder is not None:
             self._recorder.settle(now)
         return now
@@ -194,6 +207,40 @@ class Simulator:
     def _apply(self, event: Event, now: float) -> None:
         self._scheduler.apply(event, now)
         self._observe(event, now)
+
+    # --- lanes that change their role -------------------------------------------------------------------------------
+
+    def start(self, lane: SimulatedLane, now: float) -> None:
+        """Let a rollout or reward lane start up: to be called by `observe`."""
+        self._lanes[lane.lane] = lane
+        self._start_up(lane, now, now + lane.start_up_seconds)
+
+    def release(self, lane: str, now: float) -> None:
+        """Let a rollout or reward lane leave once it has done what it has begun."""
+        self._scheduler.apply(LeaveRequested(lane), now)
+
+    def change_gang(self, change: GangChange, now: float) -> None:
+        """Replace the trainer gang, which has just taken a snapshot: to be called by `observe`."""
+        self._scheduler.apply(TrainerReserved(), now)
+        leaving = [*self._trainers, *(lane for lane in change.trainers if lane not in self._trainers)]
+        self._change = OpenGangChange(change, set(leaving), saved_at=now + change.save_seconds)
+        for lane in leaving:
+            self._scheduler.apply(LeaveRequested(lane), now)
+
+    def _gang_replaced(self, opened: OpenGangChange, now: float) -> None:
+        """The new gang works; lanes that it does without start in the role of a rollout lane, unless released."""
+        change, before = opened.change, self._trainers
+        self._change, self._trainers = None, change.trainers
+        for rank, lane in enumerate(change.trainers):
+            self._lanes[lane] = SimulatedLane(lane=lane, role=LaneRole.TRAINER)
+            if self._recorder is not None:
+                self._recorder.lane_started(lane, now, rank)
+            self._apply(LaneJoined(lane, LaneRole.TRAINER, None), now)
+        self._scheduler.apply(TrainerReleased(), now)
+        for lane in before:
+            if lane not in change.trainers and lane not in change.released:
+                self._lanes[lane] = SimulatedLane(lane=lane, role=LaneRole.ROLLOUT)
+                self._start_up(self._lanes[lane], now, now + change.start_seconds)
 
     # --- lanes that come and go -------------------------------------------------------------------------------------
 
@@ -233,7 +280,7 @@ class Simulator:
             self._occupied[lane] = scheduled
         self._push(at, scheduled)
 
-    def _push(self, at: float, entry: _ScheduledEvent | Incident) -> None:
+    def _push(self, at: float, entry: _ScheduledEvent | Incident | OpenGangChange) -> None:
         self._num_entries += 1
         heapq.heappush(self._event_queue, (at, self._num_entries, entry))
 
@@ -252,8 +299,9 @@ class Simulator:
                 span = SpanKind.LENT_GENERATE if is_lent else SpanKind.GENERATE
                 self._work_on(lane, CostKind.GENERATE, span, fragment, now, Generated(lane, fragment.key))
             case Score(lane, fragment):
-                # The schedule does not depend on the rewards' values.
-                event = Scored(lane, fragment.key, (0.0,) * len(fragment.members))
+                # The schedule does not depend on the rewards' values, only on whether a group's differ.
+                has_spread = has_synthetic_spread(fragment, self._share_without_spread)
+                event = Scored(lane, fragment.key, (0.0,) * len(fragment.members), has_spread)
                 self._work_on(lane, CostKind.SCORE, SpanKind.SCORE, fragment, now, event)
             case Accumulate():
                 self._accumulate(action, now)
@@ -264,6 +312,8 @@ class Simulator:
                 self._schedule(now + seconds, _ScheduledEvent(Published(version), ()))
             case Leave(lane):
                 self._stop_spans(lane, now)
+                if self._change is not None:
+                    self._change.left(lane)
             case EvaluationComplete() | Lend() | LendSettled():
                 pass
 

@@ -41,6 +41,9 @@ test("the cap applies with staleness alone, and goes with it", () => {
   assert.equal(settled(stale), stale);
   assert.equal(whyNot("pipeline.importance_cap", stale), "");
   assert.deepEqual(settled(pipeline({ importance_cap: 2 })), pipeline({}));
+  const unweighted = pipeline({ max_staleness: 1, stale_clip: "behaviour" });
+  assert.deepEqual(settled({ pipeline: { ...(unweighted.pipeline as JsonObject), importance_cap: 2 } }), unweighted);
+  assert.match(whyNot("pipeline.importance_cap", unweighted), /proximal policy/);
 });
 
 test("fields without a rule always apply", () => {

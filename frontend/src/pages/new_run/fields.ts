@@ -43,6 +43,8 @@ export const GROUPS: readonly GroupSpec[] = [
       field("batch.num_epochs_per_batch", "Epochs a batch"),
       field("batch.micro_batch_size", "Micro-batch", "pairs"),
       { ...field("batch.fragment_size", "Fragment", "trajectories"), empty: "the whole group" },
+      field("batch.filter_groups", "Skip groups without spread"),
+      field("batch.max_resamples", "Draw groups without spread again", "times"),
     ],
   },
   {
@@ -135,7 +137,8 @@ export const GROUPS: readonly GroupSpec[] = [
       field("pipeline.tsp", "Spread denoising steps"),
       field("pipeline.tag", "Lend trainer lanes"),
       field("pipeline.max_staleness", "Staleness allowed", "versions"),
-      { ...field("pipeline.importance_cap", "Importance weight cap"), empty: "none" },
+      field("pipeline.stale_clip", "Clip stale samples around"),
+      { ...field("pipeline.importance_cap", "Cap on their weight"), empty: "2" },
       field("pipeline.deterministic", "Bitwise reproducible"),
     ],
   },

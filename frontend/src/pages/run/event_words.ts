@@ -49,6 +49,8 @@ function textOf(item: EventItem): string {
       const { gate, passed, values } = item.body;
       return `${words(gate)} gate ${passed ? "passed" : "FAILED"}: ${valuesText(values)}`;
     }
+    case "plan":
+      return `New plan after batch ${item.body.batch}: ${item.body.reason}`;
     case "command_done":
       return `Command ${item.body.accepted ? "done" : "refused"}${after(item.body.detail)}`;
   }

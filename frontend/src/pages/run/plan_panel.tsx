@@ -1,7 +1,7 @@
 /** The plan of a run whose placement the planner chose: the choice, the alternatives, and the measured throughput. */
 
 import { api } from "../../api/endpoints.ts";
-import type { Plan, PlanChoice } from "../../api/schema.ts";
+import type { Plan, PlanChoice, RevisedPlan } from "../../api/schema.ts";
 import { number, percent } from "../../base/format.ts";
 import type { MetricStore } from "../../live/metric_store.ts";
 import { ModeTable } from "../../plan/mode_table.tsx";
@@ -10,12 +10,17 @@ import { SplitChart } from "../../plan/split_chart.tsx";
 import { useResource } from "../../ui/resource.ts";
 import { Empty, Failed } from "../../ui/states.tsx";
 import type { RunProps } from "./context.ts";
+import { PlanHistory, settledMean } from "./plan_history.tsx";
 
 export function PlanPanel({ store, run }: RunProps) {
   const isAuto = run.spec.pipeline.placement === "auto";
-  const answer = useResource(async () => (isAuto ? await api.plan(run.id) : null), [run.id, run.attempt, isAuto]);
+  const adopted = store.planVersion.value;
+  const answer = useResource(
+    async () => (isAuto ? await api.plan(run.id) : null),
+    [run.id, run.attempt, isAuto, adopted],
+  );
   if (!isAuto) return null;
-  const plan = answer.value;
+  const plan = answer.value?.plan;
   return (
     <section class="card" aria-label="Plan">
       <div class="card-head">
@@ -24,7 +29,10 @@ export function PlanPanel({ store, run }: RunProps) {
       </div>
       {answer.error !== null && <Failed message={answer.error} onRetry={answer.reload} />}
       {plan ? (
-        <Chosen plan={plan} metrics={store.metrics} />
+        <>
+          <Chosen plan={plan} metrics={store.metrics} />
+          <PlanHistory steps={answer.value?.steps ?? []} metrics={store.metrics} />
+        </>
       ) : (
         plan === null && (
           <Empty title="Not planned yet">The planner chooses placement, split and switches once lanes are free.</Empty>
@@ -34,7 +42,7 @@ export function PlanPanel({ store, run }: RunProps) {
   );
 }
 
-function Chosen({ plan, metrics }: { plan: Plan; metrics: MetricStore }) {
+function Chosen({ plan, metrics }: { plan: RevisedPlan; metrics: MetricStore }) {
   const best = plan.by_mode[plan.mode];
   if (!best) return null;
   return (
@@ -51,10 +59,10 @@ function Chosen({ plan, metrics }: { plan: Plan; metrics: MetricStore }) {
   );
 }
 
-function Figures({ plan, best, metrics }: { plan: Plan; best: PlanChoice; metrics: MetricStore }) {
+function Figures({ plan, best, metrics }: { plan: RevisedPlan; best: PlanChoice; metrics: MetricStore }) {
   void metrics.version.value;
   const other = compared(plan);
-  const measured = settledMean(metrics.curves.get("speed/images_per_second")?.value ?? []);
+  const measured = settledMean(metrics.curves.get("speed/images_per_second"), plan.since_batch);
   const off = measured === null ? null : measured / best.samples_per_second - 1;
   return (
     <div class="headline">
@@ -96,13 +104,6 @@ function compared(plan: Plan): { label: string; choice: PlanChoice } | null {
     null,
   );
   return next && { label: "The next best", choice: next };
-}
-
-/** The mean that the plan is compared with: over all batches but the first, which fills the pipeline. */
-function settledMean(values: readonly number[]): number | null {
-  const settled = values.slice(1);
-  // Times add up, rates do not: batches are equally large, so the mean rate is the harmonic one.
-  return settled.length === 0 ? null : settled.length / settled.reduce((sum, value) => sum + 1 / value, 0);
 }
 
 function Figure({ label, value, unit, note }: { label: string; value: string; unit: string; note: string }) {

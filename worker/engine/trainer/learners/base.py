@@ -35,6 +35,28 @@ class GateMode(Enum):
     since each costs a forward pass."""
 
 
+class ProximalSource(Enum):
+    """Where the log-ratios of the proximal to the behaviour policy come from, which stale pairs are clipped with."""
+
+    NONE = auto()
+    """Pairs are clipped around the policy that drew them."""
+    CURRENT_POLICY = auto()
+    """The policy being trained is the proximal one: no optimizer step was taken on the batch."""
+    RECORDED = auto()
+    """They were recorded when the same pairs were trained on before."""
+    REPLAYED = auto()
+    """The proximal policy, kept in place of the behaviour policy, replays the micro-batch."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProximalInput:
+    """What a micro-batch of B pairs is given of the proximal policy."""
+
+    source: ProximalSource = ProximalSource.NONE
+    log_ratios: torch.Tensor | None = None
+    """(B,): the recorded log-ratios, for `ProximalSource.RECORDED`."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateMetrics:
     """How far a replay is from what sampling stored, over one micro-batch; every field a scalar tensor."""
@@ -52,11 +74,13 @@ class MicroBatchLoss:
     losses: torch.Tensor
     """(B,): the loss of each unit, with gradient."""
     ratios: torch.Tensor | None = None
-    """(B,): importance ratios, where the algorithm has them."""
+    """(B,): importance ratios to the behaviour policy, where the algorithm has them."""
     clipped: torch.Tensor | None = None
     """(B,) bool: whether the unit's ratio was clipped, where the algorithm has ratios."""
     kl: torch.Tensor | None = None
     """(B,): the KL divergence to the reference policy; `None` where it was not computed."""
+    proximal_log_ratios: torch.Tensor | None = None
+    """(B,): log-ratios of the proximal to the behaviour policy, where the pairs are clipped around the former."""
     gate: GateMetrics | None = None
     """The replay gate's metrics; `None` where the gate is off or the micro-batch is not monitored."""
 
@@ -95,7 +119,7 @@ class Learner(Protocol):
         *,
         gate: GateMode,
         is_monitored: bool,
-        is_stale: bool,
+        proximal: ProximalInput,
     ) -> MicroBatchLoss:
         """The losses of one micro-batch.
 
@@ -106,6 +130,6 @@ class Learner(Protocol):
             gate: which policy replays for the replay gate.
             is_monitored: also run the forward passes that only monitor: the KL, where it is not trained on, and the
                 gate's replay of stale data.
-            is_stale: the data was drawn by an older version than the one being trained.
+            proximal: where the proximal policy's log-ratios come from; only replayed transitions have any.
         """
         ...

@@ -16,7 +16,7 @@ from worker.engine.algorithms.base import ForwardProcess, ForwardProcessBatch, P
 from worker.engine.algorithms.diffusion_dpo import preference_pairs
 from worker.engine.models.conditioning import Conditioning
 from worker.engine.rollout.noise import forward_noise, forward_position
-from worker.engine.trainer.learners.base import GateMode, MicroBatchLoss
+from worker.engine.trainer.learners.base import GateMode, MicroBatchLoss, ProximalInput
 from worker.engine.trainer.learners.member_rows import member_rows
 from worker.engine.trainer.learners.transition_pairs import check_group
 from worker.engine.trainer.policy.policies import Policies
@@ -171,7 +171,7 @@ class SampleLearner(_ForwardProcessLearner):
         *,
         gate: GateMode,
         is_monitored: bool,
-        is_stale: bool,
+        proximal: ProximalInput,
     ) -> MicroBatchLoss:
         terms = self._algorithm.terms(self._predict(prepared, micro, conditioning, which=0))
         return MicroBatchLoss(losses=terms.loss, kl=terms.kl)
@@ -203,7 +203,7 @@ class PreferenceLearner(_ForwardProcessLearner):
         *,
         gate: GateMode,
         is_monitored: bool,
-        is_stale: bool,
+        proximal: ProximalInput,
     ) -> MicroBatchLoss:
         winners = self._predict(prepared, micro, conditioning, which=0)
         losers = self._predict(prepared, micro, conditioning, which=1)

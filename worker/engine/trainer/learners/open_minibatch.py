@@ -70,10 +70,11 @@ class OpenMinibatch:
         self.num_pairs = self.num_pairs_total = self.num_passes = 0
 
 
-def require_complete(num_pairs: int, num_pairs_total: int) -> None:
-    """Raise `MinibatchError` unless the `num_pairs` of all ranks are the whole mini-batch."""
-    if num_pairs != num_pairs_total or not num_pairs:
+def require_complete(algebra: BatchAlgebra, num_pairs: int, num_pairs_total: int, num_skipped_groups: int) -> None:
+    """Raise `MinibatchError` unless the `num_pairs` of all ranks are the whole mini-batch but its skipped groups."""
+    num_skipped = num_skipped_groups * algebra.num_pairs_per_group
+    if num_pairs + num_skipped != num_pairs_total or not num_pairs:
         raise MinibatchError(
-            f"a mini-batch of {num_pairs_total} pairs must be complete at its optimizer step, got {num_pairs}: "
-            "accumulate the missing micro-batches or abort"
+            f"a mini-batch of {num_pairs_total} pairs must be complete at its optimizer step, got {num_pairs} and "
+            f"{num_skipped} skipped: accumulate the missing micro-batches or abort"
         )

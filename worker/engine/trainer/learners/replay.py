@@ -8,21 +8,29 @@ stored transitions ─► velocity of the policy ─► kernel ─► log-prob, 
 
 The replay gate checks that sampling and replay are the same policy. Before the first optimizer step on a batch, the
 policy being trained is the one that drew it, so its own replay is compared with what sampling stored. Stale data was
-drawn by an older version, which is bound again from its published bytes and replays the monitored micro-batches.
+drawn by an older version, which is bound again from its published bytes and replays the monitored micro-batches. Its
+pairs are clipped around the proximal policy (`worker.engine.algorithms.decoupled`), which is replayed where its
+log-ratios do not follow from the pass itself or from an earlier one.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 
 from worker.contracts.algorithms import AlgorithmNeeds
 from worker.contracts.prompts import Prompt
 from worker.contracts.sections import SamplingSpec
-from worker.engine.algorithms.base import OldMeans, PolicyGradient, ReplayedPairs
+from worker.engine.algorithms.base import OldMeans, PolicyGradient, ProximalPairs, ReplayedPairs
 from worker.engine.models.conditioning import Conditioning
 from worker.engine.rollout.sde import SdeStep
 from worker.engine.rollout.sde_kernel import SdeKernel
-from worker.engine.trainer.learners.base import GateMetrics, GateMode, MicroBatchLoss
+from worker.engine.trainer.learners.base import (
+    GateMetrics,
+    GateMode,
+    MicroBatchLoss,
+    ProximalInput,
+    ProximalSource,
+)
 from worker.engine.trainer.learners.transition_pairs import GroupPairs, StoredPairs
 from worker.engine.trainer.policy.policies import Policies, Velocity
 from worker.engine.types import GroupBatch
@@ -47,7 +55,7 @@ class _Transitions:
         assert self.pairs.means is not None, "sampling keeps them for algorithms that need them"
         sigmas, indices = self.kernel.sigmas, self.pairs.indices
         return OldMeans(
-            divergences=(step.mean - self.pairs.means).square().flatten(1).mean(1) / (2 * step.std.flatten().square()),
+            divergences=_divergences(step, self.pairs.means),
             stds=step.std.flatten(),
             step_sizes=sigmas[indices] - sigmas[indices + 1],
         )
@@ -94,7 +102,7 @@ class ReplayLearner:
         *,
         gate: GateMode,
         is_monitored: bool,
-        is_stale: bool,
+        proximal: ProximalInput,
     ) -> MicroBatchLoss:
         device = self._model.device
         stored = _Transitions(
@@ -103,21 +111,21 @@ class ReplayLearner:
         step = stored.replay(self._policies.velocity, conditioning)
         has_kl = self._needs.reference or (is_monitored and gate is not GateMode.OFF)
         kl = self._kl(stored, step, conditioning) if has_kl else None
-        terms = self._algorithm.terms(
-            ReplayedPairs(
-                log_probs=step.log_prob,
-                old_log_probs=stored.pairs.old_log_probs,
-                advantages=stored.pairs.advantages,
-                kl=kl if self._needs.reference else None,
-                is_stale=is_stale,
-                old_means=stored.old_means(step) if self._needs.old_means else None,
-            )
+        pairs = ReplayedPairs(
+            log_probs=step.log_prob,
+            old_log_probs=stored.pairs.old_log_probs,
+            advantages=stored.pairs.advantages,
+            kl=kl if self._needs.reference else None,
+            old_means=stored.old_means(step) if self._needs.old_means else None,
         )
+        pairs = replace(pairs, proximal=self._proximal(pairs, stored, step, conditioning, proximal))
+        terms = self._algorithm.terms(pairs)
         return MicroBatchLoss(
             losses=terms.loss,
             ratios=terms.ratio,
             clipped=terms.clipped,
             kl=None if kl is None else kl.detach(),
+            proximal_log_ratios=None if pairs.proximal is None else pairs.proximal.log_ratios,
             gate=self._gate_metrics(stored, step, conditioning, gate, is_monitored=is_monitored),
         )
 
@@ -129,6 +137,30 @@ class ReplayLearner:
             reference = stored.replay(self._policies.reference.velocity, conditioning)
         return stored.kernel.kl(step.mean, reference.mean, reference.std, stored.pairs.indices)
 
+    def _proximal(
+        self,
+        pairs: ReplayedPairs,
+        stored: _Transitions,
+        step: SdeStep,
+        conditioning: Conditioning,
+        given: ProximalInput,
+    ) -> ProximalPairs | None:
+        """`pairs` under the proximal policy; `step` is their replay under the policy being trained."""
+        if given.source is ProximalSource.NONE:
+            return None
+        if given.source is ProximalSource.RECORDED:
+            assert given.log_ratios is not None, "given with this source"
+            return ProximalPairs(log_ratios=given.log_ratios)
+        with torch.no_grad():
+            own = step
+            if given.source is ProximalSource.REPLAYED:
+                assert self._policies.behaviour is not None, "made wherever `max_staleness` allows stale data"
+                own = stored.replay(self._policies.behaviour.velocity, conditioning)
+            old_means = stored.old_means(own) if self._needs.old_means else None
+            log_ratios = self._algorithm.log_ratios(replace(pairs, log_probs=own.log_prob, old_means=old_means))
+        divergences = _divergences(step, own.mean.detach()) if self._needs.proximal_means else None
+        return ProximalPairs(log_ratios=log_ratios.detach(), divergences=divergences)
+
     @torch.no_grad()
     def _gate_metrics(
         self, stored: _Transitions, step: SdeStep, conditioning: Conditioning, gate: GateMode, *, is_monitored: bool
@@ -139,3 +171,8 @@ class ReplayLearner:
             return None
         assert self._policies.behaviour is not None, "made wherever `max_staleness` allows stale data"
         return stored.gate_metrics(stored.replay(self._policies.behaviour.velocity, conditioning))
+
+
+def _divergences(step: SdeStep, means: torch.Tensor) -> torch.Tensor:
+    """mean((mean - other mean)²) / (2 std²) of each transition, (B,), from `means` (B, ...)."""
+    return (step.mean - means).square().flatten(1).mean(1) / (2 * step.std.flatten().square())

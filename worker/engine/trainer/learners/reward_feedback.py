@@ -24,7 +24,7 @@ from worker.engine.algorithms.reward_flow import penalty
 from worker.engine.models.conditioning import Conditioning
 from worker.engine.reward.differentiable import DifferentiableSum
 from worker.engine.rollout.sde import ode_step
-from worker.engine.trainer.learners.base import GateMode, MicroBatchLoss
+from worker.engine.trainer.learners.base import GateMode, MicroBatchLoss, ProximalInput
 from worker.engine.trainer.learners.member_rows import member_rows
 from worker.engine.trainer.learners.transition_pairs import check_group
 from worker.engine.trainer.policy.policies import Policies
@@ -93,7 +93,7 @@ class FeedbackLearner:
         *,
         gate: GateMode,
         is_monitored: bool,
-        is_stale: bool,
+        proximal: ProximalInput,
     ) -> MicroBatchLoss:
         sample = prepared.latents(micro.pairs, self._model.device)
         schedule = self._algorithm.gradient_sigmas(prepared.sigmas.to(self._model.device), prepared.index)

@@ -1,6 +1,6 @@
 """The policies that a learner predicts with: the one being trained, the one that drew the data, and the reference."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 import torch
@@ -9,6 +9,7 @@ from worker.engine.errors import SyncError
 from worker.engine.models.base import ModelAdapter
 from worker.engine.models.conditioning import Conditioning
 from worker.engine.models.lora import lora_disabled
+from worker.engine.models.sharded_parameters import gathered
 from worker.engine.sync.binding import bind
 from worker.engine.types import GroupBatch, PublishedVersion
 
@@ -17,11 +18,11 @@ Velocity = Callable[[torch.Tensor, torch.Tensor, Conditioning], torch.Tensor]
 
 
 class BehaviourPolicy:
-    """An older policy: the version that drew stale data, which the replay gate replays with, or DiffusionNFT's old
-    policy.
+    """An older policy: the version that drew stale data, then the proximal policy, or DiffusionNFT's old policy.
 
-    A stale version is bound from the published bytes that rollout lanes pulled, so the gate also detects a rollout lane
-    that drew with other weights.
+    A stale version is bound from the published bytes that rollout lanes pulled, so the replay gate, which replays with
+    it, also detects a rollout lane that drew with other weights. The gate is done when the first optimizer step on the
+    batch is taken; the weights before that step, around which stale pairs are clipped, take the version's place.
     """
 
     def __init__(self, model: ModelAdapter) -> None:
@@ -49,6 +50,16 @@ class BehaviourPolicy:
         """Bind any version. Raises `SyncError` as `worker.engine.sync.binding.bind`."""
         self._bound_sha256 = None
         bind(self._model.trainable, version)
+
+    @torch.no_grad()
+    def copy_from(self, trainable: Mapping[str, torch.nn.Parameter], shards: Iterable[Collection[str]]) -> None:
+        """Hold a copy of `trainable`, shard by shard; `shards` are their names. A collective in ZeRO 3."""
+        self._bound_sha256 = None
+        own = self._model.trainable
+        for names in shards:
+            with gathered(trainable[name] for name in names), gathered((own[name] for name in names), written=True):
+                for name in names:
+                    own[name].copy_(trainable[name])
 
     def velocity(self, latents: torch.Tensor, sigmas: torch.Tensor, conditioning: Conditioning) -> torch.Tensor:
         """(N, ...) fp32."""

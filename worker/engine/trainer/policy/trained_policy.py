@@ -37,8 +37,8 @@ ShardSnapshots = dict[int, dict[str, torch.Tensor]]
 
 
 class TrainedPolicy:
-    """The models of one rank. In ZeRO 3 `bind`, `stepped`, `snapshot`, `exported`, `untrained` and `enter_generation`
-    are collectives: every rank must call them."""
+    """The models of one rank. In ZeRO 3 `bind`, `hold_proximal`, `stepped`, `snapshot`, `exported`, `untrained` and
+    `enter_generation` are collectives: every rank must call them."""
 
     def __init__(
         self,
@@ -92,6 +92,11 @@ class TrainedPolicy:
         """Start from these weights, and so do the shadow weights. Raises `SyncError` as a pull does."""
         bind(self.trainable, version)
         self._shadow_policies.reset(self.trainable)
+
+    def hold_proximal(self) -> None:
+        """Let the older policy predict with the current weights, until another version is bound."""
+        assert self.behaviour is not None, "made wherever `max_staleness` allows stale data"
+        self.behaviour.copy_from(self.trainable, self.shards)
 
     def stepped(self, num_optimizer_steps: int) -> None:
         """Update the shadow weights; called after each optimizer step with the number of steps since the run began."""

@@ -1,0 +1,79 @@
+/** All plans that a run has worked by: from which batch, why, what each promised, and what was measured under it. */
+
+import type { PlanStep } from "../../api/schema.ts";
+import { duration, percent } from "../../base/format.ts";
+import type { Curve, MetricStore } from "../../live/metric_store.ts";
+
+export function PlanHistory({ steps, metrics }: { steps: readonly PlanStep[]; metrics: MetricStore }) {
+  void metrics.version.value;
+  if (steps.length < 2) return null;
+  const seconds = metrics.curves.get("speed/batch_seconds");
+  return (
+    <div class="table-wrap">
+      <table class="table" aria-label="Plans">
+        <thead>
+          <tr>
+            <th>From batch</th>
+            <th>Lanes</th>
+            <th>Why</th>
+            <th>Predicted</th>
+            <th>Measured</th>
+          </tr>
+        </thead>
+        <tbody>
+          {steps.map((step, index) => (
+            <tr key={step.revision}>
+              <td class="num">{step.since_batch + 1}</td>
+              <td class="nowrap">
+                {step.num_rollout} rollout, {step.num_trainer} trainer
+              </td>
+              <td>{step.reason}</td>
+              <td class="num nowrap">
+                {duration(step.batch_seconds)}
+                {step.promise && step.promise.move_seconds > 0 && (
+                  <p class="tiny muted">
+                    change {duration(step.promise.move_seconds)}, predicted{" "}
+                    {duration(step.promise.predicted_move_seconds)}
+                  </p>
+                )}
+              </td>
+              <td class="num nowrap">{graded(step, measuredSeconds(seconds, step, steps[index + 1]))}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function graded(step: PlanStep, measured: number | null): string {
+  if (measured === null) return "…";
+  const off = measured / step.batch_seconds - 1;
+  return `${duration(measured)}, ${off < 0 ? "−" : "+"}${percent(Math.abs(off))}`;
+}
+
+/** Mean seconds of the batches under a plan, the first of them left out, which fills the pipeline; null before any. */
+export function measuredSeconds(
+  curve: Curve | undefined,
+  step: Pick<PlanStep, "since_batch">,
+  next: Pick<PlanStep, "since_batch"> | undefined,
+): number | null {
+  const values = settled(curve, step.since_batch, next?.since_batch);
+  return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+/** The mean rate that a plan is compared with, over its batches but the first. Times add up, rates do not: batches are
+ * equally large, so the mean is the harmonic one. */
+export function settledMean(curve: Curve | undefined, sinceBatch: number): number | null {
+  const values = settled(curve, sinceBatch);
+  return values.length === 0 ? null : values.length / values.reduce((sum, value) => sum + 1 / value, 0);
+}
+
+/** Values of the batches after number `since` + 1, up to number `until`. */
+function settled(curve: Curve | undefined, since: number, until = Number.POSITIVE_INFINITY): number[] {
+  if (!curve) return [];
+  return curve.value.filter((_, index) => {
+    const number = curve.batch[index] ?? 0;
+    return number > since + 1 && number <= until;
+  });
+}

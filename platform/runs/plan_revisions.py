@@ -1,0 +1,109 @@
+"""Plans of a run that re-plans itself: what its driver needs for that, and the plans that it reports.
+
+    attempt on `auto` ─► `replan_basis` ─► bootstrap answer ─► driver ─► `plan` event ─► `record_plan` ─► PlanRevision
+
+Invariant: a revision holds what the run worked by from then on, so an attempt that resumes goes on by the newest.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from fleet.selectors import devices_by_lane
+from runs.cost_history import measured_costs
+from runs.models import Attempt, PlanRevision
+from runs.plan_body import PlanBody, PlanChoice, Promise
+from worker.contracts.events import PlanEvent
+from worker.contracts.lanes import LaneGrant
+from worker.contracts.names import LaneRole, Placement
+from worker.contracts.replanning import ReplanBasis
+from worker.contracts.run_spec import RunSpec
+from worker.scheduling.core.costs import dump_costs
+from worker.scheduling.planning.modes import name_of
+from worker.scheduling.profiles.hardware import profile_name
+
+
+def replan_basis(attempt: Attempt, lanes: Sequence[LaneGrant], device_of: Mapping[str, str]) -> ReplanBasis | None:
+    """What the attempt's driver plans anew with; None where the user chose placement. `device_of`: by lane."""
+    asked = attempt.run.sized_spec
+    if asked.pipeline.placement is not Placement.AUTO:
+        return None
+    devices = {grant.lane: device_of[grant.lane] for grant in lanes if grant.role is not LaneRole.REWARD}
+    profiles = {lane: name for lane, device in devices.items() if (name := profile_name(device)) is not None}
+    history = measured_costs(asked, devices.values()).tables
+    return ReplanBasis(
+        asked=asked,
+        # If some lanes have no profile, all count as the planner's default, as in the first plan.
+        devices=profiles if len(profiles) == len(devices) else {},
+        history=tuple(dump_costs(table) for table in history),
+    )
+
+
+def record_plan(run_id: UUID, number: int, event: PlanEvent) -> None:
+    """Append the plan that the attempt's driver reports. One of an attempt without a plan changes nothing."""
+    attempt = Attempt.objects.get(run_id=run_id, number=number)
+    before = attempt.plan_revision
+    if before is None:
+        return
+    roles = event.lanes.values()
+    num_trainer = sum(role is LaneRole.TRAINER for role in roles)
+    num_rollout = sum(role is LaneRole.ROLLOUT for role in roles)
+    spec = RunSpec.model_validate(before.spec)
+    lanes = spec.lanes.model_copy(update={"num_rollout": num_rollout, "num_trainer": num_trainer})
+    PlanRevision.objects.create(
+        run_id=run_id,
+        attempt=attempt,
+        number=before.number + 1,
+        since_batch=event.batch,
+        reason=event.reason,
+        spec=spec.model_copy(update={"pipeline": event.pipeline, "lanes": lanes}).model_dump(mode="json"),
+        plan=_body(before.plan, spec, event, num_rollout, num_trainer, _positions(run_id, number, event)),
+    )
+
+
+def _positions(run_id: UUID, attempt: int, event: PlanEvent) -> list[int]:
+    """Positions, among the lanes that generate or train in order of allocation, of those that train."""
+    names = [lane for lane in devices_by_lane(run_id, attempt) if event.lanes.get(lane) in _SPLIT]
+    return [position for position, lane in enumerate(names) if event.lanes[lane] is LaneRole.TRAINER]
+
+
+_SPLIT = (LaneRole.ROLLOUT, LaneRole.TRAINER)
+
+
+def _body(
+    before: PlanBody,
+    spec: RunSpec,
+    event: PlanEvent,
+    num_rollout: int,
+    num_trainer: int,
+    trainers: list[int],
+) -> dict[str, Any]:
+    """The plan as pages show it. Alternatives of the first plan are left out: they rest on costs that proved wrong."""
+    mode, num_trajectories = name_of(event.pipeline), spec.algebra.num_trajectories
+    known = before["by_mode"].get(mode) or before["by_mode"][before["mode"]]
+    choice: PlanChoice = {
+        **known,
+        "pipeline": event.pipeline.model_dump(mode="json"),
+        "num_rollout": num_rollout,
+        "num_trainer": num_trainer,
+        "samples_per_second": num_trajectories / event.batch_seconds,
+        "batch_seconds": event.batch_seconds,
+        "bound_share": event.bound_seconds / event.batch_seconds,
+    }
+    promise: Promise = {
+        "seconds_before": event.seconds_before,
+        "predicted_move_seconds": event.predicted_move_seconds,
+        "move_seconds": event.move_seconds,
+    }
+    bound = event.bound_seconds or event.batch_seconds
+    return {
+        **before,
+        "mode": mode,
+        "trainers": trainers,
+        "by_mode": {mode: choice},
+        "curves": {},
+        "bound_samples_per_second": num_trajectories / bound,
+        "costs": "measured",
+        "num_batches_measured": event.batch,
+        "promise": promise,
+    }

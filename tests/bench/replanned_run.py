@@ -1,0 +1,256 @@
+"""A simulated run that was planned on wrong costs, measures, re-plans at batch boundaries and goes on.
+
+    plan on `believed` costs ─► simulator on `true` costs ─► costs measured ─► decision ─► lanes moved, switches revised
+
+Everything but the clock is what a real run uses: planner, scheduler, cost model, cadence, decision. A decision is made
+from what was known when a version was published and carried out when the next batch is trained, since planning takes
+time. Lanes are named by their index in `true`, and those of `late` join while the run works.
+"""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from worker.contracts.names import LaneRole
+from worker.scheduling.core.messages import Event, LaneJoined, Published, Snapshotted
+from worker.scheduling.core.scheduler import Scheduler
+from worker.scheduling.forecast.lending_policies import lending_policy
+from worker.scheduling.planning.candidate_simulation import Candidate
+from worker.scheduling.planning.cost_estimates import LaneCosts, PoolCosts, lane_name, reward_lane_name
+from worker.scheduling.planning.planner import PlanRequest, make_plan
+from worker.scheduling.replanning.cadence import Cadence
+from worker.scheduling.replanning.decision import Decision, Situation, decide
+from worker.scheduling.replanning.run_costs import RunLanes, run_costs
+from worker.scheduling.simulator.gang_change import GangChange
+from worker.scheduling.simulator.simulator import Incident, SimulatedLane, Simulator
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RobustCase:
+    """One run: what was believed, and what is true."""
+
+    believed: PlanRequest
+    """For all lanes, those of `late` included."""
+    true: PoolCosts
+    start_seconds: float = 60.0
+    """Start of processes until the model is loaded."""
+    save_seconds: float = 5.0
+    """Writing a checkpoint, or reading it."""
+    num_batches: int = 12
+    batches_left: int = 50
+    """Batches that decisions count on; the simulation ends before, since the rest would only repeat."""
+    slower: Mapping[int, Mapping[int, float]] = field(default_factory=dict)
+    """By number of batches complete: by lane, the factor by which it is slower from then on."""
+    late: Mapping[int, Sequence[int]] = field(default_factory=dict)
+    """By number of batches complete: the lanes that join as rollout lanes then."""
+    vary: Callable[[], Callable[[float], float]] = lambda: lambda seconds: seconds
+    """Makes what turns an expected duration into the actual one, the same for each run."""
+    incidents: Sequence[Incident] = ()
+
+    @property
+    def true_at_the_end(self) -> PlanRequest:
+        """What a plan with all of the truth would be made for."""
+        lanes = list(self.true.lanes)
+        for factors in self.slower.values():
+            for lane, factor in factors.items():
+                lanes[lane] = slowed(lanes[lane], factor)
+        return replace(self.believed, costs=replace(self.true, lanes=tuple(lanes)))
+
+    @property
+    def since_batch(self) -> int:
+        """Batches complete when the last of what happens has happened."""
+        return max([0, *self.slower, *self.late])
+
+
+@dataclass(slots=True)
+class RunResult:
+    """What a run took."""
+
+    published: list[float] = field(default_factory=list)
+    """When each batch was published."""
+    moving: list[tuple[float, float]] = field(default_factory=list)
+    """(from, until) of each change of the trainer lanes."""
+    decisions: list[tuple[int, Decision]] = field(default_factory=list)
+    """(Batches complete, decision) of those that changed something."""
+    deciding_seconds: list[float] = field(default_factory=list)
+    """CPU seconds of each decision."""
+
+    @property
+    def move_seconds(self) -> float:
+        """Seconds in which training stood still for other trainer lanes."""
+        return sum(until - start for start, until in self.moving)
+
+    def batch_seconds(self, first: int) -> float:
+        """Mean seconds of the batches from number `first` (from 1, at least 2) on, changes of the trainer lanes left
+        out."""
+        start, end = self.published[first - 2], self.published[-1]
+        moved = sum(max(0.0, min(until, end) - max(since, start)) for since, until in self.moving)
+        return (end - start - moved) / (len(self.published) - first + 1)
+
+
+class ReplannedRun:
+    """Simulates one case; use once."""
+
+    def __init__(self, case: RobustCase, candidate: Candidate, *, replans: bool) -> None:
+        """
+        Args:
+            candidate: how the run begins, on the lanes of the start in order.
+            replans: whether it may change anything.
+        """
+        self._case, self._replans, self._present = case, replans, candidate
+        self._can_lend = candidate.pipeline.trainers_generate
+        self._true = case.true
+        late = {lane for lanes in case.late.values() for lane in lanes}
+        self._lanes = [lane for lane in range(len(case.true.lanes)) if lane not in late]
+        self._costs = dict(self._true.cost_table(self._global(candidate.trainers)))
+        self.result = RunResult()
+        self._pending: Decision | None = None
+        self._cadence = Cadence()
+        work = case.believed.work.with_fragment_size(candidate.fragment_size)
+        self._scheduler = Scheduler(
+            work.algebra,
+            candidate.pipeline,
+            advantage_std=case.believed.advantage_std,
+            first_batch=0,
+            num_batches=case.num_batches + candidate.pipeline.max_staleness,
+            policy_version=0,
+            prior=case.believed.costs.cost_table(self._global(candidate.trainers)),
+            lending_policy=lending_policy(candidate.pipeline),
+            lends_together=work.zero_stage == 3,
+            equal_counts=case.true.equal_counts,
+        )
+        roles = {lane_name(lane): LaneRole.ROLLOUT for lane in self._lanes}
+        roles |= {lane_name(lane): LaneRole.TRAINER for lane in self._global(candidate.trainers)}
+        roles |= {reward_lane_name(lane): LaneRole.REWARD for lane in range(case.true.num_reward)}
+        self._simulator = Simulator(
+            self._scheduler,
+            work.algebra,
+            [SimulatedLane(lane=lane, role=role) for lane, role in roles.items()],
+            self._costs,
+            None,
+            vary=case.vary(),
+            observe=self._observe,
+            incidents=case.incidents,
+        )
+
+    def run(self) -> RunResult:
+        self._simulator.run()
+        # The last batches have none after them to overlap with.
+        self.result.published = self.result.published[: self._case.num_batches]
+        return self.result
+
+    def _global(self, places: Sequence[int]) -> tuple[int, ...]:
+        """Indices in `true` of lanes that are numbered among the present ones."""
+        return tuple(self._lanes[place] for place in places)
+
+    def _observe(self, event: Event, at: float) -> None:
+        if isinstance(event, Published):
+            self.result.published.append(at)
+            self._happen(len(self.result.published), at)
+            self._cadence.completed(len(self.result.published), at)
+            if self._replans and self._pending is None and self._cadence.is_due(self._roles):
+                self._decide()
+        elif isinstance(event, Snapshotted) and self._pending is not None:
+            self._carry_out(self._pending, at)
+        elif isinstance(event, LaneJoined) and event.role is LaneRole.TRAINER and self.result.moving:
+            start, until = self.result.moving[-1]
+            self.result.moving[-1] = (start, max(until, at))
+
+    # --- what happens to the run ------------------------------------------------------------------------------------
+
+    def _happen(self, batch: int, at: float) -> None:
+        """Slow lanes down and let others join, as the case says for the end of this batch."""
+        lanes = list(self._true.lanes)
+        for lane, factor in self._case.slower.get(batch, {}).items():
+            lanes[lane] = slowed(lanes[lane], factor)
+        self._true = replace(self._true, lanes=tuple(lanes))
+        joining = self._case.late.get(batch, ())
+        for lane in joining:
+            self._simulator.start(SimulatedLane(lane=lane_name(lane), role=LaneRole.ROLLOUT), at)
+        self._lanes += joining
+        self._costs.update(self._true.cost_table(self._global(self._present.trainers)))
+
+    # --- what the run does about it ---------------------------------------------------------------------------------
+
+    @property
+    def _roles(self) -> dict[str, LaneRole]:
+        return {
+            lane_name(lane): LaneRole.TRAINER if place in self._present.trainers else LaneRole.ROLLOUT
+            for place, lane in enumerate(self._lanes)
+        }
+
+    def _decide(self) -> None:
+        started = time.process_time()
+        self._cadence.asked(self._roles)
+        believed = self._case.believed
+        request = replace(
+            believed,
+            devices=tuple(believed.devices[lane] for lane in self._lanes),
+            costs=replace(believed.costs, lanes=tuple(believed.costs.lanes[lane] for lane in self._lanes)),
+            fragment_sizes=(self._present.fragment_size,),
+        )
+        lanes = RunLanes(
+            names=tuple(lane_name(lane) for lane in self._lanes),
+            trainers=frozenset(self._present.trainers),
+            rewards=tuple(reward_lane_name(lane) for lane in range(self._true.num_reward)),
+        )
+        known = run_costs(request.costs, self._scheduler.state.costs.measured(), lanes, kinds=request.devices)
+        decision = decide(
+            Situation(
+                request=replace(request, costs=known.pool),
+                present=self._present,
+                can_lend=self._can_lend,
+                batches_left=self._case.batches_left,
+                move_seconds=2 * self._case.save_seconds + self._case.start_seconds,
+                num_moves=len(self.result.moving),
+                relative_error=known.relative_error,
+                speeds=known.speeds,
+            )
+        )
+        self.result.deciding_seconds.append(time.process_time() - started)
+        if decision.is_change:
+            self._pending = decision
+
+    def _carry_out(self, decision: Decision, at: float) -> None:
+        self._pending = None
+        batch, before = len(self.result.published), self._present
+        self.result.decisions.append((batch, decision))
+        self._cadence.changed(batch, decision.batch_seconds, moves_trainers=decision.moves_trainers)
+        if decision.candidate.pipeline != before.pipeline:
+            self._scheduler.revise(decision.candidate.pipeline, lending_policy(decision.candidate.pipeline))
+        trainers = self._global([lane for lane in decision.candidate.trainers if lane not in decision.release])
+        if decision.moves_trainers:
+            self._can_lend = decision.candidate.pipeline.trainers_generate
+            self.result.moving.append((at, at))
+            change = GangChange(
+                trainers=tuple(map(lane_name, trainers)),
+                released=tuple(map(lane_name, self._global(decision.release))),
+                save_seconds=self._case.save_seconds,
+                start_seconds=self._case.start_seconds,
+                restore_seconds=self._case.save_seconds,
+            )
+            self._simulator.change_gang(change, at)
+        released = self._global(decision.release)
+        for lane in set(released) - set(self._global(before.trainers)):
+            self._simulator.release(lane_name(lane), at)
+        self._lanes = [lane for lane in self._lanes if lane not in released]
+        places = tuple(self._lanes.index(lane) for lane in trainers)
+        self._present = replace(decision.candidate, trainers=places)
+        self._costs.update(self._true.cost_table(trainers))
+
+
+def slowed(lane: LaneCosts, factor: float) -> LaneCosts:
+    """The lane with `factor` times the seconds of generation and training."""
+    return replace(lane, generate=lane.generate.scaled(factor), accumulate=lane.accumulate.scaled(factor))
+
+
+def first_plan(case: RobustCase) -> Candidate:
+    """The plan on believed costs, for the lanes that the run begins with."""
+    late = {lane for lanes in case.late.values() for lane in lanes}
+    believed, kept = case.believed, [lane for lane in range(len(case.true.lanes)) if lane not in late]
+    request = replace(
+        believed,
+        devices=tuple(believed.devices[lane] for lane in kept),
+        costs=replace(believed.costs, lanes=tuple(believed.costs.lanes[lane] for lane in kept)),
+    )
+    return make_plan(request, only_best=True).best.split_result.candidate

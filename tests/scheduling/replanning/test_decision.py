@@ -1,0 +1,171 @@
+"""Decisions on how a run goes on: worth their cost, within memory, steady under noise, the same for the same input."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.scheduling.planning.synthetic_pools import ALIKE, FOUR_KINDS, lane, pool, request_for
+from worker.contracts.names import LaneRole, Placement
+from worker.contracts.resizing import Resize, RoleChange, resize_problems
+from worker.contracts.sections import PipelineSpec
+from worker.scheduling.planning.candidate_simulation import Candidate
+from worker.scheduling.planning.cost_estimates import LaneCosts
+from worker.scheduling.planning.lane_kinds import LaneKinds
+from worker.scheduling.planning.planner import PlanRequest, make_plan
+from worker.scheduling.replanning.decision import Decision, Situation, decide, nearest_trainers
+from worker.scheduling.replanning.reasons import reason_of
+
+STALE = PipelineSpec.model_validate({"placement": "disaggregated", "max_staleness": 1, "tag": "off"})
+
+
+def six(generate: float = 10.0, accumulate: float = 3.0) -> PlanRequest:
+    request = request_for(pool([(generate, accumulate)], [6]), num_prompts=8)
+    return replace(request, fragment_sizes=(4,))
+
+
+def situation(request: PlanRequest, trainers: tuple[int, ...], **changes: object) -> Situation:
+    fields: dict[str, object] = {
+        "request": request,
+        "present": Candidate(pipeline=STALE, trainers=trainers, fragment_size=4),
+        "can_lend": True,
+        "batches_left": 50,
+        "move_seconds": 70.0,
+    }
+    return Situation(**(fields | changes))  # type: ignore[arg-type]
+
+
+def test_lanes_move_where_that_pays_and_as_few_as_possible() -> None:
+    asked = situation(six(), (0, 4, 5))
+    decision = decide(replace(asked, request=six(10.0, 9.0), present=replace(asked.present, trainers=(5,))))
+    assert decision.is_change
+    assert decision.moves_trainers
+    assert 5 in decision.candidate.trainers
+    assert decision.batch_seconds < decision.seconds_before
+
+
+def test_nothing_moves_where_the_move_costs_more_than_it_gains() -> None:
+    asked = situation(six(10.0, 9.0), (5,), move_seconds=1e6)
+    assert not decide(asked).moves_trainers
+    assert not decide(replace(asked, move_seconds=70.0, batches_left=0)).moves_trainers
+
+
+def test_nothing_moves_while_costs_are_less_certain_than_the_gain() -> None:
+    asked = situation(six(10.0, 9.0), (5,), relative_error=0.5)
+    assert not decide(asked).is_change
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_plan_on_true_costs_stays_whatever_the_noise(seed: int) -> None:
+    """±10 % on each kind of work, as after few observations, whose errors are known."""
+    random, best = Random(seed), make_plan(six(), only_best=True).best.split_result.candidate
+    noisy = six(10.0 * random.uniform(0.9, 1.1), 3.0 * random.uniform(0.9, 1.1))
+    decision = decide(situation(noisy, best.trainers, present=best, relative_error=0.1 / 3**0.5 / 2**0.5))
+    assert not decision.moves_trainers
+    assert not decision.release
+
+
+def test_equal_situations_give_equal_decisions() -> None:
+    asked = situation(request_for(pool(FOUR_KINDS, [2] * 4)), (0, 1))
+    asked = replace(asked, request=replace(asked.request, fragment_sizes=(4,)))
+    assert decide(asked) == decide(asked)
+
+
+def test_a_lane_far_slower_than_its_kind_is_named_and_given_back_where_a_batch_is_shorter_without_it() -> None:
+    # A trajectory of the slow lane takes longer than all others together.
+    lanes: tuple[LaneCosts, ...] = (*pool(ALIKE, [5]), lane(2000.0, 600.0))
+    request = replace(request_for(lanes, num_prompts=8), fragment_sizes=(4,))
+    asked = situation(request, (0, 1), speeds=(1.0,) * 5 + (200.0,))
+    decision = decide(asked)
+    assert decision.slow == (5,)
+    assert decision.release == (5,)
+    names = [f"rollout-{index}" for index in range(6)]
+    assert "rollout-5 is 200.0 × as slow as others of its kind" in reason_of(asked, decision, names)
+    assert "given back: rollout-5" in reason_of(asked, decision, names)
+
+
+def test_a_run_whose_trainers_cannot_generate_is_lent_only_by_a_new_gang() -> None:
+    best = make_plan(six(), only_best=True).best.split_result.candidate
+    decision = decide(situation(six(), best.trainers, can_lend=False))
+    assert decision.moves_trainers or not decision.candidate.pipeline.trainers_generate
+
+
+def test_colocated_lanes_have_nothing_to_move() -> None:
+    colocated = PipelineSpec(placement=Placement.COLOCATED)
+    present = Candidate(pipeline=colocated, trainers=tuple(range(6)), fragment_size=4)
+    assert not decide(situation(six(), present.trainers, present=present)).is_change
+
+
+@settings(max_examples=12, deadline=None)
+@given(
+    st.lists(st.tuples(st.floats(2.0, 20.0), st.floats(1.0, 8.0)), min_size=1, max_size=3),
+    st.integers(1, 4),
+    st.sampled_from([0, 1]),
+)
+def test_decisions_can_be_carried_out_and_never_raise_staleness(
+    kinds: list[tuple[float, float]], num_trainer: int, max_staleness: int
+) -> None:
+    request = request_for(pool(kinds, [6 // len(kinds)] * len(kinds)), num_prompts=8)
+    wanted = PipelineSpec(placement=Placement.AUTO, max_staleness=max_staleness)
+    request = replace(request, fragment_sizes=(4,), wanted=wanted)
+    pipeline = STALE.model_copy(update={"max_staleness": max_staleness})
+    present = Candidate(pipeline=pipeline, trainers=tuple(range(num_trainer)), fragment_size=4)
+    decision = decide(situation(request, present.trainers, present=present))
+    after = decision.candidate
+    assert after.pipeline.max_staleness <= max_staleness
+    assert after.fragment_size == 4
+    assert (after.pipeline.placement, after.pipeline.tsp) == (pipeline.placement, pipeline.tsp)
+    if decision.is_change:
+        resize = _resize(present, decision)
+        names = {f"l{index}": _role(index, present) for index in range(len(request.costs.lanes))} | {
+            "r0": LaneRole.REWARD
+        }
+        if resize.release or resize.change:
+            assert not list(resize_problems(resize, names, Placement.DISAGGREGATED))
+        assert decision.batch_seconds < decision.seconds_before
+    limits = request.limits().kinds_for(4, max_staleness)
+    assert _fits(limits, request, after)
+
+
+def _role(index: int, candidate: Candidate) -> LaneRole:
+    return LaneRole.TRAINER if index in candidate.trainers else LaneRole.ROLLOUT
+
+
+def _resize(present: Candidate, decision: Decision) -> Resize:
+    number = range(6)
+    change = [
+        RoleChange(lane=f"l{index}", role=_role(index, decision.candidate))
+        for index in number
+        if index not in decision.release and _role(index, decision.candidate) is not _role(index, present)
+    ]
+    return Resize(release=tuple(f"l{index}" for index in decision.release), change=tuple(change))
+
+
+def _fits(kinds: LaneKinds, request: PlanRequest, candidate: Candidate) -> bool:
+    counts = np.zeros((1, kinds.number.size), dtype=np.int64)
+    for index in candidate.trainers:
+        counts[0, kinds.of_lane[index]] += 1
+    return bool(kinds.fit(counts, lends=candidate.pipeline.trainers_generate).all())
+
+
+@given(st.lists(st.integers(0, 2), min_size=2, max_size=12), st.data())
+def test_the_nearest_trainers_have_the_kinds_chosen_and_keep_who_trains(
+    kind_of: list[int], data: st.DataObject
+) -> None:
+    indices = st.sets(st.integers(0, len(kind_of) - 1), min_size=1)
+    chosen, present = data.draw(indices), data.draw(indices)
+    found = nearest_trainers(kind_of, tuple(chosen), tuple(present))
+    assert _counts(kind_of, found) == _counts(kind_of, chosen)
+    for kind in set(kind_of):
+        kept = {lane for lane in found if kind_of[lane] == kind}
+        before = {lane for lane in present if kind_of[lane] == kind}
+        assert kept <= before or before <= kept
+
+
+def _counts(kind_of: list[int], lanes: object) -> Mapping[int, int]:
+    found = [kind_of[lane] for lane in lanes]  # type: ignore[attr-defined]
+    return {kind: found.count(kind) for kind in set(found)}

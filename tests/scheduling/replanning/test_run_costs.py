@@ -1,0 +1,114 @@
+"""What a run's measurements say of its lanes: of those that were measured, and of those that were not."""
+
+import math
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.scheduling.planning.synthetic_pools import ALIKE, lane, pool
+from worker.scheduling.core.cost_model import CostModel
+from worker.scheduling.core.costs import GANG, Cost, CostKind, MeasuredCost
+from worker.scheduling.planning.cost_estimates import PoolCosts
+from worker.scheduling.replanning.run_costs import RunLanes, run_costs
+
+KINDS = ("h100",) * 6
+
+
+def prior(number: int = 6) -> PoolCosts:
+    return PoolCosts(lanes=pool(ALIKE, [number]), score=Cost(0.0, 0.01), num_reward=1)
+
+
+def lanes(*trainers: int, number: int = 6) -> RunLanes:
+    names = tuple(f"l{index}" for index in range(number))
+    return RunLanes(names=names, trainers=frozenset(trainers), rewards=("r0",))
+
+
+def measured(seconds_per_unit: float, *, units: int = 4, error: float = 0.0) -> MeasuredCost:
+    return MeasuredCost(Cost(0.0, seconds_per_unit), units, units, error)
+
+
+def test_without_measurements_costs_are_the_prior() -> None:
+    known = run_costs(prior(), {}, lanes(0, 1), kinds=KINDS)
+    assert known.pool == prior()
+    assert set(known.speeds) == {1.0}
+    assert math.isinf(known.relative_error)
+
+
+def test_work_that_a_lane_has_not_done_costs_what_it_costs_others_of_its_kind() -> None:
+    table = {(f"l{index}", CostKind.ACCUMULATE): measured(3.9) for index in (0, 1)}
+    table |= {(f"l{index}", CostKind.GENERATE): measured(7.0) for index in range(2, 6)}
+    known = run_costs(prior(), table, lanes(0, 1), kinds=KINDS)
+    assert {round(each.accumulate.per_unit, 9) for each in known.pool.lanes} == {3.9}
+    assert {round(each.generate.per_unit, 9) for each in known.pool.lanes} == {7.0}
+
+
+def test_a_kind_that_was_not_measured_at_all_follows_the_others() -> None:
+    table = {("l0", CostKind.ACCUMULATE): measured(3.9), ("l5", CostKind.GENERATE): measured(10.0)}
+    other = ("h100", "h100", "h100", "l40s", "l40s", "l40s")
+    known = run_costs(prior(), table, lanes(0), kinds=other)
+    assert known.pool.lanes[4].accumulate.per_unit == pytest.approx(3.9)
+
+
+def test_a_lane_far_slower_than_its_kind_is_told_apart_and_expected_to_be_so_at_other_work() -> None:
+    table = {(f"l{index}", CostKind.GENERATE): measured(10.0) for index in range(2, 5)}
+    table |= {("l5", CostKind.GENERATE): measured(20.0), ("l0", CostKind.ACCUMULATE): measured(3.0)}
+    known = run_costs(prior(), table, lanes(0, 1), kinds=KINDS)
+    assert known.speeds[5] == pytest.approx(2.0)
+    assert known.pool.lanes[5].accumulate.per_unit == pytest.approx(6.0)
+    assert set(known.speeds[:5]) == {1.0}
+
+
+def test_lanes_that_differ_by_less_than_their_measurements_can_tell_count_as_one_kind() -> None:
+    table = {
+        (f"l{index}", CostKind.GENERATE): measured(10.0 * factor, error=0.1)
+        for index, factor in enumerate((0.8, 1.0, 1.25, 1.0))
+    }
+    known = run_costs(prior(), table, lanes(4, 5), kinds=KINDS)
+    assert len(set(known.pool.lanes)) == 1
+
+
+def test_seconds_of_the_gang_are_those_measured_and_keep_the_part_that_ranks_share() -> None:
+    sharded = replace(lane(10.0, 3.0), commit=0.5, shared_commit=2.0)
+    pool_of_two = PoolCosts(lanes=(sharded,) * 4, score=Cost(0.0, 0.01), num_reward=1)
+    # Expected with two ranks: 0.5 + 2 / 2 = 1.5.
+    known = run_costs(
+        pool_of_two, {(GANG, CostKind.COMMIT): measured(3.0, units=1)}, lanes(0, 1, number=4), kinds="abcd"
+    )
+    assert known.pool.lanes[0].commit_by(2) == pytest.approx(3.0)
+    assert known.pool.lanes[0].commit_by(4) == pytest.approx(2.0)
+
+
+def test_ranks_in_step_are_scaled_by_the_seconds_of_the_gang() -> None:
+    table = {(GANG, CostKind.ACCUMULATE): measured(6.0)}
+    known = run_costs(replace(prior(), equal_counts=True), table, lanes(0, 1), kinds=KINDS)
+    assert {each.accumulate.per_unit for each in known.pool.lanes} == {6.0}
+
+
+@given(st.lists(st.floats(0.2, 5.0), min_size=6, max_size=6), st.randoms())
+def test_costs_do_not_depend_on_the_order_of_lanes(factors: list[float], random: object) -> None:
+    order = list(range(6))
+    random.shuffle(order)  # type: ignore[attr-defined]
+    table = {(f"l{index}", CostKind.GENERATE): measured(10.0 * factor) for index, factor in enumerate(factors)}
+    known = run_costs(prior(), table, lanes(0), kinds=KINDS)
+    shuffled = {
+        (f"l{place}", CostKind.GENERATE): table[f"l{index}", CostKind.GENERATE] for place, index in enumerate(order)
+    }
+    other = run_costs(prior(), shuffled, lanes(order.index(0)), kinds=KINDS)
+    for place, index in enumerate(order):
+        assert other.pool.lanes[place].generate.per_unit == pytest.approx(known.pool.lanes[index].generate.per_unit)
+
+
+def test_the_error_of_an_estimate_follows_from_how_much_observations_vary() -> None:
+    model = CostModel()
+    model.observe("steady", CostKind.GENERATE, 2.0)
+    assert math.isinf(model.measured()["steady", CostKind.GENERATE].relative_error)
+    for _ in range(50):
+        model.observe("steady", CostKind.GENERATE, 2.0)
+    for number in range(50):
+        model.observe("varying", CostKind.GENERATE, 1.0 if number % 2 else 3.0)
+    found = {name: cost.relative_error for (name, _), cost in model.measured().items()}
+    assert found["steady"] == 0.0
+    # A standard deviation of half the mean, over about 19 effective observations.
+    assert found["varying"] == pytest.approx(0.5 / math.sqrt(18), rel=0.1)

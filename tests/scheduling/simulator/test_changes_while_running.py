@@ -1,0 +1,115 @@
+"""A run that changes while it works: lending at once, `gap` in batches to come, the gang at a batch boundary."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from tests.scheduling.planning.synthetic_pools import ALIKE, pool, request_for
+from worker.contracts.names import LaneRole, TrainerAssist
+from worker.contracts.sections import PipelineSpec
+from worker.contracts.spans import Span, SpanKind
+from worker.scheduling.core.messages import Event, LaneJoined, Published, Snapshotted
+from worker.scheduling.core.scheduler import Scheduler
+from worker.scheduling.forecast.lending_policies import lending_policy
+from worker.scheduling.planning.cost_estimates import lane_name, reward_lane_name
+from worker.scheduling.replay.log_replay import differences
+from worker.scheduling.replay.recorded_scheduler import RecordedScheduler
+from worker.scheduling.replay.schedule_log import Line, Revised, ScheduleStart, dump_line, parse_line
+from worker.scheduling.simulator.gang_change import GangChange
+from worker.scheduling.simulator.simulator import SimulatedLane, Simulator
+
+OFF = PipelineSpec.model_validate({"placement": "disaggregated", "gap": False, "tag": "off"})
+GREEDY = OFF.model_copy(update={"tag": TrainerAssist.GREEDY, "gap": True})
+REQUEST = request_for(pool(ALIKE, [4]), num_prompts=8)
+NUM_BATCHES = 5
+
+
+def run(revise_after: int, to: PipelineSpec, written: list[Line] | None = None) -> tuple[list[float], list[Span]]:
+    """When each batch was published, and the spans, of a run with two trainer lanes of four."""
+    work, costs, spans, published = REQUEST.work, REQUEST.costs, list[Span](), list[float]()
+    start = ScheduleStart(algebra=work.algebra, pipeline=OFF, advantage_std="group", num_batches=NUM_BATCHES)
+    scheduler: Scheduler = RecordedScheduler(start, (lambda line: None) if written is None else written.append)
+
+    def observe(event: Event, at: float) -> None:
+        if isinstance(event, Published):
+            published.append(at)
+            if len(published) == revise_after:
+                scheduler.revise(to, lending_policy(to))
+
+    roles = [LaneRole.TRAINER, LaneRole.TRAINER, LaneRole.ROLLOUT, LaneRole.ROLLOUT]
+    lanes = [SimulatedLane(lane=lane_name(index), role=role) for index, role in enumerate(roles)]
+    lanes.append(SimulatedLane(lane=reward_lane_name(0), role=LaneRole.REWARD))
+    Simulator(scheduler, work.algebra, lanes, costs.cost_table((0, 1)), spans.append, observe=observe).run()
+    return published, spans
+
+
+def lent(spans: Sequence[Span]) -> set[int | None]:
+    return {span.batch for span in spans if span.kind is SpanKind.LENT_GENERATE}
+
+
+def test_lanes_are_lent_from_the_revision_on_and_batches_become_shorter() -> None:
+    published, spans = run(2, GREEDY)
+    assert lent(spans) == {2, 3, 4}
+    before, after = published[1] - published[0], published[4] - published[3]
+    assert after < 0.9 * before
+
+
+def test_training_begins_before_all_is_generated_only_in_batches_that_begin_after_the_revision() -> None:
+    _, spans = run(2, OFF.model_copy(update={"gap": True}))
+    for batch in range(NUM_BATCHES):
+        generated = max(span.end for span in spans if span.kind is SpanKind.GENERATE and span.batch == batch)
+        trained = min(span.start for span in spans if span.kind is SpanKind.TRAIN and span.batch == batch)
+        assert (trained < generated) == (batch >= 2)
+
+
+@pytest.mark.parametrize("field", ["tsp", "max_staleness", "deterministic", "placement"])
+def test_other_switches_cannot_change(field: str) -> None:
+    changed = {"tsp": False, "max_staleness": 1, "deterministic": True, "placement": "colocated"}
+    other = PipelineSpec.model_validate(OFF.model_dump() | {field: changed[field]})
+    with pytest.raises(ValueError, match="other switches need a new scheduler"):
+        run(1, other)
+
+
+def test_a_revision_is_in_the_schedule_log_and_is_replayed() -> None:
+    written: list[Line] = []
+    run(2, GREEDY, written)
+    lines = [parse_line(dump_line(line)) for line in written]
+    assert lines == written
+    assert [line.pipeline for line in lines if isinstance(line, Revised)] == [GREEDY]
+    assert not list(differences(lines))
+
+
+def test_equal_revisions_change_nothing() -> None:
+    assert run(2, OFF) == run(NUM_BATCHES + 1, OFF)
+
+
+def test_the_gang_of_a_simulated_run_changes_at_a_batch_boundary() -> None:
+    work, costs, published, changed = REQUEST.work, REQUEST.costs, list[float](), list[float]()
+    scheduler = Scheduler(
+        work.algebra, OFF, advantage_std="group", first_batch=0, num_batches=NUM_BATCHES, policy_version=0
+    )
+    spans: list[Span] = []
+    table = dict(costs.cost_table((0,))) | costs.cost_table((0, 1))
+    simulator: Simulator
+
+    def observe(event: Event, at: float) -> None:
+        if isinstance(event, Published):
+            published.append(at)
+        if isinstance(event, Snapshotted) and len(published) == 1:
+            trainers = (lane_name(0), lane_name(1))
+            change = GangChange(trainers=trainers, save_seconds=5.0, start_seconds=60.0, restore_seconds=5.0)
+            changed.append(at)
+            simulator.change_gang(change, at)
+        if isinstance(event, LaneJoined) and event.lane == lane_name(1) and event.role is LaneRole.TRAINER:
+            changed.append(at)
+
+    roles = [LaneRole.TRAINER, LaneRole.ROLLOUT, LaneRole.ROLLOUT, LaneRole.ROLLOUT]
+    lanes = [SimulatedLane(lane=lane_name(index), role=role) for index, role in enumerate(roles)]
+    lanes.append(SimulatedLane(lane=reward_lane_name(0), role=LaneRole.REWARD))
+    simulator = Simulator(scheduler, work.algebra, lanes, table, spans.append, observe=observe)
+    simulator.run()
+    trained = {(span.lane, span.batch) for span in spans if span.kind is SpanKind.TRAIN and span.num_units}
+    assert {lane for lane, batch in trained if batch is not None and batch < 2} == {lane_name(0)}
+    assert {lane for lane, batch in trained if batch is not None and batch >= 2} == {lane_name(0), lane_name(1)}
+    reserved, joined = changed
+    assert joined - reserved == pytest.approx(70.0)

@@ -1,0 +1,196 @@
+"""Re-plans a run on `auto` while it works: asks after batches, carries the answer out, reports the plan.
+
+```text
+version published ─► due? ─► question to another process ─► answer ─► lanes moved by the resizer ─┐
+                                                                      (trainers: at a boundary)   ├─► `plan` event
+                                                                 └─► switches of the scheduler ───┘
+```
+
+Invariants: the loop never waits for an answer, and one that was asked for other lanes than the run has by then is
+dropped; a plan is reported once the run works by it. Each change of the trainer gang doubles the number of batches
+before the next question, so a run of n batches changes it at most about log2 n times, whatever is measured.
+"""
+
+import logging
+import uuid
+from dataclasses import dataclass
+
+from worker.contracts.events import PlanEvent
+from worker.contracts.names import LaneRole
+from worker.contracts.replanning import ReplanBasis
+from worker.contracts.resizing import Resize, ResizeCause, ResizeState, RoleChange, TrainerChangeSeconds
+from worker.contracts.sections import PipelineSpec
+from worker.engine.control.lane_supervisor import LaneSupervisor
+from worker.engine.control.replanning_process import ReplanningProcess
+from worker.engine.control.resizer import Resizer, ResizeRefusedError
+from worker.engine.control.run_components import RunComponents
+from worker.scheduling.core.costs import GANG, CostKind, dump_costs
+from worker.scheduling.core.scheduler import Scheduler
+from worker.scheduling.forecast.lending_policies import lending_policy
+from worker.scheduling.replanning.cadence import Cadence
+from worker.scheduling.replanning.question import ReplanAnswer, ReplanQuestion
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Pending:
+    """A plan whose lanes are being moved."""
+
+    resize_id: str
+    answer: ReplanAnswer
+    predicted_move_seconds: float
+
+
+class Replanner:
+    """Asks, carries out, reports; does nothing for a run whose user chose placement."""
+
+    def __init__(self, components: RunComponents, supervisor: LaneSupervisor, resizer: Resizer) -> None:
+        self._components = components
+        self._supervisor, self._resizer = supervisor, resizer
+        self._basis: ReplanBasis | None = components.answer.replan
+        self._process = ReplanningProcess()
+        self._cadence = Cadence()
+        self._pending: _Pending | None = None
+        self._asked: ReplanQuestion | None = None
+        self._scheduler: Scheduler | None = None
+        self._loaded_pipeline = components.answer.spec.pipeline
+        """The switches that the trainer lanes were loaded for."""
+        self.pipeline = components.answer.spec.pipeline
+        """The run's present switches."""
+
+    def begin(self, scheduler: Scheduler) -> None:
+        """Work with a new scheduler, at first or after a rewind, which has loaded the trainer lanes anew."""
+        self._scheduler = scheduler
+        self._loaded_pipeline = self._supervisor.pipeline
+        self._cadence.restart(self._batch)
+
+    def batch_complete(self) -> None:
+        """A version was published: note when, and ask how to go on where that is due."""
+        if self._basis is None or self._scheduler is None:
+            return
+        self._cadence.completed(self._batch, self._components.clock.now())
+        is_busy = self._process.is_busy or self._pending is not None or self._resizer.is_busy
+        if is_busy or self._batches_left <= 0 or not self._cadence.is_due(self._roles):
+            return
+        self._asked = self._question(self._basis, self._scheduler)
+        self._cadence.asked(self._roles)
+        self._process.ask(self._asked)
+
+    def step(self) -> None:
+        """Carry out what was answered, and report what is done; called once per iteration of the controller's loop."""
+        if self._pending is not None:
+            self._settle(self._pending)
+            return
+        answer = self._process.take_answer()
+        if answer is None or self._asked is None:
+            return
+        logger.info("after batch %d: %s", self._batch, answer.reason)
+        if answer.is_change and self._asked.roles == self._roles and self._batches_left > 0:
+            self._carry_out(answer, self._asked)
+
+    def close(self) -> None:
+        self._process.close()
+
+    # --- the question -----------------------------------------------------------------------------------------------
+
+    def _question(self, basis: ReplanBasis, scheduler: Scheduler) -> ReplanQuestion:
+        return ReplanQuestion(
+            basis=basis,
+            roles=self._roles,
+            pipeline=self.pipeline,
+            fragment_size=self._components.answer.spec.algebra.fragment_size,
+            can_lend=self._loaded_pipeline.trainers_generate,
+            measured=dump_costs(scheduler.state.costs.measured()),
+            batches_left=self._batches_left,
+            move_seconds=self._move_seconds(scheduler),
+            num_moves=self._cadence.num_moves,
+        )
+
+    def _move_seconds(self, scheduler: Scheduler) -> float:
+        """Seconds of a trainer change, as measured. Where no checkpoint was written or read, each is assumed to take as
+        long as a start, which reads the whole model: a checkpoint holds what is trained of it, three times."""
+        costs = scheduler.state.costs
+        start = costs.seconds(GANG, CostKind.START) or 0.0
+        saved = costs.seconds(GANG, CostKind.CHECKPOINT)
+        restored = costs.seconds(GANG, CostKind.RESTORE)
+        known = [seconds for seconds in (saved, restored) if seconds is not None]
+        other = sum(known) / len(known) if known else start
+        return start + (other if saved is None else saved) + (other if restored is None else restored)
+
+    @property
+    def _roles(self) -> dict[str, LaneRole]:
+        return self._components.lanes.roles()
+
+    @property
+    def _batch(self) -> int:
+        return self._components.metrics.position.batch if self._scheduler is None else self._current_batch
+
+    @property
+    def _current_batch(self) -> int:
+        assert self._scheduler is not None, "`begin` was called first"
+        return self._scheduler.state.batches_completed
+
+    @property
+    def _batches_left(self) -> int:
+        """Batches after the one under way, at whose end a change takes effect."""
+        return self._components.answer.spec.num_batches - self._batch - 1
+
+    # --- the answer -------------------------------------------------------------------------------------------------
+
+    def _carry_out(self, answer: ReplanAnswer, asked: ReplanQuestion) -> None:
+        release = tuple(sorted(set(asked.roles) - set(answer.roles)))
+        change = tuple(
+            RoleChange(lane=lane, role=role) for lane, role in answer.roles.items() if asked.roles[lane] is not role
+        )
+        if not release and not change:
+            self._revise(answer.pipeline)
+            self._report(answer, predicted=0.0, seconds=None)
+            return
+        resize_id = str(uuid.uuid4())
+        before = self._supervisor.pipeline
+        # A new gang is loaded for the switches to come.
+        self._supervisor.pipeline = answer.pipeline
+        try:
+            self._resizer.start(resize_id, Resize(release=release, change=change, cause=ResizeCause.PLAN))
+        except ResizeRefusedError as error:
+            self._supervisor.pipeline = before
+            logger.warning("the new plan is not carried out: %s", error)
+            return
+        predicted = asked.move_seconds if answer.moves_trainers else 0.0
+        self._pending = _Pending(resize_id, answer, predicted)
+
+    def _settle(self, pending: _Pending) -> None:
+        """Revise the switches and report the plan once the lanes are in their places."""
+        report = self._resizer.reported
+        if report is None or report.id != pending.resize_id or report.state is ResizeState.ACCEPTED:
+            return
+        self._pending = None
+        if report.state is ResizeState.FAILED:
+            logger.warning("the new plan came to nothing: %s", report.reason)
+            self._supervisor.pipeline = self.pipeline
+            return
+        if pending.answer.moves_trainers:
+            self._loaded_pipeline = pending.answer.pipeline
+        self._revise(pending.answer.pipeline)
+        self._report(pending.answer, predicted=pending.predicted_move_seconds, seconds=report.trainer_seconds)
+
+    def _revise(self, pipeline: PipelineSpec) -> None:
+        assert self._scheduler is not None, "`begin` was called first"
+        self.pipeline = self._supervisor.pipeline = pipeline
+        self._scheduler.revise(pipeline, lending_policy(pipeline))
+
+    def _report(self, answer: ReplanAnswer, *, predicted: float, seconds: TrainerChangeSeconds | None) -> None:
+        self._cadence.changed(self._batch, answer.batch_seconds, moves_trainers=seconds is not None)
+        self._components.telemetry.client.emit(
+            PlanEvent,
+            batch=self._batch,
+            reason=answer.reason,
+            pipeline=answer.pipeline,
+            lanes=self._roles,
+            seconds_before=answer.seconds_before,
+            batch_seconds=answer.batch_seconds,
+            bound_seconds=answer.bound_seconds,
+            predicted_move_seconds=predicted,
+            move_seconds=0.0 if seconds is None else seconds.total,
+        )

@@ -1,0 +1,221 @@
+"""Re-planning: whether a run should go on otherwise, from the costs that it has measured.
+
+    PoolCosts measured (`run_costs`) ─┬─► simulate the present way of working ─► seconds of a batch now  ┐
+                                      └─► planner, modes that can be reached ──► seconds of a batch then ┴─► Decision
+
+A run on `auto` can change, between two batches, which lanes train, how trainer lanes are lent, and `gap`. Placement,
+staleness, `tsp` and what fragments and micro-batches hold stay as they are, because open work and the lanes' processes
+depend on them. Invariants: equal inputs give equal decisions; a change is decided only where what it saves over the
+remaining batches outweighs what it costs by a margin; lanes have memory for what they are to do.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from worker.contracts.names import Placement, TrainerAssist
+from worker.contracts.sections import PipelineSpec
+from worker.scheduling.planning.candidate_simulation import Candidate, simulate_candidate
+from worker.scheduling.planning.lane_kinds import LaneKinds
+from worker.scheduling.planning.modes import PlanningMode
+from worker.scheduling.planning.planner import PlanRequest, make_plan
+
+MIN_GAIN = 0.02
+"""The share of a batch's seconds that a change of the trainer lanes must save. Simulations of two ways of working on
+the same costs are compared to well within 1 %, so 2 % is no chance, and what is left undone is below the 3 % aimed
+at. Each change doubles it for the next one: at staleness 1 batches take turns in being short and long, so a few of
+them do not tell two ways of working apart that are nearly as good, and a run must not go back and forth between
+them."""
+MIN_SWITCH_GAIN = 0.01
+"""The same for lending and `gap` alone, which change at no cost."""
+GAIN_OVER_MOVE = 2.0
+"""What a change must save over the remaining batches, in multiples of the seconds that it takes: the prediction may be
+half wrong."""
+NUM_ERRORS = 2.0
+"""Standard errors of the prediction that a gain must exceed: chance gains as much once in forty questions."""
+FAR_SLOWER = 1.5
+"""Seconds of a lane ÷ those of its kind from which on it is named. Lanes that share a machine differ by less."""
+_NUM_BATCHES = 12
+"""Batches of a simulation at staleness 1, as many as for the finalists of a plan; at staleness 0 all are alike."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Situation:
+    """A run between two batches."""
+
+    request: PlanRequest
+    """What the run may do on its lanes, with the costs measured so far and the fragment size that it has."""
+    present: Candidate
+    """How it works now."""
+    can_lend: bool
+    """Whether the trainer lanes hold what they need to generate; otherwise only a new gang can be lent."""
+    batches_left: int
+    """Batches that would be trained after a change."""
+    move_seconds: float
+    """Seconds for which training would stand still for other trainer lanes."""
+    num_moves: int = 0
+    """Changes of the trainer lanes so far."""
+    relative_error: float = 0.0
+    """The relative standard error of the predicted seconds, from that of the costs."""
+    speeds: tuple[float, ...] = ()
+    """[lane]: its seconds ÷ those of its kind; empty where all are alike."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """How the run goes on."""
+
+    candidate: Candidate
+    """How it works from the next batch on: the present way where nothing changes."""
+    release: tuple[int, ...] = ()
+    """Indices of lanes that are given back."""
+    seconds_before: float
+    """Predicted seconds of a batch if nothing changes."""
+    batch_seconds: float
+    """Predicted seconds of a batch as decided."""
+    is_change: bool
+    moves_trainers: bool
+    """Whether lanes join or leave the trainer gang."""
+    slow: tuple[int, ...]
+    """Indices of lanes that are far slower than their kind."""
+
+
+def decide(situation: Situation) -> Decision:
+    """How the run goes on."""
+    request, present = situation.request, situation.present
+    before = _seconds(request, present)
+    options = [(before, present), *_switched(situation), *_planned(situation)]
+    worth = [entry for entry in options if _is_worth_it(situation, before, *entry)]
+    seconds, chosen = min(worth, key=lambda entry: entry[0], default=(before, present))
+    # Of ways that are as fast as each other, the one that moves nothing.
+    near = [
+        entry for entry in worth if entry[0] <= seconds * (1 + MIN_SWITCH_GAIN) and _same_trainers(entry[1], present)
+    ]
+    if near:
+        seconds, chosen = min(near, key=lambda entry: entry[0])
+    slow = tuple(lane for lane, speed in enumerate(situation.speeds) if speed >= FAR_SLOWER)
+    release, seconds = _released(situation, chosen, slow, seconds)
+    return Decision(
+        candidate=chosen,
+        release=release,
+        seconds_before=before,
+        batch_seconds=seconds,
+        is_change=chosen != present or bool(release),
+        moves_trainers=not _same_trainers(chosen, present) or any(lane in chosen.trainers for lane in release),
+        slow=slow,
+    )
+
+
+def _seconds(request: PlanRequest, candidate: Candidate) -> float:
+    num_batches = _NUM_BATCHES if candidate.pipeline.max_staleness else 1
+    work = request.work.with_fragment_size(candidate.fragment_size)
+    result = simulate_candidate(
+        work,
+        request.costs,
+        candidate,
+        advantage_std=request.advantage_std,
+        num_batches=num_batches,
+        with_shares=False,
+    )
+    return result.batch_seconds
+
+
+def _switched(situation: Situation) -> list[tuple[float, Candidate]]:
+    """The present split with lending and `gap` otherwise; lending by search, which takes long to simulate, is left to
+    the planner."""
+    present, found = situation.present, []
+    for pipeline in _reachable(situation):
+        if pipeline != present.pipeline and pipeline.tag is not TrainerAssist.SEARCH:
+            candidate = replace(present, pipeline=pipeline)
+            found.append((_seconds(situation.request, candidate), candidate))
+    return found
+
+
+def _reachable(situation: Situation) -> list[PipelineSpec]:
+    mode = _mode(situation.present.pipeline)
+    settings = [] if mode is None else mode.settings(situation.request.wanted)
+    return [other for other in settings if situation.can_lend or not other.trainers_generate]
+
+
+def _mode(pipeline: PipelineSpec) -> PlanningMode | None:
+    """What a run with these switches can change to; `None` for colocated placement, where every lane does
+    everything."""
+    if pipeline.placement is Placement.COLOCATED:
+        return None
+    return PlanningMode(
+        name="as measured", tsp=pipeline.tsp, tags=tuple(TrainerAssist), max_staleness=pipeline.max_staleness
+    )
+
+
+def _planned(situation: Situation) -> list[tuple[float, Candidate]]:
+    """The best split by the planner, with as few lanes moved as possible."""
+    request, mode = situation.request, _mode(situation.present.pipeline)
+    if mode is None:
+        return []
+    try:
+        best = make_plan(request, modes=[mode], only_best=True).best.split_result
+    except ValueError:
+        # What the planner counts as too little memory for any split is the run's own way of working so far.
+        return []
+    kinds = LaneKinds.of(request.costs, best.candidate.fragment_size, request.devices)
+    trainers = nearest_trainers(kinds.of_lane, best.candidate.trainers, situation.present.trainers)
+    candidate = replace(best.candidate, trainers=trainers)
+    must_restart = candidate.pipeline.trainers_generate and not situation.can_lend
+    if must_restart and _same_trainers(candidate, situation.present):
+        return []
+    return [(_seconds(request, candidate), candidate)]
+
+
+def nearest_trainers(kind_of: Sequence[int], chosen: Sequence[int], present: Sequence[int]) -> tuple[int, ...]:
+    """As many lanes of each kind as `chosen` has, those that train already first. `kind_of`: [lane], its kind."""
+    num_wanted = [0] * (max(kind_of) + 1)
+    for lane in chosen:
+        num_wanted[kind_of[lane]] += 1
+    found = []
+    for lane in sorted(range(len(kind_of)), key=lambda lane: (lane not in present, lane)):
+        if num_wanted[kind_of[lane]]:
+            num_wanted[kind_of[lane]] -= 1
+            found.append(lane)
+    return tuple(sorted(found))
+
+
+def _same_trainers(one: Candidate, other: Candidate) -> bool:
+    return set(one.trainers) == set(other.trainers)
+
+
+def _is_worth_it(situation: Situation, before: float, seconds: float, candidate: Candidate) -> bool:
+    gain, moves = before - seconds, not _same_trainers(candidate, situation.present)
+    margin = MIN_GAIN * 2**situation.num_moves if moves else MIN_SWITCH_GAIN
+    least = max(margin, NUM_ERRORS * situation.relative_error)
+    cost = GAIN_OVER_MOVE * situation.move_seconds if moves else 0.0
+    return gain > least * before and gain * situation.batches_left > cost
+
+
+def _released(
+    situation: Situation, chosen: Candidate, slow: Sequence[int], seconds: float
+) -> tuple[tuple[int, ...], float]:
+    """(Of the slow lanes those without which a batch is shorter, seconds of a batch then)."""
+    release: tuple[int, ...] = ()
+    for lane in slow:
+        without = (*release, lane)
+        found = _seconds_without(situation.request, chosen, without)
+        moves = lane in chosen.trainers
+        cost = GAIN_OVER_MOVE * situation.move_seconds if moves else 0.0
+        gain = seconds - found
+        if (
+            gain > max(MIN_GAIN, NUM_ERRORS * situation.relative_error) * seconds
+            and gain * situation.batches_left > cost
+        ):
+            release, seconds = without, found
+    return release, seconds
+
+
+def _seconds_without(request: PlanRequest, candidate: Candidate, lanes: Sequence[int]) -> float:
+    """Seconds of a batch without some lanes; infinite where none would train or none generate."""
+    kept = [lane for lane in range(len(request.costs.lanes)) if lane not in lanes]
+    trainers = tuple(place for place, lane in enumerate(kept) if lane in candidate.trainers)
+    if not trainers or (len(trainers) == len(kept) and candidate.pipeline.placement is not Placement.COLOCATED):
+        return math.inf
+    costs = replace(request.costs, lanes=tuple(request.costs.lanes[lane] for lane in kept))
+    devices = tuple(request.devices[lane] for lane in kept)
+    return _seconds(replace(request, costs=costs, devices=devices), replace(candidate, trainers=trainers))

@@ -1,0 +1,130 @@
+"""A question of a run's driver, how it should go on, and the answer: plain JSON, so that another process can answer it.
+
+    ReplanQuestion ─► PlanRequest of the first plan, on the present lanes ─► `run_costs` ─► `decide` ─► ReplanAnswer
+
+Invariant: lanes are named by their ids on both sides, and equal questions have equal answers.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Annotated
+
+from pydantic import Field
+
+from worker.contracts.base import Contract, Count, Index
+from worker.contracts.events import WorkCost
+from worker.contracts.names import LaneRole
+from worker.contracts.replanning import ReplanBasis
+from worker.contracts.sections import PipelineSpec
+from worker.scheduling.core.costs import parse_measured_costs
+from worker.scheduling.planning.bounds import bound_seconds
+from worker.scheduling.planning.candidate_simulation import Candidate
+from worker.scheduling.planning.planner import PlanRequest, plan_request
+from worker.scheduling.replanning.decision import Decision, Situation, decide
+from worker.scheduling.replanning.reasons import reason_of
+from worker.scheduling.replanning.run_costs import RunLanes, run_costs
+
+
+class ReplanQuestion(Contract):
+    """A run between two batches, as its driver knows it."""
+
+    basis: ReplanBasis
+    """The input of the run's first plan."""
+    roles: dict[str, LaneRole]
+    """The present role of each lane, by id."""
+    pipeline: PipelineSpec
+    """The present switches."""
+    fragment_size: Count
+    """Trajectories of a fragment, which stay as they are."""
+    can_lend: bool
+    """Whether the trainer lanes hold what they need to generate."""
+    measured: tuple[WorkCost, ...]
+    """What the run has measured."""
+    batches_left: Index
+    """Batches that would be trained after a change."""
+    move_seconds: Annotated[float, Field(ge=0)]
+    """Seconds for which training would stand still for other trainer lanes."""
+    num_moves: Index = 0
+    """Changes of the trainer lanes so far."""
+
+
+class ReplanAnswer(Contract):
+    """How the run should go on."""
+
+    is_change: bool
+    """Whether anything changes."""
+    roles: dict[str, LaneRole]
+    """The lanes that the run keeps, and their roles."""
+    moves_trainers: bool
+    """Whether lanes join or leave the trainer gang."""
+    pipeline: PipelineSpec
+    """The switches."""
+    seconds_before: float
+    """Predicted seconds of a batch if nothing changes."""
+    batch_seconds: float
+    """Predicted seconds of a batch as decided."""
+    bound_seconds: float
+    """Seconds of a batch that no schedule beats."""
+    slow: dict[str, float] = {}
+    """By id of a lane that is far slower than its kind: its seconds ÷ those of its kind."""
+    reason: str
+    """What changes, why, and what it is predicted to gain; without a change, why there is none."""
+
+
+def answer(question: ReplanQuestion) -> ReplanAnswer:
+    """The answer. Raises `ValueError` for a basis that no plan can be made from."""
+    names = tuple(sorted(lane for lane, role in question.roles.items() if role is not LaneRole.REWARD))
+    rewards = tuple(sorted(lane for lane, role in question.roles.items() if role is LaneRole.REWARD))
+    trainers = tuple(place for place, lane in enumerate(names) if question.roles[lane] is LaneRole.TRAINER)
+    request = _request(question, names, len(rewards))
+    known = run_costs(
+        request.costs,
+        parse_measured_costs(question.measured),
+        RunLanes(names=names, trainers=frozenset(trainers), rewards=rewards),
+        kinds=request.devices,
+    )
+    situation = Situation(
+        request=replace(request, costs=known.pool),
+        present=Candidate(pipeline=question.pipeline, trainers=trainers, fragment_size=question.fragment_size),
+        can_lend=question.can_lend,
+        batches_left=question.batches_left,
+        move_seconds=question.move_seconds,
+        num_moves=question.num_moves,
+        relative_error=known.relative_error,
+        speeds=known.speeds,
+    )
+    decision = decide(situation)
+    roles = _roles_after(question.roles, names, decision)
+    return ReplanAnswer(
+        is_change=decision.is_change,
+        roles=roles,
+        moves_trainers=decision.moves_trainers,
+        pipeline=decision.candidate.pipeline,
+        seconds_before=decision.seconds_before,
+        batch_seconds=decision.batch_seconds,
+        bound_seconds=bound_seconds(request.work.algebra, known.pool),
+        slow={names[lane]: known.speeds[lane] for lane in decision.slow},
+        reason=reason_of(situation, decision, names),
+    )
+
+
+def _request(question: ReplanQuestion, names: Sequence[str], num_reward: int) -> PlanRequest:
+    """That of the first plan, on the lanes that the run has now and with the fragment size that it keeps. A lane that
+    has joined since counts as the first one's kind until it is measured."""
+    basis = question.basis
+    num_trainer = sum(role is LaneRole.TRAINER for role in question.roles.values())
+    lanes = basis.asked.lanes.model_copy(
+        update={"num_rollout": len(names) - num_trainer, "num_trainer": num_trainer, "num_reward": num_reward}
+    )
+    batch = basis.asked.batch.model_copy(update={"fragment_size": question.fragment_size})
+    spec = basis.asked.model_copy(update={"lanes": lanes, "batch": batch})
+    devices = [basis.devices.get(lane, next(iter(basis.devices.values()))) for lane in names] if basis.devices else []
+    return plan_request(spec, devices, [parse_measured_costs(table) for table in basis.history])
+
+
+def _roles_after(roles: Mapping[str, LaneRole], names: Sequence[str], decision: Decision) -> dict[str, LaneRole]:
+    after: dict[str, LaneRole] = {lane: role for lane, role in roles.items() if role is LaneRole.REWARD}
+    for place, lane in enumerate(names):
+        if place not in decision.release:
+            after[lane] = LaneRole.TRAINER if place in decision.candidate.trainers else LaneRole.ROLLOUT
+    return after
