@@ -50,7 +50,6 @@ def planned_modes(
     scaled = ScaledPool.of(limits) if limits.kinds.num_lanes > _MANY_LANES else None
     if scaled is None:
         return _searched(limits, wanted, modes, only_best=only_best)
-    is_estimated = limits.kinds.num_lanes > MAX_SIMULATED_LANES
     in_small = _searched(
         scaled.limits,
         wanted,
@@ -58,9 +57,9 @@ def planned_modes(
         only_best=only_best,
         max_fragments=_MAX_FRAGMENTS_IN_SMALL,
         # A decision of lending by search tries fewer choices the more lanes there are, so small pools tell little.
-        searches=not is_estimated,
+        searches=False,
     )
-    if is_estimated and in_small.split_results:
+    if limits.kinds.num_lanes > MAX_SIMULATED_LANES and in_small.split_results:
         return _estimated(limits, scaled, in_small, modes)
     hints = {
         name: Hint(scaled.in_large(found.candidate), found.candidate.pipeline)
@@ -90,9 +89,9 @@ def _searched(
     # Colocated placement is quickly simulated, and what it takes decides what is worth simulating in other modes.
     in_order = sorted(modes, key=lambda mode: (not mode.is_colocated, search.least_seconds(mode)))
     # Each mode's choice in small is simulated before any mode is searched further, so that none is left out.
-    tried = [mode for mode in modes if mode.name in hints]
-    for mode in sorted(tried, key=lambda mode: hints[mode.name].is_costly):
-        search.try_hint(mode, hints[mode.name])
+    for mode in modes:
+        if mode.name in hints:
+            search.try_hint(mode, hints[mode.name])
     for index, mode in enumerate(in_order):
         if only_best and search.least_seconds(mode) >= _fastest(found.values(), max_staleness=1):
             continue

@@ -51,9 +51,9 @@ of them and the fragments of a batch grow with lanes. A core simulates some 15,0
 a plan of `tests.bench.any_pool` is at most 0.4 % faster."""
 _MIN_FRAGMENTS = 1_000
 """The fewest of them: less than a tenth of a second of one core."""
-_MAX_FRAGMENTS_TO_SEARCH = 30_000
+_MAX_FRAGMENTS_TO_SEARCH = 24_000
 """The most of them: 1.5 to 2.5 s of one core."""
-MAX_FRAGMENTS = 52_000
+MAX_FRAGMENTS = 45_000
 """The most of them where one simulation of each mode takes more, as it does with 512 lanes: 2.5 to 4 s of one core."""
 _SHARE_OF_CLIMBS = 0.6
 """Of the fragments that may be simulated for a mode, the share for climbs; the rest is for finalists."""
@@ -85,16 +85,10 @@ class SplitResult:
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """A split and its settings that are likely to be good."""
+    """A split and its settings, without lending by search, that are likely to be good."""
 
     split: Split
     settings: PipelineSpec
-
-    @property
-    def is_costly(self) -> bool:
-        """Whether its simulation may take far longer than others."""
-        return _is_costly_to_simulate(self.settings)
-
 
 class SplitSearch:
     """Searches the splits of one pool, for one mode after the other."""
@@ -167,12 +161,10 @@ class SplitSearch:
         left = self._max_fragments - self._simulations.spent
         if split not in self._limits.limits(mode, lends=settings.trainers_generate):
             return
-        if hint.is_costly:
-            self._simulations.result_at_length(split, settings, may_spend=_SHARE_FOR_SEARCH * left)
         # Batches differ much at staleness 1, and this may be the only split that is simulated.
-        elif settings.max_staleness and self._simulations.result_at_length(split, settings, may_spend=left):
+        if settings.max_staleness and self._simulations.result_at_length(split, settings, may_spend=left):
             return
-        elif self._simulations.price(split, settings) <= left:
+        if self._simulations.price(split, settings) <= left:
             self._simulations.result(split, settings)
 
     def _may_simulate(self, mode: PlanningMode, settings: Sequence[PipelineSpec]) -> bool:

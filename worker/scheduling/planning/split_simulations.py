@@ -46,10 +46,11 @@ _NUM_SEARCHING_BATCHES_AT_LENGTH = (6,)
 _NUM_LENDING_BATCHES_AT_LENGTH = (4, 2, 1)
 """The same for finalists at staleness 0 that lend. Which lane takes the last fragment may hang on a rounding there, and
 one of 9 lanes of three kinds takes 165 s or 231 s for the same batch."""
-_MICRO_BATCHES_PER_FRAGMENT = 8
-"""Micro-batches that take as long to simulate as a fragment: 6 and 50 µs of one core, in pools of 96 to 512 lanes."""
+_MICRO_BATCHES_PER_FRAGMENT = 24
+"""Micro-batches that take as long to simulate as a fragment: 2.5 and 60 µs of one core, with 64 micro-batches a group
+and 256 lanes."""
 _SEARCH_SIZE_PER_FRAGMENT = 75
-"""Size of forecasts, as `Search` counts it, that takes as long as the simulation of a fragment: 0.7 and 50 µs of one
+"""Size of forecasts, as `Search` counts it, that takes as long as the simulation of a fragment: 0.8 and 60 µs of one
 core, in pools of 8 to 200 lanes. A simulation with lending by search takes 3 to 120 times as long as one without."""
 
 
