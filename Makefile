@@ -8,11 +8,7 @@
 
 PYTHON := .venv/bin/python
 .DEFAULT_GOAL := help
-<<<<<<< HEAD
-.PHONY: help up demo demo-long test test-full lint types contract bundle demo-model tiny-models bench-pipeline bench-tables bench-pipeline-real bench-emulated bench-engine bench-scheduler bench-transport bench-search bench-algorithms bench-robust bench-overhead lock clean ready ready-dev
-=======
-.PHONY: help up demo demo-long test test-full lint types contract bundle demo-model tiny-models bench-pipeline bench-tables bench-pipeline-real bench-emulated bench-engine bench-scheduler bench-transport bench-search bench-algorithms bench-overhead bench-staleness lock clean ready ready-dev
->>>>>>> issue9-staleness-on-ranks
+.PHONY: help up demo demo-long test test-full lint types contract bundle demo-model tiny-models bench-pipeline bench-tables bench-pipeline-real bench-emulated bench-engine bench-scheduler bench-transport bench-search bench-algorithms bench-robust bench-overhead bench-staleness lock clean ready ready-dev
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /  make \1 \t/' | expand -t 20
@@ -80,13 +76,11 @@ bench-search: ready-dev ## what lending by search gains and loses, over a grid o
 bench-algorithms: ready-dev ## a short seeded run of every algorithm on the shapes reward, one thread (some 6 minutes)
 	@exec $(PYTHON) -m tests.bench.algorithms
 
-<<<<<<< HEAD
 bench-robust: ready-dev ## wrong costs, stragglers, long tails, lanes that come and go: regret with and without re-planning
 	@exec $(PYTHON) -m tests.bench.robust
-=======
+
 bench-staleness: ready-dev ## what is learnt per sample at staleness 0 and 1, three seeds, one thread (some 12 minutes)
 	@exec $(PYTHON) -m tests.bench.staleness
->>>>>>> issue9-staleness-on-ranks
 
 bench-overhead: ready-dev ## what the whole stack costs over one process on the demo's work, in turns (some 30 minutes)
 	@exec $(PYTHON) -m tests.bench.overhead

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
@@ -30,6 +30,7 @@ records = st.fixed_dictionaries(
 
 
 @given(st.lists(texts | records, max_size=5))
+@example([{"text": "a backslash and u0000: \\u0000"}])
 def test_what_is_dumped_is_parsed_again_with_the_same_ids(given_prompts: list[Any]) -> None:
     prompts = parse_prompts(given_prompts)
     dumped = dump_prompts(prompts)

@@ -65,7 +65,9 @@ class Prompt(Contract):
 
     @model_validator(mode="after")
     def _bounded(self) -> Self:
-        if "\\u0000" in json.dumps([self.text, self.negative, self.metadata, self.pictures]):
+        escaped = json.dumps([self.text, self.negative, self.metadata, self.pictures])
+        # Without escaped backslashes: the six characters of the escape itself are a text like any other.
+        if "\\u0000" in escaped.replace("\\\\", ""):
             raise ValueError("a prompt must not hold a zero byte: is its file really text?")
         num_bytes = len(json.dumps(self.metadata).encode())
         if num_bytes > MAX_METADATA_BYTES:

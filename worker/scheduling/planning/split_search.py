@@ -90,6 +90,7 @@ class Hint:
     split: Split
     settings: PipelineSpec
 
+
 class SplitSearch:
     """Searches the splits of one pool, for one mode after the other."""
 
