@@ -31,6 +31,8 @@ class PlanChoice(TypedDict):
     fragment_size: int
     samples_per_second: float
     batch_seconds: float
+    is_simulated: bool
+    """Whether the throughput was simulated; otherwise, in pools or batches too large for that, it is an estimate."""
     bound_share: float
     """Share of the throughput that no schedule with at most the staleness asked for exceeds on these lanes."""
     mean_staleness: float | None
@@ -46,7 +48,8 @@ class SplitPoint(TypedDict):
     num_trainer: int
     samples_per_second: float
     is_simulated: bool
-    """Whether it was simulated; otherwise `samples_per_second` is an upper limit."""
+    """Whether it was simulated; otherwise `samples_per_second` is an upper limit, or in pools too large to simulate an
+    estimate."""
 
 
 @with_config(use_attribute_docstrings=True)
@@ -173,6 +176,7 @@ def _choice(asked: RunSpec, made: Plan, choice: ModeChoice) -> PlanChoice:
         "fragment_size": spec.algebra.fragment_size,
         "samples_per_second": choice.samples_per_second,
         "batch_seconds": choice.split_result.batch_seconds,
+        "is_simulated": simulated is not None,
         "bound_share": made.bound_share(choice),
         "mean_staleness": None if simulated is None else simulated.mean_staleness,
         "memory_bytes": {duty.value: memory.total for duty, memory in choice.memory.items()},

@@ -77,12 +77,12 @@ class Row:
     strict_share: float | None
     """The share of the bound that the fastest simulated mode at staleness 0 reaches."""
     is_simulated: bool
-    """Whether `batch_seconds` is simulated; otherwise it is a limit."""
+    """Whether `batch_seconds` is simulated; otherwise it is an estimate."""
     planning_seconds: float
     """Seconds of one core."""
 
     def line(self) -> str:
-        kind = "simulated" if self.is_simulated else "limit"
+        kind = "simulated" if self.is_simulated else "estimate"
         strict = "" if self.strict_share is None else f", {self.strict_share:6.1%} at staleness 0"
         return (
             f"{self.pool:33} {self.ranks:8} {self.mode:13} {self.num_trainer:4d} train {self.batch_seconds:7.2f} s "

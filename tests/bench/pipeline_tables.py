@@ -226,7 +226,7 @@ def any_pool(report: Report) -> str:
 
 def _any_pool(row: Mapping[str, Any]) -> Iterator[str]:
     yield from (row["pool"], row["mode"], str(row["num_trainer"]))
-    yield f"{row['batch_seconds']:.1f} s{'' if row['is_simulated'] else ' (limit)'}"
+    yield f"{row['batch_seconds']:.1f} s{'' if row['is_simulated'] else ' (estimate)'}"
     yield from (_percent(row["bound_share"]), f"{row['planning_seconds']:.2f}")
 
 

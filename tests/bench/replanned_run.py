@@ -127,11 +127,10 @@ class ReplannedRun:
             work.algebra,
             [SimulatedLane(lane=lane, role=role) for lane, role in roles.items()],
             self._costs,
-            lambda span: None,
+            None,
             vary=case.vary(),
             observe=self._observe,
             incidents=case.incidents,
-            with_idle_causes=False,
         )
 
     def run(self) -> RunResult:

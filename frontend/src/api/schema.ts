@@ -3007,6 +3007,8 @@ export interface components {
             readonly fragment_size: number;
             readonly samples_per_second: number;
             readonly batch_seconds: number;
+            /** @description Whether the throughput was simulated; otherwise, in pools or batches too large for that, it is an estimate. */
+            readonly is_simulated: boolean;
             /** @description Share of the throughput that no schedule with at most the staleness asked for exceeds on these lanes. */
             readonly bound_share: number;
             /** @description Mean staleness of the simulated samples; null where nothing was simulated. */
@@ -4597,7 +4599,10 @@ export interface components {
         readonly SplitPoint: {
             readonly num_trainer: number;
             readonly samples_per_second: number;
-            /** @description Whether it was simulated; otherwise `samples_per_second` is an upper limit. */
+            /**
+             * @description Whether it was simulated; otherwise `samples_per_second` is an upper limit, or in pools too large to simulate an
+             *     estimate.
+             */
             readonly is_simulated: boolean;
         };
         /**

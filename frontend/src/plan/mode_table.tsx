@@ -25,7 +25,10 @@ export function ModeTable({ plan }: { plan: Plan }) {
                   ? `all ${choice.num_trainer}`
                   : `${choice.num_rollout} + ${choice.num_trainer}`}
               </td>
-              <td class="right num">{number(choice.samples_per_second)}</td>
+              <td class="right num">
+                {number(choice.samples_per_second)}
+                {choice.is_simulated ? "" : <span class="small muted"> not simulated</span>}
+              </td>
               <td>
                 <span class="share-bar">
                   <i style={{ width: percent(choice.bound_share).replace(" ", "") }} />

@@ -75,7 +75,7 @@ export function SplitChart({ plan }: { plan: Plan }) {
                 r={isChosen(plan, mode, point) ? 5.5 : 3}
                 class={point.is_simulated ? "" : "limit"}
               >
-                <title>{`${modeLabel(mode)}, ${point.num_trainer} trainer lanes: ${number(point.samples_per_second)} samples/s${point.is_simulated ? "" : " at most"}`}</title>
+                <title>{`${modeLabel(mode)}, ${point.num_trainer} trainer lanes: ${number(point.samples_per_second)} samples/s${point.is_simulated ? "" : ", not simulated"}`}</title>
               </circle>
             ))}
           </g>

@@ -171,6 +171,7 @@ export function planChoice(fields: Partial<PlanChoice> = {}): PlanChoice {
     fragment_size: 4,
     samples_per_second: 1,
     batch_seconds: 1,
+    is_simulated: true,
     bound_share: 0.5,
     mean_staleness: null,
     memory_bytes: {},

@@ -38,7 +38,7 @@ def is_answer(event: Event, action: Action) -> bool:
         case Switch(lane, to):
             return event == Switched(lane, to)
         case Generate(lane, fragment):
-            return event == Generated(lane, fragment.key)
+            return isinstance(event, Generated) and (event.lane, event.key) == (lane, fragment.key)
         case Score(lane, fragment):
             return isinstance(event, Scored) and (event.lane, event.key) == (lane, fragment.key)
         case Accumulate(lane, batch, minibatch, epoch, micro_batches):

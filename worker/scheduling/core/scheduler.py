@@ -96,6 +96,7 @@ class Scheduler:
         lends_together: bool = False,
         equal_counts: bool = False,
         prior: CostTable | None = None,
+        learns_costs: bool = True,
     ) -> None:
         """
         Args:
@@ -108,6 +109,7 @@ class Scheduler:
             lends_together: trainer lanes are lent all together or not at all, as sharded parameters require.
             equal_counts: ranks take equally many micro-batches in step, as ZeRO 2 and 3 require.
             prior: cost estimates to use until the run has measured its own.
+            learns_costs: measure what work costs; not needed where every duration is the prior's, as in a simulation.
 
         Raises:
             ValueError: for `placement: auto`, which the planner must have resolved, for a missing policy, or for
@@ -133,7 +135,7 @@ class Scheduler:
             policy_version=policy_version,
         )
         self._pipeline, self._advantage_std = pipeline, advantage_std
-        self._cost_observer = CostObserver(self.state)
+        self._cost_observer = CostObserver(self.state) if learns_costs else None
         self._gang_work = GangWork(self.state)
         self._lending = Lending(self.state, lending_policy)
         self._pending: list[Action] = []
@@ -162,7 +164,8 @@ class Scheduler:
     def apply(self, event: Event, at: float) -> None:
         """Change the state by one event. Raises `ProtocolError` for an event that no action under way can lead to."""
         self.state.clear_idle_causes()
-        self._cost_observer.observe(event, at)
+        if self._cost_observer is not None:
+            self._cost_observer.observe(event, at)
         match event:
             case LaneJoined():
                 self._lane_joined(event)

@@ -95,6 +95,8 @@ class Search:
         """The number of decisions made."""
         self.num_truncated = 0
         """The number of decisions that reached their budget."""
+        self.total_size = 0
+        """Total size of the forecasts of all decisions, which is what decisions cost time for."""
 
     def grant(self, state: SchedulerState, idle: Sequence[Lane], at: float) -> Allowance | None:
         """Lend where the end is predicted to come sooner; without costs nothing can be predicted, and nothing is
@@ -111,6 +113,7 @@ class Search:
         decision = _Decision(initial, names, self._depth, self._min_gain_share, self._budget)
         allowance = decision.allowance(at)
         self.num_truncated += decision.is_truncated
+        self.total_size += self._budget - decision.budget_left
         self._was_truncated = decision.is_truncated
         return allowance
 
@@ -153,6 +156,11 @@ class _Decision:
         self._rollout_fragments_per_second = float((1.0 / initial.rollout_lanes.fragment_seconds).sum())
         self._remaining: dict[tuple[object, ...], float] = {}
         """By situation: seconds from the start of a bubble to the end of the last batch."""
+
+    @property
+    def budget_left(self) -> int:
+        """What is left of the total size of forecasts."""
+        return self._budget_left
 
     def allowance(self, at: float) -> Allowance | None:
         """The best choice for the open bubble; `None` where none gains more than the margin."""

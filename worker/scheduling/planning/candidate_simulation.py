@@ -1,10 +1,10 @@
 """Predicts a candidate plan by simulation: the scheduler of a real run on the simulator's clock.
 
-Invariant: batches are measured from one publish to a later one while the run still goes on, so that neither the start
-nor the end of the run is counted.
+Invariant: batches are measured from one publish to a later one while the run still goes on, so that neither its first
+seconds, where they differ from later ones, nor its end is counted.
 """
 
-from collections import Counter
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -12,19 +12,23 @@ from typing import Literal
 from worker.contracts.names import LaneRole
 from worker.contracts.sections import PipelineSpec
 from worker.contracts.spans import IdleCause, Span, SpanKind
+from worker.scheduling.core.costs import ConservativeCost
+from worker.scheduling.core.lending import LendingPolicy
 from worker.scheduling.core.messages import Event, Fragment, FragmentKey, Published, Purpose
 from worker.scheduling.core.scheduler import Scheduler
 from worker.scheduling.forecast.lending_policies import lending_policy
+from worker.scheduling.forecast.search import Search
 from worker.scheduling.planning.bounds import generation_share, scoring_seconds
 from worker.scheduling.planning.cost_estimates import PoolCosts, lane_name, reward_lane_name
+from worker.scheduling.planning.work_pieces import WorkPieces
 from worker.scheduling.planning.workload import Workload
 from worker.scheduling.simulator.simulator import SimulatedLane, Simulator
 from worker.scheduling.simulator.synthetic_spread import has_synthetic_spread
 from worker.scheduling.timeline.bubble_ledger import SpanClass
 
-_NUM_WARM_UP_BATCHES = 1
-"""Batches before the first measured one at staleness 0: the first batch waits for lanes to join and pull. Each unit of
-staleness adds one, since batches overlap only from then on."""
+_NUM_WARM_UP_PER_STALENESS = 2
+"""Batches before the first measured one, for each unit of staleness, since batches overlap only from the second one on.
+At staleness 0 there is none: lanes join at once and pull a version first, as they do in every later batch."""
 
 _NUM_UNLIKE_BATCHES = 4
 """The fewest measured batches where some groups are without spread: of 8 groups at a share of 0.3, the number without
@@ -58,6 +62,22 @@ class CandidateResult:
     for."""
     mean_staleness: float
     """Batches by which a trained sample is behind, on average."""
+    search_size: int
+    """Total size of the forecasts that lending by search made, as `Search` counts it."""
+
+
+class SearchTooLongError(RuntimeError):
+    """The forecasts of lending by search took more than the simulation was allowed."""
+
+
+def num_warm_up_batches(pipeline: PipelineSpec) -> int:
+    """The number of batches that a simulation needs before the first measured one."""
+    return _NUM_WARM_UP_PER_STALENESS * pipeline.max_staleness
+
+
+def num_measured_batches(work: Workload, num_batches: int) -> int:
+    """How many batches are measured where `num_batches` are asked for: more where they are unlike each other."""
+    return max(num_batches, _NUM_UNLIKE_BATCHES) if work.share_without_spread else num_batches
 
 
 def simulate_candidate(
@@ -68,19 +88,23 @@ def simulate_candidate(
     advantage_std: Literal["group", "batch"],
     num_batches: int = 1,
     with_shares: bool = True,
+    max_search_size: float = math.inf,
 ) -> CandidateResult:
-    """Simulate `num_batches` measured batches, and those before and after them.
+    """Simulate `num_batches` measured batches, and those that must come before them.
 
-    At staleness 0 all batches are alike, so one is enough; at staleness 1 several take different times, and so do they
-    with groups without spread, whose number differs from batch to batch. Without `with_shares` causes of idling are not
-    found, which saves time.
+    At staleness 0 all batches are alike, but for lanes that are lent whenever they idle, where rounding may decide who
+    takes a fragment; at staleness 1 several take different times, and so do they with groups without spread, whose
+    number differs from batch to batch. Without `with_shares` no spans are recorded, which saves half of the time.
+
+    Raises:
+        SearchTooLongError: where lending by search makes forecasts of a total size above `max_search_size`.
     """
-    if work.share_without_spread:
-        num_batches = max(num_batches, _NUM_UNLIKE_BATCHES)
+    num_batches = num_measured_batches(work, num_batches)
     if work.algebra.fragment_size != candidate.fragment_size:
         work = work.with_fragment_size(candidate.fragment_size)
-    first = _NUM_WARM_UP_BATCHES + candidate.pipeline.max_staleness
+    first = num_warm_up_batches(candidate.pipeline)
     last = first + num_batches
+    table, policy = costs.cost_table(candidate.trainers), lending_policy(candidate.pipeline)
     scheduler = Scheduler(
         work.algebra,
         candidate.pipeline,
@@ -88,48 +112,54 @@ def simulate_candidate(
         first_batch=0,
         num_batches=last + candidate.pipeline.max_staleness,
         policy_version=0,
-        prior=costs.cost_table(candidate.trainers),
-        lending_policy=lending_policy(candidate.pipeline),
+        prior=table,
+        # Of a line that is the larger of two, only the run's own calls tell which one holds.
+        learns_costs=any(isinstance(cost, ConservativeCost) for cost in table.values()),
+        lending_policy=policy,
         lends_together=work.zero_stage == 3,
         equal_counts=costs.equal_counts,
     )
-    published, spans = _simulated_spans(scheduler, work, costs, candidate, with_idle_causes=with_shares)
-    start, end = published[first - 1], published[last - 1]
-    algebra, expected_costs = work.algebra, costs.expected(work)
-    num_drawn, num_untrained = _num_groups(work, range(first, last))
-    generated = min(num_batches, num_batches * _num_generated(spans, start, end) / algebra.group_size / num_drawn)
-    trained = min(num_batches, num_untrained + _batches_trained(spans, start, end))
-    share = generation_share(algebra, expected_costs)
-    least_seconds = scoring_seconds(algebra, costs)
-    return CandidateResult(
-        batch_seconds=max((end - start) / (share * generated + (1 - share) * trained), least_seconds),
-        shares=_shares(spans, start, end) if with_shares else {},
-        mean_staleness=_mean_staleness(spans, range(first, last)),
-    )
-
-
-def _simulated_spans(
-    scheduler: Scheduler, work: Workload, costs: PoolCosts, candidate: Candidate, *, with_idle_causes: bool
-) -> tuple[list[float], list[Span]]:
-    """When each batch was published, in virtual seconds, and the spans of all lanes."""
-    published: list[float] = []
-    spans: list[Span] = []
+    published, pieces, spans = [0.0], WorkPieces(), list[Span]()
 
     def observe(event: Event, at: float) -> None:
         if isinstance(event, Published):
             published.append(at)
 
-    Simulator(
+    simulator = Simulator(
         scheduler,
         work.algebra,
         _lanes(candidate, costs),
-        costs.cost_table(candidate.trainers),
-        spans.append,
+        table,
+        spans.append if with_shares else None,
         observe=observe,
-        with_idle_causes=with_idle_causes,
+        observe_work=pieces.add,
         share_without_spread=work.share_without_spread,
-    ).run()
-    return published, spans
+    )
+
+    def is_over() -> bool:
+        return len(published) > last or _search_size(policy) > max_search_size
+
+    simulator.run(is_over)
+    if len(published) <= last:
+        raise SearchTooLongError(f"forecasts must have a total size of at most {max_search_size}, got more")
+    start, end = published[first], published[last]
+    num_drawn, num_untrained = _num_groups(work, range(first, last))
+    num_generated = pieces.num_generated(start, end) / work.algebra.group_size
+    generated = min(num_batches, num_batches * num_generated / num_drawn)
+    trained = min(num_batches, num_untrained + pieces.batches_trained(start, end, last))
+    share = generation_share(work.algebra, costs.expected(work))
+    least_seconds = scoring_seconds(work.algebra, costs)
+    return CandidateResult(
+        batch_seconds=max((end - start) / (share * generated + (1 - share) * trained), least_seconds),
+        shares=_shares(spans, start, end) if with_shares else {},
+        mean_staleness=pieces.mean_staleness(range(first, last)),
+        search_size=_search_size(policy),
+    )
+
+
+def _search_size(policy: LendingPolicy | None) -> int:
+    """The total size of the forecasts that a policy has made so far."""
+    return policy.total_size if isinstance(policy, Search) else 0
 
 
 def _num_groups(work: Workload, batches: range) -> tuple[int, int]:
@@ -168,38 +198,3 @@ def _shares(spans: list[Span], start: float, end: float) -> dict[SpanClass, floa
             seconds[span.kind, span.cause] = seconds.get((span.kind, span.cause), 0.0) + inside
     total = sum(seconds.values())
     return {span_class: part / total for span_class, part in seconds.items()}
-
-
-def _num_generated(spans: list[Span], start: float, end: float) -> float:
-    """The number of trajectories generated between `start` and `end`; those under way at either end count in part."""
-    generated = (SpanKind.GENERATE, SpanKind.LENT_GENERATE)
-    return sum(_units_inside(span, start, end) for span in spans if span.kind in generated)
-
-
-def _batches_trained(spans: list[Span], start: float, end: float) -> float:
-    """The number of batches trained between `start` and `end`, by micro-batches, padding included; those under way at
-    either end count in part."""
-    trained = [span for span in spans if span.kind is SpanKind.TRAIN and span.num_units]
-    num_units = Counter[int | None]()
-    for span in trained:
-        num_units[span.batch] += span.num_units
-    return sum(_units_inside(span, start, end) / num_units[span.batch] for span in trained)
-
-
-def _units_inside(span: Span, start: float, end: float) -> float:
-    """The units of a span that fall between `start` and `end`, if they are evenly spread over it."""
-    inside = max(0.0, min(span.end, end) - max(span.start, start))
-    return span.num_units * inside / span.seconds if inside else 0.0
-
-
-def _mean_staleness(spans: list[Span], batches: range) -> float:
-    """Batch b is trained on version b, so a sample of version v is b − v behind."""
-    behind = [
-        (span.batch - span.policy_version, span.num_samples)
-        for span in spans
-        if span.kind in (SpanKind.GENERATE, SpanKind.LENT_GENERATE)
-        and span.batch is not None
-        and span.policy_version is not None
-        and span.batch in batches
-    ]
-    return sum(versions * number for versions, number in behind) / sum(number for _, number in behind)

@@ -187,7 +187,7 @@ class PoolCosts:
         Ranks commit and take snapshots together, so the slowest sets the pace there, and in every micro-batch where
         they must take equally many.
         """
-        gang, num_ranks = [self.lanes[index] for index in trainers], len(trainers)
+        gang, num_ranks, are_trainers = [self.lanes[index] for index in trainers], len(trainers), set(trainers)
         table = {
             (GANG, CostKind.COMMIT): Cost(max(lane.commit_by(num_ranks) for lane in gang)),
             (GANG, CostKind.SNAPSHOT): Cost(max(lane.snapshot_by(num_ranks) for lane in gang)),
@@ -201,7 +201,7 @@ class PoolCosts:
             name = lane_name(index)
             table[name, CostKind.GENERATE] = lane.generate
             table[name, CostKind.PULL] = Cost(lane.pull)
-            if index in trainers:
+            if index in are_trainers:
                 if not self.equal_counts:
                     table[name, CostKind.ACCUMULATE] = lane.accumulate
                 shared_switch = lane.shared_switch / num_ranks

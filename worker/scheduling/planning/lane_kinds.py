@@ -112,6 +112,15 @@ class LaneKinds:
     def num_lanes(self) -> int:
         return int(self.number.sum())
 
+    def first_lanes(self, numbers: Sequence[int]) -> tuple[int, ...]:
+        """Indices, in the pool as it is listed, of the first so many lanes of each kind."""
+        left, lanes = list(numbers), []
+        for lane, kind in enumerate(self.of_lane):
+            if left[kind]:
+                left[kind] -= 1
+                lanes.append(lane)
+        return tuple(lanes)
+
     def fit(self, trainers: Counts, *, lends: bool) -> npt.NDArray[np.bool_]:
         """[split]: whether every lane has memory for what it does, where trainer lanes generate too if the mode
         `lends`. `trainers`: [split, kind]."""

@@ -76,12 +76,31 @@ class ModeLimits:
     def limits(self, mode: PlanningMode, *, lends: bool) -> Mapping[Split, float]:
         """The limit of every proposed split of the mode that fits in memory, in the mode's settings that lend trainer
         lanes if `lends`, in the others otherwise."""
+        return self._all_limits(mode, lends=lends)
+
+    def _all_limits(self, mode: PlanningMode, *, lends: bool) -> dict[Split, float]:
         if (mode, lends) not in self._limits_by_mode:
             found: dict[Split, float] = {}
             for size in self.fragment_sizes:
                 found |= self._of_size(mode, size, lends=lends)
             self._limits_by_mode[mode, lends] = found
         return self._limits_by_mode[mode, lends]
+
+    def limit(self, mode: PlanningMode, split: Split, *, lends: bool) -> float:
+        """The limit of any one split; infinite where it does not fit in memory."""
+        algebra = self.work.with_fragment_size(split.fragment_size).algebra
+        kinds, trainers = self.kinds_for(split.fragment_size, mode.max_staleness), np.array([split.trainers])
+        if not kinds.fit(trainers, lends=lends).all():
+            return math.inf
+        rules = mode.rules(self.advantage_std, lends=lends)
+        return float(batch_limits(algebra, self.costs, kinds, trainers, rules)[0])
+
+    def propose(self, mode: PlanningMode, split: Split) -> None:
+        """Add one more split to `limits`, where it fits in memory."""
+        for lends in mode.may_lend:
+            least = self.limit(mode, split, lends=lends)
+            if math.isfinite(least):
+                self._all_limits(mode, lends=lends)[split] = least
 
     def expected(self, mode: PlanningMode) -> Mapping[Split, float]:
         """For the splits of `limits` with lending: what they would take if lanes were lent only while none trains. It

@@ -3,15 +3,14 @@
     spec, devices, measured costs ──► PoolCosts ──► every split's limit in each mode (closed form)
                                                         │ the best few
                                                         ▼
-                    Plan ◄── fastest of each mode ◄── simulations of them (scheduler + simulator), split by split
+                    Plan ◄── fastest of each mode ◄── simulations of them (`planned_modes`), split by split
 
 `resolve` replaces `placement: auto` by the fastest mode. Invariants: the choice is never slower, by the planner's own
 prediction, than any other that was tried; a split whose lanes do not fit in memory is not offered; the same input gives
 the same plan.
 """
 
-import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
@@ -28,7 +27,8 @@ from worker.scheduling.planning.measured_costs import costs_from_history
 from worker.scheduling.planning.memory import LaneMemory, MemoryRole, lane_memory
 from worker.scheduling.planning.mode_limits import ModeLimits
 from worker.scheduling.planning.modes import PlanningMode, allowed_modes
-from worker.scheduling.planning.split_search import SplitPoint, SplitResult, SplitSearch
+from worker.scheduling.planning.planned_modes import planned_modes
+from worker.scheduling.planning.split_search import SplitPoint, SplitResult
 from worker.scheduling.planning.workload import Workload
 from worker.scheduling.profiles.hardware import Accelerator, accelerator
 from worker.scheduling.profiles.image_models import SHAPES
@@ -138,21 +138,9 @@ def make_plan(request: PlanRequest, *, modes: Sequence[PlanningMode] | None = No
     Raises:
         ValueError: where the model does not fit the lanes in any mode.
     """
-    split_search = SplitSearch(request.limits())
-    split_results: dict[str, SplitResult] = {}
     modes = allowed_modes(request.wanted) if modes is None else modes
-    # Colocated placement is quickly simulated, and what it takes decides what is worth simulating in other modes.
-    in_order = sorted(modes, key=lambda mode: (not mode.is_colocated, split_search.least_seconds(mode)))
-    for index, mode in enumerate(in_order):
-        fastest = _fastest(split_results.values(), max_staleness=1)
-        if only_best and split_search.least_seconds(mode) >= fastest:
-            continue
-        to_beat = _fastest(split_results.values(), max_staleness=mode.max_staleness)
-        efforts = [split_search.effort(other, request.wanted) for other in in_order[index:]]
-        share = efforts[0] / sum(efforts)
-        split_result = split_search.find(mode, request.wanted, to_beat=to_beat, share=share)
-        if split_result is not None:
-            split_results[mode.name] = split_result
+    found = planned_modes(request.limits(), request.wanted, modes, only_best=only_best)
+    split_results = found.split_results
     by_mode = {mode.name: _choice(request, split_results[mode.name]) for mode in modes if mode.name in split_results}
     if not by_mode:
         raise ValueError(
@@ -160,18 +148,7 @@ def make_plan(request: PlanRequest, *, modes: Sequence[PlanningMode] | None = No
             f"{', '.join(sorted({device.name for device in request.devices}))}: take devices with more memory, "
             f"or a smaller `batch.micro_batch_size`{'' if request.work.is_full else ' or `lora.rank`'}"
         )
-    curves = {mode.name: split_search.curve(mode, request.wanted) for mode in modes if mode.name in by_mode}
-    return Plan(request=request, by_mode=by_mode, curves=curves)
-
-
-def _fastest(split_results: Iterable[SplitResult], max_staleness: int) -> float:
-    """The shortest batch of those with at most that staleness."""
-    seconds = (
-        split_result.batch_seconds
-        for split_result in split_results
-        if split_result.candidate.pipeline.max_staleness <= max_staleness
-    )
-    return min(seconds, default=math.inf)
+    return Plan(request=request, by_mode=by_mode, curves=found.curves)
 
 
 def _choice(request: PlanRequest, split_result: SplitResult) -> ModeChoice:

@@ -25,9 +25,13 @@ from worker.scheduling.planning.split_simulations import SplitSimulations
 _NUM_FRAGMENT_SIZES_TRIED = 3
 """The fragment sizes with the best limits, from each of which a search starts. With 1 plans are up to 5.5 % slower, in
 a third of the time; with 6 one is 1.4 % faster, in 70 % more time."""
-_MAX_SIMULATED_LANES = 64
-"""Beyond this, a plan rests on the limits alone, because simulating takes longer than a user waits for a page: 12 to
-18 s of one core for 64 lanes, 32 s for 128."""
+MAX_SIMULATED_LANES = 512
+"""Beyond this, a plan rests on estimates from the limits, because one simulation of each mode takes longer than a user
+waits for a page. At 512 lanes with 8 fragments each, one batch takes a quarter of a second of one core, and a plan
+simulates a dozen of them."""
+_MIN_EFFORT = 2
+"""The least effort of a setting, in batches: at staleness 0 one batch tells a split's seconds, but one split is no
+comparison."""
 _NUM_FINALISTS = 6
 """The fastest splits of a mode, which are simulated at length because in a few batches chance decides between close
 ones. With 1 plans are up to 1.2 % slower; with 20 they are the same."""
@@ -36,16 +40,21 @@ _SAME = 1e-6
 _CLOSE = 0.001
 """Relative difference to the least limit at which a mode is not searched any further: no other split gains more."""
 _WORTH_A_SEARCH = 0.01
-"""What a mode must be able to gain over the fastest of all modes before lending by search is simulated, which takes a
-hundred times as long as greedy lending."""
+"""What a mode must be able to gain over the fastest of all modes before lending by search is simulated, which takes up
+to a hundred times as long as greedy lending."""
+_SHARE_FOR_SEARCH = 0.5
+"""The share of what is left of a plan's budget that lending by search may take in one mode: its forecasts take 2 to 100
+times as long as the simulation itself, and it ends without a result where they take more."""
 _FRAGMENTS_PER_CUBE = 2
 """Fragments simulated for one plan, for each cubed number of lanes and each kind: splits, the simulations between two
-of them and the fragments of a batch grow with lanes. A core simulates some 5,000 a second with their training, so 8
-lanes alike get a fifth of a second. With 4 a plan of `tests.bench.any_pool` is at most 0.4 % faster."""
+of them and the fragments of a batch grow with lanes. A core simulates some 15,000 a second with their training. With 4
+a plan of `tests.bench.any_pool` is at most 0.4 % faster."""
 _MIN_FRAGMENTS = 1_000
-"""The fewest of them: a fifth of a second of one core."""
-_MAX_FRAGMENTS = 50_000
-"""The most of them: 10 s of one core."""
+"""The fewest of them: less than a tenth of a second of one core."""
+_MAX_FRAGMENTS_TO_SEARCH = 24_000
+"""The most of them: 1.5 to 2.5 s of one core."""
+MAX_FRAGMENTS = 45_000
+"""The most of them where one simulation of each mode takes more, as it does with 512 lanes: 2.5 to 4 s of one core."""
 _SHARE_OF_CLIMBS = 0.6
 """Of the fragments that may be simulated for a mode, the share for climbs; the rest is for finalists."""
 _NEAR = 0.03
@@ -61,7 +70,7 @@ class SplitPoint:
     batch_seconds: float
     is_simulated: bool
     """Whether `batch_seconds` is simulated; otherwise it is the limit, which no schedule of that mode and split
-    beats."""
+    beats, or in pools too large to simulate an estimate."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,17 +80,32 @@ class SplitResult:
     candidate: Candidate
     batch_seconds: float
     result: CandidateResult | None
-    """`None` for pools too large to simulate; `batch_seconds` is then the limit."""
+    """`None` for pools and batches too large to simulate; `batch_seconds` is then an estimate."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """A split and its settings, without lending by search, that are likely to be good."""
+
+    split: Split
+    settings: PipelineSpec
 
 
 class SplitSearch:
     """Searches the splits of one pool, for one mode after the other."""
 
-    def __init__(self, limits: ModeLimits) -> None:
+    def __init__(self, limits: ModeLimits, *, max_fragments: int = MAX_FRAGMENTS, searches: bool = True) -> None:
+        """
+        Args:
+            max_fragments: how many may be simulated in all.
+            searches: try lending by search.
+        """
+        self._searches = searches
         self._limits = limits
+        self._max_fragments = max_fragments
         self._num_lanes = len(limits.costs.lanes)
         fragments = _FRAGMENTS_PER_CUBE * self._num_lanes**3 * limits.kinds.number.size
-        self._budget = min(_MAX_FRAGMENTS, max(_MIN_FRAGMENTS, fragments))
+        self._budget = min(max_fragments, _MAX_FRAGMENTS_TO_SEARCH, max(_MIN_FRAGMENTS, fragments))
         self._simulations = SplitSimulations(
             limits.work, limits.costs, limits.kinds, advantage_std=limits.advantage_std
         )
@@ -89,19 +113,27 @@ class SplitSearch:
     @property
     def simulates(self) -> bool:
         """Whether the pool is small enough to simulate its splits."""
-        return self._num_lanes <= _MAX_SIMULATED_LANES
+        return self._num_lanes <= MAX_SIMULATED_LANES
 
     def least_seconds(self, mode: PlanningMode) -> float:
         """Seconds of a batch that no split of this mode beats; infinite where no split fits in memory."""
         return self._limits.least_seconds(mode)
 
+    def _settings(self, mode: PlanningMode, wanted: PipelineSpec) -> list[PipelineSpec]:
+        return [other for other in mode.settings(wanted) if self._searches or not _is_costly_to_simulate(other)]
+
     def effort(self, mode: PlanningMode, wanted: PipelineSpec) -> int:
-        """Batches that are simulated to compare this mode's settings on one split, without lending by search."""
-        settings = [other for other in mode.settings(wanted) if not _is_costly_to_simulate(other)]
-        return sum(self._simulations.num_batches(other) for other in settings)
+        """Batches that are simulated to compare this mode's settings on some splits, without lending by search."""
+        settings = [other for other in self._settings(mode, wanted) if not _is_costly_to_simulate(other)]
+        return sum(max(_MIN_EFFORT, self._simulations.num_batches(other)) for other in settings)
 
     def find(
-        self, mode: PlanningMode, wanted: PipelineSpec, *, to_beat: float = math.inf, share: float = 1.0
+        self,
+        mode: PlanningMode,
+        wanted: PipelineSpec,
+        *,
+        to_beat: float = math.inf,
+        share: float = 1.0,
     ) -> SplitResult | None:
         """The best split of this mode; `None` where no split of it fits in memory.
 
@@ -113,24 +145,48 @@ class SplitSearch:
         least, spent = self.least_seconds(mode), self._simulations.spent
         if math.isinf(least):
             return None
-        settings = sorted(mode.settings(wanted), key=_is_costly_to_simulate)
-        if not self.simulates:
-            return self._fastest_by_limit(mode, settings)
+        settings = sorted(self._settings(mode, wanted), key=_is_costly_to_simulate)
         may_spend = max(0.0, share * (self._budget - spent))
+        if not self._may_simulate(mode, settings):
+            return self._fastest_by_limit(mode, settings)
         goal = _Goal((1 + _CLOSE) * least, spent + _SHARE_OF_CLIMBS * may_spend)
         self._climb_all([other for other in settings if not _is_costly_to_simulate(other)], mode, goal)
         if min(self._least(settings), to_beat) > (1 + _WORTH_A_SEARCH) * least:
-            self._simulate_search(mode, settings)
+            self._simulate_search(mode, settings, _SHARE_FOR_SEARCH * (self._budget - self._simulations.spent))
         return self._best_finalist(mode, settings, _Goal(goal.seconds, spent + may_spend))
 
-    def _simulate_search(self, mode: PlanningMode, settings: Sequence[PipelineSpec]) -> None:
+    def try_hint(self, mode: PlanningMode, hint: "Hint") -> None:
+        """Propose a split, and simulate it as far as what is left of the plan's most fragments allows."""
+        split, settings = hint.split, hint.settings
+        self._limits.propose(mode, split)
+        left = self._max_fragments - self._simulations.spent
+        if split not in self._limits.limits(mode, lends=settings.trainers_generate):
+            return
+        # Batches differ much at staleness 1, and this may be the only split that is simulated.
+        if settings.max_staleness and self._simulations.result_at_length(split, settings, may_spend=left):
+            return
+        if self._simulations.price(split, settings) <= left:
+            self._simulations.result(split, settings)
+
+    def _may_simulate(self, mode: PlanningMode, settings: Sequence[PipelineSpec]) -> bool:
+        """Whether some split is simulated already, or the pool is small enough and what is left of the plan's most
+        fragments is enough for one."""
+        if self._simulations.fastest(settings):
+            return True
+        left = self._max_fragments - self._simulations.spent
+        return self.simulates and any(
+            self._simulations.price(split, other) <= left
+            for other in settings
+            for split in self._limits.limits(mode, lends=other.trainers_generate)
+        )
+
+    def _simulate_search(self, mode: PlanningMode, settings: Sequence[PipelineSpec], may_spend: float) -> None:
         """Simulate lending by search, where it is among the settings, on the fastest split of the others."""
         for other in settings:
             allowed = self._limits.limits(mode, lends=other.trainers_generate)
             fastest = (split for split, _ in self._simulations.fastest(settings) if split in allowed)
             for split in islice(fastest, 1 if _is_costly_to_simulate(other) else 0):
-                if self._simulations.spent + self._simulations.price(split, other) <= self._budget:
-                    self._simulations.result_at_length(split, other)
+                self._simulations.result_at_length(split, other, may_spend=may_spend)
 
     def _climb_all(self, settings: Sequence[PipelineSpec], mode: PlanningMode, goal: "_Goal") -> None:
         """Climb with each of the settings from each of the best fragment sizes, each climb with an equal part of the
@@ -142,18 +198,27 @@ class SplitSearch:
             starts = _starts(allowed, expected, self._limits.limits(mode, lends=False))
             climbs += [(rank, other, of_size, allowed) for rank, of_size in enumerate(starts)]
         climbs.sort(key=lambda climb: climb[0])
+        # In a large pool the best fragment size may be too small to simulate, and a larger one is taken.
+        may_spend = goal.spent - self._simulations.spent
+        cheap = [climb for climb in climbs if self._simulations.price(climb[2][0], climb[1]) <= may_spend]
+        climbs = cheap or [min(climbs, key=lambda climb: self._simulations.price(climb[2][0], climb[1]))]
         for index, (_, other, of_size, allowed) in enumerate(climbs):
             spent = self._simulations.spent
             part = (goal.spent - spent) / (len(climbs) - index)
-            if index == 0 or (self._least_at_length(settings, goal) > goal.seconds and part > 0):
+            price = self._simulations.price(of_size[0], other)
+            is_needed = index == 0 and not self._simulations.fastest(settings)
+            if is_needed or (self._least_at_length(settings, goal) > goal.seconds and part >= price):
                 self._climb(of_size, other, allowed, _Goal(goal.seconds, spent + part))
 
     def _least_at_length(self, settings: Sequence[PipelineSpec], goal: "_Goal") -> float:
         """The shortest batch so far; one that is short enough by a short simulation, which may be chance, is simulated
         at length first."""
-        split, other = self._simulations.fastest(settings)[0]
+        fastest = self._simulations.fastest(settings)
+        if not fastest:
+            return math.inf
+        split, other = fastest[0]
         if self._simulations.seconds(split, other) <= goal.seconds:
-            self._simulations.result_at_length(split, other)
+            self._simulations.result_at_length(split, other, may_spend=goal.spent - self._simulations.spent)
         return self._least(settings)
 
     def _best_finalist(self, mode: PlanningMode, settings: Sequence[PipelineSpec], goal: "_Goal") -> SplitResult:
@@ -161,16 +226,17 @@ class SplitSearch:
         finalists = self._simulations.fastest(settings)[:_NUM_FINALISTS]
         least = math.inf
         for split, other in finalists:
-            price = self._simulations.price(split, other)
             # A split whose limit is above the best result so far cannot be the best: it needs no longer simulation.
             limits = self._limits.limits(mode, lends=other.trainers_generate)
             may_be_best = limits[split] <= (1 + _SAME) * least
-            if may_be_best and not goal.is_reached(least, self._simulations.spent + price):
-                least = min(least, self._simulations.result_at_length(split, other).batch_seconds)
+            if may_be_best and least > goal.seconds:
+                may_spend = goal.spent - self._simulations.spent
+                result = self._simulations.result_at_length(split, other, may_spend=may_spend)
+                least = least if result is None else min(least, result.batch_seconds)
         best = self._simulations.fastest_at_length(settings) or finalists[0]
-        result = self._simulations.result(*best)
+        promised = self._simulations.result(*best)
         return SplitResult(
-            candidate=self._simulations.candidate(*best), batch_seconds=result.batch_seconds, result=result
+            candidate=self._simulations.candidate(*best), batch_seconds=promised.batch_seconds, result=promised
         )
 
     def _fastest_by_limit(self, mode: PlanningMode, settings: Sequence[PipelineSpec]) -> SplitResult:

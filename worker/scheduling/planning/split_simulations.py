@@ -6,6 +6,7 @@ Invariant: no split is simulated twice with the same settings and length, and a 
 which lanes are listed.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
@@ -14,7 +15,14 @@ import numpy as np
 
 from worker.contracts.names import TrainerAssist
 from worker.contracts.sections import PipelineSpec
-from worker.scheduling.planning.candidate_simulation import Candidate, CandidateResult, simulate_candidate
+from worker.scheduling.planning.candidate_simulation import (
+    Candidate,
+    CandidateResult,
+    SearchTooLongError,
+    num_measured_batches,
+    num_warm_up_batches,
+    simulate_candidate,
+)
 from worker.scheduling.planning.cost_estimates import PoolCosts
 from worker.scheduling.planning.lane_kinds import LaneKinds
 from worker.scheduling.planning.mode_limits import Split
@@ -25,12 +33,25 @@ from worker.scheduling.planning.workload import Workload
 _NUM_BATCHES_AHEAD = 4
 """Batches measured in a simulation at staleness 1, where they take different times; at staleness 0 one is enough. With
 1 plans are up to 2.2 % slower; with 8 no better, in 10 % more time."""
-_NUM_BATCHES_AT_LENGTH = 12
-"""The same for finalists. With 4 plans are up to 1.2 % slower, and their predictions are off by 0.3 % on average
-instead of 0.2 %; with 24 no better, in 15 % more time."""
-
-_SEARCH_PRICE = 40
-"""Fragments of a simulation without lending by search that take as long as one with it, in pools of 8 to 48 lanes."""
+_NUM_BATCHES_AHEAD_OF_MANY = 2
+"""The same in pools of more than `_MANY_LANES`, where a batch takes as many times longer to simulate."""
+_MANY_LANES = 64
+"""Lanes from which on a batch holds so many fragments that chance decides less, and few can be simulated."""
+_NUM_BATCHES_AT_LENGTH = (12, 8, 6)
+"""The same for finalists: the first of these that may be spent. They are even, since at staleness 1 short and long
+batches may alternate. With 4 instead of 12 plans are up to 1.2 % slower, and their predictions are off by 0.3 % on
+average instead of 0.2 %; with 24 no better, in 15 % more time."""
+_NUM_SEARCHING_BATCHES_AT_LENGTH = (6,)
+"""The same with lending by search, which takes many times longer."""
+_NUM_LENDING_BATCHES_AT_LENGTH = (4, 2, 1)
+"""The same for finalists at staleness 0 that lend. Which lane takes the last fragment may hang on a rounding there, and
+one of 9 lanes of three kinds takes 165 s or 231 s for the same batch."""
+_MICRO_BATCHES_PER_FRAGMENT = 24
+"""Micro-batches that take as long to simulate as a fragment: 2.5 and 60 µs of one core, with 64 micro-batches a group
+and 256 lanes."""
+_SEARCH_SIZE_PER_FRAGMENT = 75
+"""Size of forecasts, as `Search` counts it, that takes as long as the simulation of a fragment: 0.8 and 60 µs of one
+core, in pools of 8 to 200 lanes. A simulation with lending by search takes 3 to 120 times as long as one without."""
 
 
 class SplitSimulations:
@@ -42,32 +63,45 @@ class SplitSimulations:
         self._work = work
         self._advantage_std = advantage_std
         # The scheduler asks lanes in the order of their names, so lanes are named kind by kind here.
-        self._lanes = np.argsort(kinds.of_lane, kind="stable")
+        self._kinds = kinds
+        lanes = np.argsort(kinds.of_lane, kind="stable")
         self._first_of_kind = np.cumsum(kinds.number) - kinds.number
-        self._costs = replace(costs, lanes=tuple(costs.lanes[lane] for lane in self._lanes))
+        self._costs = replace(costs, lanes=tuple(costs.lanes[lane] for lane in lanes))
+        self._num_ahead = _NUM_BATCHES_AHEAD_OF_MANY if len(costs.lanes) > _MANY_LANES else _NUM_BATCHES_AHEAD
         self._results: dict[tuple[Split, PipelineSpec], CandidateResult] = {}
         self._at_length: set[tuple[Split, PipelineSpec]] = set()
         self.spent = 0
-        """Fragments simulated so far, which is what simulating costs time for."""
+        """Fragments simulated so far, which is what simulating costs time for; micro-batches and forecasts count as
+        the fragments that take as long."""
 
     def result(self, split: Split, settings: PipelineSpec) -> CandidateResult:
         """The result of a short simulation, or of a long one if there was one."""
         if (split, settings) not in self._results:
-            num_batches = _NUM_BATCHES_AHEAD if settings.max_staleness else 1
-            self._results[split, settings] = self._simulated(split, settings, num_batches)
+            self._results[split, settings] = self._simulated(split, settings, self._num_short(settings))
         return self._results[split, settings]
 
     def seconds(self, split: Split, settings: PipelineSpec) -> float:
         """The seconds of a batch, as in `result`."""
         return self.result(split, settings).batch_seconds
 
-    def result_at_length(self, split: Split, settings: PipelineSpec) -> CandidateResult:
-        """The result of a simulation of as many batches as a promise needs; at staleness 0 all are alike."""
+    def result_at_length(
+        self, split: Split, settings: PipelineSpec, *, may_spend: float = math.inf
+    ) -> CandidateResult | None:
+        """The result of a simulation of as many batches as a promise needs, or as many fewer as may be spent; without
+        lending all batches at staleness 0 are alike. `None` where not even the fewest may be spent."""
         if (split, settings) not in self._at_length:
-            if settings.max_staleness:
-                self._results[split, settings] = self._simulated(split, settings, _NUM_BATCHES_AT_LENGTH)
-            self._at_length.add((split, settings))
-        return self.result(split, settings)
+            num_short = self._num_short(settings) if (split, settings) in self._results else 0
+            for num_batches in _numbers_at_length(settings):
+                price = 0 if num_batches <= num_short else self.price(split, settings, num_batches)
+                if price > may_spend:
+                    continue
+                if price and not self._simulate(split, settings, num_batches, may_spend):
+                    return None
+                self._at_length.add((split, settings))
+                break
+            else:
+                return None
+        return self._results[split, settings]
 
     def fastest(self, settings: Sequence[PipelineSpec]) -> list[tuple[Split, PipelineSpec]]:
         """The splits simulated with any of these settings, the fastest first."""
@@ -81,24 +115,27 @@ class SplitSimulations:
     def is_at_length(self, split: Split, settings: PipelineSpec) -> bool:
         return (split, settings) in self._at_length
 
-    def price(self, split: Split, settings: PipelineSpec) -> int:
-        """What a simulation at length would add to `spent`: nothing where a short one was made and is as good."""
-        if (split, settings) in self._results and not settings.max_staleness:
-            return 0
-        return self._price(split, settings, _NUM_BATCHES_AT_LENGTH if settings.max_staleness else 1)
-
-    def _price(self, split: Split, settings: PipelineSpec, num_batches: int) -> int:
-        num_fragments = self._work.algebra.num_trajectories // split.fragment_size
-        factor = _SEARCH_PRICE if settings.tag is TrainerAssist.SEARCH else 1
-        return factor * num_fragments * _num_batches_in_all(settings, num_batches)
+    def price(self, split: Split, settings: PipelineSpec, num_batches: int | None = None) -> int:
+        """What a simulation of so many measured batches, or else a short one, adds to `spent`; with lending by search
+        it adds what its forecasts take, too."""
+        algebra = self._work.algebra
+        num_micro_batches = algebra.num_micro_batches_per_optimizer_step * algebra.num_optimizer_steps_per_batch
+        size = algebra.num_trajectories // split.fragment_size + num_micro_batches // _MICRO_BATCHES_PER_FRAGMENT
+        asked = self._num_short(settings) if num_batches is None else num_batches
+        number = num_measured_batches(self._work, asked)
+        return size * _num_batches_in_all(settings, number)
 
     def num_batches(self, settings: PipelineSpec) -> int:
         """Batches of a short simulation, those before and after the measured ones included."""
-        return _num_batches_in_all(settings, _NUM_BATCHES_AHEAD if settings.max_staleness else 1)
+        return _num_batches_in_all(settings, self._num_short(settings))
+
+    def _num_short(self, settings: PipelineSpec) -> int:
+        """Measured batches of a short simulation."""
+        return self._num_ahead if settings.max_staleness else 1
 
     def candidate(self, split: Split, settings: PipelineSpec) -> Candidate:
         """The candidate for the pool as it is listed: of each kind the first lanes train."""
-        trainers = tuple(sorted(int(self._lanes[index]) for index in self._trainers(split)))
+        trainers = self._kinds.first_lanes(split.trainers)
         return Candidate(pipeline=settings, trainers=trainers, fragment_size=split.fragment_size)
 
     def _trainers(self, split: Split) -> tuple[int, ...]:
@@ -106,18 +143,40 @@ class SplitSimulations:
         ranges = zip(self._first_of_kind.tolist(), split.trainers, strict=True)
         return tuple(index for first, number in ranges for index in range(first, first + number))
 
-    def _simulated(self, split: Split, settings: PipelineSpec, num_batches: int) -> CandidateResult:
-        self.spent += self._price(split, settings, num_batches)
-        return simulate_candidate(
+    def _simulate(self, split: Split, settings: PipelineSpec, num_batches: int, may_spend: float) -> bool:
+        """Keep the result of a simulation, unless its forecasts take more than may be spent; whether it was kept."""
+        try:
+            self._results[split, settings] = self._simulated(split, settings, num_batches, may_spend)
+        except SearchTooLongError:
+            self.spent += round(may_spend)
+            return False
+        return True
+
+    def _simulated(
+        self, split: Split, settings: PipelineSpec, num_batches: int, may_spend: float = math.inf
+    ) -> CandidateResult:
+        price = self.price(split, settings, num_batches)
+        result = simulate_candidate(
             self._work.with_fragment_size(split.fragment_size),
             self._costs,
             Candidate(pipeline=settings, trainers=self._trainers(split), fragment_size=split.fragment_size),
             advantage_std=self._advantage_std,
             num_batches=num_batches,
             with_shares=False,
+            max_search_size=_SEARCH_SIZE_PER_FRAGMENT * max(0.0, may_spend - price),
         )
+        self.spent += price + result.search_size // _SEARCH_SIZE_PER_FRAGMENT
+        return result
 
 
 def _num_batches_in_all(settings: PipelineSpec, num_measured: int) -> int:
-    """The measured batches, one to warm up, and for each unit of staleness one more before and after."""
-    return num_measured + 1 + 2 * settings.max_staleness
+    """The measured batches, those before, and for each unit of staleness one that is generated meanwhile."""
+    return num_measured + num_warm_up_batches(settings) + settings.max_staleness
+
+
+def _numbers_at_length(settings: PipelineSpec) -> tuple[int, ...]:
+    """The numbers of measured batches that a promise may rest on, the best first."""
+    searches = settings.tag is TrainerAssist.SEARCH
+    if settings.max_staleness:
+        return _NUM_SEARCHING_BATCHES_AT_LENGTH if searches else _NUM_BATCHES_AT_LENGTH
+    return _NUM_LENDING_BATCHES_AT_LENGTH if settings.trainers_generate and not searches else (1,)

@@ -88,7 +88,7 @@ class Loss:
 Incident = Arrival | Loss
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class _ScheduledEvent:
     """An event that will be applied at its time, unless one of its lanes is lost before."""
 
@@ -106,22 +106,24 @@ class Simulator:
         algebra: BatchAlgebra,
         lanes: Iterable[SimulatedLane],
         costs: CostTable,
-        emit: Callable[[Span], None],
+        emit: Callable[[Span], None] | None,
         *,
         vary: Callable[[float], float] = lambda seconds: seconds,
         observe: Callable[[Event, float], None] = lambda event, at: None,
+        observe_work: Callable[[SpanKind, Work, float, float], None] = lambda kind, work, start, end: None,
         incidents: Iterable[Incident] = (),
-        with_idle_causes: bool = True,
         share_without_spread: float = 0.0,
     ) -> None:
         """
         Args:
             costs: in the units of `CostKind`; kinds in `_MAY_LACK_COST` may be missing.
-            emit: called with each span of each lane once it has ended.
+            emit: called with each span of each lane once it has ended; `None` for no spans, which saves half of the
+                simulation's own time.
             vary: turns an expected duration into the actual one, in seconds.
             observe: called with each event and its virtual time.
+            observe_work: called with each piece of work of each lane when it begins: its kind, the work, and the
+                virtual times of its beginning and of its end, unless the lane is lost before.
             incidents: lanes that come and go during the run.
-            with_idle_causes: find out why lanes idle, which takes a quarter of the simulation's own time.
             share_without_spread: share of draws of training groups without spread, from 0 to 1.
 
         Raises:
@@ -134,9 +136,11 @@ class Simulator:
         self._costs = costs
         self._vary = vary
         self._observe = observe
-        self._with_idle_causes = with_idle_causes
+        self._observe_work = observe_work
         self._share_without_spread = share_without_spread
-        self._recorder = SpanRecorder(emit, scheduler.state.idle_cause, scheduler.state.idle_state)
+        self._recorder: SpanRecorder | None = None
+        if emit is not None:
+            self._recorder = SpanRecorder(emit, scheduler.state.idle_cause, scheduler.state.idle_state)
         self._event_queue: list[tuple[float, int, _ScheduledEvent | Incident | OpenGangChange]] = []
         """A heap of (virtual time, ordinal, entry); entries of the same time keep the order in which they came."""
         self._num_entries = 0
@@ -153,14 +157,16 @@ class Simulator:
             self._check(incident)
             self._push(incident.at, incident)
 
-    def run(self) -> float:
-        """Run to the end; returns the virtual seconds from the start of the lanes to the end of the run."""
+    def run(self, until: Callable[[], bool] = lambda: False) -> float:
+        """Run to the end, or to the first moment when `until` holds; returns the virtual seconds from the start of the
+        lanes to then."""
         now = 0.0
         for lane in self._lanes.values():
             self._start_up(lane, now, self._joins_at(lane))
-        while not self._scheduler.state.is_finished:
+        while not self._scheduler.state.is_finished and not until():
             now = self._advance()
-        self._recorder.stop_all(now)
+        if self._recorder is not None:
+            self._recorder.stop_all(now)
         return now
 
     def _advance(self) -> float:
@@ -182,18 +188,19 @@ class Simulator:
             self._begin(action, now)
         if self._change is not None and self._change.may_start(self._scheduler.state.publishing):
             self._push(self._change.start(now), self._change)
-        if self._with_idle_causes:
+        if self._recorder is not None:
             self._recorder.settle(now)
         return now
 
     def _end(self, scheduled: _ScheduledEvent, now: float) -> None:
         """Free the lanes of a scheduled event and apply it, unless its lane was lost."""
-        lanes = scheduled.lanes
-        if any(self._occupied.get(lane) is not scheduled for lane in lanes):
-            return
+        lanes, occupied = scheduled.lanes, self._occupied
         for lane in lanes:
-            del self._occupied[lane]
-            if not isinstance(scheduled.event, LaneJoined):
+            if occupied.get(lane) is not scheduled:
+                return
+        for lane in lanes:
+            del occupied[lane]
+            if self._recorder is not None and not isinstance(scheduled.event, LaneJoined):
                 self._recorder.ended(lane, now)
         self._apply(scheduled.event, now)
 
@@ -226,7 +233,8 @@ class Simulator:
         self._change, self._trainers = None, change.trainers
         for rank, lane in enumerate(change.trainers):
             self._lanes[lane] = SimulatedLane(lane=lane, role=LaneRole.TRAINER)
-            self._recorder.lane_started(lane, now, rank)
+            if self._recorder is not None:
+                self._recorder.lane_started(lane, now, rank)
             self._apply(LaneJoined(lane, LaneRole.TRAINER, None), now)
         self._scheduler.apply(TrainerReleased(), now)
         for lane in before:
@@ -238,15 +246,20 @@ class Simulator:
 
     def _start_up(self, lane: SimulatedLane, now: float, joins_at: float) -> None:
         rank = self._trainers.index(lane.lane) if lane.role is LaneRole.TRAINER else None
-        self._recorder.lane_started(lane.lane, now, rank)
+        if self._recorder is not None:
+            self._recorder.lane_started(lane.lane, now, rank)
         self._schedule(joins_at, _ScheduledEvent(LaneJoined(lane.lane, lane.role, None), (lane.lane,)))
 
     def _lose(self, lane: str, now: float) -> None:
         """Remove a lane. The scheduler does not know of a lane that is still starting up."""
-        self._recorder.lane_stopped(lane, now)
+        self._stop_spans(lane, now)
         scheduled = self._occupied.pop(lane, None)
         if scheduled is None or not isinstance(scheduled.event, LaneJoined):
             self._apply(LaneLost(lane), now)
+
+    def _stop_spans(self, lane: str, now: float) -> None:
+        if self._recorder is not None:
+            self._recorder.lane_stopped(lane, now)
 
     def _check(self, incident: Incident) -> None:
         lane = incident.lane if isinstance(incident, Arrival) else self._lanes.get(incident.lane)
@@ -298,7 +311,7 @@ class Simulator:
                 seconds = self._seconds(GANG, CostKind.PUBLISH)
                 self._schedule(now + seconds, _ScheduledEvent(Published(version), ()))
             case Leave(lane):
-                self._recorder.lane_stopped(lane, now)
+                self._stop_spans(lane, now)
                 if self._change is not None:
                     self._change.left(lane)
             case EvaluationComplete() | Lend() | LendSettled():
@@ -357,5 +370,7 @@ class Simulator:
     ) -> None:
         """Let lanes work for `seconds` from `now` on, in a span of `kind`, after which `event` is applied."""
         for lane in lanes:
-            self._recorder.began(lane, kind, now, work)
+            self._observe_work(kind, work, now, now + seconds)
+            if self._recorder is not None:
+                self._recorder.began(lane, kind, now, work)
         self._schedule(now + seconds, _ScheduledEvent(event, lanes))
