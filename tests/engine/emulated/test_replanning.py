@@ -98,6 +98,7 @@ def num_trainers(plan: dict[str, Any]) -> int:
     return Counter(plan["lanes"].values())[LaneRole.TRAINER]
 
 
+@pytest.mark.slow
 def test_a_run_planned_on_wrong_costs_replans_and_keeps_what_it_promised(
     ray_address: str, ingest: Ingest, tmp_path: Path
 ) -> None:

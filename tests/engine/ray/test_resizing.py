@@ -152,6 +152,7 @@ def test_rollout_and_reward_lanes_come_and_go_without_changing_a_bit_of_the_weig
     check_tiling(driven)
 
 
+@pytest.mark.slow
 def test_trainer_ranks_come_and_go_and_what_is_learnt_changes_by_float_reordering_alone(
     drive: Drive, make_spec: MakeSpec, tiny_checkpoint: str, process_group: None, tmp_path: Path
 ) -> None:
@@ -219,6 +220,7 @@ COLOCATED = {"pipeline": {"placement": "colocated"}, "lanes": {"num_rollout": 0}
         pytest.param(COLOCATED | {"deepspeed": {"config": "zero3"}}, id="colocated-sharded", marks=pytest.mark.slow),
     ],
 )
+@pytest.mark.slow
 def test_the_gang_grows_between_batches_and_shrinks_in_a_pause_in_other_modes(
     drive: Drive, make_spec: MakeSpec, sections: dict[str, Any]
 ) -> None:
@@ -259,6 +261,7 @@ def frozen_amid_a_change(driven: Driven) -> int:
     return frozen
 
 
+@pytest.mark.slow
 def test_a_lane_killed_amid_a_trainer_change_is_given_up_and_the_old_gang_goes_on(
     drive: Drive, make_spec: MakeSpec, tiny_checkpoint: str, process_group: None
 ) -> None:
