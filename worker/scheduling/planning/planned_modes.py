@@ -27,6 +27,9 @@ from worker.scheduling.planning.split_search import (
 
 _MANY_LANES = 64
 """Lanes beyond which splits are chosen in small: a search there simulates too few of them in full."""
+_FAR = 0.02
+"""Relative difference to the least limit of all modes beyond which the search goes on with a larger budget: small pools
+get a small one, which most of them do not need."""
 _MAX_FRAGMENTS_IN_SMALL = 16_000
 """Fragments simulated in small: 0.8 to 1.2 s of one core."""
 
@@ -85,17 +88,35 @@ def _searched(
     max_fragments: int = MAX_FRAGMENTS,
     searches: bool = True,
 ) -> PlannedModes:
-    search, found = SplitSearch(limits, max_fragments=max_fragments, searches=searches), dict[str, SplitResult]()
+    search = SplitSearch(limits, max_fragments=max_fragments, searches=searches)
     # Colocated placement is quickly simulated, and what it takes decides what is worth simulating in other modes.
     in_order = sorted(modes, key=lambda mode: (not mode.is_colocated, search.least_seconds(mode)))
     # Each mode's choice in small is simulated before any mode is searched further, so that none is left out.
     for mode in modes:
         if mode.name in hints:
             search.try_hint(mode, hints[mode.name])
-    for index, mode in enumerate(in_order):
+    found = _found(search, in_order, wanted, {}, only_best=only_best)
+    least = min(map(search.least_seconds, in_order), default=math.inf)
+    if _fastest(found.values(), max_staleness=1) > (1 + _FAR) * least and search.widen():
+        found = _found(search, in_order, wanted, found, only_best=True)
+    curves = {mode.name: search.curve(mode, wanted) for mode in modes if mode.name in found}
+    return PlannedModes(split_results=found, curves=curves)
+
+
+def _found(
+    search: SplitSearch,
+    modes: Sequence[PlanningMode],
+    wanted: PipelineSpec,
+    before: Mapping[str, SplitResult],
+    *,
+    only_best: bool,
+) -> dict[str, SplitResult]:
+    """`before` with the best split of each mode, found with what is left of the search's budget."""
+    found = dict(before)
+    for index, mode in enumerate(modes):
         if only_best and search.least_seconds(mode) >= _fastest(found.values(), max_staleness=1):
             continue
-        efforts = [search.effort(other, wanted) for other in in_order[index:]]
+        efforts = [search.effort(other, wanted) for other in modes[index:]]
         split_result = search.find(
             mode,
             wanted,
@@ -104,8 +125,7 @@ def _searched(
         )
         if split_result is not None:
             found[mode.name] = split_result
-    curves = {mode.name: search.curve(mode, wanted) for mode in modes if mode.name in found}
-    return PlannedModes(split_results=found, curves=curves)
+    return found
 
 
 def _fastest(split_results: Iterable[SplitResult], max_staleness: int) -> float:

@@ -18,13 +18,11 @@ from worker.contracts.sections import PipelineSpec
 from worker.scheduling.planning.candidate_simulation import Candidate, CandidateResult
 from worker.scheduling.planning.mode_limits import ModeLimits, Split
 from worker.scheduling.planning.modes import PlanningMode
+from worker.scheduling.planning.split_neighbours import Neighbours, starts_of_climbs
 from worker.scheduling.planning.split_simulations import SplitSimulations
 
 # What is said of plans below was measured on 12 cases of `tests.bench.pipeline` (testbeds B and A+C, and FLUX and
 # Qwen-Image on A and C), by simulating 16 batches of each plan's best, lending and staleness 1 candidates.
-_NUM_FRAGMENT_SIZES_TRIED = 3
-"""The fragment sizes with the best limits, from each of which a search starts. With 1 plans are up to 5.5 % slower, in
-a third of the time; with 6 one is 1.4 % faster, in 70 % more time."""
 MAX_SIMULATED_LANES = 512
 """Beyond this, a plan rests on estimates from the limits, because one simulation of each mode takes longer than a user
 waits for a page. At 512 lanes with 8 fragments each, one batch takes a quarter of a second of one core, and a plan
@@ -45,6 +43,9 @@ to a hundred times as long as greedy lending."""
 _SHARE_FOR_SEARCH = 0.5
 """The share of what is left of a plan's budget that lending by search may take in one mode: its forecasts take 2 to 100
 times as long as the simulation itself, and it ends without a result where they take more."""
+_NUM_SEARCHED = 2
+"""Of the splits that are fastest without lending by search, the numbers of trainers with which it is simulated, as far
+as this share reaches."""
 _FRAGMENTS_PER_CUBE = 2
 """Fragments simulated for one plan, for each cubed number of lanes and each kind: splits, the simulations between two
 of them and the fragments of a batch grow with lanes. A core simulates some 15,000 a second with their training. With 4
@@ -57,9 +58,6 @@ MAX_FRAGMENTS = 45_000
 """The most of them where one simulation of each mode takes more, as it does with 512 lanes: 2.5 to 4 s of one core."""
 _SHARE_OF_CLIMBS = 0.6
 """Of the fragments that may be simulated for a mode, the share for climbs; the rest is for finalists."""
-_NEAR = 0.03
-"""Relative difference within which limits do not distinguish splits. With 0 plans are up to 1.1 % slower or faster,
-0.04 % slower on average; with 0.1 they are up to 1.8 % slower, 0.2 % on average."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,6 +116,12 @@ class SplitSearch:
     def least_seconds(self, mode: PlanningMode) -> float:
         """Seconds of a batch that no split of this mode beats; infinite where no split fits in memory."""
         return self._limits.least_seconds(mode)
+
+    def widen(self) -> bool:
+        """Let the search go on with as many fragments as large pools have; whether these are more."""
+        is_more = self._budget < min(self._max_fragments, _MAX_FRAGMENTS_TO_SEARCH)
+        self._budget = max(self._budget, min(self._max_fragments, _MAX_FRAGMENTS_TO_SEARCH))
+        return is_more
 
     def _settings(self, mode: PlanningMode, wanted: PipelineSpec) -> list[PipelineSpec]:
         return [other for other in mode.settings(wanted) if self._searches or not _is_costly_to_simulate(other)]
@@ -181,12 +185,17 @@ class SplitSearch:
         )
 
     def _simulate_search(self, mode: PlanningMode, settings: Sequence[PipelineSpec], may_spend: float) -> None:
-        """Simulate lending by search, where it is among the settings, on the fastest split of the others."""
-        for other in settings:
+        """Simulate lending by search, where it is among the settings, with the trainers of the fastest splits of the
+        others in fragments of each size: few large ones come first, which take the fewest forecasts."""
+        may_reach = self._simulations.spent + may_spend
+        for other in filter(_is_costly_to_simulate, settings):
             allowed = self._limits.limits(mode, lends=other.trainers_generate)
-            fastest = (split for split, _ in self._simulations.fastest(settings) if split in allowed)
-            for split in islice(fastest, 1 if _is_costly_to_simulate(other) else 0):
-                self._simulations.result_at_length(split, other, may_spend=may_spend)
+            fastest = dict.fromkeys(split.trainers for split, _ in self._simulations.fastest(settings))
+            likely = set(islice(fastest, _NUM_SEARCHED))
+            for split in sorted(allowed, key=lambda split: (-split.fragment_size, split)):
+                left = may_reach - self._simulations.spent
+                if split.trainers in likely and left > 0:
+                    self._simulations.result_at_length(split, other, may_spend=left)
 
     def _climb_all(self, settings: Sequence[PipelineSpec], mode: PlanningMode, goal: "_Goal") -> None:
         """Climb with each of the settings from each of the best fragment sizes, each climb with an equal part of the
@@ -195,7 +204,7 @@ class SplitSearch:
         for other in settings:
             allowed = self._limits.limits(mode, lends=other.trainers_generate)
             expected = self._limits.expected(mode) if other.trainers_generate else allowed
-            starts = _starts(allowed, expected, self._limits.limits(mode, lends=False))
+            starts = starts_of_climbs(allowed, expected, self._limits.limits(mode, lends=False))
             climbs += [(rank, other, of_size, allowed) for rank, of_size in enumerate(starts)]
         climbs.sort(key=lambda climb: climb[0])
         # In a large pool the best fragment size may be too small to simulate, and a larger one is taken.
@@ -291,7 +300,7 @@ class SplitSearch:
         for start in starts[1:]:
             if not is_done() and limits[start] < seconds_of(split) > seconds_of(start):
                 split = start
-        neighbours = _Neighbours(limits, split.fragment_size)
+        neighbours = Neighbours(limits, split.fragment_size)
         step = max(1, self._num_lanes // 16)
         while step and not is_done():
             seconds = seconds_of(split)
@@ -313,49 +322,6 @@ class _Goal:
 
     def is_reached(self, seconds: float, spent: int) -> bool:
         return seconds <= self.seconds or spent >= self.spent
-
-
-class _Neighbours:
-    """The proposed splits of one fragment size by their number of trainers."""
-
-    def __init__(self, limits: Mapping[Split, float], fragment_size: int) -> None:
-        self._limits = limits
-        self._by_number: dict[int, list[Split]] = {}
-        for split in limits:
-            if split.fragment_size == fragment_size:
-                self._by_number.setdefault(split.num_trainer, []).append(split)
-
-    def of(self, split: Split, step: int) -> list[Split]:
-        """With `step` trainers fewer or more, the split that changes the fewest roles and the one with the best
-        limit."""
-        found: dict[Split, None] = {}
-        for number in (split.num_trainer - step, split.num_trainer + step):
-            splits = self._by_number.get(number, [])
-            if splits:
-                found[min(splits, key=lambda other: (split.distance(other), other))] = None
-                found[min(splits, key=lambda other: (self._limits[other], other))] = None
-        return list(found)
-
-
-def _starts(
-    limits: Mapping[Split, float], expected: Mapping[Split, float], without_lending: Mapping[Split, float]
-) -> list[list[Split]]:
-    """For each of the best fragment sizes, splits to start from: the one that is expected to be the fastest, and of
-    those whose limit is near that size's best the one that needs lending least, and the ones with the middle, the
-    fewest and the most trainers. The limits of modes that lend hardly differ between splits, so the best of them alone
-    says little."""
-    by_size: dict[int, list[Split]] = {}
-    # Of sizes with the same limit the largest comes first, which has the fewest fragments to simulate.
-    for split in sorted(limits, key=lambda split: (round(math.log(limits[split]), 9), -split.fragment_size, split)):
-        by_size.setdefault(split.fragment_size, []).append(split)
-    starts: list[list[Split]] = []
-    for splits in list(by_size.values())[:_NUM_FRAGMENT_SIZES_TRIED]:
-        near = [split for split in splits if limits[split] <= (1 + _NEAR) * limits[splits[0]]]
-        first = min(near, key=lambda split: (without_lending.get(split, math.inf), limits[split], split))
-        near.sort(key=lambda split: (split.num_trainer, limits[split], split))
-        fastest = min(splits, key=lambda split: (expected[split], limits[split], split))
-        starts.append(list(dict.fromkeys([fastest, first, near[len(near) // 2], near[0], near[-1]])))
-    return starts
 
 
 def _is_costly_to_simulate(settings: PipelineSpec) -> bool:
