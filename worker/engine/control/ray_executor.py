@@ -22,7 +22,7 @@ from worker.engine.control.fragment_store import FragmentRecord
 from worker.engine.control.pending_calls import PendingCalls, Reports
 from worker.engine.control.run_components import RunComponents
 from worker.engine.control.trainer_gang import TrainerGang
-from worker.engine.transport.parts import FragmentParts, Part, num_units_of
+from worker.engine.transport.parts import FragmentParts, Part
 from worker.engine.types import GenerationRequest
 from worker.scheduling.core.messages import (
     Accumulate,
@@ -224,7 +224,6 @@ class RayExecutor:
             SpanKind.TRAIN,
             report,
             batch=action.batch,
-            num_samples=num_units_of(self._spec.algebra, action.micro_batches),
             num_units=len(action.micro_batches) + action.num_padding,
         )
         self._metrics.accumulated(report.value)
