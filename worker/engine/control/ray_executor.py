@@ -179,9 +179,7 @@ class RayExecutor:
 
     def _has_spread(self, key: FragmentKey) -> bool:
         """Whether the fragment's group has spread; also true while others of its fragments are not scored."""
-        records, algebra = self._fragments.of_group(Purpose.TRAIN, key.batch, key.group), self._spec.algebra
-        num_scored = sum(record.scored is not None for record in records)
-        is_complete = num_scored == algebra.num_fragments // algebra.num_groups
+        is_complete = self._fragments.is_scored(key.batch, key.group, self._spec.batch.group_size)
         return not is_complete or self._advantages.has_spread(key.batch, key.group)
 
     # --- trainer lanes ----------------------------------------------------------------------------------------------
