@@ -149,8 +149,6 @@ class Resizer:
                 self._give_up(lane, f"the cluster did not place it within {PLACEMENT_TIMEOUT_SECONDS:.0f} s")
         change = opened.change
         if change is not None:
-            if change.is_overdue and not change.has_begun:
-                change.cancel(f"the cluster did not place the new lanes within {PLACEMENT_TIMEOUT_SECONDS:.0f} s")
             if self.wants_boundary and self._current.state.is_quiescent:
                 change.at_boundary()
             change.step()
