@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.engine.control.four_lanes import ROLES
 from worker.contracts.names import LaneRole
 from worker.contracts.replanning import ReplanBasis
 from worker.contracts.resizing import Resize, ResizeCause, ResizeReport, ResizeState, TrainerChangeSeconds
@@ -13,13 +14,6 @@ from worker.contracts.run_spec import RunSpec
 from worker.engine.control import replanner as replanner_module
 from worker.engine.control.replanner import Replanner
 from worker.scheduling.replanning.question import ReplanAnswer, ReplanQuestion
-
-ROLES = {
-    "rollout-0": LaneRole.ROLLOUT,
-    "rollout-1": LaneRole.ROLLOUT,
-    "trainer-0": LaneRole.TRAINER,
-    "reward-0": LaneRole.REWARD,
-}
 
 
 class FakeProcess:
