@@ -72,20 +72,20 @@ class Setup:
             clock=SimpleNamespace(now=lambda: 0.0),
             telemetry=SimpleNamespace(client=client),
         )
-        self.supervisor: Any = SimpleNamespace(pipeline=spec.pipeline)
-        self.resizer: Any = FakeResizer()
-        self.replanner = Replanner(components, self.supervisor, self.resizer)
+        self.supervisor, self.resizer = SimpleNamespace(pipeline=spec.pipeline), FakeResizer()
+        supervisor: Any = self.supervisor
+        resizer: Any = self.resizer
+        self.replanner = Replanner(components, supervisor, resizer)
         self.process: Any = self.replanner._process
 
     def complete(self, batch: int, *, is_rewound: bool = False) -> None:
         """The run has `batch` complete batches, and goes on until every answer is carried out."""
         if batch == 1 or is_rewound:
             costs = SimpleNamespace(measured=dict, seconds=lambda *which: None)
-            self.scheduler: Any = SimpleNamespace(
-                state=SimpleNamespace(batches_completed=batch - 1, costs=costs), revise=lambda *switches: None
-            )
-            self.replanner.begin(self.scheduler)
-        self.scheduler.state.batches_completed = batch
+            self.state = SimpleNamespace(batches_completed=batch - 1, costs=costs)
+            scheduler: Any = SimpleNamespace(state=self.state, revise=lambda *switches: None)
+            self.replanner.begin(scheduler)
+        self.state.batches_completed = batch
         self.replanner.batch_complete()
         for _ in range(2):
             self.replanner.step()
@@ -100,7 +100,7 @@ def setup(make_spec: Callable[..., RunSpec], client: Any, monkeypatch: pytest.Mo
 
 def test_a_gang_that_cannot_be_replaced_is_tried_ever_more_rarely(setup: Setup) -> None:
     """Each try sends the run back to its checkpoint, so it begins again with a new scheduler."""
-    tried = []
+    tried: list[int] = []
     for batch in range(1, 40):
         before = setup.resizer.num_started
         setup.complete(batch, is_rewound=bool(tried) and tried[-1] == batch - 1)
