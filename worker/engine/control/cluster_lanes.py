@@ -111,8 +111,8 @@ class ClusterLanes:
         return self._handles[lane]
 
     def names(self, role: LaneRole | None = None) -> list[str]:
-        """The names of the lanes of one role, or of all, in the order of the grants. Trainer lanes begin as ranks in that
-        order; `TrainerGang.lanes` has the ranks."""
+        """The names of the lanes of one role, or of all, in the order of the grants. Trainer lanes begin as ranks in
+        that order; `TrainerGang.lanes` has the ranks."""
         return [grant.lane for grant in self._grants.values() if role in (None, grant.role)]
 
     def roles(self) -> dict[str, LaneRole]:
