@@ -112,6 +112,14 @@ class Driven:
         metrics = self.ingest.of_type("metrics")
         return {event["batch"] for event in metrics if "speed/images_per_second" in event["values"]}
 
+    def until_batch(self, number: int) -> None:
+        """Wait until a batch of at least this number is reported."""
+        self.until(lambda: max(self.reported_batches(), default=0) >= number)
+
+    def until_another_batch(self) -> None:
+        """Wait until a batch is reported that is not yet."""
+        self.until_batch(max(self.reported_batches(), default=0) + 1)
+
 
 def grants(spec: RunSpec) -> tuple[LaneGrant, ...]:
     """The lanes that a spec asks for, granted on the local node."""

@@ -167,6 +167,11 @@ class BatchAlgebra(Contract):
         return self.group_size if self.num_trained_members is None else self.num_trained_members
 
     @property
+    def num_fragments_per_group(self) -> int:
+        """Fragments of a group."""
+        return self.num_fragments // self.num_groups
+
+    @property
     def num_pairs_per_group(self) -> int:
         """Pairs of a group, each with one of its units."""
         return self.num_units_per_group * self.num_trained_denoising_steps

@@ -51,8 +51,9 @@ def build_components(
     schedule = PromptSchedule(spec, prompts)
     fragments = FragmentStore()
     advantages = AdvantageCache(spec, fragments)
-    num_fragments_per_group = spec.algebra.num_fragments // spec.algebra.num_groups
-    spans = SpanReporter(lanes, clock, client, run=answer.run, num_fragments_per_group=num_fragments_per_group)
+    spans = SpanReporter(
+        lanes, clock, client, run=answer.run, num_fragments_per_group=spec.algebra.num_fragments_per_group
+    )
     samples = SampleReporter(client, telemetry.uploader, fps=spec.sampling.fps)
     schedule_log = ScheduleLogger(telemetry.uploader)
     commands = CommandQueue(client, stop_seconds=answer.stop_seconds)

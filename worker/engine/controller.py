@@ -117,9 +117,8 @@ class Controller:
         self._restorer = CheckpointRestorer(components, self._gang, self._status, self._wait_for_calls)
         self._boundaries = BatchBoundaries(components, self._saver, self._status)
         self._admission = AdmissionControl(components.commands)
-        self.resizer = Resizer(components, self._calls, self._gang, self._supervisor, self._boundaries)
-        """Grows and shrinks the run, by command or as a plan of the run's own decides."""
-        self._replanner = Replanner(components, self._supervisor, self.resizer)
+        self._resizer = Resizer(components, self._calls, self._gang, self._supervisor, self._boundaries)
+        self._replanner = Replanner(components, self._supervisor, self._resizer)
         self._scheduler: Scheduler | None = None
         """The scheduler since the last start or rewind; `None` while lanes are brought up."""
         self._next_clock_probe = 0.0
@@ -146,7 +145,7 @@ class Controller:
         self._status.enter(Phase.FINISH)
         self._components.versions.keep_only(())
         self._commands.refuse_all("the run has ended")
-        self.resizer.close("the run has ended")
+        self._resizer.close("the run has ended")
 
     @property
     def outcome(self) -> tuple[RunState, str]:
@@ -182,7 +181,7 @@ class Controller:
 
     def _train(self) -> None:
         """Train from the newest checkpoint to the end of the run, or until it is stopped. Raises `RewindNeededError`
-        when a trainer rank is lost."""
+        when a trainer rank is lost, and `TrainerChangeError` when a new gang cannot be started."""
         self._begin(self._restorer.restore())
         scheduler = self._current
         while not (scheduler.state.is_finished or (self._commands.stop_wanted and scheduler.state.is_at_boundary)):
@@ -220,7 +219,7 @@ class Controller:
             self._answer, position, self._components.schedule_log, self._replanner.pipeline
         )
         self._boundaries.begin(self._scheduler)
-        self.resizer.begin(self._scheduler)
+        self._resizer.begin(self._scheduler)
         self._replanner.begin(self._scheduler)
         starts = {CostKind.START: self._supervisor.gang_start_seconds, CostKind.RESTORE: self._restorer.seconds}
         for kind, seconds in starts.items():
@@ -238,9 +237,10 @@ class Controller:
             self._status.enter(Phase.TRAIN)
 
     def _rewind(self, reason: str) -> None:
-        """After a trainer rank was lost: drop everything that was under way, and bring up a new gang."""
+        """After a trainer rank was lost, or could not be replaced: drop everything that was under way, and bring up the
+        gang anew."""
         self._scheduler = None
-        self.resizer.rewind(reason)
+        self._resizer.rewind(reason)
         self._components.rewind()
         self._status.enter(Phase.LOAD_MODEL, "new trainer ranks")
         self._supervisor.restart_gang()
@@ -263,7 +263,7 @@ class Controller:
             case EvaluationComplete():
                 self._boundaries.evaluation_complete(action)
             case Leave(lane):
-                self.resizer.left(lane)
+                self._resizer.left(lane)
             case Lend():
                 self._components.lends.decided(action)
             case LendSettled():
@@ -292,8 +292,8 @@ class Controller:
     def _apply_commands(self, scheduler: Scheduler) -> None:
         self._admission.apply_commands(scheduler, self._now())
         self._boundaries.start_requested()
-        self.resizer.start_requested()
-        self.resizer.step()
+        self._resizer.start_requested()
+        self._resizer.step()
         self._replanner.step()
         self._admission.update_pause(scheduler)
         self._report_state()
@@ -323,8 +323,8 @@ class Controller:
         scheduler = self._current
         scheduler.apply(event, self._now())
         match event:
-            case Snapshotted() if self.resizer.wants_boundary:
-                self.resizer.at_boundary()
+            case Snapshotted() if self._resizer.wants_boundary:
+                self._resizer.at_boundary()
             case Snapshotted():
                 self._boundaries.batch_trained()
             case Published():
@@ -340,7 +340,7 @@ class Controller:
         if scheduler is not None and lane in self._supervisor.ready:
             scheduler.apply(LaneLost(lane), self._now())
         self._spans.lost(lane)
-        if not self.resizer.lost(lane, reason):
+        if not self._resizer.lost(lane, reason):
             self._supervisor.lost(lane, reason)
 
     def _join(self, lane: str) -> None:
@@ -349,7 +349,7 @@ class Controller:
         if self._scheduler is not None:
             role = self._components.lanes[lane].grant.role
             self._scheduler.apply(LaneJoined(lane, role, None), self._now())
-            self.resizer.ready(lane)
+            self._resizer.ready(lane)
 
     def _now(self) -> float:
         return self._components.clock.now()

@@ -9,9 +9,9 @@ import torch
 
 from tests.engine.algorithms.conftest import SetupMaker
 from tests.engine.fixed_trajectories import perturbed_version
+from tests.engine.replay_recorder import record_replays
 from tests.engine.training_setup import TrainingSetup
 from worker.engine.algorithms.base import ReplayedPairs
-from worker.engine.trainer.policy.policies import BehaviourPolicy
 from worker.engine.trainer.rank import TrainerRank
 from worker.engine.types import GroupBatch, PublishedShard
 from worker.scheduling.planning.workload import AlgorithmPasses
@@ -128,14 +128,7 @@ def test_as_many_pairs_are_replayed_as_the_planner_counts(
     sizes = dict(zip(("num_minibatches", "num_epochs_per_batch"), batch, strict=True))
     setup = make_setup(algorithm=ALGORITHMS[name], pipeline=STALE, **SECTIONS | {"batch": SECTIONS["batch"] | sizes})
     trainer = trainer_at(setup, current_version(setup))
-    replayed: list[int] = []
-    velocity = BehaviourPolicy.velocity
-
-    def recording(policy: BehaviourPolicy, latents: torch.Tensor, *others: Any) -> torch.Tensor:
-        replayed.append(len(latents))
-        return velocity(policy, latents, *others)
-
-    monkeypatch.setattr(BehaviourPolicy, "velocity", recording)
+    replayed = record_replays(monkeypatch)
     num_trained = num_replayed = 0
     for groups, is_fresh in passes(setup):
         replayed.clear()

@@ -3,18 +3,12 @@ from typing import Any
 
 import pytest
 
+from tests.engine.control.four_lanes import ROLES
 from worker.contracts.lanes import LaneGrant
 from worker.contracts.names import LaneRole
 from worker.engine.control.cluster_lanes import LaneHandle
 from worker.engine.control.lane_supervisor import MAX_LANE_RESTARTS, LanesExhaustedError, LaneSupervisor
 from worker.engine.control.pending_calls import RewindNeededError
-
-ROLES = {
-    "rollout-0": LaneRole.ROLLOUT,
-    "rollout-1": LaneRole.ROLLOUT,
-    "trainer-0": LaneRole.TRAINER,
-    "reward-0": LaneRole.REWARD,
-}
 
 
 class FakeLanes:

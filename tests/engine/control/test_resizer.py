@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.engine.control.four_lanes import ROLES
 from tests.scheduling.manual_executor import ManualExecutor
 from tests.scheduling.strategies import algebra_of
 from worker.contracts.commands import CommandKind, RunCommand
@@ -17,13 +18,6 @@ from worker.engine.control import resizer as resizer_module
 from worker.engine.control.command_queue import CommandQueue
 from worker.engine.control.resizer import Resizer, ResizeRefusedError
 from worker.scheduling.core.messages import Action, Generate, LaneJoined, Leave
-
-ROLES = {
-    "rollout-0": LaneRole.ROLLOUT,
-    "rollout-1": LaneRole.ROLLOUT,
-    "trainer-0": LaneRole.TRAINER,
-    "reward-0": LaneRole.REWARD,
-}
 
 
 class FakeLanes:
@@ -208,4 +202,5 @@ def test_what_is_open_when_the_run_ends_has_failed(setup: Setup) -> None:
     setup.send("c1", Resize(add=(granted("rollout-2"),), release=("rollout-1",)))
     setup.resizer.close("the run has ended")
     assert setup.supervisor.steps == {"rollout-1": LaneStep.KEPT, "rollout-2": LaneStep.GIVEN_UP}
+    assert "rollout-2" not in setup.lanes.by_name, "it is let go of before that is reported"
     assert setup.answers == {"c1": False}

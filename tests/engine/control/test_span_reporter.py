@@ -68,7 +68,7 @@ def fragment(purpose: Purpose) -> Fragment:
 def test_spans_name_the_rank_the_units_and_the_run_worked_for(
     reporter: SpanReporter, clock: Clock, client: Any
 ) -> None:
-    reporter.record("a", SpanKind.TRAIN, report(1.0, 3.0), batch=0, num_samples=8, num_units=4)
+    reporter.record("a", SpanKind.TRAIN, report(1.0, 3.0), batch=0, num_units=4)
     clock.time += 4.0
     reported(reporter, client)
     spans = [span for event in client.events for span in event.spans]

@@ -19,7 +19,6 @@ MODES: dict[str, dict[str, Any]] = {
     "gap + staleness 1": {"gap": True, "tsp": True, "max_staleness": 1},
     "gap + staleness 1 + tag search": {"gap": True, "tsp": True, "max_staleness": 1, "tag": "search"},
 }
-
 """The `pipeline` section of each mode."""
 
 SPLITS: dict[int, tuple[int, int, int]] = {8: (5, 2, 1), 16: (10, 4, 2), 32: (20, 8, 4)}

@@ -75,7 +75,7 @@ def believed() -> dict[tuple[str, CostKind], MeasuredCost]:
 
 
 def run_until_settled(ray_address: str, ingest: Ingest, folder: Path) -> RunSpec:
-    """Run until six batches were trained by a new plan, then stop; returns the spec that the run began with."""
+    """Run until a new plan has trained `NUM_SETTLED` batches, then stop; returns the spec that the run began with."""
     wanted, history = asked(num_batches=200), believed()
     spec = resolve(wanted, history=[history])
     file = folder / "emulation.json"

@@ -58,7 +58,7 @@ def test_a_run_goes_on_whatever_lanes_come_go_and_change(
     answer = bootstrap_answer(case.spec, "none", tmp_path / "checkpoints", lanes=lanes)
     driven = start_driver(ingest, answer, ray_address, ("worker.engine.emulated", str(file)))
     try:
-        driven.until(lambda: 1 in driven.reported_batches())
+        driven.until_batch(1)
         expected = present_roles(driven)
         for number in range(NUM_RESIZES):
             asked = None
@@ -69,8 +69,7 @@ def test_a_run_goes_on_whatever_lanes_come_go_and_change(
             driven.command(identity, "resize", resize=asked.model_dump(mode="json"))
             assert outcome(driven, identity)["state"] == "done", reports(driven, identity)
             assert present_roles(driven) == expected
-            num_batches = max(driven.reported_batches())
-            driven.until(lambda number=num_batches: max(driven.reported_batches()) > number)  # type: ignore[misc]
+            driven.until_another_batch()
         resize(driven, "last", release=[lane for lane, role in expected.items() if role is LaneRole.TRAINER])
         assert outcome(driven, "last")["reason"].startswith("the run must keep at least 1 trainer lane")
         driven.command("c1", "stop")

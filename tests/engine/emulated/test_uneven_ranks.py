@@ -28,6 +28,6 @@ def test_a_slow_rank_takes_fewer_micro_batches_and_none_is_padded(
     batches = sorted({batch for _, batch in units})
     for batch in batches:
         assert sum(units[lane, batch] for lane in ranks) == CASE.spec.algebra.num_micro_batches_per_optimizer_step
-    # Speeds are learnt in the first batch; a rank's last micro-batch is the finest that can be divided.
+    # Speeds are measured in the first batch; a rank's last micro-batch is the finest that can be divided.
     slow, fast = sorted(sum(units[lane, batch] for batch in batches[1:]) for lane in ranks)
     assert 0.7 * SLOW_FACTOR < fast / slow < 1.3 * SLOW_FACTOR

@@ -1,6 +1,6 @@
-"""Real drivers started on the session's Ray cluster as `python -m worker.engine`."""
+"""Real drivers started on the session's Ray cluster."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +13,12 @@ from worker.contracts.run_spec import RunSpec
 
 @pytest.fixture
 def drive(ray_address: str, ingest: Ingest, tiny_checkpoint: str, tmp_path: Path) -> Iterator[Callable[..., Driven]]:
-    """Start a driver for a spec. Fields of the bootstrap answer may be given by keyword."""
+    """Start a driver for a spec, as `python -m <program>`. Fields of the bootstrap answer may be given by keyword."""
     started: list[Driven] = []
 
-    def start(spec: RunSpec, **changes: Any) -> Driven:
+    def start(spec: RunSpec, program: Sequence[str] = ("worker.engine",), **changes: Any) -> Driven:
         answer = bootstrap_answer(spec, tiny_checkpoint, tmp_path / "checkpoints", **changes)
-        started.append(start_driver(ingest, answer, ray_address))
+        started.append(start_driver(ingest, answer, ray_address, program))
         return started[-1]
 
     yield start

@@ -8,12 +8,12 @@ import pytest
 import torch
 
 from tests.engine.fixed_trajectories import perturbed_version
+from tests.engine.replay_recorder import record_replays
 from tests.engine.trainer.gradient_recorder import GradientRecorder
 from worker.contracts.run_spec import RunSpec
 from worker.contracts.sections import ReplayGateSpec
 from worker.engine.errors import ReplayGateError, SyncError
 from worker.engine.metrics.replay_gate import check_replay_gate
-from worker.engine.trainer.policy.policies import BehaviourPolicy
 from worker.engine.trainer.rank import TrainerRank
 from worker.engine.types import GroupBatch, PublishedShard
 
@@ -54,14 +54,7 @@ def test_stale_data_is_gated_on_a_tenth_of_the_micro_batches_and_on_one_at_least
     behaviour: PublishedShard,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    replayed: list[int] = []
-    velocity = BehaviourPolicy.velocity
-
-    def recording(policy: BehaviourPolicy, latents: torch.Tensor, *others: Any) -> torch.Tensor:
-        replayed.append(len(latents))
-        return velocity(policy, latents, *others)
-
-    monkeypatch.setattr(BehaviourPolicy, "velocity", recording)
+    replayed = record_replays(monkeypatch)
     # Clipped around the behaviour policy, so that the older policy replays for the gate alone.
     trainer = make_trainer(pipeline=AROUND_BEHAVIOUR, batch={"micro_batch_size": 1})
     fresh_and_stale: dict[str, Any] = {"fresh": True, "staleness": 1, "behaviour": behaviour}

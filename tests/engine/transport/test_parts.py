@@ -19,10 +19,9 @@ from worker.engine.transport.parts import (
     Part,
     cut_members,
     micro_batches_of_group,
-    num_units_of,
 )
 from worker.engine.types import Trajectories
-from worker.scheduling.core.messages import Fragment, FragmentKey, MicroBatchKey, Purpose
+from worker.scheduling.core.messages import Fragment, FragmentKey, Purpose
 
 SHAPE = (2, 3)
 
@@ -173,8 +172,3 @@ def test_preference_pairs_may_be_of_any_members(spec: RunSpec) -> None:
     algebra = RunSpec.model_validate({**spec.model_dump(), "algorithm": algorithm}).algebra
     (part,) = cut_members(algebra, (2, 3), by_step=False)
     assert part == Part((2, 3), tuple(range(len(micro_batches_of_group(algebra)))))
-
-
-def test_the_units_of_a_share_are_its_trajectories_each_once(spec: RunSpec) -> None:
-    keys = [MicroBatchKey(0, 0), MicroBatchKey(0, 1), MicroBatchKey(0, 3), MicroBatchKey(1, 0)]
-    assert num_units_of(spec.algebra, keys) == 6

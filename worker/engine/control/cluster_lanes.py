@@ -59,7 +59,7 @@ class LaneHandle:
     """The host and process of the actor; `None` until it is up."""
     clock: LaneClock = field(default_factory=LaneClock)
     num_restarts: int = 0
-    """The number of times that the actor was replaced in this attempt."""
+    """The number of times that the actor was restarted in this attempt because it was lost."""
 
     @property
     def name(self) -> str:
@@ -107,14 +107,12 @@ class ClusterLanes:
         ray.kill(handle.actor, no_restart=True)
         remove_placement_group(handle.group)
 
-    def __contains__(self, lane: str) -> bool:
-        return lane in self._grants
-
     def __getitem__(self, lane: str) -> LaneHandle:
         return self._handles[lane]
 
     def names(self, role: LaneRole | None = None) -> list[str]:
-        """The names of the lanes of one role, or of all, in the order of the grants; the first trainer is rank 0."""
+        """The names of the lanes of one role, or of all, in the order of the grants. Trainer lanes begin as ranks in
+        that order; `TrainerGang.lanes` has the ranks."""
         return [grant.lane for grant in self._grants.values() if role in (None, grant.role)]
 
     def roles(self) -> dict[str, LaneRole]:

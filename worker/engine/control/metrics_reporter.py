@@ -105,7 +105,7 @@ class MetricsReporter:
     def resampled(self, batch: int) -> None:
         """Count a draw of `batch` whose last fragment was scored and whose group is drawn again."""
         self._num_resampled[batch] += 1
-        self._num_scored[batch] -= self._algebra.num_fragments // self._algebra.num_groups - 1
+        self._num_scored[batch] -= self._algebra.num_fragments_per_group - 1
 
     def scored(self, batch: int) -> None:
         """Count a scored fragment of `batch`; report rewards and pictures when it was the last one."""

@@ -95,7 +95,7 @@ class PendingCalls:
         self._waiting.clear()
 
     def _finish(self, ref: ObjectRef) -> None:
-        lane, call = self._waiting.pop(ref)
+        lane, call = self._waiting[ref]
         try:
             report = _fetch(ref)
         except ray.exceptions.RayActorError as error:
@@ -108,6 +108,7 @@ class PendingCalls:
             self.forget_lane(lane)
             call.otherwise(f"{type(error.cause).__name__}: {error.cause}" if error.cause else str(error))
             return
+        del self._waiting[ref]
         self._on_report(lane, report)
         call.reports[lane] = report
         call.waiting.discard(lane)

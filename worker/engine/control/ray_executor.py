@@ -22,7 +22,7 @@ from worker.engine.control.fragment_store import FragmentRecord
 from worker.engine.control.pending_calls import PendingCalls, Reports
 from worker.engine.control.run_components import RunComponents
 from worker.engine.control.trainer_gang import TrainerGang
-from worker.engine.transport.parts import FragmentParts, Part, num_units_of
+from worker.engine.transport.parts import FragmentParts, Part
 from worker.engine.types import GenerationRequest
 from worker.scheduling.core.messages import (
     Accumulate,
@@ -179,9 +179,7 @@ class RayExecutor:
 
     def _has_spread(self, key: FragmentKey) -> bool:
         """Whether the fragment's group has spread; also true while others of its fragments are not scored."""
-        records, algebra = self._fragments.of_group(Purpose.TRAIN, key.batch, key.group), self._spec.algebra
-        num_scored = sum(record.scored is not None for record in records)
-        is_complete = num_scored == algebra.num_fragments // algebra.num_groups
+        is_complete = self._fragments.is_scored(key.batch, key.group, self._spec.batch.group_size)
         return not is_complete or self._advantages.has_spread(key.batch, key.group)
 
     # --- trainer lanes ----------------------------------------------------------------------------------------------
@@ -224,7 +222,6 @@ class RayExecutor:
             SpanKind.TRAIN,
             report,
             batch=action.batch,
-            num_samples=num_units_of(self._spec.algebra, action.micro_batches),
             num_units=len(action.micro_batches) + action.num_padding,
         )
         self._metrics.accumulated(report.value)

@@ -7,8 +7,8 @@ version published ─► due? ─► question to another process ─► answer �
 ```
 
 Invariants: the loop never waits for an answer, and one that was asked for other lanes than the run has by then is
-dropped; a plan is reported once the run works by it. Each change of the trainer gang doubles the number of batches
-before the next question, so a run of n batches changes it at most about log2 n times, whatever is measured.
+dropped; a plan is reported once the run works by it. Each change of the trainer gang, tried or done, doubles the number
+of batches before the next question, so a run of n batches tries at most about log2 n times, whatever is measured.
 """
 
 import logging
@@ -124,10 +124,6 @@ class Replanner:
 
     @property
     def _batch(self) -> int:
-        return self._components.metrics.position.batch if self._scheduler is None else self._current_batch
-
-    @property
-    def _current_batch(self) -> int:
         assert self._scheduler is not None, "`begin` was called first"
         return self._scheduler.state.batches_completed
 
@@ -166,12 +162,16 @@ class Replanner:
         if report is None or report.id != pending.resize_id or report.state is ResizeState.ACCEPTED:
             return
         self._pending = None
+        if report.trainer_seconds is not None:
+            self._loaded_pipeline = pending.answer.pipeline
         if report.state is ResizeState.FAILED:
             logger.warning("the new plan came to nothing: %s", report.reason)
             self._supervisor.pipeline = self.pipeline
+            if pending.answer.moves_trainers:
+                # It cost a checkpoint, and mostly a start of the old gang: tried after every batch, it would take most
+                # of the time.
+                self._cadence.changed(self._batch, pending.answer.seconds_before, moves_trainers=True)
             return
-        if pending.answer.moves_trainers:
-            self._loaded_pipeline = pending.answer.pipeline
         self._revise(pending.answer.pipeline)
         self._report(pending.answer, predicted=pending.predicted_move_seconds, seconds=report.trainer_seconds)
 

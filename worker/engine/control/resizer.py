@@ -149,8 +149,6 @@ class Resizer:
                 self._give_up(lane, f"the cluster did not place it within {PLACEMENT_TIMEOUT_SECONDS:.0f} s")
         change = opened.change
         if change is not None:
-            if change.is_overdue and not change.has_begun:
-                change.cancel(f"the cluster did not place the new lanes within {PLACEMENT_TIMEOUT_SECONDS:.0f} s")
             if self.wants_boundary and self._current.state.is_quiescent:
                 change.at_boundary()
             change.step()
@@ -226,8 +224,12 @@ class Resizer:
         """Report the resize under way, and those that have not begun, as failed: the run ends."""
         for resize_id, resize in self._commands.take_resizes():
             self._refuse(resize_id, resize, reason)
-        if self._open is not None:
-            self._open.abandon(reason)
+        opened = self._open
+        if opened is not None:
+            for move in opened.moves.values():
+                if move.before is None and not move.step.is_settled:
+                    self._give_up(move.lane, reason)
+            opened.abandon(reason)
             self._report()
 
     # --- rollout and reward lanes -----------------------------------------------------------------------------------

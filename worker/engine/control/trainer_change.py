@@ -131,7 +131,7 @@ class TrainerChange:
         return self._stage is _Stage.WAITING and not self._not_placed
 
     @property
-    def is_overdue(self) -> bool:
+    def _is_overdue(self) -> bool:
         """Whether lanes have taken too long to be placed."""
         return time.monotonic() > self._deadline and (bool(self._not_placed) or self._stage is _Stage.STARTING)
 
@@ -164,11 +164,12 @@ class TrainerChange:
         self._parts.supervisor.ready.discard(lane)
 
     def step(self) -> None:
-        """Go on where that is possible. Raises `TrainerChangeError` when the new processes do not come up."""
+        """Go on where that is possible; give up where the cluster does not place lanes in time. Raises
+        `TrainerChangeError` when the new processes do not come up."""
         if self._stage is _Stage.SAVING and self._uri and not self._not_free and not self._parts.is_publishing():
             self._start()
-        elif self._stage is _Stage.STARTING and self.is_overdue:
-            self._fail(f"the new trainer processes were not up within {PLACEMENT_TIMEOUT_SECONDS:.0f} s")
+        elif self._is_overdue:
+            self._fail(f"the cluster did not place the new trainer lanes within {PLACEMENT_TIMEOUT_SECONDS:.0f} s")
 
     def _start(self) -> None:
         """End the old processes, and start the new ones that are not up yet."""

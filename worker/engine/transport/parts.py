@@ -20,7 +20,7 @@ from itertools import pairwise
 from worker.contracts.algebra import BatchAlgebra
 from worker.contracts.run_spec import RunSpec
 from worker.scheduling.core.batching import MicroBatch, split_group
-from worker.scheduling.core.messages import Fragment, MicroBatchKey, Purpose
+from worker.scheduling.core.messages import Fragment, Purpose
 
 MIN_PART_BYTES = 4 * 2**20
 """The fewest bytes of a part, on average over a fragment: below it the fragment stays whole. A put and a get of an
@@ -85,10 +85,3 @@ def cut_members(algebra: BatchAlgebra, members: Sequence[int], *, by_step: bool)
 def micro_batches_of_group(algebra: BatchAlgebra, group: int = 0) -> list[MicroBatch]:
     """The micro-batches of a group by index, as `MicroBatchKey` counts them."""
     return [micro for chunk in split_group(algebra, group) for micro in chunk]
-
-
-def num_units_of(algebra: BatchAlgebra, micro_batches: Sequence[MicroBatchKey]) -> int:
-    """The number of different units, which are trajectories for most algorithms, in `micro_batches`."""
-    num_steps = algebra.num_trained_denoising_steps
-    units = [{pair // num_steps for pair in micro.pairs} for micro in micro_batches_of_group(algebra)]
-    return len({(key.group, unit) for key in micro_batches for unit in units[key.index]})

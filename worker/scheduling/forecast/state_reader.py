@@ -250,7 +250,7 @@ class _Reading:
 
     def _following_batch(self) -> BatchState:
         """A batch that has not begun."""
-        num_per_group = self._algebra.num_fragments // self._algebra.num_groups
+        num_per_group = self._algebra.num_fragments_per_group
         unknown = self._unknown_groups(None)
         return BatchState(
             policy_version=None,

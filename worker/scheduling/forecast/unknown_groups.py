@@ -31,7 +31,7 @@ class UnknownGroups:
             return waiting_groups
         incomplete = list(self.draws_left)
         drawn = [incomplete[index * len(incomplete) // number] for index in range(number)]
-        num_per_group = self.algebra.num_fragments // self.algebra.num_groups
+        num_per_group = self.algebra.num_fragments_per_group
         return np.sort(np.concatenate([waiting_groups, np.repeat(drawn, num_per_group)]))
 
     def trained_share(self, num_known: int) -> float:

@@ -32,8 +32,8 @@ def _watched(policy: LendingPolicy | None) -> _WatchedPolicy | None:
 class RecordedScheduler(Scheduler):
     """A scheduler that hands every line of its log to `write`.
 
-    A call of `next_actions` is left out only where it can have changed nothing: it answered nothing, no event came in
-    since the call before, and no lending policy was asked.
+    A call of `next_actions` is left out only where it can have changed nothing: it answered nothing, neither an event
+    nor other switches came in since the call before, and no lending policy was asked.
     """
 
     def __init__(self, start: ScheduleStart, write: Callable[[Line], None] = lambda line: None) -> None:
@@ -54,7 +54,7 @@ class RecordedScheduler(Scheduler):
         )
         self._write = write
         self._has_news = False
-        """Whether an event was applied since the last call of `next_actions`."""
+        """Whether an event or other switches came in since the last call of `next_actions`."""
         write(start)
 
     def revise(self, pipeline: PipelineSpec, lending_policy: LendingPolicy | None) -> None:

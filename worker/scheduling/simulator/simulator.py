@@ -343,11 +343,10 @@ class Simulator:
 
     def _work_on(self, lane: str, cost: CostKind, span: SpanKind, fragment: Fragment, now: float, event: Event) -> None:
         key, num_samples = fragment.key, len(fragment.members)
-        num_fragments_per_group = self._algebra.num_fragments // self._algebra.num_groups
         work = Work(
             batch=key.batch,
             group=key.group,
-            fragment=key.group * num_fragments_per_group + key.index,
+            fragment=key.group * self._algebra.num_fragments_per_group + key.index,
             policy_version=fragment.policy_version,
             num_samples=num_samples,
             num_units=num_samples,

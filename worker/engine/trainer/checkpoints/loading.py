@@ -106,6 +106,8 @@ def _check_contents(state: TrainingState, stored: StoredCheckpoint, uri: str) ->
 @torch.no_grad()
 def _apply(state: TrainingState, stored: StoredCheckpoint, rank: int) -> tuple[PublishedShard, ...]:
     """Write the stored fragments into the training state; returns the older version, on rank 0."""
+    # First, since it may raise.
+    behaviour = stored.behaviour() if rank == 0 else ()
     manifest = stored.manifest
     state.set_counters(optimizer_steps=manifest.optimizer_steps, skipped_steps=manifest.skipped_steps)
     state.optimizer.release_gathered()
@@ -118,4 +120,4 @@ def _apply(state: TrainingState, stored: StoredCheckpoint, rank: int) -> tuple[P
         for part in stored.parts(key, fragment.start, fragment.values.numel()):
             values = fragment.values[part.start - fragment.start : part.end - fragment.start]
             values.copy_(stored.read(key, part))
-    return stored.behaviour() if rank == 0 else ()
+    return behaviour

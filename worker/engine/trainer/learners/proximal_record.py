@@ -68,8 +68,7 @@ class ProximalRecord:
         always_replays = spec.algorithm.needs.proximal_means
         self._records = algebra.num_epochs > 1 and not always_replays
         self._replays = algebra.num_minibatches > 1 or (always_replays and algebra.num_epochs > 1)
-        pairs_per_group = algebra.num_units_per_group * algebra.num_trained_denoising_steps
-        self._log_ratios = torch.zeros(algebra.num_groups, pairs_per_group, device=device)
+        self._log_ratios = torch.zeros(algebra.num_groups, algebra.num_pairs_per_group, device=device)
         self._stepped_batch: int | None = None
         """The stale batch whose first optimizer step was taken last, since weights were loaded."""
         self._recorded: set[int] = set()

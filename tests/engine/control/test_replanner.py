@@ -1,0 +1,123 @@
+"""Re-planning within the driver, on fakes; `tests/engine/emulated/test_replanning.py` has cluster and planner."""
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tests.engine.control.four_lanes import ROLES
+from worker.contracts.names import LaneRole
+from worker.contracts.replanning import ReplanBasis
+from worker.contracts.resizing import Resize, ResizeCause, ResizeReport, ResizeState, TrainerChangeSeconds
+from worker.contracts.run_spec import RunSpec
+from worker.engine.control import replanner as replanner_module
+from worker.engine.control.replanner import Replanner
+from worker.scheduling.replanning.question import ReplanAnswer, ReplanQuestion
+
+
+class FakeProcess:
+    """Takes the place of `ReplanningProcess`: always wants `rollout-1` to train."""
+
+    is_busy = False
+
+    def __init__(self) -> None:
+        self.questions: list[ReplanQuestion] = []
+        self._answered = 0
+
+    def ask(self, question: ReplanQuestion) -> None:
+        self.questions.append(question)
+
+    def take_answer(self) -> ReplanAnswer | None:
+        if self._answered == len(self.questions):
+            return None
+        self._answered += 1
+        return ReplanAnswer(
+            is_change=True,
+            roles=ROLES | {"rollout-1": LaneRole.TRAINER},
+            moves_trainers=True,
+            pipeline=self.questions[-1].pipeline.model_copy(update={"tag": "greedy"}),
+            seconds_before=10.0,
+            batch_seconds=8.0,
+            bound_seconds=7.0,
+            reason="more trains",
+        )
+
+
+class FakeResizer:
+    """Takes the place of `Resizer`: ends every resize as it is told to."""
+
+    is_busy = False
+
+    def __init__(self) -> None:
+        self.reported: ResizeReport | None = None
+        self.num_started = 0
+        self.state = ResizeState.FAILED
+        self.trainer_seconds: TrainerChangeSeconds | None = None
+
+    def start(self, resize_id: str, resize: Resize) -> None:
+        self.num_started += 1
+        self.reported = ResizeReport(
+            id=resize_id, cause=ResizeCause.PLAN, state=self.state, trainer_seconds=self.trainer_seconds
+        )
+
+
+class Setup:
+    """A replanner with all that it works with."""
+
+    def __init__(self, spec: RunSpec, asked: RunSpec, client: Any) -> None:
+        components: Any = SimpleNamespace(
+            answer=SimpleNamespace(spec=spec, replan=ReplanBasis(asked=asked)),
+            lanes=SimpleNamespace(roles=lambda: dict(ROLES)),
+            clock=SimpleNamespace(now=lambda: 0.0),
+            telemetry=SimpleNamespace(client=client),
+        )
+        self.supervisor, self.resizer = SimpleNamespace(pipeline=spec.pipeline), FakeResizer()
+        supervisor: Any = self.supervisor
+        resizer: Any = self.resizer
+        self.replanner = Replanner(components, supervisor, resizer)
+        self.process: Any = self.replanner._process
+
+    def complete(self, batch: int, *, is_rewound: bool = False) -> None:
+        """The run has `batch` complete batches, and goes on until every answer is carried out."""
+        if batch == 1 or is_rewound:
+            costs = SimpleNamespace(measured=dict, seconds=lambda *which: None)
+            self.state = SimpleNamespace(batches_completed=batch - 1, costs=costs)
+            scheduler: Any = SimpleNamespace(state=self.state, revise=lambda *switches: None)
+            self.replanner.begin(scheduler)
+        self.state.batches_completed = batch
+        self.replanner.batch_complete()
+        for _ in range(2):
+            self.replanner.step()
+
+
+@pytest.fixture
+def setup(make_spec: Callable[..., RunSpec], client: Any, monkeypatch: pytest.MonkeyPatch) -> Setup:
+    monkeypatch.setattr(replanner_module, "ReplanningProcess", FakeProcess)
+    spec = make_spec(num_batches=50, lanes={"num_rollout": 2})
+    return Setup(spec, make_spec(num_batches=50, lanes={"num_rollout": 2}, pipeline={"placement": "auto"}), client)
+
+
+def test_a_gang_that_cannot_be_replaced_is_tried_ever_more_rarely(setup: Setup) -> None:
+    """Each try sends the run back to its checkpoint, so it begins again with a new scheduler."""
+    tried: list[int] = []
+    for batch in range(1, 40):
+        before = setup.resizer.num_started
+        setup.complete(batch, is_rewound=bool(tried) and tried[-1] == batch - 1)
+        if setup.resizer.num_started > before:
+            tried.append(batch)
+    assert tried == [1, 3, 7, 15, 31]
+    assert [question.num_moves for question in setup.process.questions] == [0, 1, 2, 3, 4]
+
+
+def test_lanes_that_are_loaded_from_now_on_get_the_present_switches_again(setup: Setup) -> None:
+    setup.complete(1)
+    assert setup.supervisor.pipeline == setup.replanner.pipeline
+    assert setup.replanner.pipeline.tag == "off"
+
+
+def test_a_gang_that_was_replaced_can_be_lent_though_another_lane_failed(setup: Setup) -> None:
+    setup.resizer.trainer_seconds = TrainerChangeSeconds(checkpoint=1.0, start=1.0, restore=1.0)
+    for batch in (1, 2, 3):
+        setup.complete(batch)
+    assert [question.can_lend for question in setup.process.questions] == [False, True]

@@ -1,0 +1,23 @@
+"""Calls on several lanes of which some raise: what follows is decided once."""
+
+import pytest
+import ray
+
+from worker.engine.control.pending_calls import PendingCalls
+
+pytestmark = pytest.mark.ray
+
+
+@ray.remote(num_cpus=0)
+def fail(reason: str) -> None:
+    raise ValueError(reason)
+
+
+def test_where_several_lanes_of_a_call_raise_the_call_fails_once(ray_address: str) -> None:
+    calls = PendingCalls(on_report=lambda lane, report: None, on_lane_lost=lambda lane, reason: None)
+    refs = {lane: fail.remote(f"{lane} has no memory") for lane in ("trainer-0", "trainer-1")}
+    reasons: list[str] = []
+    calls.start(refs, lambda reports: pytest.fail("no lane has answered"), otherwise=reasons.append)
+    while len(calls):
+        calls.step(1.0)
+    assert reasons in (["ValueError: trainer-0 has no memory"], ["ValueError: trainer-1 has no memory"])
