@@ -53,8 +53,9 @@ export function basisInWords(plan: Plan): string {
       : "the model";
     return `predicted from the documented profile of ${profile}, on ${on}; nothing was measured yet`;
   }
+  const batches = counted(plan.num_batches_measured, "batch", "batches");
+  if (plan.costs === "own") return `predicted from ${batches} that this run has measured, on ${on}`;
   const sizes = plan.fragment_sizes_measured.toSorted((a, b) => a - b);
   const measured = sizes.length === 0 ? "" : ` in fragments of ${joined(sizes)}; what other sizes cost is inferred`;
-  const batches = counted(plan.num_batches_measured, "batch", "batches");
   return `predicted from ${batches} measured on an earlier run, on ${on}${measured}`;
 }
