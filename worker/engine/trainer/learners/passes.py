@@ -41,8 +41,8 @@ def is_monitored_pass(
     """Whether a pass is monitored, padding included.
 
     Where ranks run in lockstep the pass's number decides, which is the same on each of them: in ZeRO 3 every rank must
-    run the same forward passes. Otherwise the micro-batch decides, whichever rank takes it. Where groups may be left out
-    of training, each rank's first pass is monitored too: the micro-batches that are chosen may all be those of such
+    run the same forward passes. Otherwise the micro-batch decides, whichever rank takes it. Where groups may be left
+    out of training, each rank's first pass is monitored too: the micro-batches that are chosen may all be those of such
     groups, and the replay gate of a stale batch needs one.
 
     Args:
