@@ -2,7 +2,7 @@
 
 import type { Plan } from "../api/schema.ts";
 import { number, percent } from "../base/format.ts";
-import { modeLabel, modesInOrder } from "./plan_words.ts";
+import { modeLabel, modesInOrder, splitInWords } from "./plan_words.ts";
 
 export function ModeTable({ plan }: { plan: Plan }) {
   return (
@@ -20,11 +20,7 @@ export function ModeTable({ plan }: { plan: Plan }) {
           {modesInOrder(plan).map(([mode, choice]) => (
             <tr key={mode} class={mode === plan.mode ? "chosen" : ""}>
               <td>{modeLabel(mode)}</td>
-              <td class="right num">
-                {choice.num_rollout === 0
-                  ? `all ${choice.num_trainer}`
-                  : `${choice.num_rollout} + ${choice.num_trainer}`}
-              </td>
+              <td class="right num">{splitInWords(choice)}</td>
               <td class="right num">
                 {number(choice.samples_per_second)}
                 {choice.is_simulated ? "" : <span class="small muted"> not simulated</span>}

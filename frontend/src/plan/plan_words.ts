@@ -28,6 +28,11 @@ const counted = (count: number, noun: string, plural = `${noun}s`) => `${count} 
 const joined = (values: readonly number[]) =>
   [values.slice(0, -1).join(", "), values.at(-1)].filter((part) => part !== "").join(" and ");
 
+/** How many lanes generate and how many train: `1 + 2`, or `all 3` where all do both. */
+export function splitInWords({ num_rollout, num_trainer }: Pick<PlanChoice, "num_rollout" | "num_trainer">): string {
+  return num_rollout === 0 ? `all ${num_trainer}` : `${num_rollout} + ${num_trainer}`;
+}
+
 /** `disaggregated: 2 rollout lanes and 1 trainer lane, training while generating, …`. */
 export function choiceInWords(choice: PlanChoice): string {
   const { gap, tsp, tag, max_staleness, placement } = choice.pipeline;

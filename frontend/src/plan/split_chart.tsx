@@ -1,5 +1,5 @@
 /** Throughput by split: how many of the lanes train, for the chosen mode and the strict ones beside it. Filled points were
- * simulated, outlined ones are limits that no schedule exceeds. */
+ * simulated; outlined ones are upper limits, or estimates in pools too large to simulate. */
 
 import type { Plan, SplitPoint } from "../api/schema.ts";
 import { number } from "../base/format.ts";

@@ -1,7 +1,7 @@
 /** Painting the timeline: lanes of spans, time axis with version ticks, queue depths beneath on the same axis. */
 
 import { classOf } from "./classes.ts";
-import { drawLends, drawPlans, drawPulls, drawResizes, drawVersions } from "./draw_marks.ts";
+import { drawChanges, drawLends, drawPulls, drawVersions } from "./draw_marks.ts";
 import { drawQueueLabels, drawQueues } from "./draw_queues.ts";
 import { labelOf } from "./lane_tracks.ts";
 import { type Layout, rowTop } from "./layout.ts";
@@ -33,8 +33,7 @@ export function draw(scene: Scene, state: TimelineState): void {
   drawPulls(scene, state);
   drawVersions(scene, state.versions);
   drawLends(scene, state.lanes.tracks);
-  drawResizes(scene, state.resizes);
-  drawPlans(scene, state.plans);
+  drawChanges(scene, state);
   if (state.queues.length > 0) drawQueues(scene, state.queues);
   const selection = state.selection.peek();
   if (selection) drawSelection(scene, selection, state.lanes.tracks.indexOf(selection.track));
