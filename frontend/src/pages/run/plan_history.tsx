@@ -16,7 +16,9 @@ export function PlanHistory({ steps, metrics }: { steps: readonly PlanStep[]; me
         <thead>
           <tr>
             <th>From batch</th>
-            <th class="right">Rollout + trainer</th>
+            <th class="right" title="Rollout + trainer lanes">
+              Lanes
+            </th>
             <th class="right">Predicted</th>
             <th class="right">Measured</th>
           </tr>
