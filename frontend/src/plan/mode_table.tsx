@@ -5,6 +5,7 @@ import { number, percent } from "../base/format.ts";
 import { modeLabel, modesInOrder, splitInWords } from "./plan_words.ts";
 
 export function ModeTable({ plan }: { plan: Plan }) {
+  const modes = modesInOrder(plan);
   return (
     <div class="table-wrap">
       <table class="class-table mode-table">
@@ -17,13 +18,13 @@ export function ModeTable({ plan }: { plan: Plan }) {
           </tr>
         </thead>
         <tbody>
-          {modesInOrder(plan).map(([mode, choice]) => (
+          {modes.map(([mode, choice]) => (
             <tr key={mode} class={mode === plan.mode ? "chosen" : ""}>
               <td>{modeLabel(mode)}</td>
               <td class="right num">{splitInWords(choice)}</td>
-              <td class="right num">
+              <td class="right num nowrap">
+                {choice.is_simulated ? "" : "≈ "}
                 {number(choice.samples_per_second)}
-                {choice.is_simulated ? "" : <span class="small muted"> not simulated</span>}
               </td>
               <td>
                 <span class="share-bar">
@@ -35,6 +36,7 @@ export function ModeTable({ plan }: { plan: Plan }) {
           ))}
         </tbody>
       </table>
+      {modes.some(([, choice]) => !choice.is_simulated) && <p class="tiny muted">≈ estimated, not simulated</p>}
     </div>
   );
 }

@@ -60,8 +60,6 @@ export function SplitChart({ plan }: { plan: Plan }) {
         <text class="tick" x={(LEFT + WIDTH - RIGHT) / 2} y={HEIGHT - 3} text-anchor="middle">
           trainer lanes
         </text>
-        {level(plan.bound_samples_per_second, "bound")}
-        {colocated && level(colocated.samples_per_second, "colocated")}
         {curves.toReversed().map(({ mode, points, colour }) => (
           <g key={mode} style={{ color: colour }}>
             <polyline
@@ -80,6 +78,8 @@ export function SplitChart({ plan }: { plan: Plan }) {
             ))}
           </g>
         ))}
+        {level(plan.bound_samples_per_second, "bound")}
+        {colocated && level(colocated.samples_per_second, "colocated")}
       </svg>
       <ul class="span-legend">
         {curves.map(({ mode, colour }) => (
