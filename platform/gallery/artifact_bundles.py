@@ -33,7 +33,7 @@ def read_bundle(source: Readable, sha256: str) -> dict[str, bytes]:
                 file = tar.extractfile(member) if member.isreg() and not member.issparse() else None
                 if file is None or member.name in files:
                     raise ArtifactRefused(
-                        f"a bundle must hold regular files, each once, got {member.name[:80]!r} twice or of another kind"
+                        f"a bundle must hold regular files, each once, got {member.name[:80]!r} otherwise"
                     )
                 if len(files) == MAX_BUNDLE_FILES:
                     raise ArtifactRefused(f"a bundle must hold at most {MAX_BUNDLE_FILES} files")

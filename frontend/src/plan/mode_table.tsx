@@ -14,7 +14,7 @@ export function ModeTable({ plan }: { plan: Plan }) {
             <th>Mode</th>
             <th class="right">Rollout + trainer</th>
             <th class="right">Samples/s</th>
-            <th>Share of the bound</th>
+            <th>Of the bound</th>
           </tr>
         </thead>
         <tbody>

@@ -80,7 +80,14 @@ def test_a_timeline_window_holds_the_spans_that_touch_it(driver: Any, event: Mak
 
 
 def test_what_was_reported_after_the_last_span_is_on_the_timeline_too(driver: Any, event: Make, spans: Make) -> None:
-    resize = {"id": "r", "cause": "user", "state": "accepted", "reason": "", "lanes": [], "trainer_seconds": None}
+    resize: dict[str, Any] = {
+        "id": "r",
+        "cause": "user",
+        "state": "accepted",
+        "reason": "",
+        "lanes": [],
+        "trainer_seconds": None,
+    }
     plan = {
         "batch": 3,
         "reason": "training takes longer than planned",
