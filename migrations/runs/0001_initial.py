@@ -124,6 +124,7 @@ class Migration(migrations.Migration):
                 ('reason', models.TextField()),
                 ('spec', models.JSONField()),
                 ('plan', models.JSONField()),
+                ('promise', models.JSONField(null=True)),
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
                 ('attempt', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='plan_revisions', to='runs.attempt')),
                 ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='plan_revisions', to='runs.run')),

@@ -29,9 +29,12 @@ def read_bundle(source: Readable, sha256: str) -> dict[str, bytes]:
     try:
         with tarfile.open(fileobj=io.BytesIO(body), mode="r:") as tar:
             for member in tar:
-                file = tar.extractfile(member) if member.isreg() else None
+                # A sparse file of some bytes may claim any size, and reading it makes the zeros.
+                file = tar.extractfile(member) if member.isreg() and not member.issparse() else None
                 if file is None or member.name in files:
-                    raise ArtifactRefused(f"a bundle must hold each file once, got {member.name[:80]!r} otherwise")
+                    raise ArtifactRefused(
+                        f"a bundle must hold regular files, each once, got {member.name[:80]!r} otherwise"
+                    )
                 if len(files) == MAX_BUNDLE_FILES:
                     raise ArtifactRefused(f"a bundle must hold at most {MAX_BUNDLE_FILES} files")
                 files[member.name] = file.read()

@@ -12,20 +12,16 @@ from django.views.decorators.http import require_http_methods
 from gallery.artifact_bundles import read_bundle
 from gallery.artifacts import ArtifactTaken, store_artifact, store_artifacts
 from gallery.storage import MAX_ARTIFACT_BYTES, ArtifactRefused, ChecksumMismatch
-from runs.tokens import AttemptGone, TokenRefused, authorise
-from telemetry.ingest_views import bearer_token, refusal
+from runs.tokens import authorise
+from telemetry.ingest_views import bearer_token, refusal, with_token_refusals
 from worker.contracts.ingest import SHA256_HEADER
 
 
 @csrf_exempt
 @require_http_methods(["PUT"])
+@with_token_refusals
 def artifact(request: HttpRequest, run_id: UUID, attempt: int, path: str) -> HttpResponse:
-    try:
-        authorise(run_id=run_id, attempt=attempt, token=bearer_token(request))
-    except TokenRefused as error:
-        return refusal(401, str(error))
-    except AttemptGone as error:
-        return refusal(410, str(error))
+    authorise(run_id=run_id, attempt=attempt, token=bearer_token(request))
 
     def store() -> dict[str, Any]:
         stored = store_artifact(run_id=run_id, attempt=attempt, path=path, source=request, sha256=announced(request))
@@ -36,14 +32,10 @@ def artifact(request: HttpRequest, run_id: UUID, attempt: int, path: str) -> Htt
 
 @csrf_exempt
 @require_http_methods(["POST"])
+@with_token_refusals
 def artifacts(request: HttpRequest, run_id: UUID, attempt: int) -> HttpResponse:
     """Several small files as a tar, stored all or none."""
-    try:
-        authorise(run_id=run_id, attempt=attempt, token=bearer_token(request))
-    except TokenRefused as error:
-        return refusal(401, str(error))
-    except AttemptGone as error:
-        return refusal(410, str(error))
+    authorise(run_id=run_id, attempt=attempt, token=bearer_token(request))
 
     def store() -> dict[str, Any]:
         files = read_bundle(request, announced(request))

@@ -217,6 +217,9 @@ class PlanRevision(models.Model):
     """The run's spec with placement, split and switches as the planner chose them."""
     plan = models.JSONField()
     """The choice and its alternatives, as `runs.plan_body` writes them."""
+    promise = models.JSONField(null=True)
+    """What the change to it was predicted to gain and to take (`runs.plan_body.Promise`); null for the plan that an
+    attempt begins with."""
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:

@@ -67,8 +67,9 @@ class PlanBody(TypedDict):
     """The throughput that no schedule with at most the staleness asked for exceeds on these lanes. It counts work,
     critical path, whole fragments and micro-batches, and memory."""
     devices: list[str]
-    costs: Literal["measured", "profile"]
-    """Source of the costs: measured on earlier runs, or the documented profile of model and hardware."""
+    costs: Literal["measured", "own", "profile"]
+    """Source of the costs: measured on earlier runs, by the run itself, or the documented profile of model and
+    hardware."""
     stand_in_profile: str | None
     """Name of the profile used for a model of unknown size; null for a known one."""
     num_batches_measured: int

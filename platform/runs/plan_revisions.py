@@ -6,7 +6,6 @@ Invariant: a revision holds what the run worked by from then on, so an attempt t
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 from uuid import UUID
 
 from fleet.selectors import devices_by_lane
@@ -21,6 +20,9 @@ from worker.contracts.run_spec import RunSpec
 from worker.scheduling.core.costs import dump_costs
 from worker.scheduling.planning.modes import name_of
 from worker.scheduling.profiles.hardware import profile_name
+
+_SPLIT = (LaneRole.ROLLOUT, LaneRole.TRAINER)
+"""The roles that a plan chooses between."""
 
 
 def replan_basis(attempt: Attempt, lanes: Sequence[LaneGrant], device_of: Mapping[str, str]) -> ReplanBasis | None:
@@ -58,16 +60,22 @@ def record_plan(run_id: UUID, number: int, event: PlanEvent) -> None:
         reason=event.reason,
         spec=spec.model_copy(update={"pipeline": event.pipeline, "lanes": lanes}).model_dump(mode="json"),
         plan=_body(before.plan, spec, event, num_rollout, num_trainer, _positions(run_id, number, event)),
+        promise=_promise(event),
     )
+
+
+def _promise(event: PlanEvent) -> Promise:
+    return {
+        "seconds_before": event.seconds_before,
+        "predicted_move_seconds": event.predicted_move_seconds,
+        "move_seconds": event.move_seconds,
+    }
 
 
 def _positions(run_id: UUID, attempt: int, event: PlanEvent) -> list[int]:
     """Positions, among the lanes that generate or train in order of allocation, of those that train."""
     names = [lane for lane in devices_by_lane(run_id, attempt) if event.lanes.get(lane) in _SPLIT]
     return [position for position, lane in enumerate(names) if event.lanes[lane] is LaneRole.TRAINER]
-
-
-_SPLIT = (LaneRole.ROLLOUT, LaneRole.TRAINER)
 
 
 def _body(
@@ -77,7 +85,7 @@ def _body(
     num_rollout: int,
     num_trainer: int,
     trainers: list[int],
-) -> dict[str, Any]:
+) -> PlanBody:
     """The plan as pages show it. Alternatives of the first plan are left out: they rest on costs that proved wrong."""
     mode, num_trajectories = name_of(event.pipeline), spec.algebra.num_trajectories
     known = before["by_mode"].get(mode) or before["by_mode"][before["mode"]]
@@ -90,11 +98,6 @@ def _body(
         "batch_seconds": event.batch_seconds,
         "bound_share": event.bound_seconds / event.batch_seconds,
     }
-    promise: Promise = {
-        "seconds_before": event.seconds_before,
-        "predicted_move_seconds": event.predicted_move_seconds,
-        "move_seconds": event.move_seconds,
-    }
     bound = event.bound_seconds or event.batch_seconds
     return {
         **before,
@@ -103,7 +106,6 @@ def _body(
         "by_mode": {mode: choice},
         "curves": {},
         "bound_samples_per_second": num_trajectories / bound,
-        "costs": "measured",
+        "costs": "own",
         "num_batches_measured": event.batch,
-        "promise": promise,
     }

@@ -1,5 +1,6 @@
 """The size of a run as plain JSON: its lanes, the free ones that could join, what a change costs, and past resizes."""
 
+from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
 from pydantic import with_config
@@ -9,13 +10,13 @@ from accounts.access import Actor
 from fleet.lane_demand import kind_for
 from fleet.selectors import devices_by_lane, free_devices, grants_of, pool_lanes
 from runs import attempts
-from runs.models import RESIZE_STATES, MeasuredCosts, Run, RunResize
+from runs.models import RESIZE_STATES, Attempt, MeasuredCosts, Run, RunResize
 from runs.run_body import IsoTime
 from runs.selectors import get_run
 from worker.contracts.base import JsonOf
 from worker.contracts.events import WorkCost
 from worker.contracts.names import LaneRole
-from worker.contracts.resizing import LaneProgress, ResizeCause, TrainerChangeSeconds
+from worker.contracts.resizing import LaneProgress, ResizeCause, TrainerChangeSeconds, roles_of
 from worker.scheduling.core.costs import GANG, TRAINER_CHANGE
 
 NUM_RESIZES = 50
@@ -66,7 +67,10 @@ class RunSize(TypedDict):
     """The lanes of a run, those that could join it, and its resizes."""
 
     lanes: list[RunLane]
+    roles: list[Annotated[str, JsonOf(LaneRole)]]
+    """Roles that lanes of the run can have: a colocated run, planned so or asked for so, has no rollout lanes."""
     free: list[FreeLanes]
+    """Free lanes by such a role and by device. One lane may be counted for several roles."""
     trainer_change_seconds: float | None
     """What replacing the trainer gang is expected to take, from what the run has measured: checkpoint, start and
     restore. Null until the run has measured one of them."""
@@ -80,10 +84,12 @@ def run_size(user: Actor, run: Run) -> RunSize:
     """Raises `NotVisible` for outsiders."""
     seen = get_run(user, run.pk)
     attempt = attempts.open_attempt(seen.pk)
+    roles = _roles(seen, attempt)
     seconds = _trainer_change_seconds(seen)
     return {
         "lanes": [] if attempt is None else _lanes(seen, attempt.number),
-        "free": _free(seen),
+        "roles": [role.value for role in roles],
+        "free": _free(seen, roles),
         "trainer_change_seconds": sum(seconds.values()) if seconds else None,
         "is_trainer_change_measured": len(seconds) == len(TRAINER_CHANGE),
         "resizes": [_resize_body(row) for row in seen.resizes.select_related("requested_by")[:NUM_RESIZES]],
@@ -98,11 +104,16 @@ def _lanes(run: Run, attempt: int) -> list[RunLane]:
     ]
 
 
-def _free(run: Run) -> list[FreeLanes]:
+def _roles(run: Run, attempt: Attempt | None) -> tuple[LaneRole, ...]:
+    spec = run.run_spec if attempt is None else attempt.concrete_spec
+    return roles_of(spec.pipeline.placement)
+
+
+def _free(run: Run, roles: Iterable[LaneRole]) -> list[FreeLanes]:
     pool, on_gpus = pool_lanes(), run.run_spec.lanes.rewards_on_gpus
     return [
         {"role": role.value, "device": device, "number": number}
-        for role in LaneRole
+        for role in roles
         for device, number in sorted(free_devices(kind_for(role, pool, rewards_on_gpus=on_gpus)).items())
     ]
 

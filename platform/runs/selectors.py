@@ -78,7 +78,7 @@ def _plan_step(revision: PlanRevision) -> PlanStep:
         "num_rollout": chosen["num_rollout"],
         "num_trainer": chosen["num_trainer"],
         "batch_seconds": chosen["batch_seconds"],
-        "promise": revision.plan.get("promise"),
+        "promise": revision.promise,
     }
 
 

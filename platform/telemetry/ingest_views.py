@@ -1,6 +1,8 @@
 """The driver's HTTP interface: plain views with the run token, without session and CSRF. Statuses are those of
 `worker.contracts.ingest`."""
 
+from collections.abc import Callable
+from functools import wraps
 from http import HTTPStatus
 from typing import Any
 from uuid import UUID
@@ -19,6 +21,23 @@ from telemetry.ingest import ingest
 from telemetry.ingest_errors import InvalidEvent, SequenceGap
 from worker.contracts.ingest import BootstrapRequest
 
+View = Callable[..., HttpResponse]
+
+
+def with_token_refusals(view: View) -> View:
+    """The view, with 401 for a run token that is refused and 410 for one whose attempt is over."""
+
+    @wraps(view)
+    def answer(request: HttpRequest, **path: Any) -> HttpResponse:
+        try:
+            return view(request, **path)
+        except TokenRefused as error:
+            return refusal(401, str(error))
+        except AttemptGone as error:
+            return refusal(410, str(error))
+
+    return answer
+
 
 @csrf_exempt
 @require_POST
@@ -35,13 +54,10 @@ def bootstrap(request: HttpRequest) -> HttpResponse:
 
 
 @require_GET
+@with_token_refusals
 def prompts(request: HttpRequest, run_id: UUID, attempt: int) -> HttpResponse:
     try:
         answer = prompts_of(authorise(run_id=run_id, attempt=attempt, token=bearer_token(request)))
-    except TokenRefused as error:
-        return refusal(401, str(error))
-    except AttemptGone as error:
-        return refusal(410, str(error))
     except PictureNotUsable as error:
         return refusal(422, str(error))
     return _json(answer.model_dump_json())
@@ -49,13 +65,10 @@ def prompts(request: HttpRequest, run_id: UUID, attempt: int) -> HttpResponse:
 
 @csrf_exempt
 @require_POST
+@with_token_refusals
 def events(request: HttpRequest, run_id: UUID, attempt: int) -> HttpResponse:
     try:
         answer = ingest(run_id=run_id, attempt=attempt, token=bearer_token(request), batch=parse_batch(request.body))
-    except TokenRefused as error:
-        return refusal(401, str(error))
-    except AttemptGone as error:
-        return refusal(410, str(error))
     except SequenceGap as error:
         return refusal(409, str(error), expected=error.expected)
     except InvalidEvent as error:

@@ -1,6 +1,7 @@
 """Data of the timeline page: the spans of all lanes, published versions, queue depths, lending decisions and
 resizes."""
 
+import math
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -83,15 +84,17 @@ def timeline(
     up_to = last_stream_seq(run_id)
     bounds = SpanRow.objects.filter(run_id=run_id, stream_seq__lte=up_to).aggregate(start=Min("start"), end=Max("end"))
     start = (bounds["start"] or now) if start is None else start
+    # A stretch of work becomes a span when it ends, so there may be later events than the last span.
+    until = math.inf if end is None else end
     end = (bounds["end"] or now) if end is None else end
     return {
         "lanes": placed_lanes(run_id, up_to=up_to),
         "spans": spans_between(run_id, up_to=up_to, start=start, end=end, limit=limit),
-        "versions": _versions(run_id, up_to, start, end),
-        "queues": _queues(run_id, up_to, start, end),
-        "lends": recent_lends(run_id, up_to=up_to, start=start, end=end),
-        "resizes": _resizes(run_id, up_to, start, end),
-        "plans": _plans(run_id, up_to, start, end),
+        "versions": _versions(run_id, up_to, start, until),
+        "queues": _queues(run_id, up_to, start, until),
+        "lends": recent_lends(run_id, up_to=up_to, start=start, end=until),
+        "resizes": _resizes(run_id, up_to, start, until),
+        "plans": _plans(run_id, up_to, start, until),
         "stream_seq": up_to,
         "now": now,
     }

@@ -80,6 +80,12 @@ def resize_problems(resize: Resize, roles: Mapping[str, LaneRole], placement: Pl
     yield from _missing_roles(Counter(resize.roles_after(roles).values()), placement)
 
 
+def roles_of(placement: Placement) -> tuple[LaneRole, ...]:
+    """The roles of a run's lanes, each of which at least one lane must have: the trainer lanes of a colocated run
+    generate."""
+    return tuple(role for role in LaneRole if role is not LaneRole.ROLLOUT or placement is not Placement.COLOCATED)
+
+
 def _missing_roles(after: Counter[LaneRole], placement: Placement) -> Iterator[str]:
     """The roles of which a run has too few or too many lanes."""
     is_colocated = placement is Placement.COLOCATED
@@ -88,8 +94,7 @@ def _missing_roles(after: Counter[LaneRole], placement: Placement) -> Iterator[s
             f"a colocated run must keep 0 rollout lanes, got {after[LaneRole.ROLLOUT]}: "
             "its trainer lanes generate, so add trainer lanes"
         )
-    needed = [LaneRole.TRAINER, LaneRole.REWARD] if is_colocated else list(LaneRole)
-    for role in needed:
+    for role in roles_of(placement):
         if not after[role]:
             yield f"the run must keep at least 1 {role} lane, got 0: release or change fewer"
 

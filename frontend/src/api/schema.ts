@@ -2983,10 +2983,11 @@ export interface components {
             readonly bound_samples_per_second: number;
             readonly devices: readonly string[];
             /**
-             * @description Source of the costs: measured on earlier runs, or the documented profile of model and hardware.
+             * @description Source of the costs: measured on earlier runs, by the run itself, or the documented profile of model and
+             *     hardware.
              * @enum {string}
              */
-            readonly costs: "measured" | "profile";
+            readonly costs: "measured" | "own" | "profile";
             /** @description Name of the profile used for a model of unknown size; null for a known one. */
             readonly stand_in_profile: string | null;
             readonly num_batches_measured: number;
@@ -3111,7 +3112,7 @@ export interface components {
             readonly bound_samples_per_second: number;
             readonly devices: readonly string[];
             /** @enum {string} */
-            readonly costs: "measured" | "profile";
+            readonly costs: "measured" | "own" | "profile";
             readonly stand_in_profile: string | null;
             readonly num_batches_measured: number;
             readonly fragment_sizes_measured: readonly number[];
@@ -3727,7 +3728,7 @@ export interface components {
             readonly bound_samples_per_second: number;
             readonly devices: readonly string[];
             /** @enum {string} */
-            readonly costs: "measured" | "profile";
+            readonly costs: "measured" | "own" | "profile";
             readonly stand_in_profile: string | null;
             readonly num_batches_measured: number;
             readonly fragment_sizes_measured: readonly number[];
@@ -3989,6 +3990,9 @@ export interface components {
          */
         readonly RunSize: {
             readonly lanes: readonly components["schemas"]["RunLane"][];
+            /** @description Roles that lanes of the run can have: a colocated run, planned so or asked for so, has no rollout lanes. */
+            readonly roles: readonly components["schemas"]["LaneRole"][];
+            /** @description Free lanes by such a role and by device. One lane may be counted for several roles. */
             readonly free: readonly components["schemas"]["FreeLanes"][];
             /**
              * @description What replacing the trainer gang is expected to take, from what the run has measured: checkpoint, start and
@@ -6749,11 +6753,11 @@ export const phaseItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components
 export const pipelineSpecMax_stalenessValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PipelineSpec"]["max_staleness"]> = [0, 1];
 export const placementValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Placement"]> = ["colocated", "disaggregated", "auto"];
 export const planModeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Plan"]["mode"]> = ["colocated", "disaggregated", "gap", "tsp", "tag", "stale"];
-export const planCostsValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Plan"]["costs"]> = ["measured", "profile"];
+export const planCostsValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Plan"]["costs"]> = ["measured", "own", "profile"];
 export const planEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PlanEvent"]["type"]> = ["plan"];
 export const planItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PlanItem"]["type"]> = ["plan"];
 export const planPreviewModeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PlanPreview"]["mode"]> = ["colocated", "disaggregated", "gap", "tsp", "tag", "stale"];
-export const planPreviewCostsValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PlanPreview"]["costs"]> = ["measured", "profile"];
+export const planPreviewCostsValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PlanPreview"]["costs"]> = ["measured", "own", "profile"];
 export const poolLaneKindEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PoolLaneKindEnum"]> = ["gpu", "cpu"];
 export const poolLaneStateEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PoolLaneStateEnum"]> = ["free", "held", "cordoned"];
 export const poolNodeStateEnumValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["PoolNodeStateEnum"]> = ["active", "cordoned", "draining", "offline"];
@@ -6772,7 +6776,7 @@ export const resizeStateValues: ReadonlyArray<FlattenedDeepRequired<components>[
 export const resumedEventTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ResumedEvent"]["type"]> = ["resumed"];
 export const resumedItemTypeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ResumedItem"]["type"]> = ["resumed"];
 export const revisedPlanModeValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RevisedPlan"]["mode"]> = ["colocated", "disaggregated", "gap", "tsp", "tag", "stale"];
-export const revisedPlanCostsValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RevisedPlan"]["costs"]> = ["measured", "profile"];
+export const revisedPlanCostsValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RevisedPlan"]["costs"]> = ["measured", "own", "profile"];
 export const rewardFlowSpecNameValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RewardFlowSpec"]["name"]> = ["reward_flow"];
 export const rewardMixingValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RewardMixing"]> = ["sum", "normalised"];
 export const rewardNameValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["RewardName"]> = ["shape_match", "shape_judge", "jpeg_compressibility", "colorfulness", "ocr", "clip_score", "pick_score", "hps_v2", "image_reward", "aesthetic", "motion_smoothness", "remote"];

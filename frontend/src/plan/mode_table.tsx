@@ -2,9 +2,10 @@
 
 import type { Plan } from "../api/schema.ts";
 import { number, percent } from "../base/format.ts";
-import { modeLabel, modesInOrder } from "./plan_words.ts";
+import { modeLabel, modesInOrder, splitInWords } from "./plan_words.ts";
 
 export function ModeTable({ plan }: { plan: Plan }) {
+  const modes = modesInOrder(plan);
   return (
     <div class="table-wrap">
       <table class="class-table mode-table">
@@ -13,21 +14,17 @@ export function ModeTable({ plan }: { plan: Plan }) {
             <th>Mode</th>
             <th class="right">Rollout + trainer</th>
             <th class="right">Samples/s</th>
-            <th>Share of the bound</th>
+            <th>Of the bound</th>
           </tr>
         </thead>
         <tbody>
-          {modesInOrder(plan).map(([mode, choice]) => (
+          {modes.map(([mode, choice]) => (
             <tr key={mode} class={mode === plan.mode ? "chosen" : ""}>
               <td>{modeLabel(mode)}</td>
-              <td class="right num">
-                {choice.num_rollout === 0
-                  ? `all ${choice.num_trainer}`
-                  : `${choice.num_rollout} + ${choice.num_trainer}`}
-              </td>
-              <td class="right num">
+              <td class="right num">{splitInWords(choice)}</td>
+              <td class="right num nowrap">
+                {choice.is_simulated ? "" : "≈ "}
                 {number(choice.samples_per_second)}
-                {choice.is_simulated ? "" : <span class="small muted"> not simulated</span>}
               </td>
               <td>
                 <span class="share-bar">
@@ -39,6 +36,7 @@ export function ModeTable({ plan }: { plan: Plan }) {
           ))}
         </tbody>
       </table>
+      {modes.some(([, choice]) => !choice.is_simulated) && <p class="tiny muted">≈ estimated, not simulated</p>}
     </div>
   );
 }

@@ -51,6 +51,10 @@ test("a prediction says how much was measured, and with fragments of which sizes
   );
 });
 
+test("a prediction from the run's own costs says that this run has measured them", () => {
+  assert.equal(basisInWords({ ...PLAN, costs: "own" }), "predicted from 12 batches that this run has measured, on cpu");
+});
+
 test("a prediction from a profile says whose, and that nothing was measured", () => {
   const profile: Plan = { ...PLAN, costs: "profile" };
   assert.match(basisInWords(profile), /profile of the model, on cpu; nothing was measured yet$/);

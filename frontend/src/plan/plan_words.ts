@@ -28,6 +28,11 @@ const counted = (count: number, noun: string, plural = `${noun}s`) => `${count} 
 const joined = (values: readonly number[]) =>
   [values.slice(0, -1).join(", "), values.at(-1)].filter((part) => part !== "").join(" and ");
 
+/** How many lanes generate and how many train: `1 + 2`, or `all 3` where all do both. */
+export function splitInWords({ num_rollout, num_trainer }: Pick<PlanChoice, "num_rollout" | "num_trainer">): string {
+  return num_rollout === 0 ? `all ${num_trainer}` : `${num_rollout} + ${num_trainer}`;
+}
+
 /** `disaggregated: 2 rollout lanes and 1 trainer lane, training while generating, …`. */
 export function choiceInWords(choice: PlanChoice): string {
   const { gap, tsp, tag, max_staleness, placement } = choice.pipeline;
@@ -53,8 +58,9 @@ export function basisInWords(plan: Plan): string {
       : "the model";
     return `predicted from the documented profile of ${profile}, on ${on}; nothing was measured yet`;
   }
+  const batches = counted(plan.num_batches_measured, "batch", "batches");
+  if (plan.costs === "own") return `predicted from ${batches} that this run has measured, on ${on}`;
   const sizes = plan.fragment_sizes_measured.toSorted((a, b) => a - b);
   const measured = sizes.length === 0 ? "" : ` in fragments of ${joined(sizes)}; what other sizes cost is inferred`;
-  const batches = counted(plan.num_batches_measured, "batch", "batches");
   return `predicted from ${batches} measured on an earlier run, on ${on}${measured}`;
 }

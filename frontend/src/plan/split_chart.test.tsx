@@ -56,7 +56,7 @@ test("only the chosen split of the chosen mode is large", () => {
 });
 
 test("the bound and the colocated mode, which has no split, are levels", () => {
-  assert.match(textOf(chart), /trainer lanes bound colocated/);
+  assert.match(textOf(chart), /bound colocated/);
   assert.doesNotMatch(textOf(<SplitChart plan={plan({ curves: PLAN.curves })} />), /colocated/);
 });
 

@@ -1,5 +1,5 @@
 /** Throughput by split: how many of the lanes train, for the chosen mode and the strict ones beside it. Filled points were
- * simulated, outlined ones are limits that no schedule exceeds. */
+ * simulated; outlined ones are upper limits, or estimates in pools too large to simulate. */
 
 import type { Plan, SplitPoint } from "../api/schema.ts";
 import { number } from "../base/format.ts";
@@ -60,8 +60,6 @@ export function SplitChart({ plan }: { plan: Plan }) {
         <text class="tick" x={(LEFT + WIDTH - RIGHT) / 2} y={HEIGHT - 3} text-anchor="middle">
           trainer lanes
         </text>
-        {level(plan.bound_samples_per_second, "bound")}
-        {colocated && level(colocated.samples_per_second, "colocated")}
         {curves.toReversed().map(({ mode, points, colour }) => (
           <g key={mode} style={{ color: colour }}>
             <polyline
@@ -80,6 +78,8 @@ export function SplitChart({ plan }: { plan: Plan }) {
             ))}
           </g>
         ))}
+        {level(plan.bound_samples_per_second, "bound")}
+        {colocated && level(colocated.samples_per_second, "colocated")}
       </svg>
       <ul class="span-legend">
         {curves.map(({ mode, colour }) => (

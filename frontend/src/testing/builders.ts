@@ -13,6 +13,7 @@ import type {
   ResizeReport,
   ResumedItem,
   Run,
+  RunSize,
   RunSpec,
   Sample,
   Series,
@@ -291,6 +292,28 @@ const ALGEBRA: Run["algebra"] = {
   filter_groups: false,
   max_resamples: 0,
 };
+
+/** A run with two rollout lanes, a trainer lane and a reward lane, and some lanes that are free. */
+export function runSize(fields: Partial<RunSize> = {}): RunSize {
+  return {
+    lanes: [
+      { lane: "rollout-0", role: "rollout", node: "a", device: "H100" },
+      { lane: "rollout-1", role: "rollout", node: "a", device: "H100" },
+      { lane: "trainer-0", role: "trainer", node: "a", device: "H100" },
+      { lane: "reward-0", role: "reward", node: "a", device: "cpu" },
+    ],
+    roles: ["rollout", "trainer", "reward"],
+    free: [
+      { role: "rollout", device: "H100", number: 2 },
+      { role: "trainer", device: "H100", number: 2 },
+      { role: "reward", device: "cpu", number: 5 },
+    ],
+    trainer_change_seconds: null,
+    is_trainer_change_measured: false,
+    resizes: [],
+    ...fields,
+  };
+}
 
 /** A resize that has added a rollout lane. */
 export function resizeReport(fields: Partial<ResizeReport> = {}): ResizeReport {

@@ -1,9 +1,9 @@
 /** Painting the timeline: lanes of spans, time axis with version ticks, queue depths beneath on the same axis. */
 
 import { classOf } from "./classes.ts";
-import { drawLends, drawPlans, drawPulls, drawResizes, drawVersions } from "./draw_marks.ts";
+import { drawChanges, drawLends, drawPulls, drawVersions } from "./draw_marks.ts";
 import { drawQueueLabels, drawQueues } from "./draw_queues.ts";
-import { labelOf } from "./lane_tracks.ts";
+import { type LaneTrack, labelOf } from "./lane_tracks.ts";
 import { type Layout, rowTop } from "./layout.ts";
 import { type Rectangle, rectanglesOf } from "./rectangles.ts";
 import { fitted, fontOf, type Scene, timeToX } from "./scene.ts";
@@ -33,8 +33,7 @@ export function draw(scene: Scene, state: TimelineState): void {
   drawPulls(scene, state);
   drawVersions(scene, state.versions);
   drawLends(scene, state.lanes.tracks);
-  drawResizes(scene, state.resizes);
-  drawPlans(scene, state.plans);
+  drawChanges(scene, state);
   if (state.queues.length > 0) drawQueues(scene, state.queues);
   const selection = state.selection.peek();
   if (selection) drawSelection(scene, selection, state.lanes.tracks.indexOf(selection.track));
@@ -92,17 +91,21 @@ function drawLabels(scene: Scene, state: TimelineState): void {
   context.fillStyle = theme.colour("--surface");
   context.fillRect(0, layout.rowsTop - 2, layout.labelWidth, layout.height);
   state.lanes.tracks.forEach((track, lane) => {
-    drawLaneLabel(scene, layout, lane, labelOf(track), track.info?.device ?? "");
+    drawLaneLabel(scene, layout, lane, track);
   });
   if (state.queues.length > 0) drawQueueLabels(scene, state.queues);
 }
 
-function drawLaneLabel(scene: Scene, layout: Layout, lane: number, name: string, device: string): void {
+function drawLaneLabel(scene: Scene, layout: Layout, lane: number, track: LaneTrack): void {
   const { context, theme } = scene;
+  const device = track.info?.device ?? "";
   const isDense = layout.rowHeight < DENSE_BELOW_HEIGHT;
   const y = rowTop(layout, lane) + layout.rowHeight / 2;
   context.fillStyle = theme.colour("--ink");
   context.font = fontOf(scene, isDense ? 10 : 12);
+  const label = labelOf(track);
+  // Where the role has no room the name has: its number tells lanes apart.
+  const name = context.measureText(label).width <= layout.labelWidth - 8 ? label : track.lane;
   context.fillText(fitted(context, name, layout.labelWidth - 8), 0, y);
   const used = context.measureText(name).width;
   if (isDense || !device || layout.labelWidth - used <= 48) return;

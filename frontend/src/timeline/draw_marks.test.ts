@@ -3,8 +3,9 @@ import { test } from "node:test";
 import type { TimelineSpan } from "../api/schema.ts";
 import { resizeReport, span, timeline } from "../testing/builders.ts";
 import { calls, sceneOf } from "../testing/canvas.ts";
-import { drawLends, drawPulls, drawResizes, laneHelped, lentStretches } from "./draw_marks.ts";
+import { drawChanges, drawLends, drawPulls, laneHelped, lentStretches } from "./draw_marks.ts";
 import { rowTop } from "./layout.ts";
+import { timeToX } from "./scene.ts";
 import { TimelineState } from "./timeline_state.ts";
 
 const lent = (start: number, fields: Partial<TimelineSpan> = {}) =>
@@ -102,11 +103,12 @@ test("a version that was published after a pull ended was not pulled by it", () 
 test("a resize is marked where it ended, a failed one in its own colour, and none outside the window", () => {
   const { scene, painted } = sceneOf({ from: 0, to: 50 }, 1);
   const failed = resizeReport({ state: "failed" });
-  drawResizes(scene, [
+  const resizes = [
     { at: 10, resize: resizeReport() },
     { at: 20, resize: failed },
     { at: 60, resize: failed },
-  ]);
+  ];
+  drawChanges(scene, { resizes, plans: [] });
   assert.deepEqual(
     calls(painted, "fillText").map(({ args, colour }) => [args[0], colour]),
     [
@@ -114,4 +116,26 @@ test("a resize is marked where it ended, a failed one in its own colour, and non
       ["resize failed", "--bad"],
     ],
   );
+});
+
+const plan = (at: number) => ({ at, batch: 1, reason: "", batch_seconds: 10 });
+
+test("labels lie beneath the lanes, those of plans beneath those of resizes", () => {
+  const { scene, painted } = sceneOf({ from: 0, to: 50 }, 2);
+  drawChanges(scene, { resizes: [{ at: 10, resize: resizeReport() }], plans: [plan(10)] });
+  const heights = calls(painted, "fillText").map(({ args }) => Number(args[2]));
+  assert.deepEqual(
+    heights,
+    heights.toSorted((a, b) => a - b),
+  );
+  assert.ok(heights.every((height) => height > rowTop(scene.layout, 2)));
+});
+
+test("labels do not overlap, and one at the right edge stands before its line", () => {
+  const { scene, painted } = sceneOf({ from: 0, to: 50 }, 1);
+  drawChanges(scene, { resizes: [], plans: [plan(1), plan(2), plan(49)] });
+  const [first, last, ...others] = calls(painted, "fillText").map(({ args }) => Number(args[1]));
+  assert.deepEqual(others, []);
+  assert.equal(calls(painted, "stroke").length, 3);
+  assert.ok(first !== undefined && last !== undefined && first > timeToX(scene, 1) && last < timeToX(scene, 49));
 });

@@ -4,7 +4,7 @@
 import type { AdoptedPlan, EndedResize, PublishedVersion, TimelineSpan } from "../api/schema.ts";
 import { duration } from "../base/format.ts";
 import { type LaneTrack, roleOf } from "./lane_tracks.ts";
-import { rowTop } from "./layout.ts";
+import { MARK_HEIGHT, rowTop } from "./layout.ts";
 import { fontOf, type Scene, timeToX } from "./scene.ts";
 import { firstEndingAfter, spansIn } from "./search.ts";
 import type { TimelineState } from "./timeline_state.ts";
@@ -26,7 +26,7 @@ export function drawVersions(scene: Scene, versions: readonly PublishedVersion[]
     context.lineWidth = 1;
     context.beginPath();
     context.moveTo(x, 22);
-    context.lineTo(x, layout.queueTop - 8);
+    context.lineTo(x, layout.rowsBottom);
     context.stroke();
     const label = `v${policy_version}`;
     if (x < freeFrom) continue;
@@ -36,37 +36,55 @@ export function drawVersions(scene: Scene, versions: readonly PublishedVersion[]
   }
 }
 
-/** A dashed line where a resize ended, through all lanes. */
-export function drawResizes(scene: Scene, resizes: readonly EndedResize[]): void {
-  for (const { at, resize } of resizes) {
-    const hasFailed = resize.state === "failed";
-    drawMark(scene, at, hasFailed ? "--bad" : "--ink-2", hasFailed ? "resize failed" : "resized", 12);
-  }
+/** Dashed lines through all lanes where a resize ended and where the run began to work by a new plan, the latter with
+ * the seconds of a batch that it promises; their labels lie beneath the lanes, those of each kind on a line. */
+export function drawChanges(scene: Scene, { resizes, plans }: Pick<TimelineState, "resizes" | "plans">): void {
+  const rows = [resizes.map(markOfResize), plans.map(markOfPlan)].filter((marks) => marks.length > 0);
+  rows.forEach((marks, row) => {
+    drawMarks(scene, marks, scene.layout.rowsBottom + (row + 0.5) * MARK_HEIGHT);
+  });
 }
 
-/** A dashed line from where the run works by a new plan, with the seconds of a batch that it promises. */
-export function drawPlans(scene: Scene, plans: readonly AdoptedPlan[]): void {
-  for (const { at, batch_seconds } of plans) {
-    drawMark(scene, at, "--accent", `new plan: ${duration(batch_seconds)} a batch`, 24);
-  }
+interface Mark {
+  readonly at: number;
+  readonly colour: string;
+  readonly label: string;
 }
 
-/** A dashed line through all lanes, its label so many pixels above the queues. */
-function drawMark(scene: Scene, at: number, colour: string, label: string, above: number): void {
+function markOfResize({ at, resize }: EndedResize): Mark {
+  return resize.state === "failed"
+    ? { at, colour: "--bad", label: "resize failed" }
+    : { at, colour: "--ink-2", label: "resized" };
+}
+
+function markOfPlan({ at, batch_seconds }: AdoptedPlan): Mark {
+  return { at, colour: "--accent", label: `new plan: ${duration(batch_seconds)} a batch` };
+}
+
+/** Lines down to the height `labelY`, and there their labels, as far as they do not overlap. */
+function drawMarks(scene: Scene, marks: readonly Mark[], labelY: number): void {
   const { context, theme, layout, view } = scene;
-  if (at < view.from || at > view.to) return;
-  const x = Math.round(timeToX(scene, at)) + 0.5;
+  let freeFrom = -Infinity;
   context.font = fontOf(scene, 10.5, "600");
-  context.strokeStyle = theme.colour(colour);
-  context.lineWidth = 1;
-  context.setLineDash([4, 3]);
-  context.beginPath();
-  context.moveTo(x, layout.rowsTop - 4);
-  context.lineTo(x, layout.queueTop - 8);
-  context.stroke();
-  context.setLineDash([]);
-  context.fillStyle = theme.colour(colour);
-  context.fillText(label, x + 3, layout.queueTop - above);
+  for (const { at, colour, label } of marks) {
+    if (at < view.from || at > view.to) continue;
+    const x = Math.round(timeToX(scene, at)) + 0.5;
+    context.strokeStyle = theme.colour(colour);
+    context.lineWidth = 1;
+    context.setLineDash([4, 3]);
+    context.beginPath();
+    context.moveTo(x, layout.rowsTop - 4);
+    context.lineTo(x, labelY + MARK_HEIGHT / 2);
+    context.stroke();
+    context.setLineDash([]);
+    const width = context.measureText(label).width;
+    // At the right edge the label stands before its line.
+    const left = x + 3 + width > layout.width ? x - 3 - width : x + 3;
+    if (left < freeFrom) continue;
+    context.fillStyle = theme.colour(colour);
+    context.fillText(label, left, labelY);
+    freeFrom = left + width + 8;
+  }
 }
 
 /** From a version's tick along a rollout lane's lower edge to its pull: how long the lane worked without that version. */

@@ -12,6 +12,10 @@ test("queues are named by the newest events", () => {
   assert.deepEqual(queueNames([...old, ...recent]), ["ready", "to_score"]);
 });
 
+test("a queue keeps its place, whatever order an event names the queues in", () => {
+  assert.deepEqual(queueNames([at(0, { to_score: 2, ready: 1 })]), queueNames([at(0, { ready: 1, to_score: 2 })]));
+});
+
 test("the depth before the window still holds at its left edge", () => {
   const queues = [at(0, { a: 1 }), at(10, { a: 2 }), at(20, { a: 3 }), at(99, { a: 4 })];
   assert.deepEqual(

@@ -13,8 +13,9 @@ const NAMED_BY_LAST = 50;
 
 const colourOf = (index: number) => `--series-${(index % NUM_COLOURS) + 1}`;
 
+/** By name, since REST and socket give them in different orders: a queue keeps its colour when the page is reloaded. */
 export function queueNames(queues: readonly QueueDepths[]): string[] {
-  return [...new Set(queues.slice(-NAMED_BY_LAST).flatMap((queue) => Object.keys(queue.depths)))];
+  return [...new Set(queues.slice(-NAMED_BY_LAST).flatMap((queue) => Object.keys(queue.depths)))].toSorted();
 }
 
 /** The instants in a window, with the one before it, whose depths still hold at its left edge. */

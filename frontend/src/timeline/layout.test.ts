@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { AXIS_HEIGHT, laneAt, layoutOf, QUEUE_HEIGHT, rowTop } from "./layout.ts";
+import { AXIS_HEIGHT, laneAt, layoutOf, MARK_HEIGHT, QUEUE_HEIGHT, rowTop } from "./layout.ts";
 
 test("rows lie beneath the axis, one after the other", () => {
   const layout = layoutOf(1000, 3, false);
@@ -10,6 +10,12 @@ test("rows lie beneath the axis, one after the other", () => {
 
 test("queue depths get a strip of their own", () => {
   assert.equal(layoutOf(1000, 3, true).height, layoutOf(1000, 3, false).height + QUEUE_HEIGHT);
+});
+
+test("labels of marks get lines between the lanes and the queue depths", () => {
+  const [without, withTwo] = [layoutOf(1000, 3, true), layoutOf(1000, 3, true, 2)];
+  assert.equal(withTwo.rowsBottom, without.rowsBottom);
+  assert.equal(withTwo.queueTop, without.queueTop + 2 * MARK_HEIGHT);
 });
 
 test("many lanes make dense rows, a narrow page short labels", () => {

@@ -2,6 +2,8 @@
 
 export const AXIS_HEIGHT = 38;
 export const QUEUE_HEIGHT = 56;
+/** One line of labels beneath the lanes. */
+export const MARK_HEIGHT = 14;
 /** The column of lane names, on a wide canvas and on a phone's. */
 export const LABEL_WIDTH_WIDE = 132;
 export const LABEL_WIDTH_NARROW = 66;
@@ -16,18 +18,22 @@ export interface Layout {
   readonly labelWidth: number;
   readonly rowHeight: number;
   readonly rowsTop: number;
+  readonly rowsBottom: number;
   readonly queueTop: number;
   readonly height: number;
 }
 
-export function layoutOf(width: number, numLanes: number, hasQueues: boolean): Layout {
+/** `numMarkRows`: lines of labels between the lanes and the queue depths. */
+export function layoutOf(width: number, numLanes: number, hasQueues: boolean, numMarkRows = 0): Layout {
   const rowHeight = numLanes >= DENSE_FROM_LANES ? DENSE_ROW_HEIGHT : ROW_HEIGHT;
-  const queueTop = AXIS_HEIGHT + numLanes * rowHeight + 8;
+  const rowsBottom = AXIS_HEIGHT + numLanes * rowHeight;
+  const queueTop = rowsBottom + numMarkRows * MARK_HEIGHT + 8;
   return {
     width,
     labelWidth: width < NARROW_BELOW ? LABEL_WIDTH_NARROW : LABEL_WIDTH_WIDE,
     rowHeight,
     rowsTop: AXIS_HEIGHT,
+    rowsBottom,
     queueTop,
     height: queueTop + (hasQueues ? QUEUE_HEIGHT : 0),
   };

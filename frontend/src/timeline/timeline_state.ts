@@ -1,5 +1,6 @@
 /** The state of a run's timeline: spans by lane, published versions, queue depths, lending decisions, resizes and plans,
- * the window of time on screen, and the span under the pointer. Components render it and call its methods; nothing is kept elsewhere.
+ * the window of time on screen, and the span under the pointer. Components render it and call its methods; nothing is
+ * kept elsewhere.
  *
  * Invariant: data come in once, in stream order (`gate`); the window always overlaps recorded time.
  */
@@ -115,7 +116,8 @@ export class TimelineState {
 
   /** Where things lie on a canvas as wide as the last one prepared. */
   get layout(): Layout {
-    return layoutOf(this.width, this.lanes.tracks.length, this.queues.length > 0);
+    const numMarkRows = [this.resizes, this.plans].filter(({ length }) => length > 0).length;
+    return layoutOf(this.width, this.lanes.tracks.length, this.queues.length > 0, numMarkRows);
   }
 
   /** The instant from which the axis counts. */

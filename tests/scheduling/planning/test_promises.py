@@ -73,6 +73,9 @@ def test_an_estimate_beyond_512_lanes_is_close_to_a_simulation(equal_counts: boo
         )
         assert found.batch_seconds == pytest.approx(simulated.batch_seconds, rel=0.05), mode
     assert not any(point.is_simulated for points in plan.curves.values() for point in points)
+    for mode, points in plan.curves.items():
+        least = min(point.batch_seconds for point in points)
+        assert least == pytest.approx(plan.by_mode[mode].split_result.batch_seconds), f"{mode} is its fastest split"
 
 
 @settings(max_examples=25)

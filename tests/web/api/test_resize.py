@@ -8,7 +8,8 @@ from rest_framework.test import APIClient
 
 from accounts.models import Project, User
 from fleet.services import LaneHolder, allocate, ensure_local_lanes
-from runs.models import Attempt, MeasuredCosts, Run, RunResize
+from runs.models import Attempt, MeasuredCosts, PlanRevision, Run, RunResize
+from worker.contracts.names import Placement
 
 pytestmark = pytest.mark.django_db
 
@@ -69,6 +70,23 @@ def test_refusals_name_the_field(api: APIClient, run: Run) -> None:
     assert errors({"release": ["reward-0"]}) == ["release"]
     assert errors({"change": [{"lane": "trainer-0", "role": "painter"}]})[0].startswith("change")
     assert errors({}) == ["add"]
+
+
+def test_a_run_that_the_planner_placed_colocated_is_offered_no_rollout_lanes(api: APIClient, run: Run) -> None:
+    assert api.get(f"/api/v1/runs/{run.pk}/size").json()["roles"] == ["rollout", "trainer", "reward"]
+    pipeline = run.run_spec.pipeline.model_copy(update={"placement": Placement.COLOCATED})
+    PlanRevision.objects.create(
+        run=run,
+        attempt=run.attempts.get(),
+        number=1,
+        since_batch=0,
+        reason="the fastest",
+        spec=run.run_spec.model_copy(update={"pipeline": pipeline}).model_dump(mode="json"),
+        plan={},
+    )
+    size = api.get(f"/api/v1/runs/{run.pk}/size").json()
+    assert size["roles"] == ["trainer", "reward"]
+    assert {free["role"] for free in size["free"]} == {"trainer", "reward"}
 
 
 def test_what_a_trainer_change_costs_is_the_sum_of_what_the_run_has_measured(api: APIClient, run: Run) -> None:

@@ -5,12 +5,15 @@ from typing import Any
 
 import pytest
 
+from fleet.selectors import devices_of
 from fleet.services import ensure_local_lanes
+from runs import attempts
+from runs.auto_placement import choose
 from runs.bootstrap import trade_code
 from runs.dispatch import start_attempt
 from runs.driver_reports import apply_event
 from runs.launch import launch
-from runs.models import PlanRevision, Run
+from runs.models import AttemptOutcome, PlanRevision, Run
 from runs.selectors import plan_of, plan_steps
 from worker.contracts.events import PlanEvent
 from worker.contracts.ingest import BOOTSTRAP_CODE_VARIABLE
@@ -99,6 +102,17 @@ def test_the_run_page_shows_every_plan_with_its_promise(auto_run: Run, cluster: 
     assert (newest["revision"], newest["mode"], list(newest["by_mode"])) == (2, "tag", ["tag"])
     assert newest["by_mode"]["tag"]["bound_share"] == pytest.approx(0.9)
     assert newest["reason"] == "training takes longer than planned"
+
+
+def test_an_attempt_that_goes_on_by_the_newest_plan_has_made_no_promise_of_its_own(auto_run: Run, cluster: Any) -> None:
+    answer = answer_of(auto_run, cluster)
+    apply_event(auto_run.pk, 1, adopted(roles_of(answer, num_trainer=3)))
+    attempts.close(auto_run.pk, 1, AttemptOutcome.LOST, detail="no heartbeat")
+    auto_run.resume_from, auto_run.resume_batch = "a checkpoint", 7
+    attempts.mint(auto_run, 2, choose(auto_run, devices_of(auto_run.pk, 1)))
+    *_, changed, resumed = plan_steps(auto_run.project.users.get(), auto_run)
+    assert (resumed["num_trainer"], resumed["since_batch"]) == (changed["num_trainer"], 7) == (3, 7)
+    assert changed["promise"] is not None and resumed["promise"] is None
 
 
 def test_a_plan_of_a_run_without_one_changes_nothing(

@@ -79,6 +79,37 @@ def test_a_timeline_window_holds_the_spans_that_touch_it(driver: Any, event: Mak
     assert [span["kind"] for span in window["spans"]] == ["generate"]
 
 
+def test_what_was_reported_after_the_last_span_is_on_the_timeline_too(driver: Any, event: Make, spans: Make) -> None:
+    resize: dict[str, Any] = {
+        "id": "r",
+        "cause": "user",
+        "state": "accepted",
+        "reason": "",
+        "lanes": [],
+        "trainer_seconds": None,
+    }
+    plan = {
+        "batch": 3,
+        "reason": "training takes longer than planned",
+        "pipeline": {},
+        "lanes": {"rollout-0": "rollout"},
+        **{"seconds_before": 12.0, "batch_seconds": 10.0, "bound_seconds": 9.0},
+        **{"predicted_move_seconds": 6.0, "move_seconds": 7.0},
+    }
+    driver.send(
+        spans(1, ("rollout-0", "generate", 10, 12)),
+        {**event(2, "lanes", lanes=[], algebra=driver.run.algebra, resize=resize), "at": 11.0},
+        {**event(3, "lanes", lanes=[], algebra=driver.run.algebra, resize={**resize, "state": "done"}), "at": 12.5},
+        {**event(4, "plan", **plan), "at": 12.6},
+        {**event(5, "publish", policy_version=1, num_bytes=1, num_tensors=1, sha256="0" * 64, seconds=1), "at": 12.7},
+    )
+    whole = timeline(driver.run_id, now=30.0)
+    assert [(one["at"], one["resize"]["state"]) for one in whole["resizes"]] == [(12.5, "done")]
+    assert whole["plans"] == [{"at": 12.6, "batch": 3, "reason": plan["reason"], "batch_seconds": 10.0}]
+    assert whole["versions"] == [{"policy_version": 1, "at": 12.7}]
+    assert timeline(driver.run_id, now=30.0, end=12.55)["plans"] == []
+
+
 def test_a_span_is_read_as_it_was_reported(driver: Any, event: Make) -> None:
     """Every field of the contract, under its own name, by REST and by the socket alike."""
     reported = Span(

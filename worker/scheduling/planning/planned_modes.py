@@ -157,6 +157,8 @@ def _estimated(
                     is_simulated=False,
                 )
                 for point in in_small.curves[mode.name]
+                # The others are limits, which estimates beside them would seem to fall short of.
+                if point.is_simulated
             )
     return PlannedModes(split_results=found, curves=curves)
 

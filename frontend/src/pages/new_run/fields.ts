@@ -44,7 +44,7 @@ export const GROUPS: readonly GroupSpec[] = [
       field("batch.micro_batch_size", "Micro-batch", "pairs"),
       { ...field("batch.fragment_size", "Fragment", "trajectories"), empty: "the whole group" },
       field("batch.filter_groups", "Skip groups without spread"),
-      field("batch.max_resamples", "Draw groups without spread again", "times"),
+      field("batch.max_resamples", "Redraws a group", "at most"),
     ],
   },
   {

@@ -3,6 +3,7 @@
 import type { PlanStep } from "../../api/schema.ts";
 import { duration, percent } from "../../base/format.ts";
 import type { Curve, MetricStore } from "../../live/metric_store.ts";
+import { splitInWords } from "../../plan/plan_words.ts";
 
 export function PlanHistory({ steps, metrics }: { steps: readonly PlanStep[]; metrics: MetricStore }) {
   void metrics.version.value;
@@ -10,40 +11,43 @@ export function PlanHistory({ steps, metrics }: { steps: readonly PlanStep[]; me
   const seconds = metrics.curves.get("speed/batch_seconds");
   return (
     <div class="table-wrap">
-      <table class="table" aria-label="Plans">
+      <table class="class-table plan-history">
+        <caption class="small strong">Plans of this run</caption>
         <thead>
           <tr>
             <th>From batch</th>
-            <th>Lanes</th>
-            <th>Why</th>
-            <th>Predicted</th>
-            <th>Measured</th>
+            <th class="right" title="Rollout + trainer lanes">
+              Lanes
+            </th>
+            <th class="right">Predicted</th>
+            <th class="right">Measured</th>
           </tr>
         </thead>
-        <tbody>
-          {steps.map((step, index) => (
-            <tr key={step.revision}>
+        {steps.map((step, index) => (
+          <tbody key={step.revision}>
+            <tr>
               <td class="num">{step.since_batch + 1}</td>
-              <td class="nowrap">
-                {step.num_rollout} rollout, {step.num_trainer} trainer
-              </td>
-              <td>{step.reason}</td>
-              <td class="num nowrap">
-                {duration(step.batch_seconds)}
-                {step.promise && step.promise.move_seconds > 0 && (
-                  <p class="tiny muted">
-                    change {duration(step.promise.move_seconds)}, predicted{" "}
-                    {duration(step.promise.predicted_move_seconds)}
-                  </p>
-                )}
-              </td>
-              <td class="num nowrap">{graded(step, measuredSeconds(seconds, step, steps[index + 1]))}</td>
+              <td class="right num">{splitInWords(step)}</td>
+              <td class="right num nowrap">{duration(step.batch_seconds)}</td>
+              <td class="right num nowrap">{graded(step, measuredSeconds(seconds, step, steps[index + 1]))}</td>
             </tr>
-          ))}
-        </tbody>
+            <tr>
+              <td colSpan={4} class="small muted">
+                {step.reason}
+                {changeText(step.promise)}
+              </td>
+            </tr>
+          </tbody>
+        ))}
       </table>
     </div>
   );
+}
+
+/** How long training stood still for the change, beside what was predicted; nothing where it did not. */
+function changeText(promise: PlanStep["promise"]): string {
+  if (!promise?.move_seconds) return "";
+  return `; training stood still for ${duration(promise.move_seconds)}, predicted ${duration(promise.predicted_move_seconds)}`;
 }
 
 function graded(step: PlanStep, measured: number | null): string {

@@ -52,7 +52,7 @@ function Chosen({ plan, metrics }: { plan: RevisedPlan; metrics: MetricStore }) 
           Chosen: <b>{choiceInWords(best)}</b>.
         </p>
         <Figures plan={plan} best={best} metrics={metrics} />
-        <ModeTable plan={plan} />
+        {Object.keys(plan.by_mode).length > 1 && <ModeTable plan={plan} />}
       </div>
       <SplitChart plan={plan} />
     </div>

@@ -33,23 +33,16 @@ export function ResizeDialog({ store, run, onResize, onClose }: Props) {
     <Dialog title={`Resize “${run.name}”`} wide onClose={onClose}>
       {size.error !== null && <Failed message={size.error} onRetry={size.reload} />}
       {size.value === undefined && size.error === null && <Loading />}
-      {size.value && (
-        <ResizeForm size={size.value} isColocated={isColocated(run)} onResize={onResize} onClose={onClose} />
-      )}
+      {size.value && <ResizeForm size={size.value} onResize={onResize} onClose={onClose} />}
     </Dialog>
   );
 }
 
-function isColocated(run: RunProps["run"]): boolean {
-  return run.spec.pipeline.placement === "colocated";
-}
-
 interface FormProps extends Pick<Props, "onResize" | "onClose"> {
   readonly size: RunSize;
-  readonly isColocated: boolean;
 }
 
-export function ResizeForm({ size, isColocated, onResize, onClose }: FormProps) {
+export function ResizeForm({ size, onResize, onClose }: FormProps) {
   const [choices, setChoices] = useState<ResizeChoices>(NO_CHOICES);
   const request = requestOf(size, choices);
   const open = size.resizes.find(({ ended_at }) => ended_at === null);
@@ -60,10 +53,11 @@ export function ResizeForm({ size, isColocated, onResize, onClose }: FormProps) 
   };
   return (
     <form class="stack" onSubmit={submit}>
-      <LaneChoices size={size} choices={choices} isColocated={isColocated} onChange={setChoices} />
-      <FreeChoices size={size} choices={choices} isColocated={isColocated} onChange={setChoices} />
-      <p class="small muted">{afterText(size, choices)}</p>
-      <p class="small">{isEmpty(request) ? "Choose what is to change." : costText(size, request)}</p>
+      <LaneChoices size={size} choices={choices} onChange={setChoices} />
+      <FreeChoices size={size} choices={choices} onChange={setChoices} />
+      <p class="small">
+        {isEmpty(request) ? "Choose what is to change." : `${afterText(size, choices)} ${costText(size, request)}`}
+      </p>
       {open && (
         <p class="small" role="status">
           A resize is under way{open.lanes.length > 0 && `: ${progressText(open.lanes)}`}. The next one can begin when
@@ -85,12 +79,10 @@ export function ResizeForm({ size, isColocated, onResize, onClose }: FormProps) 
 interface ChoiceProps {
   readonly size: RunSize;
   readonly choices: ResizeChoices;
-  readonly isColocated: boolean;
   readonly onChange: (choices: ResizeChoices) => void;
 }
 
-function LaneChoices({ size, choices, isColocated, onChange }: ChoiceProps) {
-  const roles = isColocated ? (["trainer", "reward"] as const) : (["rollout", "trainer", "reward"] as const);
+function LaneChoices({ size, choices, onChange }: ChoiceProps) {
   const choose = (lane: string, choice: LaneChoice) =>
     onChange({ ...choices, lanes: new Map(choices.lanes).set(lane, choice) });
   return (
@@ -99,17 +91,18 @@ function LaneChoices({ size, choices, isColocated, onChange }: ChoiceProps) {
         <thead>
           <tr>
             <th>Lane</th>
-            <th>Node</th>
-            <th>Device</th>
             <th>From now on</th>
           </tr>
         </thead>
         <tbody>
           {size.lanes.map((lane) => (
             <tr key={lane.lane}>
-              <td>{lane.lane}</td>
-              <td class="mono">{lane.node}</td>
-              <td class="mono">{lane.device || "unknown"}</td>
+              <td>
+                {lane.lane}
+                <p class="tiny muted">
+                  {lane.device || "unknown device"} on {lane.node}
+                </p>
+              </td>
               <td>
                 <select
                   class="input"
@@ -117,7 +110,7 @@ function LaneChoices({ size, choices, isColocated, onChange }: ChoiceProps) {
                   value={choiceOf(choices, lane)}
                   onChange={(event) => choose(lane.lane, event.currentTarget.value as LaneChoice)}
                 >
-                  {roles.map((role) => (
+                  {size.roles.map((role) => (
                     <option key={role} value={role}>
                       {role === lane.role ? `${role} (as now)` : role}
                     </option>
@@ -133,13 +126,12 @@ function LaneChoices({ size, choices, isColocated, onChange }: ChoiceProps) {
   );
 }
 
-function FreeChoices({ size, choices, isColocated, onChange }: ChoiceProps) {
-  const offered = size.free.filter(({ role }) => !(isColocated && role === "rollout"));
-  if (offered.length === 0) return <p class="small muted">No lane of the pool is free to be added.</p>;
+function FreeChoices({ size, choices, onChange }: ChoiceProps) {
+  if (size.free.length === 0) return <p class="small muted">No lane of the pool is free to be added.</p>;
   return (
     <fieldset class="resize-add">
       <legend>Add free lanes of the pool</legend>
-      {offered.map((free) => (
+      {size.free.map((free) => (
         <label key={freeKey(free)} class="field">
           <span>
             as {free.role}, on {free.device || "unknown devices"} ({free.number} free)
@@ -163,7 +155,7 @@ function FreeChoices({ size, choices, isColocated, onChange }: ChoiceProps) {
 
 function afterText(size: RunSize, choices: ResizeChoices): string {
   const counts = [...rolesAfter(size, choices)].filter(([, number]) => number > 0);
-  return `The run then has ${counts.map(([role, number]) => `${number} ${role}`).join(", ")}.`;
+  return `The run then has ${counts.map(([role, number]) => `${number} ${role} lane${number === 1 ? "" : "s"}`).join(", ")}.`;
 }
 
 function costText(size: RunSize, request: ResizeRequest): string {

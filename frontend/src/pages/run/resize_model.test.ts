@@ -1,23 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { RunSize } from "../../api/schema.ts";
+import { runSize } from "../../testing/builders.ts";
 import { changesGang, isEmpty, NO_CHOICES, type ResizeChoices, requestOf, rolesAfter } from "./resize_model.ts";
 
-const size: RunSize = {
-  lanes: [
-    { lane: "rollout-0", role: "rollout", node: "a", device: "H100" },
-    { lane: "rollout-1", role: "rollout", node: "a", device: "H100" },
-    { lane: "trainer-0", role: "trainer", node: "a", device: "H100" },
-    { lane: "reward-0", role: "reward", node: "a", device: "cpu" },
-  ],
-  free: [
-    { role: "rollout", device: "H100", number: 2 },
-    { role: "trainer", device: "H100", number: 2 },
-  ],
-  trainer_change_seconds: null,
-  is_trainer_change_measured: false,
-  resizes: [],
-};
+const size = runSize();
 
 function choices(lanes: Record<string, "rollout" | "trainer" | "reward" | "release">, added = {}): ResizeChoices {
   return { lanes: new Map(Object.entries(lanes)), added: new Map(Object.entries(added)) };

@@ -16,31 +16,31 @@ export function ResizePanel({ store, run }: RunProps) {
   return <ResizeHistory resizes={size.value.resizes} />;
 }
 
-export function ResizeHistory({ resizes }: { resizes: readonly RecordedResize[] }) {
+function ResizeHistory({ resizes }: { resizes: readonly RecordedResize[] }) {
   return (
     <section class="card flush" aria-label="Resizes">
       <div class="table-wrap">
-        <table>
+        <table class="resize-history">
           <thead>
             <tr>
               <th>Resize</th>
-              <th>Asked for by</th>
               <th>Lanes</th>
-              <th>Took</th>
             </tr>
           </thead>
           <tbody>
             {resizes.map((resize) => (
               <tr key={resize.id}>
-                <td class="nowrap">
-                  {resize.state}, {ago(seconds.value - (unixSeconds(resize.created_at) ?? 0))}
+                <td>
+                  {resize.state}
+                  <p class="tiny muted">
+                    {ago(seconds.value - (unixSeconds(resize.created_at) ?? 0))}, {askedBy(resize)}
+                  </p>
                 </td>
-                <td>{resize.requested_by ?? resize.cause}</td>
                 <td>
                   {progressText(resize.lanes) || "waiting for the driver"}
+                  {resize.trainer_seconds && <p class="tiny muted">{secondsText(resize.trainer_seconds)}</p>}
                   {resize.reason && <p class="tiny bad">{resize.reason}</p>}
                 </td>
-                <td>{secondsText(resize.trainer_seconds) || "–"}</td>
               </tr>
             ))}
           </tbody>
@@ -48,4 +48,15 @@ export function ResizeHistory({ resizes }: { resizes: readonly RecordedResize[] 
       </div>
     </section>
   );
+}
+
+const CAUSES: Readonly<Record<RecordedResize["cause"], string>> = {
+  user: "by a deleted account",
+  plan: "by a new plan",
+  drain: "since a node is drained",
+  pool: "by the pool",
+};
+
+function askedBy({ cause, requested_by }: RecordedResize): string {
+  return requested_by === null ? CAUSES[cause] : `by ${requested_by}`;
 }

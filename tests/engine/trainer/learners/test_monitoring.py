@@ -53,3 +53,22 @@ def test_in_step_the_pass_decides_and_otherwise_the_micro_batch(
         assert found(key, num_passes, None) == found(key, 0, None)
     of_minibatch = [MicroBatchKey(group, index) for group in (2, 3) for index in range(9)]
     assert 1 <= sum(found(key, 0, None) for key in of_minibatch) <= 2
+
+
+@settings(deadline=None)
+@given(batch=batches, group=st.integers(0, 3), num_ranks=st.sampled_from([None, 1, 2]))
+def test_a_minibatch_whose_other_groups_are_left_out_is_monitored_too(
+    batch: int, group: int, num_ranks: int | None
+) -> None:
+    """The replay gate of a stale batch needs a monitored pass, whichever groups turn out to have no spread."""
+    algebra = BatchAlgebra.resolve(
+        BatchSpec(num_prompts_per_batch=4, group_size=4, micro_batch_size=4, filter_groups=True),
+        SamplingSpec(num_denoising_steps=4),
+    )
+    num_passes = algebra.num_micro_batches_per_optimizer_step // algebra.num_groups_per_minibatch // (num_ranks or 1)
+    assert any(
+        is_monitored_pass(
+            algebra, MicroBatchKey(group, number), num_before=number, num_lockstep_ranks=num_ranks, batch=batch
+        )
+        for number in range(num_passes)
+    )

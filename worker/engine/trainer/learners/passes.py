@@ -41,7 +41,9 @@ def is_monitored_pass(
     """Whether a pass is monitored, padding included.
 
     Where ranks run in lockstep the pass's number decides, which is the same on each of them: in ZeRO 3 every rank must
-    run the same forward passes. Otherwise the micro-batch decides, whichever rank takes it.
+    run the same forward passes. Otherwise the micro-batch decides, whichever rank takes it. Where groups may be left
+    out of training, each rank's first pass is monitored too: the micro-batches that are chosen may all be those of such
+    groups, and the replay gate of a stale batch needs one.
 
     Args:
         algebra: the run's.
@@ -50,6 +52,8 @@ def is_monitored_pass(
         num_lockstep_ranks: the number of ranks, where they run in lockstep; otherwise `None`.
         batch: the batch's number.
     """
+    if algebra.filter_groups and num_before == 0:
+        return True
     number = algebra.num_micro_batches_per_optimizer_step
     if num_lockstep_ranks is not None:
         return is_monitored(num_before, math.ceil(number / num_lockstep_ranks), batch=batch)
